@@ -40,8 +40,8 @@ from orthobench.results.schema import exists
 from orthobench.results.store import FILE, Store
 from orthobench.tools import environment
 from orthobench.tools.collections import grouped
+from orthobench.tools.environment import cores, limited
 from orthobench.tools.files import below, hide_home
-from orthobench.tools.threads import cores, limited
 
 RESULTS = "orthobench-results"
 """The folder where runs put their stores and figures, one folder a suite."""

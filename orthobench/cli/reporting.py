@@ -11,8 +11,14 @@ import click
 
 from orthobench.cli.exit_codes import Terminated
 from orthobench.cli.options import AS_JSON, QUIET, STORE, SUITE_OF_STORE
-from orthobench.cli.printing import figure_lines, print_answer, print_json, say, status_line
-from orthobench.tools.collections import plain
+from orthobench.cli.printing import (
+    facts,
+    figure_lines,
+    print_answer,
+    print_json,
+    say,
+    status_line,
+)
 
 if TYPE_CHECKING:
     from orthobench.results.results import Results
@@ -126,21 +132,19 @@ def _changes(store: Path, other: Path, suite: str | None, quiet: bool,
         status("reading the stores")
         a, b = (Results.read(path, suite).without_home() for path in (store, other))
         status("comparing the stores")
-        found = compare_stores(a, b)
+        changes = compare_stores(a, b)
     if as_json:
-        print_json(plain(found))
+        print_json(changes)
     else:
-        terminal.show(found)
+        terminal.show(changes)
 
 
 def _report(store: Path, out: Path | None, suite: str | None, style: str | None,
             formats: tuple[str, ...], quiet: bool,
             as_json: bool) -> Path:  # fmt: skip
     """Write the page about the results in a store, and return it."""
-    from orthobench.decide.answer import plain_answer
     from orthobench.decide.comparisons import answer_of
     from orthobench.report.page import write_page
-    from orthobench.report.terminal import table
     from orthobench.results.results import Results
     from orthobench.tools.files import below, make_folder
 
@@ -155,16 +159,10 @@ def _report(store: Path, out: Path | None, suite: str | None, style: str | None,
         page = write_page(results, folder)
         status("drawing the figures")
         figures = _figures(results, folder, style, formats or FORMATS) if style else []
-        found = answer_of(results)
     if as_json:
-        print_json({
-            "suite": results.suite,
-            "answer": plain_answer(found),
-            "table": table.rows(results.entries, found.comparisons),
-            "files": [str(path) for path in [page, *figures]],
-        })  # fmt: skip
+        print_json(facts(results, [page, *figures]))
     else:
-        print_answer(found)
+        print_answer(answer_of(results))
         for line in ["", str(page), *figure_lines(figures)]:
             say(line)
     return page
