@@ -129,7 +129,7 @@ def compare(base: str, head: str, tolerances: tuple[dict[str, float], ...], fres
     from orthobench.compare.markdown import markdown as as_markdown
     from orthobench.compare.sides import sides
     from orthobench.compare.terminal import lines
-    from orthobench.tools.files import refuse_unwritable, replacing
+    from orthobench.tools.files import atomic_write, refuse_unwritable
 
     files = [(path, text) for path, text in ((markdown, as_markdown), (junit, as_junit)) if path]
     for path, _ in files:
@@ -143,7 +143,7 @@ def compare(base: str, head: str, tolerances: tuple[dict[str, float], ...], fres
     ):
         comparison = run.compare(first, second, options, progress)
     for path, text in files:
-        with replacing(path) as file:
+        with atomic_write(path) as file:
             file.write(text(comparison).encode())
     width = min(shutil.get_terminal_size().columns, WIDEST)
     as_text = partial(lines, every=every, width=width)

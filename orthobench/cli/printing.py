@@ -144,9 +144,9 @@ def status_line(quiet: bool) -> Iterator[Callable[[str], None]]:
 def _figures(results: Results, folder: Path) -> list[Path]:
     """Return the paths of the figures, drawn again where their data changed since."""
     from orthobench.report.figures.drawn import Drawn
-    from orthobench.tools.files import below
+    from orthobench.tools.files import safe_join
 
-    drawn = Drawn(below(folder, "figures"), results.fingerprint())
+    drawn = Drawn(safe_join(folder, "figures"), results.fingerprint())
     if not drawn.paths:
         from orthobench.report.figures.save import RUN_KINDS, save_figures
 

@@ -102,9 +102,9 @@ def _watch(store: Path, out: Path | None, suite: str | None, port: int,
     """Serve the page about a store until an interruption; Ctrl-C is the way to end it."""
     from orthobench.report.live.watch import watch
     from orthobench.results.results import store_at
-    from orthobench.tools.files import below
+    from orthobench.tools.files import safe_join
 
-    folder = out or below(store_at(store).parent, "report")
+    folder = out or safe_join(store_at(store).parent, "report")
 
     def told(address: str) -> None:
         say(f"{address} has the page about {store} until Ctrl-C")
@@ -146,14 +146,14 @@ def _report(store: Path, out: Path | None, suite: str | None, style: str | None,
     from orthobench.decide.comparisons import answer_of
     from orthobench.report.page import write_page
     from orthobench.results.results import Results
-    from orthobench.tools.files import below, make_folder
+    from orthobench.tools.files import make_folder, safe_join
 
     if formats and not style:
         raise click.UsageError("--format is the format of figures; add --style to write them")
     with status_line(quiet or as_json) as status:
         status("reading the store")
         results = Results.read(store, suite).without_home()
-        folder = out or below(results.path.parent, "report")
+        folder = out or safe_join(results.path.parent, "report")
         make_folder(folder, "the report", "name another with --out")
         status("writing the page")
         page = write_page(results, folder)
@@ -170,9 +170,9 @@ def _report(store: Path, out: Path | None, suite: str | None, style: str | None,
 
 def _figures(results: Results, folder: Path, style: str, formats: Sequence[str]) -> list[Path]:
     from orthobench.report.figures.save import save_figures
-    from orthobench.tools.files import below
+    from orthobench.tools.files import safe_join
 
     return save_figures(
-        results.entries, below(folder, "figures"), style=style, formats=(*formats, "csv"),
+        results.entries, safe_join(folder, "figures"), style=style, formats=(*formats, "csv"),
         exhibits=results.exhibits,
     )  # fmt: skip

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
 
-from orthobench.tools.files import replacing
+from orthobench.tools.files import atomic_write
 
 FILE = "drawn.json"
 """Beside the figures: which they are, and of which data."""
@@ -42,7 +42,7 @@ class Drawn:
         """Write down which figures show these data."""
         self.paths = list(paths)
         facts = {"data": self._data, "files": [path.name for path in paths]}
-        with replacing(self.folder / FILE) as file:
+        with atomic_write(self.folder / FILE) as file:
             file.write(json.dumps(facts, indent=2).encode())
 
 

@@ -17,7 +17,7 @@ from orthobench.report.live.server import Served, serving
 from orthobench.report.page import write_page
 from orthobench.report.page.write import environment
 from orthobench.results.results import Results, store_at
-from orthobench.tools.files import alone, is_held, make_folder
+from orthobench.tools.files import exclusive_lock, is_held, make_folder
 
 PAUSE = 1.0
 """Seconds between two looks at the store."""
@@ -62,7 +62,7 @@ def watch(
     Results.read(store, suite)  # nothing is made where there is nothing to watch
     make_folder(folder, "the page", "name another with --out")
     busy = UsageError(f"another process watches {store} for {folder}: name a folder with --out")
-    with alone(folder / "index.html", busy):
+    with exclusive_lock(folder / "index.html", busy):
         watched = Watched(store_at(store), folder, suite)
         watched.look()
         with serving(watched.served, port) as address:

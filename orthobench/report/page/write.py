@@ -21,7 +21,7 @@ from orthobench.report.style import REFERENCES
 from orthobench.results.results import Results
 from orthobench.stats.costs import ALL_COSTS
 from orthobench.stats.values import COSTS
-from orthobench.tools.files import make_folder, replacing
+from orthobench.tools.files import atomic_write, make_folder
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -68,7 +68,7 @@ def write_page(
     """
     text = rendered(page_content(results, ranked, families))
     path = make_folder(folder, "the page") / "index.html"
-    with replacing(path) as file:
+    with atomic_write(path) as file:
         file.write(text.encode())
     return path
 
