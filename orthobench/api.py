@@ -38,8 +38,8 @@ from orthobench.results.schema import exists
 from orthobench.results.store import FILE, Store
 from orthobench.tools import environment
 from orthobench.tools.collections import grouped
-from orthobench.tools.files import below, hide_home
-from orthobench.tools.threads import cores, limited
+from orthobench.tools.environment import cores, limited
+from orthobench.tools.files import hide_home, safe_join
 
 RESULTS = "orthobench-results"
 """The folder where runs put their stores and figures, one folder a suite."""
@@ -291,7 +291,7 @@ def find_path(suite: str | Path) -> Path:
 
 def default_store(suite: Suite) -> Path:
     """Return where a suite's store is, where nobody names one; refuse links on the way there."""
-    return below(Path(), RESULTS, suite.name, FILE)
+    return safe_join(Path(), RESULTS, suite.name, FILE)
 
 
 def _workers(workers: int | str, executor: str, threads: int) -> int:

@@ -1,26 +1,21 @@
-"""The command ``orthobench compare``."""
+"""The commands ``orthobench compare`` and ``orthobench verify``: runs held against runs."""
 
 from __future__ import annotations
 
-import json
 import math
 import shutil
 import sys
-from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
-from orthobench.cli.options import AS_JSON
-from orthobench.cli.printing import say, status_line
+from orthobench.cli.exit_codes import FAILED, WRONG
+from orthobench.cli.options import AS_JSON, AUTO_WORKERS, MEMORY_LIMIT, QUIET, STORE, TIMEOUT
+from orthobench.cli.printing import print_facts, status_line
 
-if TYPE_CHECKING:
-    from orthobench.compare.comparison import Comparison, Options
-
-REGRESSION, NOTHING = 1, 2
 QUESTIONS = ("result", "work", "time")
-CLOCKS = ("cpu", "wall")
 WIDEST = 100
 """The most columns of a line."""
 
@@ -86,7 +81,7 @@ def suite_named(text: str) -> str | Path:
 @click.option("--seeds", type=click.IntRange(1), help="Number of seeds, instead of the suite's.")
 @click.option(
     "--clock",
-    type=click.Choice(CLOCKS),
+    type=click.Choice(["cpu", "wall"]),
     default="cpu",
     show_default=True,
     help="The clock of the timing: processor time, or wall time.",
@@ -111,7 +106,7 @@ def suite_named(text: str) -> str | Path:
 @AS_JSON
 def compare(base: str, head: str, tolerances: tuple[dict[str, float], ...], fresh: bool,
             environments: Path | None, markdown: Path | None, junit: Path | None, every: bool,
-            quiet: bool, as_json: bool, **chosen: Any) -> None:  # fmt: skip
+            quiet: bool, as_json: bool, **others: Any) -> None:  # fmt: skip
     """Compare HEAD with BASE: is a result worse, does it take more work, is it slower.
 
     Each of BASE and HEAD is a git revision, a project's folder as it is (with uncommitted changes),
@@ -126,72 +121,90 @@ def compare(base: str, head: str, tolerances: tuple[dict[str, float], ...], fres
     orthobench compare v1.0 .            the last release, and what is in the working tree
     orthobench compare old/results.sqlite new/results.sqlite
     """  # noqa: D301 - click reads the backspace
-    from orthobench.compare.comparison import Options, Tolerance
-
-    files = {"markdown": markdown, "junit": junit}
-    _refuse_unwritable(files)
-    given = {name: part for one in tolerances for name, part in one.items()}
-    options = Options(tolerance=Tolerance(**given), **chosen)
-    comparison = _compared(base, head, options, environments, fresh, quiet or as_json)
-    _write(comparison, files)
-    _print(comparison, every, as_json)
-    sys.exit(_exit_code(comparison))
-
-
-def _compared(
-    base: str, head: str, options: Options, environments: Path | None, fresh: bool, quiet: bool
-) -> Comparison:
-    from orthobench.compare import run
+    from orthobench.compare import run, wording
     from orthobench.compare.cached_env import users_folder
+    from orthobench.compare.comparison import Options, Tolerance
+    from orthobench.compare.facts import facts
+    from orthobench.compare.junit import junit as as_junit
+    from orthobench.compare.markdown import markdown as as_markdown
     from orthobench.compare.sides import sides
+    from orthobench.compare.terminal import lines
+    from orthobench.tools.files import atomic_write, refuse_unwritable
 
+    files = [(path, text) for path, text in ((markdown, as_markdown), (junit, as_junit)) if path]
+    for path, _ in files:
+        refuse_unwritable(path)  # before the minutes that a comparison takes
+    parts = {name: part for one in tolerances for name, part in one.items()}
+    options = Options(tolerance=Tolerance(**parts), **others)
     folder = environments or (None if fresh else users_folder())
     with (
-        status_line(quiet) as progress,
+        status_line(quiet or as_json) as progress,
         sides(base, head, folder, fresh=fresh, progress=progress) as (first, second),
     ):
-        return run.compare(first, second, options, progress)
+        comparison = run.compare(first, second, options, progress)
+    for path, text in files:
+        with atomic_write(path) as file:
+            file.write(text(comparison).encode())
+    width = min(shutil.get_terminal_size().columns, WIDEST)
+    as_text = partial(lines, every=every, width=width)
+    print_facts(facts(comparison) if as_json else comparison, as_json, as_text)
+    nothing = wording.verdict(comparison) == wording.NOTHING
+    sys.exit(FAILED if comparison.regressions() else WRONG if nothing else 0)
 
 
-def _exit_code(comparison: Comparison) -> int:
-    from orthobench.compare import wording
+@click.command()
+@STORE
+@click.option(
+    "--share",
+    type=click.FloatRange(0, 1, min_open=True),
+    default=0.1,
+    show_default=True,
+    help="Share of the cells that are computed again, rounded up.",
+)
+@click.option("--seed", type=int, default=0, show_default=True, help="Of the draw of these cells.")
+@click.option(
+    "--data",
+    "folders",
+    multiple=True,
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    help="Folder below which files may be read that STORE names. Repeatable.  [default: none]",
+)
+@AUTO_WORKERS
+@TIMEOUT
+@MEMORY_LIMIT
+@QUIET
+@AS_JSON
+def verify(store: Path, share: float, seed: int, folders: tuple[Path, ...],
+           workers: Any, timeout: float | None, memory_limit: int | None,
+           quiet: bool, as_json: bool) -> None:  # fmt: skip
+    """Compute a random share of the cells in STORE again, and compare.
 
-    if comparison.regressions():
-        return REGRESSION
-    return NOTHING if wording.verdict(comparison) == wording.NOTHING else 0
+    STORE is a store, or the folder that holds results.sqlite; it is only read.
+    Endings, steps, samples, flops and metrics of all checkpoints are compared: bit for bit on the
+    same platform, within a tolerance on another one, which is named. Seconds are not. What is not
+    installed here is named and counts as not checked, and so does what ran with other code than is
+    here and comes out otherwise.
 
+    \b
+    orthobench verify STORE --share 1       all cells
+    orthobench verify STORE --seed $RANDOM  a draw that nobody knows beforehand
+    orthobench verify STORE --timeout 60 --memory-limit 4GiB
+                                            a store of somebody else
 
-def _print(comparison: Comparison, every: bool, as_json: bool) -> None:
-    if as_json:
-        from orthobench.compare.facts import facts
+    The exit code is 1 where a value did not come out again, and 2 where nothing could be checked.
+    """  # noqa: D301 - click reads the backspace
+    from orthobench.harness.executors import Limits
+    from orthobench.registry.plugins import catalogue
+    from orthobench.results.results import store_at
+    from orthobench.tools.environment import cores
+    from orthobench.verify import wording
+    from orthobench.verify.check import verify as verified
 
-        say(json.dumps(facts(comparison), indent=2))
-        return
-    from orthobench.compare.terminal import lines
-
-    for line in lines(comparison, every, min(shutil.get_terminal_size().columns, WIDEST)):
-        say(line)
-
-
-def _refuse_unwritable(files: Mapping[str, Path | None]) -> None:
-    """Refuse files that could not be written, before the minutes that a comparison takes."""
-    from orthobench.errors import UsageError
-    from orthobench.tools.files import refuse_unwritable
-
-    for option, path in files.items():
-        try:
-            if path is not None:
-                refuse_unwritable(path)
-        except UsageError as error:
-            raise UsageError(f"{error}; name another with --{option}") from None
-
-
-def _write(comparison: Comparison, files: Mapping[str, Path | None]) -> None:
-    from orthobench.compare.junit import junit
-    from orthobench.compare.markdown import markdown
-    from orthobench.tools.files import replacing
-
-    for option, text in {"markdown": markdown, "junit": junit}.items():
-        if path := files[option]:
-            with replacing(path) as file:
-                file.write(text(comparison).encode())
+    verification = verified(
+        store_at(store), catalogue(), share=share, seed=seed, folders=folders,
+        workers=cores() if workers == "auto" else workers,
+        limits=Limits(timeout, memory_limit), quiet=quiet or as_json,
+    )  # fmt: skip
+    facts = wording.facts(verification) if as_json else verification
+    print_facts(facts, as_json, wording.lines)
+    sys.exit(FAILED if verification.mismatches else 0 if verification.recomputed else WRONG)

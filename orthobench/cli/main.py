@@ -16,10 +16,8 @@ from typing import Any
 import click
 
 from orthobench._version import __version__
-from orthobench.cli.advising import advise
-from orthobench.cli.atlas import atlas
-from orthobench.cli.comparing import compare
-from orthobench.cli.completion import Installed, completion
+from orthobench.cli.atlas import advise, atlas
+from orthobench.cli.comparing import compare, verify
 from orthobench.cli.exit_codes import FAILED, Group
 from orthobench.cli.options import (
     AS_JSON,
@@ -29,23 +27,19 @@ from orthobench.cli.options import (
     STORE,
     SUITE_OF_STORE,
     TIMEOUT,
+    Installed,
 )
 from orthobench.cli.plugins import plugin
 from orthobench.cli.printing import (
-    print_answer,
     print_facts,
-    print_paths,
     print_results,
     print_tables,
     say,
 )
 from orthobench.cli.reporting import report
 from orthobench.cli.reproducing import reproduce
-from orthobench.cli.verifying import verify
 
 KINDS = ("solvers", "problems", "suites", "plugins")
-EXECUTORS = ("local", "inline", "dask")
-EXPORTS = ("ioh", "benchopt")
 
 
 @click.group(cls=Group, context_settings={"help_option_names": ["-h", "--help"]})
@@ -142,7 +136,7 @@ def main() -> None:
 )
 @click.option(
     "--executor",
-    type=click.Choice(EXECUTORS),
+    type=click.Choice(["local", "inline", "dask"]),
     default="local",
     show_default=True,
     help="Where cells run: in worker processes, in this process, or on a Dask cluster.",
@@ -199,12 +193,8 @@ def run(suite: str | None, store: Path | None, only: str | None,
     except KeyboardInterrupt as error:
         message = f"interrupted; finished cells are in {path}, run again to go on"
         raise type(error)(message) from None
-    folder = results.path.parent if figures else None
-    if as_json:
-        print_results(results, folder, as_json)
-    else:
-        print_paths(results, folder)
-        print_answer(results.answer())
+    print_results(results, results.path.parent if figures else None, as_json, tables=False)
+    if not as_json:
         say(f"orthobench report {shlex.quote(str(results.path))} writes the page about it")
     sys.exit(
         FAILED if any(failed.key in results.reported_keys for failed in results.failures) else 0
@@ -261,7 +251,7 @@ def show(name: str, suite: str | None, as_json: bool) -> None:
 @click.option(
     "--format",
     "other",
-    type=click.Choice(EXPORTS),
+    type=click.Choice(["ioh", "benchopt"]),
     help="Write for another program: ioh for IOHanalyzer and iohinspector, benchopt for benchopt.",
 )
 @SUITE_OF_STORE
@@ -305,7 +295,6 @@ def merge(store: Path, others: tuple[Path, ...]) -> None:
 main.add_command(advise)
 main.add_command(atlas)
 main.add_command(compare)
-main.add_command(completion)
 main.add_command(reproduce)
 
 

@@ -76,7 +76,7 @@ def check(package: str, as_json: bool) -> None:
     """
     from orthobench.registry.plugins import catalogue
     from orthobench.testing.cases import cases, facts
-    from orthobench.tools.threads import limited
+    from orthobench.tools.environment import limited
 
     results: list[dict[str, str]] = []
     with limited(1):

@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from orthobench.tools.collections import plain
+
 _STYLES = re.compile("(\x1b\\[(?:0|1|4|3[1-36])m)")
 
 if TYPE_CHECKING:
@@ -39,9 +41,17 @@ def say(text: object = "", *, err: bool = False) -> None:
     click.echo("".join(parts), err=err)
 
 
+def wrapped(text: str, indent: int = 0) -> str:
+    """Return a text in lines as wide as the terminal, all but the first indented; words whole."""
+    return textwrap.fill(
+        text, shutil.get_terminal_size().columns, subsequent_indent=" " * indent,
+        break_on_hyphens=False, break_long_words=False,
+    )  # fmt: skip
+
+
 def print_json(facts: Any) -> None:
-    """Print plain values as JSON."""
-    say(json.dumps(facts, indent=2, default=str))
+    """Print dataclasses and plain values as JSON."""
+    say(json.dumps(plain(facts), indent=2, default=str))
 
 
 def print_facts(facts: Any, as_json: bool, as_text: Callable[[Any], Iterable[str]]) -> None:
@@ -53,25 +63,39 @@ def print_facts(facts: Any, as_json: bool, as_text: Callable[[Any], Iterable[str
         say(line)
 
 
-def print_results(results: Results, folder: Path | None, as_json: bool) -> None:
+def print_results(
+    results: Results, folder: Path | None, as_json: bool, *, tables: bool = True
+) -> None:
     """Print the tables of some results, and what to use; with a folder, draw figures in it."""
+    from orthobench.decide.comparisons import answer_of
+
+    if as_json:
+        figures = [] if folder is None else _figures(results, folder)
+        print_json({**facts(results, [*figures, results.path]), "versions": results.versions})
+        return
+    if tables:
+        print_tables(results)
+    say()
+    match results.session()["environment"]:
+        case {"run": {"workers": int(workers)}} if workers > 1:
+            say(f"times are of {workers} runs at once; --workers 1 takes them one by one")
+    for line in figure_lines([] if folder is None else _figures(results, folder)):
+        say(line)
+    say(results.path)
+    print_answer(answer_of(results))
+
+
+def facts(results: Results, files: Iterable[Path]) -> dict[str, Any]:
+    """Return some results as plain values: what to use, the rows of the tables, and files."""
     from orthobench.decide.answer import plain_answer
     from orthobench.decide.comparisons import answer_of
     from orthobench.report.terminal import table
 
-    if not as_json:
-        print_tables(results)
-        print_paths(results, folder)
-        print_answer(answer_of(results))
-        return
-    figures = [] if folder is None else _figures(results, folder)
-    found = answer_of(results)
-    print_json({
-        "suite": results.suite, "answer": plain_answer(found),
-        "table": table.rows(results.entries, found.comparisons),
-        "files": [str(path) for path in [*figures, results.path]],
-        "versions": results.versions,
-    })  # fmt: skip
+    answer = answer_of(results)
+    return {
+        "suite": results.suite, "answer": plain_answer(answer),
+        "table": table.rows(results.entries, answer.comparisons), "files": [*map(str, files)],
+    }  # fmt: skip
 
 
 def print_tables(results: Results) -> None:
@@ -81,37 +105,17 @@ def print_tables(results: Results) -> None:
     table.show(results.entries)
 
 
-def print_answer(found: Answer) -> None:
+def print_answer(answer: Answer) -> None:
     """Print what the marks of tables mean, which solver to use, and what was tested."""
     from rich.console import Console
 
     from orthobench.report.terminal import table
 
-    width = shutil.get_terminal_size().columns
-    marks = table.legend(found.comparisons, Console().options.ascii_only)
+    marks = table.legend(answer.comparisons, Console().options.ascii_only)
     say(f"\n{marks}\n" if marks else "")
-    for family in found.by_family.values() or [found]:
-        for text in (found.prefix(family) + family.sentence, family.evidence):
-            say("\n".join(textwrap.wrap(text, width)))
-
-
-def print_paths(results: Results, folder: Path | None) -> None:
-    """Print the path of the store; with a folder, draw figures in it and print their paths, too."""
-    say()
-    workers = _workers(results)
-    if workers > 1:
-        say(f"times are of {workers} runs at once; --workers 1 takes them one by one")
-    for line in figure_lines([] if folder is None else _figures(results, folder)):
-        say(line)
-    say(results.path)
-
-
-def _workers(results: Results) -> int:
-    """Return how many runs went on at once in the latest session."""
-    match results.session()["environment"]:
-        case {"run": {"workers": int(workers)}}:
-            return workers
-    return 1
+    for family in answer.by_family.values() or [answer]:
+        for text in (answer.prefix(family) + family.sentence, family.evidence):
+            say(wrapped(text))
 
 
 def figure_lines(paths: Sequence[Path]) -> Iterator[str]:
@@ -124,7 +128,7 @@ def figure_lines(paths: Sequence[Path]) -> Iterator[str]:
 
 @contextmanager
 def status_line(quiet: bool) -> Iterator[Callable[[str], None]]:
-    """Provide a function that shows what is being done, if standard error is a terminal."""
+    """Give a function that shows what is being done, if standard error is a terminal."""
     if quiet or not sys.stderr.isatty():
         yield lambda _: None
         return
@@ -139,6 +143,6 @@ def status_line(quiet: bool) -> Iterator[Callable[[str], None]]:
 
 def _figures(results: Results, folder: Path) -> list[Path]:
     from orthobench.report.figures.save import run_figures
-    from orthobench.tools.files import below
+    from orthobench.tools.files import safe_join
 
-    return run_figures(results, below(folder, "figures"))
+    return run_figures(results, safe_join(folder, "figures"))

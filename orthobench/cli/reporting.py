@@ -11,8 +11,14 @@ import click
 
 from orthobench.cli.exit_codes import Terminated
 from orthobench.cli.options import AS_JSON, QUIET, STORE, SUITE_OF_STORE
-from orthobench.cli.printing import figure_lines, print_answer, print_json, say, status_line
-from orthobench.tools.collections import plain
+from orthobench.cli.printing import (
+    facts,
+    figure_lines,
+    print_answer,
+    print_json,
+    say,
+    status_line,
+)
 
 if TYPE_CHECKING:
     from orthobench.results.results import Results
@@ -96,9 +102,9 @@ def _watch(store: Path, out: Path | None, suite: str | None, port: int,
     """Serve the page about a store until an interruption; Ctrl-C is the way to end it."""
     from orthobench.report.live.watch import watch
     from orthobench.results.results import store_at
-    from orthobench.tools.files import below
+    from orthobench.tools.files import safe_join
 
-    folder = out or below(store_at(store).parent, "report")
+    folder = out or safe_join(store_at(store).parent, "report")
 
     def told(address: str) -> None:
         say(f"{address} has the page about {store} until Ctrl-C")
@@ -125,45 +131,37 @@ def _changes(store: Path, other: Path, suite: str | None, quiet: bool,
         status("reading the stores")
         base, head = (Results.read(path, suite).without_home() for path in (store, other))
         status("comparing the stores")
-        found = compare_stores(base, head)
+        changes = compare_stores(base, head)
     if as_json:
-        print_json(plain(found))
+        print_json(changes)
     else:
-        show(found)
+        show(changes)
 
 
 def _report(store: Path, out: Path | None, suite: str | None, style: str | None,
             formats: tuple[str, ...], quiet: bool,
             as_json: bool) -> Path:  # fmt: skip
     """Write the page about the results in a store, and return it."""
-    from orthobench.decide.answer import plain_answer
     from orthobench.decide.comparisons import answer_of
     from orthobench.report.page import write_page
-    from orthobench.report.terminal import table
     from orthobench.results.results import Results
-    from orthobench.tools.files import below, make_folder
+    from orthobench.tools.files import make_folder, safe_join
 
     if formats and not style:
         raise click.UsageError("--format is the format of figures; add --style to write them")
     with status_line(quiet or as_json) as status:
         status("reading the store")
         results = Results.read(store, suite).without_home()
-        folder = out or below(results.path.parent, "report")
+        folder = out or safe_join(results.path.parent, "report")
         make_folder(folder, "the report", "name another with --out")
         status("writing the page")
         page = write_page(results, folder)
         status("drawing the figures")
         figures = _figures(results, folder, style, formats or FORMATS) if style else []
-        found = answer_of(results)
     if as_json:
-        print_json({
-            "suite": results.suite,
-            "answer": plain_answer(found),
-            "table": table.rows(results.entries, found.comparisons),
-            "files": [str(path) for path in [page, *figures]],
-        })  # fmt: skip
+        print_json(facts(results, [page, *figures]))
     else:
-        print_answer(found)
+        print_answer(answer_of(results))
         for line in ["", str(page), *figure_lines(figures)]:
             say(line)
     return page
@@ -171,9 +169,9 @@ def _report(store: Path, out: Path | None, suite: str | None, style: str | None,
 
 def _figures(results: Results, folder: Path, style: str, formats: Sequence[str]) -> list[Path]:
     from orthobench.report.figures.save import save_figures
-    from orthobench.tools.files import below
+    from orthobench.tools.files import safe_join
 
     return save_figures(
-        results.entries, below(folder, "figures"), style=style, formats=(*formats, "csv"),
+        results.entries, safe_join(folder, "figures"), style=style, formats=(*formats, "csv"),
         exhibits=results.exhibits,
     )  # fmt: skip

@@ -60,7 +60,7 @@ def reproduce(paper: str | None, names: tuple[str, ...], quick: bool, first_seed
     from orthobench.errors import UsageError
     from orthobench.registry.plugins import catalogue
     from orthobench.reproduce.runs import Runs
-    from orthobench.tools.files import below, make_folder
+    from orthobench.tools.files import make_folder, safe_join
 
     if paper is None:
         if publish or quick or names:
@@ -72,10 +72,10 @@ def reproduce(paper: str | None, names: tuple[str, ...], quick: bool, first_seed
     if publish and names:
         raise UsageError("a page has all claims of its paper; publish without --claim")
     known = catalogue().paper(paper)
-    page = out or below(Path(), "reports", known.name)
+    page = out or safe_join(Path(), "reports", known.name)
     if publish:
         make_folder(page, "the page", "name another with --out")
-    folder = store or below(Path(), "orthobench-results", known.name)
+    folder = store or safe_join(Path(), "orthobench-results", known.name)
     runs = Runs(known, folder, quick, first_seed, workers, quiet or as_json)
     checked = _check(known, names, runs, as_json)
     if publish:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from orthobench.harness import cell, execution
 from orthobench.harness import run as harness
 from orthobench.registry import plugins, suite_file
-from orthobench.tools import threads
+from orthobench.tools import environment
 
 VERSION = 2
 """Version of this protocol."""
@@ -47,5 +47,5 @@ CLOCK = execution.CLOCK
 RATIO = harness.RATIO
 """The ratio of the steps of one checkpoint and the next by default."""
 
-limited = threads.limited
+limited = environment.limited
 """``with limited(count):`` holds the BLAS to that many threads."""

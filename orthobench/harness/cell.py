@@ -17,7 +17,7 @@ from orthobench.harness.run import run
 from orthobench.harness.source_digests import digests, warn_of_libraries
 from orthobench.harness.stopping import Budget, RunStatus, Target, Termination
 from orthobench.harness.trace import Outcome
-from orthobench.tools.threads import blas_libraries, limited
+from orthobench.tools.environment import blas_libraries, limited
 
 
 @dataclass(frozen=True)

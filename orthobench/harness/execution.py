@@ -21,7 +21,7 @@ from orthobench.harness.identity import Streams
 from orthobench.harness.placement import MeasuredPlace, calls
 from orthobench.harness.trace import Checkpoint
 from orthobench.tools.geometry import random_point
-from orthobench.tools.memory_peaks import Peak
+from orthobench.tools.machine import Peak
 
 T = TypeVar("T")
 OracleT = TypeVar("OracleT", bound=Oracle)

@@ -210,12 +210,12 @@ class _Cache:
     def save(self) -> None:
         if not self._new:
             return
-        from orthobench.tools.files import replacing
+        from orthobench.tools.files import atomic_write
 
         self._new = False
         with suppress(Exception):
             self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            with replacing(self.path) as file:
+            with atomic_write(self.path) as file:
                 text = json.dumps({"version": self._version, "files": self._files})
                 file.write(text.encode())
 

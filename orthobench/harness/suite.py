@@ -32,7 +32,7 @@ from orthobench.contract.problem import AnyProblem
 from orthobench.contract.solver import AnySolver
 from orthobench.harness.cell import Cell, Level
 from orthobench.harness.stopping import Budget, Target
-from orthobench.tools.distributions import version
+from orthobench.tools.environment import version
 
 END, AVERAGE = SCORES = ("end", "average")
 """What tuned parameters are chosen by: the validation metric at the end of the run, where solvers

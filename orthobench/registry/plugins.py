@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 from functools import cache
 from importlib.metadata import Distribution, EntryPoint, entry_points
 from pathlib import Path
-from time import perf_counter
 from typing import Any, Generic, TypeVar
 
 from orthobench.contract.parameters import ParameterError, make
@@ -100,9 +99,6 @@ class Registry:
         The reasons why other plugins cannot be used, by name.
     left_out : list of Plugin
         The plugins that the environment variable ``ORTHOBENCH_PLUGINS`` leaves out.
-    seconds : dict
-        The time that importing and checking each plugin took, by plugin; a module that several
-        plugins import counts for the first of them.
     """
 
     solvers: dict[str, Provided[type[AnySolver]]] = field(default_factory=dict)
@@ -112,7 +108,6 @@ class Registry:
     plugins: list[Plugin] = field(default_factory=list)
     broken: dict[str, str] = field(default_factory=dict)
     left_out: list[Plugin] = field(default_factory=list)
-    seconds: dict[Plugin, float] = field(default_factory=dict)
 
     @classmethod
     def installed(cls) -> Registry:
@@ -134,7 +129,6 @@ class Registry:
         return registry
 
     def _load(self, point: EntryPoint, plugin: Plugin) -> None:
-        begin = perf_counter()
         name = plugin.name
         if name in self.broken:  # another plugin has this name
             name = f"{name} of {plugin.distribution}"
@@ -145,7 +139,6 @@ class Registry:
         except (Exception, SystemExit) as error:
             where = f"{plugin}, {plugin.module}"
             self.broken[name] = reason(error, plugin.module, where)
-        self.seconds[plugin] = perf_counter() - begin
 
     def add(self, module: object, plugin: Plugin) -> None:
         """Register all that a plugin brings, or nothing where anything of it is wrong.

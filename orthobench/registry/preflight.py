@@ -21,7 +21,7 @@ from orthobench.harness.source_digests import warn_of_libraries
 from orthobench.harness.stopping import Budget, Rule, terminates
 from orthobench.results.tuning import untunable
 from orthobench.tools.geometry import random_point
-from orthobench.tools.memory_peaks import Peak
+from orthobench.tools.machine import Peak
 
 
 def check_instance(solver: AnySolver, instance: AnyInstance) -> None:

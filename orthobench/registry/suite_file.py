@@ -14,7 +14,7 @@ from orthobench.contract.parameters import ParameterError, parameters_of
 from orthobench.contract.placed_solvers import PlacedSolver, elsewhere
 from orthobench.contract.problem import AnyProblem
 from orthobench.contract.solver import AnySolver
-from orthobench.errors import UsageError, shown, unknown
+from orthobench.errors import UsageError, quoted, unknown
 from orthobench.harness.cell import Level
 from orthobench.harness.identity import label
 from orthobench.harness.stopping import Budget
@@ -305,7 +305,7 @@ def _grid(value: Mapping[str, Any], path: KeyPath, declared: Sequence[Any]) -> l
                 raise SuiteError(path, f"a value is listed twice in {points!r}")
             return points
     example = "{ tune = [0.5, 1, 2] }" + (" or { tune = true }" if declared else "")
-    raise SuiteError(path, f"a table must be {example}, not {shown(dict(value))}")
+    raise SuiteError(path, f"a table must be {example}, not {quoted(dict(value))}")
 
 
 def _label(
@@ -320,7 +320,7 @@ def _label(
     crossed = {k: v for k, v in given.items() if isinstance(entry[k], list)}
     text = " ".join([own, *(f"{k}={v}" for k, v in crossed.items())]) if own else label(item, given)
     if text in taken:
-        raise SuiteError(path, f"two entries are both called {shown(text)}; give one a `label`")
+        raise SuiteError(path, f"two entries are both called {quoted(text)}; give one a `label`")
     taken.add(text)
     return text
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import fields
 from typing import Any, TypeAlias
 
-from orthobench.errors import UsageError, shown, unknown
+from orthobench.errors import UsageError, quoted, unknown
 from orthobench.harness.cell import Level
 from orthobench.harness.execution import MEASURES
 from orthobench.harness.stopping import Budget, Target
@@ -81,9 +81,9 @@ def levels_of(value: Any, path: KeyPath) -> tuple[Level, ...]:
 def _numbers(value: Any, path: KeyPath) -> list[float]:
     numbers = list(value) if isinstance(value, (list, tuple)) else [value]
     if not numbers or not all(map(_finite, numbers)):
-        raise SuiteError(path, f"must be a number or a list of numbers, not {shown(value)}")
+        raise SuiteError(path, f"must be a number or a list of numbers, not {quoted(value)}")
     if len(set(numbers)) < len(numbers):
-        raise SuiteError(path, f"a level is listed twice in {shown(value)}")
+        raise SuiteError(path, f"a level is listed twice in {quoted(value)}")
     return [float(n) for n in numbers]
 
 
@@ -103,7 +103,7 @@ def seeds_of(value: Any) -> tuple[int, ...]:
     whole = isinstance(seeds, (range, list)) and all(_positive(s) or s == 0 for s in seeds)
     if not whole or len(seeds) == 0:
         raise SuiteError(
-            ("seeds",), f"must be a number of seeds or a list of seeds, not {shown(value)}"
+            ("seeds",), f"must be a number of seeds or a list of seeds, not {quoted(value)}"
         )
     if max(seeds) > LARGEST_SEED:
         raise SuiteError(("seeds",), f"a seed is at most {LARGEST_SEED}")
@@ -143,7 +143,7 @@ def count_of(table: Mapping[str, Any], key: str, path: KeyPath, default: int) ->
     """Return a whole number >= 1 in a table."""
     value = table.get(key, default)
     if not _positive(value):
-        raise SuiteError((*path, key), f"must be a whole number >= 1, not {shown(value)}")
+        raise SuiteError((*path, key), f"must be a whole number >= 1, not {quoted(value)}")
     if value > MOST:
         raise SuiteError((*path, key), f"must be at most {MOST:,}")
     return int(value)
@@ -153,7 +153,7 @@ def text_of(table: Mapping[str, Any], key: str, path: KeyPath = ()) -> str:
     """Return a text in a table; empty where there is none."""
     value = table.get(key, "")
     if not isinstance(value, str):
-        raise SuiteError((*path, key), f"must be a str, not {shown(value)}")
+        raise SuiteError((*path, key), f"must be a str, not {quoted(value)}")
     return value
 
 

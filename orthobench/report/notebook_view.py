@@ -20,7 +20,7 @@ from orthobench.results.tuning import SolverResult
 from orthobench.stats.costs import ALL_COSTS
 from orthobench.stats.values import final_spread, metric_of
 from orthobench.tools.collections import grouped
-from orthobench.tools.files import below
+from orthobench.tools.files import safe_join
 from orthobench.tools.formatting import assignments, clean, plural
 
 if TYPE_CHECKING:
@@ -129,7 +129,7 @@ def report(results: stored.Results, folder: Path | str | None = None) -> Report:
     """
     from orthobench.report.page import write_page
 
-    place = Path(folder) if folder is not None else below(results.path.parent, "report")
+    place = Path(folder) if folder is not None else safe_join(results.path.parent, "report")
     return Report(write_page(results.without_home(), place))
 
 

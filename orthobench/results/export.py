@@ -15,7 +15,7 @@ from orthobench.errors import UsageError, unknown
 from orthobench.results import ioh
 from orthobench.results.results import Results
 from orthobench.tools.collections import plain
-from orthobench.tools.files import replacing, write_csv
+from orthobench.tools.files import atomic_write, write_csv
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -48,7 +48,7 @@ def write(results: Results, path: Path) -> None:
     }
     if path.suffix not in formats:
         raise unknown("suffix", path.suffix, formats)
-    with replacing(path) as file:
+    with atomic_write(path) as file:
         formats[path.suffix](results, file)
 
 
@@ -115,7 +115,7 @@ def write_benchopt(results: Results, path: Path) -> None:
     """
     if path.suffix != ".parquet":
         raise UsageError(f"benchopt reads Parquet, not {path.name}: name a file .parquet")
-    with replacing(path) as file:
+    with atomic_write(path) as file:
         _write_frame(lambda: _benchopt_frame(results), file)
 
 

@@ -24,7 +24,7 @@ from orthobench.results.results import Results
 from orthobench.results.runs import Run
 from orthobench.results.traces import read
 from orthobench.results.tuning import SolverResult
-from orthobench.tools.files import below, make_folder, replacing
+from orthobench.tools.files import atomic_write, make_folder, safe_join
 
 VERSION = "0.3.5"
 """The version of the format, which is that of the IOHexperimenter that writes it so."""
@@ -60,7 +60,7 @@ def write(results: Results, folder: Path) -> None:
     functions = _grouped(results.entries)
     solvers = dict.fromkeys(entry.solver for entry in results.entries)
     for number, solver in enumerate(solvers, 1):
-        own = below(folder, f"{number}-{_file_name(solver)}")
+        own = safe_join(folder, f"{number}-{_file_name(solver)}")
         for identifier, entries in enumerate(functions.values(), 1):
             runs = {e.problem: e for e in entries if e.solver == solver and _shown(e)}
             if runs:
@@ -110,7 +110,7 @@ def _write_function(
     """
     cost = _cost(everyone)
     data = f"data_f{identifier}"
-    make_folder(below(folder, data), "the runs", "name another folder with --out")
+    make_folder(safe_join(folder, data), "the runs", "name another folder with --out")
     by_dimension: dict[int, list[SolverResult]] = {}
     for entry in own:
         by_dimension.setdefault(_dimension(entry), []).append(entry)
@@ -119,12 +119,12 @@ def _write_function(
         name = f"{data}/IOHprofiler_f{identifier}_DIM{dimension}.dat"
         runs = [(r.seed, _rows(r, cost, everyone)) for e in entries for r in e.finished]
         runs = [(seed, rows) for seed, rows in runs if rows]
-        with replacing(folder / name) as file:
+        with atomic_write(folder / name) as file:
             file.write("".join(_lines(rows for _, rows in runs)).encode())
         facts = [_run(seed, rows) for seed, rows in runs]
         scenarios.append({"dimension": dimension, "path": name, "runs": facts})
     head = _head(suite, identifier, solver, everyone[0], cost)
-    with replacing(folder / f"IOHprofiler_f{identifier}.json") as file:
+    with atomic_write(folder / f"IOHprofiler_f{identifier}.json") as file:
         file.write(json.dumps(head | {"scenarios": scenarios}).encode())
 
 

@@ -26,9 +26,8 @@ from orthobench.families.stochastic_pca import EntryOracle, stochastic_pca
 from orthobench.families.symmetric_tensors import composed
 from orthobench.families.symmetric_tucker import MomentOracle, symmetric_tucker
 from orthobench.testing.short_runs import Runner
-from orthobench.tools.arrays import Array, rows_of
+from orthobench.tools.arrays import Array, inner, rows_of
 from orthobench.tools.geometry import random_point
-from orthobench.tools.scalars import inner
 
 SAMPLES = 2000
 """Samples of an instance: 40 steps of batches of 50."""

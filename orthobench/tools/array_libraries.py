@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from orthobench.tools.distributions import version
+from orthobench.tools.environment import version
 
 DRIVER = Path("/sys/module/nvidia/version")
 """Where Linux tells the version of the driver of NVIDIA's devices."""

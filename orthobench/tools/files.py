@@ -57,7 +57,7 @@ LOCK = os.O_WRONLY | os.O_APPEND | os.O_CREAT | NO_LINK
 
 
 @contextmanager
-def replacing(path: Path) -> Iterator[BinaryIO]:
+def atomic_write(path: Path) -> Iterator[BinaryIO]:
     """Open a temporary file, which replaces `path` once the body has written it.
 
     Where that fails, `path` stays as it was, and the temporary file is removed.
@@ -78,7 +78,7 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
 
 
 def refuse_unwritable(path: Path) -> None:
-    """Refuse a file that `replacing` could not write, before what is to be written is there.
+    """Refuse a file that `atomic_write` could not write, before what is to be written is there.
 
     Raises
     ------
@@ -132,7 +132,7 @@ def refuse_link(path: Path) -> None:
         raise UsageError(f"nothing is written through links, and {path} is one: remove it")
 
 
-def below(folder: Path, *parts: str) -> Path:
+def safe_join(folder: Path, *parts: str) -> Path:
     """Return a path below a folder that the user named; refuse links on the way there.
 
     Raises
@@ -194,7 +194,7 @@ def locked(path: Path, *, shared: bool = False, wait: bool = True) -> Iterator[b
 
 
 @contextmanager
-def alone(path: Path, otherwise: Exception) -> Iterator[None]:
+def exclusive_lock(path: Path, otherwise: Exception) -> Iterator[None]:
     """Hold the lock of a file meanwhile, in a file beside it; a process that dies lets go.
 
     Where the file of the lock cannot be made, or the file system has no locks, nobody is kept out.
@@ -222,7 +222,7 @@ def alone(path: Path, otherwise: Exception) -> Iterator[None]:
 
 
 def is_held(path: Path) -> bool:
-    """Return whether another process is `alone` with a file."""
+    """Return whether another process has the `exclusive_lock` of a file."""
     try:
         file = os.fdopen(os.open(_beside(path), os.O_RDONLY | NO_LINK), "rb")
     except OSError:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from orthobench.errors import UsageError, unknown
 from orthobench.tools.array_libraries import LIBRARIES, ArrayLibrary
-from orthobench.tools.distributions import version
+from orthobench.tools.environment import version
 
 MOST_WORKERS = 16
 """The most workers that are started for each processor."""

@@ -22,7 +22,7 @@ from orthobench.harness.stopping import Budget, Target
 from orthobench.registry.plugins import Registry
 from orthobench.registry.strangers import refuse_files
 from orthobench.results import checks
-from orthobench.tools.distributions import version
+from orthobench.tools.environment import version
 
 T = TypeVar("T")
 

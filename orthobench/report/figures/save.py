@@ -22,7 +22,7 @@ from orthobench.report.style import Style, solver_styles
 from orthobench.results.results import Results
 from orthobench.results.tuning import SolverResult
 from orthobench.tools.collections import grouped
-from orthobench.tools.files import make_folder, replacing, write_csv
+from orthobench.tools.files import atomic_write, make_folder, write_csv
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -79,7 +79,7 @@ def run_figures(results: Results, folder: Path) -> list[Path]:
         exhibits=results.exhibits,
     )  # fmt: skip
     facts = {"data": data, "files": [path.name for path in paths]}
-    with replacing(remembered) as file:
+    with atomic_write(remembered) as file:
         file.write(json.dumps(facts, indent=2).encode())
     return paths
 
@@ -262,10 +262,10 @@ def _save(stem: Path, figure: FigureFile, formats: Sequence[str], layout: Layout
     with layout.applied():
         for path, kind in zip(paths, formats, strict=True):
             if kind == "csv":
-                with replacing(path) as file:
+                with atomic_write(path) as file:
                     write_csv(rows, file)
             elif fig is not None:
                 facts = metadata(figure.name, figure.about, kind)
-                with replacing(path) as file:
+                with atomic_write(path) as file:
                     fig.savefig(file, format=kind, metadata=facts)
     return paths

@@ -22,7 +22,7 @@ from orthobench.results.results import Results, store_at
 from orthobench.results.runs import Run, run_label
 from orthobench.tools import toml
 from orthobench.tools.collections import grouped
-from orthobench.tools.files import alone, is_held, make_folder
+from orthobench.tools.files import exclusive_lock, is_held, make_folder
 from orthobench.tools.formatting import assignments, clean, duration
 
 PAUSE = 1.0
@@ -75,7 +75,7 @@ def watch(
     Results.read(store, suite)  # nothing is made where there is nothing to watch
     make_folder(folder, "the page", "name another with --out")
     busy = UsageError(f"another process watches {store} for {folder}: name a folder with --out")
-    with alone(folder / "index.html", busy):
+    with exclusive_lock(folder / "index.html", busy):
         watched = Watched(store_at(store), folder, suite)
         watched.look()
         with serving(watched.served, port) as address:

@@ -17,7 +17,7 @@ from orthobench.contract.solver import Solver, State
 from orthobench.harness.identity import Streams
 from orthobench.harness.run import run
 from orthobench.harness.stopping import Budget
-from orthobench.tools.threads import limited
+from orthobench.tools.environment import limited
 
 
 @dataclass(kw_only=True)
