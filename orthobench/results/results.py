@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from orthobench.contract.exhibits import Exhibit
 from orthobench.errors import StoreError, UsageError, unknown
+from orthobench.harness.identity import digest
 from orthobench.harness.stopping import RunStatus
 from orthobench.harness.suite import END, SCORES
-from orthobench.results.runs import ProblemInfo, Run, SolverInfo
+from orthobench.results.runs import UNTOLD, ProblemInfo, Run, SolverInfo
 from orthobench.results.store import FILE, Store
 from orthobench.results.tuning import SolverResult, choose
 from orthobench.tools import toml
@@ -178,14 +179,17 @@ class Results:
                 stop = replace(stop, reason=reason, traceback=traceback)
             if (problem, solver, stop) == (run.problem, run.solver, run.stop):
                 return run
-            return replace(run, problem=problem, solver=solver, stop=stop)
+            return replace(run, problem=problem, solver=solver, stop=stop, identity=UNTOLD)
 
         return replace(self, records=[record(run) for run in self.records])
 
     def fingerprint(self) -> str:
         """Return a digest of the plan and of all results of the suite, and what chooses trials."""
-        with Store(self.path) as store:
-            return f"{store.fingerprint(self.suite)} {self.score}"
+        facts = [
+            (r.key, r.problem.label, r.problem.levels, r.solver.label, r.solver.tuned, r.checksum)
+            for r in self.records
+        ]
+        return f"{digest(repr(facts))[:16]} {self.score}"
 
     def session(self) -> dict[str, Any]:
         """Return where the results come from: the latest session of the suite, from the store.

@@ -15,7 +15,7 @@ from orthobench.tools import files
 APPLICATION = 0x6F_72_74_68
 """SQLite's application id of a store: "orth"."""
 
-VERSION = 5
+VERSION = 6
 """Version of the tables below, in SQLite's user_version."""
 
 PAGE_BYTES = 32_768
@@ -55,35 +55,31 @@ CREATE TABLE session (              -- one call of `orthobench run`
 );
 CREATE TABLE cell (                 -- one cell, planned or finished: all that its result depends on
     id INTEGER PRIMARY KEY,
-    key BLOB NOT NULL UNIQUE,       -- SHA-256 of the content, which is put together from the rest
+    key BLOB NOT NULL UNIQUE,       -- SHA-256 of [problem,solver,seed,settings]
     problem INTEGER NOT NULL REFERENCES text (id),   -- JSON: name and parameters
     solver INTEGER NOT NULL REFERENCES text (id),    -- JSON: name and parameters
     seed INTEGER NOT NULL,
     settings INTEGER NOT NULL REFERENCES text (id),  -- JSON: budget, versions, code and the rest
-    metrics INTEGER NOT NULL REFERENCES text (id)    -- JSON: family, primary and tuned_by
+    ranking INTEGER NOT NULL REFERENCES text (id)    -- JSON: family, primary and tuned_by
 );
-CREATE TABLE result (               -- how a cell ended, and its last checkpoint
+CREATE TABLE run (                  -- how a cell ended, and its trace
     cell INTEGER PRIMARY KEY REFERENCES cell (id),
     session INTEGER NOT NULL REFERENCES session (id),
     status TEXT NOT NULL,
     reason INTEGER NOT NULL REFERENCES text (id),
     traceback INTEGER NOT NULL REFERENCES text (id),
-    finished INTEGER NOT NULL,      -- UTC, seconds since 1970
-    points INTEGER NOT NULL,        -- checkpoints of the trace
+    points INTEGER NOT NULL,        -- checkpoints of the trace; those of the last one follow
     steps INTEGER,
     samples INTEGER,
     flops INTEGER,
     seconds REAL,                   -- on the clock, in init and advance
     reading REAL,                   -- in solution, at the last checkpoint
-    start REAL,                     -- the problem's primary metric at the first one; NULL is NaN
     names INTEGER NOT NULL REFERENCES text (id),     -- JSON: the metrics of the trace
-    finals BLOB NOT NULL,           -- their values at the last checkpoint, 64-bit floats
+    metrics TEXT,                   -- JSON: their values at the last checkpoint
+    start REAL,                     -- the problem's primary metric at the first; NULL is NaN
+    load TEXT,                      -- JSON: of the machine, before and after; NULL: not measured
     checksum BLOB NOT NULL,         -- of key, ending, trace and load
-    load BLOB                       -- of the machine, before and after; NULL where not measured
-);
-CREATE TABLE trace (                -- all checkpoints of a cell
-    cell INTEGER PRIMARY KEY REFERENCES cell (id),
-    block BLOB NOT NULL             -- columns of counts, times and metrics, compressed by zlib
+    trace BLOB NOT NULL             -- columns of counts, times and metrics, compressed by zlib
 );
 CREATE TABLE plan (                 -- the cells of a suite as it was last run, done or not
     suite INTEGER NOT NULL REFERENCES text (id),
@@ -98,7 +94,6 @@ CREATE TABLE plan (                 -- the cells of a suite as it was last run, 
 CREATE TABLE exhibit (              -- what the solution of a cell looks like
     cell INTEGER NOT NULL REFERENCES cell (id),
     name TEXT NOT NULL,
-    position INTEGER NOT NULL,      -- from 0, in the problem's order
     kind TEXT NOT NULL,             -- image or curve
     meta TEXT NOT NULL,             -- JSON: reference, signed or the labels of the axes
     data BLOB NOT NULL,             -- .npy of 32-bit floats, compressed by zlib

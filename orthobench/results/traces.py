@@ -106,6 +106,11 @@ class Trace(Sequence[Checkpoint]):
         return Checkpoint(times[0], times[1], Work(*counts), named)
 
     @property
+    def packed(self) -> tuple[tuple[str, ...], bytes]:
+        """The names of the metrics, and the block as it is in the store."""
+        return self._names, self._block
+
+    @property
     def finite(self) -> bool:
         """Whether all values of all metrics that were reported are finite."""
         values = self._columns[2]
@@ -183,6 +188,8 @@ def packed(trace: Sequence[Checkpoint]) -> tuple[tuple[str, ...], bytes]:
     nanoseconds, metrics bit for bit; the bytes of a column are grouped by their place in the
     number, the better to be compressed.
     """
+    if isinstance(trace, Trace):
+        return trace.packed
     names = tuple(dict.fromkeys(name for mark in trace for name in mark.metrics))
     kept = trace[:-1]
     numbers = [

@@ -22,7 +22,7 @@ from orthobench.harness.reducing.parts import WORKER_METRICS
 from orthobench.harness.run import RATIO
 from orthobench.harness.stopping import RunStatus
 from orthobench.harness.trace import Checkpoint, Outcome
-from orthobench.results.reported import Reported
+from orthobench.results.runs import Run
 from orthobench.stats.run_pairs import EXACT, PLATFORMS, differences
 from orthobench.tools.places import Place
 
@@ -59,32 +59,37 @@ class Mismatch:
     recomputed: Any
 
 
-def depends_on_clock(reported: Reported) -> bool:
+def called(run: Run) -> str:
+    """Return what a run of a store is called, with the beginning of its key."""
+    return f"{run.label} (cell {run.key[:12]})"
+
+
+def depends_on_clock(run: Run) -> bool:
     """Return whether a clock, or the end of the process, may have cut a run."""
-    return "seconds" in reported.content["budget"] or reported.stop.status in OF_MACHINE
+    return "seconds" in run.budget or run.stop.status in OF_MACHINE
 
 
-def bounded(cell: Cell, reported: Reported) -> Cell:
+def bounded(cell: Cell, run: Run) -> Cell:
     """Return a cell with a budget that a run ends in which gives what was reported.
 
     The budget in seconds is left out, and steps end soon after the last that was reported: at the
     checkpoint after it, where a run that broke off there would have been seen to.
     """
-    last = reported.trace[-1].work.steps if reported.trace else 0
+    last = run.trace[-1].work.steps if run.trace else 0
     beyond = max(last + 1, int(RATIO * last)) + 1
-    cut = depends_on_clock(reported) and reported.stop.status not in (
+    cut = depends_on_clock(run) and run.stop.status not in (
         RunStatus.DONE, RunStatus.DIVERGED, RunStatus.INFEASIBLE, RunStatus.ERROR
     )  # fmt: skip
     steps = min(cell.budget.steps, last if cut else beyond)
     return replace(cell, budget=replace(cell.budget, steps=steps, seconds=math.inf))
 
 
-def mismatches(reported: Reported, outcome: Outcome, place: Place, exact: bool) -> list[Mismatch]:
+def mismatches(run: Run, outcome: Outcome, place: Place, exact: bool) -> list[Mismatch]:
     """Return what of a result did not come out again, of each metric the first checkpoint.
 
     Parameters
     ----------
-    reported : Reported
+    run : Run
     outcome : Outcome
         Of the `bounded` cell.
     place : Place
@@ -93,8 +98,8 @@ def mismatches(reported: Reported, outcome: Outcome, place: Place, exact: bool) 
         Whether every bit has to be the same, as on the same platform.
     """
     found: dict[str, Mismatch] = {}
-    for metric, step, old, new in _differences(reported, outcome, place, exact):
-        new_one = Mismatch(reported.key, reported.label, metric, step, old, new)
+    for metric, step, old, new in _differences(run, outcome, place, exact):
+        new_one = Mismatch(run.key, called(run), metric, step, old, new)
         found.setdefault(metric, new_one)
     return list(found.values())
 
@@ -108,15 +113,15 @@ def common(
 
 
 def _differences(
-    reported: Reported, outcome: Outcome, place: Place, exact: bool
+    run: Run, outcome: Outcome, place: Place, exact: bool
 ) -> Iterator[tuple[str, int | None, Any, Any]]:
-    stored, again = tuple(reported.trace), outcome.trace
+    stored, again = tuple(run.trace), outcome.trace
     start = again[0].metrics if again else {}
     rule = EXACT if exact else PLATFORMS[place.dtype]
     broken_off = outcome.stop.status in OF_MACHINE
     pairs = common(stored, again)
-    yield from _endings(reported, outcome, exact)
-    if exact and not depends_on_clock(reported) and not broken_off:
+    yield from _endings(run, outcome, exact)
+    if exact and not depends_on_clock(run) and not broken_off:
         if len(stored) != len(again):
             yield "checkpoints", None, len(stored), len(again)
         pairs = list(zip(stored, again, strict=False))
@@ -132,11 +137,9 @@ def _differences(
             yield metric, old.work.steps, a, b
 
 
-def _endings(
-    reported: Reported, outcome: Outcome, exact: bool
-) -> Iterator[tuple[str, None, Any, Any]]:
-    old, new = reported.stop, outcome.stop
-    if not _ending_counts(reported, outcome):
+def _endings(run: Run, outcome: Outcome, exact: bool) -> Iterator[tuple[str, None, Any, Any]]:
+    old, new = run.stop, outcome.stop
+    if not _ending_counts(run, outcome):
         return
     if old.status is not new.status:
         yield "ending", None, old.status.value, new.status.value
@@ -144,10 +147,10 @@ def _endings(
         yield "reason", None, old.reason, new.reason
 
 
-def _ending_counts(reported: Reported, outcome: Outcome) -> bool:
+def _ending_counts(run: Run, outcome: Outcome) -> bool:
     """Return whether two endings can be compared: none of them is a machine's, or a clock's."""
-    old, new = reported.stop.status, outcome.stop.status
-    cut = depends_on_clock(reported) and old in (RunStatus.BUDGET, RunStatus.TARGET)
+    old, new = run.stop.status, outcome.stop.status
+    cut = depends_on_clock(run) and old in (RunStatus.BUDGET, RunStatus.TARGET)
     return old not in OF_MACHINE and new not in OF_MACHINE and not cut
 
 
@@ -168,17 +171,17 @@ def _digest(exhibit: Exhibit) -> str:
     return hashlib.sha256(f"{kind} {labels} ".encode() + data).hexdigest()[:DIGITS]
 
 
-def comparable(reported: Reported, outcome: Outcome) -> bool:
+def comparable(run: Run, outcome: Outcome) -> bool:
     """Return whether both runs end with the same solution, on the same platform."""
-    return not depends_on_clock(reported) and outcome.stop.status not in OF_MACHINE
+    return not depends_on_clock(run) and outcome.stop.status not in OF_MACHINE
 
 
-def otherwise(reported: Reported, shown: Mapping[str, str], outcome: Outcome) -> Iterator[Mismatch]:
+def otherwise(run: Run, shown: Mapping[str, str], outcome: Outcome) -> Iterator[Mismatch]:
     """Yield the exhibits of a result that did not come out again.
 
     Parameters
     ----------
-    reported : Reported
+    run : Run
     shown : mapping
         The `digests` of what the store shows of it.
     outcome : Outcome
@@ -188,4 +191,4 @@ def otherwise(reported: Reported, shown: Mapping[str, str], outcome: Outcome) ->
         old, new = shown.get(name), again.get(name)
         if old != new:
             metric = f"exhibit {name!r}"
-            yield Mismatch(reported.key, reported.label, metric, None, old, new)
+            yield Mismatch(run.key, called(run), metric, None, old, new)

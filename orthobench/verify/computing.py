@@ -17,7 +17,7 @@ from orthobench.harness.cell import Cell
 from orthobench.harness.executors import Limits, local
 from orthobench.harness.trace import Outcome
 from orthobench.report.terminal.progress import Progress
-from orthobench.results.reported import Reported
+from orthobench.results.runs import Run
 
 PACKAGES = ("numpy", "scipy", "numba", "scikit-learn")
 """The distributions whose arithmetic reaches results."""
@@ -32,7 +32,7 @@ class Drawn:
 
     Attributes
     ----------
-    reported : Reported
+    run : Run
     cell : Cell
         As it was run, and as it is `bounded` here.
     differences : tuple of str
@@ -43,7 +43,7 @@ class Drawn:
         Digests of what the store shows of it: `orthobench.verify.comparing.digests`.
     """
 
-    reported: Reported
+    run: Run
     cell: Cell
     differences: tuple[str, ...]
     code: tuple[str, ...] = ()
@@ -68,9 +68,9 @@ def computed(
             for event in local.run(cells, workers, threads, limits):
                 one = known[id(event.cell)]
                 if event.outcome is None:
-                    progress.begin(one.reported.label, event.worker)
+                    progress.begin(one.run.label, event.worker)
                     continue
-                progress.end(one.reported.label, False, event.worker)
+                progress.end(one.run.label, False, event.worker)
                 yield one, event.outcome
 
 

@@ -45,7 +45,7 @@ def call(*words, code=0):
 
 def falsify(store):
     with Store(store) as opened:
-        cell = opened.reported()[0]
+        cell = next(opened.runs())
     edit.rewritten(store, cell.key, edit.metric("suboptimality", 0.999))
     return cell
 
@@ -89,7 +89,7 @@ def test_results_of_other_code_are_computed_again(store, inline_only):
     told = call("verify", store, "--share", 1)
     assert "\n  6 cells although their code is another here: orthobench (6)\n" in told
     with Store(store) as opened:
-        keys = [one.key for one in opened.reported()]
+        keys = [one.key for one in opened.runs()]
     for key in keys[1:]:
         edit.rewritten(store, key, edit.metric("suboptimality", 0.999))
     facts = json.loads(call("verify", store, "--share", 1, "--json"))
