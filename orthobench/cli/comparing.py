@@ -142,10 +142,9 @@ def _compared(
     base: str, head: str, options: Options, environments: Path | None, fresh: bool, quiet: bool
 ) -> Comparison:
     from orthobench.compare import run
-    from orthobench.compare.cached_env import users_folder
-    from orthobench.compare.sides import sides
+    from orthobench.compare.environments import cache_folder, sides
 
-    folder = environments or (None if fresh else users_folder())
+    folder = environments or (None if fresh else cache_folder())
     with (
         status_line(quiet) as progress,
         sides(base, head, folder, fresh=fresh, progress=progress) as (first, second),

@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from orthobench.cli import import_time
-from orthobench.compare.cached_env import MOST, cached_envs, folder_by_default
+from orthobench.compare.environments import MOST, cache_folder, kept_environments
 from orthobench.errors import UsageError
 from orthobench.registry.plugins import CHOICE, Plugin, Registry, catalogue
 from orthobench.tools import distributions, environment
@@ -179,9 +179,9 @@ def _files(cache: Path) -> list[str]:
 
 def _environments() -> dict[str, Any]:
     """Return what `orthobench compare` keeps."""
-    folder = folder_by_default()
-    kept = cached_envs(folder)
-    return {"folder": str(folder), "count": len(kept), "bytes": sum(one.size for one in kept)}
+    folder = cache_folder()
+    kept = kept_environments(folder)
+    return {"folder": str(folder), "count": len(kept), "bytes": sum(kept.values())}
 
 
 def _kept(found: Mapping[str, Any]) -> str:
