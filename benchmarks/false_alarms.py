@@ -29,8 +29,9 @@ import click
 import numpy as np
 
 import orthobench as ob
-from orthobench.compare.comparison import Options, Question, Side
+from orthobench.compare.comparison import Options, Question
 from orthobench.compare.run import compare
+from orthobench.compare.sides import Side
 from orthobench.registry.suite_file import load
 from orthobench.stats.run_pairs import Change
 from orthobench.tools.places import place_of

@@ -122,12 +122,11 @@ def compare(base: str, head: str, tolerances: tuple[dict[str, float], ...], fres
     orthobench compare old/results.sqlite new/results.sqlite
     """  # noqa: D301 - click reads the backspace
     from orthobench.compare import run, wording
-    from orthobench.compare.cached_env import users_folder
     from orthobench.compare.comparison import Options, Tolerance
+    from orthobench.compare.environments import cache_folder, sides
     from orthobench.compare.facts import facts
     from orthobench.compare.junit import junit as as_junit
     from orthobench.compare.markdown import markdown as as_markdown
-    from orthobench.compare.sides import sides
     from orthobench.compare.terminal import lines
     from orthobench.tools.files import atomic_write, refuse_unwritable
 
@@ -136,7 +135,7 @@ def compare(base: str, head: str, tolerances: tuple[dict[str, float], ...], fres
         refuse_unwritable(path)  # before the minutes that a comparison takes
     parts = {name: part for one in tolerances for name, part in one.items()}
     options = Options(tolerance=Tolerance(**parts), **others)
-    folder = environments or (None if fresh else users_folder())
+    folder = environments or (None if fresh else cache_folder())
     with (
         status_line(quiet or as_json) as progress,
         sides(base, head, folder, fresh=fresh, progress=progress) as (first, second),

@@ -9,8 +9,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from orthobench.compare.comparison import Options, Side
+from orthobench.compare.comparison import Options
 from orthobench.compare.process import Runner, SideError, SideProcess
+from orthobench.compare.sides import Side
 from orthobench.errors import UsageError, unknown
 from orthobench.harness.run import RATIO
 from orthobench.harness.stopping import RunStatus

@@ -1,4 +1,4 @@
-"""The types of a comparison: its options, its two sides, and the answers that it gives."""
+"""The types of a comparison: its options, and the answers that it gives."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from enum import Enum
 from pathlib import Path
 from typing import Any
 
-from orthobench.compare.seal import Seal
+from orthobench.compare.sides import Side
 from orthobench.results.runs import run_label
 from orthobench.stats.run_pairs import Change, Finding
 
@@ -41,49 +41,6 @@ class Compared:
     def worse(self) -> list[Question]:
         """Return the questions to which the answer is a regression."""
         return [asked for asked, answer in self.answers.items() if answer.change is Change.WORSE]
-
-
-@dataclass(frozen=True)
-class Side:
-    """One side of a comparison: what the user called it, and what that is.
-
-    Attributes
-    ----------
-    name : str
-        The user's words for it.
-    kind : str
-        ``"revision"``, ``"folder"`` (a project as it is there, uncommitted changes included),
-        ``"wheel"``, ``"environment"`` or ``"store"``.
-    detail : str
-        The commit in full, or the path.
-    python : Path, optional
-        The interpreter of a live side.
-    store : Path, optional
-        The store of a recorded side.
-    seals : tuple of Seal
-        What its files were when it was built.
-    """
-
-    name: str
-    kind: str
-    detail: str
-    python: Path | None = None
-    store: Path | None = None
-    seals: tuple[Seal, ...] = field(default=(), compare=False, repr=False)
-
-    def check(self) -> None:
-        """Refuse the side where a file of it was changed since it was built.
-
-        Raises
-        ------
-        ChangedError
-            With the file's name.
-        """
-        for seal in self.seals:
-            seal.check(self)
-
-    def __str__(self) -> str:
-        return self.name if self.name == self.detail else f"{self.name} ({self.detail})"
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,8 @@ from dataclasses import asdict
 from typing import Any
 
 from orthobench.compare import wording
-from orthobench.compare.comparison import Compared, Comparison, Question, Side
+from orthobench.compare.comparison import Compared, Comparison, Question
+from orthobench.compare.sides import Side
 from orthobench.stats.run_pairs import Change, Finding
 from orthobench.tools.collections import finite_or_none
 

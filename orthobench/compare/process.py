@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from orthobench.compare import remote
-from orthobench.compare.comparison import Side
+from orthobench.compare.sides import Side
 from orthobench.contract.solver import Work
 from orthobench.errors import OrthobenchError
 from orthobench.harness.stopping import RunStatus, Termination
@@ -22,11 +22,6 @@ REMOTE = Path(remote.__file__).parent
 
 class SideError(OrthobenchError):
     """A side that could not do what it was asked: its code raised, died or hung."""
-
-
-def program_of(python: Path | None, module: str, **arguments: Any) -> Program:
-    """Return a module of `orthobench.compare.remote` as a program for another interpreter."""
-    return Program(f"orthobench_remote.{module}", arguments, "json", python, REMOTE)
 
 
 class SideProcess(Process):
@@ -50,7 +45,8 @@ class SideProcess(Process):
 
     def __init__(self, side: Side, clock: str, threads: int, patience: float) -> None:
         side.check()
-        super().__init__(program_of(side.python, "worker", clock=clock), threads)
+        program = Program("orthobench_remote.worker", {"clock": clock}, "json", side.python, REMOTE)
+        super().__init__(program, threads)
         self._side, self._patience = side, patience
 
     def begin(self) -> None:

@@ -3,7 +3,7 @@
 A comparison starts a worker in the environment of each side. The worker's code is that of the
 installation that compares; of the side's own orthobench it imports this module and nothing else,
 so that modules can be moved and renamed. Each name below says what it promises. Where a promise
-changes, or a name comes or goes, `VERSION` is raised here and in `orthobench.compare.remote.probe`.
+changes, or a name comes or goes, `VERSION` is raised here and in `remote.worker`.
 """
 
 from __future__ import annotations

@@ -8,8 +8,9 @@ from functools import partial
 
 from orthobench.compare import timing
 from orthobench.compare.cells import Progress, SideCells, collect, run_again
-from orthobench.compare.comparison import Compared, Comparison, Options, Question, Side, Tolerance
+from orthobench.compare.comparison import Compared, Comparison, Options, Question, Tolerance
 from orthobench.compare.process import SideProcess
+from orthobench.compare.sides import Side
 from orthobench.errors import UsageError
 from orthobench.results.runs import Run
 from orthobench.stats.run_pairs import (

@@ -20,8 +20,8 @@ from dataclasses import dataclass, field
 from itertools import count
 from statistics import median
 
-from orthobench.compare.comparison import Side
 from orthobench.compare.process import SideError, SideProcess
+from orthobench.compare.sides import Side
 from orthobench.stats import sequential
 from orthobench.stats.run_pairs import Change, Finding
 

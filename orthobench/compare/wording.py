@@ -7,7 +7,8 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
-from orthobench.compare.comparison import Compared, Comparison, Question, Side
+from orthobench.compare.comparison import Compared, Comparison, Question
+from orthobench.compare.sides import Side
 from orthobench.stats.run_pairs import Change, Finding
 from orthobench.tools.formatting import clean, duration, listed, plural
 

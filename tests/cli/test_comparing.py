@@ -9,15 +9,15 @@ import pytest
 from click.testing import CliRunner
 
 from orthobench.cli.main import main
+from orthobench.compare import environments
 from orthobench.compare import run as running
-from orthobench.compare import sides as naming
 from orthobench.compare.comparison import (
     Compared,
     Comparison,
     Question,
-    Side,
     Tolerance,
 )
+from orthobench.compare.sides import Side
 from orthobench.errors import UsageError
 from orthobench.stats.run_pairs import Change, Finding
 
@@ -46,7 +46,7 @@ def compare(monkeypatch, tmp_path):
         monkeypatch.setattr(running, "compare", found)
         return CliRunner().invoke(main, ["compare", "main", "HEAD", *map(str, words)])
 
-    monkeypatch.setattr(naming, "sides", sides)
+    monkeypatch.setattr(environments, "sides", sides)
     monkeypatch.chdir(tmp_path)
     call.asked = asked
     return call

@@ -14,9 +14,10 @@ import orthobench as ob
 from orthobench.cli.comparing import compare as command
 from orthobench.compare.cells import SUITE as SUITE_BY_DEFAULT
 from orthobench.compare.cells import collect
-from orthobench.compare.comparison import Options, Question, Side, Tolerance
+from orthobench.compare.comparison import Options, Question, Tolerance
 from orthobench.compare.process import SideError, SideProcess
 from orthobench.compare.run import compare
+from orthobench.compare.sides import Side
 from orthobench.errors import UsageError
 from orthobench.registry.suite_file import load
 from orthobench.stats.run_pairs import Change

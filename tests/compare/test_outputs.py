@@ -19,12 +19,12 @@ from orthobench.compare.comparison import (
     Compared,
     Comparison,
     Question,
-    Side,
     Tolerance,
 )
 from orthobench.compare.facts import facts
 from orthobench.compare.junit import junit
 from orthobench.compare.markdown import LIMIT, markdown
+from orthobench.compare.sides import Side
 from orthobench.compare.terminal import LISTED, lines
 from orthobench.stats.run_pairs import Change, Finding
 

@@ -8,9 +8,10 @@ from gpu_places import marked
 
 from orthobench.compare import run as comparing
 from orthobench.compare.cells import SideCells
-from orthobench.compare.comparison import Options, Question, Side
+from orthobench.compare.comparison import Options, Question
 from orthobench.compare.process import run_of
 from orthobench.compare.remote.worker import FORKS, Worker
+from orthobench.compare.sides import Side
 from orthobench.stats.run_pairs import Change
 from orthobench.tools.places import place_of
 

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from orthobench.compare.comparison import Side
+from orthobench.compare.environments import sides
 from orthobench.compare.process import SideProcess
-from orthobench.compare.sides import sides
+from orthobench.compare.sides import Side
 from orthobench.harness.cell import Cell
 from orthobench.harness.executors import local
 from orthobench.harness.stopping import Budget, RunStatus

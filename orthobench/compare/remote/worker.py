@@ -5,17 +5,55 @@ from __future__ import annotations
 import json
 import os
 import random
+import sys
+import sysconfig
 import time
 import tomllib
 import traceback
 from collections.abc import Iterator, Mapping
+from functools import cache
+from importlib import import_module
+from importlib.metadata import distributions, entry_points
+from importlib.util import find_spec
+from inspect import getmodulename
+from pathlib import Path
 from typing import Any
 
-from .probe import RefusedError, names
+PROTOCOL = "orthobench.compare.protocol"
+VERSION = 2
+"""The version of the protocol that can be served."""
 
 FORKS = hasattr(os, "fork")
-
 CLOCKS = {"cpu": time.process_time_ns, "wall": time.perf_counter_ns}
+
+
+class RefusedError(Exception):
+    """A side that cannot be compared live, for the reason in the message."""
+
+
+@cache
+def names() -> Any:
+    """Return an object with the names of the protocol as attributes.
+
+    Raises
+    ------
+    RefusedError
+        Where the side's orthobench has no protocol, or another version of it.
+    """
+    try:
+        protocol = import_module(PROTOCOL)
+    except ModuleNotFoundError as error:
+        if error.name not in (PROTOCOL, PROTOCOL.rpartition(".")[0]):
+            raise
+        protocol = None
+    if getattr(protocol, "VERSION", None) == VERSION:
+        return protocol
+    known = f"version {protocol.VERSION}" if protocol else "no version"
+    version = getattr(import_module("orthobench"), "__version__", "of an unknown version")
+    raise RefusedError(
+        f"its orthobench {version} has {known} of the comparison protocol, and this one knows "
+        f"version {VERSION}: run the suite in both environments, and compare the stores"
+    )
 
 
 class Worker:
@@ -35,6 +73,36 @@ class Worker:
     def copies(self) -> bool:
         """Whether a copy of this process can go on: GPUs and libraries' threads are not copied."""
         return FORKS and all(_on(cell).startswith("numpy") for cell in self._planned.values())
+
+    def check(self, distribution: str) -> dict[str, Any]:
+        """Return the place of orthobench; refuse an environment without the code of its side.
+
+        Parameters
+        ----------
+        distribution : str
+            One that was installed in this environment itself; empty where none was.
+        """
+        own = _modules(distribution) if distribution else []
+        for module in own:
+            place = _place(module)
+            if not place or not Path(place).is_relative_to(Path(sys.prefix).resolve()):
+                raise RefusedError(
+                    f"{module} would be imported from {place}, not from what was built of it; "
+                    "uninstall what brings that, or build with --fresh-dependencies"
+                )
+        if not (found := _place("orthobench")):
+            raise RefusedError(
+                "its Python cannot import orthobench; install it there (what PYTHONPATH and the "
+                "user's own site-packages add does not count)"
+            )
+        broken = names().catalogue().broken
+        for point in entry_points(group="orthobench"):
+            if point.name in broken and point.module.partition(".")[0] in own:
+                raise RefusedError(
+                    f"its plugin {point.name!r} does not load: {broken[point.name]}; where a "
+                    "dependency is missing, install it here or build with --fresh-dependencies"
+                )
+        return {"orthobench": found}
 
     def suite(self, name: str) -> dict[str, Any]:
         """Return the text of a suite that the side knows by name."""
@@ -177,6 +245,26 @@ def _random_blocks() -> Iterator[bytearray]:
 
 _ballast: list[bytearray] = []
 """Memory that a copy holds and does not use."""
+
+
+def _modules(name: str) -> list[str]:
+    """Return the top-level modules of a distribution of this environment itself."""
+    own = list({sysconfig.get_path("purelib"), sysconfig.get_path("platlib")})
+    files = [path for found in distributions(name=name, path=own) for path in found.files or ()]
+    tops = {path.parts[0] if len(path.parts) > 1 else getmodulename(path.name) for path in files}
+    modules = sorted(top for top in tops if top and top.isidentifier() and top != "__pycache__")
+    if not modules:
+        raise RefusedError(f"pip installed no module of {name} in its environment")
+    return modules
+
+
+def _place(module: str) -> str | None:
+    """Return the file of a module or the folder of a package; None where it is not found."""
+    spec = find_spec(module)
+    if spec is None:
+        return None
+    found = [*(spec.submodule_search_locations or ()), spec.origin][0]
+    return str(Path(found).resolve()) if found else None
 
 
 def _on(cell: Any) -> str:
