@@ -8,7 +8,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from orthobench.contract.problem import AnyInstance, AnyProblem, Problem
+from orthobench.contract.problem import AnyInstance, AnyProblem, Oracle, Problem
 from orthobench.contract.solver import AnySolver, Solver
 from orthobench.decide.more_seeds import more_cells
 from orthobench.errors import OrthobenchError, UsageError
@@ -98,8 +98,9 @@ def solve(
     SolverError
         Where the run failed; its ``outcome`` holds the curve so far.
     """
-    chosen = _solver(solver, parameters)
     recipe = catalogue().problem(problem) if isinstance(problem, str) else problem
+    offers = recipe.offers if isinstance(recipe, Problem) else type(recipe.oracle)
+    chosen = _solver(solver, parameters, offers)
     if isinstance(recipe, Problem):
         if refusal := chosen.refuses(recipe):
             raise UsageError(f"solver {chosen.name} cannot take {recipe.name}: {refusal}")
@@ -335,9 +336,11 @@ def _execute(
         show_finished()
 
 
-def _solver(solver: str | AnySolver, parameters: Mapping[str, Any]) -> AnySolver:
+def _solver(
+    solver: str | AnySolver, parameters: Mapping[str, Any], offers: type[Oracle]
+) -> AnySolver:
     if isinstance(solver, Solver):
         if parameters:
             raise UsageError("parameters go with a solver's name; this solver has its own already")
         return solver
-    return catalogue().solver(solver, parameters)
+    return catalogue().solver(solver, parameters, offers)

@@ -265,7 +265,8 @@ def _usable(
     """Return whether a solver is installed here and takes the data, by its label."""
     text = next(row.solver_parameters for row in rows if row.solver == solver)
     try:
-        made = catalogue().solver(solver.split()[0], settings(text))
+        offers = type(instance.oracle)
+        made = catalogue().solver(solver.split()[0], settings(text), offers)
     except UsageError:
         return False
     if recipe:

@@ -93,7 +93,8 @@ def _memory(row: AtlasRow, instance: AnyInstance, registry: Registry) -> float:
     name = row.solver.split(" ")[0]
     try:
         refuse_files(settings(row.solver_parameters))
-        solver = registry.solver(name, settings(row.solver_parameters))
+        offers = type(instance.oracle)
+        solver = registry.solver(name, settings(row.solver_parameters), offers)
     except OrthobenchError:
         return math.nan
     return state_bytes(instance, solver, Streams.of(row.parameters, name, 0))

@@ -97,7 +97,8 @@ def _suitable(
     """
     offers = [registry.problem_class(entry["name"]).offers for entry in problems]
     suitable = []
-    for name, provided in registry.solvers.items():
+    for name in registry.solvers:
+        provided = registry.solver_class(name, offers[0])
         declared = parameters_of(provided.item)
         required = any(p.required for p in declared)
         if not among(places, provided.item):

@@ -148,7 +148,7 @@ class Suite:
             for names in {s.solver.packages for s in self.solvers}
         }
         families = {s.solver.needs: self._families(s.solver) for s in self.solvers}
-        trials = Counter(s.label for s in self.solvers)
+        trials = Counter((s.label, s.solver.needs) for s in self.solvers)
         seeds = self.tuning_seeds or self.seeds
         core = {"orthobench": __version__}
         data = [(p, p.problem.checksum()) for p in self.problems]
@@ -163,7 +163,7 @@ class Suite:
                 itertools.product(data, self.seeds, self.solvers)
             )
             if p.problem.family in families[s.solver.needs]
-            and (trials[s.label] == 1 or seed in seeds)
+            and (trials[s.label, s.solver.needs] == 1 or seed in seeds)
         ]  # fmt: skip
 
     def rest(self, trial: Cell) -> list[Cell]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib.metadata import Distribution, EntryPoint, entry_points
 from pathlib import Path
@@ -15,7 +15,7 @@ from typing import Any, Generic, TypeVar
 
 from orthobench.contract.parameters import ParameterError, make
 from orthobench.contract.placed_solvers import PlacedSolver, elsewhere
-from orthobench.contract.problem import AnyProblem
+from orthobench.contract.problem import AnyProblem, Oracle
 from orthobench.contract.solver import AnySolver
 from orthobench.errors import UsageError, unknown
 from orthobench.registry.claims import Paper
@@ -74,15 +74,29 @@ class Plugin:
 
 @dataclass(frozen=True)
 class Provided(Generic[T]):
-    """A class of solvers or problems, the path of a suite or a paper, with its plugin."""
+    """A class of solvers or problems, the path of a suite or a paper, with its plugin.
+
+    Attributes
+    ----------
+    item : object
+    plugin : Plugin
+    others : tuple of Provided
+        Further solvers of the same name, each for another family.
+    """
 
     item: T
     plugin: Plugin
+    others: tuple[Provided[T], ...] = ()
 
     @property
     def version(self) -> tuple[str, str]:
         """Name and version of the distribution that brings it."""
         return (self.plugin.distribution or self.plugin.name, self.plugin.version)
+
+    @property
+    def all(self) -> tuple[Provided[T], ...]:
+        """This and the others."""
+        return (self, *self.others)
 
 
 @dataclass
@@ -165,22 +179,51 @@ class Registry:
             self._refuse_taken(kind, items, plugin)
         for kind, items in brought.items():
             known = self._of_kind(kind)
-            known.update({name: Provided(item, plugin) for name, item in items.items()})
+            for name, item in items.items():
+                first, new = known.get(name), Provided(item, plugin)
+                known[name] = replace(first, others=(*first.others, new)) if first else new
         self.plugins.append(plugin)
 
-    def solver(self, name: str, parameters: Mapping[str, Any] | None = None) -> AnySolver:
-        """Make the solver with a name.
+    def solver(
+        self,
+        name: str,
+        parameters: Mapping[str, Any] | None = None,
+        offers: type[Oracle] | None = None,
+    ) -> AnySolver:
+        """Make the solver with a name; `offers` as in `solver_class`.
 
         Raises
         ------
         UsageError
             On an unknown name, where it suggests the nearest, or a wrong parameter.
         """
-        cls = self._find("solver", self.solvers, name)
+        cls = self.solver_class(name, offers).item
         given = dict(parameters or {})
         if "on" in given and not issubclass(cls, PlacedSolver):
             _refuse_elsewhere(name, given.pop("on"))
         return make(cls, given, f"solver {name}")
+
+    def solver_class(
+        self, name: str, offers: type[Oracle] | None = None
+    ) -> Provided[type[AnySolver]]:
+        """Return the class of solvers with a name.
+
+        Parameters
+        ----------
+        name : str
+        offers : type of Oracle, optional
+            What the solver is to work on, which chooses where families share a name; the first
+            where none of them can, or nothing is said.
+
+        Raises
+        ------
+        UsageError
+            On an unknown name; suggests the nearest.
+        """
+        self._find("solver", self.solvers, name)
+        known = self.solvers[name].all
+        able = [one for one in known if offers and issubclass(offers, one.item.needs)]
+        return (able or known)[0]
 
     def problem(self, name: str, parameters: Mapping[str, Any] | None = None) -> AnyProblem:
         """Make the problem with a name.
@@ -245,12 +288,14 @@ class Registry:
             if other.name == plugin.name:
                 raise PluginError(f"{plugin} has the name of {other}; one of them must change it")
 
-    def _refuse_taken(self, kind: str, names: Iterable[str], plugin: Plugin) -> None:
+    def _refuse_taken(self, kind: str, items: Mapping[str, Any], plugin: Plugin) -> None:
         known = self._of_kind(kind)
-        for name in names:
-            if name in known:
-                other = known[name].plugin
-                raise PluginError(f"{plugin} brings {kind} {name!r}, which {other} brings already")
+        for name, item in items.items():
+            for other in known[name].all if name in known else ():
+                if kind != "solver" or _overlap(item.needs, other.item.needs):
+                    raise PluginError(
+                        f"{plugin} brings {kind} {name!r}, which {other.plugin} brings already"
+                    )
 
 
 @cache
@@ -260,6 +305,11 @@ def catalogue() -> Registry:
     Plugins are loaded once a process. Those that cannot be used are in ``broken``, with the reason.
     """
     return Registry.installed()
+
+
+def _overlap(one: type[Oracle], other: type[Oracle]) -> bool:
+    """Return whether an oracle may be what both of two solvers work on."""
+    return issubclass(one, other) or issubclass(other, one)
 
 
 def _own_first(point: EntryPoint) -> tuple[bool, str]:

@@ -7,19 +7,20 @@ import math
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
 from orthobench.contract.parameters import ParameterError, parameters_of
 from orthobench.contract.placed_solvers import PlacedSolver, elsewhere
-from orthobench.contract.problem import AnyProblem
+from orthobench.contract.problem import AnyProblem, Oracle
 from orthobench.contract.solver import AnySolver
 from orthobench.errors import UsageError, quoted, unknown
 from orthobench.harness.cell import Level
 from orthobench.harness.identity import label
 from orthobench.harness.stopping import Budget
 from orthobench.harness.suite import TRIALS, Suite, SuiteProblem, SuiteSolver
-from orthobench.registry.plugins import Registry
+from orthobench.registry.plugins import Provided, Registry
 from orthobench.registry.suite_values import (
     KeyPath,
     SuiteError,
@@ -119,11 +120,13 @@ def _parse(table: Mapping[str, Any], name: str, registry: Registry) -> Suite:
     tried = count_of(tuning, "seeds", ("tuning",), len(seeds))
     levels = levels_of(table["levels"], ("levels",)) if "levels" in table else None
     measure = measure_of(table)
+    problems = tuple(_problems(_entries(table, "problem"), budget, levels, registry))
+    offered = tuple(dict.fromkeys(p.problem.offers for p in problems))
     suite = Suite(
         name=f"{name}-{measure}" if measure else name,
         description=text_of(table, "description"),
-        problems=tuple(_problems(_entries(table, "problem"), budget, levels, registry)),
-        solvers=tuple(_solvers(_placed(table, registry), trials, registry)),
+        problems=problems,
+        solvers=tuple(_solvers(_placed(table, registry, offered), trials, registry, offered)),
         seeds=seeds,
         threads=count_of(table, "threads", (), 1),
         target=target_of(table.get("target")),
@@ -207,34 +210,50 @@ def _problems(
 
 
 def _solvers(
-    entries: Sequence[Mapping[str, Any]], trials: int, registry: Registry
+    entries: Sequence[Mapping[str, Any]],
+    trials: int,
+    registry: Registry,
+    offered: Sequence[type[Oracle]],
 ) -> Iterator[SuiteSolver]:
     labels: set[str] = set()
     for i, entry in enumerate(entries):
         path: KeyPath = ("solver", i)
+        name, before = entry["name"], labels
         settings = {k: v for k, v in entry.items() if k not in ("name", "label")}
-        declared = _declared_grids(registry, entry["name"])
-        grids = {
-            key: _grid(value, (*path, key), declared.get(key, ()))
-            for key, value in settings.items()
-            if isinstance(value, dict)
-        }
-        tuned = list(_crossed(grids, path))
-        if len(tuned) > trials:
-            message = f"{len(tuned)} trials, where tuning allows each solver {trials}"
-            raise SuiteError((*path, next(iter(grids))), message)
-        fixed = {k: v for k, v in settings.items() if k not in grids}
-        for given in _crossed(fixed, path):
-            trials_of_one = [
-                _make(registry.solver, entry["name"], {**given, **point}, path) for point in tuned
-            ]
-            text = _label(entry, trials_of_one[0], given, path, labels)
-            version = registry.solvers[entry["name"]].version
-            for solver, point in zip(trials_of_one, tuned, strict=True):
-                yield SuiteSolver(solver, text, point, version)
+        for offers in _oracles(registry, name, offered):
+            make, own_labels = partial(registry.solver, offers=offers), set(before)
+            declared = _declared_grids(registry, name, offers)
+            grids = {
+                key: _grid(value, (*path, key), declared.get(key, ()))
+                for key, value in settings.items()
+                if isinstance(value, dict)
+            }
+            tuned = list(_crossed(grids, path))
+            if len(tuned) > trials:
+                message = f"{len(tuned)} trials, where tuning allows each solver {trials}"
+                raise SuiteError((*path, next(iter(grids))), message)
+            fixed = {k: v for k, v in settings.items() if k not in grids}
+            for given in _crossed(fixed, path):
+                trials_of_one = [_make(make, name, {**given, **point}, path) for point in tuned]
+                text = _label(entry, trials_of_one[0], given, path, own_labels)
+                version = registry.solver_class(name, offers).version
+                for solver, point in zip(trials_of_one, tuned, strict=True):
+                    yield SuiteSolver(solver, text, point, version)
+            labels = labels | own_labels
 
 
-def _placed(table: Mapping[str, Any], registry: Registry) -> Sequence[Mapping[str, Any]]:
+def _oracles(
+    registry: Registry, name: str, offered: Sequence[type[Oracle]]
+) -> Sequence[type[Oracle] | None]:
+    """Return one of the oracles on offer for each solver with a name that takes any."""
+    known = registry.solvers[name].all if name in registry.solvers else ()
+    able = ([o for o in offered if issubclass(o, one.item.needs)][:1] for one in known)
+    return [offers for first in able for offers in first] or [None]
+
+
+def _placed(
+    table: Mapping[str, Any], registry: Registry, offered: Sequence[type[Oracle]]
+) -> Sequence[Mapping[str, Any]]:
     """Return the entries of solvers, each with the places of the suite unless it has its own."""
     entries = _entries(table, "solver")
     if "on" not in table:
@@ -242,7 +261,7 @@ def _placed(table: Mapping[str, Any], registry: Registry) -> Sequence[Mapping[st
     places = table["on"] if isinstance(table["on"], list) else [table["on"]]
     placed = []
     for entry in entries:
-        provided = registry.solvers.get(entry["name"])
+        provided = _provided(registry, entry["name"], _oracles(registry, entry["name"], offered)[0])
         able = places if provided is None else among(places, provided.item)
         if not able:
             why = elsewhere(place_of(str(places[0])))
@@ -267,9 +286,17 @@ def among(places: Sequence[Any], solver: type[AnySolver]) -> list[Any]:
         raise SuiteError(("on",), str(error)) from None
 
 
-def _declared_grids(registry: Registry, name: str) -> dict[str, Sequence[Any]]:
-    provided = registry.solvers.get(name)
+def _declared_grids(
+    registry: Registry, name: str, offers: type[Oracle] | None
+) -> dict[str, Sequence[Any]]:
+    provided = _provided(registry, name, offers)
     return {p.name: p.grid for p in parameters_of(provided.item)} if provided else {}
+
+
+def _provided(
+    registry: Registry, name: str, offers: type[Oracle] | None
+) -> Provided[type[AnySolver]] | None:
+    return registry.solver_class(name, offers) if name in registry.solvers else None
 
 
 def _make(
