@@ -27,7 +27,7 @@ from orthobench.contract.problem import AnyInstance, AnyProblem, Problem
 from orthobench.decide.answer import MISS, Answer, answer
 from orthobench.decide.rule import TOLERANCE, Comparison
 from orthobench.decide.wording import factor_text
-from orthobench.errors import UsageError
+from orthobench.errors import OrthobenchError, UsageError
 from orthobench.harness.cell import instance_of
 from orthobench.registry.plugins import catalogue
 from orthobench.stats.costs import ALL_COSTS
@@ -180,6 +180,21 @@ def advise(
     return _worded(comparisons, losses, order, width, rows, features, cost, text)
 
 
+def expected_order(problem: AnyProblem) -> list[str]:
+    """Return the names of solvers by what an atlas expects on problems of a family, best first.
+
+    Nothing is built or measured. Empty where the atlas that is installed has no such problem.
+    """
+    try:
+        rows = _rows_of_kind(opened(None), problem, None, "")
+    except OrthobenchError:
+        return []
+    losses = _losses([c for c in compare(rows, "seconds", TOLERANCE) if c.as_good], rows)
+    everywhere = np.full(losses.positions.shape[1], math.nan)
+    mean = losses.expected(everywhere, math.inf, np.arange(len(losses.blocks)))
+    return list(dict.fromkeys(losses.solvers[i].split()[0] for i in np.argsort(mean)))
+
+
 def on_problem(
     atlas: Atlas, text: str, cost: str = "seconds", tolerance: float = TOLERANCE
 ) -> Answer:
@@ -206,10 +221,10 @@ def _built(
 
 
 def _rows_of_kind(
-    atlas: Atlas, recipe: AnyProblem | None, instance: AnyInstance, family: str
+    atlas: Atlas, recipe: AnyProblem | None, instance: AnyInstance | None, family: str
 ) -> Sequence[AtlasRow]:
     """Return the rows of the family of a problem, with its metric where there are such."""
-    wanted = family or (recipe.family if recipe else _family_of(instance))
+    wanted = family or (recipe.family if recipe else _family_of(instance) if instance else "")
     kinds = [rows for rows in atlas.kinds.values() if rows[0].family == wanted]
     if not kinds:
         known = ", ".join(dict.fromkeys(row.family for row in atlas.rows)) or "none"

@@ -36,6 +36,7 @@ from orthobench.cli.printing import (
     print_tables,
     say,
 )
+from orthobench.cli.racing import race
 from orthobench.cli.reporting import report
 from orthobench.cli.reproducing import reproduce
 
@@ -50,8 +51,8 @@ def main() -> None:
     \b
     orthobench run                 the default comparison
     orthobench run SUITE           a suite, by its name or its TOML file
-    orthobench run -p "npy-pca path=X.npy k=4"
-                                   all suitable solvers on your own data
+    orthobench race -p "npy-pca path=X.npy k=4"
+                                   the answer for your own data, in the time you give it
     orthobench advise              which method to use, from an atlas of runs
     orthobench report STORE        the page about the results
     orthobench compare BASE HEAD   what a change made worse or slower
@@ -295,6 +296,7 @@ def merge(store: Path, others: tuple[Path, ...]) -> None:
 main.add_command(advise)
 main.add_command(atlas)
 main.add_command(compare)
+main.add_command(race)
 main.add_command(reproduce)
 
 

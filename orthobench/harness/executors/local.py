@@ -74,7 +74,7 @@ def run(
             yield from _assign(crew, waiting)
             if not any(worker.request for worker in crew):
                 return
-            for event in _next_events(crew, replies):
+            for event in next_events(crew, replies):
                 waiting.finish(event.cell)
                 yield event
     finally:
@@ -97,7 +97,7 @@ def execute(worker: Worker, cell: Cell) -> Outcome:
     """Execute one cell on a worker that is idle."""
     worker.begin(cell)
     while True:
-        for event in _next_events([worker], worker.replies):
+        for event in next_events([worker], worker.replies):
             if event.outcome is not None:
                 return event.outcome
 
@@ -214,9 +214,12 @@ def _assign(crew: Sequence[Worker], waiting: CellQueue) -> Iterator[Event]:
             yield Event(cell, worker.name)
 
 
-def _next_events(crew: Sequence[Worker], replies: Replies) -> Iterator[Event]:
-    """Wait for a reply or a deadline, and yield the events of cells that are finished then."""
-    left = min(worker.deadline for worker in crew) - time.monotonic()
+def next_events(crew: Sequence[Worker], replies: Replies, until: float = inf) -> Iterator[Event]:
+    """Wait for a reply or a deadline, and yield the events of cells that are finished then.
+
+    It waits no longer than until a time of the monotonic clock.
+    """
+    left = min(until, *(worker.deadline for worker in crew)) - time.monotonic()
     try:
         ready = [replies.get(timeout=None if left == inf else max(0.0, left))]
     except Empty:
