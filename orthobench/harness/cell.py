@@ -105,7 +105,7 @@ class Cell:
             "until": None if self.until is None else asdict(self.until),
             "threads": self.threads,
             "versions": dict(self.versions),
-            "code": digests(type(self.problem), type(self.solver)),
+            "code": digests(type(self.problem), type(self.solver.single)),
             "blas": list(blas_libraries()),
             **({"reruns": True} if self.solver.reruns else {}),
             **({"measure": self.measure} if self.measure else {}),
@@ -137,7 +137,7 @@ def execute(cell: Cell) -> Outcome:
         outcome = run(
             instance, cell.solver, cell.budget, cell.streams, cell.until, measure=cell.measure
         )
-    warn_of_libraries(type(cell.solver), type(cell.problem))
+    warn_of_libraries(type(cell.solver.single), type(cell.problem))
     return outcome.stored
 
 

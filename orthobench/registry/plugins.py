@@ -14,11 +14,12 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any, Generic, TypeVar
 
-from orthobench.contract.parameters import ParameterError, make
+from orthobench.contract.parameters import ParameterError, make, parameters_of
 from orthobench.contract.placed_solvers import PlacedSolver, elsewhere
 from orthobench.contract.problem import AnyProblem
 from orthobench.contract.solver import AnySolver
 from orthobench.errors import UsageError, unknown
+from orthobench.harness.restarts import restarted
 from orthobench.registry.claims import Paper
 from orthobench.registry.plugin_checks import (
     PluginError,
@@ -187,7 +188,10 @@ class Registry:
         given = dict(parameters or {})
         if "on" in given and not issubclass(cls, PlacedSolver):
             _refuse_elsewhere(name, given.pop("on"))
-        return make(cls, given, f"solver {name}")
+        own = any(p.name == "restarts" for p in parameters_of(cls))
+        starts = None if own else given.pop("restarts", None)
+        solver = make(cls, given, f"solver {name}")
+        return solver if starts is None else restarted(solver, starts)
 
     def problem(self, name: str, parameters: Mapping[str, Any] | None = None) -> AnyProblem:
         """Make the problem with a name.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from math import comb
 from typing import Any
 
 import numpy as np
@@ -11,9 +10,7 @@ import numpy as np
 from orthobench.contract import Array, Oracle, UsageError, flops
 from orthobench.families.stiefel import StiefelOracle
 from orthobench.families.symmetric_tucker import (
-    MomentOracle,
     SymmetricTensorOracle,
-    full_tensors,
     sample_moments,
 )
 from orthobench_peers.pymanopt_manifolds import FlopCounter, grassmann, stiefel
@@ -155,21 +152,10 @@ class TuckerObjective(Objective):
 
     def _cores(self, U: Array) -> tuple[Array, Array]:
         if self._last is None or self._last[0] is not U:
-            W = self._partial(U)
+            W, work = self.oracle.partial_core(U)
             self._last = U, W, U.T @ W
-            self.counted += self._partial_flops() + flops.gemm(U.shape[1], W.shape[1], len(U))
+            self.counted += work.flops + flops.gemm(U.shape[1], W.shape[1], len(U))
         return self._last[1:]
-
-    def _partial(self, U: Array) -> Array:
-        if isinstance(self.oracle, MomentOracle):
-            return sample_moments.partial_core(self.oracle.X, U, self.order)
-        return full_tensors.partial_core(self.oracle.T, U)
-
-    def _partial_flops(self) -> int:
-        n, r, d = self.oracle.n, self.oracle.k, self.order
-        if isinstance(self.oracle, MomentOracle):
-            return 2 * len(self.oracle.X) * n * (r + comb(r + d - 2, d - 1))
-        return sum(2 * n ** (d - j + 1) * r**j for j in range(1, d))
 
 
 class MomentObjective(Objective):

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from orthobench.contract.problem import Oracle, Problem
+from orthobench.contract.problem import Oracle, Problem, Solution, Work
 from orthobench.families.stiefel.stacks import matrix_rows, unstacked
 from orthobench.tools.arrays import Array, namespace
 from orthobench.tools.geometry import polar
@@ -82,6 +82,11 @@ class ProductOracle(Oracle, ABC):
     def value_and_gradient(self, X: Any) -> tuple[Any, Any]:
         """Return both at X."""
         return self.value(X), self.gradient(X)
+
+    def objective(self, solution: Solution) -> tuple[float, Work]:
+        """Return the cost."""
+        X = unstacked(solution.point, self.stack)
+        return float(self.value(X)), Work(samples=self.terms, flops=self.cost_flops)
 
     def gradient_rows(self, X: Any, rows: Any) -> Any:
         """Return some rows of the gradient of each matrix, a fresh array; here of the whole."""
