@@ -33,6 +33,9 @@ class FunctionOracle(StiefelOracle):
         Orthonormal columns to begin at, in place of the random point that the harness draws.
     both : callable, optional
         Maps X to cost and gradient, where both share work.
+    determinant : int, optional
+        Of a square X: that of the component to begin on, 1 or -1; 0 for both, one after the other;
+        by default that of the start.
     """
 
     portable = True
@@ -45,7 +48,9 @@ class FunctionOracle(StiefelOracle):
         gradient: Gradient | None = None,
         start: Array | None = None,
         both: Callable[[Array], tuple[float, Array]] | None = None,
+        determinant: int | None = None,
     ) -> None:
+        self.determinant, self.components = determinant, 2 if determinant == 0 else 1
         self.cost, self.partials, self.n, self.k = cost, gradient, n, p
         self._given, self.both = start, both
 
@@ -56,7 +61,17 @@ class FunctionOracle(StiefelOracle):
 
     @start.setter
     def start(self, drawn: Any) -> None:
-        vars(self)["start"] = drawn if self._given is None else copied(self._given)
+        self._begin_at(drawn if self._given is None else copied(self._given))
+
+    def start_again(self, number: int, rng: np.random.Generator) -> None:
+        """Draw another start; on both components that is every other, reflected between."""
+        again = self.components == 1 or number % 2 == 0
+        drawn = random_point(self.n, self.k, rng)
+        self._begin_at(self.placed(drawn) if again else reflected(self.start, self.place))
+
+    def _begin_at(self, X: Any) -> None:
+        wrong = self.determinant and np.linalg.slogdet(X)[0] != self.determinant
+        vars(self)["start"] = reflected(X, self.place) if wrong else X
 
     def to(self, place: Place) -> Self:
         """Return a copy whose functions are called with arrays at a place.
@@ -112,6 +127,12 @@ class FunctionOracle(StiefelOracle):
         if not isinstance(X, np.ndarray):
             return gradient
         return checked_gradient(gradient, (self.n, self.k)).astype(X.dtype, copy=False)
+
+
+def reflected(X: Any, place: Place) -> Any:
+    """Return X with its last column negated."""
+    signs = np.append(np.ones(X.shape[1] - 1), -1.0)
+    return X * (place.array(signs) if place.moves else signs)
 
 
 def check_there(oracle: FunctionOracle, X: Any) -> None:

@@ -8,7 +8,13 @@ from orthobench.contract.problem import Instance, unchanged
 from orthobench.errors import DataError, UsageError
 from orthobench.families.stiefel.autodiff import differentiated
 from orthobench.families.stiefel.functions import FunctionOracle, check_functions
-from orthobench.families.stiefel.judge import Judge, feasible, unit, violation
+from orthobench.families.stiefel.judge import (
+    Judge,
+    feasible,
+    unit,
+    violation,
+    with_determinant,
+)
 from orthobench.families.stiefel.problem import Cost, Gradient, StiefelOracle
 from orthobench.tools.arrays import Array, array_of, is_whole, real
 from orthobench.tools.geometry import drift, random_point
@@ -40,7 +46,8 @@ def stiefel(
         but `givens` need it. Written for torch or jax where the cost is; without it, such a cost is
         differentiated by that library.
     n, p : int
-        Rows and columns of X, 1 <= p <= n; p = n is the orthogonal group.
+        Rows and columns of X, 1 <= p <= n; p = n is the orthogonal group, on both components of
+        which solvers begin, as `orthobench.orthogonal_group` says, unless there is a `start`.
     start : ndarray, shape (n, p), optional
         Orthonormal columns to begin at; by default a random point, another for each seed.
     best : float, optional
@@ -49,7 +56,8 @@ def stiefel(
     Returns
     -------
     Instance
-        Its metrics are those of `orthobench.families.stiefel.Judge`. A point off the manifold is
+        Its metrics are those of `orthobench.families.stiefel.Judge`, and of a square X the
+        ``determinant``, 1 or -1. A point off the manifold is
         judged, and returned, as the nearest point on it.
 
     Raises
@@ -88,9 +96,12 @@ def stiefel(
     where = f"a random orthonormal {shape} matrix" if first is None else "the start"
     check_functions(cost, gradient, best, X, "X", where)
     both = None if automatic is None else automatic.both
-    oracle = FunctionOracle(cost, rows, columns, gradient, first, both)
+    square = rows == columns
+    components = 0 if square and first is None else None
+    oracle = FunctionOracle(cost, rows, columns, gradient, first, both, components)
     gap = None if best is None else lambda X: cost(X) - best
-    judge = Judge(cost, gap, gradient, 1.0 if gradient is None else unit(oracle))
+    further = with_determinant if square else None
+    judge = Judge(cost, gap, gradient, 1.0 if gradient is None else unit(oracle), further)
     known = {} if best is None else {"objective_gap": 0.0, "objective": float(best)}
     return Instance(oracle, judge, known, violation, unchanged, finish=feasible)
 
