@@ -106,6 +106,14 @@ class StiefelObjective(Objective):
         self.calls += self.oracle.terms
         return self.oracle.gradient(U) / self.unit
 
+    def hessian(self, U: Array, V: Array) -> Array:
+        """Return the oracle's Hessian product, or central differences where it has none."""
+        if self.oracle.hessian is None:
+            return super().hessian(U, V)
+        self.counted += self.oracle.hessian_flops
+        self.calls += self.oracle.terms
+        return self.oracle.hessian(U, V) / self.unit
+
     def scale(self, U: Array) -> float:
         """Return one, having made the norm of the gradient, without projection, the unit of all.
 

@@ -124,11 +124,12 @@ def orthogonal_group(
     UsageError
         Where n is not an integer >= 1; where there is no such component; where the cost is not a
         finite number at a random orthogonal matrix, or writes into it; where the gradient there
-        has a wrong shape, is not finite, or disagrees with finite differences of the cost.
+        has a wrong shape or is not finite; where its Taylor error, along a curve on the group,
+        neither vanishes nor falls faster than the step.
 
     Notes
     -----
-    Making it takes one evaluation of the cost; with a gradient, two more, and one of that. A
+    Making it takes one evaluation of the cost; with a gradient, twelve more, and one of that. A
     solver that rotates, such as `givens`, tries a rotation with 18 evaluations of a cost that is
     a polynomial in U of degree 4 or less, and with more of any other
     (`orthobench.families.orthogonal_group.planes.minimize`). Derive from `OrthogonalGroupOracle`

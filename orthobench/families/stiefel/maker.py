@@ -15,7 +15,7 @@ from orthobench.families.stiefel.judge import (
     violation,
     with_determinant,
 )
-from orthobench.families.stiefel.problem import Cost, Gradient, StiefelOracle
+from orthobench.families.stiefel.problem import Cost, Gradient, Hessian, StiefelOracle
 from orthobench.tools.arrays import Array, array_of, is_whole, real
 from orthobench.tools.geometry import drift, random_point
 
@@ -29,6 +29,7 @@ def stiefel(
     *,
     n: int,
     p: int,
+    hessian: Hessian | None = None,
     start: Array | None = None,
     best: float | None = None,
 ) -> Instance[StiefelOracle]:
@@ -48,6 +49,10 @@ def stiefel(
     n, p : int
         Rows and columns of X, 1 <= p <= n; p = n is the orthogonal group, on both components of
         which solvers begin, as `orthobench.orthogonal_group` says, unless there is a `start`.
+    hessian : callable, optional
+        Maps X and a direction V (n, p) to the derivative of the gradient at X along V, not
+        projected. `pymanopt-trust-regions` uses it, in place of differences of gradients. Written
+        for torch or jax where the cost is.
     start : ndarray, shape (n, p), optional
         Orthonormal columns to begin at; by default a random point, another for each seed.
     best : float, optional
@@ -65,12 +70,14 @@ def stiefel(
     UsageError
         Where n or p is no such integer; where the start is not an (n, p) matrix with orthonormal
         columns; where the cost is not a finite number there, or writes into X; where the gradient
-        there has a wrong shape, is not finite, or disagrees with finite differences of the cost.
+        or the Hessian there has a wrong shape or is not finite; where its Taylor error, along a
+        curve on the manifold, neither vanishes nor falls faster than the step.
 
     Notes
     -----
-    Making it takes one evaluation of the cost; with a gradient, two more, and two of that. A
-    solver's evaluations are counted as samples: one for each value, gradient, or both at once.
+    Making it takes one evaluation of the cost; with a gradient, twelve more, and two of that; with
+    a Hessian, thirteen of the gradient, and one of that. A solver's evaluations are counted as
+    samples: one for each value, gradient, Hessian product, or value and gradient at once.
 
     Examples
     --------
@@ -92,13 +99,14 @@ def stiefel(
     X = random_point(*shape, np.random.default_rng(0)) if first is None else first
     automatic = differentiated(cost, X, gradient)
     if automatic is not None:
+        hessian = None if hessian is None else automatic.product(hessian)
         cost, gradient = automatic, automatic.gradient
     where = f"a random orthonormal {shape} matrix" if first is None else "the start"
-    check_functions(cost, gradient, best, X, "X", where)
+    check_functions(cost, gradient, best, X, "X", where, hessian)
     both = None if automatic is None else automatic.both
     square = rows == columns
     components = 0 if square and first is None else None
-    oracle = FunctionOracle(cost, rows, columns, gradient, first, both, components)
+    oracle = FunctionOracle(cost, rows, columns, gradient, first, both, components, hessian)
     gap = None if best is None else lambda X: cost(X) - best
     further = with_determinant if square else None
     judge = Judge(cost, gap, gradient, 1.0 if gradient is None else unit(oracle), further)

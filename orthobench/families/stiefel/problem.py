@@ -20,6 +20,8 @@ Cost: TypeAlias = Callable[[Array], float]
 Gradient: TypeAlias = Callable[[Array], Array]
 """Maps X to the matrix (n, p) of partial derivatives of the cost, not projected."""
 
+Hessian: TypeAlias = Callable[[Array, Array], Array]
+"""Maps X and V to the derivative of the gradient at X along V, a matrix (n, p)."""
 
 WINDOW = 2**20
 """Most terms of a finite sum that are drawn ahead."""
@@ -99,7 +101,18 @@ class ProductOracle(Oracle, ABC):
 
 
 class StiefelOracle(ProductOracle, ABC):
-    """A smooth function of one X (n, p), p <= n, to be minimized over orthonormal columns."""
+    """A smooth function of one X (n, p), p <= n, to be minimized over orthonormal columns.
+
+    Attributes
+    ----------
+    hessian : callable, optional
+        Maps NumPy's X and V to the derivative of the gradient at X along V, where that is known.
+    hessian_flops : int
+        Flops of one such product; zero where they are not known.
+    """
+
+    hessian: Hessian | None = None
+    hessian_flops: int = 0
 
 
 class FiniteSumOracle(StiefelOracle):
