@@ -132,7 +132,7 @@ def _settings(
             "until": None if until.one is None else asdict(until.one),
             "threads": threads,
             "versions": dict(versions),
-            "code": digests(problem, type(solver.one)),
+            "code": digests(problem, type(solver.one.single)),
             "blas": list(blas_libraries()),
             **({"reruns": True} if solver.one.reruns else {}),
             **({"measure": measure} if measure else {}),
@@ -155,7 +155,7 @@ def execute(cell: Cell) -> Outcome:
         outcome = run(
             instance, cell.solver, cell.budget, cell.streams, cell.until, measure=cell.measure
         )
-    warn_of_libraries(type(cell.solver), type(cell.problem))
+    warn_of_libraries(type(cell.solver.single), type(cell.problem))
     return outcome.stored
 
 

@@ -44,9 +44,9 @@ from orthobench.stats.costs import ALL_COSTS
 from orthobench.stats.targets import path_of
 from orthobench.tools import environment
 from orthobench.tools.collections import plain
-from orthobench.tools.files import below, hide_home
+from orthobench.tools.environment import cores, limited
+from orthobench.tools.files import hide_home, safe_join
 from orthobench.tools.processes import Replies
-from orthobench.tools.threads import cores, limited
 
 COSTS = ("seconds", "samples", "flops", "memory")
 """What a race can make least."""
@@ -215,7 +215,7 @@ def races(
     found: list[Race] = []
     for i, (suite, who) in enumerate(suites):
         spent = time.monotonic() - began
-        path = Path(store or below(Path(), RESULTS, suite.name, FILE))
+        path = Path(store or safe_join(Path(), RESULTS, suite.name, FILE))
         rules = Rules(
             {s.label: s.solver.name for s in who.solvers},
             (within - spent) / (len(suites) - i) if i else within / len(suites),
@@ -286,7 +286,7 @@ class _Course:
     @property
     def workers(self) -> int:
         """How many runs go on at once."""
-        return max(1, min(MOST_WORKERS, cores() // self.suite.threads))
+        return max(1, min(MOST_WORKERS, int(cores() // self.suite.threads)))
 
     @property
     def elapsed(self) -> float:

@@ -13,11 +13,12 @@ from importlib.metadata import Distribution, EntryPoint, entry_points
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
-from orthobench.contract.parameters import ParameterError, make
+from orthobench.contract.parameters import ParameterError, make, parameters_of
 from orthobench.contract.placed_solvers import PlacedSolver, elsewhere
 from orthobench.contract.problem import AnyProblem, Oracle
 from orthobench.contract.solver import AnySolver
 from orthobench.errors import UsageError, unknown
+from orthobench.harness.restarts import restarted
 from orthobench.registry.claims import Paper
 from orthobench.registry.plugin_checks import (
     PluginError,
@@ -95,7 +96,7 @@ class Provided(Generic[T]):
 
     @property
     def all(self) -> tuple[Provided[T], ...]:
-        """This and the others."""
+        """It and the others."""
         return (self, *self.others)
 
 
@@ -201,7 +202,10 @@ class Registry:
         given = dict(parameters or {})
         if "on" in given and not issubclass(cls, PlacedSolver):
             _refuse_elsewhere(name, given.pop("on"))
-        return make(cls, given, f"solver {name}")
+        own = any(p.name == "restarts" for p in parameters_of(cls))
+        starts = None if own else given.pop("restarts", None)
+        solver = make(cls, given, f"solver {name}")
+        return solver if starts is None else restarted(solver, starts)
 
     def solver_class(
         self, name: str, offers: type[Oracle] | None = None

@@ -66,7 +66,7 @@ def check_cells(planned: Collection[Cell]) -> None:
     _refuse_unmeasurable(planned)
     _refuse_idle(planned)
     _refuse_endless(planned)
-    warn_of_libraries(*{type(x) for p in planned for x in (p.solver, p.problem)})
+    warn_of_libraries(*{type(x) for p in planned for x in (p.solver.single, p.problem)})
 
 
 def _refuse_idle(planned: Iterable[Cell]) -> None:
@@ -107,7 +107,7 @@ def _refuse_missing_places(planned: Iterable[Cell]) -> None:
 
 def _is_named(solver: AnySolver) -> bool:
     """Return whether a solver is to compute elsewhere than by default."""
-    default = {p.name: p.default for p in parameters_of(type(solver))}.get("on", "numpy")
+    default = {p.name: p.default for p in parameters_of(type(solver.single))}.get("on", "numpy")
     return bool(str(solver.place) != default)
 
 

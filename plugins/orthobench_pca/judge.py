@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from orthobench.contract import Array, Solution, orthonormalize
-from orthobench.tools.threads import cores, limited
+from orthobench.tools.environment import cores, limited
 from orthobench_pca.matrices import Dense
 from orthobench_pca.oracle import PCAOracle
 from orthobench_pca.scatter import inner_products, leading, scatter

@@ -212,7 +212,7 @@ class Operator(Matrix):
         """Return X'U."""
         return self.X.rmatmat(np.asarray(U, self.dtype))
 
-    def rows(self, begin: int, end: int) -> Any:
+    def rows(self, begin: int, end: int) -> Any:  # noqa: ARG002
         """Refuse: there are none."""
         raise UsageError(
             "a LinearOperator has no rows to read: take a method with products, as block-krylov"
