@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from orthobench.contract import Array, DataError, Instance, UsageError, check_rows, matrix
+from orthobench.tools.arrays import array_of
 from orthobench_cca.covariances import SINGULAR, covariances
 from orthobench_cca.judge import Judge
 from orthobench_cca.oracle import PairsOracle
@@ -77,7 +78,8 @@ def cca(
 
 
 def _centred(data: ArrayLike, name: str) -> Array:
-    rows = np.array(matrix(np.asarray(data), f"the rows of {name}"), dtype=np.float64)
+    what = f"the rows of {name}"
+    rows = matrix(array_of(data, what), what).astype(np.float64)
     try:
         check_rows(rows, 0, int)
     except DataError as error:
