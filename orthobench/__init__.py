@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from orthobench.families.symmetric_tucker import symmetric_tucker
     from orthobench.harness.stopping import Budget, Target
     from orthobench.harness.trace import Outcome
-    from orthobench.registry.plugins import catalogue
+    from orthobench.registry.plugins import catalogue, register
     from orthobench.report import notebook as plots
     from orthobench.report.notebook_view import Results, report
 
@@ -50,6 +50,7 @@ __all__ = [
     "orthogonal_group",
     "orthogonal_tensor",
     "plots",
+    "register",
     "report",
     "run",
     "solve",
@@ -77,6 +78,7 @@ _HOMES = {
     "orthogonal_group": "families.orthogonal_group",
     "gmm_tensor": "families.orthogonal_tensor",
     "orthogonal_tensor": "families.orthogonal_tensor",
+    "register": "registry.plugins",
     "run": "api",
     "solve": "api",
     "sparse_pca": "families.sparse_pca",

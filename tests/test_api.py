@@ -1,5 +1,8 @@
 """The front door, through the entry points that are installed."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -175,3 +178,89 @@ def test_a_suite_in_which_nothing_can_run_is_refused_before_all_else(tmp_path):
     with pytest.raises(ob.UsageError, match=r"no solver can take these problems .*m = 2 of 30"):
         ob.run(sparse("givens-sparse-pca"), tmp_path / "s.sqlite", executor="inline", quiet=True)
     assert not list(tmp_path.iterdir())
+
+
+SCRIPT = """
+import sys
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+import orthobench as ob
+from orthobench.contract import SampleOracle, Solution, Solver, State, parameter
+
+RATE = 1.0
+
+
+def orthonormal(M):
+    return np.linalg.qr(M)[0]
+
+
+@dataclass(slots=True, kw_only=True)
+class Iterate(State):
+    U: np.ndarray
+
+
+@dataclass(frozen=True)
+class MyOja(Solver[SampleOracle, Iterate]):
+    name: ClassVar[str] = "my-oja"
+    batch: ClassVar[int] = 1
+    rate: float = parameter(RATE, help="step", above=0)
+
+    def init(self, oracle, rng):
+        return Iterate(U=oracle.start.copy())
+
+    def step(self, oracle, state):
+        x = oracle.take(1)
+        state.work.steps += 1
+        state.work.samples += len(x)
+        state.U = orthonormal(state.U + self.rate / state.work.steps * x.T @ (x @ state.U))
+
+    def solution(self, state):
+        return Solution(state.U)
+
+
+X = np.random.default_rng(0).standard_normal((300, 6)) * np.linspace(2, 1, 6)
+results = ob.run(
+    problems=[ob.stochastic_pca(X, k=2), "digits k=4"], solvers=[MyOja, MyOja(rate=2.0), "oja"],
+    seeds=2, budget=ob.Budget(samples=200), store="s.sqlite", quiet=True, **SETTINGS,
+)
+assert not results.failures, results.failures
+"""
+
+
+def ran(folder, script, **settings):
+    """Return the last metrics and the key of each run that a script asks for."""
+    (folder / "script.py").write_text(script.replace("**SETTINGS", f"**{settings}"))
+    words = [sys.executable, "script.py"]
+    done = subprocess.run(words, cwd=folder, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    with Store(folder / "s.sqlite") as store:
+        records = store.records("python")
+    return {
+        (r.problem.label, r.solver.label, r.seed): (r.trace[-1].metrics, r.key) for r in records
+    }
+
+
+def again(first, second):
+    """Return the labels of the solvers whose runs are new."""
+    return {key[1] for key in second if first.get(key) != second[key]}
+
+
+def test_classes_and_objects_of_a_script_run_in_guarded_processes(tmp_path):
+    first = ran(tmp_path, SCRIPT)
+    assert {key[:2] for key in first} == {
+        (problem, solver)
+        for problem in ("stochastic PCA n=6 k=2", "digits k=4")
+        for solver in ("my-oja", "my-oja rate=2.0", "oja")
+    }
+    text = SCRIPT.replace("def orthonormal(M):", '# more\n\n\ndef orthonormal(M):\n    """Q."""')
+    assert again(first, ran(tmp_path, text)) == set()
+    text = SCRIPT.replace("np.linalg.qr(M)[0]", "np.linalg.qr(M)[0] + 0.0")
+    assert again(first, ran(tmp_path, text)) == {"my-oja", "my-oja rate=2.0"}
+    (tmp_path / "s.sqlite").unlink()
+    inline = ran(tmp_path, SCRIPT, executor="inline")
+    for key, (metrics, identity) in inline.items():
+        assert identity == first[key][1]
+        assert metrics == pytest.approx(first[key][0], rel=1e-12, abs=1e-12)

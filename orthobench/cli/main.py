@@ -161,8 +161,8 @@ def run(suite: str | None, store: Path | None, only: str | None,
     writes a page about the store.
     """
     from orthobench import api
-    from orthobench.cli.adhoc import requested_suite
     from orthobench.harness.executors import Limits
+    from orthobench.registry.adhoc import requested_suite
     from orthobench.report.terminal.progress import Progress
 
     requested = requested_suite(suite, **changes)
