@@ -2,12 +2,16 @@
 
 import subprocess
 import sys
+from dataclasses import dataclass
 
 import numpy as np
 import pytest
 
 import orthobench as ob
 from orthobench.api import SolverError
+from orthobench.contract import Solver
+from orthobench.registry import plugins
+from orthobench.registry.plugins import catalogue
 from orthobench.results.store import Store
 
 
@@ -181,7 +185,8 @@ def test_a_suite_in_which_nothing_can_run_is_refused_before_all_else(tmp_path):
 
 
 SCRIPT = """
-import sys
+from __future__ import annotations
+
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -264,3 +269,93 @@ def test_classes_and_objects_of_a_script_run_in_guarded_processes(tmp_path):
     for key, (metrics, identity) in inline.items():
         assert identity == first[key][1]
         assert metrics == pytest.approx(first[key][0], rel=1e-12, abs=1e-12)
+
+
+def of_two(tmp_path, **given):
+    settings = {"seeds": 1, "budget": ob.Budget(steps=5), "executor": "inline", "quiet": True}
+    return ob.run(store=tmp_path / "s.sqlite", **{**settings, **given})
+
+
+def test_an_instance_of_functions_is_what_they_compute(tmp_path):
+    def cost(weight):
+        A = np.diag(np.arange(6.0))
+        value = lambda X: float(weight * np.sum(X * (A @ X)))  # noqa: E731
+        return ob.stiefel(value, lambda X: 2 * weight * A @ X, n=6, p=2)
+
+    solvers = ["riemannian-gradient", "landing"]
+    runs = [of_two(tmp_path, problems=[cost(w)], solvers=solvers) for w in (1.0, 1.0, 2.0)]
+    keys = [[r.key for r in results.records] for results in runs]
+    assert keys[0] == keys[1]
+    assert not set(keys[0]) & set(keys[2])
+    assert {r.problem.label for r in runs[0].records} == {"Stiefel manifold n=6 k=2"}
+    assert not runs[0].failures
+
+
+def test_an_instance_starts_as_in_a_single_run_whatever_its_data(X, tmp_path):
+    instances = [ob.stochastic_pca(X * c, k=2) for c in (1, 1024)]
+    results = of_two(
+        tmp_path, problems=instances, solvers=["batch-pca"], budget=ob.Budget(samples=500)
+    )
+    one = ob.solve("batch-pca", instances[0], ob.Budget(samples=500), seed=0)
+    first, second = (r.trace for r in results.records)
+    assert first[0].metrics == one.trace[0].metrics
+    assert second[0].metrics["subspace_error"] == pytest.approx(first[0].metrics["subspace_error"])
+    assert len({r.problem.label for r in results.records}) == 2
+
+
+def test_a_generator_is_never_taken_for_another(X, tmp_path):
+    runs = [
+        of_two(
+            tmp_path, problems=[ob.stochastic_pca((row for row in X), k=2, test=X)],
+            solvers=["batch-pca"], budget=ob.Budget(samples=100),
+        )
+        for _ in range(2)
+    ]  # fmt: skip
+    assert runs[0].records[0].key != runs[1].records[0].key
+    with pytest.raises(ob.UsageError, match="cannot be sent to another process"):
+        of_two(
+            tmp_path, problems=[ob.stochastic_pca((row for row in X), k=2, test=X)],
+            solvers=["batch-pca"], executor="local",
+        )  # fmt: skip
+
+
+def test_problems_and_solvers_of_any_kind_stand_side_by_side(tmp_path, toys):
+    results = of_two(
+        tmp_path,
+        problems=[toys.Problem, toys.Problem(n=5)],
+        solvers=[toys.Solver, toys.Solver(fault="converge")],
+    )
+    labels = [(r.problem.label, r.solver.label) for r in results.records]
+    assert labels == [
+        (problem, solver)
+        for problem in ("leading-subspace", "leading-subspace n=5")
+        for solver in ("power", "power fault=converge")
+    ]
+
+
+def test_a_registered_class_has_a_name(toys, monkeypatch):
+    known = catalogue().extended()
+    monkeypatch.setattr(plugins, "catalogue", lambda: known)
+    assert ob.register(toys.Solver) is toys.Solver
+    assert known.solver("power") == toys.Solver()
+    again = dataclass(frozen=True)(type("Again", (toys.Solver,), {}))
+    ob.register(again)  # as a cell of a notebook that is executed once more
+    assert type(known.solver("power")) is again
+    with pytest.raises(ob.UsageError, match="has the name of solver 'oja' of plugin"):
+        ob.register(dataclass(frozen=True)(type("Taken", (toys.Solver,), {"name": "oja"})))
+    with pytest.raises(ob.OrthobenchError, match="Half lacks the methods init, solution"):
+        ob.register(type("Half", (Solver,), {"name": "half"}))
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"solvers": ["ojaa"]}, "solver: unknown solver 'ojaa'|did you mean 'oja'"),
+        ({"solvers": [3]}, "3 is no table, class, object or specification"),
+        ({"problems": [np.eye(3)]}, "is no table, class, object or specification"),
+        ({"suite": {"problem": ["digits"]}, "seeds": 2}, "has its own problems"),
+    ],
+)
+def test_what_cannot_be_run_is_said(given, said, tmp_path):
+    with pytest.raises(ob.UsageError, match=said):
+        of_two(tmp_path, **{"problems": ["digits"], **given})

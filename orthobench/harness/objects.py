@@ -18,7 +18,7 @@ from functools import cached_property
 from inspect import isdatadescriptor
 from pathlib import Path
 from types import CodeType, FunctionType, ModuleType, SimpleNamespace
-from typing import Any
+from typing import Any, get_type_hints
 
 from orthobench.tools.lazy_arrays import DaskRows, OpenRows
 from orthobench.tools.rows import MappedFile
@@ -55,6 +55,11 @@ def pickler() -> Any:
 
 def pickled(item: object) -> bytes:
     """Return the pickle of a solver or a problem, by value where its class has to be."""
+    for cls in type(item).__mro__:
+        if by_value(cls):  # where it goes, nothing has the names that annotations as texts have
+            own = vars(cls).get("__annotations__", {})
+            with suppress(NameError):
+                cls.__annotations__ = {n: t for n, t in get_type_hints(cls).items() if n in own}
     data: bytes = (pickler() if by_value(type(item)) else pickle).dumps(item, protocol=5)
     return data
 

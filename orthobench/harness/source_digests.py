@@ -112,9 +112,10 @@ def code_of(module: str) -> str:
 
 
 def forget() -> None:
-    """Forget all digests of this process, since files were loaded again."""
-    for known in (_digests, _parts, reached, imports, _digest, _known):
-        known.cache_clear()
+    """Forget what this process has found, since files are loaded again."""
+    for function in globals().values():
+        if hasattr(function, "cache_clear"):
+            function.cache_clear()
 
 
 def changed_files(cls: type, old: str) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import MISSING
 from importlib.util import find_spec
 from itertools import count
@@ -15,9 +15,10 @@ from typing import Any
 from orthobench.contract.parameters import parameters_of
 from orthobench.contract.problem import AnyInstance, Instance, Problem
 from orthobench.contract.solver import Solver
-from orthobench.errors import OrthobenchError, UsageError, unknown
+from orthobench.errors import OrthobenchError, UsageError, shown, unknown
 from orthobench.harness.cell import problem_of
-from orthobench.harness.source_digests import forget
+from orthobench.harness.parsed_code import CORE
+from orthobench.harness.source_digests import file_of, forget, reached
 from orthobench.registry.plugin_checks import reason
 from orthobench.registry.plugins import OWN, Provided, Registry
 from orthobench.registry.suite_values import SuiteError, specification
@@ -35,7 +36,7 @@ def named(
         objects, and of problems instances. A name may be ``FILE.py:CLASS``.
     registry : Registry
     folder : Path, optional
-        The folder that files are in; by default the current one.
+        The folder of the suite, which files are in; without one they may be anywhere.
 
     Raises
     ------
@@ -51,7 +52,7 @@ def named(
         changed[kind], classes = [], dict[str, Any]()
         for i, item in enumerate(items):
             try:
-                entry, cls = _entry(item, known, folder or Path())
+                entry, cls = _entry(item, known, folder)
             except OrthobenchError as error:
                 raise SuiteError((kind, i), str(error)) from error
             if cls and classes.setdefault(entry["name"], cls) is not cls:
@@ -60,7 +61,7 @@ def named(
     return changed, known
 
 
-def _entry(item: Any, registry: Registry, folder: Path) -> tuple[Any, type | None]:
+def _entry(item: Any, registry: Registry, folder: Path | None) -> tuple[Any, type | None]:
     """Return the table of a problem or a solver, and its class where that is not installed."""
     entry: Any = item
     match item:
@@ -72,7 +73,13 @@ def _entry(item: Any, registry: Registry, folder: Path) -> tuple[Any, type | Non
             entry = {"name": item}
         case str():
             entry = specification(item)
-    cls = entry.get("name") if isinstance(entry, Mapping) else None
+        case Mapping():
+            pass
+        case _:
+            raise UsageError(
+                f"{shown(item)} is no table, class, object or specification such as 'oja step=0.5'"
+            )
+    cls = entry.get("name")
     if isinstance(cls, str) and ".py:" in cls:
         cls = class_in(cls, folder)
     if not isinstance(cls, type):
@@ -97,8 +104,14 @@ def _settings(item: Any) -> dict[str, Any]:
             if default is MISSING or value != default}  # fmt: skip
 
 
-def class_in(text: str, folder: Path) -> type:
+def class_in(text: str, folder: Path | None = None) -> type:
     """Return the class that ``FILE.py:CLASS`` names; a file that has changed is loaded again.
+
+    Parameters
+    ----------
+    text : str
+    folder : Path, optional
+        The folder of the suite that names it, which the file must be in.
 
     Raises
     ------
@@ -106,7 +119,9 @@ def class_in(text: str, folder: Path) -> type:
         Where there is no such file or class, or the file cannot be imported; names its line.
     """
     file, _, name = text.rpartition(":")
-    path = (folder / Path(file).expanduser()).resolve()
+    path = ((folder or Path()) / Path(file).expanduser()).resolve()
+    if folder is not None and not path.is_relative_to(folder.resolve()):
+        raise UsageError(f"a suite names files of its own folder, not {file}: pass it with -s")
     if not path.is_file():
         raise UsageError(f"there is no file {path}")
     module = _module(path)
@@ -128,18 +143,25 @@ def _module(path: Path) -> ModuleType:
     if origin is None or Path(origin).resolve() != path:
         other = f", which is that of {origin}" if origin else ""
         raise UsageError(f"{path} cannot be imported by its name{other}: give it another")
-    state, loaded = path.stat().st_mtime_ns, sys.modules.get(name)
+    known = _states.get(path, {})
+    if known != _state(known):
+        for loaded in known:
+            sys.modules.pop(loaded, None)
+        forget()
     try:
-        if loaded is None or _states.get(path, state) == state:
-            module = importlib.import_module(name)
-        else:
-            forget()
-            module = importlib.reload(loaded)
+        module = importlib.import_module(name)
     except (Exception, SystemExit) as error:
         raise UsageError(f"cannot import {path.name}: {reason(error, name, str(path))}") from error
-    _states[path] = state
+    _states[path] = _state(reached(name))
     return module
 
 
-_states: dict[Path, int] = {}
-"""When the files that were loaded had last changed."""
+def _state(modules: Iterable[str]) -> dict[str, int]:
+    """Return when the files of modules have last changed, but for those of the core."""
+    files = {name: file_of(name) for name in modules if name.partition(".")[0] != CORE}
+    return {name: file.stat().st_mtime_ns if file and file.exists() else 0
+            for name, file in files.items()}  # fmt: skip
+
+
+_states: dict[Path, dict[str, int]] = {}
+"""When the files that were loaded, and those that they import, had last changed."""
