@@ -166,10 +166,10 @@ def run(suite: str | None, store: Path | None, only: str | None,
     writes a page about the store.
     """
     from orthobench import api
-    from orthobench.cli.adhoc import requested_suite
     from orthobench.decide.rule import FEWEST
     from orthobench.decide.wording import too_few
     from orthobench.harness.executors import Limits
+    from orthobench.registry.adhoc import requested_suite
     from orthobench.report.terminal.progress import Progress
 
     requested = requested_suite(suite, **changes)
