@@ -6,7 +6,6 @@ import copy
 import dataclasses
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -14,7 +13,7 @@ from orthobench.contract.problem import AnyInstance, Oracle, Solution
 from orthobench.contract.solver import AnySolver, State, Status
 from orthobench.harness.execution import prepare_steps
 from orthobench.harness.identity import Streams
-from orthobench.testing.check import NotCheckable
+from orthobench.testing.check import NotCheckable, require
 from orthobench.testing.object_graph import Snapshot
 from orthobench.tools.arrays import Array
 from orthobench.tools.geometry import random_point
@@ -75,7 +74,7 @@ class Runner:
             raise NotCheckable(
                 f"{solver.name} needs a {needed}, the instance offers {offered}; pass another"
             )
-        self.solver, self.oracle = solver, instance.oracle
+        self.solver, self.oracle, self.instance = solver, instance.oracle, instance
         self.streams = Streams.of("conformance", (streams_of or solver).name, 0)
         self._before = Snapshot(self.oracle)
         self.steps = self._count_steps()
@@ -147,28 +146,26 @@ def difference_of_solutions(a: Solution, b: Solution) -> str | None:
         return f"one is a {type(a).__name__}, the other a {type(b).__name__}"
     for field in dataclasses.fields(a):
         ours, theirs = getattr(a, field.name), getattr(b, field.name)
-        if not _equal(ours, theirs):
-            return f"their {field.name} differ{_distance(ours, theirs)}"
+        if not (isinstance(ours, np.ndarray) and isinstance(theirs, np.ndarray)):
+            equal = repr(ours) == repr(theirs)
+        elif equal := ours.shape == theirs.shape and ours.dtype == theirs.dtype:
+            equal = ours.tobytes() == theirs.tobytes()
+            if not equal:
+                return (
+                    f"their {field.name} differ by up to {float(np.abs(ours - theirs).max()):.2g}"
+                )
+        if not equal:
+            return f"their {field.name} differ"
     return None
 
 
-def difference_of_runs(a: Run, b: Run) -> str | None:
-    """Return how two runs differ, in status, work or any bit of their solutions, or None."""
+def require_equal(a: Run, b: Run, observed: str, remedy: str) -> None:
+    """Raise `NotConforming` where two runs differ: in status, work, or a bit of their solutions."""
     if a.state.status is not b.state.status:
-        return f"one is {a.state.status.value}, the other {b.state.status.value}"
-    if a.state.work != b.state.work:
-        return f"their work is {a.state.work} and {b.state.work}"
-    return difference_of_solutions(a.read(), b.read())
-
-
-def _equal(a: Any, b: Any) -> bool:
-    if isinstance(a, np.ndarray) and isinstance(b, np.ndarray):
-        same: bool = a.shape == b.shape and a.dtype == b.dtype and a.tobytes() == b.tobytes()
-        return same
-    return repr(a) == repr(b)
-
-
-def _distance(a: Any, b: Any) -> str:
-    if isinstance(a, np.ndarray) and isinstance(b, np.ndarray) and a.shape == b.shape:
-        return f" by up to {float(np.abs(a - b).max()):.2g}"
-    return ""
+        one, other = a.state.status.value, b.state.status.value
+        difference: str | None = f"one is {one}, the other {other}"
+    elif a.state.work != b.state.work:
+        difference = f"their work is {a.state.work} and {b.state.work}"
+    else:
+        difference = difference_of_solutions(a.read(), b.read())
+    require(difference is None, f"{observed}: {difference}", remedy)
