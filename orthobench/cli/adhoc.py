@@ -10,8 +10,7 @@ from orthobench.contract.parameters import parameters_of
 from orthobench.errors import UsageError
 from orthobench.harness.suite import Suite
 from orthobench.registry.plugins import Registry, catalogue
-from orthobench.registry.suite_file import among, from_table, load
-from orthobench.registry.suite_values import specification
+from orthobench.registry.suite_file import among, from_table, load, specification
 
 DEFAULT = "quickstart"
 """The suite that runs if none is named."""

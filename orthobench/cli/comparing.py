@@ -65,7 +65,7 @@ def suite_named(text: str) -> str | Path:
     type=tolerance,
     multiple=True,
     metavar="[QUESTION=]PART",
-    help="How much worse a cell may be, as 0.05 or 5%; with result=, work= or time= for one of them."
+    help="How much worse a cell may be, as 0.05 or 5%; with result=, work= or time= for one."
     " Repeatable.  [default: result=0 work=0 time=3%]",
 )
 @click.option(
