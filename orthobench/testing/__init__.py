@@ -33,9 +33,8 @@ from orthobench.testing.check import (
     Result,
     require,
 )
-from orthobench.testing.check_of_flops import check_flops
-from orthobench.testing.counting_array import counted, counting
-from orthobench.testing.examples import example
+from orthobench.testing.flop_counting import check_flops, counted, counting
+from orthobench.testing.short_runs import example
 
 __all__ = [
     "Check",

@@ -17,9 +17,9 @@ from orthobench.contract.solver import AnySolver, State, Status
 from orthobench.errors import OrthobenchError
 from orthobench.harness.judging import FEASIBLE
 from orthobench.testing.check import Check, NotConforming, require
-from orthobench.testing.check_of_flops import check_flops
 from orthobench.testing.check_of_libraries import check_libraries
 from orthobench.testing.checks_of_summaries import SUMMARIES
+from orthobench.testing.flop_counting import check_flops
 from orthobench.testing.object_graph import Snapshot, arrays, nan_data
 from orthobench.testing.shared_checks import (
     PARAMETERS,
