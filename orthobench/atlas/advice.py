@@ -210,7 +210,7 @@ def _built(
 ) -> tuple[AnyProblem | None, AnyInstance, str]:
     """Return the problem where it is one, its instance, and how a command line names it."""
     if isinstance(problem, str):
-        from orthobench.registry.suite_values import specification
+        from orthobench.registry.entries import specification
 
         entry: dict[str, Any] = specification(problem)
         recipe = catalogue().problem(entry.pop("name"), entry)

@@ -17,8 +17,8 @@ from orthobench.errors import OrthobenchError
 from orthobench.harness.execution import prepare_steps
 from orthobench.harness.identity import Streams
 from orthobench.registry.plugins import Registry, catalogue
-from orthobench.registry.strangers import refuse_files
 from orthobench.tools.collections import grouped
+from orthobench.tools.files import refuse_files
 from orthobench.tools.geometry import random_point
 
 SAMPLES = 6

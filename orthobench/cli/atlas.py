@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from orthobench.cli.options import AS_JSON, QUIET, Installed
+from orthobench.cli.options import AS_JSON, FILE, FOLDER, PATH, QUIET, Installed
 from orthobench.cli.printing import print_json, say, status_line, wrapped
 
 NEXT = """
@@ -16,13 +16,13 @@ orthobench advise -p "npy-pca path=X.npy k=8" is about your data"""
 
 
 @click.command()
-@click.argument("stores", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.argument("stores", nargs=-1, required=True, type=PATH)
 @click.option(
     "-o",
     "--out",
     required=True,
-    type=click.Path(file_okay=False, path_type=Path),
-    help="Folder of the site: new, empty, or with a site that is replaced.",
+    type=FOLDER,
+    help="Folder of the site, new or empty, or a site to replace.",
 )
 @QUIET
 def atlas(stores: tuple[Path, ...], out: Path, quiet: bool) -> None:
@@ -53,21 +53,19 @@ def atlas(stores: tuple[Path, ...], out: Path, quiet: bool) -> None:
     "--cost",
     type=click.Choice(["seconds", "samples", "flops"]),
     default="seconds",
-    show_default=True,
     help="What is to be least.",
 )
 @click.option(
     "--tolerance",
     type=float,
     default=0.01,
-    show_default=True,
-    help="Part of the gap by which a method may end above the best: 0.01 or 1e-6.",
+    help="Part of the gap that counts as good: 0.01 or 1e-6.",
 )
 @click.option(
     "--atlas",
     "file",
-    type=click.Path(dir_okay=False, path_type=Path),
-    help="Parquet file of `orthobench atlas`.  [default: the one that comes with the package]",
+    type=FILE,
+    help="File of `orthobench atlas`.  [default: the one in the package]",
 )
 @AS_JSON
 def advise(about: str | None, problem: str | None, cost: str, tolerance: float, file: Path | None,

@@ -12,14 +12,23 @@ from typing import Any
 import click
 
 from orthobench.cli.exit_codes import FAILED, WRONG
-from orthobench.cli.options import AS_JSON, AUTO_WORKERS, MEMORY_LIMIT, QUIET, STORE, TIMEOUT
+from orthobench.cli.options import (
+    AS_JSON,
+    AUTO_WORKERS,
+    COUNT,
+    FILE,
+    FOLDER,
+    MEMORY_LIMIT,
+    POSITIVE,
+    QUIET,
+    STORE,
+    TIMEOUT,
+)
 from orthobench.cli.printing import print_facts, status_line
 
 QUESTIONS = ("result", "work", "time")
 WIDEST = 100
 """The most columns of a line."""
-
-FILE = click.Path(dir_okay=False, path_type=Path)
 
 
 def tolerance(text: str) -> dict[str, float]:
@@ -56,16 +65,11 @@ def suite_named(text: str) -> str | Path:
     type=tolerance,
     multiple=True,
     metavar="[QUESTION=]PART",
-    help="The part of BASE by which a cell may be worse, as 0.05 or 5%: for every question, or with"
-    " result=, work= or time= for one. Repeatable.  [default: result=0 work=0 time=3%]",
+    help="How much worse a cell may be, as 0.05 or 5%; with result=, work= or time= for one."
+    " Repeatable.  [default: result=0 work=0 time=3%]",
 )
 @click.option(
-    "--budget",
-    type=click.FloatRange(0, min_open=True),
-    default=90.0,
-    show_default=True,
-    metavar="SECONDS",
-    help="How long the timing may take; cells that are not decided then stay undecided.",
+    "--budget", type=POSITIVE, default=90.0, metavar="SECONDS", help="How long the timing may take."
 )
 @click.option(
     "-s", "--solver", "solvers", multiple=True, metavar="NAME", help="Only this solver. Repeatable."
@@ -78,28 +82,23 @@ def suite_named(text: str) -> str | Path:
     metavar="NAME",
     help="Only this problem. Repeatable.",
 )
-@click.option("--seeds", type=click.IntRange(1), help="Number of seeds, instead of the suite's.")
+@click.option("--seeds", type=COUNT, help="Number of seeds, instead of the suite's.")
 @click.option(
     "--clock",
     type=click.Choice(["cpu", "wall"]),
     default="cpu",
-    show_default=True,
-    help="The clock of the timing: processor time, or wall time.",
+    help="Processor time, or wall time.",
 )
 @click.option(
-    "--fresh-dependencies",
-    "fresh",
-    is_flag=True,
-    help="Install each side's dependencies anew, instead of sharing those of this environment.",
+    "--fresh-dependencies", "fresh", is_flag=True, help="Install each side's own dependencies."
 )
 @click.option(
     "--environments",
-    type=click.Path(file_okay=False, path_type=Path),
+    type=FOLDER,
     metavar="FOLDER",
-    help="Where the environments of revisions and wheels are kept for the next time."
-    "  [default: the user's cache; with --fresh-dependencies nowhere]",
+    help="To keep environments.  [default: the user's cache; with --fresh-dependencies nowhere]",
 )
-@click.option("--markdown", type=FILE, help="Also write Markdown, for a pull request's comment.")
+@click.option("--markdown", type=FILE, help="Also write Markdown, for a pull request.")
 @click.option("--junit", type=FILE, help="Also write JUnit XML.")
 @click.option("--all", "every", is_flag=True, help="List every cell, not only what changed.")
 @click.option("-q", "--quiet", is_flag=True, help="No progress display.")
@@ -157,16 +156,15 @@ def compare(base: str, head: str, tolerances: tuple[dict[str, float], ...], fres
     "--share",
     type=click.FloatRange(0, 1, min_open=True),
     default=0.1,
-    show_default=True,
-    help="Share of the cells that are computed again, rounded up.",
+    help="Share of the cells to compute again.",
 )
-@click.option("--seed", type=int, default=0, show_default=True, help="Of the draw of these cells.")
+@click.option("--seed", type=int, default=0, help="Of the draw of these cells.")
 @click.option(
     "--data",
     "folders",
     multiple=True,
-    type=click.Path(exists=True, file_okay=False, path_type=Path),
-    help="Folder below which files may be read that STORE names. Repeatable.  [default: none]",
+    type=FOLDER,
+    help="Where files may be read that STORE names. Repeatable.  [default: nowhere]",
 )
 @AUTO_WORKERS
 @TIMEOUT

@@ -22,7 +22,11 @@ from orthobench.cli.exit_codes import FAILED, Group
 from orthobench.cli.options import (
     AS_JSON,
     AUTO_WORKERS,
+    COUNT,
+    FILE,
     MEMORY_LIMIT,
+    PATH,
+    POSITIVE,
     QUIET,
     STORE,
     SUITE_OF_STORE,
@@ -43,7 +47,9 @@ from orthobench.cli.reproducing import reproduce
 KINDS = ("solvers", "problems", "suites", "plugins")
 
 
-@click.group(cls=Group, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(
+    cls=Group, context_settings={"help_option_names": ["-h", "--help"], "show_default": True}
+)
 @click.version_option(__version__, prog_name="orthobench")
 def main() -> None:
     """Compare solvers for problems with orthogonality constraints.
@@ -80,50 +86,32 @@ def main() -> None:
     metavar="SPEC",
     help='A solver, instead of the suite\'s: "NAME key=value ...". Repeatable.',
 )
-@click.option("--seeds", type=click.IntRange(1), help="Number of seeds, instead of the suite's.")
-@click.option(
-    "--samples", type=click.IntRange(1), help="Budget in samples, instead of the suite's."
-)
-@click.option(
-    "--seconds",
-    type=click.FloatRange(0, min_open=True),
-    help="Budget in seconds on the solver's clock, instead of the suite's.",
-)
-@click.option("--steps", type=click.IntRange(1), help="Budget in steps, instead of the suite's.")
-@click.option(
-    "--flops",
-    type=click.FloatRange(0, min_open=True),
-    help="Budget in floating-point operations, instead of the suite's.",
-)
+@click.option("--seeds", type=COUNT, help="Number of seeds, instead of the suite's.")
+@click.option("--samples", type=COUNT, help="Budget in samples, instead of the suite's.")
+@click.option("--seconds", type=POSITIVE, help="Budget in seconds, instead of the suite's.")
+@click.option("--steps", type=COUNT, help="Budget in steps, instead of the suite's.")
+@click.option("--flops", type=POSITIVE, help="Budget in flops, instead of the suite's.")
 @click.option(
     "--on",
     multiple=True,
     metavar="PLACE",
-    help="Array library, device and precision to compute with: numpy, torch:cpu, "
-    "torch:cuda/float32, jax:cpu, cupy; or where blocks of samples are summarized: blocks, dask:4, "
-    "dask:tcp://HOST:8786. Repeatable: solvers run at each.",
+    help="Array library, device and precision: numpy, torch:cpu, torch:cuda/float32, jax:cpu, cupy;"
+    " or where blocks of samples are summarized: blocks, dask:4, dask:tcp://HOST:8786. Repeatable.",
 )
 @click.option(
     "--measure",
     type=click.Choice(("memory",)),
-    help="Measure peak memory instead of time, in runs of their own: the suite is then called "
-    "SUITE-memory.",
+    help="Measure peak memory, not time, as the suite SUITE-memory.",
 )
 @click.option(
     "--store",
-    type=click.Path(dir_okay=False, path_type=Path),
-    help="SQLite file for the results.  [default: orthobench-results/SUITE/results.sqlite]",
+    type=FILE,
+    help="File of results.  [default: orthobench-results/SUITE/results.sqlite]",
 )
+@click.option("--explain", is_flag=True, help="Only say of each cell whether it would run.")
+@click.option("--dry-run", is_flag=True, help="Only check everything, and count the cells.")
 @click.option(
-    "--explain", is_flag=True, help="Only print for each cell whether it would run, and why."
-)
-@click.option(
-    "--dry-run", is_flag=True, help="Only check everything, and print how many cells would run."
-)
-@click.option(
-    "--only",
-    metavar="PATTERN",
-    help='Leave all cells as they are but those whose "PROBLEM SOLVER" matches, such as "* oja*".',
+    "--only", metavar="PATTERN", help='Only cells whose "PROBLEM SOLVER" matches, such as "* oja*".'
 )
 @click.option("--retry", is_flag=True, help="Run cells again that failed before.")
 @click.option(
@@ -139,18 +127,13 @@ def main() -> None:
     "--executor",
     type=click.Choice(["local", "inline", "dask"]),
     default="local",
-    show_default=True,
-    help="Where cells run: in worker processes, in this process, or on a Dask cluster.",
+    help="In worker processes, in this process, or on a Dask cluster.",
 )
 @AUTO_WORKERS
 @click.option("--isolate", is_flag=True, help="Run each cell in a fresh process.")
 @TIMEOUT
 @MEMORY_LIMIT
-@click.option(
-    "--scheduler",
-    metavar="ADDRESS",
-    help="The Dask scheduler.  [default: a cluster on this machine]",
-)
+@click.option("--scheduler", metavar="ADDRESS", help="The Dask scheduler.  [default: one here]")
 @click.option("--figures/--no-figures", default=True, help="Whether to draw figures.")
 @QUIET
 @AS_JSON
@@ -245,15 +228,14 @@ def show(name: str, suite: str | None, as_json: bool) -> None:
 @click.option(
     "-o",
     "--out",
-    type=click.Path(path_type=Path),
-    help="File to write: .csv, .jsonl or .parquet; with --format ioh a folder."
-    "  [default: CSV to standard output]",
+    type=PATH,
+    help="File, .csv, .jsonl or .parquet; of ioh a folder.  [default: CSV to standard output]",
 )
 @click.option(
     "--format",
     "other",
     type=click.Choice(["ioh", "benchopt"]),
-    help="Write for another program: ioh for IOHanalyzer and iohinspector, benchopt for benchopt.",
+    help="For IOHanalyzer and iohinspector, or for benchopt.",
 )
 @SUITE_OF_STORE
 def export(store: Path, out: Path | None, other: str | None, suite: str | None) -> None:
@@ -277,7 +259,7 @@ def export(store: Path, out: Path | None, other: str | None, suite: str | None) 
 
 @main.command()
 @STORE
-@click.argument("others", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.argument("others", nargs=-1, required=True, type=PATH)
 def merge(store: Path, others: tuple[Path, ...]) -> None:
     """Add the cells of other stores to STORE.
 

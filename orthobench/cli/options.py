@@ -11,18 +11,17 @@ from click.shell_completion import CompletionItem
 
 from orthobench.errors import OrthobenchError
 
+COUNT = click.IntRange(1)
+POSITIVE = click.FloatRange(0, min_open=True)
+FILE = click.Path(dir_okay=False, path_type=Path)
+FOLDER = click.Path(file_okay=False, path_type=Path)
+PATH = click.Path(path_type=Path)
+
 AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON instead.")
 QUIET = click.option("-q", "--quiet", is_flag=True, help="No progress display.")
-STORE = click.argument("store", type=click.Path(path_type=Path))
+STORE = click.argument("store", type=PATH)
 SUITE_OF_STORE = click.option("--suite", help="A suite in the store.  [default: the latest]")
-WORKERS = click.option(
-    "-w",
-    "--workers",
-    type=click.IntRange(1),
-    default=1,
-    show_default=True,
-    help="Number of worker processes.",
-)
+WORKERS = click.option("-w", "--workers", type=COUNT, default=1, help="Number of processes.")
 
 
 class _Workers(click.IntRange):
@@ -35,13 +34,9 @@ class _Workers(click.IntRange):
 
 
 AUTO_WORKERS = click.option(
-    "-w",
-    "--workers",
-    type=_Workers(1),
-    default="auto",
-    show_default=True,
+    "-w", "--workers", type=_Workers(1), default="auto",
     help="Number of worker processes; auto takes one for each physical core.",
-)
+)  # fmt: skip
 
 
 def size(text: str) -> int:
@@ -55,16 +50,13 @@ def size(text: str) -> int:
 
 
 TIMEOUT = click.option(
-    "--timeout",
-    type=click.FloatRange(0, min_open=True),
-    metavar="SECONDS",
-    help="Kill a cell that takes longer in total, and record it as failed.",
+    "--timeout", type=POSITIVE, metavar="SECONDS", help="Kill a cell that takes longer: it failed."
 )
 MEMORY_LIMIT = click.option(
     "--memory-limit",
     type=size,
     metavar="SIZE",
-    help="The most memory of a process, such as 4GiB; a cell that needs more fails. Linux only.",
+    help="The most memory of a process: 4GiB. Linux only.",
 )
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import click
 
-from orthobench.cli.options import AS_JSON
+from orthobench.cli.options import AS_JSON, PATH
 from orthobench.cli.printing import print_json, say
 
 FAILED = 1
@@ -30,10 +30,7 @@ def plugin() -> None:
 @plugin.command()
 @click.argument("name")
 @click.option(
-    "-o",
-    "--folder",
-    type=click.Path(path_type=Path),
-    help="Folder to write.  [default: NAME in the current folder]",
+    "-o", "--folder", type=PATH, help="Folder to write.  [default: NAME in the current folder]"
 )
 @click.option("--author", help="Author of the plugin.  [default: the user of git]")
 def new(name: str, folder: Path | None, author: str | None) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from orthobench.cli.exit_codes import Terminated
-from orthobench.cli.options import AS_JSON, QUIET, STORE, SUITE_OF_STORE
+from orthobench.cli.options import AS_JSON, FOLDER, PATH, QUIET, STORE, SUITE_OF_STORE
 from orthobench.cli.printing import (
     facts,
     figure_lines,
@@ -29,35 +29,26 @@ FORMATS = ("svg", "pdf", "png")
 
 @click.command()
 @STORE
-@click.argument("other", required=False, type=click.Path(path_type=Path))
+@click.argument("other", required=False, type=PATH)
 @click.option(
-    "-o",
-    "--out",
-    type=click.Path(file_okay=False, path_type=Path),
-    help="Folder of the page.  [default: report, beside the store]",
+    "-o", "--out", type=FOLDER, help="Folder of the page.  [default: report, beside the store]"
 )
 @SUITE_OF_STORE
 @click.option(
     "--style",
     type=click.Choice(STYLES),
-    help="Also write the figures as files, into OUT/figures: for a screen, or for one or two"
-    " columns of a paper.",
+    help="Also write figures, for a screen or a paper, into OUT/figures.",
 )
 @click.option(
     "--format",
     "formats",
     type=click.Choice(FORMATS),
     multiple=True,
-    help="Format of these files; the CSV files of their data are written in any case. Repeatable."
-    "  [default: all]",
+    help="Format of these figures, beside CSV. Repeatable.  [default: all]",
 )
+@click.option("--watch", is_flag=True, help="Serve the page to browsers here during a run.")
 @click.option(
-    "--watch", is_flag=True, help="Serve the page to browsers of this machine while a run goes on."
-)
-@click.option(
-    "--port",
-    type=click.IntRange(1, 65535),
-    help="The port to serve it at, on 127.0.0.1 only.  [default: a free one]",
+    "--port", type=click.IntRange(1, 65535), help="Its port, on 127.0.0.1.  [default: a free one]"
 )
 @click.option("--open/--no-open", "opened", help="Whether to open the page in a browser.")
 @QUIET

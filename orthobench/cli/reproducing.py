@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from orthobench.cli.options import AS_JSON, QUIET, WORKERS
+from orthobench.cli.options import AS_JSON, FOLDER, QUIET, WORKERS
 from orthobench.cli.printing import print_json, say
 
 if TYPE_CHECKING:
@@ -26,25 +26,14 @@ RED = 1
 )
 @click.option("--quick", is_flag=True, help="Small sizes: minutes, and wider intervals.")
 @click.option(
-    "--first-seed",
-    type=click.IntRange(0),
-    default=0,
-    show_default=True,
-    help="The first seed: another one gives independent runs.",
+    "--first-seed", type=click.IntRange(0), default=0, help="Another one gives independent runs."
 )
 @click.option(
-    "--store",
-    type=click.Path(file_okay=False, path_type=Path),
-    help="Folder for the results.  [default: orthobench-results/PAPER]",
+    "--store", type=FOLDER, help="Folder for the results.  [default: orthobench-results/PAPER]"
 )
 @WORKERS
 @click.option("--publish", is_flag=True, help="Write the paper's page: README.md and pictures.")
-@click.option(
-    "-o",
-    "--out",
-    type=click.Path(file_okay=False, path_type=Path),
-    help="Folder of the page.  [default: reports/PAPER]",
-)
+@click.option("-o", "--out", type=FOLDER, help="Folder of the page.  [default: reports/PAPER]")
 @QUIET
 @AS_JSON
 def reproduce(paper: str | None, names: tuple[str, ...], quick: bool, first_seed: int,

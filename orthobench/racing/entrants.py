@@ -13,8 +13,8 @@ from orthobench.contract.problem import AnyProblem
 from orthobench.errors import UsageError
 from orthobench.harness.identity import label
 from orthobench.harness.suite import TRIALS, SuiteSolver
+from orthobench.registry.entries import specification
 from orthobench.registry.plugins import catalogue
-from orthobench.registry.suite_values import specification
 from orthobench.tools.formatting import listed
 
 

@@ -34,8 +34,8 @@ from orthobench.harness.trace import Outcome
 from orthobench.racing import wording
 from orthobench.racing.entrants import Entrants, entrants
 from orthobench.racing.halving import SEEDS, Field, Rules, Trial
+from orthobench.registry.entries import specification
 from orthobench.registry.plugins import catalogue
-from orthobench.registry.suite_values import specification
 from orthobench.report.notebook_view import Results
 from orthobench.results.runs import Run
 from orthobench.results.schema import exists

@@ -9,10 +9,9 @@ from typing import Any
 from orthobench.contract.parameters import parameters_of
 from orthobench.errors import UsageError
 from orthobench.harness.suite import Suite
-from orthobench.registry.own import named
+from orthobench.registry.entries import SuiteError, named
 from orthobench.registry.plugins import Registry, catalogue
 from orthobench.registry.suite_file import among, from_table, load
-from orthobench.registry.suite_values import SuiteError
 
 DEFAULT = "quickstart"
 """The suite that runs if none is named."""
@@ -54,7 +53,8 @@ def requested_suite(
     suite : str or Path, optional
         Name or file; `DEFAULT` if there are no problems either.
     problems, solvers : sequence
-        Specifications ``NAME key=value ...`` and what else `orthobench.registry.own.named` takes.
+        Specifications ``NAME key=value ...``, and all that `orthobench.registry.entries.named`
+        takes.
         Problems make a suite of their own, with `solvers`, or with all solvers that can take them.
         Solvers without problems replace those of the suite.
     seeds : int or sequence of int, optional
@@ -94,7 +94,7 @@ def requested_suite(
         try:
             table, registry = named(table, catalogue())
         except SuiteError as error:
-            raise error.as_usage_error(name, {}) from None
+            raise error.as_usage_error(name) from None
         table["solver"] = _suitable(registry, table["problem"], on or ["numpy"])
         return from_table(table, name, registry)
     return from_table(table, name, catalogue())

@@ -170,14 +170,21 @@ class Registry:
             On a hook that is misspelt or raises, on an item that could not run, and on a name that
             another plugin has already, where it names both plugins.
         """
-        self._refuse_namesake(plugin)
+        for other in self.plugins:
+            if other.name == plugin.name:
+                raise PluginError(f"{plugin} has the name of {other}; one of them must change it")
         try:
             hooks = implementations(module)
             brought = {kind: _named(hooks, *of_kind) for kind, of_kind in KINDS.items()}
         except PluginError as error:
             raise PluginError(f"{plugin}: {error}") from error
         for kind, items in brought.items():
-            self._refuse_taken(kind, items, plugin)
+            for name in items.keys() & self._of_kind(kind).keys():
+                for there in self._of_kind(kind)[name].all:
+                    if kind != "solver" or _overlap(items[name].needs, there.item.needs):
+                        raise PluginError(
+                            f"{plugin} brings {kind} {name!r}, which {there.plugin} brings already"
+                        )
         for kind, items in brought.items():
             known = self._of_kind(kind)
             for name, item in items.items():
@@ -322,34 +329,18 @@ class Registry:
     def _find(self, kind: str, known: Mapping[str, Provided[T]], name: str) -> T:
         if name in known:
             return known[name].item
-        error = unknown(kind, name, known)
-        error.args = (f"{error}{self._unused_plugins()}",)
-        raise error
-
-    def _unused_plugins(self) -> str:
-        """Return a remark about plugins that might bring what was not found; empty without any."""
-        left_out = ", ".join(plugin.name for plugin in self.left_out)
-        broken = ", ".join(sorted(self.broken))
-        text = f" (plugins that failed to load: {broken}; see orthobench doctor)" if broken else ""
-        return text + (f" (plugins that {CHOICE} leaves out: {left_out})" if left_out else "")
+        text = str(unknown(kind, name, known))
+        if self.broken:
+            broken = ", ".join(sorted(self.broken))
+            text += f" (plugins that failed to load: {broken}; see orthobench doctor)"
+        if self.left_out:
+            left_out = ", ".join(plugin.name for plugin in self.left_out)
+            text += f" (plugins that {CHOICE} leaves out: {left_out})"
+        raise UsageError(text)
 
     def _of_kind(self, kind: str) -> dict[str, Provided[Any]]:
         known: dict[str, Provided[Any]] = getattr(self, f"{kind}s")
         return known
-
-    def _refuse_namesake(self, plugin: Plugin) -> None:
-        for other in self.plugins:
-            if other.name == plugin.name:
-                raise PluginError(f"{plugin} has the name of {other}; one of them must change it")
-
-    def _refuse_taken(self, kind: str, items: Mapping[str, Any], plugin: Plugin) -> None:
-        known = self._of_kind(kind)
-        for name, item in items.items():
-            for other in known[name].all if name in known else ():
-                if kind != "solver" or _overlap(item.needs, other.item.needs):
-                    raise PluginError(
-                        f"{plugin} brings {kind} {name!r}, which {other.plugin} brings already"
-                    )
 
 
 OWN = Plugin("own")

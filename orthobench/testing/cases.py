@@ -17,8 +17,8 @@ from orthobench.harness.identity import label
 from orthobench.registry.plugins import GROUP, Plugin, Registry
 from orthobench.testing import checks_of_problems, checks_of_solvers
 from orthobench.testing.check import Check, NotCheckable, Outcome, Result
-from orthobench.testing.examples import example
 from orthobench.testing.shared_checks import captured
+from orthobench.testing.short_runs import example
 from orthobench.tools.datasets import offline
 
 Plain: TypeAlias = Mapping[str, AnySolver]

@@ -1,4 +1,4 @@
-"""Files: written completely or not at all, locks, CSV without formulas, paths in texts."""
+"""Files: written completely or not at all, locks, CSV without formulas, paths of strangers."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ import secrets
 import stat
 import sys
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from io import BufferedReader
-from pathlib import Path
+from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import IO, Any, BinaryIO
 
-from orthobench.errors import UsageError
+from orthobench.errors import DataError, UsageError, quoted
 
 if sys.platform == "win32":
     import msvcrt
@@ -301,3 +301,35 @@ def hide_home(text: str) -> str:
     if len(home) < 2:  # there is none, or it is the root
         return text
     return re.sub(rf"(?<![\w.~/\\-]){re.escape(home)}(?![\w.-])", "~", text)
+
+
+def refuse_files(parameters: Mapping[str, Any], folders: Sequence[Path] = ()) -> None:
+    """Refuse parameters that may name a file elsewhere than below some folders, links resolved.
+
+    Parameters
+    ----------
+    parameters : mapping
+        Of a problem or a solver.
+    folders : sequence of Path
+
+    Raises
+    ------
+    DataError
+    """
+    allowed = [folder.resolve() for folder in folders]
+    for name, value in parameters.items():
+        if isinstance(value, str) and names_file(name, value):
+            where = Path(value).expanduser().resolve()
+            if not any(where.is_relative_to(folder) for folder in allowed):
+                raise DataError(f"it reads the file {quoted(value)}: name its folder with --data")
+
+
+def names_file(parameter: str, value: str) -> bool:
+    """Return whether a text may be the name of a file."""
+    absolute = any(kind(value).is_absolute() for kind in (PurePosixPath, PureWindowsPath))
+    if parameter == "path" or absolute or value.startswith(("~", "..")):
+        return True
+    try:
+        return Path(value).exists()
+    except (OSError, ValueError):  # too long, or with a NUL
+        return False

@@ -20,9 +20,9 @@ from orthobench.harness.cell import Cell
 from orthobench.harness.identity import canonical
 from orthobench.harness.stopping import Budget, Target
 from orthobench.registry.plugins import Registry
-from orthobench.registry.strangers import refuse_files
 from orthobench.results import checks
 from orthobench.tools.environment import version
+from orthobench.tools.files import refuse_files
 
 T = TypeVar("T")
 

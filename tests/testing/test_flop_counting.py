@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from orthobench.testing import counted, counting
-from orthobench.testing.counting_array import CountingArray, UncountableError
+from orthobench.testing.flop_counting import CountingArray, UncountableError
 from orthobench.tools import flops
 from orthobench.tools.geometry import orthonormalize, polar
 

@@ -3,7 +3,7 @@
 import pytest
 
 from orthobench.errors import DataError
-from orthobench.registry.strangers import names_file, refuse_files
+from orthobench.tools.files import names_file, refuse_files
 
 
 @pytest.mark.parametrize(

@@ -1,16 +1,20 @@
-"""What a caller brings: instances, objects, classes, and ``FILE.py:CLASS``, named for a suite."""
+"""The entries of suites: specifications, classes, ``FILE.py:CLASS``, objects and instances."""
 
 from __future__ import annotations
 
 import importlib
+import re
+import shlex
 import sys
+import tomllib
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import MISSING
 from importlib.util import find_spec
 from itertools import count
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, TypeAlias
 
 from orthobench.contract.parameters import parameters_of
 from orthobench.contract.problem import AnyInstance, Instance, Problem
@@ -21,7 +25,53 @@ from orthobench.harness.parsed_code import CORE
 from orthobench.harness.source_digests import file_of, forget, reached
 from orthobench.registry.plugin_checks import reason
 from orthobench.registry.plugins import OWN, Provided, Registry
-from orthobench.registry.suite_values import SuiteError, specification
+from orthobench.tools import toml
+
+KeyPath: TypeAlias = tuple[str | int, ...]
+"""The path of a table or key: ``("solver", 0, "step")``."""
+
+_TABLE = re.compile(r"^\s*(\[?)\[\s*([\w.\-]+)\s*\]")
+_KEY = re.compile(r"""^\s*["']?([\w\-]+)["']?\s*(?:\.[\w\-.\s]+)?=""")
+
+
+class SuiteError(Exception):
+    """An error at a key of a suite.
+
+    Parameters
+    ----------
+    path : tuple
+        The path of the key.
+    message : str
+    """
+
+    def __init__(self, path: KeyPath, message: str) -> None:
+        super().__init__(message)
+        self.path, self.message = path, message
+
+    def as_usage_error(self, source: str, text: str = "") -> UsageError:
+        """Return the error for users, with the source, the line where its text has it, and key."""
+        lines = line_numbers(text)
+        around = (self.path[:length] for length in range(len(self.path), 0, -1))
+        line = next((f", line {lines[path]}" for path in around if path in lines), "")
+        key = ".".join(part for part in self.path if isinstance(part, str))
+        return UsageError(f"{source}{line}: {key}: {self.message}".replace(": : ", ": "))
+
+
+def line_numbers(text: str) -> dict[KeyPath, int]:
+    """Return the number of the line, from 1, of each table and key of a TOML document, by path."""
+    numbers: dict[KeyPath, int] = {}
+    counts: Counter[str] = Counter()
+    table: KeyPath = ()
+    for number, line in enumerate(text.splitlines(), start=1):
+        if match := _TABLE.match(line):
+            name = match[2]
+            table = (name, counts[name]) if match[1] else tuple(name.split("."))
+            counts[name] += 1
+            numbers.setdefault((name,), number)
+            numbers[table] = number
+        elif match := _KEY.match(line):
+            numbers.setdefault((*table, match[1]), number)
+    return numbers
 
 
 def named(
@@ -165,3 +215,31 @@ def _state(modules: Iterable[str]) -> dict[str, int]:
 
 _states: dict[Path, dict[str, int]] = {}
 """When the files that were loaded, and those that they import, had last changed."""
+
+
+def specification(text: str) -> dict[str, Any]:
+    """Parse ``NAME key=value ...``; a value that is not TOML is taken as a string.
+
+    Raises
+    ------
+    UsageError
+        If a word has no ``=``.
+    """
+    try:
+        name, *words = shlex.split(text)
+    except ValueError as error:
+        raise UsageError(f"cannot read {text!r}: {error}; write NAME key=value ...") from None
+    entry: dict[str, Any] = {"name": name}
+    for word in words:
+        key, equals, value = word.partition("=")
+        if not equals:
+            raise UsageError(f"cannot read {word!r} in {text!r}; write NAME key=value ...")
+        entry[key] = _value(value)
+    return entry
+
+
+def _value(text: str) -> Any:
+    try:
+        return toml.loads(f"value = {text}")["value"]
+    except tomllib.TOMLDecodeError:
+        return text
