@@ -105,9 +105,9 @@ class Cell:
         tuned = "".join(f" {name}={value}" for name, value in self.tuned.items())
         return f"{self.solver_label}{tuned} on {self.problem_label}, seed {self.seed}"
 
-    @property
+    @cached_property
     def identity(self) -> Identity:
-        """All that the result depends on; not kept, for there are many cells."""
+        """All that the result depends on, in texts that cells share."""
         settings = _settings(
             type(self.problem), Same(self.solver), Same(self.budget), Same(self.until),
             self.threads, self.versions, self.data, self.measure,

@@ -8,8 +8,8 @@ import math
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from functools import cache
+from operator import itemgetter
 from typing import Any, TypeAlias
 
 from orthobench.contract.exhibits import MOST, Exhibit, check_all, packed, unpacked
@@ -41,8 +41,10 @@ SESSION = ("suite", "text", "command", "environment", "started", "ended")
 RANKING = ("family", "primary", "tuned_by")
 """What comparisons need to know of a problem."""
 
-SEALED = ("status", "steps", "samples", "flops", "seconds", "reading", "start", "metrics", "load",
-          "points")  # fmt: skip
+COSTS = ("steps", "samples", "flops", "seconds", "reading", "start", "metrics")
+"""The columns of a run about its last checkpoint; NULL where it has none."""
+
+SEALED = itemgetter("status", "points", "load", *COSTS)
 """The columns of a run that its checksum is of, beside its reason, metrics and trace."""
 
 TOGETHER = 2**27
@@ -51,7 +53,7 @@ TOGETHER = 2**27
 
 def checksum(key: bytes, row: Mapping[str, Any] | sqlite3.Row, reason: str, names: str) -> bytes:
     """Return a digest of a run, so that a store can tell when its numbers change."""
-    told = json.dumps([reason, names, *(row[name] for name in SEALED)])
+    told = repr((reason, names, *SEALED(row)))
     return hashlib.sha256(key + told.encode() + row["trace"]).digest()[:16]
 
 
@@ -127,7 +129,7 @@ class Writer:
             return False
         names, block = traces.packed(run.trace)
         row: dict[str, Any] = {
-            **dict.fromkeys(SEALED), "status": run.stop.status.value, "points": len(run.trace),
+            **dict.fromkeys(COSTS), "status": run.stop.status.value, "points": len(run.trace),
             "load": run.load and json.dumps(run.load), "trace": block,
         }  # fmt: skip
         if run.trace:
@@ -257,16 +259,17 @@ class Reader:
         )
         if identity.key != key.hex():
             raise ValueError("its key is not the digest of its content")
-        run = Run(
-            identity.key, problem, solver, seed, NOT_RUN, (), settings["budget"],
-            (settings["until"] or {}).get("metric", ""), settings["versions"], None,
-            settings.get("measure", ""), identity,
-        )  # fmt: skip
-        if row["status"] is None:
-            return run
-        return replace(
-            run, stop=self._stop(row), trace=self._trace(row, problem.primary),
-            load=checks.load(row["load"]), session=row["session"], checksum=row["checksum"].hex(),
+        outcome: dict[str, Any] = {"stop": NOT_RUN}
+        if row["status"] is not None:
+            outcome = {
+                "stop": self._stop(row), "trace": self._trace(row, problem.primary),
+                "load": checks.load(row["load"]), "session": row["session"],
+                "checksum": row["checksum"].hex(),
+            }  # fmt: skip
+        return Run(
+            identity.key, problem, solver, seed, budget=settings["budget"],
+            target=(settings["until"] or {}).get("metric", ""), versions=settings["versions"],
+            measure=settings.get("measure", ""), identity=identity, **outcome,
         )  # fmt: skip
 
     def _stop(self, row: sqlite3.Row) -> Termination:

@@ -97,19 +97,19 @@ def mismatches(run: Run, outcome: Outcome, place: Place, exact: bool) -> list[Mi
     exact : bool
         Whether every bit has to be the same, as on the same platform.
     """
-    found: dict[str, Mismatch] = {}
+    by_metric: dict[str, Mismatch] = {}
     for metric, step, old, new in _differences(run, outcome, place, exact):
-        new_one = Mismatch(run.key, called(run), metric, step, old, new)
-        found.setdefault(metric, new_one)
-    return list(found.values())
+        one = Mismatch(run.key, called(run), metric, step, old, new)
+        by_metric.setdefault(metric, one)
+    return list(by_metric.values())
 
 
 def common(
     stored: Sequence[Checkpoint], again: Sequence[Checkpoint]
 ) -> list[tuple[Checkpoint, Checkpoint]]:
     """Return the checkpoints of two traces that are after as many steps."""
-    known = {mark.work.steps: mark for mark in again}
-    return [(mark, known[mark.work.steps]) for mark in stored if mark.work.steps in known]
+    by_steps = {mark.work.steps: mark for mark in again}
+    return [(mark, by_steps[mark.work.steps]) for mark in stored if mark.work.steps in by_steps]
 
 
 def _differences(
@@ -118,10 +118,9 @@ def _differences(
     stored, again = tuple(run.trace), outcome.trace
     start = again[0].metrics if again else {}
     rule = EXACT if exact else PLATFORMS[place.dtype]
-    broken_off = outcome.stop.status in OF_MACHINE
     pairs = common(stored, again)
     yield from _endings(run, outcome, exact)
-    if exact and not depends_on_clock(run) and not broken_off:
+    if exact and comparable(run, outcome):
         if len(stored) != len(again):
             yield "checkpoints", None, len(stored), len(again)
         pairs = list(zip(stored, again, strict=False))
@@ -129,17 +128,19 @@ def _differences(
         too_short = stored[-1].work.steps > again[-1].work.steps
         pairs += [(stored[-1], again[-1])] if too_short or not exact else []
     for old, new in pairs:
-        counts = _counts(old, new) if exact or old.work.steps == new.work.steps else ()
-        for metric, a, b in (
-            *counts,
-            *differences(old.metrics, new.metrics, start, rule, MEASURED),
-        ):
-            yield metric, old.work.steps, a, b
+        step = old.work.steps
+        if exact or step == new.work.steps:
+            for name in ("steps", "samples", "flops"):
+                if (a := getattr(old.work, name)) != (b := getattr(new.work, name)):
+                    yield name, step, a, b
+        for metric, x, y in differences(old.metrics, new.metrics, start, rule, MEASURED):
+            yield metric, step, x, y
 
 
 def _endings(run: Run, outcome: Outcome, exact: bool) -> Iterator[tuple[str, None, Any, Any]]:
     old, new = run.stop, outcome.stop
-    if not _ending_counts(run, outcome):
+    cut = depends_on_clock(run) and old.status in (RunStatus.BUDGET, RunStatus.TARGET)
+    if cut or old.status in OF_MACHINE or new.status in OF_MACHINE:
         return
     if old.status is not new.status:
         yield "ending", None, old.status.value, new.status.value
@@ -147,28 +148,13 @@ def _endings(run: Run, outcome: Outcome, exact: bool) -> Iterator[tuple[str, Non
         yield "reason", None, old.reason, new.reason
 
 
-def _ending_counts(run: Run, outcome: Outcome) -> bool:
-    """Return whether two endings can be compared: none of them is a machine's, or a clock's."""
-    old, new = run.stop.status, outcome.stop.status
-    cut = depends_on_clock(run) and old in (RunStatus.BUDGET, RunStatus.TARGET)
-    return old not in OF_MACHINE and new not in OF_MACHINE and not cut
-
-
-def _counts(old: Checkpoint, new: Checkpoint) -> Iterator[tuple[str, int, int]]:
-    for name in ("steps", "samples", "flops"):
-        a, b = getattr(old.work, name), getattr(new.work, name)
-        if a != b:
-            yield name, a, b
-
-
 def digests(exhibits: Mapping[str, Exhibit]) -> dict[str, str]:
     """Return what changes with any bit of each exhibit, by its name."""
-    return {name: _digest(one) for name, one in exhibits.items()}
-
-
-def _digest(exhibit: Exhibit) -> str:
-    kind, labels, data = packed(exhibit)
-    return hashlib.sha256(f"{kind} {labels} ".encode() + data).hexdigest()[:DIGITS]
+    parts = {name: packed(exhibit) for name, exhibit in exhibits.items()}
+    return {
+        name: hashlib.sha256(f"{kind} {labels} ".encode() + data).hexdigest()[:DIGITS]
+        for name, (kind, labels, data) in parts.items()
+    }
 
 
 def comparable(run: Run, outcome: Outcome) -> bool:
@@ -176,19 +162,9 @@ def comparable(run: Run, outcome: Outcome) -> bool:
     return not depends_on_clock(run) and outcome.stop.status not in OF_MACHINE
 
 
-def otherwise(run: Run, shown: Mapping[str, str], outcome: Outcome) -> Iterator[Mismatch]:
-    """Yield the exhibits of a result that did not come out again.
-
-    Parameters
-    ----------
-    run : Run
-    shown : mapping
-        The `digests` of what the store shows of it.
-    outcome : Outcome
-    """
+def otherwise(run: Run, stored: Mapping[str, str], outcome: Outcome) -> Iterator[Mismatch]:
+    """Yield the exhibits of a result, by their `digests`, that did not come out again."""
     again = digests(outcome.exhibits)
-    for name in dict.fromkeys([*shown, *again]):
-        old, new = shown.get(name), again.get(name)
-        if old != new:
-            metric = f"exhibit {name!r}"
-            yield Mismatch(run.key, called(run), metric, None, old, new)
+    for name in dict.fromkeys([*stored, *again]):
+        if (old := stored.get(name)) != (new := again.get(name)):
+            yield Mismatch(run.key, called(run), f"exhibit {name!r}", None, old, new)

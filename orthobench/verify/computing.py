@@ -63,10 +63,10 @@ def computed(
     with Progress(quiet) as progress:
         progress.expect(len(drawn))
         for threads, group in groupby(by_threads, key=lambda one: one.cell.threads):
-            known = {id(one.cell): one for one in group}
-            cells = [one.cell for one in known.values()]
+            by_cell = {id(one.cell): one for one in group}
+            cells = [one.cell for one in by_cell.values()]
             for event in local.run(cells, workers, threads, limits):
-                one = known[id(event.cell)]
+                one = by_cell[id(event.cell)]
                 if event.outcome is None:
                     progress.begin(one.run.label, event.worker)
                     continue
@@ -106,49 +106,30 @@ def platform_differences(
     told, snapshot : mapping
         The environment of its session, and the one of this process.
     """
-    found = [*_parts(theirs, here), *_machines(told, snapshot)]
-    return tuple(f"{name} {_short(old)} there, {_short(new)} here" for name, old, new in found)
+    old, new = _platform(theirs, told), _platform(here, snapshot)
+    return tuple(
+        f"{name} {_short(old.get(name))} there, {_short(new.get(name))} here"
+        for name in dict.fromkeys((*old, *new))
+        if old.get(name) != new.get(name)
+    )
 
 
-def machine(environment: Mapping[str, Any]) -> tuple[str, str]:
-    """Return the processor, and the kind of system with its C library, from an environment."""
-    name = str(environment.get("platform") or "").split("-")
-    system = [name[0], *name[-3:]]
-    return str(environment.get("cpu") or ""), "-".join(system)
-
-
-def _parts(theirs: Mapping[str, Any], here: Mapping[str, Any]) -> Iterator[tuple[str, Any, Any]]:
-    if theirs.get("blas") != here.get("blas"):
-        yield "BLAS", theirs.get("blas"), here.get("blas")
-    yield from _entries(theirs.get("versions"), here.get("versions"))
-    if theirs.get("place") != here.get("place"):
-        yield "device", theirs.get("place"), here.get("place")
-
-
-def _machines(
-    told: Mapping[str, Any], snapshot: Mapping[str, Any]
-) -> Iterator[tuple[str, Any, Any]]:
-    for name, old, new in zip(
-        ("processor", "system"), machine(told), machine(snapshot), strict=True
-    ):
-        if old != new:
-            yield name, old, new
-    old_python, new_python = (str(one.get("python", "")) for one in (told, snapshot))
-    if old_python.split(".")[:2] != new_python.split(".")[:2]:
-        yield "Python", old_python, new_python
-    packages = [one.get("packages") or {} for one in (told, snapshot)]
-    yield from _entries(*({name: one.get(name) for name in PACKAGES} for one in packages))
-
-
-def _entries(theirs: Any, here: Any) -> Iterator[tuple[str, Any, Any]]:
-    for name in sorted({*theirs, *here}):
-        if theirs.get(name) != here.get(name):
-            yield name, theirs.get(name), here.get(name)
+def _platform(content: Mapping[str, Any], environment: Mapping[str, Any]) -> dict[str, Any]:
+    """Return by name what a result's bits depend on beside code and data."""
+    packages = environment.get("packages") or {}
+    system = str(environment.get("platform") or "").split("-")
+    return {
+        "BLAS": content.get("blas"),
+        **content.get("versions", {}),
+        "device": content.get("place"),
+        "processor": environment.get("cpu"),
+        "system": "-".join([system[0], *system[-3:]]),
+        "Python": ".".join(str(environment.get("python", "")).split(".")[:2]),
+        **{name: packages.get(name) for name in PACKAGES},
+    }
 
 
 def _short(value: Any) -> str:
-    if isinstance(value, (list, tuple)):
-        return " and ".join(map(str, value))
     if isinstance(value, Mapping):
         return ", ".join(map(str, value.values()))
-    return str(value or "not told")
+    return " and ".join(map(str, value)) if isinstance(value, list) else str(value or "not told")

@@ -69,8 +69,13 @@ class Rebuilder:
         except (TypeError, ValueError, LookupError, ArithmeticError) as error:
             raise NotHereError(f"no cell has such values: {error!s:.200}") from None
         for part in sorted({*content, *here} - {*MAY_DIFFER}):
-            if content.get(part) != here.get(part):
-                raise NotHereError(_another(part, here))
+            if content.get(part) == here.get(part):
+                continue
+            if part == "data":
+                raise NotHereError(f"its data are others here: those of {cell.problem.name}")
+            if part in ("problem", "solver"):
+                raise NotHereError(f"{part} {here[part]['name']} has other parameters here")
+            raise NotHereError(f"its {part} is another here")
         return cell
 
     def _cell(self, content: Mapping[str, Any]) -> Cell:
@@ -114,15 +119,5 @@ def _refuse_missing(problem: AnyProblem, solver: AnySolver) -> None:
 def other_code(theirs: Mapping[str, Any], here: Mapping[str, Any]) -> tuple[str, ...]:
     """Return the modules whose code is another here, from the contents of a cell."""
     old, new = theirs.get("code"), here["code"]
-    if not isinstance(old, Mapping):
-        return tuple(new)
+    old = old if isinstance(old, Mapping) else {}
     return tuple(sorted(name for name in {*old, *new} if old.get(name) != new.get(name)))
-
-
-def _another(part: str, here: Mapping[str, Any]) -> str:
-    """Return in what a cell differs from the one of the same names here."""
-    if part == "data":
-        return f"its data are others here: those of {here['problem']['name']}"
-    if part in ("problem", "solver"):
-        return f"{part} {here[part]['name']} has other parameters here"
-    return f"its {part} is another here"

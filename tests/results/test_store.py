@@ -301,7 +301,7 @@ def test_a_key_that_is_not_of_its_content_is_not_merged(path, suite, tmp_path):
         ("UPDATE cell SET seed = 'x' WHERE id = 1", "the seed is text in the row 1 of .* cell"),
         ("UPDATE run SET flops = 0.5 WHERE cell = 1", "the flops is real in the row 1"),
         ("UPDATE run SET trace = 'x' WHERE cell = 1", "the trace is text in the row 1"),
-        ("ALTER TABLE plan ADD COLUMN x", "the table plan has the columns"),
+        ("ALTER TABLE plan ADD COLUMN x", "the 'table plan' is none that orthobench makes"),
         ("DROP TABLE exhibit", "the table exhibit is missing"),
         ("DELETE FROM cell", "it has no cell"),
         ("DELETE FROM text WHERE id = (SELECT settings FROM cell)", "the text . is missing"),
@@ -321,10 +321,10 @@ def test_damage_is_said_with_its_row_by_what_reads_and_what_merges(
     other = Store(tmp_path / "other.sqlite", write=True)
     with other, pytest.raises(StoreError) as merging:
         other.merge(path)
-    assert f"the store {path} is damaged" in str(merging.value)
+    assert str(path) in str(merging.value)
     with pytest.raises(StoreError, match=said) as reading, Store(path) as store:
         store.records("toys")
-    assert f"the store {path} is damaged" in str(reading.value)
+    assert str(path) in str(reading.value)
 
 
 def resealed(path):
