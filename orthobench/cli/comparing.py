@@ -153,21 +153,19 @@ def _compared(
 
 
 def _exit_code(comparison: Comparison) -> int:
-    from orthobench.compare import wording
+    from orthobench.stats.run_pairs import Change
 
-    if comparison.regressions():
+    if comparison.found(Change.WORSE):
         return REGRESSION
-    return NOTHING if wording.verdict(comparison) == wording.NOTHING else 0
+    return NOTHING if comparison.empty else 0
 
 
 def _print(comparison: Comparison, every: bool, as_json: bool) -> None:
-    if as_json:
-        from orthobench.compare.facts import facts
+    from orthobench.compare.reports import facts, lines
 
+    if as_json:
         say(json.dumps(facts(comparison), indent=2))
         return
-    from orthobench.compare.terminal import lines
-
     for line in lines(comparison, every, min(shutil.get_terminal_size().columns, WIDEST)):
         say(line)
 
@@ -186,8 +184,7 @@ def _refuse_unwritable(files: Mapping[str, Path | None]) -> None:
 
 
 def _write(comparison: Comparison, files: Mapping[str, Path | None]) -> None:
-    from orthobench.compare.junit import junit
-    from orthobench.compare.markdown import markdown
+    from orthobench.compare.reports import junit, markdown
     from orthobench.tools.files import replacing
 
     for option, text in {"markdown": markdown, "junit": junit}.items():

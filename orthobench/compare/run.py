@@ -8,7 +8,7 @@ from functools import partial
 
 from orthobench.compare import timing
 from orthobench.compare.cells import Progress, SideCells, collect, run_again
-from orthobench.compare.comparison import Compared, Comparison, Options, Question, Tolerance
+from orthobench.compare.comparison import Comparison, Options, Question, Row, Tolerance
 from orthobench.compare.process import SideProcess
 from orthobench.compare.sides import Side
 from orthobench.errors import UsageError
@@ -73,10 +73,10 @@ def compare(base: Side, head: Side, options: Options, progress: Progress) -> Com
     for key in old.worker_keys if options.clock == "cpu" else ():
         if _on_gpu(old, new, key):
             found[key][Question.TIME] = UNTIMED
-    compared = tuple(Compared(*key, found[key]) for key in keys)
+    rows = (Row(asked, *key, answer) for key in keys for asked, answer in found[key].items())
     notes = _notes(base, head, old, new, any(map(_changed, found.values())))
     return Comparison(
-        base, head, old.suite, options.tolerance, compared, rounds,
+        base, head, old.suite, options.tolerance, tuple(rows), rounds,
         time.monotonic() - begin, environment.snapshot(), notes,
     )  # fmt: skip
 
@@ -182,7 +182,9 @@ def _started(cells: SideCells, options: Options, side: Side) -> SideProcess:
 def _notes(
     base: Side, head: Side, old: SideCells, new: SideCells, changed: bool
 ) -> tuple[str, ...]:
-    notes = [*old.notes, *(note for note in new.notes if note not in old.notes)]
+    same = (base.kind, base.detail) == (head.kind, head.detail)
+    notes = ["BASE and HEAD are the same: what differs is noise"] if same else []
+    notes += [*old.notes, *(note for note in new.notes if note not in old.notes)]
     if base.store or head.store:
         notes.append(
             "seconds are not compared: a store's were taken at another time, under other load"

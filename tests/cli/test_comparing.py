@@ -12,9 +12,9 @@ from orthobench.cli.main import main
 from orthobench.compare import environments
 from orthobench.compare import run as running
 from orthobench.compare.comparison import (
-    Compared,
     Comparison,
     Question,
+    Row,
     Tolerance,
 )
 from orthobench.compare.sides import Side
@@ -37,10 +37,8 @@ def compare(monkeypatch, tmp_path):
             asked["options"] = options
             if error:
                 raise error
-            answers = {
-                question: Finding(change, 1.5, explanation="1 -> 1.5") for question in Question
-            }
-            cells = (Compared("digits", "msg", 0, answers),)
+            finding = Finding(change, 1.5, explanation="1 -> 1.5")
+            cells = tuple(Row(asked, "digits", "msg", 0, finding) for asked in Question)
             return Comparison(base, head, "regression", options.tolerance, cells)
 
         monkeypatch.setattr(running, "compare", found)

@@ -41,11 +41,10 @@ def test_the_same_code_raises_no_alarm(tmp_path, on):
     suite = tmp_path / "placed.toml"
     suite.write_text(SUITE.replace("PLACE", on))
     found = comparing.compare(HERE, HERE, Options(suite, budget=5.0, clock="wall"), lambda _: None)
-    assert len(found.compared) == 2
-    for cell in found.compared:
-        assert cell.answers[Question.RESULT].change is Change.SAME
-        assert cell.answers[Question.WORK].change is Change.SAME
-        assert cell.answers[Question.TIME].change is not Change.WORSE
+    assert len(found.rows) == 6
+    assert len(found.found(Change.SAME, Question.RESULT)) == 2
+    assert len(found.found(Change.SAME, Question.WORK)) == 2
+    assert not found.found(Change.WORSE, Question.TIME)
     assert any("equal runs differ on a GPU" in note for note in found.notes) == ("cuda" in on)
 
 
@@ -73,6 +72,7 @@ def test_processor_time_is_not_compared_on_a_gpu(monkeypatch, on, clock, said):
     monkeypatch.setattr(comparing.timing, "measure", lambda *_: 0)
     side = Side("BASE", "folder", "here")
     found = comparing.compare(side, side, Options(clock=clock), lambda _: None)
-    answer = found.compared[0].answers[Question.TIME]
+    assert "BASE and HEAD are the same: what differs is noise" in found.notes
+    (answer,) = (row.finding for row in found.rows if row.question is Question.TIME)
     assert (said in answer.explanation) if said else (answer.change is Change.UNDECIDED)
     assert any("equal runs differ on a GPU" in note for note in found.notes) == ("cuda" in on)
