@@ -98,7 +98,8 @@ class Options:
     budget : float
         Wall seconds for timing, which comes last.
     solvers, problems : tuple of str
-        Names; only these, where any are given.
+        Specifications ``NAME key=value ...``, instead of the suite's. Of two stores only those
+        that meet one of them are compared.
     seeds : int, optional
         Instead of the suite's.
     clock : {"cpu", "wall"}

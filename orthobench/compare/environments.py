@@ -28,6 +28,7 @@ from importlib import metadata, util
 from pathlib import Path
 from tempfile import TemporaryDirectory, mkdtemp
 
+from orthobench.compare.comparison import Options
 from orthobench.compare.process import SideError, SideProcess
 from orthobench.compare.sides import PROJECT, Seal, Side, checked_out, resolve
 from orthobench.errors import UsageError
@@ -152,7 +153,7 @@ def _checked(side: Side) -> Side:
     if side.python is None:
         return side
     try:
-        with SideProcess(side, "cpu", 1, PATIENCE) as process:
+        with SideProcess(side, Options(patience=PATIENCE)) as process:
             place = process.ask("check", distribution=side.distribution)["orthobench"]
     except (SideError, OSError) as error:
         raise UsageError(f"{side} cannot be compared: {error}") from None

@@ -14,16 +14,17 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from itertools import count
 from statistics import median
+from typing import TypeAlias
 
 from orthobench.compare.process import SideError, SideProcess
 from orthobench.compare.sides import Side
 from orthobench.stats import sequential
-from orthobench.stats.run_pairs import Change, Finding
+from orthobench.stats.run_pairs import Change, Finding, Key
 
 ROUNDS_OF_A_PAIR = 2
 """The fewest rounds for which a pair of processes is kept."""
@@ -40,8 +41,7 @@ TURNS = 12
 LONG = 1.0
 """Seconds of a cell in a round, beyond which it has fewer turns; two of each side at least."""
 
-Start = Callable[[Side], SideProcess]
-"""Starts a worker of a side, whose first reply says that it has planned the cells."""
+Pair: TypeAlias = "tuple[SideProcess, SideProcess]"
 
 ROUNDS = 4
 """The fewest rounds that decide anything about a cell."""
@@ -65,8 +65,8 @@ class TimedCell:
 
     Attributes
     ----------
-    key : str
-        The worker's name for it.
+    key : tuple
+        Problem, solver and seed.
     steps : tuple of int
         The steps of BASE's run and of HEAD's.
     units : tuple of float
@@ -85,7 +85,7 @@ class TimedCell:
         Why it cannot be timed.
     """
 
-    key: str
+    key: Key
     steps: tuple[int, int]
     units: tuple[float, float]
     runs: int = 0
@@ -97,11 +97,11 @@ class TimedCell:
 
 
 def measure(
-    sides: tuple[Side, Side],
+    sides: Sequence[Side],
     cells: Sequence[TimedCell],
     tolerance: float,
     budget: float,
-    start: Start,
+    start: Callable[[Side], SideProcess],
     progress: Callable[[str], None],
     now: Callable[[], float] = time.monotonic,
 ) -> int:
@@ -109,7 +109,7 @@ def measure(
 
     Parameters
     ----------
-    sides : tuple of Side
+    sides : sequence of Side
         BASE and HEAD.
     cells : sequence of TimedCell
         The observations are added to their ``logs``.
@@ -118,7 +118,7 @@ def measure(
     budget : float
         Wall seconds.
     start : callable
-        Starts a worker of a side.
+        Starts a worker of a side, whose first reply says that it has planned the cells.
     progress : callable
         Called with what is being done.
     now : callable
@@ -127,29 +127,28 @@ def measure(
     deadline = now() + budget
     rounds = 0
     for number in count():
-        if not (left := undecided(cells, tolerance)) or now() > deadline:
-            return rounds
+        left = undecided(cells, tolerance)
+        if not left or now() > deadline:
+            break
         with ExitStack() as stack:
             begin = now()
-            pair = _started(sides, start, stack, swapped=number % 2 == 1)
+            order = (1, 0) if number % 2 else (0, 1)
+            started = {i: stack.enter_context(start(sides[i])) for i in order}
+            pair = started[0], started[1]
+            for process in pair:
+                process.reply()
             alive = _warm_up(left, pair)
-            ready = now()
+            ready, done = now(), 0
             # a pair is used for at least as long as it took to start
-            for done in count():
-                if not alive or (done >= ROUNDS_OF_A_PAIR and now() - ready > ready - begin):
+            while alive and (done < ROUNDS_OF_A_PAIR or now() - ready <= ready - begin):
+                left = undecided(cells, tolerance)
+                if not left or now() > deadline:
                     break
-                if not (left := undecided(cells, tolerance)) or now() > deadline:
-                    return rounds
                 progress(f"round {rounds + 1}: {len(left)} of {len(cells)} cells not decided")
-                alive = _round(
-                    _next_cells(left, rounds),
-                    pair,
-                    rounds % 2 == 1,
-                    number,
-                    lambda: now() > deadline,
-                )
-                rounds += 1
-    raise AssertionError("there is always another number")
+                timely = (cell for cell in _next_cells(left, rounds) if now() <= deadline)
+                alive = _round(timely, pair, rounds % 2 == 1, number)
+                rounds, done = rounds + 1, done + 1
+    return rounds
 
 
 def _next_cells(cells: Sequence[TimedCell], rounds: int) -> Sequence[TimedCell]:
@@ -163,18 +162,7 @@ def _next_cells(cells: Sequence[TimedCell], rounds: int) -> Sequence[TimedCell]:
     return by_evidence[: math.ceil(len(cells) / PART)]
 
 
-def _started(
-    sides: tuple[Side, Side], start: Start, stack: ExitStack, swapped: bool
-) -> tuple[SideProcess, SideProcess]:
-    """Start a process of each side; HEAD's first where `swapped`."""
-    first, second = (stack.enter_context(start(side)) for side in sides[:: -1 if swapped else 1])
-    pair = (second, first) if swapped else (first, second)
-    for process in pair:
-        process.reply()
-    return pair
-
-
-def _warm_up(cells: Sequence[TimedCell], pair: tuple[SideProcess, SideProcess]) -> bool:
+def _warm_up(cells: Sequence[TimedCell], pair: Pair) -> bool:
     """Compile and load in both processes what their copies will use.
 
     Return False as soon as one of them has died.
@@ -182,7 +170,12 @@ def _warm_up(cells: Sequence[TimedCell], pair: tuple[SideProcess, SideProcess]) 
     for cell in cells:
         for process, steps in zip(pair, cell.steps, strict=True):
             process.request("time", key=cell.key, steps=steps, runs=1)
-        seconds = [_first(process, cell) for process in pair]
+        seconds = []
+        for process in pair:
+            try:
+                seconds += process.reply()["seconds"]
+            except SideError as error:
+                cell.failed = f"cannot be timed: {error}"
         if not cell.runs and not cell.failed:
             cell.runs = math.ceil(SECONDS / max(min(seconds), 1e-6))
             cell.turns = min(TURNS, max(2, int(LONG / (cell.runs * sum(seconds)))))
@@ -191,21 +184,7 @@ def _warm_up(cells: Sequence[TimedCell], pair: tuple[SideProcess, SideProcess]) 
     return True
 
 
-def _first(process: SideProcess, cell: TimedCell) -> float:
-    try:
-        return float(process.reply()["seconds"][0])
-    except SideError as error:
-        cell.failed = f"cannot be timed: {error}"
-        return math.nan
-
-
-def _round(
-    cells: Sequence[TimedCell],
-    pair: tuple[SideProcess, SideProcess],
-    swapped: bool,
-    number: int,
-    late: Callable[[], bool],
-) -> bool:
+def _round(cells: Iterable[TimedCell], pair: Pair, swapped: bool, number: int) -> bool:
     """Add an observation to each cell, in fresh copies of both processes.
 
     Return whether the processes can serve another round.
@@ -213,8 +192,6 @@ def _round(
     for process in pair:
         process.begin()
     for cell in cells:
-        if late():
-            break
         try:
             _observe(cell, pair, swapped)
         except SideError as error:
@@ -226,7 +203,7 @@ def _round(
     return True
 
 
-def _observe(cell: TimedCell, pair: tuple[SideProcess, SideProcess], swapped: bool) -> None:
+def _observe(cell: TimedCell, pair: Pair, swapped: bool) -> None:
     """Add the observation of turns A B B A ..., or B A A B ... in swapped rounds."""
     turns: tuple[list[float], list[float]] = ([], [])
     for turn in range(cell.turns):
@@ -235,16 +212,11 @@ def _observe(cell: TimedCell, pair: tuple[SideProcess, SideProcess], swapped: bo
             turns[side].append(sum(reply["seconds"]) / cell.runs)
     ratios = [math.log(head / base) for base, head in zip(*turns, strict=True)]
     cell.seconds = (median(turns[0]), median(turns[1]))
-    cell.logs.append(median(ratios) - _log_units(cell))
+    cell.logs.append(median(ratios) - math.log(cell.units[1] / cell.units[0]))
 
 
-def _log_units(cell: TimedCell) -> float:
-    base, head = cell.units
-    return math.log(head / base)
-
-
-def findings(cells: Sequence[TimedCell], tolerance: float) -> dict[str, Finding]:
-    """Return the answer for each cell, by key.
+def findings(cells: Sequence[TimedCell], tolerance: float) -> dict[Key, Finding]:
+    """Return the answer for each cell.
 
     Parameters
     ----------
@@ -252,8 +224,10 @@ def findings(cells: Sequence[TimedCell], tolerance: float) -> dict[str, Finding]
     tolerance : float
         The part of BASE's seconds by which HEAD's may be larger.
     """
+    faster = sequential.discoveries(
+        [_evidence_beyond([-x for x in cell.logs], tolerance) for cell in cells], RATE
+    )
     slower = _slower(cells, tolerance)
-    faster = _faster(cells, tolerance)
     return {
         cell.key: _finding(cell, tolerance, worse, better)
         for cell, worse, better in zip(cells, slower, faster, strict=True)
@@ -282,29 +256,19 @@ def _slower(cells: Sequence[TimedCell], tolerance: float) -> list[bool]:
     undecided on most machines. An e-value that is ignored while the ratio is tolerated is still an
     e-value.
     """
-    limit = math.log1p(tolerance)
-    return sequential.discoveries(
-        [_evidence_beyond(cell.logs, limit) if len(cell.pairs) >= PAIRS else -math.inf
-         for cell in cells],
-        RATE,
-    )  # fmt: skip
+    return sequential.discoveries([
+        _evidence_beyond(cell.logs if len(cell.pairs) >= PAIRS else [], tolerance) for cell in cells
+    ], RATE)  # fmt: skip
 
 
-def _faster(cells: Sequence[TimedCell], tolerance: float) -> list[bool]:
-    limit = math.log1p(tolerance)
-    beyond = [_evidence_beyond([-x for x in cell.logs], limit) for cell in cells]
-    return sequential.discoveries(beyond, RATE)
-
-
-def _evidence_beyond(logs: Sequence[float], limit: float) -> float:
-    """Return the evidence that the mean is above zero, where the median is above the limit."""
-    return evidence(logs) if logs and median(logs) > limit else -math.inf
+def _evidence_beyond(logs: Sequence[float], tolerance: float) -> float:
+    """Return the evidence that the mean is above zero, where the median is not tolerated."""
+    return evidence(logs) if logs and median(logs) > math.log1p(tolerance) else -math.inf
 
 
 def _not_slower(cell: TimedCell, tolerance: float) -> bool:
     """Return whether the cell is certainly not slower beyond the tolerance."""
-    limit = math.log1p(tolerance)
-    enough = evidence([-x for x in cell.logs], -limit) >= ENOUGH
+    enough = evidence([-x for x in cell.logs], -math.log1p(tolerance)) >= ENOUGH
     return enough and len(cell.logs) >= ROUNDS
 
 
@@ -313,14 +277,9 @@ def _finding(cell: TimedCell, tolerance: float, worse: bool, better: bool) -> Fi
         return Finding(Change.NONE, explanation=cell.failed)
     if not cell.logs:
         return Finding(Change.UNDECIDED, explanation="the budget was spent before it was timed")
+    change = Change.SAME if _not_slower(cell, tolerance) else Change.UNDECIDED
+    change = Change.WORSE if worse else Change.BETTER if better else change
     low, high = (math.exp(bound) for bound in sequential.bounds(cell.logs, reach=REACH))
-    ratio = math.exp(median(cell.logs))
-    if worse:
-        change = Change.WORSE
-    elif better:
-        change = Change.BETTER
-    else:
-        change = Change.SAME if _not_slower(cell, tolerance) else Change.UNDECIDED
     old, new = (1e3 * seconds for seconds in cell.seconds)
     explanation = f"{old:.3g} -> {new:.3g} ms a run, {len(cell.logs)} rounds"
-    return Finding(change, ratio, low, high, explanation)
+    return Finding(change, math.exp(median(cell.logs)), low, high, explanation)

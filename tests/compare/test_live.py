@@ -113,7 +113,7 @@ def test_trials_are_compared_on_every_seed(tmp_path):
         step = { tune = [1, 2] }
     """)
     settings = Options(suite=suite, budget=0.0)
-    cells, _ = collect(HERE, replace(HERE, name="HEAD"), settings, lambda _: None)
+    cells, _ = collect([HERE, replace(HERE, name="HEAD")], settings, lambda _: None)
     expected = [(f"oja step={step}", seed) for step in (1, 2) for seed in range(2)]
     assert sorted(key[1:] for key in cells.runs) == expected
 
@@ -343,7 +343,7 @@ def test_a_solver_that_takes_twice_as_long_is_found(suite, tmp_path):
 
 
 def test_a_process_tells_what_it_was_asked_in_vain():
-    with SideProcess(HERE, "cpu", 1, 600.0) as process:
+    with SideProcess(HERE, Options()) as process:
         with pytest.raises(SideError, match="unknown suite 'nothing'"):
             process.ask("suite", name="nothing")
         assert "quickstart" not in process.ask("suite", name="quickstart")["text"][:5]

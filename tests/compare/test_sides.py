@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from orthobench.compare.comparison import Options
 from orthobench.compare.process import SideProcess
 from orthobench.compare.sides import ChangedError, Seal, Side, checked_out, resolve
 from orthobench.errors import StoreError, UsageError
@@ -197,11 +198,11 @@ def test_what_python_and_numba_compile_is_no_change(code):
 
 def test_a_side_that_was_changed_begins_no_round_and_starts_no_process(code):
     side = Side("BASE", "revision", "", Path(sys.executable), seal=Seal.of(code))
-    with SideProcess(side, "cpu", 1, 60.0) as process:
+    with SideProcess(side, Options()) as process:
         process.begin()
         process.ask("end")
         replace(code / "a.py")
         with pytest.raises(ChangedError):
             process.begin()
     with pytest.raises(ChangedError):
-        SideProcess(side, "cpu", 1, 60.0)
+        SideProcess(side, Options())
