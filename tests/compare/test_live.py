@@ -140,6 +140,14 @@ def test_equal_code_shows_no_change_and_what_only_one_side_has_is_told(suite, tm
 
 
 @pytest.mark.wide
+def test_solvers_and_problems_of_the_command_line_replace_those_of_the_suite(suite):
+    chosen = {"solvers": ("oja step=1.0", "ccipca"), "problems": ("spiked-covariance n=10 k=1",)}
+    found, changes = compared(HERE, replace(HERE, name="HEAD"), suite, **chosen)
+    assert {row.problem for row in found.rows} == {"spiked-covariance n=10 k=1"}
+    assert list(changes) == ["oja step=1.0", "ccipca"]
+
+
+@pytest.mark.wide
 def test_a_suite_or_a_filter_that_does_not_exist_is_refused(suite):
     with pytest.raises(UsageError, match="quickstar"):
         compared(HERE, HERE, "quickstar")

@@ -18,7 +18,7 @@ def cells(last=0.5, code="1", keys=(KEY,), **reply):
     reply = {"status": "budget", "reason": "", "failed": False, "primary": "gap"} | reply
     reply["trace"] = [[0, 0, 0, 1.0], [3, 4, 5, last]]
     return SideCells(
-        "toys", {key: run_of(key, reply) for key in keys}, code=dict.fromkeys(keys, {"s": code}),
+        "toys", {key: run_of(key, reply) for key in keys}, code={key: {"s": code} for key in keys},
         absent=(("p", "t", "it is unknown"),),
     )  # fmt: skip
 
