@@ -59,7 +59,7 @@ def suite_named(text: str) -> str | Path:
 @click.option("--clock", type=click.Choice(("cpu", "wall")), default="cpu", show_default=True,
               help="Time by the processor's clock, or by wall time.")  # fmt: skip
 @click.option("--fresh-dependencies", "fresh", is_flag=True,
-              help="Install each side's dependencies anew, instead of sharing those here.")  # fmt: skip
+              help="Install dependencies for each side anew, not shared.")  # fmt: skip
 @click.option("--environments", type=click.Path(file_okay=False, path_type=Path), metavar="FOLDER",
               help="Where environments are kept for the next time.  [default: the user's cache; "
               "with --fresh-dependencies nowhere]")  # fmt: skip

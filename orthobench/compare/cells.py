@@ -22,16 +22,10 @@ from orthobench.stats.run_pairs import Key, key_of
 from orthobench.tools import toml
 
 SUITE = "regression"
-"""The suite that live sides are compared on where none is named."""
-
-SAMPLES = 10_000
-"""The budget of problems from the command line, where the suite has none for all, in samples."""
-
-DENSE = 1.02
-"""Ratio of checkpoints where both sides are run: work to a target is found to two percent."""
+SAMPLES = 10_000  # the budget of problems from the command line, where the suite has none for all
+DENSE = 1.02  # ratio of checkpoints where both sides are run: work is found to two percent
 
 Progress = Callable[[str], None]
-"""Called with what is being done."""
 
 
 @dataclass(frozen=True)
@@ -80,47 +74,49 @@ def collect(sides: Sequence[Side], options: Options, progress: Progress) -> list
     SideError
         Where a side cannot plan it.
     """
-    stores = [side for side in sides if side.store]
-    if len(stores) == len(sides):
+    live = [side for side in sides if not side.store]
+    if not live:
         return [_stored(side, options) for side in sides]
     name, tables = _suite(sides, options)
-    if not stores:  # nothing is chosen here: trials run on all seeds
+    if live == list(sides):  # nothing is chosen here: trials run on all seeds
         tables.get("tuning", {}).pop("seeds", None)
-    request = {"tables": tables, "name": name, "ratio": RATIO if stores else DENSE}
+    ratio = DENSE if live == list(sides) else RATIO
+    request = {"tables": tables, "name": name, "ratio": ratio}
+    found = iter(run_cells(live, request, options, progress))
+    return [_stored(side, options) if side.store else next(found) for side in sides]
+
+
+def run_cells(
+    sides: Sequence[Side], request: Mapping[str, Any], options: Options, progress: Progress,
+    only: Iterable[Key] = (),
+) -> list[SideCells]:  # fmt: skip
+    """Run all cells of live sides in fresh processes, or `only` some, the same on each at a time.
+
+    Parameters
+    ----------
+    sides : sequence of Side
+    request : mapping
+        The tables of the suite, its name, and the ratio of checkpoints.
+    options : Options
+    progress : callable
+    only : iterable of tuple
+        Problem, solver and seed of cells; all without any.
+    """
     with ExitStack() as stack:
-        runners = {
-            i: stack.enter_context(Runner(side, options, request))
-            for i, side in enumerate(sides)
-            if not side.store
-        }
-        for runner in runners.values():
-            runner.ready()
+        runners = [stack.enter_context(Runner(side, options, request)) for side in sides]
         found = [
-            _planned(side, runners[i].plan, request) if i in runners else _stored(side, options)
-            for i, side in enumerate(sides)
+            _planned(side, runner.ready(), request)
+            for side, runner in zip(sides, runners, strict=True)
         ]
-        keys = list(dict.fromkeys(key for cells in found for key in cells.code))
+        keys = list(only or dict.fromkeys(key for cells in found for key in cells.code))
         for number, key in enumerate(keys):
             progress(f"{key[1]} on {key[0]}, {number + 1} of {len(keys)} cells")
-            having = [i for i in runners if key in found[i].code]
+            having = [i for i, cells in enumerate(found) if key in cells.code]
             for i in having:
                 runners[i].start(key)
             for i in having:
                 found[i].runs[key] = runners[i].finish()
     return found
-
-
-def run_again(
-    side: Side, cells: SideCells, keys: Iterable[Key], options: Options
-) -> dict[Key, Run]:
-    """Run some cells of a live side once more, in a fresh process."""
-    runs = {}
-    with Runner(side, options, cells.request) as runner:
-        runner.ready()
-        for key in keys:
-            runner.start(key)
-            runs[key] = runner.finish()
-    return runs
 
 
 def _planned(side: Side, plan: Mapping[str, Any], request: Mapping[str, Any]) -> SideCells:

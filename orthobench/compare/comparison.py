@@ -23,14 +23,12 @@ class Question(Enum):
     WORK = "work"
     TIME = "time"
 
-    @property
-    def words(self) -> str:
-        """The question, for people."""
-        return {
-            "result": "is the result worse at the same budget?",
-            "work": "does it take more work to a target?",
-            "time": "does a unit of work take longer?",
-        }[self.value]
+
+ASKED = {
+    Question.RESULT: "is the result worse at the same budget?",
+    Question.WORK: "does it take more work to a target?",
+    Question.TIME: "does a unit of work take longer?",
+}
 
 
 @dataclass(frozen=True)

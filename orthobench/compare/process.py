@@ -92,25 +92,19 @@ class Runner(AbstractContextManager["Runner"]):
     ----------
     side, options, request
         Of `SideProcess`.
-
-    Attributes
-    ----------
-    plan : dict
-        The cells that the side has.
     """
 
     def __init__(self, side: Side, options: Options, request: Mapping[str, Any]) -> None:
         self._arguments = (side, options, request)
         self._process = SideProcess(*self._arguments)
-        self.plan: dict[str, Any] = {}
 
     def __exit__(self, *_: object) -> None:
         self._process.close()
 
-    def ready(self) -> None:
-        """Wait until the cells are planned."""
+    def ready(self) -> dict[str, Any]:
+        """Wait until the cells are planned, and return them."""
         try:
-            self.plan = self._process.reply()
+            return self._process.reply()
         except SideError as error:
             raise SideError(f"{self._arguments[0].name} cannot be compared: {error}") from None
 
@@ -128,21 +122,17 @@ class Runner(AbstractContextManager["Runner"]):
         try:
             return run_of(self._key, self._process.reply())
         except SideError as error:
-            return run_of(self._key, {"status": "error", "reason": str(error), "failed": True})
+            return run_of(self._key, {"status": "error", "reason": str(error)})
 
 
 def run_of(key: Key, reply: Mapping[str, Any]) -> Run:
-    """Return the run that a worker of any version tells of."""
-    try:
-        status = RunStatus(reply["status"])
-    except ValueError:  # of a newer version
-        status = RunStatus.ERROR if reply["failed"] else RunStatus.BUDGET
+    """Return the run that a worker tells of."""
     problem, solver, seed = key
     primary = reply.get("primary", "")
     return Run(
         "", ProblemInfo(problem, problem, {}, "", primary, primary),
         SolverInfo(solver, {"on": reply.get("on", "numpy")}), seed,
-        Termination(status, reply["reason"]),
+        Termination(RunStatus(reply["status"]), reply["reason"]),
         tuple(
             Checkpoint(0.0, 0.0, Work(steps, samples, flops), {primary: value})
             for steps, samples, flops, value in reply.get("trace", ())

@@ -11,30 +11,23 @@ from xml.etree import ElementTree as ET
 
 import click
 
-from orthobench.compare.comparison import Comparison, Question, Row
+from orthobench.compare.comparison import ASKED, Comparison, Question, Row
 from orthobench.compare.sides import Side
 from orthobench.stats.run_pairs import Change
 from orthobench.tools.collections import finite_or_none, grouped
 from orthobench.tools.formatting import clean, duration, listed, plural
 
-SHOWN = {
+SHOWN = {  # the answers that are listed, with their colour, and how many a terminal shows
     Change.WORSE: ("Regressions", "red", 20),
     Change.UNDECIDED: ("Undecided", "yellow", 5),
     Change.BETTER: ("Improvements", "green", 20),
 }
-"""The answers that are listed, with their title and colour, and how many a terminal shows."""
-
-LIMIT = 60_000
-"""Characters of Markdown; GitHub refuses comments of more than 65,536."""
-
-ROWS = (1000, 300, 100, 30, 10, 3, 0)
-"""The most rows of a table: the first of these that keeps the text within the limit."""
-
-LONGEST = 300
-"""Characters of one text in Markdown, before it is escaped; the rest is cut off."""
-
-FORBIDDEN = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-"""Characters that XML 1.0 cannot contain."""
+LIMIT = 60_000  # characters of Markdown; GitHub refuses comments of more than 65,536
+ROWS = (1000, 300, 100, 30, 10, 3, 0)  # of a table: the first of these that keeps the limit
+LONGEST = 300  # characters of one text in Markdown, before it is escaped; the rest is cut off
+FORBIDDEN = re.compile(  # which XML 1.0 cannot contain
+    "[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
+)
 
 
 def lines(comparison: Comparison, every: bool = False, width: int = 80) -> Iterator[str]:
@@ -53,7 +46,7 @@ def lines(comparison: Comparison, every: bool = False, width: int = 80) -> Itera
     base, head = _side(comparison.base), _side(comparison.head)
     yield from _wrapped(f"{base} -> {head}, suite {comparison.suite}", width)
     for asked in Question:
-        yield f"\n{click.style(asked.value, bold=True)}  {asked.words}"
+        yield f"\n{click.style(asked.value, bold=True)}  {ASKED[asked]}"
         found = {change: comparison.found(change, asked) for change in Change}
         counts = [f"{len(rows):,} {change.value}" for change, rows in found.items() if rows]
         yield f"  {plural(sum(map(len, found.values())), 'cell')}: {', '.join(counts)}"
@@ -133,44 +126,29 @@ def facts(comparison: Comparison) -> dict[str, Any]:
     -------
     dict
         ``schema`` (raised where a key is dropped or changes its meaning), ``verdict`` (a sentence),
-        ``regressions`` (their number), ``base``, ``head``, ``suite``, ``tolerance``, ``counts``
-        (for each question the number of each answer), ``findings`` (each with its question, cell
-        and answer), ``rounds``, ``seconds``, ``machine``, ``notes``.
+        ``regressions`` (their number), ``base``, ``head``, ``suite``, ``tolerance``, ``findings``
+        (each with its question, cell and answer), ``rounds``, ``seconds``, ``machine``, ``notes``.
     """
+    names = ("name", "kind", "detail")
+    base, head = ({name: getattr(side, name) for name in names}
+                  for side in (comparison.base, comparison.head))  # fmt: skip
     return {
-        "schema": 1,
-        "verdict": comparison.verdict(),
-        "regressions": len(comparison.found(Change.WORSE)),
-        "base": _plain_side(comparison.base),
-        "head": _plain_side(comparison.head),
-        "suite": comparison.suite,
-        "tolerance": asdict(comparison.tolerance),
-        "counts": {
-            asked.value: {change.value: len(comparison.found(change, asked)) for change in Change}
-            for asked in Question
-        },
-        "findings": [
-            {
-                "question": row.question.value,
-                "problem": row.problem,
-                "solver": row.solver,
-                "seed": row.seed,
-                "change": row.finding.change.value,
-                **{n: finite_or_none(getattr(row.finding, n)) for n in ("ratio", "low", "high")},
-                "said": row.finding.explanation,
-            }
-            for row in comparison.rows
-        ],
-        "rounds": comparison.rounds,
-        "seconds": finite_or_none(comparison.seconds),
-        "machine": dict(comparison.machine),
+        "schema": 1, "verdict": comparison.verdict(),
+        "regressions": len(comparison.found(Change.WORSE)), "base": base, "head": head,
+        "suite": comparison.suite, "tolerance": asdict(comparison.tolerance),
+        "findings": [_plain_row(row) for row in comparison.rows], "rounds": comparison.rounds,
+        "seconds": comparison.seconds, "machine": dict(comparison.machine),
         "notes": list(comparison.notes),
-    }
+    }  # fmt: skip
 
 
-def _plain_side(side: Side) -> dict[str, Any]:
-    paths = {"python": side.python and str(side.python), "store": side.store and str(side.store)}
-    return {"name": side.name, "kind": side.kind, "detail": side.detail, **paths}
+def _plain_row(row: Row) -> dict[str, Any]:
+    found = row.finding
+    bounds = {name: finite_or_none(getattr(found, name)) for name in ("ratio", "low", "high")}
+    return {
+        "question": row.question.value, "problem": row.problem, "solver": row.solver,
+        "seed": row.seed, "change": found.change.value, **bounds, "said": found.explanation,
+    }  # fmt: skip
 
 
 def _side(side: Side) -> str:
@@ -199,7 +177,7 @@ def _markdown(comparison: Comparison, most: int) -> Iterator[str]:
     yield "|:--|" + "--:|" * len(Change)
     for asked in Question:
         counts = (f"{len(comparison.found(change, asked)):,}" for change in Change)
-        yield f"| {asked.value}: {asked.words} | {' | '.join(counts)} |"
+        yield f"| {asked.value}: {ASKED[asked]} | {' | '.join(counts)} |"
     if worse := comparison.found(Change.WORSE):
         yield "\n#### Regressions\n"
         yield from _table(worse, most)
@@ -249,7 +227,7 @@ def _case(row: Row) -> ET.Element:
     text = FORBIDDEN.sub("\ufffd", row.said)
     if change is Change.WORSE:
         failure = ET.SubElement(case, "failure", type=row.question.value, message=text)
-        failure.text = f"{name}\n{row.question.words}\n{text}"
+        failure.text = f"{name}\n{ASKED[row.question]}\n{text}"
     elif change in (Change.UNDECIDED, Change.NONE):
         ET.SubElement(case, "skipped", message=f"{change.value}: {text}")
     return case

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 
 from orthobench.compare import timing
-from orthobench.compare.cells import Progress, SideCells, collect, run_again
+from orthobench.compare.cells import Progress, SideCells, collect, run_cells
 from orthobench.compare.comparison import Comparison, Options, Question, Row, Tolerance
 from orthobench.compare.process import SideProcess
 from orthobench.compare.sides import Side
@@ -76,10 +76,6 @@ def _exact(old: SideCells, new: SideCells, key: Key, tolerance: Tolerance) -> An
         added = f"new in HEAD; BASE: {old.why_absent(key)}"
         return {Question.RESULT: Finding(Change.NONE, explanation=added)}
     base, head = old.runs[key], new.runs[key]
-    if "seconds" in {**base.budget, **head.budget}:
-        why = "its budget is in seconds, so that its results depend on the machine"
-        answer = Finding(Change.NONE, explanation=why)
-        return {Question.RESULT: answer, Question.WORK: answer}
     return {
         Question.RESULT: compare_results(base, head, tolerance.result),
         Question.WORK: compare_work(base, head, tolerance.work),
@@ -97,7 +93,8 @@ def _withdraw_irreproducible(
         if side.store or not doubtful:
             continue
         progress(f"running {len(doubtful)} cells that changed on {name} again")
-        for key, run in run_again(side, cells, doubtful, options).items():
+        (again,) = run_cells([side], cells.request, options, progress, doubtful)
+        for key, run in again.runs.items():
             if not repeats(run, cells.runs[key]):
                 why = f"{name} is not reproducible: two runs with the same seed differ"
                 found[key].update(dict.fromkeys(found[key], Finding(Change.NONE, explanation=why)))
@@ -139,24 +136,19 @@ def _notes(
 ) -> list[str]:
     base, head = sides
     old, new = both
-    notes = list(dict.fromkeys([*old.notes, *new.notes]))
-    if (base.kind, base.detail) == (head.kind, head.detail):
-        notes.append("BASE and HEAD are the same: what differs is noise")
-    if base.store or head.store:
-        notes.append(
-            "seconds are not compared: a store's were taken at another time, under other load"
-        )
-    if not all(is_reproducible(run, new.runs.get(key, run)) for key, run in old.runs.items()):
-        parts = " or ".join(f"{part:g} ({dtype})" for dtype, part in TOLERANCES.items())
-        notes.append(
-            f"equal runs differ on a GPU: there, values that differ by less than {parts} of "
-            "BASE's count as the same"
-        )
-    if old.code and old.code == new.code:
-        notes.append(
-            "cells differ though their code is the same: something else differs"
-            if any(map(_changed, found.values()))
-            else "no cell runs a solver, a problem or a harness that differs between BASE and "
-            "HEAD; name a suite with what did change"
-        )
-    return notes
+    parts = " or ".join(f"{part:g} ({dtype})" for dtype, part in TOLERANCES.items())
+    same, changed = old.code and old.code == new.code, any(map(_changed, found.values()))
+    notes = {
+        "BASE and HEAD are the same: what differs is noise":
+            (base.kind, base.detail) == (head.kind, head.detail),
+        "seconds are not compared: a store's were taken at another time, under other load":
+            base.store or head.store,
+        "equal runs differ on a GPU: there, values that differ by less than "
+        f"{parts} of BASE's count as the same":
+            not all(is_reproducible(run, new.runs.get(key, run)) for key, run in old.runs.items()),
+        "cells differ though their code is the same: something else differs": same and changed,
+        "no cell runs a solver, a problem or a harness that differs between BASE and HEAD; "
+        "name a suite with what did change": same and not changed,
+    }  # fmt: skip
+    said = [note for note, holds in notes.items() if holds]
+    return list(dict.fromkeys([*said, *old.notes, *new.notes]))

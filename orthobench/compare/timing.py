@@ -26,37 +26,18 @@ from orthobench.compare.sides import Side
 from orthobench.stats import sequential
 from orthobench.stats.run_pairs import Change, Finding, Key
 
-ROUNDS_OF_A_PAIR = 2
-"""The fewest rounds for which a pair of processes is kept."""
-
-PART = 4
-"""Every fourth round is for all cells, the others for the fourth of them that looks slowest."""
-
-SECONDS = 0.002
-"""The shortest turn of a side, in seconds; a faster cell runs several times in a turn."""
-
-TURNS = 12
-"""Turns of each side in a round of a short cell."""
-
-LONG = 1.0
-"""Seconds of a cell in a round, beyond which it has fewer turns; two of each side at least."""
-
 Pair: TypeAlias = "tuple[SideProcess, SideProcess]"
 
-ROUNDS = 4
-"""The fewest rounds that decide anything about a cell."""
-
-PAIRS = 3
-"""Pairs of processes in which a cell has to be timed before it is called slower."""
-
-REACH = 0.1
-"""How far from the tested value an observation counts at most; beyond, it is a disturbance."""
-
-RATE = 0.01
-"""The expected part of false discoveries among the cells that are called slower."""
-
-ENOUGH = math.log(1 / 0.05)
-"""Evidence that a cell is not slower beyond the tolerance, at which its timing ends."""
+ROUNDS_OF_A_PAIR = 2  # the fewest rounds for which a pair of processes is kept
+PART = 4  # every fourth round is for all cells, the others for the fourth that looks slowest
+SECONDS = 0.002  # the shortest turn of a side; a faster cell runs several times in a turn
+TURNS = 12  # of each side in a round of a short cell
+LONG = 1.0  # seconds of a cell in a round, beyond which it has fewer turns; two at least
+ROUNDS = 4  # the fewest rounds that decide anything about a cell
+PAIRS = 3  # of processes in which a cell has to be timed before it is called slower
+REACH = 0.1  # how far from the tested value an observation counts; beyond, it is a disturbance
+RATE = 0.01  # the expected part of false discoveries among the cells that are called slower
+ENOUGH = math.log(1 / 0.05)  # evidence that a cell is not slower, at which its timing ends
 
 
 @dataclass
@@ -224,23 +205,25 @@ def findings(cells: Sequence[TimedCell], tolerance: float) -> dict[Key, Finding]
     tolerance : float
         The part of BASE's seconds by which HEAD's may be larger.
     """
-    faster = sequential.discoveries(
-        [_evidence_beyond([-x for x in cell.logs], tolerance) for cell in cells], RATE
-    )
-    slower = _slower(cells, tolerance)
-    return {
-        cell.key: _finding(cell, tolerance, worse, better)
-        for cell, worse, better in zip(cells, slower, faster, strict=True)
-    }
+    answers = {}
+    for cell, change in zip(cells, _decide(cells, tolerance), strict=True):
+        if cell.failed:
+            answers[cell.key] = Finding(Change.NONE, explanation=cell.failed)
+        elif not cell.logs:
+            why = "the budget was spent before it was timed"
+            answers[cell.key] = Finding(Change.UNDECIDED, explanation=why)
+        else:
+            low, high = (math.exp(bound) for bound in sequential.bounds(cell.logs, reach=REACH))
+            old, new = (1e3 * seconds for seconds in cell.seconds)
+            said = f"{old:.3g} -> {new:.3g} ms a run, {len(cell.logs)} rounds"
+            answers[cell.key] = Finding(change, math.exp(median(cell.logs)), low, high, said)
+    return answers
 
 
 def undecided(cells: Sequence[TimedCell], tolerance: float) -> list[TimedCell]:
     """Return the cells that more rounds could decide."""
-    return [
-        cell
-        for cell, found in zip(cells, _slower(cells, tolerance), strict=True)
-        if not (found or cell.failed or _not_slower(cell, tolerance))
-    ]
+    changes = zip(cells, _decide(cells, tolerance), strict=True)
+    return [cell for cell, change in changes if change is Change.UNDECIDED and not cell.failed]
 
 
 def evidence(logs: Sequence[float], limit: float = 0.0) -> float:
@@ -248,38 +231,25 @@ def evidence(logs: Sequence[float], limit: float = 0.0) -> float:
     return sequential.log_evidence(logs, limit, REACH)
 
 
-def _slower(cells: Sequence[TimedCell], tolerance: float) -> list[bool]:
-    """Return which cells are certainly slower, and measured to be so beyond the tolerance.
+def _decide(cells: Sequence[TimedCell], tolerance: float) -> list[Change]:
+    """Return which cells are certainly slower, faster, or not slower beyond the tolerance.
 
     It must be certain that a cell is slower at all. That it is so by more than the tolerance need
     only be measured: to be certain of that too would leave a change of twice the tolerance
     undecided on most machines. An e-value that is ignored while the ratio is tolerated is still an
     e-value.
     """
-    return sequential.discoveries([
-        _evidence_beyond(cell.logs if len(cell.pairs) >= PAIRS else [], tolerance) for cell in cells
-    ], RATE)  # fmt: skip
+    limit = math.log1p(tolerance)
 
+    def beyond(logs: Sequence[float]) -> float:
+        return evidence(logs) if logs and median(logs) > limit else -math.inf
 
-def _evidence_beyond(logs: Sequence[float], tolerance: float) -> float:
-    """Return the evidence that the mean is above zero, where the median is not tolerated."""
-    return evidence(logs) if logs and median(logs) > math.log1p(tolerance) else -math.inf
-
-
-def _not_slower(cell: TimedCell, tolerance: float) -> bool:
-    """Return whether the cell is certainly not slower beyond the tolerance."""
-    enough = evidence([-x for x in cell.logs], -math.log1p(tolerance)) >= ENOUGH
-    return enough and len(cell.logs) >= ROUNDS
-
-
-def _finding(cell: TimedCell, tolerance: float, worse: bool, better: bool) -> Finding:
-    if cell.failed:
-        return Finding(Change.NONE, explanation=cell.failed)
-    if not cell.logs:
-        return Finding(Change.UNDECIDED, explanation="the budget was spent before it was timed")
-    change = Change.SAME if _not_slower(cell, tolerance) else Change.UNDECIDED
-    change = Change.WORSE if worse else Change.BETTER if better else change
-    low, high = (math.exp(bound) for bound in sequential.bounds(cell.logs, reach=REACH))
-    old, new = (1e3 * seconds for seconds in cell.seconds)
-    explanation = f"{old:.3g} -> {new:.3g} ms a run, {len(cell.logs)} rounds"
-    return Finding(change, math.exp(median(cell.logs)), low, high, explanation)
+    logs, turned = [cell.logs for cell in cells], [[-x for x in cell.logs] for cell in cells]
+    seen = [x if len(cell.pairs) >= PAIRS else [] for cell, x in zip(cells, logs, strict=True)]
+    slower = sequential.discoveries([*map(beyond, seen)], RATE)
+    faster = sequential.discoveries([*map(beyond, turned)], RATE)
+    same = [len(x) >= ROUNDS and evidence(x, -limit) >= ENOUGH for x in turned]
+    return [
+        Change.WORSE if worse else Change.BETTER if better else Change.SAME if equal
+        else Change.UNDECIDED for worse, better, equal in zip(slower, faster, same, strict=True)
+    ]  # fmt: skip

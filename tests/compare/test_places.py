@@ -67,7 +67,7 @@ def test_only_processes_with_numpy_alone_go_on_in_copies(on, copies):
 ])  # fmt: skip
 def test_processor_time_is_not_compared_on_a_gpu(monkeypatch, on, clock, said):
     key = ("p", "s", 0)
-    reply = {"status": "budget", "reason": "", "failed": False, "primary": "gap", "on": on}
+    reply = {"status": "budget", "reason": "", "primary": "gap", "on": on}
     reply["trace"] = [[0, 1, 2, 1.0], [3, 4, 5, 0.5]]
     cells = SideCells("toys", {key: run_of(key, reply)})
     monkeypatch.setattr(comparing, "collect", lambda *_: [cells, cells])

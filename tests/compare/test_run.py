@@ -15,7 +15,7 @@ SIDES = Side("v1", "revision", "1"), Side("v2", "revision", "2")
 
 
 def cells(last=0.5, code="1", keys=(KEY,), **reply):
-    reply = {"status": "budget", "reason": "", "failed": False, "primary": "gap"} | reply
+    reply = {"status": "budget", "reason": "", "primary": "gap"} | reply
     reply["trace"] = [[0, 0, 0, 1.0], [3, 4, 5, last]]
     return SideCells(
         "toys", {key: run_of(key, reply) for key in keys}, code={key: {"s": code} for key in keys},
@@ -27,7 +27,8 @@ def cells(last=0.5, code="1", keys=(KEY,), **reply):
 def compared(monkeypatch):
     def call(base, head, sides=SIDES):
         monkeypatch.setattr(comparing, "collect", lambda *_: [base, head])
-        monkeypatch.setattr(comparing, "run_again", lambda side, cells, keys, options: cells.runs)
+        monkeypatch.setattr(comparing, "run_cells", lambda sides, *_: [again[sides[0].name]])
+        again = {"v1": base, "v2": head}
         monkeypatch.setattr(comparing.timing, "measure", lambda *_: 0)
         return comparing.compare(*sides, Options(), lambda _: None)
 
@@ -63,7 +64,7 @@ def test_a_cell_that_head_lost_is_a_regression_and_a_new_one_is_not(compared):
 
 
 def test_results_of_a_budget_in_seconds_are_not_compared(compared):
-    found = compared(cells(), cells(0.9, budget={"seconds": 1.0}))
+    found = compared(*(cells(last, budget={"seconds": 1.0}) for last in (0.5, 0.9)))
     assert [row.question for row in found.found(Change.NONE)] == [Question.RESULT, Question.WORK]
 
 

@@ -54,9 +54,9 @@ def test_an_environments_interpreter_is_the_link_in_it_not_what_it_points_to(emp
 def test_what_means_nothing_is_refused_with_all_that_it_could_have_been(project, empty):
     with pytest.raises(UsageError, match=r"unknown HEAD, no revision: 'v1.1'.*'v1.0'") as found:
         resolve("HEAD", "v1.1", project.root)
-    assert "no path of a store, a wheel, an environment or a project" in str(found.value)
+    assert "no store, wheel, environment or project" in str(found.value)
     (empty / "some").mkdir()
-    with pytest.raises(UsageError, match=r"some is not a store, a wheel.*no git repository here"):
+    with pytest.raises(UsageError, match=r"some is no store, wheel.*here is no git repository"):
         resolve("BASE", "some", empty)
 
 

@@ -7,7 +7,6 @@ import random
 import sys
 import sysconfig
 import time
-import traceback
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
@@ -23,6 +22,7 @@ PROTOCOL = "orthobench.compare.protocol"
 VERSION = 2
 """The version of the protocol that can be served."""
 
+FRESH = "repair what is installed here, or build with --fresh-dependencies"
 FORKS = hasattr(os, "fork")
 CLOCKS = {"cpu": time.process_time_ns, "wall": time.perf_counter_ns}
 
@@ -73,7 +73,8 @@ class Worker:
     @property
     def copies(self) -> bool:
         """Whether a copy of this process can go on: GPUs and libraries' threads are not copied."""
-        return FORKS and all(_on(cell).startswith("numpy") for cell in self._planned.values())
+        places = {str(getattr(cell.solver, "place", "numpy")) for cell in self._planned.values()}
+        return FORKS and all(place.startswith("numpy") for place in places)
 
     def check(self, distribution: str) -> dict[str, Any]:
         """Return the place of orthobench; refuse an environment without the code of its side.
@@ -87,22 +88,16 @@ class Worker:
         for module in own:
             place = _place(module)
             if not place or not Path(place).is_relative_to(Path(sys.prefix).resolve()):
-                raise RefusedError(
-                    f"{module} would be imported from {place}, not from what was built of it; "
-                    "uninstall what brings that, or build with --fresh-dependencies"
-                )
+                raise RefusedError(f"{module} would be imported from {place}, not from what was "
+                                   f"built of it; {FRESH}")  # fmt: skip
         if not (found := _place("orthobench")):
-            raise RefusedError(
-                "its Python cannot import orthobench; install it there (what PYTHONPATH and the "
-                "user's own site-packages add does not count)"
-            )
+            raise RefusedError("its Python cannot import orthobench; install it there, without "
+                               "PYTHONPATH and the user's own site-packages")  # fmt: skip
         broken = names().catalogue().broken
         for point in entry_points(group="orthobench"):
             if point.name in broken and point.module.partition(".")[0] in own:
-                raise RefusedError(
-                    f"its plugin {point.name!r} does not load: {broken[point.name]}; where a "
-                    "dependency is missing, install it here or build with --fresh-dependencies"
-                )
+                why = f"its plugin {point.name!r} does not load: {broken[point.name]}"
+                raise RefusedError(f"{why}; {FRESH}")
         return {"orthobench": found}
 
     def suite(self, name: str) -> dict[str, Any]:
@@ -150,11 +145,10 @@ class Worker:
         primary = cell.problem.primary
         return {
             "status": outcome.stop.status.value,
-            "failed": outcome.stop.status.failed,
             "reason": outcome.stop.reason,
             "primary": primary,
             "budget": cell.budget.limits,
-            "on": _on(cell),
+            "on": str(getattr(cell.solver, "place", "numpy")),
             "trace": [
                 [m.work.steps, m.work.samples, m.work.flops, m.metrics[primary]]
                 for m in outcome.trace
@@ -215,11 +209,9 @@ def main(channel: Any, clock: str) -> None:
 def _answer(worker: Worker, do: str, request: dict[str, Any]) -> dict[str, Any]:
     try:
         answer: dict[str, Any] = getattr(worker, do)(**request)
-    except RefusedError as error:
-        return {"error": str(error)}
     except Exception as error:
-        where = "".join(traceback.format_exception(error))
-        return {"error": f"{type(error).__name__}: {error}", "traceback": where}
+        what = "" if isinstance(error, RefusedError) else f"{type(error).__name__}: "
+        return {"error": f"{what}{error}"}
     return answer
 
 
@@ -232,18 +224,13 @@ def _continue_in_copy(copies: bool) -> dict[str, Any]:
     """
     process = os.fork() if copies else 0
     if process == 0:
-        _ballast.extend(_random_blocks())
+        chance = random.SystemRandom()
+        for most, least, largest in ((200, 1, 20_000), (5, 100_000, 4_000_000)):
+            sizes = (chance.randrange(least, largest) for _ in range(chance.randrange(most)))
+            _ballast.extend(map(bytearray, sizes))
         return {}
     _, status = os.waitpid(process, 0)
     return {"ended": os.waitstatus_to_exitcode(status)}
-
-
-def _random_blocks() -> Iterator[bytearray]:
-    chance = random.SystemRandom()
-    for _ in range(chance.randrange(200)):
-        yield bytearray(chance.randrange(1, 20_000))
-    for _ in range(chance.randrange(5)):
-        yield bytearray(chance.randrange(100_000, 4_000_000))
 
 
 _ballast: list[bytearray] = []
@@ -268,8 +255,3 @@ def _place(module: str) -> str | None:
         return None
     found = [*(spec.submodule_search_locations or ()), spec.origin][0]
     return str(Path(found).resolve()) if found else None
-
-
-def _on(cell: Any) -> str:
-    """Return where the solver of a cell computes; older versions know NumPy only."""
-    return str(getattr(cell.solver, "place", "numpy"))
