@@ -4,6 +4,5 @@ Data flow one way here, too. `sides` finds out what BASE and HEAD mean, and `env
 each live side a sealed interpreter. `remote` runs in that interpreter; `process` talks to it,
 in the names of `protocol`. `cells` collects the runs of both sides, live or from a store.
 `orthobench.stats.run_pairs` compares what does not depend on a clock, and `timing` times both sides
-side by side. `run` makes a `comparison` of it all, which `terminal`, `markdown`, `junit` and
-`facts` write down.
+side by side. `run` makes a `comparison` of it all, a table of findings that `reports` writes down.
 """

@@ -1,7 +1,9 @@
-"""The types of a comparison: its options, and the answers that it gives."""
+"""A comparison: what was asked for, and a table of findings, one for each question and cell."""
 
 from __future__ import annotations
 
+import math
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
@@ -11,36 +13,63 @@ from typing import Any
 from orthobench.compare.sides import Side
 from orthobench.results.runs import run_label
 from orthobench.stats.run_pairs import Change, Finding
+from orthobench.tools.formatting import plural
 
 
 class Question(Enum):
-    """The questions that are asked about every cell."""
+    """The questions that are asked about every cell; the last is answered by statistics."""
 
     RESULT = "result"
-    """Is the solution worse at the same budget? Deterministic."""
     WORK = "work"
-    """Does a target take more steps, samples or flops? Deterministic."""
     TIME = "time"
-    """Does a unit of work take more seconds? Statistical."""
+
+
+ASKED = {
+    Question.RESULT: "is the result worse at the same budget?",
+    Question.WORK: "does it take more work to a target?",
+    Question.TIME: "does a unit of work take longer?",
+}
 
 
 @dataclass(frozen=True)
-class Compared:
-    """A cell of both sides: problem, solver and seed, and the answers to the questions."""
+class Row:
+    """The answer to a question about a cell of both sides: problem, solver and seed."""
 
+    question: Question
     problem: str
     solver: str
     seed: int
-    answers: Mapping[Question, Finding]
+    finding: Finding
 
     @property
     def label(self) -> str:
         """The cell, for people."""
         return run_label(self.solver, self.problem, self.seed)
 
-    def worse(self) -> list[Question]:
-        """Return the questions to which the answer is a regression."""
-        return [asked for asked, answer in self.answers.items() if answer.change is Change.WORSE]
+    @property
+    def ratio(self) -> str:
+        """How much worse HEAD is: ``+5.2 % [+3.9, +6.6]``; empty where it is unknown."""
+        low, high = self.finding.low, self.finding.high
+        if math.isnan(low) or low == high or (low, high) == (0, math.inf):
+            return percent(self.finding.ratio)
+        bounds = ", ".join(percent(end).removesuffix(" %") for end in (low, high))
+        return f"{percent(self.finding.ratio)} [{bounds}]"
+
+    @property
+    def said(self) -> str:
+        """The ratio, and what was compared: ``+17.0 %; gap 0.12 -> 0.14``."""
+        return "; ".join(filter(None, (self.ratio, self.finding.explanation)))
+
+
+def percent(ratio: float) -> str:
+    """Return a ratio as a change in percent, with its sign; from tenfold on as a factor."""
+    if math.isnan(ratio):
+        return ""
+    if ratio >= 10:
+        return "inf" if math.isinf(ratio) else f"x {ratio:.3g}"
+    change = 100 * (ratio - 1)
+    digits = ".1f" if abs(change) >= 0.05 or change == 0 else ".1g"
+    return f"{change:+{digits}} %"
 
 
 @dataclass(frozen=True)
@@ -67,7 +96,8 @@ class Options:
     budget : float
         Wall seconds for timing, which comes last.
     solvers, problems : tuple of str
-        Names; only these, where any are given.
+        Specifications ``NAME key=value ...``, instead of the suite's. Of two stores only those
+        that meet one of them are compared.
     seeds : int, optional
         Instead of the suite's.
     clock : {"cpu", "wall"}
@@ -95,7 +125,7 @@ class Comparison:
     suite : str
         Name of the suite.
     tolerance : Tolerance
-    compared : tuple of Compared
+    rows : tuple of Row
         In the suite's order, including cells that only one side has or that failed on either.
     rounds : int
         How many rounds both sides were timed for; 0 where they were not.
@@ -111,12 +141,47 @@ class Comparison:
     head: Side
     suite: str
     tolerance: Tolerance
-    compared: tuple[Compared, ...]
+    rows: tuple[Row, ...]
     rounds: int = 0
     seconds: float = 0.0
     machine: Mapping[str, Any] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
-    def regressions(self) -> list[tuple[Compared, Question]]:
-        """Return each cell and question for which HEAD is worse beyond the tolerance."""
-        return [(cell, asked) for cell in self.compared for asked in cell.worse()]
+    def found(self, change: Change, question: Question | None = None) -> list[Row]:
+        """Return the rows with an answer, to one question or to all in their order, worst first.
+
+        Of improvements, the largest comes first. One without a ratio, for instance of a run that
+        failed, comes before all.
+        """
+        sign = 1 if change is Change.BETTER else -1
+        order = list(Question)
+
+        def size(row: Row) -> tuple[int, float]:
+            ratio = row.finding.ratio
+            return order.index(row.question), -math.inf if math.isnan(ratio) else sign * ratio
+
+        rows = (row for row in self.rows if row.finding.change is change)
+        return sorted((row for row in rows if question in (None, row.question)), key=size)
+
+    @property
+    def empty(self) -> bool:
+        """Whether no answer compares both sides, as that BASE failed does not; no gate may pass."""
+        return all(
+            row.finding.change is Change.NONE
+            or (row.finding.change is Change.BETTER and math.isnan(row.finding.ratio))
+            for row in self.rows
+        )
+
+    def verdict(self) -> str:
+        """Return the outcome in one sentence, with the number of answers that are missing.
+
+        ``no regression``, ``3 regressions: 1 of result, 2 of time (4 undecided)``.
+        """
+        if self.empty:
+            return "nothing was compared"
+        worse = Counter(row.question for row in self.found(Change.WORSE))
+        parts = ", ".join(f"{worse[asked]} of {asked.value}" for asked in Question if worse[asked])
+        sentence = f"{plural(worse.total(), 'regression')}: {parts}" if worse else "no regression"
+        open_ = {change: len(self.found(change)) for change in (Change.UNDECIDED, Change.NONE)}
+        missing = [f"{count:,} {change.value}" for change, count in open_.items() if count]
+        return f"{sentence} ({', '.join(missing)})" if missing else sentence

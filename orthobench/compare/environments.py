@@ -28,6 +28,7 @@ from importlib import metadata, util
 from pathlib import Path
 from tempfile import TemporaryDirectory, mkdtemp
 
+from orthobench.compare.comparison import Options
 from orthobench.compare.process import SideError, SideProcess
 from orthobench.compare.sides import PROJECT, Seal, Side, checked_out, resolve
 from orthobench.errors import UsageError
@@ -38,12 +39,6 @@ MOST = 2 * 10**9
 """Bytes that kept environments may take together, but for those that were used within a day."""
 
 DAY = 86_400.0
-
-LINES = 12
-"""How many of the last lines of pip are shown when it fails."""
-
-PATIENCE = 120.0
-"""Seconds that an interpreter may take to find out what it would import."""
 
 
 @contextmanager
@@ -152,7 +147,7 @@ def _checked(side: Side) -> Side:
     if side.python is None:
         return side
     try:
-        with SideProcess(side, "cpu", 1, PATIENCE) as process:
+        with SideProcess(side, Options(patience=120.0)) as process:
             place = process.ask("check", distribution=side.distribution)["orthobench"]
     except (SideError, OSError) as error:
         raise UsageError(f"{side} cannot be compared: {error}") from None
@@ -290,10 +285,8 @@ def _pip(side: Side, *words: str) -> None:
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", check=False,
     )  # fmt: skip
     if done.returncode:
-        last = [line for line in done.stdout.splitlines() if line.strip()][-LINES:]
-        said = "".join(f"\n    {line}" for line in last)
-        what, advice = "install", ""
-        if words[0] == "wheel":
-            what = "build the wheel of"
-            advice = "\nwithout a network, install here first what its build needs"
-        raise UsageError(f"cannot {what} {side}; pip said:{said}{advice}")
+        last = [line for line in done.stdout.splitlines() if line.strip()][-12:]
+        said = "".join(f"    {line}\n" for line in last)
+        verb = "build" if words[0] == "wheel" else "install"
+        raise UsageError(f"cannot {verb} {side}; pip said:"
+                         f"\n{said}without a network, install first what it needs")  # fmt: skip

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from orthobench.compare import remote
+from orthobench.compare.comparison import Options
 from orthobench.compare.sides import Side
 from orthobench.contract.solver import Work
 from orthobench.errors import OrthobenchError
@@ -16,8 +17,6 @@ from orthobench.harness.trace import Checkpoint
 from orthobench.results.runs import ProblemInfo, Run, SolverInfo
 from orthobench.stats.run_pairs import Key
 from orthobench.tools.processes import Process, ProcessError, Program, reason_of
-
-REMOTE = Path(remote.__file__).parent
 
 
 class SideError(OrthobenchError):
@@ -31,11 +30,10 @@ class SideProcess(Process):
     ----------
     side : Side
         A live one.
-    clock : {"cpu", "wall"}
-    threads : int
-        Threads of the libraries that it loads.
-    patience : float
-        Seconds that one request may take; the process is killed then.
+    options : Options
+        Its clock, and the seconds that one request may take; the process is killed then.
+    request : mapping, optional
+        Arguments of the request ``plan``, which is sent at once; `reply` returns what is planned.
 
     Raises
     ------
@@ -43,11 +41,16 @@ class SideProcess(Process):
         Where the side is not what was built any more; also when a round begins.
     """
 
-    def __init__(self, side: Side, clock: str, threads: int, patience: float) -> None:
+    def __init__(
+        self, side: Side, options: Options, request: Mapping[str, Any] | None = None
+    ) -> None:
         side.check()
-        program = Program("orthobench_remote.worker", {"clock": clock}, "json", side.python, REMOTE)
-        super().__init__(program, threads)
-        self._side, self._patience = side, patience
+        package, arguments = Path(remote.__file__).parent, {"clock": options.clock}
+        program = Program("orthobench_remote.worker", arguments, "json", side.python, package)
+        super().__init__(program, int(request["tables"].get("threads", 1)) if request else 1)
+        self._side, self._patience = side, options.patience
+        if request:
+            self.request("plan", **request)
 
     def begin(self) -> None:
         """Continue in a copy of the process, until the request ``end``."""
@@ -87,63 +90,49 @@ class Runner(AbstractContextManager["Runner"]):
 
     Parameters
     ----------
-    side : Side
-        A live one.
-    suite : mapping
-        The arguments of the request ``plan``.
-    clock, threads, patience
+    side, options, request
         Of `SideProcess`.
     """
 
-    def __init__(
-        self, side: Side, suite: Mapping[str, Any], clock: str, threads: int, patience: float
-    ) -> None:
-        self._side, self._suite, self._settings = side, suite, (clock, threads, patience)
-        self._start()
+    def __init__(self, side: Side, options: Options, request: Mapping[str, Any]) -> None:
+        self._arguments = (side, options, request)
+        self._process = SideProcess(*self._arguments)
 
     def __exit__(self, *_: object) -> None:
         self._process.close()
 
-    def plan(self) -> dict[str, Any]:
-        """Return the cells that the side has; to be called once, before anything else."""
+    def ready(self) -> dict[str, Any]:
+        """Wait until the cells are planned, and return them."""
         try:
             return self._process.reply()
         except SideError as error:
-            raise SideError(f"{self._side.name} cannot be compared: {error}") from None
+            raise SideError(f"{self._arguments[0].name} cannot be compared: {error}") from None
 
-    def start(self, key: Key, name: str, ratio: float) -> None:
-        """Let the worker run the cell that it calls `name`; `finish` waits for the run."""
+    def start(self, key: Key) -> None:
+        """Let the worker run a cell; `finish` waits for the run."""
         self._key = key
         if not self._process.alive:
             self._process.close()
-            self._start()
-            self.plan()
-        self._process.request("run", key=name, ratio=ratio)
+            self._process = SideProcess(*self._arguments)
+            self.ready()
+        self._process.request("run", key=key)
 
     def finish(self) -> Run:
         """Return the run that was started last; a failed one where the worker died."""
         try:
             return run_of(self._key, self._process.reply())
         except SideError as error:
-            return run_of(self._key, {"status": "error", "reason": str(error), "failed": True})
-
-    def _start(self) -> None:
-        self._process = SideProcess(self._side, *self._settings)
-        self._process.request("plan", **self._suite)
+            return run_of(self._key, {"status": "error", "reason": str(error)})
 
 
 def run_of(key: Key, reply: Mapping[str, Any]) -> Run:
-    """Return the run that a worker of any version tells of."""
-    try:
-        status = RunStatus(reply["status"])
-    except ValueError:  # of a newer version
-        status = RunStatus.ERROR if reply["failed"] else RunStatus.BUDGET
+    """Return the run that a worker tells of."""
     problem, solver, seed = key
     primary = reply.get("primary", "")
     return Run(
         "", ProblemInfo(problem, problem, {}, "", primary, primary),
         SolverInfo(solver, {"on": reply.get("on", "numpy")}), seed,
-        Termination(status, reply["reason"]),
+        Termination(RunStatus(reply["status"]), reply["reason"]),
         tuple(
             Checkpoint(0.0, 0.0, Work(steps, samples, flops), {primary: value})
             for steps, samples, flops, value in reply.get("trace", ())

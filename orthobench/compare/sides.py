@@ -205,16 +205,13 @@ def _project(here: Path, root: Path) -> str:
 
 
 def _unknown(role: str, text: str, path: Path, root: Path | None) -> UsageError:
-    kinds = "a store, a wheel, an environment or a project"
-    is_none = f"{path} is not {kinds}" if path.exists() else f"there is no path of {kinds}"
+    none = f"{path} is no store, wheel, environment or project"
     if root is None:
-        why = "there is no git repository here that it could be a revision of"
-        return UsageError(f"unknown {role} {text!r}: {is_none}, and {why}")
+        return UsageError(f"unknown {role} {text!r}: {none}, and here is no git repository")
     shallow = git(root, "rev-parse", "--is-shallow-repository") == "true"
     hint = "; the repository is a shallow clone: fetch the revision first" if shallow else ""
-    kinds_of_names = ("refs/heads", "refs/tags", "refs/remotes")
-    names = git(root, "for-each-ref", "--format=%(refname:short)", *kinds_of_names).splitlines()
-    return UsageError(f"{unknown(f'{role}, no revision:', text, names)}; {is_none}{hint}")
+    names = git(root, "for-each-ref", "--format=%(refname:short)").splitlines()
+    return UsageError(f"{unknown(f'{role}, no revision:', text, names)}; {none}{hint}")
 
 
 @contextmanager

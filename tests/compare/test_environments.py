@@ -274,7 +274,7 @@ def test_a_build_that_fails_is_told_with_what_pip_said(project):
     text = (project.root / "backend.py").read_text()
     (project.root / "backend.py").write_text("raise RuntimeError('no such compiler')")
     try:
-        said = r"wheel of HEAD '\.'; pip said:(.|\n)*no such compiler(.|\n)*without a network"
+        said = r"cannot build HEAD '\.'; pip said:(.|\n)*no such compiler(.|\n)*without a network"
         with pytest.raises(UsageError, match=said), sides("HEAD", ".", here=project.root):
             pass
     finally:

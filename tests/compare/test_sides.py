@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from orthobench.compare.comparison import Options
 from orthobench.compare.process import SideProcess
 from orthobench.compare.sides import ChangedError, Seal, Side, checked_out, resolve
 from orthobench.errors import StoreError, UsageError
@@ -53,9 +54,9 @@ def test_an_environments_interpreter_is_the_link_in_it_not_what_it_points_to(emp
 def test_what_means_nothing_is_refused_with_all_that_it_could_have_been(project, empty):
     with pytest.raises(UsageError, match=r"unknown HEAD, no revision: 'v1.1'.*'v1.0'") as found:
         resolve("HEAD", "v1.1", project.root)
-    assert "no path of a store, a wheel, an environment or a project" in str(found.value)
+    assert "no store, wheel, environment or project" in str(found.value)
     (empty / "some").mkdir()
-    with pytest.raises(UsageError, match=r"some is not a store, a wheel.*no git repository here"):
+    with pytest.raises(UsageError, match=r"some is no store, wheel.*here is no git repository"):
         resolve("BASE", "some", empty)
 
 
@@ -197,11 +198,11 @@ def test_what_python_and_numba_compile_is_no_change(code):
 
 def test_a_side_that_was_changed_begins_no_round_and_starts_no_process(code):
     side = Side("BASE", "revision", "", Path(sys.executable), seal=Seal.of(code))
-    with SideProcess(side, "cpu", 1, 60.0) as process:
+    with SideProcess(side, Options()) as process:
         process.begin()
         process.ask("end")
         replace(code / "a.py")
         with pytest.raises(ChangedError):
             process.begin()
     with pytest.raises(ChangedError):
-        SideProcess(side, "cpu", 1, 60.0)
+        SideProcess(side, Options())
