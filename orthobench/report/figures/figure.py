@@ -1,11 +1,9 @@
-"""The figure of a plot: its panels side by side or stacked, a heading above, a legend below."""
+"""The figure of a plot: its panels side by side or stacked, and a heading above."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
-
-import numpy as np
 
 from orthobench.contract.panel import Key, Panel, Plot
 from orthobench.report.figures.axes import TITLE_PAD, extent, font_size, room
@@ -15,25 +13,20 @@ from orthobench.report.figures.panels import (
     MUTED,
     draw_panel,
     label_axis,
-    reference_dashes,
-    reference_line,
-    solver_line,
+    name_ends,
 )
-from orthobench.report.figures.text import LINE, fitted, legend_text, width
+from orthobench.report.figures.panels import LINE as NAME_LINE
+from orthobench.report.figures.text import LINE, fitted, width
 from orthobench.report.style import Style
-from orthobench.tools.formatting import clean
+from orthobench.tools.formatting import clean, listed
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-    from matplotlib.legend import Legend
-    from matplotlib.lines import Line2D
 
-HANDLE, PAD, BETWEEN = 2.8, 0.6, 1.2
-"""Length of a legend's lines, distance to their labels and between columns, in font sizes."""
 
-MOST_COLUMNS = 4
-"""The most columns of a legend."""
+NAMES = 0.4
+"""The most of the width of a panel that the names at its lines take."""
 
 
 def sheet_panels(plot: Plot) -> dict[Key, Panel]:
@@ -52,8 +45,12 @@ def draw_figure(
     styles: Mapping[str, Style],
     layout: Layout = SCREEN,
     panels: Mapping[Key, Panel] | None = None,
+    banded: Sequence[str] | None = None,
 ) -> Figure:
     """Draw the figure of a plot.
+
+    Names stand at the ends of lines: beside each panel where that leaves it as wide as high, and
+    else beside the last one of each row.
 
     Parameters
     ----------
@@ -63,6 +60,8 @@ def draw_figure(
     layout : Layout
     panels : mapping, optional
         The `sheet_panels` of the plot, if they are there already.
+    banded : sequence of str, optional
+        The solvers that have bands; all by default.
 
     Returns
     -------
@@ -73,21 +72,43 @@ def draw_figure(
     columns = layout.columns_for(len(all_panels))
     with layout.applied():
         width = layout.widths[columns - 1]
-        fig = blank(width, 4.0)
-        axes = _axes(fig, len(all_panels), columns, layout)
+        fig, names = blank(width, 4.0), NAMES * width / columns
+        height, named = _sizes(all_panels, names, layout)
+        about = width / columns - 6 * layout.text / 72
+        every = about - named >= height
+        axes = _axes(fig, len(all_panels), about - named * every, height)
         for i, (ax, panel) in enumerate(zip(axes, all_panels, strict=True)):
-            draw_panel(ax, panel, styles, all_panels)
+            draw_panel(ax, panel, styles, all_panels, banded)
+            if every or i % columns == columns - 1 or i == len(axes) - 1:
+                name_ends(ax, panel, styles, names)
             if i % columns and all_panels[i - 1].y == panel.y:
                 ax.set_ylabel("")
             _set_title(ax, panel.title, layout)
-        lines = heading(plot.name, plot.about, width, layout)
-        legend = _legend(fig, all_panels, styles, layout)
-        _arrange(fig, axes, columns, heading_height(lines), legend, layout)
+        lines = heading(plot.name, (*plot.about, *_about_bands(all_panels, banded)), width, layout)
+        _arrange(fig, axes, columns, heading_height(lines), height, layout)
         for ax, panel in zip(axes, all_panels, strict=True):
             label_axis(ax, "x", panel.x.label)  # now that its length is known
-        _arrange(fig, axes, columns, heading_height(lines), legend, layout)
+        _arrange(fig, axes, columns, heading_height(lines), height, layout)
         write_heading(fig, lines, layout)
     return fig
+
+
+def _sizes(panels: Sequence[Panel], room: float, layout: Layout) -> tuple[float, float]:
+    """Return the height of panels, in which all names have room, and the width of the names."""
+    names = [
+        [fitted(series.label, room, layout.small, 3) for series in panel.series] for panel in panels
+    ]
+    most = max((sum(map(len, own)) for own in names), default=0)
+    widths = (width(line, layout.small) for own in names for lines in own for line in lines)
+    return max(layout.height, most * NAME_LINE * layout.small / 72), max(widths, default=0.0)
+
+
+def _about_bands(panels: Sequence[Panel], banded: Sequence[str] | None) -> Sequence[str]:
+    """Return whose bands are drawn, where others have some too."""
+    lines = [s for panel in panels if not panel.x.categories for s in panel.series]
+    known = {s.solver for s in lines if s.low is not None}
+    names = [name for name in banded or () if name in known]
+    return [f"bands of {listed(list(map(clean, names)))} alone"] if set() < {*names} < known else []
 
 
 def blank(width: float, height: float) -> Figure:
@@ -140,12 +161,11 @@ def write_heading(
         at -= LINE * keywords["fontsize"] / 72
 
 
-def _axes(fig: Figure, panels: int, columns: int, layout: Layout) -> list[Axes]:
+def _axes(fig: Figure, panels: int, wide: float, high: float) -> list[Axes]:
     """Return axes of about their final size."""
     width, height = fig.get_size_inches()
-    about = width / columns - 6 * layout.text / 72
     return [
-        fig.add_axes((0.1, 0.1, about / width, layout.height / height), label=str(i))
+        fig.add_axes((0.1, 0.1, max(wide, 1.0) / width, high / height), label=str(i))
         for i in range(panels)
     ]
 
@@ -159,62 +179,12 @@ def _set_title(ax: Axes, text: str, layout: Layout) -> None:
     ax.set_title("\n".join(lines), color=MUTED, parse_math=False, pad=TITLE_PAD * size)
 
 
-def _legend(
-    fig: Figure, panels: Sequence[Panel], styles: Mapping[str, Style], layout: Layout
-) -> Legend | None:
-    """Draw the legend of what no axis names, with as many columns as fit."""
-    axes = [axis for panel in panels for axis in (panel.x, panel.y)]
-    named = {legend_text(name) for axis in axes for name in axis.categories}
-    handles = _handles(panels, styles, fig.get_figwidth() - 2 * layout.margin, layout)
-    handles = [handle for handle in handles if handle.get_label() not in named]
-    if not handles:
-        return None
-    legend = fig.legend(
-        handles=handles, loc="lower center", ncols=_columns(handles, fig.get_figwidth(), layout),
-        frameon=False, borderpad=0, borderaxespad=0, handlelength=HANDLE, handletextpad=PAD,
-        columnspacing=BETWEEN, labelcolor=INK,
-    )  # fmt: skip
-    legend.set_in_layout(False)
-    return legend
-
-
-def _handles(
-    panels: Sequence[Panel], styles: Mapping[str, Style], room: float, layout: Layout
-) -> list[Line2D]:
-    """Return the entries of the legend: solvers by name, then references."""
-    from matplotlib.lines import Line2D
-
-    dashes = reference_dashes(panels)
-    entries = {(series.solver, series.label) for panel in panels for series in panel.series}
-    room -= (HANDLE + PAD + 1) * layout.small / 72
-    handles = []
-    for solver, label in sorted(entries, key=lambda entry: (not entry[0], *entry)):
-        line = solver_line(styles[solver]) if solver else reference_line(dashes[label])
-        text = "\n".join(fitted(label, room, layout.small, 3))
-        handles.append(Line2D([], [], **line, label=legend_text(text)))
-    return handles
-
-
-def _columns(handles: Sequence[Line2D], room: float, layout: Layout) -> int:
-    """Return how many columns of a legend fit into a figure of this width, filled evenly."""
-    size = layout.small / 72
-    labels = [str(handle.get_label()).split("\n") for handle in handles]
-    widths = [max(width(part, layout.small) for part in parts) for parts in labels]
-    for columns in range(min(MOST_COLUMNS, len(handles)), 1, -1):
-        groups = np.array_split(widths, columns)
-        needed = sum(float(group.max()) + (HANDLE + PAD + BETWEEN) * size for group in groups)
-        if needed - BETWEEN * size <= room - 2 * layout.margin:
-            rows = -(-len(handles) // columns)
-            return -(-len(handles) // rows)
-    return 1
-
-
 def _arrange(
     fig: Figure,
     axes: Sequence[Axes],
     columns: int,
     heading: float,
-    legend: Legend | None,
+    tall: float,
     layout: Layout,
 ) -> None:
     """Make the figure as high as needed, and put the axes where nothing overlaps."""
@@ -226,22 +196,15 @@ def _arrange(
     width, gaps = fig.get_figwidth(), layout.gap * (columns - 1)
     panel = (width - 2 * layout.margin - gaps - sum(left) - sum(right)) / columns
     head = layout.margin + (heading + layout.away if heading else 0.0)
-    foot = layout.margin + (_legend_height(legend) + layout.away if legend else 0.0)
-    rows = sum(below) + sum(above) + len(by_row) * (layout.height + layout.gap) - layout.gap
-    height = head + rows + foot
+    rows = sum(below) + sum(above) + len(by_row) * (tall + layout.gap) - layout.gap
+    height = head + rows + layout.margin
     fig.set_size_inches(width, height)
     for i, ax in enumerate(axes):
         row, column = divmod(i, columns)
         x = layout.margin + sum(left[: column + 1]) + sum(right[:column])
-        y = head + sum(above[: row + 1]) + sum(below[:row]) + layout.height
-        x, y = x + column * (panel + layout.gap), y + row * (layout.height + layout.gap)
-        ax.set_position((x / width, 1 - y / height, panel / width, layout.height / height))
-    if legend:
-        legend.set_bbox_to_anchor((0.5, layout.margin / height))
-
-
-def _legend_height(legend: Legend) -> float:
-    return float(legend.get_window_extent().height) / legend.figure.dpi
+        y = head + sum(above[: row + 1]) + sum(below[:row]) + tall
+        x, y = x + column * (panel + layout.gap), y + row * (tall + layout.gap)
+        ax.set_position((x / width, 1 - y / height, panel / width, tall / height))
 
 
 def metadata(plot_name: str, about: Sequence[str], kind: str) -> dict[str, Any]:

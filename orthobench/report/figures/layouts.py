@@ -89,7 +89,7 @@ class Layout:
 
 
 SCREEN = Layout(
-    widths=(8.0, 11.0, 14.0), height=3.08, titled=True, title=14, text=10.5, small=9.5, line=1.8,
+    widths=(8.0, 12.0, 15.0), height=3.08, titled=True, title=14, text=10.5, small=9.5, line=1.8,
     marker=6.0, margin=0.15, away=0.15, gap=0.3, names=2.0, cell=2.6, columns=6, dpi=160,
 )  # fmt: skip
 """The figures of ``orthobench run``."""

@@ -16,7 +16,12 @@ from orthobench.errors import unknown
 from orthobench.report.figures.figure import draw_figure, metadata, sheet_panels
 from orthobench.report.figures.gallery import Page, draw_gallery, pages
 from orthobench.report.figures.layouts import Layout, layout_of
-from orthobench.report.plots.collection import comparison_plots, exhibit_plots, problem_plots
+from orthobench.report.plots.collection import (
+    banded,
+    comparison_plots,
+    exhibit_plots,
+    problem_plots,
+)
 from orthobench.report.plots.exhibits import Exhibition, Load, exhibitions
 from orthobench.report.style import Style, solver_styles
 from orthobench.results.results import Results
@@ -138,8 +143,13 @@ def save_figures(
             raise unknown("format", kind, FORMATS)
     directory = make_folder(Path(directory), "the figures")
     styles = solver_styles(entry.solver for entry in entries)
-    plots = [*_all_problem_plots(entries), *comparison_plots(entries)]
-    figures = [_plot_file(plot, styles, layout) for plot in plots]
+    taking_part = [entry for entry in entries if not entry.refused]
+    figures = [
+        _plot_file(plot, styles, layout, group)
+        for group in grouped(taking_part, lambda entry: entry.problem).values()
+        for plot in problem_plots(group)
+    ]
+    figures += [_plot_file(plot, styles, layout, entries) for plot in comparison_plots(entries)]
     for exhibition in exhibitions(entries, exhibits) if exhibits else ():
         figures += _exhibit_files(exhibition, styles, layout)
     paths: list[Path] = []
@@ -226,13 +236,6 @@ def table(plot: Plot, panels: Mapping[Key, Panel]) -> list[list[Any]]:
     return head + [[plot.name, *key, *(row.get(c, "") for c in columns)] for key, row in rows]
 
 
-def _all_problem_plots(entries: Sequence[SolverResult]) -> list[Plot]:
-    """Return the plots of all problems that some solver takes part in."""
-    taking_part = (entry for entry in entries if not entry.refused)
-    groups = grouped(taking_part, lambda entry: entry.problem)
-    return [plot for group in groups.values() for plot in problem_plots(group)]
-
-
 def _exhibit_files(
     exhibition: Exhibition, styles: Mapping[str, Style], layout: Layout
 ) -> list[FigureFile]:
@@ -248,10 +251,20 @@ def _gallery_file(page: Page, layout: Layout) -> FigureFile:
     return FigureFile(page.name, "images", page.about, draw)
 
 
-def _plot_file(plot: Plot, styles: Mapping[str, Style], layout: Layout) -> FigureFile:
+def _plot_file(
+    plot: Plot,
+    styles: Mapping[str, Style],
+    layout: Layout,
+    entries: Sequence[SolverResult] | None = None,
+) -> FigureFile:
+    """Return the figure of a plot; those of entries have the bands of the first solvers alone."""
+
     def draw(picture: bool) -> tuple[Figure | None, list[list[Any]]]:
         panels = sheet_panels(plot)
-        return draw_figure(plot, styles, layout, panels) if picture else None, table(plot, panels)
+        if not picture:
+            return None, table(plot, panels)
+        names = None if entries is None else banded(entries)
+        return draw_figure(plot, styles, layout, panels, names), table(plot, panels)
 
     return FigureFile(plot.name, plot.kind, plot.about, draw)
 
