@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 NEXT = """
 orthobench advise FAMILY tells more of one, and
-orthobench advise -p "npy-pca path=X.npy k=8" is about your data"""
+orthobench advise -p "npy-stochastic-pca path=X.npy k=8" is about your data"""
 
 
 @click.command()

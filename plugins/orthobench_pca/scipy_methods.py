@@ -114,7 +114,8 @@ class ScipyLOBPCG(DirectSolver):
         A = oracle.normal_operator()
         largest = float(np.linalg.norm(A.matmat(start), 2))
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)  # that it did not converge, or k is large
+            # that it did not converge, that k is large, or that its small matrices are singular
+            warnings.simplefilter("ignore")
             values, found = lobpcg(
                 A, start, tol=self.tolerance * largest, maxiter=self.iterations, largest=True
             )

@@ -37,6 +37,7 @@ PLUGINS = (
     "cca",
     "givens",
     "gpower",
+    "pca",
     "peers",
     "polar",
     "stiefel",
@@ -112,7 +113,7 @@ SIZES = {
 }  # fmt: skip
 
 NEED_FILES = {
-    "mnist", "prostate", "hsi-anomaly", "portfolio", "npy-pca", "npy-sparse", "npy-tensor",
+    "mnist", "prostate", "hsi-anomaly", "portfolio", "npy-pca", "npy-stochastic-pca", "npy-sparse", "npy-tensor",
     "npy-moment", "npy-brockett", "npy-procrustes", "npy-joint-diagonalization",
     "npy-weight-rotation",
 }  # fmt: skip
