@@ -96,7 +96,7 @@ class Provided(Generic[T]):
 
     @property
     def all(self) -> tuple[Provided[T], ...]:
-        """This and the others."""
+        """All of this name, the first of them first."""
         return (self, *self.others)
 
 

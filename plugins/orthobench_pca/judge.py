@@ -10,7 +10,7 @@ import numpy as np
 from orthobench.contract import Array, Solution, orthonormalize
 from orthobench_pca.matrices import Dense
 from orthobench_pca.oracle import PCAOracle
-from orthobench_pca.scatter import inner_products, leading, shared_scatter, scatter
+from orthobench_pca.scatter import inner_products, leading, scatter, shared_scatter
 
 DENSE_SIDE = 5000
 """The smaller side of a dense matrix up to which its Gram matrix is decomposed."""
@@ -91,7 +91,7 @@ class Judge:
         }
         if known.gap > GAP:
             outside = V - known.vectors @ (known.vectors.T @ V)
-            found["angle"] = float(np.arcsin(min(1.0, np.linalg.norm(outside, 2))))
+            found["angle"] = float(np.arcsin(min(1.0, float(np.linalg.norm(outside, 2)))))
         passes = getattr(solution, "passes", 0.0)
         if passes is not None:
             found["passes"] = float(passes)

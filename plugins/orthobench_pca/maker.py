@@ -116,7 +116,7 @@ def _in_double(given: Matrix) -> Matrix:
 
 
 def _check(given: Matrix, k: int) -> None:
-    if isinstance(k, bool) or not isinstance(k, (int, np.integer)) or k < 1:
+    if k != int(k) or k < 1:
         raise UsageError(f"k must be a whole number >= 1, not {k!r}")
     if k > min(given.shape):
         raise UsageError(f"k = {k} components of a matrix {given.shape} are too many")

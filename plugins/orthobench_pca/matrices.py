@@ -214,6 +214,7 @@ class Operator(Matrix):
 
     def rows(self, begin: int, end: int) -> Any:
         """Refuse: there are none."""
+        del begin, end
         raise UsageError(
             "a LinearOperator has no rows to read: take a method with products, as block-krylov"
         )
@@ -223,4 +224,4 @@ class Operator(Matrix):
 
 def block_length(width: int, dtype: Any) -> int:
     """Return how many rows of so many entries are in a block."""
-    return max(1, BLOCK_BYTES // (np.dtype(dtype).itemsize * width))
+    return max(1, BLOCK_BYTES // (int(np.dtype(dtype).itemsize) * width))

@@ -113,10 +113,8 @@ class PCAOracle(Oracle):
     def normal_operator(self) -> Any:
         """Return Z'Z (n, n), or the smaller ZZ' where rows are fewer, as an operator."""
         side = min(self.matrix.shape)
-        there, back = self.times, self.transposed_times
-        if self.rows < self.n:
-            there, back = back, there
-        apply = partial(_composed, there, back)
+        both = (self.times, self.transposed_times)
+        apply = partial(_composed, *(both[::-1] if self.rows < self.n else both))
         return _operator((side, side), self.matrix.dtype, apply, apply)
 
     def _scaled(self, V: Array) -> Array:
