@@ -114,7 +114,7 @@ def test_data_that_changed_are_read_again(tmp_path, X):
     table = {
         "seeds": 1,
         "budget": {"samples": 500},
-        "problem": [{"name": "npy-pca", "path": str(path), "k": 2}],
+        "problem": [{"name": "npy-stochastic-pca", "path": str(path), "k": 2}],
         "solver": [{"name": "batch-pca"}],
     }
 

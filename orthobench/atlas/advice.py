@@ -142,7 +142,8 @@ def advise(
     Parameters
     ----------
     problem : str, Problem or Instance
-        As ``"npy-pca path=X.npy k=8"``, or data of your own such as ``ob.stochastic_pca(X, k=8)``.
+        As ``"npy-stochastic-pca path=X.npy k=8"``, or data of your own such as
+        ``ob.stochastic_pca(X, k=8)``.
         It is built once, and its data are measured: size, spectrum, noise, share of zeros.
     cost : str
         What is to be least: ``"seconds"``, ``"samples"`` or ``"flops"``.

@@ -198,8 +198,8 @@ def _warm_up(oracle: Oracle, solver: AnySolver, streams: Streams) -> None:
 
     Once a process for each type of solver and oracle, `Oracle.sizes`, and parameters that are not
     floats: words choose between kernels, numbers do not. Each time where code is compiled for all
-    shapes of the data. An error here comes again in the run, where it is recorded. It is done on
-    `Oracle.miniature`. Samples are prepared only once, so that generators can be read again.
+    shapes of the data. It is done on `Oracle.miniature`. An error here comes again in the run,
+    where it is recorded. Samples are prepared only once, so that generators can be read again.
     """
     oracle = oracle.miniature()
     choices = [value for value in values_of(solver).values() if not isinstance(value, float)]

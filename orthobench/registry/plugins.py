@@ -96,7 +96,7 @@ class Provided(Generic[T]):
 
     @property
     def all(self) -> tuple[Provided[T], ...]:
-        """It and the others."""
+        """All of this name, the first of them first."""
         return (self, *self.others)
 
 
@@ -188,8 +188,9 @@ class Registry:
         for kind, items in brought.items():
             known = self._of_kind(kind)
             for name, item in items.items():
-                first, new = known.get(name), Provided(item, plugin)
-                known[name] = replace(first, others=(*first.others, new)) if first else new
+                held = known[name].all if name in known else ()
+                first, *others = sorted((*held, Provided(item, plugin)), key=_of_a_plugins_family)
+                known[name] = replace(first, others=tuple(replace(o, others=()) for o in others))
         self.plugins.append(plugin)
 
     def register(self, cls: type) -> str:
@@ -373,6 +374,12 @@ def catalogue() -> Registry:
     Plugins are loaded once a process. Those that cannot be used are in ``broken``, with the reason.
     """
     return Registry.installed()
+
+
+def _of_a_plugins_family(provided: Provided[Any]) -> bool:
+    """Return whether a solver works on an oracle of a plugin, rather than one of orthobench."""
+    needs = getattr(provided.item, "needs", Oracle)
+    return not needs.__module__.startswith(f"{GROUP}.")
 
 
 def _overlap(one: type[Oracle], other: type[Oracle]) -> bool:

@@ -19,6 +19,7 @@ from orthobench_pca.problems import (
     NpyPCA,
     PrincipalComponents,
     SparseCountsPCA,
+    SparseTermsPCA,
     TallPCA,
     WidePCA,
 )
@@ -40,7 +41,7 @@ def orthobench_solvers() -> list[type[AnySolver]]:
 @hookimpl
 def orthobench_problems() -> list[type[AnyProblem]]:
     """Return the problems of the plugin."""
-    return [TallPCA, WidePCA, FlatSpectrumPCA, SparseCountsPCA, NpyPCA]
+    return [TallPCA, WidePCA, FlatSpectrumPCA, SparseCountsPCA, SparseTermsPCA, NpyPCA]
 
 
 @hookimpl

@@ -56,6 +56,7 @@ class DirectSolver(PCASolver[PCAState]):
 
     def init(self, oracle: PCAOracle, rng: np.random.Generator) -> PCAState:
         """Begin at the common start."""
+        self.check(oracle)
         return PCAState(basis=oracle.start, rng=rng)
 
     def step(self, oracle: PCAOracle, state: PCAState) -> None:
@@ -67,6 +68,9 @@ class DirectSolver(PCASolver[PCAState]):
         state.passes = oracle.passes if self.known_passes else None
         state.products = oracle.products
         state.status = Status.CONVERGED
+
+    def check(self, oracle: PCAOracle) -> None:
+        """Raise a `UsageError` where the method cannot take a matrix."""
 
     @abstractmethod
     def components(self, oracle: PCAOracle, rng: np.random.Generator) -> tuple[Any, int]:

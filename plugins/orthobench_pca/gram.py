@@ -29,10 +29,13 @@ class GramPCA(DirectSolver):
     name: ClassVar[str] = "gram-pca"
     source: ClassVar[str] = "Golub and Van Loan 2013, section 8.6"
 
+    def check(self, oracle: PCAOracle) -> None:
+        """Refuse a Gram matrix that takes too much memory."""
+        refuse_large(oracle)
+
     def components(self, oracle: PCAOracle, rng: np.random.Generator) -> tuple[Any, int]:
         """Return the eigenvectors."""
         del rng
-        refuse_large(oracle)
         rows, d, k = oracle.rows, oracle.n, oracle.k
         if d <= rows:
             return leading(scatter(oracle), k)[1], rows * d * d + flops.eigh(d)

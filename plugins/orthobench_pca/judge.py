@@ -8,10 +8,9 @@ from functools import cached_property
 import numpy as np
 
 from orthobench.contract import Array, Solution, orthonormalize
-from orthobench.tools.environment import cores, limited
 from orthobench_pca.matrices import Dense
 from orthobench_pca.oracle import PCAOracle
-from orthobench_pca.scatter import inner_products, leading, scatter
+from orthobench_pca.scatter import inner_products, leading, scatter, shared_scatter
 
 DENSE_SIDE = 5000
 """The smaller side of a dense matrix up to which its Gram matrix is decomposed."""
@@ -92,7 +91,7 @@ class Judge:
         }
         if known.gap > GAP:
             outside = V - known.vectors @ (known.vectors.T @ V)
-            found["angle"] = float(np.arcsin(min(1.0, np.linalg.norm(outside, 2))))
+            found["angle"] = float(np.arcsin(min(1.0, float(np.linalg.norm(outside, 2)))))
         passes = getattr(solution, "passes", 0.0)
         if passes is not None:
             found["passes"] = float(passes)
@@ -105,10 +104,9 @@ class Judge:
         side, most = min(oracle.rows, oracle.n), SPARSE_SIDE
         if isinstance(oracle.matrix, Dense):
             most = DENSE_SIDE
-        with limited(cores()):
-            if side > most:
-                return self._by_lanczos()
-            return self._by_moment() if oracle.n == side else self._by_inner_products()
+        if side > most:
+            return self._by_lanczos()
+        return self._by_moment() if oracle.n == side else self._by_inner_products()
 
     def _normal(self, V: Array) -> Array:
         """Return Z'ZV."""
@@ -118,8 +116,8 @@ class Judge:
         return self.oracle.transposed_times(self.oracle.times(V))
 
     def _by_moment(self) -> Reference:
-        k = self.oracle.k
-        C = scatter(self.oracle)
+        k, oracle = self.oracle.k, self.oracle
+        C = shared_scatter(oracle) if isinstance(oracle.matrix, Dense) else scatter(oracle)
         C = np.triu(C) + np.triu(C, 1).T
         values, vectors = leading(C, min(k + 1, len(C)), overwrite=False)
         return _reference(values, vectors[:, :k], k, C)

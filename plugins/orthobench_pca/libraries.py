@@ -32,25 +32,18 @@ class LibrarySolver(DirectSolver):
         """Return why not: other than `Solver.refuses`, centring that the library does not offer."""
         return super().refuses(problem) or self._uncentred(getattr(problem, "center", self.centers))
 
-    def checked(self, oracle: PCAOracle) -> Any:
-        """Return X.
-
-        Raises
-        ------
-        UsageError
-            Where the library cannot take it as it is.
-        """
+    def check(self, oracle: PCAOracle) -> None:
+        """Refuse a matrix that the library cannot take as it is."""
         if why := self._uncentred(oracle.center):
             raise UsageError(f"{self.name}: {why}")
         if oracle.scale is not None:
             raise UsageError(f"{self.name} does not scale: divide the columns beforehand")
-        if isinstance(oracle.matrix, (Dense, Sparse)):
-            return oracle.X
-        size = oracle.rows * oracle.n * oracle.matrix.dtype.itemsize
-        raise UsageError(
-            f"{self.name} needs an array, and a {type(oracle.X).__name__} would take {size:,} "
-            "bytes as one: take block-krylov"
-        )
+        if not isinstance(oracle.matrix, (Dense, Sparse)):
+            size = oracle.rows * oracle.n * oracle.matrix.dtype.itemsize
+            raise UsageError(
+                f"{self.name} needs an array, and a {type(oracle.X).__name__} would take {size:,} "
+                "bytes as one: take block-krylov"
+            )
 
     def _uncentred(self, center: bool | None) -> str | None:
         if self.centers is None or center is None or center == self.centers:
@@ -67,6 +60,14 @@ def refuse_sparse(oracle: PCAOracle, how: str) -> None:
             f"{how} would make the sparse matrix dense, which takes {size:,} bytes: take "
             "another setting, or block-krylov"
         )
+
+
+def fitted(method: Any, oracle: PCAOracle) -> None:
+    """Fit an estimator of scikit-learn to X; what it refuses is refused in its words."""
+    try:
+        method.fit(oracle.X)
+    except ValueError as error:
+        raise UsageError(f"scikit-learn: {' '.join(str(error).split())}") from error
 
 
 @dataclass(frozen=True)
@@ -109,22 +110,22 @@ class SklearnPCA(LibrarySolver):
     oversampling: int = parameter(10, help="columns beyond those sought where randomized", low=0)
     tolerance: float = parameter(0.0, help="of ARPACK; 0: full accuracy", low=0.0)
 
+    def check(self, oracle: PCAOracle) -> None:
+        """Refuse also what would make a sparse matrix dense."""
+        super().check(oracle)
+        if self.svd_solver in ("full", "randomized"):
+            refuse_sparse(oracle, f'svd_solver="{self.svd_solver}"')
+
     def components(self, oracle: PCAOracle, rng: np.random.Generator) -> tuple[Any, int]:
         """Call it."""
         from sklearn.decomposition import PCA
 
-        X = self.checked(oracle)
-        if self.svd_solver in ("full", "randomized"):
-            refuse_sparse(oracle, f'svd_solver="{self.svd_solver}"')
         method = PCA(
             oracle.k, svd_solver=self.svd_solver, random_state=int(rng.integers(SEEDS)),
             iterated_power="auto" if self.n_iter < 0 else self.n_iter, tol=self.tolerance,
             n_oversamples=self.oversampling,
         )  # fmt: skip
-        try:
-            method.fit(X)
-        except ValueError as error:
-            raise UsageError(f"sklearn-pca: {' '.join(str(error).split())}") from error
+        fitted(method, oracle)
         return method.components_.T, self._flops(oracle)
 
     def _flops(self, oracle: PCAOracle) -> int:
@@ -169,19 +170,24 @@ class SklearnTruncatedSVD(LibrarySolver):
     n_iter: int = parameter(5, help="power iterations where randomized", low=0)
     oversampling: int = parameter(10, help="columns beyond those sought where randomized", low=0)
 
+    def check(self, oracle: PCAOracle) -> None:
+        """Refuse also as many components as ARPACK does not find."""
+        super().check(oracle)
+        side = min(oracle.rows, oracle.n)
+        if oracle.k >= side and self.algorithm == "arpack":
+            raise UsageError(f"{self.name} with ARPACK takes k below min(rows, columns) = {side}")
+
     def components(self, oracle: PCAOracle, rng: np.random.Generator) -> tuple[Any, int]:
         """Call it."""
         from sklearn.decomposition import TruncatedSVD
 
-        X, k = self.checked(oracle), oracle.k
-        if k >= min(X.shape) and self.algorithm == "arpack":
-            raise UsageError(f"{self.name} with ARPACK takes k below {min(X.shape)}")
+        k = oracle.k
         method = TruncatedSVD(
             k, algorithm=self.algorithm, n_iter=self.n_iter, n_oversamples=self.oversampling,
             random_state=int(rng.integers(SEEDS)),
         )  # fmt: skip
-        method.fit(X)
-        b = min(k + self.oversampling, *X.shape)
+        fitted(method, oracle)
+        b = min(k + self.oversampling, oracle.rows, oracle.n)
         return method.components_.T, 2 * (self.n_iter + 1) * flops.gemm(oracle.rows, b, oracle.n)
 
 
@@ -211,12 +217,16 @@ class TorchPCALowrank(LibrarySolver):
     n_iter: int = parameter(2, help="power iterations", low=0)
     oversampling: int = parameter(6, help="columns beyond those sought", low=0)
 
+    def check(self, oracle: PCAOracle) -> None:
+        """Refuse also a sparse matrix, of which it would need a dense tensor."""
+        super().check(oracle)
+        refuse_sparse(oracle, "a tensor of it")
+
     def components(self, oracle: PCAOracle, rng: np.random.Generator) -> tuple[Any, int]:
         """Call it."""
         import torch
 
-        X = self.checked(oracle)
-        refuse_sparse(oracle, "a tensor of it")
+        X = oracle.X
         b = min(oracle.k + self.oversampling, *X.shape)
         with torch.random.fork_rng(devices=()), warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # that X cannot be written into

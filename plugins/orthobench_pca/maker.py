@@ -116,7 +116,7 @@ def _in_double(given: Matrix) -> Matrix:
 
 
 def _check(given: Matrix, k: int) -> None:
-    if isinstance(k, bool) or not isinstance(k, (int, np.integer)) or k < 1:
+    if k != int(k) or k < 1:
         raise UsageError(f"k must be a whole number >= 1, not {k!r}")
     if k > min(given.shape):
         raise UsageError(f"k = {k} components of a matrix {given.shape} are too many")
@@ -130,8 +130,7 @@ def _check(given: Matrix, k: int) -> None:
 
 
 def _finite(entries: Array) -> bool:
-    flat = entries.ravel(order="K")
-    return bool(np.isfinite(np.dot(flat, flat)) or np.isfinite(flat).all())
+    return bool(np.isfinite(entries.sum()) or np.isfinite(entries).all())
 
 
 def _deviations(given: Matrix) -> Array:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from mmap import mmap
 from typing import Any
 
 import numpy as np
@@ -82,11 +81,9 @@ class Dense(Matrix):
 
     def __getstate__(self) -> dict[str, Any]:
         """Return all but the entries of a mapped file."""
-        state, X = dict(vars(self)), self.X
-        if isinstance(X, np.memmap) and isinstance(X.base, mmap):
-            order = "F" if X.flags.f_contiguous and not X.flags.c_contiguous else "C"
-            state["X"] = None
-            state["file"] = (str(X.filename), X.dtype, "r", X.offset, X.shape, order)
+        state = dict(vars(self))
+        if file := _map_of(self.X):
+            state |= {"X": None, "file": file}
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -212,8 +209,9 @@ class Operator(Matrix):
         """Return X'U."""
         return self.X.rmatmat(np.asarray(U, self.dtype))
 
-    def rows(self, begin: int, end: int) -> Any:  # noqa: ARG002
+    def rows(self, begin: int, end: int) -> Any:
         """Refuse: there are none."""
+        del begin, end
         raise UsageError(
             "a LinearOperator has no rows to read: take a method with products, as block-krylov"
         )
@@ -221,6 +219,20 @@ class Operator(Matrix):
     columns = rows
 
 
+def _map_of(X: Any) -> tuple[Any, ...] | None:
+    """Return what `numpy.memmap` maps an array again with; None of one that is in memory."""
+    if not isinstance(X, np.memmap) or not (X.flags.c_contiguous or X.flags.f_contiguous):
+        return None
+    whole: Any = X
+    while isinstance(whole.base, np.memmap):
+        whole = whole.base
+    if not whole.filename:
+        return None
+    offset = whole.offset + X.ctypes.data - whole.ctypes.data
+    order = "C" if X.flags.c_contiguous else "F"
+    return str(whole.filename), X.dtype, "r", offset, X.shape, order
+
+
 def block_length(width: int, dtype: Any) -> int:
     """Return how many rows of so many entries are in a block."""
-    return max(1, BLOCK_BYTES // (np.dtype(dtype).itemsize * width))
+    return max(1, BLOCK_BYTES // (int(np.dtype(dtype).itemsize) * width))

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from orthobench.contract import Array, Oracle
+from orthobench.contract import Array, DataError, Oracle
 from orthobench_pca.matrices import Matrix, Sparse
 
 SMALL = 64
@@ -91,7 +91,7 @@ class PCAOracle(Oracle):
         found = self.matrix.times(W)
         if self.center:
             found -= (self.mean() @ W).astype(found.dtype)
-        return np.asarray(found)
+        return finite(np.asarray(found))
 
     def transposed_times(self, U: Array) -> Array:
         """Return Z'U for U (rows, b), in the precision of X; a pass."""
@@ -99,7 +99,7 @@ class PCAOracle(Oracle):
         found = self.matrix.transposed_times(U)
         if self.center:
             found -= np.outer(self.mean(), U.sum(axis=0)).astype(found.dtype)
-        return np.asarray(self._scaled(found))
+        return finite(np.asarray(self._scaled(found)))
 
     def count(self, passes: float, products: int = 0) -> None:
         """Count what was read, and products with single vectors."""
@@ -113,14 +113,25 @@ class PCAOracle(Oracle):
     def normal_operator(self) -> Any:
         """Return Z'Z (n, n), or the smaller ZZ' where rows are fewer, as an operator."""
         side = min(self.matrix.shape)
-        there, back = self.times, self.transposed_times
-        if self.rows < self.n:
-            there, back = back, there
-        apply = partial(_composed, there, back)
+        both = (self.times, self.transposed_times)
+        apply = partial(_composed, *(both[::-1] if self.rows < self.n else both))
         return _operator((side, side), self.matrix.dtype, apply, apply)
 
     def _scaled(self, V: Array) -> Array:
         return V if self.scale is None else V / self.scale[:, None].astype(V.dtype)
+
+
+def finite(found: Array) -> Array:
+    """Return what was computed from X.
+
+    Raises
+    ------
+    DataError
+        Where it is not finite.
+    """
+    if not np.isfinite(found.sum()) and not np.isfinite(found).all():
+        raise DataError("X has entries that are NaN or infinite, or overflow: remove or rescale")
+    return found
 
 
 def _composed(there: Any, back: Any, V: Array) -> Array:

@@ -187,6 +187,15 @@ class SparseCountsPCA(PrincipalComponents):
 
 
 @dataclass(frozen=True)
+class SparseTermsPCA(SparseCountsPCA):
+    """The same as of terms in documents, not centred, as latent semantic analysis has it."""
+
+    name = "sparse-terms-pca"
+
+    center: bool = parameter(False, help="whether means are subtracted")
+
+
+@dataclass(frozen=True)
 class NpyPCA(PrincipalComponents):
     """Your own matrix in a file, all of its rows.
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
 
 from orthobench.contract import Array, UsageError
+from orthobench.tools.environment import cores, limited
 from orthobench_pca.matrices import Matrix, Operator, Sparse, block_length
-from orthobench_pca.oracle import PCAOracle
+from orthobench_pca.oracle import PCAOracle, finite
 
 MOST_BYTES = 2**31
 """The largest Gram matrix that is formed."""
@@ -35,6 +37,28 @@ def scatter(oracle: PCAOracle) -> Array:
         C = _uncentred(matrix)
         if oracle.center:
             C = _centred(oracle, C, mean)
+    return _divided(C, oracle.scale)
+
+
+def shared_scatter(oracle: PCAOracle) -> Array:
+    """Return Z'Z (n, n) in float64 of a matrix with rows, on all cores.
+
+    Notes
+    -----
+    The threads are of Python: those of BLAS wait for each other, which costs much where cores are
+    shared.
+    """
+    matrix, rows, step = oracle.matrix, oracle.rows, 8 * block_length(oracle.n, np.float64)
+
+    def part(begin: int) -> tuple[Array, Array]:
+        block = matrix.rows(begin, min(begin + step, rows))
+        return block.T @ block, np.ones(len(block)) @ block
+
+    with limited(1), ThreadPoolExecutor(cores()) as pool:
+        parts = list(pool.map(part, range(0, rows, step)))
+    C = np.sum([C for C, _ in parts], axis=0)
+    if oracle.center:
+        C = _centred(oracle, C, np.sum([total for _, total in parts], axis=0) / rows)
     return _divided(C, oracle.scale)
 
 
@@ -66,6 +90,7 @@ def leading(C: Array, k: int, overwrite: bool = True) -> tuple[Array, Array]:
     """Return the k leading eigenvalues, descending, and eigenvectors; reads an upper triangle."""
     from scipy.linalg import eigh
 
+    finite(C.diagonal())
     last = len(C) - 1
     which = None if k > len(C) // 2 else (last + 1 - k, last)
     values, vectors = eigh(

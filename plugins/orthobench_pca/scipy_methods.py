@@ -14,8 +14,20 @@ from orthobench_pca.judge import right_vectors
 from orthobench_pca.oracle import PCAOracle
 
 
+class Arpack(DirectSolver):
+    """Base of the methods of ARPACK, which finds fewer vectors than the smaller side has."""
+
+    packages: ClassVar[tuple[str, ...]] = ("scipy",)
+
+    def check(self, oracle: PCAOracle) -> None:
+        """Refuse as many components as the smaller side has."""
+        side = min(oracle.rows, oracle.n)
+        if oracle.k >= side:
+            raise UsageError(f"{self.name} takes k below min(rows, columns) = {side}")
+
+
 @dataclass(frozen=True)
-class ScipySVDS(DirectSolver):
+class ScipySVDS(Arpack):
     """`scipy.sparse.linalg.svds` of the centred matrix as an operator: ARPACK on its Gram matrix.
 
     Parameters
@@ -30,7 +42,6 @@ class ScipySVDS(DirectSolver):
 
     name: ClassVar[str] = "scipy-svds"
     source: ClassVar[str] = "scipy.sparse.linalg.svds"
-    packages: ClassVar[tuple[str, ...]] = ("scipy",)
 
     tolerance: float = parameter(0.0, help="tol: of singular values; 0: full accuracy", low=0.0)
 
@@ -38,7 +49,7 @@ class ScipySVDS(DirectSolver):
         """Call it."""
         from scipy.sparse.linalg import svds
 
-        side = _checked(oracle, self.name)
+        side = min(oracle.rows, oracle.n)
         v0 = rng.standard_normal(side).astype(oracle.matrix.dtype)
         _, _, Vt = svds(
             oracle.operator(), oracle.k, tol=self.tolerance, v0=v0, return_singular_vectors="vh"
@@ -47,7 +58,7 @@ class ScipySVDS(DirectSolver):
 
 
 @dataclass(frozen=True)
-class ScipyEigsh(DirectSolver):
+class ScipyEigsh(Arpack):
     """`scipy.sparse.linalg.eigsh` of the smaller Gram matrix as an operator: ARPACK.
 
     Parameters
@@ -62,7 +73,6 @@ class ScipyEigsh(DirectSolver):
 
     name: ClassVar[str] = "scipy-eigsh"
     source: ClassVar[str] = "scipy.sparse.linalg.eigsh"
-    packages: ClassVar[tuple[str, ...]] = ("scipy",)
 
     tolerance: float = parameter(0.0, help="tol: of eigenvalues; 0: full accuracy", low=0.0)
 
@@ -70,7 +80,7 @@ class ScipyEigsh(DirectSolver):
         """Call it."""
         from scipy.sparse.linalg import eigsh
 
-        side = _checked(oracle, self.name)
+        side = min(oracle.rows, oracle.n)
         v0 = rng.standard_normal(side).astype(oracle.matrix.dtype)
         values, found = eigsh(
             oracle.normal_operator(), oracle.k, which="LA", tol=self.tolerance, v0=v0
@@ -114,19 +124,12 @@ class ScipyLOBPCG(DirectSolver):
         A = oracle.normal_operator()
         largest = float(np.linalg.norm(A.matmat(start), 2))
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)  # that it did not converge, or k is large
+            # that it did not converge, that k is large, or that its small matrices are singular
+            warnings.simplefilter("ignore")
             values, found = lobpcg(
                 A, start, tol=self.tolerance * largest, maxiter=self.iterations, largest=True
             )
         return _right(oracle, found[:, np.argsort(values)[::-1]]), _product_flops(oracle)
-
-
-def _checked(oracle: PCAOracle, name: str) -> int:
-    """Return the smaller side, which has to be more than k."""
-    side = min(oracle.rows, oracle.n)
-    if oracle.k >= side:
-        raise UsageError(f"{name} takes k below min(rows, columns) = {side}: take gram-pca")
-    return side
 
 
 def _right(oracle: PCAOracle, found: Array) -> Array:
