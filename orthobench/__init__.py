@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from orthobench.harness.stopping import Budget, Target
     from orthobench.harness.trace import Outcome
     from orthobench.racing.race import race
-    from orthobench.registry.plugins import catalogue
+    from orthobench.registry.plugins import catalogue, register
     from orthobench.report import notebook as plots
     from orthobench.report.notebook_view import Results, report
 
@@ -52,6 +52,7 @@ __all__ = [
     "orthogonal_tensor",
     "plots",
     "race",
+    "register",
     "report",
     "run",
     "solve",
@@ -80,6 +81,7 @@ _HOMES = {
     "gmm_tensor": "families.orthogonal_tensor",
     "orthogonal_tensor": "families.orthogonal_tensor",
     "race": "racing.race",
+    "register": "registry.plugins",
     "run": "api",
     "solve": "api",
     "sparse_pca": "families.sparse_pca",

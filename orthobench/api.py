@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import shlex
-import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, nullcontext
 from dataclasses import asdict, replace
-from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
@@ -16,15 +13,16 @@ from orthobench.contract.solver import AnySolver, Solver
 from orthobench.errors import OrthobenchError, UsageError
 from orthobench.harness import run as harness
 from orthobench.harness.cell import Cell, instance_of
-from orthobench.harness.executors import Execute, Limits, in_batches, make_executor
+from orthobench.harness.executors import Execute, Limits, Observer, in_batches, make_executor
 from orthobench.harness.executors.cell_queue import CellQueue
-from orthobench.harness.identity import Streams, canonical, describe
+from orthobench.harness.identity import INSTANCE, Streams, stream_text
 from orthobench.harness.stopping import Budget, Rule
 from orthobench.harness.suite import Suite
 from orthobench.harness.trace import Outcome
 from orthobench.registry import preflight
+from orthobench.registry.adhoc import requested_suite
 from orthobench.registry.plugins import catalogue
-from orthobench.registry.suite_file import from_table, load
+from orthobench.registry.suite_file import from_table
 from orthobench.report.notebook_view import Results
 from orthobench.report.terminal.progress import Progress
 from orthobench.results.course import (
@@ -45,6 +43,10 @@ from orthobench.tools.threads import cores, limited
 
 RESULTS = "orthobench-results"
 """The folder where runs put their stores and figures, one folder a suite."""
+
+
+NAME = "python"
+"""The name of a suite of problems and solvers that a Python caller lists."""
 
 
 class SolverError(OrthobenchError, RuntimeError):
@@ -105,9 +107,9 @@ def solve(
     if isinstance(recipe, Problem):
         if refusal := chosen.refuses(recipe):
             raise UsageError(f"solver {chosen.name} cannot take {recipe.name}: {refusal}")
-        instance, text = instance_of(recipe, seed), canonical(describe(recipe))
+        instance, text = instance_of(recipe, seed), stream_text(recipe)
     else:
-        instance, text = recipe, "instance"
+        instance, text = recipe, INSTANCE
         preflight.check_instance(chosen, instance)
     limits = budget or Budget()
     preflight.check_ending(chosen, instance, limits, until)
@@ -122,9 +124,13 @@ def solve(
 
 
 def run(
-    suite: str | Path | Mapping[str, Any] | Suite,
+    suite: str | Path | Mapping[str, Any] | Suite | None = None,
     store: Path | str | None = None,
     *,
+    problems: Sequence[Any] = (),
+    solvers: Sequence[Any] = (),
+    seeds: int | Sequence[int] | None = None,
+    budget: Budget | None = None,
     only: str | None = None,
     retry: bool = False,
     quiet: bool = False,
@@ -132,27 +138,42 @@ def run(
     workers: int | Literal["auto"] = 1,
     limits: Limits | None = None,
     scheduler: str | None = None,
-    finished: Callable[[Results], None] | None = None,
+    observer: Observer | None = None,
+    command: str = "ob.run",
 ) -> Results:
     """Run a suite, or what of it is not in its store yet, and return its results.
 
+    A class or an object of a script or a notebook is identified by what its code does and refers
+    to, an instance by its data: what did not change is not run again. Both are sent to the worker
+    processes with all that they refer to, so that nothing keeps a solver from the test data which
+    a global variable holds that it names.
+
     Parameters
     ----------
-    suite : str, Path, mapping or Suite
+    suite : str, Path, mapping or Suite, optional
         The name of a suite in the `catalogue`, a TOML file, its tables, or a suite.
     store : Path, optional
         The SQLite file; ``orthobench-results/SUITE/results.sqlite`` where none is named.
+    problems : sequence, optional
+        Instances such as ``ob.stochastic_pca(X, k=8)``, specifications such as ``"digits k=4"``,
+        problems, their classes, or ``"FILE.py:CLASS"``, in place of a suite.
+    solvers : sequence, optional
+        Classes, objects, specifications such as ``"oja step=0.5"``, or ``"FILE.py:CLASS"``; by
+        default those of the suite, or all that take the problems.
+    seeds : int or sequence of int, optional
+        Their number, from 0, or they themselves; 10 by default.
+    budget : Budget, optional
+        In place of the suite's; of problems by default 10,000 samples.
     only : str, optional
         A pattern such as ``"digits* oja*"``: run only the cells whose ``PROBLEM SOLVER`` matches.
     retry : bool
         Run cells again that failed before.
     quiet : bool
-        No progress display on standard error.
+        Without an observer: no progress display on standard error.
     executor : str
         ``"local"``: in processes of this machine. Each solver is in one of its own, apart from
         the judge, the clock is checked, and a process that dies or hangs costs no more than its
-        cell. ``"dask"``: the same on a Dask cluster. ``"inline"``: in this process, unguarded;
-        needed for classes that are defined in a script or a notebook.
+        cell. ``"dask"``: the same on a Dask cluster. ``"inline"``: in this process, unguarded.
     workers : int or "auto"
         Processes of ``"local"``, or of the cluster that ``"dask"`` starts without a scheduler;
         ``"auto"``: as many as keep all physical cores busy.
@@ -160,9 +181,11 @@ def run(
         What one cell may take; not ``"inline"``.
     scheduler : str, optional
         Address of a Dask scheduler.
-    finished : callable, optional
-        Called with the results of each problem as soon as all of its cells are there, in the
-        suite's order.
+    observer : Observer, optional
+        Is told of cells as they begin and end, and gets the results of each problem as soon as
+        all of its cells are there; by default a progress display.
+    command : str
+        What the store says started the run.
 
     Returns
     -------
@@ -177,7 +200,7 @@ def run(
     StoreError
         Where the store cannot be used.
     """
-    known = find_suite(suite)
+    known = find_suite(suite, problems, solvers, seeds, budget)
     path = Path(store or default_store(known))
     planned = known.cells()
     asked = matching(planned, only)
@@ -187,13 +210,12 @@ def run(
     with ExitStack() as stack:
         opened = stack.enter_context(Store(path, write=True)) if exists(path) else None
         done = opened.known(p.key for p in planned) if opened else set()
+        observer = stack.enter_context(observer or Progress(quiet))
         if opened and not retry and (there := complete(opened, known, planned)):
             results = Results(known.name, path, there, score=known.score)
-            with Progress(0, quiet, skipped=len(there)):
-                pass
+            observer.expect(0, len(there))
             for of_problem in grouped(there, lambda r: r.problem.label).values():
-                if finished:
-                    finished(replace(results, records=of_problem))
+                observer.table(replace(results, records=of_problem))
             return results
         preflight.check_problems(asked, done)
         with limited(known.threads):
@@ -202,13 +224,13 @@ def run(
         facts = {**ran_on, "run": {**how, **asdict(limits or Limits())}}
         # nothing is written before all that can be refused is checked
         opened = opened or stack.enter_context(Store(path, write=True))
-        session = opened.begin(known, planned, hide_home(shlex.join(sys.argv)), facts)
+        session = opened.begin(known, planned, hide_home(command), facts)
         if retry:
             pairs = {pair_of(p) for p in asked}
             records = (r for r in opened.records(known.name) if not r.ok)
             opened.discard({r.key for r in records if (r.problem.label, r.solver.label) in pairs})
         course = RemainingCells(known, opened, planned, asked)
-        _execute(opened, session, course, run_cells, quiet, partial(_tell, finished, opened, known))
+        _execute(opened, session, course, run_cells, observer, known)
         opened.end(session)
         return Results(known.name, path, opened.records(known.name), score=known.score)
 
@@ -257,26 +279,26 @@ def _explain_rest(suite: Suite, trial: Cell) -> list[dict[str, str]]:
     ]
 
 
-def find_suite(suite: str | Path | Mapping[str, Any] | Suite) -> Suite:
-    """Return the suite that is meant: by name, by file, by tables, or itself."""
-    if isinstance(suite, Suite):
-        return suite
-    if isinstance(suite, Mapping):
-        return from_table(suite, "suite", catalogue())
-    return load(find_path(suite), catalogue())
-
-
-def find_path(suite: str | Path) -> Path:
-    """Return the file of a suite: the file itself, or that of the suite of this name.
+def find_suite(
+    suite: str | Path | Mapping[str, Any] | Suite | None,
+    problems: Sequence[Any] = (),
+    solvers: Sequence[Any] = (),
+    seeds: int | Sequence[int] | None = None,
+    budget: Budget | None = None,
+) -> Suite:
+    """Return the suite that is meant, by name, by file, by tables, by what is in it, or itself.
 
     Raises
     ------
     UsageError
-        On an unknown name; suggests the nearest.
+        Where it cannot be run.
     """
-    if isinstance(suite, Path) or suite.endswith(".toml"):
-        return Path(suite)
-    return catalogue().suite(suite)
+    if not isinstance(suite, (Mapping, Suite)):
+        limits: Mapping[str, Any] = budget.limits if budget else {}
+        return requested_suite(suite, problems, solvers, seeds, name=NAME, **limits)
+    if problems or solvers or seeds or budget:
+        raise UsageError("a suite that is given as such has its own problems, solvers and seeds")
+    return suite if isinstance(suite, Suite) else from_table(suite, "suite", catalogue())
 
 
 def default_store(suite: Suite) -> Path:
@@ -293,46 +315,36 @@ def _workers(workers: int | str, executor: str, threads: int) -> int:
     return 1 if executor == "inline" else max(1, cores() // threads)
 
 
-def _tell(
-    finished: Callable[[Results], None] | None, store: Store, suite: Suite, problem: str
-) -> None:
-    """Show the results of a problem."""
-    if finished:
-        records = store.records(suite.name, problem)
-        finished(Results(suite.name, store.path, records, score=suite.score))
-
-
 def _execute(
     store: Store,
     session: int,
     course: RemainingCells,
     run_cells: Execute,
-    quiet: bool,
-    tell: Callable[[str], None],
+    observer: Observer,
+    suite: Suite,
 ) -> None:
-    """Run the cells that are left, store each as it is finished, and tell of finished problems."""
+    """Run the cells that are left, and store each as it ends."""
+
+    def show_finished() -> None:
+        for problem in course.tables():
+            records = store.records(suite.name, problem)
+            observer.table(Results(suite.name, store.path, records, score=suite.score))
+
     waiting = CellQueue(course.cells)
-    with Progress(len(course), quiet, skipped=course.stored) as progress:
-        _tell_finished(course, progress, tell)
-        for events in in_batches(run_cells(waiting)):
-            if finished := [(e.cell, e.outcome) for e in events if e.outcome]:
-                store.add(session, finished)
-            for event in events:
-                label = event.cell.label
-                if event.outcome is None:
-                    progress.begin(label, event.worker)
-                    continue
-                progress.advance(label, event.outcome.stop.status.failed, event.worker)
-                if new := course.finish(event.cell):
-                    waiting.add(new)
-            progress.expect(len(course))
-            _tell_finished(course, progress, tell)
-
-
-def _tell_finished(course: RemainingCells, progress: Progress, tell: Callable[[str], None]) -> None:
-    for problem in course.tables():
-        with progress.hidden():
-            tell(problem)
+    observer.expect(len(course), course.stored)
+    show_finished()
+    for events in in_batches(run_cells(waiting)):
+        if ended := [(e.cell, e.outcome) for e in events if e.outcome]:
+            store.add(session, ended)
+        for event in events:
+            label = event.cell.label
+            if event.outcome is None:
+                observer.begin(label, event.worker)
+                continue
+            observer.end(label, event.outcome.stop.status.failed, event.worker)
+            waiting.add(course.finish(event.cell))
+        observer.expect(len(course))
+        show_finished()
 
 
 def _solver(solver: str | AnySolver, parameters: Mapping[str, Any]) -> AnySolver:

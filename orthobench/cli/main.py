@@ -162,8 +162,9 @@ def run(suite: str | None, store: Path | None, only: str | None,
     writes a page about the store.
     """
     from orthobench import api
-    from orthobench.cli.adhoc import requested_suite
     from orthobench.harness.executors import Limits
+    from orthobench.registry.adhoc import requested_suite
+    from orthobench.report.terminal.progress import Progress
 
     requested = requested_suite(suite, **changes)
     path = store or api.default_store(requested)
@@ -175,9 +176,10 @@ def run(suite: str | None, store: Path | None, only: str | None,
         return
     try:
         results = api.run(
-            requested, path, only=only, retry=retry, quiet=quiet or as_json,
-            finished=None if as_json else print_tables, executor=executor, workers=workers,
+            requested, path, only=only, retry=retry, executor=executor, workers=workers,
             scheduler=scheduler, limits=Limits(timeout, memory_limit, isolate),
+            observer=Progress(quiet or as_json, None if as_json else print_tables),
+            command=shlex.join(sys.argv),
         )  # fmt: skip
     except KeyboardInterrupt as error:
         message = f"interrupted; finished cells are in {path}, run again to go on"

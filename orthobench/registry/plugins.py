@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib.metadata import Distribution, EntryPoint, entry_points
 from pathlib import Path
@@ -16,7 +16,7 @@ from typing import Any, Generic, TypeVar
 
 from orthobench.contract.parameters import ParameterError, make
 from orthobench.contract.placed_solvers import PlacedSolver, elsewhere
-from orthobench.contract.problem import AnyProblem
+from orthobench.contract.problem import AnyProblem, Oracle, Problem
 from orthobench.contract.solver import AnySolver
 from orthobench.errors import UsageError, unknown
 from orthobench.registry.claims import Paper
@@ -175,6 +175,51 @@ class Registry:
             known.update({name: Provided(item, plugin) for name, item in items.items()})
         self.plugins.append(plugin)
 
+    def register(self, cls: type) -> str:
+        """Add a class of a file, a script or a notebook; return its name.
+
+        Raises
+        ------
+        PluginError
+            Where it could not run.
+        UsageError
+            Where something installed has its name.
+        """
+        kind = "problem" if issubclass(cls, Problem) else "solver"
+        name, known = KINDS[kind][1](cls), self._of_kind(kind)
+        there = known.get(name)
+        if there is None or there.plugin is OWN:
+            known[name] = Provided(cls, OWN)
+        elif there.item is not cls:
+            raise UsageError(
+                f"{cls.__name__} has the name of {kind} {name!r} of {there.plugin}: give it another"
+            )
+        return name
+
+    def extended(self) -> Registry:
+        """Return a copy that more classes can be added to."""
+        return replace(self, solvers=dict(self.solvers), problems=dict(self.problems))
+
+    def base_of(self, oracle: Oracle) -> type[AnyProblem]:
+        """Return the base class of the family whose problems offer what an oracle does.
+
+        Raises
+        ------
+        UsageError
+            Where there is none.
+        """
+        kinds = type(oracle).__mro__
+        items: list[Any] = [provided.item for provided in self.problems.values()]
+        classes: list[Any] = [cls for cls in items if isinstance(cls, type)]  # not given instances
+        bases = {cls: next(b for b in cls.__mro__ if "family" in vars(b)) for cls in classes}
+        offered = {one.offers: bases[cls] for cls in classes for one in (bases[cls], cls)}
+        if not (fit := [kind for kind in kinds if kind in offered]):
+            raise UsageError(
+                f"no installed family has problems that offer a {type(oracle).__name__}: pass a "
+                "Problem instead of its instance"
+            )
+        return offered[fit[0]]
+
     def solver(self, name: str, parameters: Mapping[str, Any] | None = None) -> AnySolver:
         """Make the solver with a name.
 
@@ -197,7 +242,10 @@ class Registry:
         UsageError
             On an unknown name, where it suggests the nearest, or a wrong parameter.
         """
-        return make(self.problem_class(name), parameters or {}, f"problem {name}")
+        item: Any = self.problem_class(name)
+        if isinstance(item, Problem):  # its instance is given
+            return item
+        return make(item, parameters or {}, f"problem {name}")
 
     def problem_class(self, name: str) -> type[AnyProblem]:
         """Return the class of problems with a name.
@@ -258,6 +306,29 @@ class Registry:
             if name in known:
                 other = known[name].plugin
                 raise PluginError(f"{plugin} brings {kind} {name!r}, which {other} brings already")
+
+
+OWN = Plugin("own")
+"""What brings the classes of a file, a script or a notebook."""
+
+
+def register(cls: type[T]) -> type[T]:
+    """Put a class of solvers or problems into the catalogue of this process, by its name.
+
+    Parameters
+    ----------
+    cls : type of Solver or Problem
+        Returned as it is, so that this can stand above a class as a decorator.
+
+    Raises
+    ------
+    PluginError
+        Where it could not run.
+    UsageError
+        Where something installed has its name.
+    """
+    catalogue().register(cls)
+    return cls
 
 
 @cache

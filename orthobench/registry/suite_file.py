@@ -19,6 +19,7 @@ from orthobench.harness.cell import Level
 from orthobench.harness.identity import label
 from orthobench.harness.stopping import Budget
 from orthobench.harness.suite import TRIALS, Suite, SuiteProblem, SuiteSolver
+from orthobench.registry.own import named
 from orthobench.registry.plugins import Registry
 from orthobench.registry.suite_values import (
     KeyPath,
@@ -78,7 +79,10 @@ def load(path: Path, registry: Registry, changes: Mapping[str, Any] | None = Non
     try:
         if "on" not in (changes or {}):
             refuse_clusters(table)
-        suite = _parse(_changed(table, changes or {}), path.stem, registry)
+        kept = {key: value for key, value in table.items() if key not in (changes or {})}
+        ours, registry = named(changes or {}, registry)
+        table, registry = named(kept, registry, path.parent)
+        suite = _parse(_changed(table, ours), path.stem, registry)
     except SuiteError as error:
         if error.path[:1] and error.path[0] in (changes or {}):
             raise error.as_usage_error("command line", {}) from None
@@ -92,6 +96,8 @@ def from_table(table: Mapping[str, Any], name: str, registry: Registry) -> Suite
     Parameters
     ----------
     table : mapping
+        Its problems and solvers may also be specifications, classes and objects: see
+        `orthobench.registry.own.named`.
     name : str
     registry : Registry
         The solvers and problems that it may name.
@@ -102,7 +108,8 @@ def from_table(table: Mapping[str, Any], name: str, registry: Registry) -> Suite
         Where the suite cannot be run; names the key.
     """
     try:
-        return _parse(table, name, registry)
+        named_table, known = named(table, registry)
+        return _parse(named_table, name, known)
     except SuiteError as error:
         raise error.as_usage_error(name, {}) from None
 
@@ -201,7 +208,7 @@ def _problems(
         for given in _crossed(settings, path):
             problem = _make(registry.problem, entry["name"], given, path)
             text = _label(entry, problem, given, path, labels)
-            version = registry.problems[problem.name].version
+            version = registry.problems[entry["name"]].version
             own_levels = levels_of(problem.at, path) if at is None else at
             yield SuiteProblem(problem, text, own, version, own_levels)
 

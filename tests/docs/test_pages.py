@@ -34,6 +34,8 @@ def named(page):
 
 
 def executed(code, names):
+    if match := re.match(r"# (\w+\.py)\n", code):
+        Path(match[1]).write_text(code, encoding="utf-8")
     exec(code, names)  # noqa: S102 - the page's own code
 
 
@@ -72,6 +74,9 @@ def test_suites_are_valid_and_named(page, text, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     np.save("X.npy", np.eye(20))
     assert re.match(r"# [\w-]+\.toml\n", text)
+    for code in texts(ROOT / page, "python"):
+        if code.startswith("# my_oja.py\n"):
+            Path("my_oja.py").write_text(code, encoding="utf-8")
     suite = from_table(tomllib.loads(text), page, catalogue())
     for problem in suite.problems:
         assert all(s.solver.refuses(problem.problem) is None for s in suite.solvers)

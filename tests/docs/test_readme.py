@@ -9,12 +9,12 @@ import pytest
 from fences import texts
 
 import orthobench
-from orthobench.cli.adhoc import requested_suite
 from orthobench.contract.samples import SampleOracle
 from orthobench.families.orthogonal_group import maker as orthogonal_group
 from orthobench.families.sparse_pca import maker as sparse_pca
 from orthobench.families.stiefel import maker as stiefel
 from orthobench.families.stochastic_pca import maker as stochastic_pca
+from orthobench.registry.adhoc import requested_suite
 from orthobench.registry.plugins import catalogue
 
 README = Path(__file__).parents[2] / "README.md"

@@ -13,7 +13,6 @@ from math import inf
 from queue import Empty, SimpleQueue
 
 from orthobench.contract.problem import Solution
-from orthobench.errors import UsageError
 from orthobench.harness.cell import Cell
 from orthobench.harness.executors import Event, Events, Limits
 from orthobench.harness.executors.cell_queue import CellQueue, Data
@@ -59,14 +58,8 @@ def run(
         Threads of the libraries in each; set before they are loaded.
     limits : Limits, optional
         The most that one cell may take.
-
-    Raises
-    ------
-    UsageError
-        Where a class of a cell is defined in a script, which other processes cannot import.
     """
     waiting = CellQueue.of(cells)
-    refuse_scripts(waiting)
     replies: Replies = SimpleQueue()
     crew = [Worker(str(i + 1), threads, limits or Limits(), replies) for i in range(workers)]
     try:
@@ -80,17 +73,6 @@ def run(
     finally:
         for worker in crew:
             worker.close()
-
-
-def refuse_scripts(cells: Iterable[Cell]) -> None:
-    """Refuse cells whose classes are defined in a script, which other processes cannot import."""
-    for cell in cells:
-        for item in (cell.solver, cell.problem):
-            if type(item).__module__ == "__main__":
-                raise UsageError(
-                    f"{item.name} is defined in the script itself, which other processes cannot "
-                    "import: put it into a module, or use the inline executor"
-                )
 
 
 def execute(worker: Worker, cell: Cell) -> Outcome:

@@ -263,7 +263,7 @@ class TestEndToEnd:
 
     @pytest.mark.wide
     def test_the_command_line_prints_their_paths(self, suite, tmp_path, monkeypatch):
-        monkeypatch.setattr("orthobench.cli.adhoc.requested_suite", lambda *_, **__: suite)
+        monkeypatch.setattr("orthobench.registry.adhoc.requested_suite", lambda *_, **__: suite)
         words = ["run", "toys", "-q", "--store", str(tmp_path / "s.sqlite")]
         result = CliRunner().invoke(main, [*words, "--executor", "inline"])
         assert result.exit_code == 1  # power fault=nan has failed

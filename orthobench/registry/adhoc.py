@@ -1,56 +1,73 @@
-"""Suites from the command line: a named one with changes, or problems as ``NAME key=value ...``."""
+"""Suites that a caller asks for: a named one with changes, or one of problems and solvers."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
-from orthobench.api import find_path
 from orthobench.contract.parameters import parameters_of
 from orthobench.errors import UsageError
 from orthobench.harness.suite import Suite
+from orthobench.registry.own import named
 from orthobench.registry.plugins import Registry, catalogue
 from orthobench.registry.suite_file import among, from_table, load
-from orthobench.registry.suite_values import specification
+from orthobench.registry.suite_values import SuiteError
 
 DEFAULT = "quickstart"
 """The suite that runs if none is named."""
 
 NAME = "command-line"
-"""The name of a suite of problems from the command line."""
+"""The name of a suite of problems, unless a caller says another."""
 
 SAMPLES = 10_000
 """The default budget of such a suite, in samples."""
 
 
+def find_path(suite: str | Path) -> Path:
+    """Return the file of a suite: the file itself, or that of the suite of this name.
+
+    Raises
+    ------
+    UsageError
+        On an unknown name; suggests the nearest.
+    """
+    if isinstance(suite, Path) or suite.endswith(".toml"):
+        return Path(suite)
+    return catalogue().suite(suite)
+
+
 def requested_suite(
-    suite: str | None = None,
-    problems: Sequence[str] = (),
-    solvers: Sequence[str] = (),
-    seeds: int | None = None,
-    samples: int | None = None,
-    seconds: float | None = None,
-    steps: int | None = None,
-    flops: float | None = None,
+    suite: str | Path | None = None,
+    problems: Sequence[Any] = (),
+    solvers: Sequence[Any] = (),
+    seeds: int | Sequence[int] | None = None,
     on: Sequence[str] = (),
     measure: str | None = None,
+    name: str = NAME,
+    **limits: float | None,
 ) -> Suite:
-    """Return the suite that a command line asks for.
+    """Return the suite that a caller asks for.
 
     Parameters
     ----------
-    suite : str, optional
+    suite : str or Path, optional
         Name or file; `DEFAULT` if there are no problems either.
-    problems, solvers : sequence of str
-        Specifications ``NAME key=value ...``. Problems make a suite of their own, with `solvers`,
-        or with all solvers that can take them. Solvers without problems replace those of the suite.
-    seeds, samples, seconds, steps, flops
-        Number of seeds and budget, instead of the suite's.
+    problems, solvers : sequence
+        Specifications ``NAME key=value ...`` and what else `orthobench.registry.own.named` takes.
+        Problems make a suite of their own, with `solvers`, or with all solvers that can take them.
+        Solvers without problems replace those of the suite.
+    seeds : int or sequence of int, optional
+        Instead of the suite's.
     on : sequence of str
         The places to compute at; of several, solvers run at each. With problems alone, solvers that
         compute at none of them are left out.
     measure : str, optional
         What runs measure beside time.
+    name : str
+        The name of a suite of problems.
+    **limits
+        The budget, by the names that `Budget` has, instead of the suite's.
 
     Raises
     ------
@@ -62,25 +79,25 @@ def requested_suite(
         raise UsageError(
             f"problems make a comparison of their own, without the suite {suite!r}: leave one out"
         )
-    limits = {"samples": samples, "seconds": seconds, "steps": steps, "flops": flops}
     changes: dict[str, Any] = {
-        "seeds": seeds,
+        "seeds": seeds if seeds is None or isinstance(seeds, int) else list(seeds),
         "budget": {key: value for key, value in limits.items() if value is not None},
         "on": list(on),
         "measure": measure,
-        "solver": [specification(text) for text in solvers],
+        "solver": list(solvers),
     }
     changes = {key: value for key, value in changes.items() if value}
-    if problems:
-        return from_table(_suite_of([*map(specification, problems)], changes), NAME, catalogue())
-    return load(find_path(suite or DEFAULT), catalogue(), changes)
-
-
-def _suite_of(problems: list[dict[str, Any]], changes: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the TOML table of a suite of these problems."""
-    places = changes.get("on", ["numpy"])
-    solvers = changes.get("solver") or _suitable(catalogue(), problems, places)
-    return {"budget": {"samples": SAMPLES}, **changes, "problem": problems, "solver": solvers}
+    if not problems:
+        return load(find_path(suite or DEFAULT), catalogue(), changes)
+    table = {"budget": {"samples": SAMPLES}, **changes, "problem": list(problems)}
+    if not solvers:
+        try:
+            table, registry = named(table, catalogue())
+        except SuiteError as error:
+            raise error.as_usage_error(name, {}) from None
+        table["solver"] = _suitable(registry, table["problem"], on or ["numpy"])
+        return from_table(table, name, registry)
+    return from_table(table, name, catalogue())
 
 
 def _suitable(
