@@ -2,95 +2,88 @@
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from orthobench.atlas.advice import expected_order
-from orthobench.contract.parameters import parameters_of
-from orthobench.contract.problem import AnyProblem
 from orthobench.errors import UsageError
-from orthobench.harness.identity import label
-from orthobench.harness.suite import TRIALS, SuiteSolver
-from orthobench.registry.entries import specification
-from orthobench.registry.plugins import catalogue
-from orthobench.tools.formatting import listed
+from orthobench.harness.cell import Level
+from orthobench.harness.identity import canonical, describe, digest
+from orthobench.harness.stopping import Budget
+from orthobench.harness.suite import Suite, SuiteSolver
+from orthobench.racing.halving import SEEDS
+from orthobench.registry.adhoc import requested_suite
+from orthobench.tools.formatting import assignments, listed
 
 
 @dataclass(frozen=True)
-class Entrants:
-    """Who races on a problem.
+class Entry:
+    """Who races on what.
 
     Attributes
     ----------
-    solvers : tuple of SuiteSolver
-        A configuration each, in the order in which they run.
+    suite : Suite
+        Its solvers are configurations, in the order in which they run. Each has a label of its own:
+        of points of a grid, with their values.
     missing : mapping
         What to install for solvers that cannot run, by name.
     """
 
-    solvers: tuple[SuiteSolver, ...]
+    suite: Suite
     missing: Mapping[str, str]
 
 
-def entrants(problem: AnyProblem, named: Sequence[str] = ()) -> Entrants:
+def entry(problem: Any, cost: str = "seconds", solvers: Sequence[Any] = ()) -> Entry:
     """Return who races on a problem.
 
     Parameters
     ----------
-    problem : Problem
-    named : sequence of str
-        Specifications ``NAME key=value ...``; all solvers that take the problem where none is.
+    problem : str, Problem or Instance
+    cost : str
+    solvers : sequence
+        Specifications, classes or objects; all solvers that take the problem where there is none.
 
     Raises
     ------
     UsageError
         Where a specification is wrong, or nobody can take the problem.
     """
-    known, missing, found = catalogue(), dict[str, str](), list[SuiteSolver]()
-    entries = [specification(text) for text in named] or [{"name": n} for n in known.solvers]
-    refusals = []
-    for entry in entries:
-        name, settings = entry["name"], {k: v for k, v in entry.items() if k != "name"}
-        if name in known.solvers and not named and _required(name):
-            continue
-        first = known.solver(name, settings)
-        if why := first.refuses(problem):
-            if issubclass(problem.offers, first.needs) and first.missing_packages():
-                missing[name] = why
-            refusals.append(f"{name}: {why}")
-            continue
-        found += _configurations(name, settings)
-    if not found:
-        why = listed(refusals, 3) if named else "see orthobench list"
-        raise UsageError(f"no installed solver can take {problem.name} ({why})")
-    order = {name: i for i, name in enumerate(expected_order(problem))}
-    return Entrants(
-        tuple(sorted(found, key=lambda s: (bool(_extra(s, named)), order.get(s.solver.name, 99)))),
-        missing,
+    measure = "memory" if cost == "memory" else None
+    asked = requested_suite(None, [problem], solvers, SEEDS, measure=measure)
+    known = asked.problems[0]
+    refusals = {s.label: s.solver.refuses(known.problem) for s in asked.solvers}
+    able = [s for s in asked.solvers if refusals[s.label] is None]
+    if not able:
+        reasons = [f"{name}: {why}" for name, why in refusals.items()]
+        raise UsageError(f"no solver can take {known.label} ({listed(reasons, 3)})")
+    first = {name: place for place, name in enumerate(expected_order(known.problem))}
+
+    def place(s: SuiteSolver) -> tuple[bool, int]:
+        return s.label != s.solver.name, first.get(s.solver.name, len(first))
+
+    about = canonical(describe(known.problem)) + known.problem.checksum()
+    name = f"race-{known.problem.name}-{digest(about)[:8]}"
+    levels = [Level(metric, most[0]) for metric, most in known.problem.at.items() if most]
+    missing = {s.solver.name: s.solver.missing_packages() for s in asked.solvers}
+    return Entry(
+        replace(
+            asked,
+            name=f"{name}-{measure}" if measure else name,
+            problems=(replace(known, budget=Budget(), levels=tuple(levels)),),
+            solvers=tuple(sorted(_configurations(able), key=place)),
+        ),
+        {name: why for name, why in missing.items() if why},
     )
 
 
-def _required(name: str) -> bool:
-    return any(p.required for p in parameters_of(catalogue().solvers[name].item))
-
-
-def _extra(entrant: SuiteSolver, named: Sequence[str]) -> bool:
-    """Whether it is another point of a solver's grid than the one by default."""
-    return entrant.label != entrant.solver.name and entrant.label not in named
-
-
-def _configurations(name: str, settings: Mapping[str, Any]) -> Iterator[SuiteSolver]:
-    """Yield a solver as it is by default, and at the points of the grids that it declares."""
-    provided = catalogue().solvers[name]
-    declared = parameters_of(provided.item)
-    grids = {p.name: p.grid for p in declared if p.grid and p.name not in settings}
-    points = itertools.product(*grids.values())
-    seen = []
-    tried = (dict(zip(grids, point, strict=True)) for point in itertools.islice(points, TRIALS))
-    for given in ({}, *tried):
-        solver = catalogue().solver(name, {**settings, **given})
-        if solver not in seen:
-            seen.append(solver)
-            yield SuiteSolver(solver, label(solver, {**settings, **given}), {}, provided.version)
+def _configurations(solvers: Sequence[SuiteSolver]) -> list[SuiteSolver]:
+    """Return each solver as it is by default, and at the points of its grid."""
+    found: dict[Any, SuiteSolver] = {}
+    for s in solvers:
+        if s.tuned and s.label == s.solver.name:
+            plain = type(s.solver)()
+            found.setdefault(plain, replace(s, solver=plain, tuned={}))
+        label = " ".join([s.label, assignments(s.tuned, " ")]).strip()
+        found.setdefault(s.solver, replace(s, label=label, tuned={}))
+    return list(found.values())

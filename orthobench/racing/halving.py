@@ -3,10 +3,10 @@
 Successive halving with adaptive capping. A first run gives a value and what it costs to come within
 the tolerance of it: from there the gap is that from the start to the best value seen. Then each of
 the others has a few times the seconds of the leader, the cheapest of those that are there; what is
-not there by then is dropped. Where that is more than the time allows, all have equal shares of it,
-and those behind the leader at equal time are dropped first. What did not take a step yet, or what
-would pass the best value at the rate at which it falls, is looked at again. The best of the rest
-run on fresh seeds until `orthobench.decide` names the cheapest that is as good.
+not there by then is dropped. Where that is more than the time allows, all have equal shares of it;
+those behind the leader at equal time are dropped, and the others have more. What did not take a
+step yet, or would pass the best value at the rate at which it falls, is looked at again. The best
+of the rest run on fresh seeds until `orthobench.decide` names the cheapest that is as good.
 """
 
 from __future__ import annotations
@@ -33,6 +33,9 @@ SEEDS = 10
 FACTOR = 4.0
 """How many times the seconds of the leader a configuration has to get as far."""
 
+MOST = 10.0
+"""How many times the seconds of the leader what may pass the best value has at most."""
+
 FIRST = 0.1
 """The share of the time of a race that its first run may take."""
 
@@ -45,6 +48,12 @@ FINALS = 0.4
 DOUBLINGS = 3
 """A run may go on that would pass the best value after so many doublings of its time, if each
 gained what the last one did."""
+
+BEHIND = 2.0
+"""What had no time to get there is dropped where the leader is as far in this fraction of it."""
+
+FRESH = 2.5
+"""How many times the seconds of the leader a finalist has on a fresh seed."""
 
 FAR = 3.0
 """A finalist is dropped where its cost is more than this over that of the leader, but for one."""
@@ -239,10 +248,9 @@ class Field:
             factor = factor_text(trial.cap / self.lead)
             return f"more than {factor} times the time of {leader} for the same quality"
         start, best = self.gaps[0]
-        behind = trial.lowest - self.latest[leader, 0].at(trial.cap)
-        moved = len(trial.values) > 1
-        if moved and behind > self.rules.tolerance * (start - best):
-            return f"behind {leader} after {trial.cap:.2g} s"
+        behind = trial.lowest - self.latest[leader, 0].at(trial.cap / BEHIND)
+        if len(trial.values) > 1 and behind > self.rules.tolerance * (start - best):
+            return f"after {trial.cap:.2g} s behind where {leader} is in half of that"
         return ""
 
     @property
@@ -323,8 +331,11 @@ class Field:
         if left <= 0:
             return None
         if left > FINALS * self.rules.total or self.leader is None:
-            ask = self._untried(left, overhead, running)
-            ask = ask or self._second_look(left, overhead, running)
+            ask = (
+                self._look(left, overhead, running, contenders=True)
+                or self._untried(left, overhead, running)
+                or self._look(left, overhead, running, contenders=False)
+            )
             if ask:
                 return ask
         return next(self._fresh(running), None)
@@ -359,35 +370,59 @@ class Field:
         most = FACTOR * self.lead if self.rules.timed else math.inf
         return max(self.floor, overhead, min(most, share))
 
-    def _second_look(self, left: float, overhead: float, running: Collection[Run]) -> Ask | None:
-        """Return the next run of what had too little time to be judged."""
+    def _look(
+        self, left: float, overhead: float, running: Collection[Run], contenders: bool
+    ) -> Ask | None:
+        """Return the next run of what had too little time: the leader first, then by value.
+
+        Parameters
+        ----------
+        left, overhead, running
+            As of `next`.
+        contenders : bool
+            Only what is known to keep up with the leader; otherwise also what took no step yet, or
+            falls fast.
+        """
         first = [self.latest[name, 0] for name in self.rules.order if (name, 0) in self.latest]
-        looks = [t for t in first if (t.configuration, 0) not in running and self._open(t)]
+        free = [t for t in first if (t.configuration, 0) not in running]
+        looks = [t for t in free if (self._contends(t) if contenders else self._may_win(t))]
         if not looks or self.leader is None:
             return None
-        trial = min(looks, key=lambda t: t.lowest)
+        trial = min(looks, key=lambda t: (t.configuration != self.leader, t.lowest))
         cap = max(FACTOR * trial.cap, self._cap(left, len(looks), overhead))
         return Ask(trial.configuration, 0, min(cap, FIRST * self.rules.total))
 
-    def _open(self, trial: Trial) -> bool:
-        """Whether a trial might still win, and there is something to be gained by more time."""
-        if trial.failed or trial.ended or not len(trial.values):
+    def _more(self, trial: Trial) -> bool:
+        """Whether a run was cut off, and may have more time."""
+        cut = not (trial.failed or trial.ended)
+        return cut and trial.cap < FIRST * self.rules.total
+
+    def _contends(self, trial: Trial) -> bool:
+        """Whether a run that was cut off keeps up with the leader, or leads and falls on."""
+        if not self._more(trial) or len(trial.values) < 2:
             return False
-        if FACTOR * trial.cap > FIRST * self.rules.total and trial.cap >= self.lead:
+        if trial.configuration == self.leader:
+            return trial.seconds_to(self.target(0)) > trial.cap / BEHIND
+        return trial.lowest > self.target(0) and trial.configuration not in self.dropped
+
+    def _may_win(self, trial: Trial) -> bool:
+        """Whether a run that was cut off took no step yet, or would pass the best value soon."""
+        if not self._more(trial):
+            return False
+        if len(trial.values) < 2:
+            return trial.cap < self.lead
+        if trial.cap >= MOST * max(self.lead, self.floor):
             return False
         start, best = self.gaps[0]
-        slack = self.rules.tolerance * (start - best)
         gain = trial.at(trial.cap / 2) - trial.lowest
-        if trial.lowest - DOUBLINGS * gain < best - slack and trial.lowest > best:
-            return True
-        missing = trial.lowest > self.target(0)
-        return missing and trial.configuration not in self.dropped
+        soon = trial.lowest - DOUBLINGS * gain
+        return trial.lowest > self.target(0) and soon < best - self.rules.tolerance * (start - best)
 
     def _fresh(self, running: Collection[Run]) -> Iterator[Ask]:
         """Yield the runs of finalists on fresh seeds, until the cheapest is known."""
         if self.leader is None:
             return
-        cap = max(self.floor, FACTOR * self.lead)
+        cap = max(self.floor, FRESH * self.lead)
         for seed in range(1, SEEDS):
             if seed >= FEWEST and self.settled:
                 return

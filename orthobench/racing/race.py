@@ -18,24 +18,21 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from orthobench.api import RESULTS
-from orthobench.contract.parameters import values_of
-from orthobench.contract.problem import AnyProblem
+from orthobench.contract.parameters import parameters_of, values_of
 from orthobench.decide.answer import answer
 from orthobench.decide.comparisons import compare
 from orthobench.decide.rule import TOLERANCE
 from orthobench.errors import DataError, UsageError, unknown
-from orthobench.harness.cell import Cell, Level
+from orthobench.harness.cell import Cell
 from orthobench.harness.executors import Limits
+from orthobench.harness.executors.cell_queue import kernels_of
 from orthobench.harness.executors.local import Worker, next_events
-from orthobench.harness.identity import canonical, describe, digest, label
 from orthobench.harness.stopping import Budget, RunStatus, Termination
-from orthobench.harness.suite import Suite, SuiteProblem
+from orthobench.harness.suite import Suite
 from orthobench.harness.trace import Outcome
 from orthobench.racing import wording
-from orthobench.racing.entrants import Entrants, entrants
-from orthobench.racing.halving import SEEDS, Field, Rules, Trial
-from orthobench.registry.entries import specification
-from orthobench.registry.plugins import catalogue
+from orthobench.racing.entrants import entry
+from orthobench.racing.halving import Field, Rules, Trial
 from orthobench.report.notebook_view import Results
 from orthobench.results.runs import Run
 from orthobench.results.schema import exists
@@ -54,8 +51,11 @@ COSTS = ("seconds", "samples", "flops", "memory")
 RESERVE = 0.3, 0.03
 """Seconds kept for the end of a race, and the share of its time."""
 
-SLACK = 3.0
+SLACK = 2.0
 """The least seconds beside its clock that a run may take before its process is killed."""
+
+COMPILING = 0.15
+"""The share of the time of a race that kernels may take to compile for the first time."""
 
 TICK = 4.0
 """Seconds between two standings."""
@@ -147,12 +147,12 @@ class Race:
 
 
 def race(
-    problem: str | AnyProblem,
+    problem: Any,
     within: float = 120.0,
     tolerance: float = TOLERANCE,
     cost: str = "seconds",
     *,
-    solvers: Sequence[str] = (),
+    solvers: Sequence[Any] = (),
     memory: int | None = None,
     store: Path | str | None = None,
     tell: Callable[[str], None] | None = None,
@@ -161,13 +161,13 @@ def race(
 
     All solvers that take the problem race, and the points of the grids that they declare. Those
     that are not there in a few times the time of the leader are dropped: see
-    `orthobench.racing.halving`.
+    `orthobench.racing.halving`. What is compared at levels of another metric races at the first.
     A race that was interrupted goes on from its store.
 
     Parameters
     ----------
-    problem : str or Problem
-        As ``"npy-pca path=X.npy k=8"``, or a problem.
+    problem : str, Problem or Instance
+        As ``"npy-pca path=X.npy k=8"``, or data of your own such as ``ob.stochastic_pca(X, k=8)``.
     within : float
         Seconds that it may take in all.
     tolerance : float
@@ -175,8 +175,9 @@ def race(
         above the best.
     cost : str
         What is to be least: ``"seconds"``, ``"samples"``, ``"flops"`` or ``"memory"``.
-    solvers : sequence of str
-        Specifications ``NAME key=value ...``; all where none is given.
+    solvers : sequence
+        Specifications ``NAME key=value ...``, classes or objects; all that take the problem, and
+        the grids that they declare, where none is given.
     memory : int, optional
         The most bytes that the process of a solver may take (on Linux).
     store : path, optional
@@ -197,12 +198,12 @@ def race(
 
 
 def races(
-    problems: Sequence[str | AnyProblem],
+    problems: Sequence[Any],
     within: float,
     tolerance: float,
     cost: str,
     *,
-    solvers: Sequence[str],
+    solvers: Sequence[Any],
     memory: int | None,
     store: Path | str | None,
     tell: Callable[[str], None] | None,
@@ -211,14 +212,14 @@ def races(
     began = time.monotonic()
     _check(within, tolerance, cost)
     limits = Limits(None, memory)
-    suites = [_suite(problem, cost, solvers) for problem in problems]
+    entries = [entry(problem, cost, solvers) for problem in problems]
     found: list[Race] = []
-    for i, (suite, who) in enumerate(suites):
+    for i, (suite, missing) in enumerate((e.suite, e.missing) for e in entries):
         spent = time.monotonic() - began
         path = Path(store or safe_join(Path(), RESULTS, suite.name, FILE))
         rules = Rules(
-            {s.label: s.solver.name for s in who.solvers},
-            (within - spent) / (len(suites) - i) if i else within / len(suites),
+            {s.label: s.solver.name for s in suite.solvers},
+            (within - spent) / (len(entries) - i) if i else within / len(entries),
             tolerance,
             cost == "seconds",
         )
@@ -229,8 +230,8 @@ def races(
         except KeyboardInterrupt:
             if not course.trials:
                 raise
-            return [*found, _result(course, who, interrupted=True)]
-        found.append(_result(course, who, interrupted=False))
+            return [*found, _result(course, missing, interrupted=True)]
+        found.append(_result(course, missing, interrupted=False))
     return found
 
 
@@ -241,29 +242,6 @@ def _check(within: float, tolerance: float, cost: str) -> None:
         raise UsageError(f"the tolerance is a part of the gap, in (0, 1), not {tolerance}")
     if cost not in COSTS:
         raise unknown("cost", cost, COSTS)
-
-
-def _suite(problem: str | AnyProblem, cost: str, solvers: Sequence[str]) -> tuple[Suite, Entrants]:
-    """Return the comparison of which a race runs the part that tells, and who races."""
-    recipe, text = problem, ""
-    if isinstance(recipe, str):
-        settings: dict[str, Any] = specification(recipe)
-        recipe = catalogue().problem(settings.pop("name"), settings)
-        text = label(recipe, settings)
-    who = entrants(recipe, solvers)
-    measure = "memory" if cost == "memory" else ""
-    known = catalogue().problems.get(recipe.name)
-    version = known.version if known else (recipe.name, "")
-    levels = tuple(Level(metric, most[0]) for metric, most in recipe.at.items() if most)
-    name = f"race-{recipe.name}-{digest(canonical(describe(recipe)))[:8]}"
-    suite = Suite(
-        f"{name}-{measure}" if measure else name,
-        (SuiteProblem(recipe, text or label(recipe), Budget(), version, levels),),
-        who.solvers,
-        tuple(range(SEEDS)),
-        measure=measure,
-    )
-    return suite, who
 
 
 @dataclass
@@ -281,6 +259,7 @@ class _Course:
     cells: dict[At, Cell] = field(default_factory=dict)
     dropped: dict[str, float] = field(default_factory=dict)
     overheads: list[float] = field(default_factory=list)
+    compiled: frozenset[str] = frozenset()
     running: dict[At, float] = field(default_factory=dict)
 
     @property
@@ -349,12 +328,20 @@ class _Course:
             if ask is None:
                 break
             at = ask.configuration, ask.seed
-            slack = max(SLACK, *self.overheads) if self.overheads else math.inf
-            timeout = min(ask.cap + slack, max(self.left, 0.01))
+            cell = replace(planned[at], budget=Budget(seconds=ask.cap))
+            timeout = min(ask.cap + self._slack(cell), max(self.left, 0.01))
             worker.limits = replace(self.limits, timeout=timeout)
             self.running[at] = self.elapsed
-            worker.begin(replace(planned[at], budget=Budget(seconds=ask.cap)))
+            worker.begin(cell)
         return bool(self.running)
+
+    def _slack(self, cell: Cell) -> float:
+        """Return the seconds beside its clock that a run may take before its process is killed."""
+        if not self.overheads:
+            return math.inf
+        compiles = kernels_of(cell) - self.compiled
+        self.compiled |= compiles
+        return max(SLACK, 3 * self.overhead) + (COMPILING * self.rules.total if compiles else 0.0)
 
     def _stored(self, planned: Mapping[At, Cell]) -> list[Run]:
         """Return the runs of this race that are stored, and would be the same today."""
@@ -444,15 +431,15 @@ def _refuse_unfit(cell: Cell, stop: Termination) -> None:
         raise DataError(stop.reason)
 
 
-def _result(course: _Course, who: Entrants, interrupted: bool) -> Race:
+def _result(course: _Course, missing: Mapping[str, str], interrupted: bool) -> Race:
     """Return what a race gave so far."""
     standing = course.standing
     with Store(course.path) as store:
         results = Results(course.suite.name, course.path, store.records(course.suite.name))
     found = answer(compare(results.entries, course.cost, course.rules.tolerance))
     winner = found.solver or standing.leader
-    solver = next((s.solver for s in who.solvers if s.label == winner), None)
-    default = {} if solver is None else values_of(catalogue().solver(solver.name))
+    solver = next((s.solver for s in course.suite.solvers if s.label == winner), None)
+    default = {p.name: p.default for p in parameters_of(type(solver))} if solver else {}
     chosen = (
         {}
         if solver is None
@@ -475,7 +462,7 @@ def _result(course: _Course, who: Entrants, interrupted: bool) -> Race:
             Drop(name, round(course.dropped.get(name, 0.0), 3), why)
             for name, why in standing.dropped.items()
         ),
-        who.missing,
+        missing,
         results,
         wording.code(course.suite.problems[0].problem, solver, chosen, standing),
         course.elapsed,

@@ -11,6 +11,7 @@ from orthobench.contract.problem import AnyProblem
 from orthobench.contract.solver import AnySolver
 from orthobench.decide.answer import Answer
 from orthobench.decide.wording import factor_text, verdict_text
+from orthobench.harness.cell import GivenProblem
 from orthobench.racing.halving import FACTOR, Field
 from orthobench.stats.costs import ALL_COSTS, Cost
 from orthobench.tools.formatting import clean, duration, plural
@@ -94,12 +95,14 @@ def code(
         return ""
     defaults = {p.name: p.default for p in parameters_of(type(problem))}
     own = {k: v for k, v in values_of(problem).items() if v != defaults[k]}
+    given = isinstance(problem, GivenProblem)
+    made = f"ob.catalogue().problem({problem.name!r}, {own!r})"
     settings = "".join(f", {name}={value!r}" for name, value in chosen.items())
     seconds = float(f"{FACTOR * race.lead:.2g}")
     return "\n".join((
         "import orthobench as ob",
         "",
-        f"problem = ob.catalogue().problem({problem.name!r}, {own!r})",
+        f"problem = {'...  # your instance' if given else made}",
         f"budget = ob.Budget(seconds={seconds})",
         f"outcome = ob.solve({solver.name!r}, problem, budget{settings})",
         "print(outcome.solution)",
