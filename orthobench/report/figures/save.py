@@ -13,9 +13,14 @@ from typing import TYPE_CHECKING, Any
 
 from orthobench.contract.panel import Key, Panel, Plot
 from orthobench.errors import unknown
-from orthobench.report.figures.figure import draw_figure, metadata, sheet_panels
+from orthobench.report.figures.figure import (
+    Layout,
+    draw_figure,
+    layout_of,
+    metadata,
+    sheet_panels,
+)
 from orthobench.report.figures.gallery import Page, draw_gallery, pages
-from orthobench.report.figures.layouts import Layout, layout_of
 from orthobench.report.plots.collection import (
     banded,
     comparison_plots,

@@ -7,8 +7,14 @@ import pytest
 from matplotlib.text import Text
 
 from orthobench.contract.panel import Axis, Panel, Plot, Series
-from orthobench.report.figures.figure import draw_figure, sheet_panels
-from orthobench.report.figures.layouts import LAYOUTS, ONE_COLUMN, SCREEN, TWO_COLUMN
+from orthobench.report.figures.figure import (
+    LAYOUTS,
+    ONE_COLUMN,
+    SCREEN,
+    TWO_COLUMN,
+    draw_figure,
+    sheet_panels,
+)
 from orthobench.report.plots.convergence import convergence
 from orthobench.report.style import solver_styles
 from orthobench.results.tuning import choose
