@@ -34,6 +34,7 @@ class SideCells:
 
     Attributes
     ----------
+    side : Side
     suite : str
         The suite's name.
     runs : dict
@@ -47,6 +48,7 @@ class SideCells:
     notes : tuple of str
     """
 
+    side: Side
     suite: str
     runs: dict[Key, Run]
     absent: tuple[tuple[str, str, str], ...] = ()
@@ -122,6 +124,7 @@ def run_cells(
 def _planned(side: Side, plan: Mapping[str, Any], request: Mapping[str, Any]) -> SideCells:
     """Return the cells that a live side has planned, without runs."""
     return SideCells(
+        side,
         suite=request["name"],
         runs={},
         absent=tuple(map(tuple, plan["absent"])),
@@ -145,6 +148,7 @@ def _stored(side: Side, options: Options) -> SideCells:
     ]
     refused = [run for run in runs if run.stop.status is RunStatus.REFUSED]
     return SideCells(
+        side,
         suite=results.suite,
         runs={key_of(run): run for run in runs if run.stop.status is not RunStatus.REFUSED},
         absent=tuple((run.problem.label, run.solver.label, run.stop.reason) for run in refused),

@@ -22,7 +22,7 @@ import tomllib
 import venv
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from importlib import metadata, util
 from pathlib import Path
@@ -35,9 +35,7 @@ from orthobench.errors import UsageError
 from orthobench.tools import distributions
 from orthobench.tools.files import make_folder
 
-MOST = 2 * 10**9
-"""Bytes that kept environments may take together, but for those that were used within a day."""
-
+MOST = 2 * 10**9  # bytes that kept environments may take, but for those used within a day
 DAY = 86_400.0
 
 
@@ -109,11 +107,8 @@ def cache_folder() -> Path:
 
 def kept_environments(root: Path) -> dict[Path, int]:
     """Return the environments that are kept in a folder with their bytes, the oldest use first."""
-    found = sorted(root.glob("*/seal.json"), key=lambda seal: seal.parent.stat().st_mtime)
-    return {
-        seal.parent: sum(path.lstat().st_size for path in seal.parent.rglob("*"))
-        for seal in found
-    }  # fmt: skip
+    folders = sorted((seal.parent for seal in root.glob("*/seal.json")), key=os.path.getmtime)
+    return {one: sum(path.lstat().st_size for path in one.rglob("*")) for one in folders}
 
 
 def make_room(root: Path) -> None:
@@ -132,10 +127,8 @@ def _private(folder: Path) -> Path:
         make_folder(folder, "environments", "name another folder with --environments").chmod(0o700)
     found = folder.stat()
     if os.name == "posix" and (found.st_uid != os.getuid() or found.st_mode & 0o022):
-        raise UsageError(
-            f"others can write to {folder}, and code that is compared is run from there: "
-            "name a folder of your own with --environments"
-        )
+        raise UsageError(f"others can write to {folder}, from where code that is compared is run: "
+                         "name a folder of your own with --environments")  # fmt: skip
     return folder
 
 
@@ -176,7 +169,8 @@ def _installed(
                 raise
         finally:
             shutil.rmtree(part, ignore_errors=True)
-        make_room(kept)
+        with suppress(FileNotFoundError):  # another process writes machine code meanwhile
+            make_room(kept)
         ready = _intact(side, folder)
     os.utime(folder)
     if ready is None:
@@ -288,5 +282,5 @@ def _pip(side: Side, *words: str) -> None:
         last = [line for line in done.stdout.splitlines() if line.strip()][-12:]
         said = "".join(f"    {line}\n" for line in last)
         verb = "build" if words[0] == "wheel" else "install"
-        raise UsageError(f"cannot {verb} {side}; pip said:"
-                         f"\n{said}without a network, install here first what it needs")  # fmt: skip
+        advice = "without a network, install here first what it needs"
+        raise UsageError(f"cannot {verb} {side}; pip said:\n{said}{advice}")

@@ -17,7 +17,6 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
-from itertools import count
 from statistics import median
 from typing import TypeAlias
 
@@ -105,12 +104,8 @@ def measure(
     now : callable
         Reads the clock of the budget, in seconds.
     """
-    deadline = now() + budget
-    rounds = 0
-    for number in count():
-        left = undecided(cells, tolerance)
-        if not left or now() > deadline:
-            break
+    deadline, rounds, number = now() + budget, 0, 0
+    while (left := undecided(cells, tolerance)) and now() <= deadline:
         with ExitStack() as stack:
             begin = now()
             order = (1, 0) if number % 2 else (0, 1)
@@ -120,15 +115,15 @@ def measure(
                 process.reply()
             alive = _warm_up(left, pair)
             ready, done = now(), 0
-            # a pair is used for at least as long as it took to start
-            while alive and (done < ROUNDS_OF_A_PAIR or now() - ready <= ready - begin):
-                left = undecided(cells, tolerance)
-                if not left or now() > deadline:
+            while alive and (left := undecided(cells, tolerance)) and now() <= deadline:
+                # a pair is used for at least as long as it took to start
+                if done >= ROUNDS_OF_A_PAIR and now() - ready > ready - begin:
                     break
                 progress(f"round {rounds + 1}: {len(left)} of {len(cells)} cells not decided")
                 timely = (cell for cell in _next_cells(left, rounds) if now() <= deadline)
                 alive = _round(timely, pair, rounds % 2 == 1, number)
                 rounds, done = rounds + 1, done + 1
+        number += 1
     return rounds
 
 
