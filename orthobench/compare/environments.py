@@ -41,14 +41,9 @@ DAY = 86_400.0
 
 @contextmanager
 def sides(
-    base: str,
-    head: str,
-    folder: Path | None = None,
-    *,
-    fresh: bool = False,
-    here: Path | None = None,
-    progress: Callable[[str], None] = lambda _: None,
-) -> Iterator[tuple[Side, Side]]:
+    base: str, head: str, folder: Path | None = None, *, fresh: bool = False,
+    here: Path | None = None, progress: Callable[[str], None] = lambda _: None,
+) -> Iterator[tuple[Side, Side]]:  # fmt: skip
     """Give the two sides of a comparison, with the environments that they need.
 
     Every text is looked up before anything is built. A built environment contains the side's

@@ -12,16 +12,8 @@ from orthobench.compare.comparison import Comparison, Options, Question, Row, To
 from orthobench.compare.process import SideProcess
 from orthobench.compare.sides import Side
 from orthobench.errors import UsageError
-from orthobench.stats.run_pairs import (
-    Change,
-    Finding,
-    Key,
-    compare_results,
-    compare_work,
-    is_reproducible,
-    pairs,
-    repeats,
-)
+from orthobench.stats import run_pairs
+from orthobench.stats.run_pairs import Change, Finding, Key, is_reproducible
 from orthobench.tools import environment
 from orthobench.tools.places import TOLERANCES
 
@@ -48,7 +40,7 @@ def compare(base: Side, head: Side, options: Options, progress: Progress) -> Com
     begin = time.monotonic()
     both = collect([base, head], options, progress)
     old, new = both
-    keys = list(pairs(old.runs, new.runs))
+    keys = list(run_pairs.pairs(old.runs, new.runs))
     if not keys:
         reasons = dict.fromkeys(reason for cells in both for _, _, reason in cells.absent)
         raise UsageError(f"nothing to compare: {'; '.join(reasons) or 'the suite has no cells'}")
@@ -74,8 +66,8 @@ def _exact(old: SideCells, new: SideCells, key: Key, tolerance: Tolerance) -> An
         return {Question.RESULT: Finding(Change.NONE, explanation=added)}
     base, head = old.runs[key], new.runs[key]
     return {
-        Question.RESULT: compare_results(base, head, tolerance.result),
-        Question.WORK: compare_work(base, head, tolerance.work),
+        Question.RESULT: run_pairs.compare_results(base, head, tolerance.result),
+        Question.WORK: run_pairs.compare_work(base, head, tolerance.work),
     }
 
 
@@ -91,7 +83,7 @@ def _withdraw_irreproducible(
         progress(f"running {len(doubtful)} cells that changed on {name} again")
         (again,) = run_cells([cells.side], cells.request, options, progress, doubtful)
         for key, run in again.runs.items():
-            if not repeats(run, cells.runs[key]):
+            if not run_pairs.repeats(run, cells.runs[key]):
                 why = f"{name} is not reproducible: two runs with the same seed differ"
                 found[key].update(dict.fromkeys(found[key], Finding(Change.NONE, explanation=why)))
 

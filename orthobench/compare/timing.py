@@ -77,14 +77,10 @@ class TimedCell:
 
 
 def measure(
-    sides: Sequence[Side],
-    cells: Sequence[TimedCell],
-    tolerance: float,
-    budget: float,
-    start: Callable[[Side], SideProcess],
-    progress: Callable[[str], None],
+    sides: Sequence[Side], cells: Sequence[TimedCell], tolerance: float, budget: float,
+    start: Callable[[Side], SideProcess], progress: Callable[[str], None],
     now: Callable[[], float] = time.monotonic,
-) -> int:
+) -> int:  # fmt: skip
     """Time cells in rounds until all are decided or the budget is spent; return the rounds.
 
     Parameters

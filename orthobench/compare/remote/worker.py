@@ -124,9 +124,7 @@ class Worker:
                         self._planned[key] = cell
                         cells.append((key, cell.content["code"]))
             except Exception as error:
-                labels = (
-                    str(table.get("label") or table.get("name")) for table in (problem, solver)
-                )
+                labels = [str(one.get("label") or one.get("name")) for one in (problem, solver)]
                 absent.append((*labels, str(error)))
         return {"cells": cells, "absent": absent, "broken": known.broken}
 
@@ -141,17 +139,13 @@ class Worker:
                 instance, cell.solver, cell.budget, cell.streams, cell.until, ratio=ratio
             )
         primary = cell.problem.primary
+        trace = [(m.work.steps, m.work.samples, m.work.flops, m.metrics[primary])
+                 for m in outcome.trace]  # fmt: skip
         return {
-            "status": outcome.stop.status.value,
-            "reason": outcome.stop.reason,
-            "primary": primary,
-            "budget": cell.budget.limits,
+            "status": outcome.stop.status.value, "reason": outcome.stop.reason, "trace": trace,
+            "primary": primary, "budget": cell.budget.limits,
             "on": str(getattr(cell.solver, "place", "numpy")),
-            "trace": [
-                [m.work.steps, m.work.samples, m.work.flops, m.metrics[primary]]
-                for m in outcome.trace
-            ],
-        }
+        }  # fmt: skip
 
     def time(self, key: list[Any], steps: int, runs: int) -> dict[str, Any]:
         """Run a cell some times without judging it, and return the seconds of each run.
