@@ -35,8 +35,7 @@ from orthobench.errors import UsageError
 from orthobench.tools import distributions
 from orthobench.tools.files import make_folder
 
-MOST = 2 * 10**9  # bytes that kept environments may take, but for those used within a day
-DAY = 86_400.0
+MOST = 2 * 10**9  # bytes that kept environments may take, but for those used within the last day
 
 
 @contextmanager
@@ -111,7 +110,7 @@ def make_room(root: Path) -> None:
     kept = kept_environments(root)
     excess = sum(kept.values()) - MOST
     for folder in [*root.glob(".*/"), *kept]:
-        if (excess > 0 or folder not in kept) and folder.stat().st_mtime < time.time() - DAY:
+        if (excess > 0 or folder not in kept) and folder.stat().st_mtime < time.time() - 86_400:
             shutil.rmtree(folder, ignore_errors=True)
             excess -= kept.get(folder, 0)
 

@@ -26,9 +26,8 @@ SHOWN = {  # the answers that are listed, with their colour, and how many a term
 LIMIT = 60_000  # characters of Markdown; GitHub refuses comments of more than 65,536
 ROWS = (1000, 300, 100, 30, 10, 3, 0)  # of a table: the first of these that keeps the limit
 LONGEST = 300  # characters of one text in Markdown, before it is escaped; the rest is cut off
-FORBIDDEN = re.compile(  # which XML 1.0 cannot contain
-    "[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
-)
+# what XML 1.0 cannot contain
+FORBIDDEN = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def lines(comparison: Comparison, every: bool = False, width: int = 80) -> Iterator[str]:
@@ -92,17 +91,10 @@ def junit(comparison: Comparison) -> str:
     ----------
     comparison : Comparison
     """
-    said = {
-        "base": _side(comparison.base), "head": _side(comparison.head), "suite": comparison.suite,
-        "measured": _measured(comparison), "notes": "; ".join(comparison.notes),
-    }  # fmt: skip
     root = ET.Element("testsuites", name="orthobench compare", time=f"{comparison.seconds:.3f}")
     for asked in Question:
         name = f"orthobench compare: {asked.value}"
         suite = ET.SubElement(root, "testsuite", name=name, time="0.000")
-        properties = ET.SubElement(suite, "properties")
-        for key, value in said.items():
-            ET.SubElement(properties, "property", name=key, value=FORBIDDEN.sub("\ufffd", value))
         cases = [_case(row) for row in comparison.rows if row.question is asked]
         suite.extend(cases)
         _count(suite, len(cases))

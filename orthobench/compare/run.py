@@ -58,13 +58,13 @@ def compare(base: Side, head: Side, options: Options, progress: Progress) -> Com
 
 def _exact(old: SideCells, new: SideCells, key: Key, tolerance: Tolerance) -> Answers:
     """Return the answers to the questions that do not depend on a clock."""
-    if key not in new.runs:
+    base, head = old.runs.get(key), new.runs.get(key)
+    if head is None:
         gone = f"HEAD does not have it: {new.why_absent(key)}"
         return {Question.RESULT: Finding(Change.WORSE, explanation=gone)}
-    if key not in old.runs:
+    if base is None:
         added = f"new in HEAD; BASE: {old.why_absent(key)}"
         return {Question.RESULT: Finding(Change.NONE, explanation=added)}
-    base, head = old.runs[key], new.runs[key]
     return {
         Question.RESULT: run_pairs.compare_results(base, head, tolerance.result),
         Question.WORK: run_pairs.compare_work(base, head, tolerance.work),

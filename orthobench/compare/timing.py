@@ -18,14 +18,11 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from statistics import median
-from typing import TypeAlias
 
 from orthobench.compare.process import SideError, SideProcess
 from orthobench.compare.sides import Side
 from orthobench.stats import sequential
 from orthobench.stats.run_pairs import Change, Finding, Key
-
-Pair: TypeAlias = "tuple[SideProcess, SideProcess]"
 
 ROUNDS_OF_A_PAIR = 2  # the fewest rounds for which a pair of processes is kept
 PART = 4  # every fourth round is for all cells, the others for the fourth that looks slowest
@@ -106,7 +103,7 @@ def measure(
             begin = now()
             order = (1, 0) if number % 2 else (0, 1)
             started = {i: stack.enter_context(start(sides[i])) for i in order}
-            pair = started[0], started[1]
+            pair = [started[0], started[1]]
             for process in pair:
                 process.reply()
             alive = _warm_up(left, pair)
@@ -134,7 +131,7 @@ def _next_cells(cells: Sequence[TimedCell], rounds: int) -> Sequence[TimedCell]:
     return by_evidence[: math.ceil(len(cells) / PART)]
 
 
-def _warm_up(cells: Sequence[TimedCell], pair: Pair) -> bool:
+def _warm_up(cells: Sequence[TimedCell], pair: Sequence[SideProcess]) -> bool:
     """Compile and load in both processes what their copies will use.
 
     Return False as soon as one of them has died.
@@ -156,7 +153,9 @@ def _warm_up(cells: Sequence[TimedCell], pair: Pair) -> bool:
     return True
 
 
-def _round(cells: Iterable[TimedCell], pair: Pair, swapped: bool, number: int) -> bool:
+def _round(
+    cells: Iterable[TimedCell], pair: Sequence[SideProcess], swapped: bool, number: int
+) -> bool:
     """Add an observation to each cell, in fresh copies of both processes.
 
     Return whether the processes can serve another round.
@@ -175,7 +174,7 @@ def _round(cells: Iterable[TimedCell], pair: Pair, swapped: bool, number: int) -
     return True
 
 
-def _observe(cell: TimedCell, pair: Pair, swapped: bool) -> None:
+def _observe(cell: TimedCell, pair: Sequence[SideProcess], swapped: bool) -> None:
     """Add the observation of turns A B B A ..., or B A A B ... in swapped rounds."""
     turns: tuple[list[float], list[float]] = ([], [])
     for turn in range(cell.turns):

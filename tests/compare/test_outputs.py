@@ -163,8 +163,6 @@ ALLOWED = {
         "name", "tests", "failures", "errors", "time", "skipped", "disabled", "timestamp",
         "hostname", "id", "package",
     },
-    "properties": set(),
-    "property": {"name", "value"},
     "testcase": {"name", "classname", "time", "assertions", "status"},
     "failure": {"type", "message"},
     "skipped": {"type", "message"},
@@ -173,8 +171,7 @@ ALLOWED = {
 
 CHILDREN = {
     "testsuites": {"testsuite"},
-    "testsuite": {"properties", "testcase"},
-    "properties": {"property"},
+    "testsuite": {"testcase"},
     "testcase": {"failure", "skipped"},
 }
 
