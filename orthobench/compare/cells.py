@@ -10,14 +10,14 @@ from pathlib import Path
 from typing import Any
 
 from orthobench.compare.comparison import Options
-from orthobench.compare.process import Runner, SideError, SideProcess
+from orthobench.compare.process import SideError, SideProcess
 from orthobench.compare.sides import Side
 from orthobench.errors import UsageError
 from orthobench.harness.run import RATIO
 from orthobench.harness.stopping import RunStatus
 from orthobench.registry.entries import specification
 from orthobench.results.results import Results
-from orthobench.results.runs import ProblemInfo, Run, SolverInfo
+from orthobench.results.runs import Run
 from orthobench.stats.run_pairs import Key, key_of
 from orthobench.tools import toml
 
@@ -34,6 +34,7 @@ class SideCells:
 
     Attributes
     ----------
+    side : Side
     suite : str
         The suite's name.
     runs : dict
@@ -47,6 +48,7 @@ class SideCells:
     notes : tuple of str
     """
 
+    side: Side
     suite: str
     runs: dict[Key, Run]
     absent: tuple[tuple[str, str, str], ...] = ()
@@ -103,25 +105,30 @@ def run_cells(
         Problem, solver and seed of cells; all without any.
     """
     with ExitStack() as stack:
-        runners = [stack.enter_context(Runner(side, options, request)) for side in sides]
-        found = [
-            _planned(side, runner.ready(), request)
-            for side, runner in zip(sides, runners, strict=True)
-        ]
+        workers = [stack.enter_context(SideProcess(side, options, request)) for side in sides]
+        found = [_planned(*each, request) for each in zip(sides, workers, strict=True)]
         keys = list(only or dict.fromkeys(key for cells in found for key in cells.code))
         for number, key in enumerate(keys):
             progress(f"{key[1]} on {key[0]}, {number + 1} of {len(keys)} cells")
             having = [i for i, cells in enumerate(found) if key in cells.code]
             for i in having:
-                runners[i].start(key)
+                if not workers[i].alive:  # a cell killed it
+                    workers[i] = stack.enter_context(SideProcess(sides[i], options, request))
+                    workers[i].reply()
+                workers[i].request("run", key=key)
             for i in having:
-                found[i].runs[key] = runners[i].finish()
+                found[i].runs[key] = workers[i].run(key)
     return found
 
 
-def _planned(side: Side, plan: Mapping[str, Any], request: Mapping[str, Any]) -> SideCells:
+def _planned(side: Side, worker: SideProcess, request: Mapping[str, Any]) -> SideCells:
     """Return the cells that a live side has planned, without runs."""
+    try:
+        plan = worker.reply()
+    except SideError as error:
+        raise SideError(f"{side.name} cannot be compared: {error}") from None
     return SideCells(
+        side,
         suite=request["name"],
         runs={},
         absent=tuple(map(tuple, plan["absent"])),
@@ -136,25 +143,23 @@ def _planned(side: Side, plan: Mapping[str, Any], request: Mapping[str, Any]) ->
 def _stored(side: Side, options: Options) -> SideCells:
     """Return the cells of a store."""
     results = _results(side, options)
-    runs = [
-        run
-        for run in results.records
-        if _is_meant(run.solver, options.solvers)
-        and _is_meant(run.problem, options.problems)
-        and (options.seeds is None or run.seed < options.seeds)
-    ]
+    runs = [run for run in results.records if _is_meant(run, options)]
     refused = [run for run in runs if run.stop.status is RunStatus.REFUSED]
     return SideCells(
+        side,
         suite=results.suite,
         runs={key_of(run): run for run in runs if run.stop.status is not RunStatus.REFUSED},
         absent=tuple((run.problem.label, run.solver.label, run.stop.reason) for run in refused),
     )
 
 
-def _is_meant(info: ProblemInfo | SolverInfo, specs: Iterable[str]) -> bool:
-    """Return whether a run's solver or problem is one of these ``NAME key=value ...``, if any."""
-    known = {**info.parameters, "name": info.name}
-    return not specs or any(specification(spec).items() <= known.items() for spec in specs)
+def _is_meant(run: Run, options: Options) -> bool:
+    """Return whether the solver, the problem and the seed of a run are among those asked for."""
+    for info, specs in ((run.solver, options.solvers), (run.problem, options.problems)):
+        known = {**info.parameters, "name": info.name}
+        if specs and not any(specification(spec).items() <= known.items() for spec in specs):
+            return False
+    return options.seeds is None or run.seed < options.seeds
 
 
 def _results(side: Side, options: Options) -> Results:

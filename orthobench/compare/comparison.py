@@ -148,20 +148,17 @@ class Comparison:
     notes: tuple[str, ...] = ()
 
     def found(self, change: Change, question: Question | None = None) -> list[Row]:
-        """Return the rows with an answer, to one question or to all in their order, worst first.
+        """Return the rows with an answer, to one question or to all, worst first.
 
         Of improvements, the largest comes first. One without a ratio, for instance of a run that
         failed, comes before all.
         """
         sign = 1 if change is Change.BETTER else -1
-        order = list(Question)
-
-        def size(row: Row) -> tuple[int, float]:
-            ratio = row.finding.ratio
-            return order.index(row.question), -math.inf if math.isnan(ratio) else sign * ratio
-
-        rows = (row for row in self.rows if row.finding.change is change)
-        return sorted((row for row in rows if question in (None, row.question)), key=size)
+        rows = (row for row in self.rows if question in (None, row.question))
+        return sorted(
+            (row for row in rows if row.finding.change is change),
+            key=lambda row: (not math.isnan(row.finding.ratio), sign * row.finding.ratio),
+        )
 
     @property
     def empty(self) -> bool:

@@ -22,7 +22,7 @@ import tomllib
 import venv
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from importlib import metadata, util
 from pathlib import Path
@@ -35,22 +35,14 @@ from orthobench.errors import UsageError
 from orthobench.tools.environment import version
 from orthobench.tools.files import make_folder
 
-MOST = 2 * 10**9
-"""Bytes that kept environments may take together, but for those that were used within a day."""
-
-DAY = 86_400.0
+MOST = 2 * 10**9  # bytes that kept environments may take, but for those used within the last day
 
 
 @contextmanager
 def sides(
-    base: str,
-    head: str,
-    folder: Path | None = None,
-    *,
-    fresh: bool = False,
-    here: Path | None = None,
-    progress: Callable[[str], None] = lambda _: None,
-) -> Iterator[tuple[Side, Side]]:
+    base: str, head: str, folder: Path | None = None, *, fresh: bool = False,
+    here: Path | None = None, progress: Callable[[str], None] = lambda _: None,
+) -> Iterator[tuple[Side, Side]]:  # fmt: skip
     """Give the two sides of a comparison, with the environments that they need.
 
     Every text is looked up before anything is built. A built environment contains the side's
@@ -109,11 +101,8 @@ def cache_folder() -> Path:
 
 def kept_environments(root: Path) -> dict[Path, int]:
     """Return the environments that are kept in a folder with their bytes, the oldest use first."""
-    found = sorted(root.glob("*/seal.json"), key=lambda seal: seal.parent.stat().st_mtime)
-    return {
-        seal.parent: sum(path.lstat().st_size for path in seal.parent.rglob("*"))
-        for seal in found
-    }  # fmt: skip
+    folders = sorted((seal.parent for seal in root.glob("*/seal.json")), key=os.path.getmtime)
+    return {one: sum(path.lstat().st_size for path in one.rglob("*")) for one in folders}
 
 
 def make_room(root: Path) -> None:
@@ -121,7 +110,7 @@ def make_room(root: Path) -> None:
     kept = kept_environments(root)
     excess = sum(kept.values()) - MOST
     for folder in [*root.glob(".*/"), *kept]:
-        if (excess > 0 or folder not in kept) and folder.stat().st_mtime < time.time() - DAY:
+        if (excess > 0 or folder not in kept) and folder.stat().st_mtime < time.time() - 86_400:
             shutil.rmtree(folder, ignore_errors=True)
             excess -= kept.get(folder, 0)
 
@@ -132,10 +121,8 @@ def _private(folder: Path) -> Path:
         make_folder(folder, "environments", "name another folder with --environments").chmod(0o700)
     found = folder.stat()
     if os.name == "posix" and (found.st_uid != os.getuid() or found.st_mode & 0o022):
-        raise UsageError(
-            f"others can write to {folder}, and code that is compared is run from there: "
-            "name a folder of your own with --environments"
-        )
+        raise UsageError(f"others can write to {folder}, from where code that is compared is run: "
+                         "name a folder of your own with --environments")  # fmt: skip
     return folder
 
 
@@ -176,7 +163,8 @@ def _installed(
                 raise
         finally:
             shutil.rmtree(part, ignore_errors=True)
-        make_room(kept)
+        with suppress(FileNotFoundError):  # another process writes machine code meanwhile
+            make_room(kept)
         ready = _intact(side, folder)
     os.utime(folder)
     if ready is None:
@@ -288,5 +276,5 @@ def _pip(side: Side, *words: str) -> None:
         last = [line for line in done.stdout.splitlines() if line.strip()][-12:]
         said = "".join(f"    {line}\n" for line in last)
         verb = "build" if words[0] == "wheel" else "install"
-        raise UsageError(f"cannot {verb} {side}; pip said:"
-                         f"\n{said}without a network, install first what it needs")  # fmt: skip
+        advice = "without a network, install here first what it needs"
+        raise UsageError(f"cannot {verb} {side}; pip said:\n{said}{advice}")

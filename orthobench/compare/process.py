@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
@@ -84,45 +83,12 @@ class SideProcess(Process):
             raise SideError(str(ProcessError(reason_of(reply["ended"]), self.last_words)))
         return reply
 
-
-class Runner(AbstractContextManager["Runner"]):
-    """A worker that runs one cell after another; where a cell kills it, it is replaced.
-
-    Parameters
-    ----------
-    side, options, request
-        Of `SideProcess`.
-    """
-
-    def __init__(self, side: Side, options: Options, request: Mapping[str, Any]) -> None:
-        self._arguments = (side, options, request)
-        self._process = SideProcess(*self._arguments)
-
-    def __exit__(self, *_: object) -> None:
-        self._process.close()
-
-    def ready(self) -> dict[str, Any]:
-        """Wait until the cells are planned, and return them."""
+    def run(self, key: Key) -> Run:
+        """Return the run that was asked for last; a failed one where the worker died."""
         try:
-            return self._process.reply()
+            return run_of(key, self.reply())
         except SideError as error:
-            raise SideError(f"{self._arguments[0].name} cannot be compared: {error}") from None
-
-    def start(self, key: Key) -> None:
-        """Let the worker run a cell; `finish` waits for the run."""
-        self._key = key
-        if not self._process.alive:
-            self._process.close()
-            self._process = SideProcess(*self._arguments)
-            self.ready()
-        self._process.request("run", key=key)
-
-    def finish(self) -> Run:
-        """Return the run that was started last; a failed one where the worker died."""
-        try:
-            return run_of(self._key, self._process.reply())
-        except SideError as error:
-            return run_of(self._key, {"status": "error", "reason": str(error)})
+            return run_of(key, {"status": "error", "reason": str(error)})
 
 
 def run_of(key: Key, reply: Mapping[str, Any]) -> Run:

@@ -14,20 +14,20 @@ import click
 from orthobench.compare.comparison import ASKED, Comparison, Question, Row
 from orthobench.compare.sides import Side
 from orthobench.stats.run_pairs import Change
-from orthobench.tools.collections import finite_or_none, grouped
-from orthobench.tools.formatting import clean, duration, listed, plural
+from orthobench.tools.collections import finite_or_none
+from orthobench.tools.formatting import clean, duration, plural
 
 SHOWN = {  # the answers that are listed, with their colour, and how many a terminal shows
     Change.WORSE: ("Regressions", "red", 20),
     Change.UNDECIDED: ("Undecided", "yellow", 5),
     Change.BETTER: ("Improvements", "green", 20),
+    Change.NONE: ("Not compared", None, 5),
 }
 LIMIT = 60_000  # characters of Markdown; GitHub refuses comments of more than 65,536
 ROWS = (1000, 300, 100, 30, 10, 3, 0)  # of a table: the first of these that keeps the limit
 LONGEST = 300  # characters of one text in Markdown, before it is escaped; the rest is cut off
-FORBIDDEN = re.compile(  # which XML 1.0 cannot contain
-    "[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
-)
+# what XML 1.0 cannot contain
+FORBIDDEN = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def lines(comparison: Comparison, every: bool = False, width: int = 80) -> Iterator[str]:
@@ -50,20 +50,15 @@ def lines(comparison: Comparison, every: bool = False, width: int = 80) -> Itera
         found = {change: comparison.found(change, asked) for change in Change}
         counts = [f"{len(rows):,} {change.value}" for change, rows in found.items() if rows]
         yield f"  {plural(sum(map(len, found.values())), 'cell')}: {', '.join(counts)}"
-        for change in [*SHOWN, *([Change.SAME] if every else [])]:
-            _, colour, most = SHOWN.get(change, ("", None, None))
-            rows = found[change] if every else found[change][:most]
-            for row in rows:
+        for change, rows in found.items():
+            _, colour, most = SHOWN.get(change, ("", None, 0))
+            listed = rows if every else rows[:most]
+            for row in listed:
                 first, *rest = _wrapped(f"{change.value}: {row.label}: {row.said}", width, "  ")
                 yield first.replace(change.value, click.style(change.value, fg=colour), 1)
                 yield from rest
-            if more := len(found[change]) - len(rows):
+            if change in SHOWN and (more := len(rows) - len(listed)):
                 yield f"  and {more:,} more {change.value}: --all lists them"
-        for reason, rows in grouped(
-            found[Change.NONE], lambda row: row.finding.explanation
-        ).items():
-            cells = listed([row.label for row in rows], most=3)
-            yield from _wrapped(f"not compared, {reason}: {cells}", width, "  ")
     yield ""
     for note in comparison.notes:
         yield from _wrapped(f"note: {note}", width)
@@ -96,17 +91,10 @@ def junit(comparison: Comparison) -> str:
     ----------
     comparison : Comparison
     """
-    said = {
-        "base": _side(comparison.base), "head": _side(comparison.head), "suite": comparison.suite,
-        "measured": _measured(comparison), "notes": "; ".join(comparison.notes),
-    }  # fmt: skip
     root = ET.Element("testsuites", name="orthobench compare", time=f"{comparison.seconds:.3f}")
     for asked in Question:
         name = f"orthobench compare: {asked.value}"
         suite = ET.SubElement(root, "testsuite", name=name, time="0.000")
-        properties = ET.SubElement(suite, "properties")
-        for key, value in said.items():
-            ET.SubElement(properties, "property", name=key, value=FORBIDDEN.sub("\ufffd", value))
         cases = [_case(row) for row in comparison.rows if row.question is asked]
         suite.extend(cases)
         _count(suite, len(cases))
@@ -181,9 +169,8 @@ def _markdown(comparison: Comparison, most: int) -> Iterator[str]:
     if worse := comparison.found(Change.WORSE):
         yield "\n#### Regressions\n"
         yield from _table(worse, most)
-    for change in (Change.UNDECIDED, Change.BETTER, Change.NONE):
-        title = SHOWN[change][0] if change in SHOWN else "Not compared"
-        if rows := comparison.found(change):
+    for change, (title, *_) in SHOWN.items():
+        if change is not Change.WORSE and (rows := comparison.found(change)):
             yield from _folded(f"{title} ({len(rows):,})", _table(rows, most))
     notes = [_measured(comparison), *comparison.notes[:most]]
     yield from _folded("How it was measured", (f"- {_plain(note)}" for note in notes))

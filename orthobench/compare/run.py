@@ -12,16 +12,8 @@ from orthobench.compare.comparison import Comparison, Options, Question, Row, To
 from orthobench.compare.process import SideProcess
 from orthobench.compare.sides import Side
 from orthobench.errors import UsageError
-from orthobench.stats.run_pairs import (
-    Change,
-    Finding,
-    Key,
-    compare_results,
-    compare_work,
-    is_reproducible,
-    pairs,
-    repeats,
-)
+from orthobench.stats import run_pairs
+from orthobench.stats.run_pairs import Change, Finding, Key, is_reproducible
 from orthobench.tools import environment
 from orthobench.tools.places import TOLERANCES
 
@@ -46,56 +38,52 @@ def compare(base: Side, head: Side, options: Options, progress: Progress) -> Com
         Where a side is not what was built any more.
     """
     begin = time.monotonic()
-    sides = (base, head)
-    both = collect(sides, options, progress)
+    both = collect([base, head], options, progress)
     old, new = both
-    keys = list(pairs(old.runs, new.runs))
+    keys = list(run_pairs.pairs(old.runs, new.runs))
     if not keys:
         reasons = dict.fromkeys(reason for cells in both for _, _, reason in cells.absent)
         raise UsageError(f"nothing to compare: {'; '.join(reasons) or 'the suite has no cells'}")
     found = {key: _exact(old, new, key, options.tolerance) for key in keys}
-    _withdraw_irreproducible(sides, both, found, options, progress)
-    rounds = 0
-    if not base.store and not head.store:
-        rounds = _time(sides, both, found, options, progress)
-    for side in sides:
-        side.check()
+    _withdraw_irreproducible(both, found, options, progress)
+    rounds = 0 if base.store or head.store else _time(both, found, options, progress)
+    for cells in both:
+        cells.side.check()
     rows = (Row(asked, *key, answer) for key in keys for asked, answer in found[key].items())
     return Comparison(
         base, head, old.suite, options.tolerance, tuple(rows), rounds,
-        time.monotonic() - begin, environment.snapshot(), tuple(_notes(sides, both, found)),
+        time.monotonic() - begin, environment.snapshot(), tuple(_notes(both, found)),
     )  # fmt: skip
 
 
 def _exact(old: SideCells, new: SideCells, key: Key, tolerance: Tolerance) -> Answers:
     """Return the answers to the questions that do not depend on a clock."""
-    if key not in new.runs:
+    base, head = old.runs.get(key), new.runs.get(key)
+    if head is None:
         gone = f"HEAD does not have it: {new.why_absent(key)}"
         return {Question.RESULT: Finding(Change.WORSE, explanation=gone)}
-    if key not in old.runs:
+    if base is None:
         added = f"new in HEAD; BASE: {old.why_absent(key)}"
         return {Question.RESULT: Finding(Change.NONE, explanation=added)}
-    base, head = old.runs[key], new.runs[key]
     return {
-        Question.RESULT: compare_results(base, head, tolerance.result),
-        Question.WORK: compare_work(base, head, tolerance.work),
+        Question.RESULT: run_pairs.compare_results(base, head, tolerance.result),
+        Question.WORK: run_pairs.compare_work(base, head, tolerance.work),
     }
 
 
 def _withdraw_irreproducible(
-    sides: Sequence[Side], both: Sequence[SideCells], found: Mapping[Key, Answers],
-    options: Options, progress: Progress,
-) -> None:  # fmt: skip
+    both: Sequence[SideCells], found: Mapping[Key, Answers], options: Options, progress: Progress
+) -> None:
     """Run cells that changed once more, and withdraw answers where a side contradicts itself."""
     keys = [key for key, answers in found.items() if _changed(answers)]
-    for name, side, cells in zip(("BASE", "HEAD"), sides, both, strict=True):
+    for name, cells in zip(("BASE", "HEAD"), both, strict=True):
         doubtful = [key for key in keys if key in cells.runs and not cells.runs[key].failed]
-        if side.store or not doubtful:
+        if cells.side.store or not doubtful:
             continue
         progress(f"running {len(doubtful)} cells that changed on {name} again")
-        (again,) = run_cells([side], cells.request, options, progress, doubtful)
+        (again,) = run_cells([cells.side], cells.request, options, progress, doubtful)
         for key, run in again.runs.items():
-            if not repeats(run, cells.runs[key]):
+            if not run_pairs.repeats(run, cells.runs[key]):
                 why = f"{name} is not reproducible: two runs with the same seed differ"
                 found[key].update(dict.fromkeys(found[key], Finding(Change.NONE, explanation=why)))
 
@@ -105,9 +93,8 @@ def _changed(answers: Answers) -> bool:
 
 
 def _time(
-    sides: Sequence[Side], both: Sequence[SideCells], found: Mapping[Key, Answers],
-    options: Options, progress: Progress,
-) -> int:  # fmt: skip
+    both: Sequence[SideCells], found: Mapping[Key, Answers], options: Options, progress: Progress
+) -> int:
     """Time one seed of each problem and solver that both sides finish; return the rounds."""
     old, new = both
     cells: dict[tuple[str, str], timing.TimedCell] = {}
@@ -124,18 +111,16 @@ def _time(
                 cells.setdefault(key[:2], timing.TimedCell(key, steps, units))
     timed = list(cells.values())
     start = partial(SideProcess, options=options, request=old.request)
-    limits = (options.tolerance.time, options.budget)
-    rounds = timing.measure(sides, timed, *limits, start, progress) if timed else 0
+    sides, limits = [old.side, new.side], (options.tolerance.time, options.budget)
+    rounds = timing.measure(sides, timed, *limits, start, progress)
     for key, answer in timing.findings(timed, options.tolerance.time).items():
         found[key][Question.TIME] = answer
     return rounds
 
 
-def _notes(
-    sides: Sequence[Side], both: Sequence[SideCells], found: Mapping[Key, Answers]
-) -> list[str]:
-    base, head = sides
+def _notes(both: Sequence[SideCells], found: Mapping[Key, Answers]) -> list[str]:
     old, new = both
+    base, head = old.side, new.side
     parts = " or ".join(f"{part:g} ({dtype})" for dtype, part in TOLERANCES.items())
     same, changed = old.code and old.code == new.code, any(map(_changed, found.values()))
     notes = {

@@ -12,9 +12,7 @@ from pathlib import Path
 from orthobench.errors import OrthobenchError, UsageError, unknown
 from orthobench.tools.git import GitError, git
 
-PROJECT = ("pyproject.toml", "setup.py")
-"""Either of these makes a folder a Python project."""
-
+PROJECT = ("pyproject.toml", "setup.py")  # either of them makes a folder a Python project
 UNBUILT = (".git", ".hg", ".venv", "venv", "build", "dist", "__pycache__", "*.egg-info")
 
 
@@ -104,8 +102,8 @@ class Side:
         if self.seal and (paths := self.seal.changed()):
             more = f" and {len(paths) - 1} more" if len(paths) > 1 else ""
             raise ChangedError(
-                f"{self} is not what was built any more: {self.seal.root / paths[0]}{more} changed "
-                "during the comparison; find out what writes there, and compare again"
+                f"{self} is not what was built any more: {self.seal.root / paths[0]}{more} "
+                "changed; find out what writes there, and compare again"
             )
 
     def __str__(self) -> str:
@@ -143,8 +141,8 @@ def resolve(role: str, text: str, here: Path) -> Side:
             f"write ./{text} for the {found.kind}, or the commit {commit[:12]}"
         )
     if root and commit:
-        return Side(text, "revision", commit, role=role, repository=root,
-                    project=_project(here.resolve(), root.resolve()))  # fmt: skip
+        project = _project(here, root)
+        return Side(text, "revision", commit, role=role, repository=root, project=project)
     if found is None:
         raise _unknown(role, text, path, root)
     return found
@@ -157,10 +155,10 @@ def _located(role: str, text: str, path: Path) -> Side | None:
 
     if any((path / name).is_file() for name in PROJECT):
         root = _repository(path)
-        if root is None or not _commit(root, "HEAD"):
-            return Side(text, "folder", str(path), role=role)
-        project = path.resolve().relative_to(root.resolve()).as_posix()
-        return Side(text, "folder", str(path), role=role, repository=root, project=project)
+        if root and _commit(root, "HEAD"):
+            return Side(text, "folder", str(path), role=role, repository=root,
+                        project=_project(path, root))  # fmt: skip
+        return Side(text, "folder", str(path), role=role)
     store = store_at(path)
     if store.suffix == ".sqlite" and store.is_file():
         recognise(store)
@@ -198,10 +196,10 @@ def _commit(root: Path, revision: str) -> str:
 
 def _project(here: Path, root: Path) -> str:
     """Return the nearest project's folder at or above `here`, relative to the repository's."""
-    for folder in (here, *here.parents):
-        if folder == root or any((folder / name).is_file() for name in PROJECT):
-            return folder.relative_to(root).as_posix()
-    return "."
+    here, root = here.resolve(), root.resolve()
+    inside = (here, *(folder for folder in here.parents if folder.is_relative_to(root)))
+    projects = (one for one in inside if any((one / name).is_file() for name in PROJECT))
+    return next(projects, root).relative_to(root).as_posix()
 
 
 def _unknown(role: str, text: str, path: Path, root: Path | None) -> UsageError:

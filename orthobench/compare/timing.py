@@ -17,16 +17,12 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
-from itertools import count
 from statistics import median
-from typing import TypeAlias
 
 from orthobench.compare.process import SideError, SideProcess
 from orthobench.compare.sides import Side
 from orthobench.stats import sequential
 from orthobench.stats.run_pairs import Change, Finding, Key
-
-Pair: TypeAlias = "tuple[SideProcess, SideProcess]"
 
 ROUNDS_OF_A_PAIR = 2  # the fewest rounds for which a pair of processes is kept
 PART = 4  # every fourth round is for all cells, the others for the fourth that looks slowest
@@ -78,14 +74,10 @@ class TimedCell:
 
 
 def measure(
-    sides: Sequence[Side],
-    cells: Sequence[TimedCell],
-    tolerance: float,
-    budget: float,
-    start: Callable[[Side], SideProcess],
-    progress: Callable[[str], None],
+    sides: Sequence[Side], cells: Sequence[TimedCell], tolerance: float, budget: float,
+    start: Callable[[Side], SideProcess], progress: Callable[[str], None],
     now: Callable[[], float] = time.monotonic,
-) -> int:
+) -> int:  # fmt: skip
     """Time cells in rounds until all are decided or the budget is spent; return the rounds.
 
     Parameters
@@ -105,30 +97,26 @@ def measure(
     now : callable
         Reads the clock of the budget, in seconds.
     """
-    deadline = now() + budget
-    rounds = 0
-    for number in count():
-        left = undecided(cells, tolerance)
-        if not left or now() > deadline:
-            break
+    deadline, rounds, number = now() + budget, 0, 0
+    while (left := undecided(cells, tolerance)) and now() <= deadline:
         with ExitStack() as stack:
             begin = now()
             order = (1, 0) if number % 2 else (0, 1)
             started = {i: stack.enter_context(start(sides[i])) for i in order}
-            pair = started[0], started[1]
+            pair = [started[0], started[1]]
             for process in pair:
                 process.reply()
             alive = _warm_up(left, pair)
             ready, done = now(), 0
-            # a pair is used for at least as long as it took to start
-            while alive and (done < ROUNDS_OF_A_PAIR or now() - ready <= ready - begin):
-                left = undecided(cells, tolerance)
-                if not left or now() > deadline:
+            while alive and (left := undecided(cells, tolerance)) and now() <= deadline:
+                # a pair is used for at least as long as it took to start
+                if done >= ROUNDS_OF_A_PAIR and now() - ready > ready - begin:
                     break
                 progress(f"round {rounds + 1}: {len(left)} of {len(cells)} cells not decided")
                 timely = (cell for cell in _next_cells(left, rounds) if now() <= deadline)
                 alive = _round(timely, pair, rounds % 2 == 1, number)
                 rounds, done = rounds + 1, done + 1
+        number += 1
     return rounds
 
 
@@ -143,7 +131,7 @@ def _next_cells(cells: Sequence[TimedCell], rounds: int) -> Sequence[TimedCell]:
     return by_evidence[: math.ceil(len(cells) / PART)]
 
 
-def _warm_up(cells: Sequence[TimedCell], pair: Pair) -> bool:
+def _warm_up(cells: Sequence[TimedCell], pair: Sequence[SideProcess]) -> bool:
     """Compile and load in both processes what their copies will use.
 
     Return False as soon as one of them has died.
@@ -165,7 +153,9 @@ def _warm_up(cells: Sequence[TimedCell], pair: Pair) -> bool:
     return True
 
 
-def _round(cells: Iterable[TimedCell], pair: Pair, swapped: bool, number: int) -> bool:
+def _round(
+    cells: Iterable[TimedCell], pair: Sequence[SideProcess], swapped: bool, number: int
+) -> bool:
     """Add an observation to each cell, in fresh copies of both processes.
 
     Return whether the processes can serve another round.
@@ -184,7 +174,7 @@ def _round(cells: Iterable[TimedCell], pair: Pair, swapped: bool, number: int) -
     return True
 
 
-def _observe(cell: TimedCell, pair: Pair, swapped: bool) -> None:
+def _observe(cell: TimedCell, pair: Sequence[SideProcess], swapped: bool) -> None:
     """Add the observation of turns A B B A ..., or B A A B ... in swapped rounds."""
     turns: tuple[list[float], list[float]] = ([], [])
     for turn in range(cell.turns):

@@ -201,20 +201,17 @@ def test_an_environment_without_orthobench_is_refused(empty):
         pass
 
 
-@pytest.mark.parametrize(
-    ("found", "said"),
-    [
-        ({"_place": lambda name: f"/home/me/{name}.py"}, "imported from /home/me/toy_solver"),
-        ({"_place": lambda name: None}, "toy_solver would be imported from None"),
-        ({"_modules": worker._modules}, "installed no module of no-such"),
-    ],
-)
-def test_an_environment_that_imports_something_else_is_refused(found, said, monkeypatch):
-    monkeypatch.setattr(worker, "_modules", lambda name: ["toy_solver"])
-    for name, function in found.items():
-        monkeypatch.setattr(worker, name, function)
-    with pytest.raises(worker.RefusedError, match=said):
-        worker.Worker("cpu").check("no-such")
+@pytest.mark.parametrize("place", ["/home/me/toy_solver.py", None])
+def test_an_environment_that_imports_something_else_is_refused(place, monkeypatch):
+    """This environment has orthobench, as an editable installation of a checkout elsewhere."""
+    monkeypatch.setattr(worker, "_place", lambda module: place)
+    with pytest.raises(worker.RefusedError, match=f"would be imported from {place}, not from"):
+        worker.Worker("cpu").check("orthobench")
+
+
+def test_a_project_that_is_no_plugin_is_refused():
+    with pytest.raises(worker.RefusedError, match="pytest is no plugin of orthobench"):
+        worker.Worker("cpu").check("pytest")
 
 
 def test_a_plugin_of_the_side_that_does_not_load_is_refused(project, no_pip):

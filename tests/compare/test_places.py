@@ -69,10 +69,10 @@ def test_processor_time_is_not_compared_on_a_gpu(monkeypatch, on, clock, said):
     key = ("p", "s", 0)
     reply = {"status": "budget", "reason": "", "primary": "gap", "on": on}
     reply["trace"] = [[0, 1, 2, 1.0], [3, 4, 5, 0.5]]
-    cells = SideCells("toys", {key: run_of(key, reply)})
+    side = Side("BASE", "folder", "here")
+    cells = SideCells(side, "toys", {key: run_of(key, reply)})
     monkeypatch.setattr(comparing, "collect", lambda *_: [cells, cells])
     monkeypatch.setattr(comparing.timing, "measure", lambda *_: 0)
-    side = Side("BASE", "folder", "here")
     found = comparing.compare(side, side, Options(clock=clock), lambda _: None)
     assert "BASE and HEAD are the same: what differs is noise" in found.notes
     (answer,) = (row.finding for row in found.rows if row.question is Question.TIME)

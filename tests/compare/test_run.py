@@ -1,5 +1,7 @@
 """What a comparison says of the runs that both sides have, without any process."""
 
+from dataclasses import replace
+
 import pytest
 
 from orthobench.compare import run as comparing
@@ -14,21 +16,20 @@ KEY = ("p", "s", 0)
 SIDES = Side("v1", "revision", "1"), Side("v2", "revision", "2")
 
 
-def cells(last=0.5, code="1", keys=(KEY,), **reply):
+def cells(last=0.5, code="1", keys=(KEY,), side=SIDES[0], **reply):
     reply = {"status": "budget", "reason": "", "primary": "gap"} | reply
     reply["trace"] = [[0, 0, 0, 1.0], [3, 4, 5, last]]
-    return SideCells(
-        "toys", {key: run_of(key, reply) for key in keys}, code={key: {"s": code} for key in keys},
-        absent=(("p", "t", "it is unknown"),),
-    )  # fmt: skip
+    runs, codes = {key: run_of(key, reply) for key in keys}, {key: {"s": code} for key in keys}
+    return SideCells(side, "toys", runs, (("p", "t", "it is unknown"),), code=codes)
 
 
 @pytest.fixture
 def compared(monkeypatch):
     def call(base, head, sides=SIDES):
-        monkeypatch.setattr(comparing, "collect", lambda *_: [base, head])
+        both = [replace(cells, side=side) for cells, side in zip((base, head), sides, strict=True)]
+        again = {cells.side.name: cells for cells in both}
+        monkeypatch.setattr(comparing, "collect", lambda *_: both)
         monkeypatch.setattr(comparing, "run_cells", lambda sides, *_: [again[sides[0].name]])
-        again = {"v1": base, "v2": head}
         monkeypatch.setattr(comparing.timing, "measure", lambda *_: 0)
         return comparing.compare(*sides, Options(), lambda _: None)
 

@@ -5,15 +5,12 @@ from __future__ import annotations
 import os
 import random
 import sys
-import sysconfig
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
-from importlib import import_module
-from importlib.metadata import distributions, entry_points
+from importlib import import_module, metadata
 from importlib.util import find_spec
-from inspect import getmodulename
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -84,8 +81,11 @@ class Worker:
         distribution : str
             One that was installed in this environment itself; empty where none was.
         """
-        own = _modules(distribution) if distribution else []
-        for module in own:
+        points = list(metadata.distribution(distribution).entry_points if distribution else ())
+        points = [point for point in points if point.group == "orthobench"]
+        if distribution and not points:
+            raise RefusedError(f"{distribution} is no plugin of orthobench")
+        for module in {point.module.partition(".")[0] for point in points}:
             place = _place(module)
             if not place or not Path(place).is_relative_to(Path(sys.prefix).resolve()):
                 raise RefusedError(f"{module} would be imported from {place}, not from what was "
@@ -94,10 +94,8 @@ class Worker:
             raise RefusedError("its Python cannot import orthobench; install it there, without "
                                "PYTHONPATH and the user's own site-packages")  # fmt: skip
         broken = names().catalogue().broken
-        for point in entry_points(group="orthobench"):
-            if point.name in broken and point.module.partition(".")[0] in own:
-                why = f"its plugin {point.name!r} does not load: {broken[point.name]}"
-                raise RefusedError(f"{why}; {FRESH}")
+        for name in (point.name for point in points if point.name in broken):
+            raise RefusedError(f"its plugin {name!r} does not load: {broken[name]}; {FRESH}")
         return {"orthobench": found}
 
     def suite(self, name: str) -> dict[str, Any]:
@@ -126,9 +124,7 @@ class Worker:
                         self._planned[key] = cell
                         cells.append((key, cell.content["code"]))
             except Exception as error:
-                labels = (
-                    str(table.get("label") or table.get("name")) for table in (problem, solver)
-                )
+                labels = [str(one.get("label") or one.get("name")) for one in (problem, solver)]
                 absent.append((*labels, str(error)))
         return {"cells": cells, "absent": absent, "broken": known.broken}
 
@@ -143,17 +139,13 @@ class Worker:
                 instance, cell.solver, cell.budget, cell.streams, cell.until, ratio=ratio
             )
         primary = cell.problem.primary
+        trace = [(m.work.steps, m.work.samples, m.work.flops, m.metrics[primary])
+                 for m in outcome.trace]  # fmt: skip
         return {
-            "status": outcome.stop.status.value,
-            "reason": outcome.stop.reason,
-            "primary": primary,
-            "budget": cell.budget.limits,
+            "status": outcome.stop.status.value, "reason": outcome.stop.reason, "trace": trace,
+            "primary": primary, "budget": cell.budget.limits,
             "on": str(getattr(cell.solver, "place", "numpy")),
-            "trace": [
-                [m.work.steps, m.work.samples, m.work.flops, m.metrics[primary]]
-                for m in outcome.trace
-            ],
-        }
+        }  # fmt: skip
 
     def time(self, key: list[Any], steps: int, runs: int) -> dict[str, Any]:
         """Run a cell some times without judging it, and return the seconds of each run.
@@ -235,17 +227,6 @@ def _continue_in_copy(copies: bool) -> dict[str, Any]:
 
 _ballast: list[bytearray] = []
 """Memory that a copy holds and does not use."""
-
-
-def _modules(name: str) -> list[str]:
-    """Return the top-level modules of a distribution of this environment itself."""
-    own = list({sysconfig.get_path("purelib"), sysconfig.get_path("platlib")})
-    files = [path for found in distributions(name=name, path=own) for path in found.files or ()]
-    tops = {path.parts[0] if len(path.parts) > 1 else getmodulename(path.name) for path in files}
-    modules = sorted(top for top in tops if top and top.isidentifier() and top != "__pycache__")
-    if not modules:
-        raise RefusedError(f"pip installed no module of {name} in its environment")
-    return modules
 
 
 def _place(module: str) -> str | None:
