@@ -60,15 +60,15 @@ def reproduce(paper: str | None, names: tuple[str, ...], quick: bool, first_seed
         raise UsageError("--out is the folder of the page; add --publish to write it")
     if publish and names:
         raise UsageError("a page has all claims of its paper; publish without --claim")
-    known = catalogue().paper(paper)
-    page = out or safe_join(Path(), "reports", known.name)
+    named = catalogue().paper(paper)
+    page = out or safe_join(Path(), "reports", named.name)
     if publish:
         make_folder(page, "the page", "name another with --out")
-    folder = store or safe_join(Path(), "orthobench-results", known.name)
-    runs = Runs(known, folder, quick, first_seed, workers, quiet or as_json)
-    checked = _check(known, names, runs, as_json)
+    folder = store or safe_join(Path(), "orthobench-results", named.name)
+    runs = Runs(named, folder, quick, first_seed, workers, quiet or as_json)
+    checked = _check(named, names, runs, as_json)
     if publish:
-        _publish(known, checked, runs, page, as_json)
+        _publish(named, checked, runs, page, as_json)
     sys.exit(RED if any(one.red for one in checked) else 0)
 
 

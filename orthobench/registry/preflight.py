@@ -121,7 +121,7 @@ def _refuse_unmeasurable(planned: Iterable[Cell]) -> None:
             raise UsageError(f"the {measure} of runs on {place} cannot be measured: {why}")
 
 
-def check_problems(planned: Iterable[Cell], known: Collection[str]) -> None:
+def check_problems(planned: Iterable[Cell], done: Collection[str]) -> None:
     """Build each problem with cells to run, and check that its judge reports what the suite names.
 
     Other errors than those below are left to the cells, which record them.
@@ -130,7 +130,7 @@ def check_problems(planned: Iterable[Cell], known: Collection[str]) -> None:
     ----------
     planned : iterable of Cell
         All cells of the suite.
-    known : collection of str
+    done : collection of str
         The keys of cells that need not be run.
 
     Raises
@@ -145,7 +145,7 @@ def check_problems(planned: Iterable[Cell], known: Collection[str]) -> None:
     for plan in planned:
         problems.setdefault(plan.problem_label, []).append(plan)
     for cells in problems.values():
-        first = next((cell for cell in cells if cell.key not in known), None)
+        first = next((cell for cell in cells if cell.key not in done), None)
         if first is None:
             continue
         try:

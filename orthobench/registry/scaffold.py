@@ -134,7 +134,7 @@ def render(names: Names, author: str | None = None) -> Iterator[tuple[str, str]]
     values = {**asdict(names), "author": _author(names, author), "orthobench": release}
 
     def filled(text: str) -> str:
-        return _PLACEHOLDER.sub(lambda found: values[found[1]], text)
+        return _PLACEHOLDER.sub(lambda match: values[match[1]], text)
 
     for path, template in _templates(files("orthobench.registry") / "templates" / "plugin", ""):
         yield filled(path), filled(template.read_text(encoding="utf-8"))

@@ -176,11 +176,11 @@ def _forwards(solver: AnySummarySolver, parts: list[Summary]) -> Summary:
 
 def _sent(summary: Summary) -> Summary:
     try:
-        found: Summary = pickle.loads(pickle.dumps(summary))  # noqa: S301 - pickled right here
+        again: Summary = pickle.loads(pickle.dumps(summary))  # noqa: S301 - pickled right here
     except Exception as error:
         remedy = "Keep arrays and numbers in it, no functions, files or kernels"
         raise NotConforming(f"a summary cannot be pickled: {error!r}", remedy) from error
-    return found
+    return again
 
 
 def _sine(U: Array, V: Array) -> float:
