@@ -71,15 +71,13 @@ def requested_suite(
     }
     changes = {key: value for key, value in changes.items() if value}
     if problems:
-        return from_table(_suite_of([*map(specification, problems)], changes), NAME, catalogue())
+        entries = [specification(text) for text in problems]
+        suitable = changes.get("solver") or _suitable(
+            catalogue(), entries, changes.get("on", ["numpy"])
+        )
+        table = {"budget": {"samples": SAMPLES}, **changes, "problem": entries, "solver": suitable}
+        return from_table(table, NAME, catalogue())
     return load(find_path(suite or DEFAULT), catalogue(), changes)
-
-
-def _suite_of(problems: list[dict[str, Any]], changes: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the TOML table of a suite of these problems."""
-    places = changes.get("on", ["numpy"])
-    solvers = changes.get("solver") or _suitable(catalogue(), problems, places)
-    return {"budget": {"samples": SAMPLES}, **changes, "problem": problems, "solver": solvers}
 
 
 def _suitable(

@@ -11,7 +11,6 @@ from typing import Any
 
 import click
 
-from orthobench.cli.exit_codes import FAILED, WRONG
 from orthobench.cli.options import (
     AS_JSON,
     AUTO_WORKERS,
@@ -24,7 +23,7 @@ from orthobench.cli.options import (
     STORE,
     TIMEOUT,
 )
-from orthobench.cli.printing import print_facts, status_line
+from orthobench.cli.printing import FAILED, WRONG, print_facts, status_line
 
 QUESTIONS = ("result", "work", "time")
 WIDEST = 100

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from orthobench.cli.exit_codes import Terminated
 from orthobench.cli.options import AS_JSON, FOLDER, PATH, QUIET, STORE, SUITE_OF_STORE
 from orthobench.cli.printing import (
+    Terminated,
     facts,
     figure_lines,
     print_answer,

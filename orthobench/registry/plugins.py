@@ -119,11 +119,12 @@ class Registry:
             Where ``ORTHOBENCH_PLUGINS`` names an unknown plugin; suggests the nearest.
         """
         registry = cls()
-        points = {_plugin(p): p for p in sorted(entry_points(group=GROUP), key=_own_first)}
+        points = {_plugin(point): point for point in entry_points(group=GROUP)}
+        own_first = sorted(points, key=lambda plugin: (plugin.distribution != GROUP, plugin.name))
         chosen = _chosen(points)
-        for plugin, point in points.items():
+        for plugin in own_first:
             if plugin.name in chosen:
-                registry._load(point, plugin)
+                registry._load(points[plugin], plugin)
             else:
                 registry.left_out.append(plugin)
         return registry
@@ -249,10 +250,6 @@ def catalogue() -> Registry:
     Plugins are loaded once a process. Those that cannot be used are in ``broken``, with the reason.
     """
     return Registry.installed()
-
-
-def _own_first(point: EntryPoint) -> tuple[bool, str]:
-    return (_plugin(point).distribution != GROUP, point.name)
 
 
 def _plugin(point: EntryPoint) -> Plugin:
