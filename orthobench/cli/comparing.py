@@ -11,7 +11,6 @@ from typing import Any
 
 import click
 
-from orthobench.cli.exit_codes import FAILED, WRONG
 from orthobench.cli.options import (
     AS_JSON,
     AUTO_WORKERS,
@@ -23,7 +22,7 @@ from orthobench.cli.options import (
     TIMEOUT,
     Installed,
 )
-from orthobench.cli.printing import print_facts, status_line
+from orthobench.cli.printing import FAILED, WRONG, print_facts, status_line
 
 QUESTIONS = ("result", "work", "time")
 

@@ -18,7 +18,6 @@ import click
 from orthobench._version import __version__
 from orthobench.cli.atlas import advise, atlas
 from orthobench.cli.comparing import compare, verify
-from orthobench.cli.exit_codes import FAILED, Group
 from orthobench.cli.options import (
     AS_JSON,
     AUTO_WORKERS,
@@ -34,12 +33,7 @@ from orthobench.cli.options import (
     Installed,
 )
 from orthobench.cli.plugins import plugin
-from orthobench.cli.printing import (
-    print_facts,
-    print_results,
-    print_tables,
-    say,
-)
+from orthobench.cli.printing import FAILED, Group, print_facts, print_results, print_tables, say
 from orthobench.cli.racing import race
 from orthobench.cli.reporting import report
 from orthobench.cli.reproducing import reproduce

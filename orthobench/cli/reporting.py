@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from orthobench.cli.exit_codes import Terminated
 from orthobench.cli.options import AS_JSON, FOLDER, PATH, QUIET, STORE, SUITE_OF_STORE
 from orthobench.cli.printing import (
+    Terminated,
     facts,
     figure_lines,
     print_answer,
@@ -21,7 +20,7 @@ from orthobench.cli.printing import (
 )
 
 if TYPE_CHECKING:
-    from orthobench.results.results import Results
+    pass
 
 STYLES = ("screen", "one-column", "two-column")
 FORMATS = ("svg", "pdf", "png")
@@ -83,7 +82,32 @@ def report(store: Path, other: Path | None, out: Path | None, suite: str | None,
             )
         _changes(store, other, suite, quiet, as_json)
         return
-    page = _report(store, out, suite, style, formats, quiet, as_json)
+    if formats and not style:
+        raise click.UsageError("--format is the format of figures; add --style to write them")
+    from orthobench.decide.comparisons import answer_of
+    from orthobench.report.figures.save import save_figures
+    from orthobench.report.page import write_page
+    from orthobench.results.results import Results
+    from orthobench.tools.files import make_folder, safe_join
+
+    with status_line(quiet or as_json) as status:
+        status("reading the store")
+        results = Results.read(store, suite).without_home()
+        folder = out or safe_join(results.path.parent, "report")
+        make_folder(folder, "the report", "name another with --out")
+        status("writing the page")
+        page, figures = write_page(results, folder), []
+        if style:
+            status("drawing the figures")
+            figures = save_figures(
+                results.entries, safe_join(folder, "figures"), style=style,
+                formats=(*(formats or FORMATS), "csv"), exhibits=results.exhibits,
+            )  # fmt: skip
+    if as_json:
+        print_json(facts(results, [page, *figures]))
+    else:
+        print_answer(answer_of(results))
+        say("\n".join(["", str(page), *figure_lines(figures)]))
     if opened:
         click.launch(page.resolve().as_uri())
 
@@ -97,7 +121,7 @@ def _watch(store: Path, out: Path | None, suite: str | None, port: int,
 
     folder = out or safe_join(store_at(store).parent, "report")
 
-    def told(address: str) -> None:
+    def announce(address: str) -> None:
         say(f"{address} has the page about {store} until Ctrl-C")
         if opened:
             click.launch(address)
@@ -105,7 +129,7 @@ def _watch(store: Path, out: Path | None, suite: str | None, port: int,
     if hasattr(os, "nice"):
         os.nice(10)  # runs are being timed beside it
     try:
-        watch(store, folder, suite, port, told)
+        watch(store, folder, suite, port, announce)
     except Terminated:
         raise
     except KeyboardInterrupt:
@@ -127,42 +151,3 @@ def _changes(store: Path, other: Path, suite: str | None, quiet: bool,
         print_json(changes)
     else:
         show(changes)
-
-
-def _report(store: Path, out: Path | None, suite: str | None, style: str | None,
-            formats: tuple[str, ...], quiet: bool,
-            as_json: bool) -> Path:  # fmt: skip
-    """Write the page about the results in a store, and return it."""
-    from orthobench.decide.comparisons import answer_of
-    from orthobench.report.page import write_page
-    from orthobench.results.results import Results
-    from orthobench.tools.files import make_folder, safe_join
-
-    if formats and not style:
-        raise click.UsageError("--format is the format of figures; add --style to write them")
-    with status_line(quiet or as_json) as status:
-        status("reading the store")
-        results = Results.read(store, suite).without_home()
-        folder = out or safe_join(results.path.parent, "report")
-        make_folder(folder, "the report", "name another with --out")
-        status("writing the page")
-        page = write_page(results, folder)
-        status("drawing the figures")
-        figures = _figures(results, folder, style, formats or FORMATS) if style else []
-    if as_json:
-        print_json(facts(results, [page, *figures]))
-    else:
-        print_answer(answer_of(results))
-        for line in ["", str(page), *figure_lines(figures)]:
-            say(line)
-    return page
-
-
-def _figures(results: Results, folder: Path, style: str, formats: Sequence[str]) -> list[Path]:
-    from orthobench.report.figures.save import save_figures
-    from orthobench.tools.files import safe_join
-
-    return save_figures(
-        results.entries, safe_join(folder, "figures"), style=style, formats=(*formats, "csv"),
-        exhibits=results.exhibits,
-    )  # fmt: skip

@@ -58,9 +58,8 @@ def implementations(module: object) -> dict[str, Callable[[], object]]:
             f"{name} is not marked as a hook: write @hookimpl above it "
             "(from orthobench.contract import hookimpl)",
         )
-        known = ", ".join(HOOKS)
-        hint = f"unknown hook {name!r}; did you mean {near[0]!r}? The hooks are {known}"
-        _require(name in HOOKS, hint)
+        hint = f"did you mean {near[0]!r}? The hooks are {', '.join(HOOKS)}"
+        _require(name in HOOKS, f"unknown hook {name!r}; {hint}")
         taken = ", ".join(inspect.signature(function).parameters)
         _require(not taken, f"{name} takes ({taken}), but hooks are called without arguments")
         hooks[name] = function

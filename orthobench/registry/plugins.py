@@ -134,11 +134,12 @@ class Registry:
             Where ``ORTHOBENCH_PLUGINS`` names an unknown plugin; suggests the nearest.
         """
         registry = cls()
-        points = {_plugin(p): p for p in sorted(entry_points(group=GROUP), key=_own_first)}
+        points = {_plugin(point): point for point in entry_points(group=GROUP)}
+        own_first = sorted(points, key=lambda plugin: (plugin.distribution != GROUP, plugin.name))
         chosen = _chosen(points)
-        for plugin, point in points.items():
+        for plugin in own_first:
             if plugin.name in chosen:
-                registry._load(point, plugin)
+                registry._load(points[plugin], plugin)
             else:
                 registry.left_out.append(plugin)
         return registry
@@ -327,10 +328,10 @@ class Registry:
         """
         return self._find("paper", self.papers, name)
 
-    def _find(self, kind: str, known: Mapping[str, Provided[T]], name: str) -> T:
-        if name in known:
-            return known[name].item
-        text = str(unknown(kind, name, known))
+    def _find(self, kind: str, provided: Mapping[str, Provided[T]], name: str) -> T:
+        if name in provided:
+            return provided[name].item
+        text = str(unknown(kind, name, provided))
         if self.broken:
             broken = ", ".join(sorted(self.broken))
             text += f" (plugins that failed to load: {broken}; see orthobench doctor)"
@@ -340,8 +341,8 @@ class Registry:
         raise UsageError(text)
 
     def _of_kind(self, kind: str) -> dict[str, Provided[Any]]:
-        known: dict[str, Provided[Any]] = getattr(self, f"{kind}s")
-        return known
+        provided: dict[str, Provided[Any]] = getattr(self, f"{kind}s")
+        return provided
 
 
 OWN = Plugin("own")
@@ -404,13 +405,13 @@ def _name_and_version(distribution: Distribution) -> tuple[str, str]:
 
 def _chosen(plugins: Iterable[Plugin]) -> set[str]:
     """Return the names of the plugins to load: all, or those that the environment names."""
-    known = {plugin.name for plugin in plugins}
+    installed = {plugin.name for plugin in plugins}
     text = os.environ.get(CHOICE)
     if text is None:
-        return known
+        return installed
     chosen = {name.strip() for name in text.split(",")} - {""}
-    for name in sorted(chosen - known):
-        raise UsageError(f"{CHOICE}: {unknown('plugin', name, known)}")
+    for name in sorted(chosen - installed):
+        raise UsageError(f"{CHOICE}: {unknown('plugin', name, installed)}")
     return chosen
 
 
@@ -418,13 +419,13 @@ def _named(
     hooks: Mapping[str, Callable[[], object]], hook: str, name_of: Callable[[object], str]
 ) -> dict[str, Any]:
     """Return the items that a hook returns, by name; none where it is not implemented."""
-    found: dict[str, Any] = {}
+    named: dict[str, Any] = {}
     for item in items_of(hook, hooks[hook]) if hook in hooks else ():
         name = name_of(item)
-        if name in found:
+        if name in named:
             raise PluginError(f"{hook} brings {name!r} twice")
-        found[name] = item
-    return found
+        named[name] = item
+    return named
 
 
 def _refuse_elsewhere(name: str, on: object) -> None:

@@ -134,7 +134,7 @@ def render(names: Names, author: str | None = None) -> Iterator[tuple[str, str]]
     values = {**asdict(names), "author": _author(names, author), "orthobench": release}
 
     def filled(text: str) -> str:
-        return _PLACEHOLDER.sub(lambda found: values[found[1]], text)
+        return _PLACEHOLDER.sub(lambda match: values[match[1]], text)
 
     for path, template in _templates(files("orthobench.registry") / "templates" / "plugin", ""):
         yield filled(path), filled(template.read_text(encoding="utf-8"))
@@ -171,11 +171,8 @@ def _others(package: str) -> list[str]:
         return ["Python"]
     # only where the package exists, since listing all distributions is slow
     owners = metadata.packages_distributions().get(package, []) if find_spec(package) else []
-    return [owner for owner in owners if _normal(owner) != package or not _is_plugin(owner)]
-
-
-def _is_plugin(distribution: str) -> bool:
-    return any(point.group == GROUP for point in metadata.distribution(distribution).entry_points)
+    points = {p.dist.name for p in metadata.entry_points(group=GROUP) if p.dist}
+    return [owner for owner in owners if _normal(owner) != package or owner not in points]
 
 
 def _templates(folder: Traversable, path: str) -> Iterator[tuple[str, Traversable]]:

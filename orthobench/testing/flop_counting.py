@@ -240,12 +240,12 @@ def _scipy_refused() -> Iterator[None]:
 @functools.cache  # by module: one that is imported again has other functions
 def _guards(*modules: ModuleType) -> dict[int, Callable[..., Any]]:
     """Return the guard that takes the place of each function, by the id of the function."""
-    return {id(f): _guard(f, m.__name__) for m in modules for f in _functions(m)}
-
-
-def _functions(module: ModuleType) -> list[Callable[..., Any]]:
-    functions = (value for name, value in vars(module).items() if name[0] != "_")
-    return [f for f in functions if callable(f) and not isinstance(f, type)]
+    return {
+        id(function): _guard(function, module.__name__)
+        for module in modules
+        for name, function in vars(module).items()
+        if name[0] != "_" and callable(function) and not isinstance(function, type)
+    }
 
 
 def _guard(function: Callable[..., Any], where: str) -> Callable[..., Any]:

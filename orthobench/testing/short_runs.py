@@ -215,18 +215,18 @@ def example(solver: AnySolver, problems: Iterable[type[AnyProblem]] = ()) -> Any
     reason = f"no built-in family or problem offers the {solver.needs.__name__} that it needs"
     for make in fitting:
         try:
-            instance = make()
+            small = make()
         except OrthobenchError as error:
             reason = str(error)
             continue
         try:
-            Runner(solver, instance).start()
+            Runner(solver, small).start()
         except UsageError as error:
             reason = str(error)
             continue
         except Exception:  # noqa: S110 - the checks report it
             pass
-        return instance
+        return small
     raise UsageError(
         f"there is no example for {solver.name}: {reason}; pass an instance, such as "
         "MyProblem(...).build(np.random.default_rng(0))"
@@ -289,14 +289,6 @@ def _components() -> AnyInstance:
     return replace(orthogonal_group(cost, gradient, n=4), oracle=oracle)
 
 
-def _stiefel() -> AnyInstance:
-    return instance(_Moment(_rows(24) / 10, 3), 0.0)
-
-
-def _symmetric_tucker() -> AnyInstance:
-    return symmetric_tucker(samples=_rows(6).T, order=3, rank=2)
-
-
 def _rows(n: int) -> Array:
     """Return samples with decreasing variances, and skewed: their odd moments are not zero."""
     rng = np.random.default_rng(n)
@@ -335,8 +327,8 @@ _EXAMPLES: tuple[tuple[type[Oracle], Callable[[], AnyInstance]], ...] = (
     (SparsePCAOracle, lambda: _sparse_pca(60, 3)),
     (SparsePCAOracle, lambda: _sparse_pca(6, 6)),
     (TensorOracle, _orthogonal_tensor),
-    (FiniteSumOracle, _stiefel),
+    (FiniteSumOracle, lambda: instance(_Moment(_rows(24) / 10, 3), 0.0)),
     (OrthogonalGroupOracle, _orthogonal_group),
     (ComponentsOracle, _components),
-    (MomentOracle, _symmetric_tucker),
+    (MomentOracle, lambda: symmetric_tucker(samples=_rows(6).T, order=3, rank=2)),
 )

@@ -75,10 +75,9 @@ def gpus() -> list[dict[str, str]]:
 
 def _blas_libraries() -> list[dict[str, Any]]:
     """Return the BLAS libraries and thread pools that are loaded, with their threads."""
-    import numpy as np
     from threadpoolctl import threadpool_info
 
-    np.dot(np.ones((2, 2)), np.ones((2, 2)))
+    _load_blas()
     keys = ("internal_api", "version", "architecture", "num_threads")
     return [{key: pool.get(key) for key in keys} for pool in threadpool_info()]
 

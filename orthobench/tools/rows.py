@@ -177,12 +177,12 @@ class Stacked(Rows):
 
     def gather(self, numbers: NDArray[np.intp]) -> NDArray[np.generic]:
         """Return rows by number, those of one part together."""
-        found = np.empty((len(numbers), self.shape[1]), self.dtype)
+        rows = np.empty((len(numbers), self.shape[1]), self.dtype)
         of = np.searchsorted(self.firsts, numbers, side="right") - 1
         for which in np.unique(of):
             here = of == which
-            found[here] = self.parts[which].gather(numbers[here] - self.firsts[which])
-        return found
+            rows[here] = self.parts[which].gather(numbers[here] - self.firsts[which])
+        return rows
 
     def place(self, row: int) -> tuple[str, int]:
         """Return where a row is in its part."""
