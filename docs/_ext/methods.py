@@ -1,6 +1,7 @@
 """Directives for the pages of methods, which so cannot fall behind the code.
 
-``{solver-source} NAME`` names the paper, ``{solver-details} NAME`` says where it computes, lists
+``{solver-source} NAME`` names the paper, ``{solver-record} NAME`` says how the method did in the
+atlas, ``{solver-details} NAME`` says where it computes, lists
 the parameters and gives the docstring, ``{solvers} FAMILY`` is the table of a family's solvers.
 """
 
@@ -8,6 +9,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any
 
 from docutils import nodes
@@ -25,7 +27,16 @@ from plain import escape, escaped
 from sphinx.ext.napoleon import Config, NumpyDocstring
 from sphinx.util.docutils import SphinxDirective
 
+from orthobench.atlas.answers import SHIPPED, opened, record_of
+from orthobench.atlas.table import Atlas
+
 ELSEWHERE = ("Parameters", "References")  # sections of docstrings that the page shows by itself
+
+
+@lru_cache(maxsize=1)
+def shipped() -> Atlas:
+    """Return the atlas that comes with the package."""
+    return opened(None)
 
 
 def docstring(cls: type[Any]) -> Iterator[str]:
@@ -50,6 +61,19 @@ class SolverSource(SphinxDirective):
         cls = built_in("solvers")[self.arguments[0]]
         lines = ["````{eval-rst}", escaped(references(cls)), "````"]
         return self.parse_text_to_nodes("\n".join(lines))
+
+
+class SolverRecord(SphinxDirective):
+    """``{solver-record} NAME``: on how many problems of the atlas a method is as good."""
+
+    required_arguments = 1
+
+    def run(self) -> list[nodes.Node]:
+        """Return a paragraph; nothing where the atlas has no run of it."""
+        self.env.note_dependency(str(SHIPPED))
+        sentence = record_of(shipped(), self.arguments[0])
+        linked = sentence.replace("In the atlas", "In [the atlas](../guide/atlas.md)")
+        return self.parse_text_to_nodes(linked)
 
 
 class SolverDetails(SphinxDirective):
@@ -85,6 +109,7 @@ class Solvers(SphinxDirective):
 def setup(app: Any) -> dict[str, bool]:
     """Register with Sphinx."""
     app.add_directive("solver-source", SolverSource)
+    app.add_directive("solver-record", SolverRecord)
     app.add_directive("solver-details", SolverDetails)
     app.add_directive("solvers", Solvers)
     return {"parallel_read_safe": True}

@@ -6,11 +6,12 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from orthobench.atlas.table import SHARES, Atlas, AtlasRow, read, settings
-from orthobench.decide.answer import Answer, answer
+from orthobench.decide.answer import Answer, Standing, answer, standings
 from orthobench.decide.rule import STRICT, TOLERANCE, Comparison, decide
 from orthobench.decide.wording import factor_text
 from orthobench.errors import UsageError, unknown
@@ -161,6 +162,38 @@ def facts(atlas: Atlas, kinds: Sequence[str]) -> list[dict[str, Any]]:
         for kind in kinds
         for view, one in views(atlas.kinds[kind]).items()
     ]
+
+
+def record_of(atlas: Atlas, solver: str) -> str:
+    """Return how often a solver is as good as the best, and cheapest, in a sentence.
+
+    Parameters
+    ----------
+    atlas : Atlas
+    solver : str
+        Its name in the catalogue. Of its labels the one counts that stands first in a family.
+
+    Returns
+    -------
+    str
+        Empty where the atlas has no run of it.
+    """
+    clauses = []
+    for kind, rows in atlas.kinds.items():
+        if all(name_of(row.solver) != solver for row in rows):
+            continue
+        one = next(s for s in _standings(tuple(rows)) if s.use == solver)
+        cheapest = one.cheapest_on or "none"
+        among = f"{one.as_good_on} of {one.problems} problems of {clean(kind)}"
+        clauses.append(f"{among} (cheapest on {cheapest})")
+    if not clauses:
+        return ""
+    return f"In the atlas, as good as the best on {listed(clauses)}."
+
+
+@lru_cache(maxsize=32)
+def _standings(rows: Sequence[AtlasRow]) -> list[Standing]:
+    return standings(compare(rows))
 
 
 def find(atlas: Atlas, text: str) -> tuple[list[str], str]:
