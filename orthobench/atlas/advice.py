@@ -107,9 +107,9 @@ class Losses:
     def expected(self, position: Array, width: float, among: NDArray[np.intp]) -> Array:
         """Return the mean loss of each solver near a position, over some of the problems."""
         distances = np.abs(self.positions[among] - position)
-        known = ~np.isnan(distances)
-        share = np.maximum(known.sum(axis=1), 1) / distances.shape[1]
-        far = np.where(known, distances, 0.0).sum(axis=1) / share
+        finite = ~np.isnan(distances)
+        share = np.maximum(finite.sum(axis=1), 1) / distances.shape[1]
+        far = np.where(finite, distances, 0.0).sum(axis=1) / share
         weights = np.exp(-(far - far.min()) / width)
         names = np.array(self.blocks)[among]
         for name in set(names):  # variants of one data set share the weight of one problem
@@ -166,9 +166,9 @@ def advise(
     DataError
         Where the data cannot be read.
     """
-    known = atlas or opened(None)
+    atlas = atlas or opened(None)
     recipe, instance, text = _built(problem)
-    rows = _rows_of_kind(known, recipe, instance, family)
+    rows = _rows_of_kind(atlas, recipe, instance, family)
     features = features_of(instance)
     comparisons = [c for c in compare(rows, cost, tolerance) if c.as_good]
     losses = _losses(comparisons, rows)
@@ -228,10 +228,10 @@ def _rows_of_kind(
     wanted = family or (recipe.family if recipe else _family_of(instance) if instance else "")
     kinds = [rows for rows in atlas.kinds.values() if rows[0].family == wanted]
     if not kinds:
-        known = ", ".join(dict.fromkeys(row.family for row in atlas.rows)) or "none"
+        families = ", ".join(dict.fromkeys(row.family for row in atlas.rows)) or "none"
         raise UsageError(
             f"the atlas has no problem of the family {wanted!r}, so it cannot tell; its families: "
-            f"{known}"
+            f"{families}"
         )
     metric = recipe.primary if recipe else ""
     return next((rows for rows in kinds if rows[0].metric == metric), kinds[0])
@@ -302,11 +302,11 @@ def _worded(
 ) -> Advice:
     """Return the advice in words, with the command that settles it."""
     solver, second = losses.solvers[order[0]], [losses.solvers[i] for i in order[1:2]]
-    found = [c.of(solver) for c in comparisons if c.of(solver).parameters]
+    decisions = [c.of(solver) for c in comparisons if c.of(solver).parameters]
     parameters = {
         name: value
-        for name, value in (found[0].parameters.items() if found else ())
-        if all(d.parameters.get(name) == value for d in found)
+        for name, value in (decisions[0].parameters.items() if decisions else ())
+        if all(d.parameters.get(name) == value for d in decisions)
     }
     regret = math.exp(_mean(losses.held_out(width)))
     extrapolation, which = _extrapolation(features, rows)
@@ -331,15 +331,15 @@ def _worded(
 def _extrapolation(features: Features, rows: Sequence[AtlasRow]) -> tuple[float, str]:
     """Return how far a size is beyond all that was measured, and which."""
     measured = [features_in(row) for row in {r.problem_id: r for r in rows}.values()]
-    found = [(1.0, "")]
+    beyond = [(1.0, "")]
     for name, word in (("rows", "rows"), ("d", "columns"), ("k", "components")):
         sizes = [getattr(one, name) for one in measured if getattr(one, name) > 0]
         own = getattr(features, name)
         if sizes and own > BEYOND * max(sizes):
-            found.append((own / max(sizes), f"more {word}"))
+            beyond.append((own / max(sizes), f"more {word}"))
         elif sizes and 0 < own < min(sizes) / BEYOND:
-            found.append((min(sizes) / own, f"fewer {word}"))
-    return max(found)
+            beyond.append((min(sizes) / own, f"fewer {word}"))
+    return max(beyond)
 
 
 def _specification(solver: str, rows: Sequence[AtlasRow]) -> str:

@@ -119,8 +119,8 @@ def environment_of(value: Any) -> Mapping[str, Any]:
 
 def names(value: Any) -> tuple[str, ...]:
     """Return names, all of them different, or raise MisfitError."""
-    known = isinstance(value, list) and all(isinstance(name, str) for name in value)
-    if not known or len(set(value)) < len(value):
+    texts_only = isinstance(value, list) and all(isinstance(name, str) for name in value)
+    if not texts_only or len(set(value)) < len(value):
         raise MisfitError(f"the metrics are not different names, but {value!r:.60}")
     return tuple(value)
 

@@ -96,8 +96,8 @@ class Results:
             "not run yet": len(self.missing),
             "refused": len(self.refused),
         }
-        told = ", ".join(f"{count} {name}" for name, count in counts.items() if count)
-        return f"<Results of {self.suite!r}: {told}; {self.path}>"
+        said = ", ".join(f"{count} {name}" for name, count in counts.items() if count)
+        return f"<Results of {self.suite!r}: {said}; {self.path}>"
 
     @cached_property
     def entries(self) -> list[SolverResult]:
@@ -133,11 +133,11 @@ class Results:
 
         More than one, separated by commas, where stores of different versions were merged.
         """
-        found: dict[str, set[str]] = {}
+        versions: dict[str, set[str]] = {}
         for record in self.records:
             for name, version in record.versions.items():
-                found.setdefault(name, set()).add(version)
-        return {name: ", ".join(sorted(found[name])) for name in sorted(found)}
+                versions.setdefault(name, set()).add(version)
+        return {name: ", ".join(sorted(versions[name])) for name in sorted(versions)}
 
     def exhibits(self, records: Iterable[Run]) -> dict[str, Mapping[str, Exhibit]]:
         """Return what the solutions of some runs look like, read from the store.
@@ -169,8 +169,8 @@ class Results:
             """Return what many records share, made once; the records keep it alive."""
             if id(one) not in infos:
                 infos[id(one)] = _without_home(one)
-            found: Info = infos[id(one)]
-            return found
+            hidden_info: Info = infos[id(one)]
+            return hidden_info
 
         def record(run: Run) -> Run:
             problem, solver, stop = info(run.problem), info(run.solver), run.stop
@@ -199,8 +199,8 @@ class Results:
         ``~`` in texts.
         """
         with Store(self.path) as store:
-            found = store.session(self.suite)
-        return {**found, **{name: hide_home(found[name]) for name in ("text", "command")}}
+            session = store.session(self.suite)
+        return {**session, **{name: hide_home(session[name]) for name in ("text", "command")}}
 
     def columns(self) -> list[str]:
         """Return the names of the columns of `rows` and of `to_pandas`, in their order."""
@@ -330,8 +330,8 @@ def _dtype(values: Iterable[Any]) -> str:
     kinds = {type(value) for value in values if value is not None}
     if kinds == {int, float}:
         return "float64"
-    known = {int: "Int64", float: "float64", bool: "boolean", str: "string"}
-    return known.get(kinds.pop(), "object") if len(kinds) == 1 else "object"
+    dtypes = {int: "Int64", float: "float64", bool: "boolean", str: "string"}
+    return dtypes.get(kinds.pop(), "object") if len(kinds) == 1 else "object"
 
 
 def _score(suite: str, store: Path) -> str:

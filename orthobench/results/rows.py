@@ -53,8 +53,8 @@ TOGETHER = 2**27
 
 def checksum(key: bytes, row: Mapping[str, Any] | sqlite3.Row, reason: str, names: str) -> bytes:
     """Return a digest of a run, so that a store can tell when its numbers change."""
-    told = repr((reason, names, *SEALED(row)))
-    return hashlib.sha256(key + told.encode() + row["trace"]).digest()[:16]
+    sealed = repr((reason, names, *SEALED(row)))
+    return hashlib.sha256(key + sealed.encode() + row["trace"]).digest()[:16]
 
 
 class Writer:
@@ -94,9 +94,9 @@ class Writer:
     def cell(self, run: Run) -> int:
         """Return the number of the cell of a run, which is added where it is new."""
         key, identity = bytes.fromhex(run.key), run.identity
-        known = self._connection.execute("SELECT id FROM cell WHERE key = ?", (key,)).fetchone()
-        if known:
-            return int(known[0])
+        row = self._connection.execute("SELECT id FROM cell WHERE key = ?", (key,)).fetchone()
+        if row:
+            return int(row[0])
         ranking = {name: getattr(run.problem, name) for name in RANKING}
         return self._insert("cell", {
             "key": key, "problem": self.text(identity.problem),
@@ -142,9 +142,9 @@ class Writer:
                     [float(last.metrics[name]) if name in last.metrics else None for name in names]
                 ),
             }  # fmt: skip
-        told = json.dumps(names)
-        row["checksum"] = checksum(key, row, run.stop.reason, told)
-        texts = {"reason": run.stop.reason, "traceback": run.stop.traceback, "names": told}
+        metric_names = json.dumps(names)
+        row["checksum"] = checksum(key, row, run.stop.reason, metric_names)
+        texts = {"reason": run.stop.reason, "traceback": run.stop.traceback, "names": metric_names}
         numbers = {name: self.text(text) for name, text in texts.items()}
         self._insert("run", {"cell": cell, "session": session, **row, **numbers})
         for name, exhibit in exhibits.items():

@@ -169,8 +169,8 @@ def read(trace: Sequence[Checkpoint], value: Callable[[Checkpoint], float]) -> A
         Reads it off a checkpoint, by arithmetic that arrays can do as well.
     """
     if isinstance(trace, Trace):
-        found = np.asarray(value(trace.columns), dtype=np.float64)
-        return found if found.ndim else np.full(len(trace), found)
+        values = np.asarray(value(trace.columns), dtype=np.float64)
+        return values if values.ndim else np.full(len(trace), values)
     return np.array([value(mark) for mark in trace], dtype=np.float64)
 
 
@@ -251,8 +251,8 @@ def _schedule() -> bytes:
 
 
 def _absent(values: Array) -> NDArray[np.bool_]:
-    found: NDArray[np.bool_] = values.view("<u8") == ABSENT.view("<u8")
-    return found
+    mask: NDArray[np.bool_] = values.view("<u8") == ABSENT.view("<u8")
+    return mask
 
 
 def _planes(column: NDArray[np.int64] | Array) -> bytes:

@@ -306,8 +306,8 @@ def _reached(trial: Trial, metric: str) -> float:
 def _unkept(level: Level, nearest: Trial, reached: float) -> str:
     marks = [record.trace[-1] for record in nearest.records if record.trace]
     if marks and level.metric not in marks[0].metrics:
-        known = ", ".join(marks[0].metrics)
-        return f"its judge does not report {level.metric!r}; it reports {known}"
+        reported = ", ".join(marks[0].metrics)
+        return f"its judge does not report {level.metric!r}; it reports {reported}"
     return f"no trial keeps {level}: the nearest ends at {reached:.4g}"
 
 
@@ -334,9 +334,9 @@ def _check_names(records: Sequence[Run]) -> None:
 
 
 def _by_seed(records: Sequence[Run]) -> dict[int, Run]:
-    found: dict[int, Run] = {}
+    runs: dict[int, Run] = {}
     for record in records:
-        other = found.setdefault(record.seed, record)
+        other = runs.setdefault(record.seed, record)
         if other.key != record.key:
             raise UsageError(
                 f"two different cells are both called {record.problem.label!r}, "
@@ -344,7 +344,7 @@ def _by_seed(records: Sequence[Run]) -> dict[int, Run]:
                 f"seed {record.seed} ({other.key[:12]} and {record.key[:12]}): "
                 "compare them one at a time, or give them labels of their own"
             )
-    return found
+    return runs
 
 
 def _best(trials: Sequence[Trial], planned: int) -> Trial:

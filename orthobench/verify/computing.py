@@ -94,7 +94,7 @@ def kernels_for(processor: str) -> Iterator[None]:
 
 
 def platform_differences(
-    theirs: Mapping[str, Any], here: Mapping[str, Any], told: Mapping[str, Any],
+    theirs: Mapping[str, Any], here: Mapping[str, Any], environment: Mapping[str, Any],
     snapshot: Mapping[str, Any],
 ) -> tuple[str, ...]:  # fmt: skip
     """Return in what the platform of a cell differs from this one; empty where it does not.
@@ -103,10 +103,10 @@ def platform_differences(
     ----------
     theirs, here : mapping
         The content of the cell, as it was stored and as it is here.
-    told, snapshot : mapping
+    environment, snapshot : mapping
         The environment of its session, and the one of this process.
     """
-    old, new = _platform(theirs, told), _platform(here, snapshot)
+    old, new = _platform(theirs, environment), _platform(here, snapshot)
     return tuple(
         f"{name} {_short(old.get(name))} there, {_short(new.get(name))} here"
         for name in dict.fromkeys((*old, *new))
