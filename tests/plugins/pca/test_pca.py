@@ -84,7 +84,8 @@ def test_the_subspace_is_that_of_lapack(solver, kind, shape, center, tmp_path):
     try:
         outcome = ob.solve(solver, instance, **ACCURATE.get(solver, {}))
     except UsageError as refusal:
-        assert solver not in PRODUCTS, refusal  # noqa: PT017 - others may refuse
+        if solver in PRODUCTS:
+            raise
         pytest.skip(str(refusal))
     found = outcome.solution.astype(np.float64)
     digits = 1e-3 if kind == "float32" else 1e-7
@@ -102,8 +103,8 @@ def test_one_component_and_as_many_as_there_are(solver, shape):
         try:
             outcome = ob.solve(solver, ob.pca(X, k, center), **ACCURATE.get(solver, {}))
         except UsageError as refusal:
-            assert k > 1
-            assert "takes k below min(rows, columns)" in str(refusal)  # noqa: PT017
+            if k == 1 or "takes k below min(rows, columns)" not in str(refusal):
+                raise
             continue
         assert outcome.solution.shape == (X.shape[1], k)
         assert outcome.trace[-1].metrics["gap"] < 1e-9
