@@ -368,7 +368,7 @@ class Field:
             return min(FIRST * self.rules.total, left)
         share = (left - FINALS * self.rules.total) / waiting - overhead
         most = FACTOR * self.lead if self.rules.timed else math.inf
-        return max(self.floor, overhead, min(most, share))
+        return max(self.floor, min(most, max(share, overhead)))
 
     def _look(
         self, left: float, overhead: float, running: Collection[Run], contenders: bool

@@ -415,7 +415,7 @@ def trial_of(run: Run, cost: str) -> Trial:
     if stop.status in FRESH:
         counted = replace(run, stop=Termination(RunStatus.BUDGET, stop.reason))
     level = run.problem.levels[0] if run.problem.levels else None
-    path = path_of(counted, level)
+    path = path_of(counted, level, measured(run))
     nothing = np.zeros(0)
     if path is None:
         failed = "" if stop.status in FRESH else stop.reason
@@ -423,6 +423,16 @@ def trial_of(run: Run, cost: str) -> Trial:
     seconds = path.spent["seconds"]
     ended = stop.status in (RunStatus.DONE, RunStatus.NOT_STATIONARY)
     return Trial(run.solver.label, run.seed, cap, path.values, seconds, path.spent[cost], ended)
+
+
+def measured(run: Run) -> str:
+    """Return the metric that a race is about: the primary one of the problem, where it is known.
+
+    A function of one's own has no known optimum, so its value is compared.
+    """
+    known = run.trace[0].metrics if run.trace else {}
+    primary, other = run.problem.primary, run.problem.tuned_by
+    return other if primary not in known and other in known else primary
 
 
 def _refuse_unfit(cell: Cell, stop: Termination) -> None:
@@ -436,7 +446,8 @@ def _result(course: _Course, missing: Mapping[str, str], interrupted: bool) -> R
     standing = course.standing
     with Store(course.path) as store:
         results = Results(course.suite.name, course.path, store.records(course.suite.name))
-    found = answer(compare(results.entries, course.cost, course.rules.tolerance))
+    metric = next((measured(run) for run in results.records if run.trace), "")
+    found = answer(compare(results.entries, course.cost, course.rules.tolerance, metric))
     winner = found.solver or standing.leader
     solver = next((s.solver for s in course.suite.solvers if s.label == winner), None)
     default = {p.name: p.default for p in parameters_of(type(solver))} if solver else {}
