@@ -98,6 +98,7 @@ def solve(
     SolverError
         Where the run failed; its ``outcome`` holds the curve so far.
     """
+    preflight.check_settings(budget, seed, until, threads)
     chosen = _solver(solver, parameters)
     recipe = catalogue().problem(problem) if isinstance(problem, str) else problem
     if isinstance(recipe, Problem):
@@ -109,7 +110,7 @@ def solve(
         preflight.check_instance(chosen, instance)
     limits = budget or Budget()
     preflight.check_ending(chosen, instance, limits, until)
-    with limited(threads):
+    with limited(int(threads)):
         chosen.place.limit(threads)
         outcome = harness.run(instance, chosen, limits, Streams.of(text, chosen.name, seed), until)
     if isinstance(outcome.error, OrthobenchError):

@@ -18,7 +18,7 @@ from orthobench.contract.parameters import ParameterError, make, parameters_of
 from orthobench.contract.placed_solvers import PlacedSolver, elsewhere
 from orthobench.contract.problem import AnyProblem
 from orthobench.contract.solver import AnySolver
-from orthobench.errors import UsageError, unknown
+from orthobench.errors import UsageError, shown, unknown
 from orthobench.harness.restarts import restarted
 from orthobench.registry.claims import Paper
 from orthobench.registry.plugin_checks import (
@@ -234,6 +234,8 @@ class Registry:
         return self._find("paper", self.papers, name)
 
     def _find(self, kind: str, known: Mapping[str, Provided[T]], name: str) -> T:
+        if not isinstance(name, str):
+            raise UsageError(f"a {kind} is named by a str, not by {shown(name)}")
         if name in known:
             return known[name].item
         error = unknown(kind, name, known)
