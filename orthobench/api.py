@@ -103,6 +103,7 @@ def solve(
     SolverError
         Where the run failed; its ``outcome`` holds the curve so far.
     """
+    preflight.check_settings(budget, seed, until, threads)
     recipe = catalogue().problem(problem) if isinstance(problem, str) else problem
     offers = recipe.offers if isinstance(recipe, Problem) else type(recipe.oracle)
     chosen = _solver(solver, parameters, offers)
@@ -115,7 +116,7 @@ def solve(
         preflight.check_instance(chosen, instance)
     limits = budget or Budget()
     preflight.check_ending(chosen, instance, limits, until)
-    with limited(threads):
+    with limited(int(threads)):
         chosen.place.limit(threads)
         outcome = harness.run(instance, chosen, limits, Streams.of(text, chosen.name, seed), until)
     if isinstance(outcome.error, OrthobenchError):

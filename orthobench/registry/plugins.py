@@ -17,7 +17,7 @@ from orthobench.contract.parameters import ParameterError, make, parameters_of
 from orthobench.contract.placed_solvers import PlacedSolver, elsewhere
 from orthobench.contract.problem import AnyProblem, Oracle, Problem
 from orthobench.contract.solver import AnySolver
-from orthobench.errors import UsageError, unknown
+from orthobench.errors import UsageError, quoted, unknown
 from orthobench.harness.restarts import restarted
 from orthobench.registry.claims import Paper
 from orthobench.registry.plugin_checks import (
@@ -329,6 +329,8 @@ class Registry:
         return self._find("paper", self.papers, name)
 
     def _find(self, kind: str, provided: Mapping[str, Provided[T]], name: str) -> T:
+        if not isinstance(name, str):
+            raise UsageError(f"a {kind} is named by a str, not by {quoted(name)}")
         if name in provided:
             return provided[name].item
         text = str(unknown(kind, name, provided))

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from orthobench.contract import Array, DataError, Instance, UsageError, check_rows, matrix
-from orthobench.tools.arrays import array_of
+from orthobench.tools.arrays import array_of, is_number, is_whole
 from orthobench_cca.covariances import SINGULAR, covariances
 from orthobench_cca.judge import Judge
 from orthobench_cca.oracle import PairsOracle
@@ -61,9 +61,9 @@ def cca(
     if len(left) != len(right):
         raise DataError(f"X has {len(left)} rows and Y {len(right)}: they must be pairs")
     most = min(left.shape[1], right.shape[1])
-    if isinstance(k, bool) or int(k) != k or not 1 <= k <= most:
+    if not is_whole(k) or not 1 <= k <= most:
         raise UsageError(f"k must be a whole number between 1 and {most}, not {k}")
-    if not 0 <= ridge < np.inf:
+    if not is_number(ridge) or not 0 <= ridge < np.inf:
         raise UsageError(f"ridge must be finite and at least 0, not {ridge}")
     S = covariances(left, right, ridge)
     _refuse_singular(S.xx, "X")

@@ -15,7 +15,7 @@ from orthobench.contract import (
     check_rows,
     matrix,
 )
-from orthobench.tools.arrays import array_of
+from orthobench.tools.arrays import array_of, is_whole
 from orthobench_cca.covariances import SINGULAR, normalized, whitening
 from orthobench_cca.judge import dependent, distance
 
@@ -117,7 +117,7 @@ def generalized_eigenvectors(A: ArrayLike, B: ArrayLike, k: int) -> Instance[Pen
     A, B = _symmetric(A, "A"), _symmetric(B, "B")
     if A.shape != B.shape:
         raise DataError(f"A is of shape {A.shape} and B of {B.shape}: they must be the same")
-    if isinstance(k, bool) or int(k) != k or not 1 <= k <= len(A):
+    if not is_whole(k) or not 1 <= k <= len(A):
         raise UsageError(f"k must be a whole number between 1 and {len(A)}, not {k}")
     spread = np.linalg.eigvalsh(B)
     if not spread[0] > SINGULAR * abs(spread[-1]):

@@ -153,7 +153,7 @@ def orthogonal_group(
     check_functions(cost, gradient, best, U, "U", f"a random orthogonal {U.shape} matrix")
     gap = None if best is None else lambda U: cost(U) - best
     known = {} if best is None else {"objective_gap": 0.0, "objective": float(best)}
-    if component not in COMPONENTS:
+    if component not in tuple(COMPONENTS):
         raise unknown("component of the orthogonal group", str(component), COMPONENTS)
     asked = COMPONENTS[component]
     oracle = OrthogonalGroupOracle(cost, size, gradient, asked)

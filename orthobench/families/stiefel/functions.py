@@ -11,7 +11,7 @@ from orthobench.errors import DataError, UsageError
 from orthobench.families.stiefel.autodiff import Differentiated
 from orthobench.families.stiefel.judge import projected
 from orthobench.families.stiefel.problem import Cost, Gradient, Hessian, StiefelOracle
-from orthobench.tools.arrays import Array, copied
+from orthobench.tools.arrays import Array, copied, is_number
 from orthobench.tools.geometry import polar, random_point
 from orthobench.tools.places import Place
 
@@ -268,7 +268,7 @@ def check_functions(
     for what, function in given.items():
         if not callable(function) and (what == "cost" or function is not None):
             raise UsageError(f"the {what} must be a function of {letter}, not {function!r}")
-    if best is not None and not np.isfinite(best):
+    if best is not None and not (is_number(best) and np.isfinite(best)):
         raise UsageError(f"best must be a finite number, not {best!r}")
     if hessian is not None and gradient is None:
         raise UsageError("a Hessian without a gradient is used by no solver: pass the gradient too")
