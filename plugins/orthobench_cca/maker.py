@@ -22,9 +22,9 @@ def cca(
 
     Parameters
     ----------
-    X : array_like, shape (N, p)
-    Y : array_like, shape (N, q)
-        Pairs (x, y) in rows. They are copied, and centred.
+    X : array_like, sparse matrix or DataFrame, shape (N, p)
+    Y : array_like, sparse matrix or DataFrame, shape (N, q)
+        Pairs (x, y) in rows. They are copied, made dense, and centred.
     k : int
         Number of canonical variables, 1 <= k <= min(p, q).
     ridge : float
@@ -77,7 +77,8 @@ def cca(
 
 
 def _centred(data: ArrayLike, name: str) -> Array:
-    rows = np.array(matrix(np.asarray(data), f"the rows of {name}"), dtype=np.float64)
+    dense = data.toarray() if hasattr(data, "toarray") else np.asarray(data)
+    rows = np.array(matrix(dense, f"the rows of {name}"), dtype=np.float64, order="C")
     try:
         check_rows(rows, 0, int)
     except DataError as error:
