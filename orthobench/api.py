@@ -18,12 +18,11 @@ from orthobench.harness.executors.cell_queue import CellQueue
 from orthobench.harness.identity import INSTANCE, Streams, stream_text
 from orthobench.harness.stopping import Budget, Rule
 from orthobench.harness.suite import Suite
-from orthobench.harness.trace import Outcome
 from orthobench.registry import preflight
 from orthobench.registry.adhoc import requested_suite
 from orthobench.registry.plugins import catalogue
 from orthobench.registry.suite_file import from_table
-from orthobench.report.notebook_view import Results
+from orthobench.report.notebook_view import Outcome, Results
 from orthobench.report.terminal.progress import Progress
 from orthobench.results.course import (
     RemainingCells,
@@ -91,7 +90,7 @@ def solve(
     -------
     Outcome
         ``.solution`` (n, k), ``.weights``, ``.core``, ``.trace``, ``.work``, ``.stop``,
-        ``.exhibits``.
+        ``.exhibits``; a notebook shows it, and ``.plot(ax)`` draws its curve.
 
     Raises
     ------
@@ -115,7 +114,8 @@ def solve(
     preflight.check_ending(chosen, instance, limits, until)
     with limited(threads):
         chosen.place.limit(threads)
-        outcome = harness.run(instance, chosen, limits, Streams.of(text, chosen.name, seed), until)
+        ran = harness.run(instance, chosen, limits, Streams.of(text, chosen.name, seed), until)
+    outcome = Outcome(**vars(ran))
     if isinstance(outcome.error, OrthobenchError):
         raise outcome.error
     if outcome.stop.status.failed:

@@ -1,7 +1,7 @@
 """Canonical correlation analysis and generalized eigenvectors: families outside the core.
 
-Oracles, judges, makers, problems and solvers need what any other package may import; ``ob.cca`` and ``ob.generalized_eigenvectors`` are found by entry points in the
-group ``orthobench.makers``.
+Oracles, judges, makers, problems and solvers need what any other package may import; ``ob.cca`` and
+``ob.generalized_eigenvectors`` are found by entry points in the group ``orthobench.makers``.
 """
 
 from __future__ import annotations
