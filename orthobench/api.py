@@ -17,7 +17,7 @@ from orthobench.harness.executors import Execute, Limits, Observer, in_batches, 
 from orthobench.harness.executors.cell_queue import CellQueue
 from orthobench.harness.identity import INSTANCE, Streams, stream_text
 from orthobench.harness.stopping import Budget, Rule
-from orthobench.harness.suite import Suite
+from orthobench.harness.suite import PYTHON, Suite
 from orthobench.registry import preflight
 from orthobench.registry.adhoc import requested_suite
 from orthobench.registry.plugins import catalogue
@@ -42,10 +42,6 @@ from orthobench.tools.threads import cores, limited
 
 RESULTS = "orthobench-results"
 """The folder where runs put their stores and figures, one folder a suite."""
-
-
-NAME = "python"
-"""The name of a suite of problems and solvers that a Python caller lists."""
 
 
 class SolverError(OrthobenchError, RuntimeError):
@@ -295,7 +291,7 @@ def find_suite(
     """
     if not isinstance(suite, (Mapping, Suite)):
         limits: Mapping[str, Any] = budget.limits if budget else {}
-        return requested_suite(suite, problems, solvers, seeds, name=NAME, **limits)
+        return requested_suite(suite, problems, solvers, seeds, name=PYTHON, **limits)
     if problems or solvers or seeds or budget:
         raise UsageError("a suite that is given as such has its own problems, solvers and seeds")
     return suite if isinstance(suite, Suite) else from_table(suite, "suite", catalogue())
