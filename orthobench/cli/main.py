@@ -74,7 +74,7 @@ def main() -> None:
     multiple=True,
     type=Installed("problems"),
     metavar="SPEC",
-    help='A problem, instead of a suite: "NAME key=value ...". Repeatable.',
+    help='A problem, instead of a suite: "NAME key=value ...", or FILE.py:CLASS. Repeatable.',
 )
 @click.option(
     "-s",
@@ -83,7 +83,7 @@ def main() -> None:
     multiple=True,
     type=Installed("solvers"),
     metavar="SPEC",
-    help='A solver, instead of the suite\'s: "NAME key=value ...". Repeatable.',
+    help='A solver, instead of the suite\'s: "NAME key=value ...", or FILE.py:CLASS. Repeatable.',
 )
 @click.option("--seeds", type=click.IntRange(1), help="Number of seeds, instead of the suite's.")
 @click.option(
