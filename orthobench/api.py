@@ -18,13 +18,12 @@ from orthobench.harness.executors import Execute, Limits, Observer, in_batches, 
 from orthobench.harness.executors.cell_queue import CellQueue
 from orthobench.harness.identity import INSTANCE, Streams, stream_text
 from orthobench.harness.stopping import Budget, Rule
-from orthobench.harness.suite import Suite
-from orthobench.harness.trace import Outcome
+from orthobench.harness.suite import PYTHON, Suite
 from orthobench.registry import preflight
 from orthobench.registry.adhoc import requested_suite
 from orthobench.registry.plugins import catalogue
 from orthobench.registry.suite_file import from_table
-from orthobench.report.notebook_view import Results
+from orthobench.report.notebook_view import Outcome, Results
 from orthobench.report.terminal.progress import Progress
 from orthobench.results.course import (
     RemainingCells,
@@ -44,10 +43,6 @@ from orthobench.tools.files import hide_home, safe_join
 
 RESULTS = "orthobench-results"
 """The folder where runs put their stores and figures, one folder a suite."""
-
-
-NAME = "python"
-"""The name of a suite of problems and solvers that a Python caller lists."""
 
 
 class SolverError(OrthobenchError, RuntimeError):
@@ -92,7 +87,7 @@ def solve(
     -------
     Outcome
         ``.solution`` (n, k), ``.weights``, ``.core``, ``.trace``, ``.work``, ``.stop``,
-        ``.exhibits``.
+        ``.exhibits``; a notebook shows it, and ``.plot(ax)`` draws its curve.
 
     Raises
     ------
@@ -118,7 +113,8 @@ def solve(
     preflight.check_ending(chosen, instance, limits, until)
     with limited(int(threads)):
         chosen.place.limit(threads)
-        outcome = harness.run(instance, chosen, limits, Streams.of(text, chosen.name, seed), until)
+        ran = harness.run(instance, chosen, limits, Streams.of(text, chosen.name, seed), until)
+    outcome = Outcome(**vars(ran))
     if isinstance(outcome.error, OrthobenchError):
         raise outcome.error
     if outcome.stop.status.failed:
@@ -308,7 +304,7 @@ def find_suite(
     """
     if not isinstance(suite, (Mapping, Suite)):
         limits: Mapping[str, Any] = budget.limits if budget else {}
-        return requested_suite(suite, problems, solvers, seeds, name=NAME, **limits)
+        return requested_suite(suite, problems, solvers, seeds, name=PYTHON, **limits)
     if problems or solvers or seeds or budget:
         raise UsageError("a suite that is given as such has its own problems, solvers and seeds")
     return suite if isinstance(suite, Suite) else from_table(suite, "suite", catalogue())

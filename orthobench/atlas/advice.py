@@ -225,7 +225,8 @@ def _rows_of_kind(
     atlas: Atlas, recipe: AnyProblem | None, instance: AnyInstance | None, family: str
 ) -> Sequence[AtlasRow]:
     """Return the rows of the family of a problem, with its metric where there are such."""
-    wanted = family or (recipe.family if recipe else _family_of(instance) if instance else "")
+    base = recipe or (catalogue().base_of(instance.oracle) if instance else None)
+    wanted = family or (base.family if base else "")
     kinds = [rows for rows in atlas.kinds.values() if rows[0].family == wanted]
     if not kinds:
         families = ", ".join(dict.fromkeys(row.family for row in atlas.rows)) or "none"
@@ -235,14 +236,6 @@ def _rows_of_kind(
         )
     metric = recipe.primary if recipe else ""
     return next((rows for rows in kinds if rows[0].metric == metric), kinds[0])
-
-
-def _family_of(instance: AnyInstance) -> str:
-    """Return the family whose problems offer what an instance does."""
-    for provided in catalogue().problems.values():
-        if isinstance(instance.oracle, provided.item.offers):
-            return str(provided.item.family)
-    raise UsageError("no installed family offers what this instance does: name it with family=")
 
 
 def _losses(comparisons: Sequence[Comparison], rows: Sequence[AtlasRow]) -> Losses:

@@ -69,7 +69,7 @@ def main() -> None:
     multiple=True,
     type=Installed("problems"),
     metavar="SPEC",
-    help='A problem, instead of a suite: "NAME key=value ...". Repeatable.',
+    help='A problem, instead of a suite: "NAME key=value ...", or FILE.py:CLASS. Repeatable.',
 )
 @click.option(
     "-s",
@@ -78,7 +78,7 @@ def main() -> None:
     multiple=True,
     type=Installed("solvers"),
     metavar="SPEC",
-    help='A solver, instead of the suite\'s: "NAME key=value ...". Repeatable.',
+    help='A solver, instead of the suite\'s: "NAME key=value ...", or FILE.py:CLASS. Repeatable.',
 )
 @click.option("--seeds", type=COUNT, help="Number of seeds, instead of the suite's.")
 @click.option("--samples", type=COUNT, help="Budget in samples, instead of the suite's.")

@@ -38,6 +38,9 @@ END, AVERAGE = SCORES = ("end", "average")
 """What tuned parameters are chosen by: the validation metric at the end of the run, where solvers
 are ranked, or averaged over the run."""
 
+COMMAND_LINE, PYTHON = "command-line", "python"
+"""The names of suites that are listed on the command line, or by a Python caller."""
+
 TRIALS = 16
 """The most trials of one solver on one problem, where the suite does not say."""
 

@@ -8,16 +8,13 @@ from typing import Any
 
 from orthobench.contract.parameters import parameters_of
 from orthobench.errors import UsageError
-from orthobench.harness.suite import Suite
+from orthobench.harness.suite import COMMAND_LINE, Suite
 from orthobench.registry.entries import SuiteError, named
 from orthobench.registry.plugins import Registry, catalogue
 from orthobench.registry.suite_file import among, from_table, load
 
 DEFAULT = "quickstart"
 """The suite that runs if none is named."""
-
-NAME = "command-line"
-"""The name of a suite of problems, unless a caller says another."""
 
 SAMPLES = 10_000
 """The default budget of such a suite, in samples."""
@@ -43,7 +40,7 @@ def requested_suite(
     seeds: int | Sequence[int] | None = None,
     on: Sequence[str] = (),
     measure: str | None = None,
-    name: str = NAME,
+    name: str = COMMAND_LINE,
     **limits: float | None,
 ) -> Suite:
     """Return the suite that a caller asks for.

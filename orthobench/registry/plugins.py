@@ -230,6 +230,7 @@ class Registry:
         kinds = type(oracle).__mro__
         items: list[Any] = [provided.item for provided in self.problems.values()]
         classes: list[Any] = [cls for cls in items if isinstance(cls, type)]  # not given instances
+        bases: dict[Any, type[AnyProblem]]
         bases = {cls: next(b for b in cls.__mro__ if "family" in vars(b)) for cls in classes}
         offered: dict[Any, type[AnyProblem]] = {
             one.offers: bases[cls] for cls in classes for one in (bases[cls], cls)

@@ -233,7 +233,11 @@ def is_array_like(data: object) -> bool:
 def is_number(value: Any) -> bool:
     """Whether a value is a real number that fits a float; True and False are none."""
     kinds = (int, float, np.integer, np.floating)
-    return isinstance(value, kinds) and not isinstance(value, bool) and bool(abs(value) < 2.0**1023)
+    return (
+        isinstance(value, kinds)
+        and not isinstance(value, bool)
+        and -(2.0**1023) < value < 2.0**1023
+    )
 
 
 def is_whole(value: object) -> bool:
