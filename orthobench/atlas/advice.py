@@ -27,7 +27,7 @@ from orthobench.contract.problem import AnyInstance, AnyProblem, Problem
 from orthobench.decide.answer import MISS, Answer, answer
 from orthobench.decide.rule import TOLERANCE, Comparison
 from orthobench.decide.wording import factor_text
-from orthobench.errors import UsageError
+from orthobench.errors import OrthobenchError, UsageError
 from orthobench.harness.cell import instance_of
 from orthobench.registry.plugins import catalogue
 from orthobench.stats.costs import ALL_COSTS
@@ -142,7 +142,8 @@ def advise(
     Parameters
     ----------
     problem : str, Problem or Instance
-        As ``"npy-pca path=X.npy k=8"``, or data of your own such as ``ob.stochastic_pca(X, k=8)``.
+        As ``"npy-stochastic-pca path=X.npy k=8"``, or data of your own such as
+        ``ob.stochastic_pca(X, k=8)``.
         It is built once, and its data are measured: size, spectrum, noise, share of zeros.
     cost : str
         What is to be least: ``"seconds"``, ``"samples"`` or ``"flops"``.
@@ -180,6 +181,21 @@ def advise(
     return _worded(comparisons, losses, order, width, rows, features, cost, text)
 
 
+def expected_order(problem: AnyProblem) -> list[str]:
+    """Return the names of solvers by what an atlas expects on problems of a family, best first.
+
+    Nothing is built or measured. Empty where the atlas that is installed has no such problem.
+    """
+    try:
+        rows = _rows_of_kind(opened(None), problem, None, "")
+    except OrthobenchError:
+        return []
+    losses = _losses([c for c in compare(rows, "seconds", TOLERANCE) if c.as_good], rows)
+    everywhere = np.full(losses.positions.shape[1], math.nan)
+    mean = losses.expected(everywhere, math.inf, np.arange(len(losses.blocks)))
+    return list(dict.fromkeys(losses.solvers[i].split()[0] for i in np.argsort(mean)))
+
+
 def on_problem(
     atlas: Atlas, text: str, cost: str = "seconds", tolerance: float = TOLERANCE
 ) -> Answer:
@@ -195,7 +211,7 @@ def _built(
 ) -> tuple[AnyProblem | None, AnyInstance, str]:
     """Return the problem where it is one, its instance, and how a command line names it."""
     if isinstance(problem, str):
-        from orthobench.registry.suite_values import specification
+        from orthobench.registry.entries import specification
 
         entry: dict[str, Any] = specification(problem)
         recipe = catalogue().problem(entry.pop("name"), entry)
@@ -206,10 +222,11 @@ def _built(
 
 
 def _rows_of_kind(
-    atlas: Atlas, recipe: AnyProblem | None, instance: AnyInstance, family: str
+    atlas: Atlas, recipe: AnyProblem | None, instance: AnyInstance | None, family: str
 ) -> Sequence[AtlasRow]:
     """Return the rows of the family of a problem, with its metric where there are such."""
-    wanted = family or (recipe.family if recipe else _family_of(instance))
+    base = recipe or (catalogue().base_of(instance.oracle) if instance else None)
+    wanted = family or (base.family if base else "")
     kinds = [rows for rows in atlas.kinds.values() if rows[0].family == wanted]
     if not kinds:
         families = ", ".join(dict.fromkeys(row.family for row in atlas.rows)) or "none"
@@ -219,14 +236,6 @@ def _rows_of_kind(
         )
     metric = recipe.primary if recipe else ""
     return next((rows for rows in kinds if rows[0].metric == metric), kinds[0])
-
-
-def _family_of(instance: AnyInstance) -> str:
-    """Return the family whose problems offer what an instance does."""
-    for provided in catalogue().problems.values():
-        if isinstance(instance.oracle, provided.item.offers):
-            return str(provided.item.family)
-    raise UsageError("no installed family offers what this instance does: name it with family=")
 
 
 def _losses(comparisons: Sequence[Comparison], rows: Sequence[AtlasRow]) -> Losses:
@@ -265,7 +274,8 @@ def _usable(
     """Return whether a solver is installed here and takes the data, by its label."""
     text = next(row.solver_parameters for row in rows if row.solver == solver)
     try:
-        made = catalogue().solver(solver.split()[0], settings(text))
+        offers = type(instance.oracle)
+        made = catalogue().solver(solver.split()[0], settings(text), offers)
     except UsageError:
         return False
     if recipe:

@@ -17,8 +17,8 @@ from orthobench.errors import OrthobenchError
 from orthobench.harness.execution import prepare_steps
 from orthobench.harness.identity import Streams
 from orthobench.registry.plugins import Registry, catalogue
-from orthobench.registry.strangers import refuse_files
 from orthobench.tools.collections import grouped
+from orthobench.tools.files import refuse_files
 from orthobench.tools.geometry import random_point
 
 SAMPLES = 6
@@ -90,7 +90,8 @@ def _memory(row: AtlasRow, instance: AnyInstance, registry: Registry) -> float:
     name = row.solver.split(" ")[0]
     try:
         refuse_files(settings(row.solver_parameters))
-        solver = registry.solver(name, settings(row.solver_parameters))
+        offers = type(instance.oracle)
+        solver = registry.solver(name, settings(row.solver_parameters), offers)
     except OrthobenchError:
         return math.nan
     return state_bytes(instance, solver, Streams.of(row.parameters, name, 0))

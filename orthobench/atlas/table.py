@@ -20,7 +20,7 @@ import numpy as np
 from orthobench.errors import DataError, UsageError
 from orthobench.tools.arrays import Array
 from orthobench.tools.collections import grouped
-from orthobench.tools.files import opened, replacing
+from orthobench.tools.files import atomic_write, opened
 
 SHARES = (0.5, 0.1, 1e-2, 1e-4, 1e-6)
 """The targets: which share of the gap between start and lowest value may be left."""
@@ -188,7 +188,7 @@ def write(atlas: Atlas, path: Path) -> None:
 
     plain = [name for name in table.column_names if str(table.schema.field(name).type) == "float"]
     clocked = [name for name in plain if name.startswith((*ROUNDED, "value"))]
-    with replacing(path) as file:
+    with atomic_write(path) as file:
         parquet.write_table(
             table,
             file,

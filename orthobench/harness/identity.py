@@ -16,6 +16,8 @@ from orthobench.contract.problem import AnyProblem
 from orthobench.contract.solver import AnySolver
 
 T = TypeVar("T")
+INSTANCE = "instance"
+"""The name of the problem that has a given instance."""
 
 _ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"))
 
@@ -23,6 +25,14 @@ _ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"))
 def canonical(value: Mapping[str, Any]) -> str:
     """Return JSON with sorted keys and shortest floats: the same text for equal values."""
     return _ENCODER.encode(value)
+
+
+def stream_text(problem: AnyProblem) -> str:
+    """Return the text that the random streams of a problem follow from.
+
+    Of a given instance it is the same whatever the data: these times a factor are seen alike.
+    """
+    return INSTANCE if problem.name == INSTANCE else canonical(describe(problem))
 
 
 def digest(text: str) -> str:

@@ -19,6 +19,8 @@ from pathlib import Path
 from typing import Any, TypeAlias
 from warnings import warn
 
+from orthobench.harness import objects
+
 CORE = "orthobench"
 
 HARNESS = {
@@ -83,12 +85,13 @@ def digests(problem: type, solver: type) -> dict[str, str]:
         Under ``"orthobench"`` a digest of the core, under ``"problem"`` and ``"solver"`` those of
         the modules and files of their plugins, each by itself and in no order of names.
     """
-    return dict(_digests(problem, solver))
+    anew = any(map(objects.by_value, (problem, solver)))
+    return dict((_digests.__wrapped__ if anew else _digests)(problem, solver))
 
 
 @cache
 def _digests(problem: type, solver: type) -> tuple[tuple[str, str], ...]:
-    homes = {cls.__module__ for cls in (problem, solver)}
+    homes = {home for cls in (problem, solver) for home in homes_of(cls)}
     core = {f"{CORE}.{name}" for name in HARNESS}
     core |= {module for home in homes for module in reached(home) if _package(module) == CORE}
     found = _joined(_digest(module) for module in core)
@@ -100,13 +103,43 @@ def _digests(problem: type, solver: type) -> tuple[tuple[str, str], ...]:
     )
 
 
-@cache
 def parts(cls: type) -> dict[str, str]:
-    """Return the digests of the modules and files of a plugin that a class depends on, by file."""
-    home = cls.__module__
-    own = [module for module in sorted(reached(home)) if _package(module) != CORE]
+    """Return the digests of the modules and files that a class depends on outside the core.
+
+    They are by file; of a class that is in none that counts, by its name.
+    """
+    code = {cls.__qualname__: objects.digest_of(cls, code_of)} if objects.by_value(cls) else {}
+    return {name: digest[:LENGTH] for name, digest in code.items()} | _parts(cls)
+
+
+@cache
+def _parts(cls: type) -> dict[str, str]:
+    modules = sorted({module for home in homes_of(cls) for module in reached(home)})
+    own = [module for module in modules if _package(module) != CORE]
     found = {str(file_of(module)): _digest(module) for module in own}
     return found | {str(path): _digest_of_file(path) for path in _files(cls)}
+
+
+def homes_of(cls: type) -> tuple[str, ...]:
+    """Return the modules that the code of a class begins in: none of one that goes by value."""
+    own = () if objects.by_value(cls) else (cls.__module__,)
+    return getattr(cls, "homes", own)
+
+
+def code_of(module: str) -> str:
+    """Return a digest of a module and what it reaches; nothing of what is installed for all."""
+    path = None if _package(module) in sys.stdlib_module_names else file_of(module)
+    installed = path is None or any(part in INSTALLED for part in path.parts)
+    if installed and _package(module) != CORE:
+        return ""
+    return _joined(map(_digest, reached(module)))
+
+
+def forget() -> None:
+    """Forget what this process has found, since files are loaded again."""
+    for function in globals().values():
+        if hasattr(function, "cache_clear"):
+            function.cache_clear()
 
 
 def changed_files(cls: type, old: str) -> list[str]:
@@ -376,12 +409,12 @@ class _Memory:
         """Write it where there is something new; nothing is lost where that fails."""
         if not self._new:
             return
-        from orthobench.tools.files import replacing
+        from orthobench.tools.files import atomic_write
 
         self._new = False
         with suppress(Exception):
             self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            with replacing(self.path) as file:
+            with atomic_write(self.path) as file:
                 file.write(json.dumps({"version": self._version, "files": self.files}).encode())
 
 

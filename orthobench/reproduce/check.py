@@ -14,10 +14,10 @@ import click
 
 from orthobench.errors import OrthobenchError, unknown
 from orthobench.registry.claims import Claim, Measurement, Paper, Verdict
-from orthobench.report.formatting import number, plural
 from orthobench.reproduce.runs import Runs
 from orthobench.tools.collections import finite_or_none
 from orthobench.tools.datasets import data_folder
+from orthobench.tools.formatting import number, plural
 
 COLOURS = {
     Verdict.HOLDS: "green",

@@ -6,11 +6,11 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from orthobench.registry.claims import Paper, Picture, Verdict
-from orthobench.report.formatting import listed
 from orthobench.reproduce.check import Checked, measured, missing_data
 from orthobench.reproduce.runs import Runs
 from orthobench.tools import environment
-from orthobench.tools.files import make_folder, replacing
+from orthobench.tools.files import atomic_write, make_folder
+from orthobench.tools.formatting import listed
 
 DPI = 100
 """Pixels per inch of the pictures, so that each is below 300 kB."""
@@ -46,7 +46,7 @@ def publish(paper: Paper, checked: Sequence[Checked], runs: Runs, folder: Path) 
         for path in save_plot(picture.plot(runs), folder / picture.name, formats=["png"], dpi=DPI)
     ]
     page = folder / "README.md"
-    with replacing(page) as file:
+    with atomic_write(page) as file:
         file.write("\n".join([*_page(paper, checked, drawn, runs), ""]).encode())
     return [page, *paths]
 

@@ -30,7 +30,7 @@ from orthobench.results.traces import read
 from orthobench.results.tuning import SolverResult
 from orthobench.tools.arrays import Array
 from orthobench.tools.collections import grouped, plain
-from orthobench.tools.files import below, make_folder, replacing, write_csv
+from orthobench.tools.files import atomic_write, make_folder, safe_join, write_csv
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -75,7 +75,7 @@ def write(results: Results, path: Path) -> None:
     }
     if path.suffix not in formats:
         raise unknown("suffix", path.suffix, formats)
-    with replacing(path) as file:
+    with atomic_write(path) as file:
         formats[path.suffix](results, file)
 
 
@@ -142,7 +142,7 @@ def write_benchopt(results: Results, path: Path) -> None:
     """
     if path.suffix != ".parquet":
         raise UsageError(f"benchopt reads Parquet, not {path.name}: name a file .parquet")
-    with replacing(path) as file:
+    with atomic_write(path) as file:
         _write_frame(lambda: _benchopt_frame(results), file)
 
 
@@ -223,7 +223,7 @@ def write_ioh(results: Results, folder: Path) -> None:
         name = re.sub(r"[^A-Za-z0-9=]+", "-", solver)[:60].strip("-")
         for identifier, entries in enumerate(functions, 1):
             if own := [e for e in entries if e.solver == solver and e.takes_part]:
-                folder_of_solver = below(folder, f"{number}-{name}")
+                folder_of_solver = safe_join(folder, f"{number}-{name}")
                 _write_function(results.suite, folder_of_solver, identifier, entries, own)
 
 
@@ -262,18 +262,18 @@ def _write_function(
         Those of the solver, one for each dimension.
     """
     cost, data = _cost(everyone), f"data_f{identifier}"
-    make_folder(below(folder, data), "the runs", "name another folder with --out")
+    make_folder(safe_join(folder, data), "the runs", "name another folder with --out")
     scenarios = []
     for dimension, entries in grouped(own, _dimension).items():
         name = f"{data}/IOHprofiler_f{identifier}_DIM{dimension}.dat"
         tables = [(r.seed, _evaluations(r, cost, everyone)) for e in entries for r in e.finished]
         tables = [(seed, table) for seed, table in tables if len(table)]
-        with replacing(folder / name) as file:
+        with atomic_write(folder / name) as file:
             file.write("".join(line for _, table in tables for line in _lines(table)).encode())
         facts = [_about(seed, table) for seed, table in tables]
         scenarios.append({"dimension": dimension, "path": name, "runs": facts})
     head = _head(suite, identifier, own[0].solver, everyone[0], cost)
-    with replacing(folder / f"IOHprofiler_f{identifier}.json") as file:
+    with atomic_write(folder / f"IOHprofiler_f{identifier}.json") as file:
         file.write(json.dumps(head | {"scenarios": scenarios}).encode())
 
 

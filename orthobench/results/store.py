@@ -23,7 +23,7 @@ from orthobench.harness.trace import Outcome
 from orthobench.results import checks, schema
 from orthobench.results.rows import Reader, Session, Writer
 from orthobench.results.runs import Run
-from orthobench.tools.files import alone, refuse_link
+from orthobench.tools.files import exclusive_lock, refuse_link
 
 FILE = "results.sqlite"
 """The default file name of a store."""
@@ -60,7 +60,7 @@ class Store:
             if fresh:
                 path.parent.mkdir(parents=True, exist_ok=True)
             if write:
-                opened.enter_context(alone(path, _written(path)))
+                opened.enter_context(exclusive_lock(path, _written(path)))
             self._connection = schema.opened(path, write)
             opened.callback(lambda: self._connection.close())
             self._prepare(fresh, write)

@@ -120,7 +120,7 @@ def test_foreign_files_are_refused(tmp_path_factory, content):
 
 SCALARS = st.one_of(
     st.none(), st.booleans(), st.integers(-3, 3), st.floats(), st.text(max_size=8),
-    st.sampled_from(["digits", "msg", "oja", "npy-pca", "samples", "steps"]),
+    st.sampled_from(["digits", "msg", "oja", "npy-stochastic-pca", "samples", "steps"]),
 )  # fmt: skip
 VALUES = st.recursive(
     SCALARS,

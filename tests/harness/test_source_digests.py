@@ -3,6 +3,7 @@
 import shutil
 import sys
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -38,6 +39,8 @@ def folder(tmp_path, monkeypatch):
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(text)
     monkeypatch.syspath_prepend(tmp_path)
+    for name in ("somebody.alpha", "somebody.beta"):  # not imported, but not by value
+        monkeypatch.setitem(sys.modules, name, ModuleType(name))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     clear_caches()
     yield folder
