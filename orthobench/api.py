@@ -8,8 +8,9 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from orthobench.contract.problem import AnyInstance, AnyProblem, Problem
+from orthobench.contract.problem import AnyInstance, AnyProblem, Oracle, Problem
 from orthobench.contract.solver import AnySolver, Solver
+from orthobench.decide.more_seeds import more_cells
 from orthobench.errors import OrthobenchError, UsageError
 from orthobench.harness import run as harness
 from orthobench.harness.cell import Cell, instance_of
@@ -17,13 +18,12 @@ from orthobench.harness.executors import Execute, Limits, Observer, in_batches, 
 from orthobench.harness.executors.cell_queue import CellQueue
 from orthobench.harness.identity import INSTANCE, Streams, stream_text
 from orthobench.harness.stopping import Budget, Rule
-from orthobench.harness.suite import Suite
-from orthobench.harness.trace import Outcome
+from orthobench.harness.suite import PYTHON, Suite
 from orthobench.registry import preflight
 from orthobench.registry.adhoc import requested_suite
 from orthobench.registry.plugins import catalogue
 from orthobench.registry.suite_file import from_table
-from orthobench.report.notebook_view import Results
+from orthobench.report.notebook_view import Outcome, Results
 from orthobench.report.terminal.progress import Progress
 from orthobench.results.course import (
     RemainingCells,
@@ -38,15 +38,11 @@ from orthobench.results.schema import exists
 from orthobench.results.store import FILE, Store
 from orthobench.tools import environment
 from orthobench.tools.collections import grouped
-from orthobench.tools.files import below, hide_home
-from orthobench.tools.threads import cores, limited
+from orthobench.tools.environment import cores, limited
+from orthobench.tools.files import hide_home, safe_join
 
 RESULTS = "orthobench-results"
 """The folder where runs put their stores and figures, one folder a suite."""
-
-
-NAME = "python"
-"""The name of a suite of problems and solvers that a Python caller lists."""
 
 
 class SolverError(OrthobenchError, RuntimeError):
@@ -91,7 +87,7 @@ def solve(
     -------
     Outcome
         ``.solution`` (n, k), ``.weights``, ``.core``, ``.trace``, ``.work``, ``.stop``,
-        ``.exhibits``.
+        ``.exhibits``; a notebook shows it, and ``.plot(ax)`` draws its curve.
 
     Raises
     ------
@@ -102,8 +98,10 @@ def solve(
     SolverError
         Where the run failed; its ``outcome`` holds the curve so far.
     """
-    chosen = _solver(solver, parameters)
+    preflight.check_settings(budget, seed, until, threads)
     recipe = catalogue().problem(problem) if isinstance(problem, str) else problem
+    offers = recipe.offers if isinstance(recipe, Problem) else type(recipe.oracle)
+    chosen = _solver(solver, parameters, offers)
     if isinstance(recipe, Problem):
         if refusal := chosen.refuses(recipe):
             raise UsageError(f"solver {chosen.name} cannot take {recipe.name}: {refusal}")
@@ -113,9 +111,10 @@ def solve(
         preflight.check_instance(chosen, instance)
     limits = budget or Budget()
     preflight.check_ending(chosen, instance, limits, until)
-    with limited(threads):
+    with limited(int(threads)):
         chosen.place.limit(threads)
-        outcome = harness.run(instance, chosen, limits, Streams.of(text, chosen.name, seed), until)
+        ran = harness.run(instance, chosen, limits, Streams.of(text, chosen.name, seed), until)
+    outcome = Outcome(**vars(ran))
     if isinstance(outcome.error, OrthobenchError):
         raise outcome.error
     if outcome.stop.status.failed:
@@ -133,6 +132,7 @@ def run(
     budget: Budget | None = None,
     only: str | None = None,
     retry: bool = False,
+    decide: int = 0,
     quiet: bool = False,
     executor: str = "local",
     workers: int | Literal["auto"] = 1,
@@ -168,6 +168,9 @@ def run(
         A pattern such as ``"digits* oja*"``: run only the cells whose ``PROBLEM SOLVER`` matches.
     retry : bool
         Run cells again that failed before.
+    decide : int
+        The most seeds of a solver that is undecided on a problem: it is run on more than the
+        suite's until it is decided, and so is what it is tested against.
     quiet : bool
         Without an observer: no progress display on standard error.
     executor : str
@@ -211,7 +214,7 @@ def run(
         opened = stack.enter_context(Store(path, write=True)) if exists(path) else None
         done = opened.known(p.key for p in planned) if opened else set()
         observer = stack.enter_context(observer or Progress(quiet))
-        if opened and not retry and (there := complete(opened, known, planned)):
+        if opened and not (retry or decide) and (there := complete(opened, known, planned)):
             results = Results(known.name, path, there, score=known.score)
             observer.expect(0, len(there))
             for of_problem in grouped(there, lambda r: r.problem.label).values():
@@ -229,10 +232,16 @@ def run(
             pairs = {pair_of(p) for p in asked}
             records = (r for r in opened.records(known.name) if not r.ok)
             opened.discard({r.key for r in records if (r.problem.label, r.solver.label) in pairs})
-        course = RemainingCells(known, opened, planned, asked)
-        _execute(opened, session, course, run_cells, observer, known)
+        more = asked
+        while more:
+            course = RemainingCells(known, opened, planned, more)
+            _execute(opened, session, course, run_cells, observer, known)
+            results = Results(known.name, path, opened.records(known.name), score=known.score)
+            more = more_cells(results, planned, decide) if decide else []
+            opened.plan(known.name, more)
+            planned += more
         opened.end(session)
-        return Results(known.name, path, opened.records(known.name), score=known.score)
+        return results
 
 
 def explained(
@@ -295,7 +304,7 @@ def find_suite(
     """
     if not isinstance(suite, (Mapping, Suite)):
         limits: Mapping[str, Any] = budget.limits if budget else {}
-        return requested_suite(suite, problems, solvers, seeds, name=NAME, **limits)
+        return requested_suite(suite, problems, solvers, seeds, name=PYTHON, **limits)
     if problems or solvers or seeds or budget:
         raise UsageError("a suite that is given as such has its own problems, solvers and seeds")
     return suite if isinstance(suite, Suite) else from_table(suite, "suite", catalogue())
@@ -303,7 +312,7 @@ def find_suite(
 
 def default_store(suite: Suite) -> Path:
     """Return where a suite's store is, where nobody names one; refuse links on the way there."""
-    return below(Path(), RESULTS, suite.name, FILE)
+    return safe_join(Path(), RESULTS, suite.name, FILE)
 
 
 def _workers(workers: int | str, executor: str, threads: int) -> int:
@@ -347,9 +356,11 @@ def _execute(
         show_finished()
 
 
-def _solver(solver: str | AnySolver, parameters: Mapping[str, Any]) -> AnySolver:
+def _solver(
+    solver: str | AnySolver, parameters: Mapping[str, Any], offers: type[Oracle]
+) -> AnySolver:
     if isinstance(solver, Solver):
         if parameters:
             raise UsageError("parameters go with a solver's name; this solver has its own already")
         return solver
-    return catalogue().solver(solver, parameters)
+    return catalogue().solver(solver, parameters, offers)

@@ -114,7 +114,7 @@ def test_data_that_changed_are_read_again(tmp_path, X):
     table = {
         "seeds": 1,
         "budget": {"samples": 500},
-        "problem": [{"name": "npy-pca", "path": str(path), "k": 2}],
+        "problem": [{"name": "npy-stochastic-pca", "path": str(path), "k": 2}],
         "solver": [{"name": "batch-pca"}],
     }
 
@@ -228,7 +228,8 @@ class MyOja(Solver[SampleOracle, Iterate]):
 
 X = np.random.default_rng(0).standard_normal((300, 6)) * np.linspace(2, 1, 6)
 results = ob.run(
-    problems=[ob.stochastic_pca(X, k=2), "digits k=4"], solvers=[MyOja, MyOja(rate=2.0), "oja"],
+    problems=[ob.stochastic_pca(X, k=2), "digits k=4"],
+    solvers=[MyOja, MyOja(rate=2.0), "batch-pca"],
     seeds=2, budget=ob.Budget(samples=200), store="s.sqlite", quiet=True, **SETTINGS,
 )
 assert not results.failures, results.failures
@@ -258,7 +259,7 @@ def test_classes_and_objects_of_a_script_run_in_guarded_processes(tmp_path):
     assert {key[:2] for key in first} == {
         (problem, solver)
         for problem in ("stochastic PCA n=6 k=2", "digits k=4")
-        for solver in ("my-oja", "my-oja rate=2.0", "oja")
+        for solver in ("my-oja", "my-oja rate=2.0", "batch-pca")
     }
     text = SCRIPT.replace("def orthonormal(M):", '# more\n\n\ndef orthonormal(M):\n    """Q."""')
     assert again(first, ran(tmp_path, text)) == set()

@@ -1,6 +1,7 @@
 """Directives for the pages of methods, which so cannot fall behind the code.
 
-``{solver-source} NAME`` names the paper, ``{solver-details} NAME`` says where it computes, lists
+``{solver-source} NAME`` names the paper, ``{solver-record} NAME`` says how the method did in the
+atlas, ``{solver-details} NAME`` says where it computes, lists
 the parameters and gives the docstring, ``{solvers} FAMILY`` is the table of a family's solvers.
 """
 
@@ -8,13 +9,15 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any
 
 from docutils import nodes
 from facts import (
     PAGES,
-    built_in,
     computes,
+    homes,
+    namesakes,
     parameter_rows,
     references,
     sections,
@@ -25,7 +28,16 @@ from plain import escape, escaped
 from sphinx.ext.napoleon import Config, NumpyDocstring
 from sphinx.util.docutils import SphinxDirective
 
+from orthobench.atlas.answers import SHIPPED, opened, record_of
+from orthobench.atlas.table import Atlas
+
 ELSEWHERE = ("Parameters", "References")  # sections of docstrings that the page shows by itself
+
+
+@lru_cache(maxsize=1)
+def shipped() -> Atlas:
+    """Return the atlas that comes with the package."""
+    return opened(None)
 
 
 def docstring(cls: type[Any]) -> Iterator[str]:
@@ -47,9 +59,22 @@ class SolverSource(SphinxDirective):
 
     def run(self) -> list[nodes.Node]:
         """Return a paragraph."""
-        cls = built_in("solvers")[self.arguments[0]]
-        lines = ["````{eval-rst}", escaped(references(cls)), "````"]
+        found = dict.fromkeys(map(references, namesakes(self.arguments[0])))
+        lines = ["````{eval-rst}", escaped("\n\n".join(found)), "````"]
         return self.parse_text_to_nodes("\n".join(lines))
+
+
+class SolverRecord(SphinxDirective):
+    """``{solver-record} NAME``: on how many problems of the atlas a method is as good."""
+
+    required_arguments = 1
+
+    def run(self) -> list[nodes.Node]:
+        """Return a paragraph; nothing where the atlas has no run of it."""
+        self.env.note_dependency(str(SHIPPED))
+        sentence = record_of(shipped(), self.arguments[0])
+        linked = sentence.replace("In the atlas", "In [the atlas](../guide/atlas.md)")
+        return self.parse_text_to_nodes(linked)
 
 
 class SolverDetails(SphinxDirective):
@@ -59,9 +84,12 @@ class SolverDetails(SphinxDirective):
 
     def run(self) -> list[nodes.Node]:
         """Return a table and paragraphs."""
-        cls = built_in("solvers")[self.arguments[0]]
-        self.env.note_dependency(inspect.getfile(cls))
-        lines = [computes(cls), "", *parameter_rows(cls), "", *docstring(cls)]
+        classes = namesakes(self.arguments[0])
+        lines: list[str] = []
+        for cls in classes:
+            self.env.note_dependency(inspect.getfile(cls))
+            title = f"On problems of {' and '.join(homes(cls))}:" if len(classes) > 1 else ""
+            lines += [title, "", computes(cls), "", *parameter_rows(cls), "", *docstring(cls), ""]
         return self.parse_text_to_nodes("\n".join(lines))
 
 
@@ -85,6 +113,7 @@ class Solvers(SphinxDirective):
 def setup(app: Any) -> dict[str, bool]:
     """Register with Sphinx."""
     app.add_directive("solver-source", SolverSource)
+    app.add_directive("solver-record", SolverRecord)
     app.add_directive("solver-details", SolverDetails)
     app.add_directive("solvers", Solvers)
     return {"parallel_read_safe": True}

@@ -6,11 +6,12 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from orthobench.atlas.table import SHARES, Atlas, AtlasRow, read, settings
-from orthobench.decide.answer import Answer, answer
+from orthobench.decide.answer import Answer, Standing, answer, standings
 from orthobench.decide.rule import STRICT, TOLERANCE, Comparison, decide
 from orthobench.decide.wording import factor_text
 from orthobench.errors import UsageError, unknown
@@ -76,8 +77,8 @@ def compare(
         On a tolerance for which the atlas has no costs.
     """
     if tolerance not in SHARES:
-        known = ", ".join(f"{share:g}" for share in SHARES)
-        raise UsageError(f"the atlas has costs to {known} of the gap, not to {tolerance:g}")
+        shares = ", ".join(f"{share:g}" for share in SHARES)
+        raise UsageError(f"the atlas has costs to {shares} of the gap, not to {tolerance:g}")
     own = list(rows)
     if cost == "seconds" and own:
         (machine, _), *_ = Counter(row.machine for row in own).most_common(1)
@@ -94,7 +95,7 @@ def _compare(rows: Sequence[AtlasRow], cost: str, tolerance: float) -> Compariso
         for solver, own in grouped(rows, lambda row: row.solver).items()
     }
     gap = {row.seed: row for row in rows}
-    best, found = decide(
+    best, unnamed = decide(
         {s: [own[i].value if i in own else math.nan for i in seeds] for s, own in runs.items()},
         [gap[seed].start for seed in seeds],
         {
@@ -107,21 +108,21 @@ def _compare(rows: Sequence[AtlasRow], cost: str, tolerance: float) -> Compariso
     one = {solver: next(iter(own.values())) for solver, own in runs.items()}
     decisions = (
         replace(d, name=name_of(d.solver), parameters=settings(one[d.solver].solver_parameters))
-        for d in found
+        for d in unnamed
     )
     return Comparison(
         first.problem, first.name, first.family, first.metric, best, tuple(decisions), tolerance,
-        cost, len(seeds), max(d.seeds for d in found), settings(first.parameters),
+        cost, len(seeds), max(d.seeds for d in unnamed), settings(first.parameters),
     )  # fmt: skip
 
 
 def views(rows: Sequence[AtlasRow]) -> dict[str, Answer]:
     """Return the answers of one kind of problems in each of `VIEWS` that it can be asked in."""
-    known = [row for row in rows if not row.failed]
+    counting = [row for row in rows if not row.failed]
     return {
         view: answer(compare(rows, cost, tolerance))
         for view, (cost, tolerance) in VIEWS.items()
-        if known and all(getattr(row, cost) > 0 for row in known)
+        if counting and all(getattr(row, cost) > 0 for row in counting)
     }
 
 
@@ -161,6 +162,38 @@ def facts(atlas: Atlas, kinds: Sequence[str]) -> list[dict[str, Any]]:
         for kind in kinds
         for view, one in views(atlas.kinds[kind]).items()
     ]
+
+
+def record_of(atlas: Atlas, solver: str) -> str:
+    """Return how often a solver is as good as the best, and cheapest, in a sentence.
+
+    Parameters
+    ----------
+    atlas : Atlas
+    solver : str
+        Its name in the catalogue. Of its labels the one counts that stands first in a family.
+
+    Returns
+    -------
+    str
+        Empty where the atlas has no run of it.
+    """
+    clauses = []
+    for kind, rows in atlas.kinds.items():
+        if all(name_of(row.solver) != solver for row in rows):
+            continue
+        one = next(s for s in _standings(tuple(rows)) if s.use == solver)
+        cheapest = one.cheapest_on or "none"
+        among = f"{one.as_good_on} of {one.problems} problems of {clean(kind)}"
+        clauses.append(f"{among} (cheapest on {cheapest})")
+    if not clauses:
+        return ""
+    return f"In the atlas, as good as the best on {listed(clauses)}."
+
+
+@lru_cache(maxsize=32)
+def _standings(rows: Sequence[AtlasRow]) -> list[Standing]:
+    return standings(compare(rows))
 
 
 def find(atlas: Atlas, text: str) -> tuple[list[str], str]:
@@ -222,10 +255,10 @@ def markdown(atlas: Atlas) -> str:
     """
     lines = [f"| | {' | '.join(VIEWS)} |", f"|---|{'---|' * len(VIEWS)}"]
     for kind, rows in atlas.kinds.items():
-        found = views(rows)
+        answers = views(rows)
         cells = [
-            short(found[view], f"[{{}}](docs/methods/{found[view].use}.md)")
-            if view in found
+            short(answers[view], f"[{{}}](docs/methods/{answers[view].use}.md)")
+            if view in answers
             else NOBODY
             for view in VIEWS
         ]

@@ -10,10 +10,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from orthobench.cli.completion import Installed
-from orthobench.cli.exit_codes import FAILED, INTERRUPTED
-from orthobench.cli.options import AS_JSON, QUIET, size
-from orthobench.cli.printing import print_json, say
+from orthobench.cli.options import AS_JSON, QUIET, Installed, size
+from orthobench.cli.printing import FAILED, INTERRUPTED, print_json, say
 
 if TYPE_CHECKING:
     from orthobench.racing.race import Race

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from orthobench.decide.rule import FEWEST, Comparison, Decision, Verdict
+from orthobench.harness.suite import COMMAND_LINE, PYTHON
 from orthobench.stats.costs import ALL_COSTS
 from orthobench.tools.collections import grouped
 from orthobench.tools.formatting import clean, listed, number, plural
@@ -194,11 +195,16 @@ def _nobody(comparisons: Sequence[Comparison], suite: str) -> str:
     seeds = max(c.distinct for c in comparisons)
     solvers = max(sum(d.verdict is not Verdict.ABSENT for d in c.decisions) for c in comparisons)
     if seeds < FEWEST:
-        could = f"; {FEWEST} can" if not any(c.seeds > c.distinct for c in comparisons) else ""
-        text = f"{plural(seeds, 'seed')} cannot decide among {plural(solvers, 'solver')}{could}"
+        copies = any(c.seeds > c.distinct for c in comparisons)
+        text = too_few(seeds, solvers) + ("" if copies else f"; {FEWEST} can")
     else:
         text = f"{plural(seeds, 'seed')} do not show which of {solvers} is as good as the best"
     return f"{text}{_remedy(comparisons, suite)}."
+
+
+def too_few(seeds: int, solvers: int) -> str:
+    """Return that so many seeds decide nothing."""
+    return f"{plural(seeds, 'seed')} cannot decide among {plural(solvers, 'solver')}"
 
 
 def _remedy(comparisons: Sequence[Comparison], suite: str) -> str:
@@ -211,7 +217,8 @@ def _remedy(comparisons: Sequence[Comparison], suite: str) -> str:
     if not suite or not more or not 0 < max(more) <= MOST_ASKED:
         return ""
     seeds = max(c.seeds for c in comparisons) + max(more)
-    return f": orthobench run {shlex.quote(clean(suite))} --seeds {seeds}"
+    added = {COMMAND_LINE: f"add --seeds {seeds}", PYTHON: f"pass seeds={seeds}"}
+    return f": {added.get(suite, f'orthobench run {shlex.quote(clean(suite))} --seeds {seeds}')}"
 
 
 def evidence(comparisons: Sequence[Comparison]) -> str:

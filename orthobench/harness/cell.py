@@ -18,11 +18,12 @@ from orthobench.contract.solver import AnySolver
 from orthobench.errors import UsageError
 from orthobench.harness.identity import (
     INSTANCE,
+    Identity,
+    Same,
     Streams,
     canonical,
-    describe,
-    digest,
     stream_text,
+    text_of,
 )
 from orthobench.harness.judging import stop_of
 from orthobench.harness.objects import digest_of, pickler
@@ -30,7 +31,7 @@ from orthobench.harness.run import run
 from orthobench.harness.source_digests import code_of, digests, warn_of_libraries
 from orthobench.harness.stopping import Budget, RunStatus, Target, Termination
 from orthobench.harness.trace import Outcome
-from orthobench.tools.threads import blas_libraries, limited
+from orthobench.tools.environment import blas_libraries, limited
 
 
 @dataclass(frozen=True)
@@ -104,36 +105,54 @@ class Cell:
         tuned = "".join(f" {name}={value}" for name, value in self.tuned.items())
         return f"{self.solver_label}{tuned} on {self.problem_label}, seed {self.seed}"
 
+    @cached_property
+    def identity(self) -> Identity:
+        """All that the result depends on, in texts that cells share."""
+        settings = _settings(
+            type(self.problem), Same(self.solver), Same(self.budget), Same(self.until),
+            self.threads, self.versions, self.data, self.measure,
+        )  # fmt: skip
+        problem, solver = text_of(Same(self.problem)), text_of(Same(self.solver))
+        return Identity(problem, solver, self.seed, settings)
+
     @property
-    def content(self) -> Mapping[str, Any]:
-        """All that the result depends on, as plain values; not kept, for there are many cells."""
-        place = self.solver.place
-        known = not place.is_default and place.missing() is None  # otherwise the cell is refused
-        return {
-            "problem": describe(self.problem),
-            "data": self.data,
-            "solver": describe(self.solver),
-            "seed": self.seed,
-            "budget": self.budget.limits,
-            "until": None if self.until is None else asdict(self.until),
-            "threads": self.threads,
-            "versions": dict(self.versions),
-            "code": digests(type(self.problem), type(self.solver)),
-            "blas": list(blas_libraries()),
-            **({"reruns": True} if self.solver.reruns else {}),
-            **({"measure": self.measure} if self.measure else {}),
-            **({"place": dict(place.facts())} if known else {}),
-        }
+    def content(self) -> dict[str, Any]:
+        """The same as plain values."""
+        return self.identity.content
 
     @cached_property
     def key(self) -> str:
-        """The digest of the content: cells with equal keys give equal results."""
-        return digest(canonical(self.content))
+        """The digest of the identity: cells with equal keys give equal results."""
+        return self.identity.key
 
     @property
     def streams(self) -> Streams:
         """The random streams of the run."""
         return Streams.of(stream_text(self.problem), self.solver.name, self.seed)
+
+
+@lru_cache(maxsize=2**14)
+def _settings(
+    problem: type, solver: Same[AnySolver], budget: Same[Budget], until: Same[Target | None],
+    threads: int, versions: tuple[tuple[str, str], ...], data: str, measure: str,
+) -> str:  # fmt: skip
+    """Return what the result of a cell depends on beside problem, solver and seed, in JSON."""
+    place = solver.one.place
+    known = not place.is_default and place.missing() is None  # otherwise the cell is refused
+    return canonical(
+        {
+            "data": data,
+            "budget": budget.one.limits,
+            "until": None if until.one is None else asdict(until.one),
+            "threads": threads,
+            "versions": dict(versions),
+            "code": digests(problem, type(solver.one.single)),
+            "blas": list(blas_libraries()),
+            **({"reruns": True} if solver.one.reruns else {}),
+            **({"measure": measure} if measure else {}),
+            **({"place": dict(place.facts())} if known else {}),
+        }
+    )
 
 
 def execute(cell: Cell) -> Outcome:
@@ -150,7 +169,7 @@ def execute(cell: Cell) -> Outcome:
         outcome = run(
             instance, cell.solver, cell.budget, cell.streams, cell.until, measure=cell.measure
         )
-    warn_of_libraries(type(cell.solver), type(cell.problem))
+    warn_of_libraries(type(cell.solver.single), type(cell.problem))
     return outcome.stored
 
 

@@ -21,7 +21,7 @@ from orthobench.harness.identity import Streams
 from orthobench.harness.placement import MeasuredPlace, calls
 from orthobench.harness.trace import Checkpoint
 from orthobench.tools.geometry import random_point
-from orthobench.tools.memory_peaks import Peak
+from orthobench.tools.machine import Peak
 
 T = TypeVar("T")
 OracleT = TypeVar("OracleT", bound=Oracle)
@@ -201,9 +201,10 @@ def _warm_up(oracle: Oracle, solver: AnySolver, streams: Streams) -> None:
 
     Once a process for each type of solver and oracle, `Oracle.sizes`, and parameters that are not
     floats: words choose between kernels, numbers do not. Each time where code is compiled for all
-    shapes of the data. An error here comes again in the run,
+    shapes of the data. It is done on `Oracle.miniature`. An error here comes again in the run,
     where it is recorded. Samples are prepared only once, so that generators can be read again.
     """
+    oracle = oracle.miniature()
     choices = [value for value in values_of(solver).values() if not isinstance(value, float)]
     key = (type(solver), type(oracle), *choices, *oracle.sizes)
     if key in _warm and not solver.place.compiles:

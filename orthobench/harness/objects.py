@@ -7,6 +7,7 @@ refer to.
 
 from __future__ import annotations
 
+import copyreg
 import dis
 import hashlib
 import pickle
@@ -14,14 +15,13 @@ import sys
 import uuid
 from collections.abc import Callable
 from contextlib import suppress
-from functools import cached_property
+from functools import cache, cached_property, lru_cache
 from inspect import isdatadescriptor
 from pathlib import Path
 from types import CodeType, FunctionType, ModuleType, SimpleNamespace
 from typing import Any, get_type_hints
 
-from orthobench.tools.lazy_arrays import DaskRows, OpenRows
-from orthobench.tools.rows import MappedFile
+from orthobench.tools.rows import DaskRows, MappedFile, OpenRows
 
 MADE = frozenset({
     "__dict__", "__weakref__", "__doc__", "__module__", "__qualname__", "__annotations__",
@@ -50,7 +50,18 @@ def pickler() -> Any:
         import cloudpickle
     except ImportError:  # older versions of joblib, which scikit-learn needs, bring their own
         from joblib.externals import cloudpickle
+    copyreg.pickle(type(cache(pickler)), _reduced)
     return cloudpickle
+
+
+def _reduced(item: Any) -> Any:
+    """Return how a function with a cache is pickled: by value too, where it has to be."""
+    settings = item.cache_parameters()
+    return (_cached, (item.__wrapped__, settings)) if by_value(item) else item.__qualname__
+
+
+def _cached(function: Callable[..., Any], settings: dict[str, Any]) -> Any:
+    return lru_cache(**settings)(function)
 
 
 def pickled(item: object) -> bytes:
@@ -112,8 +123,9 @@ class _Digester(pickle.Pickler):
                 return "property", item.func
             case type() | FunctionType():
                 return self._code(item)
-        compiled = getattr(item, "py_func", None)  # by numba
-        return None if compiled is None else ("compiled", compiled)
+        # compiled by numba, or with a cache: their pickle is a name
+        inner = getattr(item, "py_func", None) or getattr(item, "__wrapped__", None)
+        return ("wrapped", inner) if isinstance(inner, FunctionType) else None
 
     def _code(self, item: Any) -> Any:
         if id(item) in self._seen:

@@ -41,9 +41,9 @@ from orthobench.stats.costs import ALL_COSTS
 from orthobench.stats.targets import path_of
 from orthobench.tools import environment
 from orthobench.tools.collections import plain
-from orthobench.tools.files import below, hide_home
+from orthobench.tools.environment import cores, limited
+from orthobench.tools.files import hide_home, safe_join
 from orthobench.tools.processes import Replies
-from orthobench.tools.threads import cores, limited
 
 COSTS = ("seconds", "samples", "flops", "memory")
 """What a race can make least."""
@@ -220,7 +220,7 @@ def races(
     found: list[Race] = []
     for i, (suite, missing) in enumerate((e.suite, e.missing) for e in entries):
         spent = time.monotonic() - began
-        path = Path(store or below(Path(), RESULTS, suite.name, FILE))
+        path = Path(store or safe_join(Path(), RESULTS, suite.name, FILE))
         rules = Rules(
             {s.label: s.solver.name for s in suite.solvers},
             (within - spent) / (len(entries) - i) if i else within / len(entries),
@@ -269,7 +269,7 @@ class _Course:
     @property
     def workers(self) -> int:
         """How many runs go on at once."""
-        return max(1, min(MOST_WORKERS, cores() // self.suite.threads))
+        return max(1, min(MOST_WORKERS, int(cores() // self.suite.threads)))
 
     @property
     def elapsed(self) -> float:

@@ -8,17 +8,13 @@ from typing import Any
 
 from orthobench.contract.parameters import parameters_of
 from orthobench.errors import UsageError
-from orthobench.harness.suite import Suite
-from orthobench.registry.own import named
+from orthobench.harness.suite import COMMAND_LINE, Suite
+from orthobench.registry.entries import SuiteError, named
 from orthobench.registry.plugins import Registry, catalogue
 from orthobench.registry.suite_file import among, from_table, load
-from orthobench.registry.suite_values import SuiteError
 
 DEFAULT = "quickstart"
 """The suite that runs if none is named."""
-
-NAME = "command-line"
-"""The name of a suite of problems, unless a caller says another."""
 
 SAMPLES = 10_000
 """The default budget of such a suite, in samples."""
@@ -44,7 +40,7 @@ def requested_suite(
     seeds: int | Sequence[int] | None = None,
     on: Sequence[str] = (),
     measure: str | None = None,
-    name: str = NAME,
+    name: str = COMMAND_LINE,
     **limits: float | None,
 ) -> Suite:
     """Return the suite that a caller asks for.
@@ -54,7 +50,8 @@ def requested_suite(
     suite : str or Path, optional
         Name or file; `DEFAULT` if there are no problems either.
     problems, solvers : sequence
-        Specifications ``NAME key=value ...`` and what else `orthobench.registry.own.named` takes.
+        Specifications ``NAME key=value ...``, and all that `orthobench.registry.entries.named`
+        takes.
         Problems make a suite of their own, with `solvers`, or with all solvers that can take them.
         Solvers without problems replace those of the suite.
     seeds : int or sequence of int, optional
@@ -94,7 +91,7 @@ def requested_suite(
         try:
             table, registry = named(table, catalogue())
         except SuiteError as error:
-            raise error.as_usage_error(name, {}) from None
+            raise error.as_usage_error(name) from None
         table["solver"] = _suitable(registry, table["problem"], on or ["numpy"])
         return from_table(table, name, registry)
     return from_table(table, name, catalogue())
@@ -114,7 +111,8 @@ def _suitable(
     """
     offers = [registry.problem_class(entry["name"]).offers for entry in problems]
     suitable = []
-    for name, provided in registry.solvers.items():
+    for name in registry.solvers:
+        provided = registry.solver_class(name, offers[0])
         declared = parameters_of(provided.item)
         required = any(p.required for p in declared)
         if not among(places, provided.item):

@@ -1,7 +1,14 @@
-"""The array type of all modules, and checks of arrays that users pass in."""
+"""Arrays of every library: the type of all modules, their numbers, checks of those of users.
+
+Numbers that steps depend on are Python's with NumPy, and arrays of shape () with other libraries: a
+step can go on with one that is not computed yet, so that nothing waits for the device. What is
+written with `inner`, `norm`, `sqrt`, `ratio`, `where`, `minimum` and `maximum` takes either; with
+NumPy they cost what Python's own do.
+"""
 
 from __future__ import annotations
 
+import math
 import mmap
 import os
 from collections.abc import Callable, Mapping
@@ -18,6 +25,9 @@ Array: TypeAlias = NDArray[np.float64]
 
 KEPT = 64
 """Most rows of identity matrices that are kept: making a small one takes as long as using it."""
+
+Scalar = TypeVar("Scalar", bound=np.generic)
+"""A type of the entries of arrays."""
 
 AnyArray = TypeVar("AnyArray", bound=Any)
 """An array of any library."""
@@ -84,6 +94,78 @@ def in_rows(x: AnyArray) -> AnyArray:
     return cast(AnyArray, made)
 
 
+def inner(A: Any, B: Any) -> Any:
+    """Return the sum of the products of the entries of two arrays."""
+    if isinstance(A, np.ndarray):
+        return float(np.vdot(A, B))
+    return namespace(A).sum(A * B)
+
+
+def norm(A: Any) -> Any:
+    """Return the root of the sum of the squared entries of an array."""
+    if isinstance(A, np.ndarray):
+        return float(np.linalg.norm(A))
+    return namespace(A).linalg.vector_norm(A)
+
+
+def sqrt(x: Any) -> Any:
+    """Return the square root of a number."""
+    return math.sqrt(x) if isinstance(x, float) else namespace(x).sqrt(x)
+
+
+def not_finite(x: Any) -> Any:
+    """Return whether a number is NaN or infinite."""
+    return not math.isfinite(x) if isinstance(x, float) else ~namespace(x).isfinite(x)
+
+
+def ratio(over: Any, under: Any, otherwise: float) -> Any:
+    """Return the ratio of two numbers, or another number where the second is not positive."""
+    if isinstance(under, float):
+        return over / under if under > 0 else otherwise
+    positive = under > 0
+    return where(positive, over / where(positive, under, 1.0), otherwise)
+
+
+def numbers(*values: Any) -> list[float]:
+    """Return numbers as those of Python; elsewhere than in NumPy this waits for the device."""
+    if isinstance(values[0], (float, np.floating)):
+        return [float(value) for value in values]
+    stacked = namespace(values[0]).stack(values)
+    if hasattr(stacked, "tolist"):  # one transfer
+        return [float(value) for value in stacked.tolist()]
+    return [float(stacked[i]) for i in range(len(values))]
+
+
+def where(condition: Any, yes: Any, no: Any) -> Any:
+    """Return one number where a condition holds, and another where not."""
+    if isinstance(condition, (bool, np.bool_)):
+        return yes if condition else no
+    xp = namespace(condition)
+    if not hasattr(yes, "shape") and not hasattr(no, "shape"):  # of Python, and so counts
+        no = xp.full_like(condition, no, dtype=xp.int64)
+    if not hasattr(yes, "shape"):
+        yes = xp.full_like(no, yes)
+    if not hasattr(no, "shape"):
+        no = xp.full_like(yes, no)
+    return xp.where(condition, yes, no)
+
+
+def minimum(a: Any, b: Any) -> Any:
+    """Return the smaller of two numbers."""
+    below = b < a
+    if below is True or below is False:
+        return b if below else a
+    return where(below, b, a)
+
+
+def maximum(a: Any, b: Any) -> Any:
+    """Return the larger of two numbers."""
+    above = b > a
+    if above is True or above is False:
+        return b if above else a
+    return where(above, b, a)
+
+
 def array_of(data: object, what: str) -> NDArray[np.generic]:
     """Return what a user passes as data as an array, where it is clear what is meant.
 
@@ -118,7 +200,24 @@ def array_of(data: object, what: str) -> NDArray[np.generic]:
             return np.asarray(data)
         except ValueError:
             raise DataError(f"{what} are lists of different lengths") from None
+        except (RuntimeError, TypeError) as error:  # a tensor elsewhere, or one with a gradient
+            said = str(error).splitlines()[0]
+            raise DataError(f"{what} cannot be read as an array of numpy: {said}") from None
     raise DataError(f"{what} must be an array, not of type {type(data).__name__}")
+
+
+def unshared(values: NDArray[Scalar]) -> NDArray[Scalar]:
+    """Return an array that its caller does not change later: a copy, where it could.
+
+    Memory maps are returned as they are, since copying would read them whole; so are arrays that
+    nobody can write into.
+    """
+    at: object = values
+    frozen = True
+    while isinstance(at, np.ndarray):
+        frozen, at = frozen and not at.flags.writeable, at.base
+    kept = isinstance(at, mmap.mmap) or (frozen and at is None)
+    return values if kept else values.copy(order="K")
 
 
 def is_array_like(data: object) -> bool:
@@ -131,17 +230,27 @@ def is_array_like(data: object) -> bool:
     )
 
 
+def is_number(value: Any) -> bool:
+    """Whether a value is a real number that fits a float; True and False are none."""
+    kinds = (int, float, np.integer, np.floating)
+    return (
+        isinstance(value, kinds)
+        and not isinstance(value, bool)
+        and -(2.0**1023) < value < 2.0**1023
+    )
+
+
 def is_whole(value: object) -> bool:
     """Whether a value is a whole number; True and False are none."""
     return hasattr(value, "__index__") and not isinstance(value, bool)
 
 
-def matrix(rows: NDArray[np.generic], what: str) -> NDArray[np.generic]:
+def matrix(rows: AnyArray, what: str) -> AnyArray:
     """Return an array that is a real matrix with at least one row and one column.
 
     Parameters
     ----------
-    rows : ndarray
+    rows : ndarray, or anything with its shape and dtype
     what : str
         Its name in messages, in the plural: ``"the samples"``.
 
@@ -150,7 +259,7 @@ def matrix(rows: NDArray[np.generic], what: str) -> NDArray[np.generic]:
     DataError
         Where it is anything else; says what it is.
     """
-    if rows.ndim != 2:
+    if len(rows.shape) != 2:
         raise DataError(f"{what} must be a matrix (samples, features), not of shape {rows.shape}")
     if 0 in rows.shape:
         raise DataError(f"{what} are empty: shape {rows.shape}")
@@ -173,7 +282,7 @@ def real(values: ArrayLike, what: str) -> Array:
     DataError
         Where they are not real numbers; says what they are.
     """
-    given = np.asarray(values)
+    given = array_of(values, what)
     if given.dtype.kind not in "fiub":
         raise DataError(f"{what} must be real numbers, not of dtype {given.dtype}")
     return given.astype(np.float64, copy=False)
@@ -229,25 +338,3 @@ def release(rows: NDArray[np.generic]) -> None:
     advice = getattr(mmap, "MADV_DONTNEED", None)
     if isinstance(at, mmap.mmap) and advice is not None:
         at.madvise(advice)
-
-
-def average_ranks(values: Array) -> Array:
-    """Return the ranks along the last axis, from 1; equal values share the mean of theirs.
-
-    Parameters
-    ----------
-    values : ndarray
-        Without NaN.
-    """
-    order = np.argsort(values, axis=-1)
-    ordered = np.take_along_axis(values, order, axis=-1)
-    places = np.arange(1.0, values.shape[-1] + 1)
-    begins = np.ones(values.shape, dtype=bool)
-    begins[..., 1:] = ordered[..., 1:] != ordered[..., :-1]
-    ends = np.ones(values.shape, dtype=bool)
-    ends[..., :-1] = begins[..., 1:]
-    first = np.maximum.accumulate(np.where(begins, places, 0), axis=-1)
-    last = np.minimum.accumulate(np.where(ends, places, np.inf)[..., ::-1], axis=-1)[..., ::-1]
-    ranks = np.empty(values.shape)
-    np.put_along_axis(ranks, order, (first + last) / 2, axis=-1)
-    return ranks

@@ -41,6 +41,8 @@ def executed(code, names):
 
 @pytest.mark.parametrize("page", RUNNING, ids=named)
 def test_python_runs(page, tmp_path, monkeypatch):
+    if "cc" in page.read_text(encoding="utf-8").split('"') and shutil.which("cc") is None:
+        pytest.skip("there is no C compiler")
     monkeypatch.chdir(tmp_path)
     names = {"__name__": "__main__"}
     for code in texts(page, "python"):
@@ -160,6 +162,7 @@ def test_every_solver_has_its_page_with_all_that_is_asked(name):
         assert len(sections[title].split()) >= (3 if title == "Source" else 8), title
     assert re.search(r"\b(flops|evaluation|costs)\b", sections["Cost"])
     assert memory(name) in " ".join(sections["Cost"].split())
+    assert sections["When to use it"].startswith(f"\n```{{solver-record}} {name}\n")
     assert re.search(r"\bNot\b", sections["When to use it"])
     assert f"```{{solver-details}} {name}\n" in sections["Parameters and details"]
     assert f"```{{solver-source}} {name}\n" in sections["Source"]

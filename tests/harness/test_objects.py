@@ -9,10 +9,16 @@ import pytest
 from orthobench.harness.objects import digest_of
 
 CODE = '''
+from functools import cache
+
 LIMIT = 3
 
+@cache
+def offset():
+    return LIMIT
+
 def helper(x):
-    return x + LIMIT
+    return x + offset()
 
 class Method:
     """What it does."""
@@ -51,7 +57,7 @@ def method(text):
         ("self, x)", "self, x: int) -> list", True),
         ("\nclass", "\n\n\nclass", True),
         ("LIMIT = 3", "LIMIT = 4", False),
-        ("x + LIMIT", "x - LIMIT", False),
+        ("x + offset", "x - offset", False),
         ("batch = 1", "batch = 2", False),
         ("return self.batch", "return -self.batch", False),
         ('"two", ', "", False),

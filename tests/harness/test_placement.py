@@ -16,7 +16,7 @@ from orthobench.harness.cell import Cell
 from orthobench.harness.execution import CLOCK
 from orthobench.harness.placement import TRANSFER, WARM_UP, MeasuredPlace
 from orthobench.registry.plugins import catalogue
-from orthobench.testing.examples import example
+from orthobench.testing.short_runs import example
 from orthobench.tools.array_libraries import LIBRARIES, NumPy
 from orthobench.tools.places import place_of
 

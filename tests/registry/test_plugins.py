@@ -11,7 +11,6 @@ import pytest
 from orthobench.contract import hookimpl
 from orthobench.contract.solver import Solver
 from orthobench.errors import UsageError
-from orthobench.registry import plugins
 from orthobench.registry.plugin_checks import PluginError
 from orthobench.registry.plugins import Plugin, Registry
 
@@ -223,19 +222,6 @@ def test_a_choice_of_unknown_plugins_is_refused(toys, install, monkeypatch):
     monkeypatch.setenv("ORTHOBENCH_PLUGINS", "good,tucke")
     with pytest.raises(UsageError, match=r"ORTHOBENCH_PLUGINS.*'tucke'.*did you mean 'tucker'"):
         install(Point("good", toys.Plugin), Point("tucker", toys.Plugin))
-
-
-def test_loading_is_timed(toys, install, monkeypatch):
-    clock = [0.0]
-
-    def slow():
-        clock[0] += 3.0
-        return toys.Plugin()
-
-    monkeypatch.setattr(plugins, "perf_counter", lambda: clock[0])
-    registry = install(Point("slow", slow), Point("quick", lambda: brings()))
-    seconds = {plugin.name: seconds for plugin, seconds in registry.seconds.items()}
-    assert seconds == {"slow": 3.0, "quick": 0.0}
 
 
 @pytest.mark.parametrize(

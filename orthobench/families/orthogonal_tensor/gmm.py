@@ -27,8 +27,7 @@ from orthobench.families.orthogonal_tensor.problem import TensorOracle
 from orthobench.families.sources import ArraySource
 from orthobench.families.streams import IteratorSource
 from orthobench.tools.arrays import Array, is_array_like
-from orthobench.tools.lazy_arrays import is_lazy, rows_of
-from orthobench.tools.rows import Rows
+from orthobench.tools.rows import Rows, is_lazy, rows_of
 
 Labels = NDArray[np.intp]
 
@@ -287,7 +286,7 @@ def _source(X: NDArray[np.generic] | Rows | ArraySource | Iterable[Array]) -> Sa
     if isinstance(X, ArraySource):
         return X
     table = is_array_like(X) and not isinstance(X, (list, tuple))
-    if table or is_lazy(X) or isinstance(X, (np.ndarray, Rows)):
+    if table or is_lazy(X) or isinstance(X, (np.ndarray, Rows)) or not isinstance(X, Iterable):
         return ArraySource(rows_of(X, "the samples"))
     if iter(X) is X:
         raise UsageError(

@@ -43,10 +43,10 @@ from orthobench.harness.placement import WARM_UP
 from orthobench.harness.stopping import RunStatus, Termination
 from orthobench.harness.trace import Checkpoint, Journal, Outcome, Recording
 from orthobench.tools.arrays import Array
+from orthobench.tools.environment import limited
 from orthobench.tools.machine import Load, Usage, load, queued, usage
 from orthobench.tools.places import Place
 from orthobench.tools.processes import Process, ProcessError, Program
-from orthobench.tools.threads import limited
 
 FIRST_ROWS = 256
 """Samples that are handed out at first; then as many as so far, within the oracle's window."""

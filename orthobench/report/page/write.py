@@ -4,24 +4,22 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from orthobench.decide.wording import MARKS
 from orthobench.errors import UsageError
-from orthobench.report.families import Family
-from orthobench.report.formatting import assignments, clean, count, duration, number, plural, si
 from orthobench.report.page.content import Page, cell, page_content
 from orthobench.report.page.problems import ranges
 from orthobench.report.page.table import FEW, TEXTS
-from orthobench.report.ranking import Ranked
 from orthobench.report.style import REFERENCES
 from orthobench.results.results import Results
 from orthobench.stats.costs import ALL_COSTS
 from orthobench.stats.values import COSTS
-from orthobench.tools.files import make_folder, replacing
+from orthobench.tools.files import atomic_write, make_folder
+from orthobench.tools.formatting import assignments, clean, count, duration, number, plural, si
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -36,13 +34,7 @@ OWN = ("decisions.js", "tables.js", "page.js")
 """Those of this page alone."""
 
 
-def write_page(
-    results: Results,
-    folder: Path,
-    *,
-    ranked: Sequence[Ranked] | None = None,
-    families: Sequence[Family] | None = None,
-) -> Path:
+def write_page(results: Results, folder: Path) -> Path:
     """Write the interactive page about some results.
 
     Parameters
@@ -50,10 +42,6 @@ def write_page(
     results : Results
     folder : Path
         Created if it does not exist.
-    ranked : sequence of Ranked, optional
-        The ranked entries, if they are there already: they take a while.
-    families : sequence of Family, optional
-        The conclusions about each family, if they are there already.
 
     Returns
     -------
@@ -66,9 +54,9 @@ def write_page(
     UsageError
         If jinja2 is missing, or the file cannot be written.
     """
-    text = rendered(page_content(results, ranked, families))
+    text = rendered(page_content(results))
     path = make_folder(folder, "the page") / "index.html"
-    with replacing(path) as file:
+    with atomic_write(path) as file:
         file.write(text.encode())
     return path
 

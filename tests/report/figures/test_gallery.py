@@ -14,8 +14,8 @@ import orthobench as ob
 from orthobench.cli.main import main
 from orthobench.contract.exhibits import Image
 from orthobench.registry.suite_file import from_table
+from orthobench.report.figures.figure import LAYOUTS
 from orthobench.report.figures.gallery import draw_gallery, pages
-from orthobench.report.figures.layouts import LAYOUTS
 from orthobench.report.figures.save import RUN_KINDS, save_figures
 from orthobench.report.plots.exhibits import SIDE, colour_limits, exhibitions, reduced, typical_seed
 from orthobench.results.tuning import choose
