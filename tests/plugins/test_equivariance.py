@@ -1,7 +1,8 @@
 """A default run does not depend on the unit: data or a cost times c give the same point.
 
 Every solver runs on a small instance of each family that it takes, once as it is and once with the
-data times c; the points must agree up to rounding. Data whose squares overflow may be refused.
+data times c; the points must agree up to rounding. Tucker decompositions take powers of the data,
+and refuse what overflows.
 """
 
 import numpy as np
@@ -102,7 +103,8 @@ def check(solver, family, scales):
         try:
             scaled = reached(solver, family, c)
         except ob.DataError:
-            assert not 1e-30 < c < 1e30
+            assert family.startswith("tucker")
+            assert not 1e-24 < c < 1e24
             continue
         assert np.abs(scaled - plain).max() <= CHAOTIC, c
 
