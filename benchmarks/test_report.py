@@ -18,7 +18,7 @@ import pytest
 import smoke
 from smoke import usually
 
-TABLES = ("read", "choose", "rank", "find", "table")
+TABLES = ("read", "choose", "rank", "table")
 SMALL = {"read and choose": (TABLES[:2], 5, 500), "whole report": ((*TABLES, "page"), 20, 1000)}
 LARGE = {"read to tables": (TABLES, 20, 1000), "page": (("page",), 60, 2000)}
 PAGE_BYTES = 15e6
@@ -53,10 +53,6 @@ def rank():
     from orthobench.report.ranking import rank
     had.ranked = rank(had.results.entries)
 
-def find():
-    from orthobench.report.families import conclusions
-    had.families = conclusions(had.ranked)
-
 def table():
     from rich.console import Console
     from orthobench.report.terminal.table import show
@@ -64,10 +60,10 @@ def table():
 
 def page():
     from orthobench.report.page import write_page
-    write_page(had.results, folder, ranked=had.ranked, families=had.families)
+    write_page(had.results, folder)
 
 facts, unit = {}, 1024**2 if sys.platform == "darwin" else 1024
-for stage in (read, choose, rank, find, table, page):
+for stage in (read, choose, rank, table, page):
     begin = time.process_time()
     try:
         stage()

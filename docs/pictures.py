@@ -36,7 +36,7 @@ INTERRUPTED = 44
 """The cells of ``tensor-gmm`` after which it is interrupted."""
 
 LANDSCAPES = {"basin": 0, "canyon": 0, "plateau": 0, "ridge": 1, "saddle": 1, "valley": 2}
-"""The names and numbers of made-up problems: tests of mean ranks need five names that differ."""
+"""The names and numbers of made-up problems."""
 
 SCREENS = ((1440, 900), (390, 844))
 

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import shlex
-import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import ExitStack, nullcontext
 from dataclasses import asdict, replace
-from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
 from orthobench.contract.problem import AnyInstance, AnyProblem, Problem
 from orthobench.contract.solver import AnySolver, Solver
+from orthobench.decide.more_seeds import more_cells
 from orthobench.errors import OrthobenchError, UsageError
 from orthobench.harness import run as harness
 from orthobench.harness.cell import Cell, instance_of
-from orthobench.harness.executors import Execute, Limits, in_batches, make_executor
+from orthobench.harness.executors import Execute, Limits, Observer, in_batches, make_executor
 from orthobench.harness.executors.cell_queue import CellQueue
 from orthobench.harness.identity import Streams, canonical, describe
 from orthobench.harness.stopping import Budget, Rule
@@ -127,12 +125,14 @@ def run(
     *,
     only: str | None = None,
     retry: bool = False,
+    decide: int = 0,
     quiet: bool = False,
     executor: str = "local",
     workers: int | Literal["auto"] = 1,
     limits: Limits | None = None,
     scheduler: str | None = None,
-    finished: Callable[[Results], None] | None = None,
+    observer: Observer | None = None,
+    command: str = "ob.run",
 ) -> Results:
     """Run a suite, or what of it is not in its store yet, and return its results.
 
@@ -146,8 +146,11 @@ def run(
         A pattern such as ``"digits* oja*"``: run only the cells whose ``PROBLEM SOLVER`` matches.
     retry : bool
         Run cells again that failed before.
+    decide : int
+        The most seeds of a solver that is undecided on a problem: it is run on more than the
+        suite's until it is decided, and so is what it is tested against.
     quiet : bool
-        No progress display on standard error.
+        Without an observer: no progress display on standard error.
     executor : str
         ``"local"``: in processes of this machine. Each solver is in one of its own, apart from
         the judge, the clock is checked, and a process that dies or hangs costs no more than its
@@ -160,9 +163,11 @@ def run(
         What one cell may take; not ``"inline"``.
     scheduler : str, optional
         Address of a Dask scheduler.
-    finished : callable, optional
-        Called with the results of each problem as soon as all of its cells are there, in the
-        suite's order.
+    observer : Observer, optional
+        Is told of cells as they begin and end, and gets the results of each problem as soon as
+        all of its cells are there; by default a progress display.
+    command : str
+        What the store says started the run.
 
     Returns
     -------
@@ -187,13 +192,12 @@ def run(
     with ExitStack() as stack:
         opened = stack.enter_context(Store(path, write=True)) if exists(path) else None
         done = opened.known(p.key for p in planned) if opened else set()
-        if opened and not retry and (there := complete(opened, known, planned)):
+        observer = stack.enter_context(observer or Progress(quiet))
+        if opened and not (retry or decide) and (there := complete(opened, known, planned)):
             results = Results(known.name, path, there, score=known.score)
-            with Progress(0, quiet, skipped=len(there)):
-                pass
+            observer.expect(0, len(there))
             for of_problem in grouped(there, lambda r: r.problem.label).values():
-                if finished:
-                    finished(replace(results, records=of_problem))
+                observer.table(replace(results, records=of_problem))
             return results
         preflight.check_problems(asked, done)
         with limited(known.threads):
@@ -202,15 +206,21 @@ def run(
         facts = {**ran_on, "run": {**how, **asdict(limits or Limits())}}
         # nothing is written before all that can be refused is checked
         opened = opened or stack.enter_context(Store(path, write=True))
-        session = opened.begin(known, planned, hide_home(shlex.join(sys.argv)), facts)
+        session = opened.begin(known, planned, hide_home(command), facts)
         if retry:
             pairs = {pair_of(p) for p in asked}
             records = (r for r in opened.records(known.name) if not r.ok)
             opened.discard({r.key for r in records if (r.problem.label, r.solver.label) in pairs})
-        course = RemainingCells(known, opened, planned, asked)
-        _execute(opened, session, course, run_cells, quiet, partial(_tell, finished, opened, known))
+        more = asked
+        while more:
+            course = RemainingCells(known, opened, planned, more)
+            _execute(opened, session, course, run_cells, observer, known)
+            results = Results(known.name, path, opened.records(known.name), score=known.score)
+            more = more_cells(results, planned, decide) if decide else []
+            opened.plan(known.name, more)
+            planned += more
         opened.end(session)
-        return Results(known.name, path, opened.records(known.name), score=known.score)
+        return results
 
 
 def explained(
@@ -293,46 +303,36 @@ def _workers(workers: int | str, executor: str, threads: int) -> int:
     return 1 if executor == "inline" else max(1, cores() // threads)
 
 
-def _tell(
-    finished: Callable[[Results], None] | None, store: Store, suite: Suite, problem: str
-) -> None:
-    """Show the results of a problem."""
-    if finished:
-        records = store.records(suite.name, problem)
-        finished(Results(suite.name, store.path, records, score=suite.score))
-
-
 def _execute(
     store: Store,
     session: int,
     course: RemainingCells,
     run_cells: Execute,
-    quiet: bool,
-    tell: Callable[[str], None],
+    observer: Observer,
+    suite: Suite,
 ) -> None:
-    """Run the cells that are left, store each as it is finished, and tell of finished problems."""
+    """Run the cells that are left, and store each as it ends."""
+
+    def show_finished() -> None:
+        for problem in course.tables():
+            records = store.records(suite.name, problem)
+            observer.table(Results(suite.name, store.path, records, score=suite.score))
+
     waiting = CellQueue(course.cells)
-    with Progress(len(course), quiet, skipped=course.stored) as progress:
-        _tell_finished(course, progress, tell)
-        for events in in_batches(run_cells(waiting)):
-            if finished := [(e.cell, e.outcome) for e in events if e.outcome]:
-                store.add(session, finished)
-            for event in events:
-                label = event.cell.label
-                if event.outcome is None:
-                    progress.begin(label, event.worker)
-                    continue
-                progress.advance(label, event.outcome.stop.status.failed, event.worker)
-                if new := course.finish(event.cell):
-                    waiting.add(new)
-            progress.expect(len(course))
-            _tell_finished(course, progress, tell)
-
-
-def _tell_finished(course: RemainingCells, progress: Progress, tell: Callable[[str], None]) -> None:
-    for problem in course.tables():
-        with progress.hidden():
-            tell(problem)
+    observer.expect(len(course), course.stored)
+    show_finished()
+    for events in in_batches(run_cells(waiting)):
+        if ended := [(e.cell, e.outcome) for e in events if e.outcome]:
+            store.add(session, ended)
+        for event in events:
+            label = event.cell.label
+            if event.outcome is None:
+                observer.begin(label, event.worker)
+                continue
+            observer.end(label, event.outcome.stop.status.failed, event.worker)
+            waiting.add(course.finish(event.cell))
+        observer.expect(len(course))
+        show_finished()
 
 
 def _solver(solver: str | AnySolver, parameters: Mapping[str, Any]) -> AnySolver:

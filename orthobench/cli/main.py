@@ -108,6 +108,14 @@ def main() -> None:
 )
 @click.option("--retry", is_flag=True, help="Run cells again that failed before.")
 @click.option(
+    "--decide",
+    type=COUNT,
+    is_flag=False,
+    flag_value=40,
+    metavar="[SEEDS]",
+    help="Run what is undecided on more seeds, at most so many.  [40 where no number is given]",
+)
+@click.option(
     "--executor",
     type=click.Choice(["local", "inline", "dask"]),
     default="local",
@@ -122,8 +130,9 @@ def main() -> None:
 @QUIET
 @AS_JSON
 def run(suite: str | None, store: Path | None, only: str | None,
-        retry: bool, figures: bool, quiet: bool, as_json: bool, executor: str, workers: Any,
-        isolate: bool, timeout: float | None, memory_limit: int | None, scheduler: str | None,
+        retry: bool, decide: int | None, figures: bool, quiet: bool, as_json: bool,
+        executor: str, workers: Any, isolate: bool, timeout: float | None,
+        memory_limit: int | None, scheduler: str | None,
         explain: bool, dry_run: bool, **changes: Any) -> None:  # fmt: skip
     """Run the cells of SUITE that are not in its store yet.
 
@@ -133,7 +142,10 @@ def run(suite: str | None, store: Path | None, only: str | None,
     """
     from orthobench import api
     from orthobench.cli.adhoc import requested_suite
+    from orthobench.decide.rule import FEWEST
+    from orthobench.decide.wording import too_few
     from orthobench.harness.executors import Limits
+    from orthobench.report.terminal.progress import Progress
 
     requested = requested_suite(suite, **changes)
     path = store or api.default_store(requested)
@@ -143,11 +155,16 @@ def run(suite: str | None, store: Path | None, only: str | None,
         as_text = partial(explained_lines, listed=explain)
         print_facts(api.explained(requested, path, only=only, retry=retry), as_json, as_text)
         return
+    solvers = len({solver.label for solver in requested.solvers})
+    if len(requested.seeds) < FEWEST and solvers > 1 and not (quiet or as_json or decide):
+        say(f"{too_few(len(requested.seeds), solvers)}; --seeds {FEWEST} can", err=True)
     try:
         results = api.run(
-            requested, path, only=only, retry=retry, quiet=quiet or as_json,
-            finished=None if as_json else print_tables, executor=executor, workers=workers,
+            requested, path, only=only, retry=retry, decide=decide or 0, executor=executor,
+            workers=workers,
             scheduler=scheduler, limits=Limits(timeout, memory_limit, isolate),
+            observer=Progress(quiet or as_json, None if as_json else print_tables),
+            command=shlex.join(sys.argv),
         )  # fmt: skip
     except KeyboardInterrupt as error:
         message = f"interrupted; finished cells are in {path}, run again to go on"

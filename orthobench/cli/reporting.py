@@ -63,7 +63,7 @@ def report(store: Path, other: Path | None, out: Path | None, suite: str | None,
     is 0 nevertheless.
 
     With OTHER, another store, it prints what changed from STORE to it instead: which solvers end
-    lower or higher, by how much, and how sure that is.
+    lower or higher, by how much, and on how many seeds.
 
     With --watch, the page is served on 127.0.0.1 until Ctrl-C, and kept up to date while
     `orthobench run` works: progress, failures as they come, time left. The file stays.
@@ -139,16 +139,15 @@ def _watch(store: Path, out: Path | None, suite: str | None, port: int,
 def _changes(store: Path, other: Path, suite: str | None, quiet: bool,
              as_json: bool) -> None:  # fmt: skip
     """Print what changed from one store to another."""
-    from orthobench.report.changes import compare_stores
-    from orthobench.report.terminal import changes as terminal
+    from orthobench.report.changes import compare_stores, show
     from orthobench.results.results import Results
 
     with status_line(quiet or as_json) as status:
         status("reading the stores")
-        a, b = (Results.read(path, suite).without_home() for path in (store, other))
+        base, head = (Results.read(path, suite).without_home() for path in (store, other))
         status("comparing the stores")
-        changes = compare_stores(a, b)
+        changes = compare_stores(base, head)
     if as_json:
         print_json(changes)
     else:
-        terminal.show(changes)
+        show(changes)

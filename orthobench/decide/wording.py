@@ -194,11 +194,16 @@ def _nobody(comparisons: Sequence[Comparison], suite: str) -> str:
     seeds = max(c.distinct for c in comparisons)
     solvers = max(sum(d.verdict is not Verdict.ABSENT for d in c.decisions) for c in comparisons)
     if seeds < FEWEST:
-        could = f"; {FEWEST} can" if not any(c.seeds > c.distinct for c in comparisons) else ""
-        text = f"{plural(seeds, 'seed')} cannot decide among {plural(solvers, 'solver')}{could}"
+        copies = any(c.seeds > c.distinct for c in comparisons)
+        text = too_few(seeds, solvers) + ("" if copies else f"; {FEWEST} can")
     else:
         text = f"{plural(seeds, 'seed')} do not show which of {solvers} is as good as the best"
     return f"{text}{_remedy(comparisons, suite)}."
+
+
+def too_few(seeds: int, solvers: int) -> str:
+    """Return that so many seeds decide nothing."""
+    return f"{plural(seeds, 'seed')} cannot decide among {plural(solvers, 'solver')}"
 
 
 def _remedy(comparisons: Sequence[Comparison], suite: str) -> str:

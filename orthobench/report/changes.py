@@ -1,54 +1,72 @@
-"""What changed between two stores: the same solvers on the same problems, paired over the seeds."""
+"""What changed between two stores: the same runs of both, each held against the other."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
+from orthobench.decide.wording import factor_text
 from orthobench.errors import UsageError
-from orthobench.harness.trace import Checkpoint
 from orthobench.report import caveats
-from orthobench.report.formatting import clean, listed, plural, short
-from orthobench.report.ranking import rounding_level
+from orthobench.report.ranking import rounded, rounding_level
 from orthobench.results.results import Results
 from orthobench.results.runs import Run
 from orthobench.results.tuning import SolverResult
 from orthobench.stats.bootstrap import quantiles
-from orthobench.stats.changes import Change, Direction, changes
+from orthobench.stats.run_pairs import (
+    REORDERED,
+    Change,
+    Finding,
+    ToleranceRule,
+    compare_results,
+    compare_work,
+)
 from orthobench.stats.values import COSTS, final, metric_of
 from orthobench.tools.collections import grouped
 from orthobench.tools.files import hide_home
+from orthobench.tools.formatting import clean, listed, short
 
-Pair: TypeAlias = tuple[SolverResult, SolverResult]
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+
+Pair: TypeAlias = "tuple[SolverResult, SolverResult]"
+
+SIDES = ("BASE", "HEAD")
 
 MACHINE = {"cpu": "processor", "cores": "cores", "platform": "system"}
 """What makes a machine another one, and what it is called; so does its BLAS."""
-
-CHANGED = (Direction.LOWER, Direction.HIGHER)
-"""What is shown of a solver that changed."""
 
 DRIFT = (
     "times of runs on different days differ by what else the machine did: "
     "`orthobench compare` times both sides in turns"
 )
 
+TITLES = {"result": "Final metric", "work": "Work to the same values", "seconds": "Time"}
+
 
 @dataclass(frozen=True)
 class Quantity:
-    """A final value of a solver in both stores: its medians over the seeds of both, and the change.
+    """What changed of a solver on a problem, over the seeds of both stores.
 
     Attributes
     ----------
-    first, second : float
-        Infinite where at least half of the runs failed.
-    change : Change
+    change : str
+        ``"higher"`` or ``"lower"`` where it is on each seed on which it changed, ``"mixed"``,
+        ``"same"``, or ``"not compared"``.
+    higher, lower, seeds : int
+        Seeds on which HEAD is higher, lower, and all.
+    factor : float
+        The median of HEAD / BASE; NaN where no seed has a ratio.
     """
 
-    first: float
-    second: float
-    change: Change
+    change: str
+    higher: int
+    lower: int
+    seeds: int
+    factor: float
 
 
 @dataclass(frozen=True)
@@ -57,57 +75,34 @@ class SolverChange:
 
     Attributes
     ----------
-    solver : str
+    problem, solver, metric : str
     parameters : str
         Those whose values differ, as ``"step=2 → 1"``.
+    base, head : str
+        The medians of the metric; ``"failed"`` where at least half of the runs did.
     quantities : mapping
-        ``"metric"``, ``"flops"``, and on the same machine ``"seconds"``.
-    """
-
-    solver: str
-    parameters: str
-    quantities: Mapping[str, Quantity]
-
-    @property
-    def changed(self) -> bool:
-        """Whether a change of any quantity is shown."""
-        return any(one.change.direction in CHANGED for one in self.quantities.values())
-
-
-@dataclass(frozen=True)
-class ProblemChange:
-    """A problem in both stores.
-
-    Attributes
-    ----------
-    problem, family, metric : str
-    seeds : int
-        Those that both stores have.
-    rounding : float
-        The largest difference of the metric that counts as zero.
-    solvers : tuple of SolverChange
-    notes : tuple of str
-        How many of its runs were timed on a busy machine.
+        ``"result"``, ``"work"``, and on the same machine ``"seconds"``.
     """
 
     problem: str
-    family: str
+    solver: str
     metric: str
-    seeds: int
-    rounding: float
-    solvers: tuple[SolverChange, ...]
-    notes: tuple[str, ...]
+    parameters: str
+    base: str
+    head: str
+    quantities: Mapping[str, Quantity]
 
 
 @dataclass(frozen=True)
 class Changes:
-    """What changed from one store, A, to another, B.
+    """What changed from one store, BASE, to another, HEAD.
 
     Attributes
     ----------
     sides : tuple of (str, str)
-        A and B: the suite and when it was run, with the path of the store.
-    problems : tuple of ProblemChange
+        BASE and HEAD: the suite and when it was run, with the path of the store.
+    solvers : tuple of SolverChange
+        Problem by problem.
     sentences : tuple of str
         How many solvers changed, in what, and in which direction.
     only : tuple of str
@@ -117,18 +112,18 @@ class Changes:
     """
 
     sides: tuple[str, str]
-    problems: tuple[ProblemChange, ...]
+    solvers: tuple[SolverChange, ...]
     sentences: tuple[str, ...]
     only: tuple[str, ...]
     notes: tuple[str, ...]
 
 
-def compare_stores(a: Results, b: Results) -> Changes:
+def compare_stores(base: Results, head: Results) -> Changes:
     """Return what changed from one store to another.
 
     Parameters
     ----------
-    a, b : Results
+    base, head : Results
         Of suites with problems and solvers of the same labels.
 
     Raises
@@ -136,76 +131,73 @@ def compare_stores(a: Results, b: Results) -> Changes:
     UsageError
         Where both are the same suite of one store, or have nothing in common.
     """
-    if a.path.resolve() == b.path.resolve():
-        raise UsageError(f"{a.path} is given twice: name two stores")
-    pairs, only = paired(a.entries, b.entries)
+    if base.path.resolve() == head.path.resolve():
+        raise UsageError(f"{base.path} is given twice: name two stores")
+    pairs, only = paired(base.entries, head.entries)
     if not pairs:
         why = f": {only[0]}" if only else ""
         raise UsageError(
-            f"the suite {clean(a.suite)!r} in {a.path} and {clean(b.suite)!r} in {b.path} have no "
-            f"solver on the same problem to compare{why}; name a suite of both with --suite"
+            f"the suite {clean(base.suite)!r} in {base.path} and {clean(head.suite)!r} in "
+            f"{head.path} have no solver on the same problem to compare{why}; name a suite of both "
+            "with --suite"
         )
-    different = _machines(a, b)
-    names = ("metric", "flops", *(() if different else ("seconds",)))
-    by_problem = grouped(pairs, lambda pair: pair[0].problem)
-    problems = tuple(_problem(own, names) for own in by_problem.values())
-    notes = [f"times are not compared: {different}"] if different else [DRIFT]
-    sides = (_side(a), _side(b))
+    different = _machines(base, head)
+    notes = [f"times are not compared: {different}"] if different else [DRIFT, *_busy(pairs)]
+    solvers = tuple(_solver(pair, timed=not different) for pair in pairs)
     return Changes(
-        sides, problems, tuple(_sentences(problems, names)), tuple(only),
-        (*notes, *_versions(a.versions, b.versions)),
+        (_side(base), _side(head)), solvers, tuple(_sentences(solvers)), tuple(only),
+        (*notes, *_versions(base.versions, head.versions)),
     )  # fmt: skip
 
 
-def paired(a: Sequence[SolverResult], b: Sequence[SolverResult]) -> tuple[list[Pair], list[str]]:
+def paired(
+    base: Sequence[SolverResult], head: Sequence[SolverResult]
+) -> tuple[list[Pair], list[str]]:
     """Return the entries of both that can be compared, and why others cannot."""
-    first, second = ({(e.problem, e.solver): e for e in side} for side in (a, b))
+    first, second = ({(e.problem, e.solver): e for e in side} for side in (base, head))
     pairs: list[Pair] = []
     reasons: dict[str, list[str]] = {}
     for key in {**first, **second}:
         one, other = first.get(key), second.get(key)
-        if one and other and not (reason := _hindrance(one, other)):
+        reason = _hindrance(one, other) if one and other else f"only in {SIDES[one is None]}"
+        if one and other and not reason:
             pairs.append((one, other))
-            continue
-        problem, solver = map(clean, key)
-        reason = _hindrance(one, other) if one and other else f"only in {'A' if one else 'B'}"
-        reasons.setdefault(f"{reason}: {{}} on {problem}", []).append(solver)
+        else:
+            reasons.setdefault(f"{reason}: {{}} on {clean(key[0])}", []).append(clean(key[1]))
     found = [text.format(listed(solvers, len(solvers))) for text, solvers in reasons.items()]
     return pairs, [*found, *_lonely_seeds(pairs)]
 
 
 def _hindrance(one: SolverResult, other: SolverResult) -> str:
     """Return why two entries of the same labels cannot be compared; empty where they can."""
-    for entry, side in ((one, "A"), (other, "B")):
+    for entry, side in zip((one, other), SIDES, strict=True):
         if entry.refused:
             return f"takes no part in {side}"
         if not entry.finished:
             return f"not run yet in {side}"
     a, b = one.records[0], other.records[0]
-    parameters = (a.problem.parameters, b.problem.parameters)
-    if a.problem.name != b.problem.name or _differing(*parameters):
-        return "not the same problem in A and B"
+    problem = a.problem.name, b.problem.name
+    if len({*problem}) > 1 or _differing(a.problem.parameters, b.problem.parameters):
+        return "not the same problem in both"
     if (a.problem.primary, a.target) != (b.problem.primary, b.target):
-        return "not ranked by the same metric in A and B"
+        return "not ranked by the same metric in both"
     if dict(a.budget) != dict(b.budget):
-        return "not under the same budget in A and B"
-    if not _common(one, other):
-        return "not on the same seeds in A and B"
-    return ""
+        return "not under the same budget in both"
+    return "" if _runs(one, other) else "not on the same seeds in both"
 
 
-def _common(one: SolverResult, other: SolverResult) -> list[int]:
-    """Return the seeds on which both were run."""
-    first, second = ({record.seed for record in entry.finished} for entry in (one, other))
-    return sorted(first & second)
+def _runs(one: SolverResult, other: SolverResult) -> list[tuple[Run, Run]]:
+    """Return the runs on the seeds of both."""
+    first, second = ({run.seed: run for run in entry.finished} for entry in (one, other))
+    return [(first[seed], second[seed]) for seed in sorted(first) if seed in second]
 
 
 def _lonely_seeds(pairs: Sequence[Pair]) -> Iterator[str]:
     """Yield on which seeds only one of two entries was run."""
     alike: dict[tuple[str, str], list[str]] = {}
     for pair in pairs:
-        common = _common(*pair)
-        for side, entry in zip("AB", pair, strict=True):
+        common = {run.seed for run, _ in _runs(*pair)}
+        for side, entry in zip(SIDES, pair, strict=True):
             rest = [str(r.seed) for r in entry.finished if r.seed not in common]
             if rest:
                 who = f"{clean(entry.solver)} on {clean(entry.problem)}"
@@ -214,66 +206,46 @@ def _lonely_seeds(pairs: Sequence[Pair]) -> Iterator[str]:
         yield f"only in {side}: seeds {seeds} of {listed(names)}"
 
 
-def _problem(pairs: Sequence[Pair], names: Sequence[str]) -> ProblemChange:
-    """Return what changed on one problem."""
-    first = pairs[0][0]
-    rounding = rounding_level([entry for pair in pairs for entry in pair])
-    found = {name: _quantities(pairs, name, rounding) for name in names}
-    solvers = tuple(
-        SolverChange(
-            clean(one.solver), _parameters(one, other),
-            {name: of_name[one.solver] for name, of_name in found.items()},
-        )
-        for one, other in pairs
-    )  # fmt: skip
-    busy = [
-        f"{side}: {text}"
-        for side, entries in zip("AB", zip(*pairs, strict=True), strict=True)
-        for text in caveats.busy(entries)
-    ]
-    seeds = {seed for pair in pairs for seed in _common(*pair)}
-    return ProblemChange(
-        clean(first.problem), clean(first.problem_info.family), first.problem_info.primary,
-        len(seeds), rounding,
-        solvers, tuple(busy if "seconds" in names else ()),
-    )  # fmt: skip
+def _solver(pair: Pair, timed: bool) -> SolverChange:
+    """Return what changed of one solver on one problem."""
+    runs, metric = _runs(*pair), pair[0].problem_info.primary
+    rounding = rounding_level(pair)
+    medians = (
+        float(quantiles([final(run, metric_of(metric)) for run in side], 0.5))
+        for side in zip(*runs, strict=True)
+    )
+    base, head = (rounded(m, rounding) if math.isfinite(m) else "failed" for m in medians)
+    found = {"result": _quantity(runs, compare_results), "work": _quantity(runs, compare_work)}
+    if timed:
+        found["seconds"] = _quantity(runs, _compare_seconds)
+    values = _differing(*(entry.records[0].solver.parameters for entry in pair)).items()
+    parameters = clean(", ".join(f"{name}={short(a)} → {short(b)}" for name, (a, b) in values))
+    names = (clean(pair[0].problem), clean(pair[0].solver), clean(metric.replace("_", " ")))
+    return SolverChange(*names, parameters, base, head, found)
 
 
-def _quantities(pairs: Sequence[Pair], name: str, rounding: float) -> dict[str, Quantity]:
-    """Return one quantity of each solver of a problem."""
-    primary = pairs[0][0].problem_info.primary
-    value = metric_of(primary) if name == "metric" else COSTS[name]
-    seeds = sorted({seed for pair in pairs for seed in _common(*pair)})
-    a = {one.solver: _values(one, value, seeds) for one, _ in pairs}
-    b = {other.solver: _values(other, value, seeds) for _, other in pairs}
-    tested = changes(a, b, rounding if name == "metric" else 0.0)
-    return {solver: Quantity(*_medians(a[solver], b[solver]), tested[solver]) for solver in a}
+def _quantity(
+    runs: Sequence[tuple[Run, Run]], compare: Callable[[Run, Run, float], Finding]
+) -> Quantity:
+    """Return what changed over the seeds, as `orthobench.stats.run_pairs` finds it on each."""
+    found = [compare(base, head, 0.0) for base, head in runs]
+    higher, lower = (sum(f.change is way for f in found) for way in (Change.WORSE, Change.BETTER))
+    compared = any(f.change is not Change.NONE for f in found)
+    ways = {(True, True): "mixed", (True, False): "higher", (False, True): "lower"}
+    change = ways.get((higher > 0, lower > 0), "same" if compared else "not compared")
+    ratios = [f.ratio for f in found if not math.isnan(f.ratio)]
+    factor = float(quantiles(ratios, 0.5)) if ratios else math.nan
+    return Quantity(change, higher, lower, len(runs), factor)
 
 
-def _values(
-    entry: SolverResult, value: Callable[[Checkpoint], float], seeds: Sequence[int]
-) -> list[float]:
-    """Return the final value on each seed: infinite where the run failed, NaN where it was none."""
-    by_seed = {record.seed: record for record in entry.records}
-    return [_value(by_seed.get(seed), value) for seed in seeds]
-
-
-def _value(record: Run | None, value: Callable[[Checkpoint], float]) -> float:
-    return math.nan if record is None else final(record, value)
-
-
-def _medians(a: Sequence[float], b: Sequence[float]) -> tuple[float, float]:
-    """Return the medians of two solvers over the seeds of both."""
-    both = [pair for pair in zip(a, b, strict=True) if not any(map(math.isnan, pair))]
-    first, second = (float(quantiles(values, 0.5)) for values in zip(*both, strict=True))
-    return first, second
-
-
-def _parameters(one: SolverResult, other: SolverResult) -> str:
-    """Return the solver's parameters of different values in both."""
-    values = (entry.records[0].solver.parameters for entry in (one, other))
-    pairs = _differing(*values).items()
-    return clean(", ".join(f"{name}={short(a)} → {short(b)}" for name, (a, b) in pairs))
+def _compare_seconds(base: Run, head: Run, tolerance: float) -> Finding:
+    """Compare the times of two runs, whatever they were spent on."""
+    old, new = (final(run, COSTS["seconds"]) for run in (base, head))
+    if not (math.isfinite(old) and math.isfinite(new) and old > 0):
+        return Finding(Change.NONE)
+    if ToleranceRule(REORDERED.rtol + tolerance).same(old, new):
+        return Finding(Change.SAME, 1.0)
+    return Finding(Change.WORSE if new > old else Change.BETTER, new / old)
 
 
 def _differing(a: Mapping[str, Any], b: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:
@@ -283,27 +255,25 @@ def _differing(a: Mapping[str, Any], b: Mapping[str, Any]) -> dict[str, tuple[An
 
 def _machines(a: Results, b: Results) -> str:
     """Return how the machines of two stores differ; empty where they do not."""
-    first, second = map(_environment, (a, b))
-    known = [name for name in MACHINE if first.get(name) and second.get(name)]
-    if not known:
+    first, second = (dict(side.session()["environment"]) for side in (a, b))
+    if not any(first.get(name) and second.get(name) for name in MACHINE):
         return "a store does not say on which machine it was run"
     different = [name for name in MACHINE if first.get(name) != second.get(name)]
-    if not different:
-        same_blas = first.get("blas") == second.get("blas")
-        return _workers(first, second) if same_blas else "the BLAS is another one"
-    parts = [f"{MACHINE[n]} {first.get(n)} → {second.get(n)}" for n in different]
-    return clean(f"the machines are not the same ({'; '.join(parts)})")
-
-
-def _environment(results: Results) -> Mapping[str, Any]:
-    found: Mapping[str, Any] = results.session()["environment"]
-    return found
-
-
-def _workers(first: Mapping[str, Any], second: Mapping[str, Any]) -> str:
-    """Return how the workers of two sessions differ; empty where they do not."""
+    if different:
+        parts = [f"{MACHINE[n]} {first.get(n)} → {second.get(n)}" for n in different]
+        return clean(f"the machines are not the same ({'; '.join(parts)})")
+    if first.get("blas") != second.get("blas"):
+        return "the BLAS is another one"
     before, after = ((side.get("run") or {}).get("workers") for side in (first, second))
-    return "" if before == after else f"{before} runs at once in A, {after} in B"
+    return "" if before == after else f"{before} runs at once in BASE, {after} in HEAD"
+
+
+def _busy(pairs: Sequence[Pair]) -> Iterator[str]:
+    """Yield how many runs of each problem were timed on a busy machine."""
+    for problem, own in grouped(pairs, lambda pair: pair[0].problem).items():
+        for side, entries in zip(SIDES, zip(*own, strict=True), strict=True):
+            for text in caveats.busy(entries):
+                yield f"{clean(problem)}, {side}: {text}"
 
 
 def _versions(a: Mapping[str, str], b: Mapping[str, str]) -> Iterator[str]:
@@ -318,18 +288,67 @@ def _side(results: Results) -> str:
     return clean(f"{results.suite} of {started} UTC, {hide_home(str(results.path))}")
 
 
-def _sentences(problems: Sequence[ProblemChange], names: Sequence[str]) -> Iterator[str]:
+def _sentences(solvers: Sequence[SolverChange]) -> Iterator[str]:
     """Yield for each quantity how many solvers on problems changed, and how."""
-    titles = {"metric": "Final metric", "flops": "FLOPs", "seconds": "Time"}
-    rows = [(solver, problem) for problem in problems for solver in problem.solvers]
-    for name in names:
-        found: dict[Direction, list[str]] = {}
-        for row, problem in rows:
-            who = found.setdefault(row.quantities[name].change.direction, [])
-            who.append(f"{row.solver} on {problem.problem}")
+    for name in solvers[0].quantities:
+        found = grouped(solvers, lambda s: s.quantities[name].change)  # noqa: B023
         parts = [
-            f"{len(found[way])} {way.value}" + f" ({listed(found[way], 3)})" * (way in CHANGED)
-            for way in Direction if way in found
-        ]  # fmt: skip
-        on = f"{plural(len(problems), 'problem')}, {plural(len(rows), 'comparison')}"
-        yield f"{titles[name]} in B against A, {on}: {listed(parts, len(parts))}."
+            f"{len(own)} {change}"
+            + (f" ({listed([f'{s.solver} on {s.problem}' for s in own], 3)})")
+            * (change in ("higher", "lower"))
+            for change, own in found.items()
+        ]
+        yield f"{TITLES[name]} in HEAD against BASE: {listed(parts, len(parts))}."
+
+
+def show(changes: Changes, console: Console | None = None) -> None:
+    """Print a table for each problem, with what is not compared below them.
+
+    Parameters
+    ----------
+    changes : Changes
+    console : rich Console, optional
+        Standard output by default.
+    """
+    from rich.console import Console
+    from rich.text import Text
+
+    console = console or Console()
+    for name, side in zip(SIDES, changes.sides, strict=True):
+        console.print(Text(f"{name}: {side}"))
+    for problem, solvers in grouped(changes.solvers, lambda s: s.problem).items():
+        console.print()
+        about = f"  final {solvers[0].metric}"
+        console.print(Text.assemble((problem, "bold"), (about, "dim")))
+        console.print(_table(solvers))
+    console.print()
+    for line in (*changes.sentences, *changes.only, *changes.notes):
+        console.print(Text(line))
+
+
+def _table(solvers: Sequence[SolverChange]) -> Table:
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(
+        box=SIMPLE_HEAD, show_edge=False, padding=(0, 0, 0, 1), pad_edge=False, header_style="bold"
+    )
+    table.add_column("solver", overflow="fold")
+    titles = [{"seconds": "time"}.get(name, name) for name in solvers[0].quantities]
+    for title in (*SIDES, *titles):
+        table.add_column(title, justify="right", overflow="fold")
+    for row in solvers:
+        cells = [_cell(quantity) for quantity in row.quantities.values()]
+        name = f"{row.solver} {row.parameters}".strip()
+        table.add_row(*(Text(text) for text in (name, row.base, row.head, *cells)))
+    return table
+
+
+def _cell(quantity: Quantity) -> str:
+    """Return a change as text: ``"0.86x lower 9/9"``."""
+    if quantity.change in ("same", "not compared"):
+        return quantity.change
+    parts = [("higher", quantity.higher), ("lower", quantity.lower)]
+    factor = "" if math.isnan(quantity.factor) else f"{factor_text(quantity.factor)}x "
+    return factor + " ".join(f"{way} {n}/{quantity.seeds}" for way, n in parts if n)

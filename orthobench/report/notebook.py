@@ -19,7 +19,6 @@ plot            `of`               options
 `profile`       family             `cost` (seconds, flops, steps, samples), `accuracy`
 `ecdf`          family             `cost`, `targets` (of the gap, as in COCO)
 `expected`      family             `cost` (seconds, flops, steps, samples), `accuracy`
-`ranks`         family
 =============== ================== ==========================================================
 
 The axis may be one of pyplot's, of a subfigure or of a grid. Fonts and line widths are those of
@@ -113,13 +112,11 @@ def _at_levels(results: Results, problem: str | None) -> Sequence[Plot]:
     problem, {
         entry.problem: entry.problem_info.label for entry in results.entries
     })  # fmt: skip
-    return collection.comparison_plots(
-        [e for e in results.entries if e.problem_info.label == name], ()
-    )
+    return collection.comparison_plots([e for e in results.entries if e.problem_info.label == name])
 
 
 def _of_suite(results: Results, name: str | None) -> Sequence[Plot]:
-    over_problems = collection.comparison_plots(results.entries, ())
+    over_problems = collection.comparison_plots(results.entries)
     plots = [plot for plot in over_problems if plot.kind in ("sweep", "break-even", "scaling")]
     if name is None or not plots:
         return plots
@@ -215,7 +212,4 @@ profile = _drawing_function(
 ecdf = _drawing_function("ecdf", _of_family, "Draw the share of targets reached within a cost.")
 expected = _drawing_function(
     "expected", _of_family, "Draw what a solver takes to reach a target, with restarts."
-)
-ranks = _drawing_function(
-    "ranks", _of_family, "Draw mean ranks; lines join solvers that are not shown to differ."
 )

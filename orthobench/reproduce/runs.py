@@ -98,6 +98,7 @@ class Runs:
                 self._suite(name),
                 self.folder / f"{name}{'-quick' * self.quick}.sqlite",
                 quiet=self.quiet,
+                command=f"orthobench reproduce {self.paper.name}",
                 executor="local" if self.workers > 1 else "inline",
                 workers=self.workers,
             )

@@ -308,25 +308,3 @@ def release(rows: NDArray[np.generic]) -> None:
     advice = getattr(mmap, "MADV_DONTNEED", None)
     if isinstance(at, mmap.mmap) and advice is not None:
         at.madvise(advice)
-
-
-def average_ranks(values: Array) -> Array:
-    """Return the ranks along the last axis, from 1; equal values share the mean of theirs.
-
-    Parameters
-    ----------
-    values : ndarray
-        Without NaN.
-    """
-    order = np.argsort(values, axis=-1)
-    ordered = np.take_along_axis(values, order, axis=-1)
-    places = np.arange(1.0, values.shape[-1] + 1)
-    begins = np.ones(values.shape, dtype=bool)
-    begins[..., 1:] = ordered[..., 1:] != ordered[..., :-1]
-    ends = np.ones(values.shape, dtype=bool)
-    ends[..., :-1] = begins[..., 1:]
-    first = np.maximum.accumulate(np.where(begins, places, 0), axis=-1)
-    last = np.minimum.accumulate(np.where(ends, places, np.inf)[..., ::-1], axis=-1)[..., ::-1]
-    ranks = np.empty(values.shape)
-    np.put_along_axis(ranks, order, (first + last) / 2, axis=-1)
-    return ranks

@@ -60,7 +60,8 @@ def computed(
 ) -> Iterator[tuple[Drawn, Outcome]]:
     """Yield the outcome of each cell; parameters : see `orthobench.run`."""
     by_threads = sorted(drawn, key=lambda one: one.cell.threads)
-    with Progress(len(drawn), quiet) as progress:
+    with Progress(quiet) as progress:
+        progress.expect(len(drawn))
         for threads, group in groupby(by_threads, key=lambda one: one.cell.threads):
             known = {id(one.cell): one for one in group}
             cells = [one.cell for one in known.values()]
@@ -69,7 +70,7 @@ def computed(
                 if event.outcome is None:
                     progress.begin(one.reported.label, event.worker)
                     continue
-                progress.advance(one.reported.label, False, event.worker)
+                progress.end(one.reported.label, False, event.worker)
                 yield one, event.outcome
 
 

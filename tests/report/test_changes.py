@@ -12,10 +12,9 @@ from rich.console import Console
 
 from orthobench.errors import UsageError
 from orthobench.harness.stopping import RunStatus
-from orthobench.report.changes import compare_stores
-from orthobench.report.terminal.changes import show
+from orthobench.report.changes import compare_stores, show
 from orthobench.results.results import Results
-from orthobench.stats.changes import Direction
+from orthobench.tools.formatting import number
 from orthobench.tools.machine import Load
 
 MACHINE = {"cpu": "Xeon", "cores": 2, "platform": "Linux", "blas": [{"version": "1"}]}
@@ -45,9 +44,8 @@ def finals(records, metric="gap"):
     return {r.seed: math.inf if r.failed else r.trace[-1].metrics[metric] for r in records}
 
 
-def quantity(changes, solver="msg", name="metric", problem=0):
-    found = {s.solver: s for s in changes.problems[problem].solvers}
-    return found[solver].quantities[name]
+def quantity(changes, solver="msg", name="result"):
+    return {s.solver: s for s in changes.solvers}[solver].quantities[name]
 
 
 def shown(changes, width=100, encoding="utf-8"):
@@ -60,16 +58,23 @@ def shown(changes, width=100, encoding="utf-8"):
 def test_a_solver_is_compared_with_itself_on_the_same_seeds(runs):
     a, b = runs("msg", 0.3, seeds=9), runs("msg", 0.1, seeds=10)
     change = compared(a + runs("oja", 1.0, seeds=9), b + runs("oja", 1.0, seeds=9))
-    metric = quantity(change)
+    result = quantity(change)
     ratios = [finals(b)[seed] / finals(a)[seed] for seed in range(9)]
-    assert metric.change.effect == pytest.approx(np.median(ratios))
-    assert metric.first == pytest.approx(np.median(list(finals(a).values())))
-    assert metric.second == pytest.approx(np.median([finals(b)[s] for s in range(9)]))
-    assert (metric.change.n, metric.change.direction) == (9, Direction.LOWER)
-    assert quantity(change, "oja").change.direction is Direction.EQUAL
-    assert quantity(change, name="flops").change.direction is Direction.EQUAL
-    assert change.only == ("only in B: seeds 9 of msg on digits k=4",)
-    assert "1 lower (msg on digits k=4) and 1 equal" in change.sentences[0]
+    assert result.factor == pytest.approx(np.median(ratios))
+    assert (result.change, result.lower, result.higher, result.seeds) == ("lower", 9, 0, 9)
+    assert change.solvers[0].base == number(np.median(list(finals(a).values())))
+    assert change.solvers[0].head == number(np.median([finals(b)[s] for s in range(9)]))
+    assert quantity(change, "oja").change == "same"
+    assert quantity(change, "oja", "work").change == "same"
+    assert change.only == ("only in HEAD: seeds 9 of msg on digits k=4",)
+    assert "1 lower (msg on digits k=4) and 1 same" in change.sentences[0]
+
+
+def test_what_differs_on_some_seeds_both_ways_is_mixed(runs):
+    a = runs("msg", 0.3, seeds=4)
+    b = [*runs("msg", 0.1, seeds=2), *runs("msg", 0.9, seeds=4)[2:]]
+    result = quantity(compared(a, b))
+    assert (result.change, result.lower, result.higher, result.seeds) == ("mixed", 2, 2, 4)
 
 
 def test_what_one_store_has_alone_is_named_and_never_changed(runs):
@@ -78,18 +83,18 @@ def test_what_one_store_has_alone_is_named_and_never_changed(runs):
     a = [*runs("msg", 0.3), *runs("old", 0.2), *runs("late", 0.2), *runs("shy", 0.2)]
     b = [*runs("msg", 0.3), *runs("new", 0.2), *waiting, *refusing]
     change = compared(a + runs("x", 1.0, problem="p"), b + runs("x", 1.0, problem="q"))
-    assert [s.solver for p in change.problems for s in p.solvers] == ["msg"]
+    assert [s.solver for s in change.solvers] == ["msg"]
     assert set(change.only) == {
-        "only in A: old on digits k=4", "only in B: new on digits k=4",
-        "not run yet in B: late on digits k=4", "takes no part in B: shy on digits k=4",
-        "only in A: x on p", "only in B: x on q",
+        "only in BASE: old on digits k=4", "only in HEAD: new on digits k=4",
+        "not run yet in HEAD: late on digits k=4", "takes no part in HEAD: shy on digits k=4",
+        "only in BASE: x on p", "only in HEAD: x on q",
     }  # fmt: skip
 
 
 @pytest.mark.parametrize(
     ("values", "said"),
     [
-        ({"settings": {"k": 5}}, "not the same problem in A and B: oja on digits k=4"),
+        ({"settings": {"k": 5}}, "not the same problem in both: oja on digits k=4"),
         ({"recipe": "other"}, "not the same problem"),
         ({"primary": "rank"}, "not ranked by the same metric"),
         ({"budget": {"steps": 7}}, "not under the same budget"),
@@ -100,7 +105,7 @@ def test_what_is_not_the_same_question_is_not_compared(runs, values, said):
     b = [altered(r, **{"settings": {"k": 4, "new": 1}, **values}) for r in runs("oja", 0.3)]
     both = runs("msg", 0.3, problem="other")
     change = compared(a + both, b + both)
-    assert len(change.problems) == 1
+    assert {s.problem for s in change.solvers} == {"other"}
     assert said in change.only[0]
     with pytest.raises(UsageError, match="--suite") as refusal:
         compared(a, b)
@@ -118,24 +123,25 @@ def test_times_are_compared_on_the_same_machine_only(runs):
     a, b = runs("msg", 0.3, seeds=8), runs("msg", 0.3, seeds=8)
     slow = [replace(r, trace=[replace(m, seconds=2 * m.seconds) for m in r.trace]) for r in b]
     same = compared(a, slow)
-    assert quantity(same, name="seconds").change.direction is Direction.HIGHER
-    assert quantity(same, name="seconds").change.effect == pytest.approx(2, rel=1e-3)
+    assert quantity(same, name="seconds").change == "higher"
+    assert quantity(same, name="seconds").factor == pytest.approx(2, rel=1e-3)
     assert "orthobench compare" in same.notes[0]
     for environment, said in [
         ({"cpu": "EPYC"}, "processor Xeon → EPYC"), ({"blas": []}, "BLAS"),
-        ({"run": {"workers": 4}}, "4 in B"), ({"cpu": "", "cores": "", "platform": ""}, "not say"),
+        ({"run": {"workers": 4}}, "4 in HEAD"),
+        ({"cpu": "", "cores": "", "platform": ""}, "not say"),
     ]:  # fmt: skip
         other = compared(a, slow, **environment)
         assert other.notes[0].startswith("times are not compared: ")
         assert said in other.notes[0]
-        assert "seconds" not in other.problems[0].solvers[0].quantities
+        assert "seconds" not in other.solvers[0].quantities
         assert "Time" not in "".join(other.sentences)
 
 
 def test_a_busy_machine_is_named_where_times_are_compared(runs):
     busy = [replace(r, load=(Load(2, 9.0, None),) * 2) for r in runs("msg", 0.3)]
-    assert "5 of 5 runs" in compared(runs("msg", 0.3), busy).problems[0].notes[0]
-    assert not compared(runs("msg", 0.3), busy, cores=64).problems[0].notes
+    assert any("5 of 5 runs" in note for note in compared(runs("msg", 0.3), busy).notes)
+    assert len(compared(runs("msg", 0.3), busy, cores=64).notes) == 1
 
 
 def test_other_parameters_and_versions_are_named(runs):
@@ -145,7 +151,7 @@ def test_other_parameters_and_versions_are_named(runs):
         [replace(r, versions={"orthobench": "0.1"}) for r in a],
         [replace(r, versions={"orthobench": "0.2"}) for r in b],
     )
-    assert change.problems[0].solvers[0].parameters == "step=2 → 1"
+    assert change.solvers[0].parameters == "step=2 → 1"
     assert change.notes[-1] == "versions: orthobench 0.1 → 0.2"
 
 
@@ -164,9 +170,7 @@ def test_the_terminal_says_what_changed(runs, encoding):
     text = shown(compared(a, b), encoding=encoding)
     lines = (line.replace("|", " ").split() for line in text.splitlines())
     rows = {words[0]: words for words in lines if words}
-    down = "↓" if encoding == "utf-8" else "-"
-    assert down in rows["msg"]
-    assert rows["oja"][3] == "="
-    assert rows["bad"][1:4] == ["failed", "failed", "="]
-    assert f"{down} lower in B" in text
+    assert " ".join(rows["msg"]).count("lower 8/8") == 2
+    assert rows["oja"][3] == "same"
+    assert rows["bad"][1:5] == ["failed", "failed", "not", "compared"]
     assert all(len(line) <= 100 for line in text.splitlines())

@@ -91,17 +91,6 @@ def test_every_function_draws_what_it_returns(results, name, words, keys):
     ax.figure.draw_without_rendering()
 
 
-def test_ranks_are_of_problems_of_different_names(results):
-    apart = [altered(r, recipe=r.problem.label) for r in results.records]
-    ax = axis()
-    panel = ob.plots.ranks(ax, replace(results, records=apart))
-    assert (panel.x.key, panel.y.key) == ("rank", "solver")
-    assert [text.get_text() for text in ax.get_yticklabels()] == list(panel.y.categories)
-    assert_drawn(ax, panel)
-    with pytest.raises(ob.UsageError):
-        ob.plots.ranks(axis(), results)
-
-
 @pytest.mark.parametrize("problem", ["digits k=4", "digits k=4, rank <= 9"])
 def test_tradeoffs_take_a_problem_with_its_level_or_without(levelled, problem):
     ax = axis()
@@ -161,7 +150,6 @@ def test_sizes_are_those_that_matplotlib_is_set_to(results):
     ("profile", ("PCA", "secs"), "unknown cost of PCA: performance profiles 'secs'"),
     ("profile", ("PCA", "seconds", "2 %"), "unknown accuracy"),
     ("ecdf", ("PCA", "secs"), "unknown cost"),
-    ("ranks", ("Tucker",), "unknown family"),
 ])  # fmt: skip
 def test_names_that_nobody_has_are_told_what_is_near(results, name, words, message):
     with pytest.raises(ob.UsageError, match=message):

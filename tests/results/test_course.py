@@ -12,6 +12,7 @@ from orthobench.errors import UsageError
 from orthobench.harness.executors import inline
 from orthobench.harness.executors.cell_queue import CellQueue
 from orthobench.registry.suite_file import from_table
+from orthobench.report.terminal.progress import Progress
 from orthobench.results.store import Store
 
 TABLE = {
@@ -94,7 +95,7 @@ def test_tables_come_in_order_as_soon_as_they_are_finished(suite, tmp_path):
         shown.append(({r.problem.label for r in results.records}, len(results.records), done))
 
     for _ in range(2):
-        run(suite, tmp_path / "s.sqlite", finished=finished)
+        run(suite, tmp_path / "s.sqlite", observer=Progress(True, finished))
     first, last = {"leading-subspace n=5"}, {"leading-subspace n=6"}
     assert [labels for labels, _, _ in shown] == [first, last] * 2
     assert [count for _, count, _ in shown] == [12] * 4
@@ -163,7 +164,7 @@ def test_tuning_takes_no_other_keys(toys):
 
 def test_only_what_matches_runs_and_the_rest_stays(suite, tmp_path):
     path, shown, whole = tmp_path / "s.sqlite", [], tmp_path / "whole.sqlite"
-    results = run(suite, path, only="*n=5 power", finished=shown.append)
+    results = run(suite, path, only="*n=5 power", observer=Progress(True, shown.append))
     missing = {(r.problem.label, r.solver.label) for r in results.missing}
     assert ("leading-subspace n=5", "power") not in missing
     assert len(missing) == 3

@@ -4,12 +4,13 @@ import math
 
 import numpy as np
 
-from orthobench.decide.rule import TOLERANCE, Verdict, decide
+from orthobench.decide.more_seeds import contenders, next_look
+from orthobench.decide.rule import TOLERANCE, Comparison, Verdict, decide
 
 KINDS = ("normal", "heavy tails", "skewed", "ties", "failures", "copies", "unequal seeds")
 
 
-def simulate(kind, seeds, problems, *, worse=(1.0, 1.0, 1.0), good=2, noise=1.0, rng=None):
+def simulate(kind, seeds, problems, *, worse=(1.0, 1.0, 1.0), good=2, noise=1.0, first=0, rng=None):
     """Return error rates and power over simulated problems.
 
     Parameters
@@ -24,13 +25,16 @@ def simulate(kind, seeds, problems, *, worse=(1.0, 1.0, 1.0), good=2, noise=1.0,
         Solvers with the same typical value.
     noise : float
         Scale of the noise, in tolerances.
+    first : int
+        The seeds of the first look, where seeds are added as `orthobench.decide.more_seeds` says;
+        0 where all are there at once.
     """
     rng = rng or np.random.default_rng(0)
     shift = TOLERANCE * np.array([0.0] * good + [1.0001 * d for d in worse])
     counts = dict.fromkeys(("use", "worse", "as good", "found worse"), 0)
     for _ in range(problems):
         values = 0.5 + shift[:, None] + TOLERANCE * noise * _noise(kind, len(shift), seeds, rng)
-        identity = range(seeds)
+        identity = list(range(seeds))
         if kind == "ties":
             values = 0.5 + TOLERANCE * 1.0001 * np.round((values - 0.5) / (TOLERANCE * 1.0001))
         if kind == "failures":
@@ -42,13 +46,22 @@ def simulate(kind, seeds, problems, *, worse=(1.0, 1.0, 1.0), good=2, noise=1.0,
         if kind == "unequal seeds":
             values[1:][rng.random(values[1:].shape) < 0.2] = math.nan
         names = [f"s{i}" for i in range(len(shift))]
-        _, found = decide(
-            dict(zip(names, values.tolist(), strict=True)),
-            [1.5] * seeds,
-            {name: [float(len(shift) - i)] * seeds for i, name in enumerate(names)},
-            lowest=[0.5] * seeds,
-            identity=dict.fromkeys(names, identity),
-        )
+        look = first or seeds
+        running = set(names)
+        while True:
+            values[[n not in running for n in names], look // 2 : look] = math.nan
+            best, found = decide(
+                {n: row[:look] for n, row in zip(names, values.tolist(), strict=True)},
+                [1.5] * look,
+                {name: [float(len(shift) - i)] * look for i, name in enumerate(names)},
+                lowest=[0.5] * look,
+                identity=dict.fromkeys(names, identity[:look]),
+            )
+            told = Comparison("", "", "", "", best, tuple(found), seeds=look)
+            running &= set(contenders(told, seeds))
+            if look == seeds or not running:
+                break
+            look = next_look(look, seeds)
         verdicts = {d.solver: d.verdict for d in found}
         star = next((d.solver for d in found if d.as_good), None)
         bad = {name for name, d in zip(names, shift, strict=True) if d > TOLERANCE}
@@ -82,7 +95,21 @@ def table(problems):
             yield f"| {kind} | {seeds} | " + " | ".join(f"{100 * r:.1f}" for r in rates) + " |"
 
 
+def table_of_looks(problems):
+    """Return the lines of the table of `docs/decision.md` on seeds that are added."""
+    yield "| values | use X | use X, noise of 5 | worse | as good found | worse found |"
+    yield "|---|---:|---:|---:|---:|---:|"
+    for kind in KINDS:
+        at, loud = (simulate(kind, 40, problems, noise=noise, first=5) for noise in (1.0, 5.0))
+        far = simulate(kind, 40, problems // 4, worse=(5.0, 5.0, 5.0), first=5)
+        rates = at["use"], loud["use"], max(at["worse"], loud["worse"])
+        rates = *rates, far["as good"], far["found worse"]
+        yield f"| {kind} | " + " | ".join(f"{100 * r:.1f}" for r in rates) + " |"
+
+
 if __name__ == "__main__":
     import sys
 
-    sys.stdout.write("\n".join(table(int(sys.argv[1]))) + "\n")
+    problems = int(sys.argv[1])
+    for line in (*table(problems), "", *table_of_looks(problems // 2)):
+        sys.stdout.write(f"{line}\n")

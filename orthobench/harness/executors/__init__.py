@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from typing import TypeAlias
+from typing import Any, Self, TypeAlias
 
 from orthobench.errors import UsageError, unknown
 from orthobench.harness.cell import Cell
@@ -39,6 +39,32 @@ class Event:
 
 
 Events: TypeAlias = Iterator[Event]
+
+
+class Observer:
+    """What a run tells as it goes on; this one takes no notice.
+
+    A run enters it as a context, and leaves it when it ends.
+    """
+
+    def __enter__(self) -> Self:
+        """Begin."""
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        """End, with the error where there is one."""
+
+    def expect(self, left: int, stored: int = 0) -> None:
+        """Take the number of cells that are left, and of those that the store had."""
+
+    def begin(self, label: str, worker: str) -> None:
+        """Take notice that a worker begins a cell."""
+
+    def end(self, label: str, failed: bool, worker: str) -> None:
+        """Take notice that a cell has ended."""
+
+    def table(self, results: Any) -> None:
+        """Take the `Results` of a problem all of whose cells have ended, in the suite's order."""
 
 
 def in_batches(events: Events) -> Iterator[list[Event]]:

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 from orthobench.contract.panel import Key, Panel, Plot
 from orthobench.errors import unknown
-from orthobench.report.families import Family
 from orthobench.report.figures.figure import draw_figure, metadata, sheet_panels
 from orthobench.report.figures.gallery import Page, draw_gallery, pages
 from orthobench.report.figures.layouts import Layout, layout_of
@@ -61,7 +60,6 @@ def save_figures(
     formats: Sequence[str] = FORMATS,
     kinds: Sequence[str] | None = None,
     exhibits: Load | None = None,
-    families: Sequence[Family] | None = None,
 ) -> list[Path]:
     """Write the figures of a comparison, and the data that each shows.
 
@@ -82,8 +80,6 @@ def save_figures(
     exhibits : callable, optional
         Returns the exhibits of runs: `Results.exhibits`. Without it, there are no figures of
         exhibits.
-    families : sequence of Family, optional
-        The conclusions about each family, if they are known already.
 
     Returns
     -------
@@ -101,8 +97,7 @@ def save_figures(
             raise unknown("format", kind, FORMATS)
     directory = make_folder(Path(directory), "the figures")
     styles = solver_styles(entry.solver for entry in entries)
-    ranked = kinds is None or "ranks" in kinds
-    plots = [*_all_problem_plots(entries), *comparison_plots(entries, families if ranked else ())]
+    plots = [*_all_problem_plots(entries), *comparison_plots(entries)]
     figures = [_plot_file(plot, styles, layout) for plot in plots]
     for exhibition in exhibitions(entries, exhibits) if exhibits else ():
         figures += _exhibit_files(exhibition, styles, layout)

@@ -14,7 +14,6 @@ from orthobench.contract.panel import Plot
 from orthobench.decide.answer import Answer
 from orthobench.decide.rule import Comparison, Verdict
 from orthobench.decide.wording import MARKS, factor_text, mark, verdict_text
-from orthobench.report.families import Family, conclusions
 from orthobench.report.formatting import clean, plural
 from orthobench.report.page.galleries import Gallery, galleries
 from orthobench.report.page.plot_data import PlotData, plot_data
@@ -40,7 +39,7 @@ DRAWN = 2_700_000
 class FamilySection(NamedTuple):
     """What the first screen shows of a family: answers, and the index of its plot, if any."""
 
-    family: Family
+    name: str
     solvers: Sequence[str]
     answers: Answers
     plot: int | None
@@ -124,25 +123,10 @@ class Page:
         return re.sub(r"[^A-Za-z0-9._-]+", "-", self.suite).strip("-.") + ".toml"
 
 
-def page_content(
-    results: Results,
-    ranked: Sequence[Ranked] | None = None,
-    families: Sequence[Family] | None = None,
-) -> Page:
-    """Return the content of the page about some results.
-
-    Parameters
-    ----------
-    results : Results
-    ranked : sequence of Ranked, optional
-        The ranked entries, if they are there already.
-    families : sequence of Family, optional
-        The conclusions about each family, if they are there already.
-    """
+def page_content(results: Results) -> Page:
+    """Return the content of the page about some results."""
     entries, session = results.entries, results.session()
-    ranking = rank(entries) if ranked is None else ranked
-    families = conclusions(ranking) if families is None else families
-    begun = [one for one in ranking if one.entry.finished and not one.entry.refused]
+    begun = [one for one in rank(entries) if one.entry.finished and not one.entry.refused]
     by_family = grouped(entries, lambda entry: entry.problem_info.family)
     runs = {name: run_matrix(group) for name, group in by_family.items()}
     suite = clean(results.suite)
@@ -159,13 +143,10 @@ def page_content(
     }
     exhibits = exhibitions(entries, results.exhibits)
     problems, plots = _problems(entries, begun, exhibits)
-    own = len(plots)
-    plots += comparison_plots(entries, families, runs, answers)
+    of_problems = len(plots)
+    plots += comparison_plots(entries, runs, answers)
     pareto = {plot.name: at for at, plot in enumerate(plots) if plot.kind == "pareto"}
-    sections = [
-        _section(family, answers[family.name], pareto.get(pareto_name(family.name)))
-        for family in families
-    ]
+    sections = [_section(name, own, pareto.get(pareto_name(name))) for name, own in answers.items()]
     styles = solver_styles(entry.solver for entry in entries)
     data = plot_data(
         plots, styles, _runs(problems, plots, session["text"]), list(map(_packed, sections))
@@ -180,7 +161,9 @@ def page_content(
         refusals=refusals(entries),
         problems=problems,
         plots=plots,
-        comparison_plots=[at for at in range(own, len(plots)) if plots[at].kind != "pareto"],
+        comparison_plots=[
+            at for at in range(of_problems, len(plots)) if plots[at].kind != "pareto"
+        ],
         break_evens=break_evens(entries),
         marks=marks,
         table=table(begun, marks),
@@ -191,15 +174,16 @@ def page_content(
     )
 
 
-def _section(family: Family, answers: Answers, plot: int | None) -> FamilySection:
+def _section(name: str, answers: Answers, plot: int | None) -> FamilySection:
     """Return the section of a family, its solvers in the order of their first marks."""
     first = next(iter(answers.values()), None)
-    solvers = [standing.solver for standing in family.standings]
-    if first is not None:
-        order = [*MARKS, ""]
-        marks = {s: [order.index(mark(c, s)) for c in first.comparisons] for s in solvers}
-        solvers.sort(key=lambda s: (s != first.solver, sum(marks[s])))
-    return FamilySection(family, solvers, answers, plot)
+    comparisons, order = first.comparisons if first else (), [*MARKS, ""]
+    marks = {
+        solver: sum(order.index(mark(c, solver)) for c in comparisons)
+        for solver in dict.fromkeys(d.solver for c in comparisons for d in c.decisions)
+    }
+    solvers = sorted(marks, key=lambda s: (s != (first and first.solver), marks[s]))
+    return FamilySection(name, solvers, answers, plot)
 
 
 def _packed(section: FamilySection) -> dict[str, Any]:

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from orthobench.decide.wording import MARKS
 from orthobench.errors import UsageError
-from orthobench.report.families import Family
 from orthobench.report.formatting import assignments, clean, count, duration, number, plural, si
 from orthobench.report.page.content import Page, cell, page_content
 from orthobench.report.page.problems import ranges
 from orthobench.report.page.table import FEW, TEXTS
-from orthobench.report.ranking import Ranked
 from orthobench.report.style import REFERENCES
 from orthobench.results.results import Results
 from orthobench.stats.costs import ALL_COSTS
@@ -36,13 +34,7 @@ OWN = ("decisions.js", "tables.js", "page.js")
 """Those of this page alone."""
 
 
-def write_page(
-    results: Results,
-    folder: Path,
-    *,
-    ranked: Sequence[Ranked] | None = None,
-    families: Sequence[Family] | None = None,
-) -> Path:
+def write_page(results: Results, folder: Path) -> Path:
     """Write the interactive page about some results.
 
     Parameters
@@ -50,10 +42,6 @@ def write_page(
     results : Results
     folder : Path
         Created if it does not exist.
-    ranked : sequence of Ranked, optional
-        The ranked entries, if they are there already: they take a while.
-    families : sequence of Family, optional
-        The conclusions about each family, if they are there already.
 
     Returns
     -------
@@ -66,7 +54,7 @@ def write_page(
     UsageError
         If jinja2 is missing, or the file cannot be written.
     """
-    text = rendered(page_content(results, ranked, families))
+    text = rendered(page_content(results))
     path = make_folder(folder, "the page") / "index.html"
     with atomic_write(path) as file:
         file.write(text.encode())

@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from orthobench.contract.panel import Plot
-from orthobench.report.families import Family, conclusions
 from orthobench.report.plots.convergence import convergence
 from orthobench.report.plots.exhibits import Exhibition, curves
-from orthobench.report.plots.families import ranks_plot, target_plots
+from orthobench.report.plots.families import target_plots
 from orthobench.report.plots.pareto import Answers, pareto
 from orthobench.report.plots.scaling import scalings
 from orthobench.report.plots.sweeps import break_even, break_evens, sweep, sweeps
 from orthobench.report.plots.tradeoffs import tradeoffs
 from orthobench.report.plots.tuning import tuning, tunings
-from orthobench.report.ranking import rank
 from orthobench.results.tuning import SolverResult
 from orthobench.stats.targets import RunMatrix, run_matrix
 from orthobench.tools.collections import grouped
@@ -34,36 +32,30 @@ def problem_plots(entries: Sequence[SolverResult]) -> list[Plot]:
 
 def comparison_plots(
     entries: Sequence[SolverResult],
-    families: Sequence[Family] | None = None,
     runs: Mapping[str, RunMatrix] | None = None,
     answers: Mapping[str, Answers] | None = None,
 ) -> list[Plot]:
     """Return the plots that compare solvers over all problems of a suite.
 
-    For each family in which at least two solvers take part: quality against cost, mean ranks, if
-    there are enough problems, performance profiles, ECDFs and expected costs. Then trade-offs,
-    where problems are compared at levels, sweeps, where problems differ in one number,
-    break-evens, where solvers run at several places too, and scaling, where these have workers.
+    For each family in which at least two solvers take part: quality against cost,
+    performance profiles, ECDFs and expected costs. Then trade-offs, where problems are compared at
+    levels, sweeps, where problems differ in one number, break-evens, where solvers run at several
+    places too, and scaling, where these have workers.
 
     Parameters
     ----------
     entries : sequence of SolverResult
-    families : sequence of Family, optional
-        The conclusions about each family, if they are known already: they take a while.
     runs : mapping, optional
         The runs of each family, if they are collected already.
     answers : mapping, optional
         What to use in each family, by cost and tolerance.
     """
-    known = conclusions(rank(entries)) if families is None else families
-    ranks = {family.name: ranks_plot(family, family.ranks) for family in known if family.ranks}
     plots: list[Plot] = []
     for name, group in grouped(entries, lambda entry: entry.problem_info.family).items():
         if len({entry.solver for entry in group if not entry.refused}) < 2:
             continue
         own = runs[name] if runs else run_matrix(group)
         plots += [p for p in [pareto(group, own, (answers or {}).get(name))] if p.panel().series]
-        plots += [ranks[name]] if name in ranks else []
         plots += target_plots(group, own).values()
     plots += [*tradeoffs(entries), *map(sweep, sweeps(entries))]
     return [

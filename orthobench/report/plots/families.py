@@ -1,8 +1,7 @@
-"""Plots over all problems of a family: profiles, ECDFs, expected costs, and mean ranks."""
+"""Plots over all problems of a family: profiles, ECDFs and expected costs."""
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -12,14 +11,11 @@ from typing import NamedTuple
 import numpy as np
 
 from orthobench.contract.panel import Axis, Panel, Plot, Series
-from orthobench.report.families import Family
-from orthobench.report.formatting import budget_text, clean, number, plural
+from orthobench.report.formatting import budget_text, clean, plural
 from orthobench.report.plots.labels import COST_NAMES, axis_label, said
 from orthobench.results.tuning import SolverResult
 from orthobench.stats.expected import expected_costs
-from orthobench.stats.paired import LEVEL
 from orthobench.stats.profiles import LADDER, PRECISIONS, Distribution, ecdf, performance_profile
-from orthobench.stats.ranks import Ranks
 from orthobench.stats.targets import RunMatrix, run_matrix
 from orthobench.tools.arrays import Array
 
@@ -250,55 +246,3 @@ def _stepped(one: Distribution, begin: float, end: float) -> tuple[Array, Array]
     share = np.concatenate([one.at([begin]), share, one.at([end])])
     ascending = np.diff(x, prepend=0.0) > 0
     return x[ascending], share[ascending]
-
-
-def ranks_plot(family: Family, ranks: Ranks) -> Plot:
-    """Return the critical-difference diagram of one family's solvers."""
-    return Plot(
-        name=f"{clean(family.name)}: mean ranks",
-        kind="ranks",
-        choices={},
-        draw=lambda _: ranks_panel(ranks),
-        sheet=[()],
-        about=(clean(family.name), f"{ranks.problems} problems", *_about_ranks(ranks)),
-    )
-
-
-def ranks_panel(ranks: Ranks) -> Panel:
-    """Return a row for each solver, best on top, with a point at its mean rank.
-
-    A line joins the first and the last of each group whose solvers are not shown to differ: the
-    bars of a critical-difference diagram (Demšar 2006, figure 1).
-
-    Parameters
-    ----------
-    ranks : Ranks
-    """
-    rows = {name: float(at) for at, name in enumerate(reversed(list(ranks.mean)))}
-    series = [
-        Series(clean(name), np.array([mean]), np.array([rows[name]]), solver=name)
-        for name, mean in ranks.mean.items()
-    ]
-    if ends := [(group[0], group[-1]) for group in ranks.alike]:
-        # one series for all groups, with a gap after each
-        x, y = (
-            np.array([place for a, b in ends for place in (of[a], of[b], math.nan)])
-            for of in (ranks.mean, rows)
-        )
-        notes = tuple(f"{clean(a)} to {clean(b)}" for a, b in ends for _ in range(3))
-        series.append(Series("not shown to differ", x, y, notes=notes))
-    x_axis = Axis("rank", "mean rank (1 is best)", log=False)
-    y_axis = Axis("solver", "", log=False, categories=tuple(map(clean, rows)))
-    return Panel(x_axis, y_axis, tuple(series), stepped=True)
-
-
-def _about_ranks(ranks: Ranks) -> tuple[str, ...]:
-    p = "no p value" if math.isnan(ranks.p) else f"p = {number(ranks.p)}"
-    if not ranks.p < LEVEL:
-        return (f"no difference shown between any of them (Friedman's test, {p})",)
-    lines = "a line joins the first and the last of those not shown to differ at the 5 % level"
-    return (
-        f"they are not all equal (Friedman's test, {p})",
-        lines if ranks.alike else "each differs from each at the 5 % level",
-        f"Nemenyi's critical difference {number(ranks.critical_difference)}",
-    )

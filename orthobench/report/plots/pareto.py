@@ -20,9 +20,9 @@ from orthobench.report.plots.labels import said
 from orthobench.results.tuning import SolverResult
 from orthobench.stats.bootstrap import quantiles
 from orthobench.stats.costs import ALL_COSTS
-from orthobench.stats.ranks import block_means
 from orthobench.stats.targets import RunMatrix, run_matrix
 from orthobench.tools.arrays import Array
+from orthobench.tools.collections import grouped
 
 LEAST = 1e-7
 """The smallest gap that counts: below the smallest tolerance."""
@@ -222,8 +222,10 @@ def _mean_point(cost: Array, gap: Array, blocks: Sequence[str]) -> tuple[float, 
     there = np.flatnonzero(~np.isnan(cost) & ~np.isnan(gap))
     if not len(there):
         return math.nan, math.nan, 0
-    of = [blocks[i] for i in there.tolist()]
-    x, y = (float(np.exp(block_means(np.log(v[there]), of).mean())) for v in (cost, gap))
+    of = grouped(there.tolist(), lambda i: blocks[i])
+    x, y = (
+        float(np.exp(np.mean([np.log(v[at]).mean() for at in of.values()]))) for v in (cost, gap)
+    )
     return x, y, len(there)
 
 

@@ -6,9 +6,9 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from types import TracebackType
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
+from orthobench.harness.executors import Observer
 from orthobench.report.formatting import clean, duration
 
 if TYPE_CHECKING:
@@ -28,17 +28,15 @@ FEW = 5
 """The number of cells after which the time left is estimated."""
 
 
-class Progress:
-    """Display of the cells as they finish.
+class Progress(Observer):
+    """Display of the cells as they end.
 
     Parameters
     ----------
-    total : int
-        Cells to run.
     quiet : bool
         Show nothing.
-    skipped : int
-        Cells taken from the store, which `total` does not count.
+    show : callable, optional
+        Writes the results of a problem to standard output as soon as all of its cells are there.
     stream : text file, optional
         Standard error by default.
     clock : callable
@@ -46,51 +44,54 @@ class Progress:
 
     Examples
     --------
-    >>> with Progress(2, quiet=True) as progress:
-    ...     progress.advance("msg on digits k=4, seed 0", failed=False)
+    >>> with Progress(quiet=True) as progress:
+    ...     progress.expect(2)
+    ...     progress.end("msg on digits k=4, seed 0", failed=False)
     """
 
     def __init__(
         self,
-        total: int,
         quiet: bool = False,
-        skipped: int = 0,
+        show: Callable[[Any], None] | None = None,
         stream: TextIO | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        stream = stream or sys.stderr
-        self._clock = clock
+        self._quiet, self._show, self._clock = quiet, show, clock
+        self._stream = stream or sys.stderr
         self._since: dict[str, float] = {}
         self._slowest = (0.0, "")
-        self._display: _Display
-        if quiet or total + skipped == 0:
-            self._display = _Display()
-        elif stream.isatty() and total:
-            self._display = _Live(total, skipped, stream)
-        else:
-            self._display = _Lines(total, skipped, stream, clock)
+        self._display = _Display()
 
-    def __enter__(self) -> Progress:
-        self._display.start()
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         seconds, label = self._slowest
         slow = seconds >= SLOW
         self._display.end(f"slowest cell: {clean(label)}, {duration(seconds)}" if slow else "")
 
-    def expect(self, left: int) -> None:
-        """Take another number of cells as those that are left."""
-        self._display.expect(left)
+    def expect(self, left: int, stored: int = 0) -> None:
+        """Take another number of cells as those that are left; the first begins the display.
 
-    def hidden(self) -> AbstractContextManager[None]:
-        """Return a context in which standard output may be written to."""
-        return self._display.hidden()
+        Parameters
+        ----------
+        left : int
+        stored : int
+            Cells taken from the store, which `left` does not count.
+        """
+        if type(self._display) is not _Display:
+            self._display.expect(left)
+        elif not self._quiet and left + stored:
+            live = self._stream.isatty() and left
+            self._display = (
+                _Live(left, stored, self._stream)
+                if live
+                else _Lines(left, stored, self._stream, self._clock)
+            )
+            self._display.start()
+
+    def table(self, results: Any) -> None:
+        """Have the results of a problem shown, with nothing drawn meanwhile."""
+        if self._show:
+            with self._display.hidden():
+                self._show(results)
 
     def begin(self, label: str, worker: str = "1") -> None:
         """Show that a worker begins a cell.
@@ -104,8 +105,8 @@ class Progress:
         self._since[worker] = self._clock()
         self._display.begin(worker, label)
 
-    def advance(self, label: str, failed: bool, worker: str = "1") -> None:
-        """Count one finished cell.
+    def end(self, label: str, failed: bool, worker: str = "1") -> None:
+        """Count one cell that has ended.
 
         Parameters
         ----------

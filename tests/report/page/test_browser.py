@@ -255,39 +255,6 @@ def test_names_of_points_that_have_no_room_show_when_they_are_in_front(
     assert watched.troubles == []
 
 
-@pytest.mark.wide
-def test_mean_ranks_have_a_row_for_each_solver_and_a_line_for_each_group(
-    opened, runs, made, tmp_path
-):
-    records = [
-        altered(r, problem=name, recipe=name, key=f"{name} {r.key}")
-        for name in "pqrstuvwxyz"
-        for level in range(12)
-        for r in runs(f"solver {level:02}", 1.1**level, seeds=3)
-    ]
-    watched = opened(write_page(made(records), tmp_path), width=390)
-    watched.page.locator("#across").evaluate("details => { details.open = true }")
-    figure = watched.page.locator("figure[data-kind=ranks]")
-    figure.scroll_into_view_if_needed()
-    labels = figure.locator(".label[role]")
-    labels.first.wait_for(state="attached")
-    boxes = [labels.nth(i).bounding_box() for i in range(12)]
-    assert all(a["y"] + a["height"] <= b["y"] + 1 for a, b in itertools.pairwise(boxes))
-    points = figure.locator(".series:not(.reference) .marker")
-    left = min(points.nth(i).bounding_box()["x"] for i in range(12))
-    assert all(box["x"] >= 0 and box["x"] + box["width"] <= left for box in boxes)
-    assert labels.nth(3).get_attribute("aria-label") == "solver 03: mean rank (1 is best) 4"
-    assert figure.locator(".legend:not([open])").count() == 1
-    unnamed = watched.page.locator("figure[data-kind=expected]")
-    unnamed.scroll_into_view_if_needed()
-    unnamed.locator(".legend[open] .name").first.wait_for()
-    lines = figure.locator(".series.reference .line").get_attribute("d")
-    # each from its first solver along its row, then down to its last
-    assert re.fullmatch(r"(M[\d.]+,[\d.]+H[\d.]+V[\d.]+)+", lines)
-    assert lines.count("M") == 12 - 5
-    assert watched.troubles == []
-
-
 def test_a_curve_leads_to_its_runs_and_to_the_command_of_one(shown, every):
     label = shown.figure.locator(".label", has_text="oja").first
     label.focus()

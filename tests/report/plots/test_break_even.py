@@ -115,6 +115,6 @@ def test_there_is_none_of_one_place_one_size_or_runs_that_measured(records):
     assert not break_evens(choose([r for r in records if "numpy" in r.solver.label]))
     assert not break_evens(choose([r for r in records if r.problem.parameters["n"] == 10]))
     assert not break_evens(choose([replace(r, measure="memory") for r in records]))
-    kinds = [plot.kind for plot in comparison_plots(choose(records), ())]
+    kinds = [plot.kind for plot in comparison_plots(choose(records))]
     assert kinds.count("break-even") == 1
     assert "sweep" not in kinds  # of two sizes

@@ -1,19 +1,11 @@
 """Which plots a comparison has, and in which order."""
 
-from types import SimpleNamespace
-
 import pytest
 from records import altered
 
 from orthobench.harness.stopping import RunStatus
-from orthobench.report.plots import collection
 from orthobench.report.plots.collection import comparison_plots, problem_plots
 from orthobench.results.tuning import choose
-from orthobench.stats.ranks import Ranks
-
-RANKS = Ranks({"a": 1.0, "b": 2.0}, 9, 0.01, 0.5, 9.0, ())
-PCA = SimpleNamespace(name="PCA", ranks=RANKS)
-TUCKER = SimpleNamespace(name="Tucker", ranks=None)
 
 
 @pytest.fixture
@@ -26,17 +18,12 @@ def entries(runs):
 
 
 def test_across_has_the_plots_of_each_family_with_two_solvers(entries):
-    assert [(p.kind, p.name.split(":")[0]) for p in comparison_plots(entries, [PCA, TUCKER])] == [
-        ("pareto", "PCA"), ("ranks", "PCA"), ("profile", "PCA"), ("ecdf", "PCA"),
+    assert [(p.kind, p.name.split(":")[0]) for p in comparison_plots(entries)] == [
+        ("pareto", "PCA"), ("profile", "PCA"), ("ecdf", "PCA"),
         ("expected", "PCA"),
         ("pareto", "Tucker"), ("profile", "Tucker"), ("ecdf", "Tucker"),
         ("expected", "Tucker"),
     ]  # fmt: skip
-
-
-def test_across_finds_the_families_itself(entries, monkeypatch):
-    monkeypatch.setattr(collection, "conclusions", lambda ranked: [PCA])
-    assert [p.kind for p in comparison_plots(entries)][:2] == ["pareto", "ranks"]
 
 
 def test_of_problem_has_tuning_where_there_was_any(runs):
@@ -46,7 +33,7 @@ def test_of_problem_has_tuning_where_there_was_any(runs):
 
 
 def test_every_panel_of_every_plot_can_be_drawn(entries):
-    for plot in (*comparison_plots(entries, [PCA]), *problem_plots(entries[:2])):
+    for plot in (*comparison_plots(entries), *problem_plots(entries[:2])):
         for key in list(plot.keys()):
             panel = plot.panel(*key)
             assert panel.series

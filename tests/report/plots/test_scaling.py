@@ -72,7 +72,7 @@ def test_without_one_worker_or_more_there_is_no_plot():
 
 def test_the_plot_shows_what_is_ideal_and_is_among_those_of_a_comparison():
     entries = choose([run(w, 10**6) for w in (1, 2)])
-    (plot,) = [p for p in comparison_plots(entries, ()) if p.kind == "scaling"]
+    (plot,) = [p for p in comparison_plots(entries) if p.kind == "scaling"]
     panel = plot.panel()
     assert [one.label for one in panel.series] == ["batch-pca (0.833 at 2)", "ideal"]
     assert panel.series[1].y.tolist() == [1, 1]

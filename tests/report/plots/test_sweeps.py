@@ -99,7 +99,7 @@ def test_a_solver_that_takes_no_part_is_not_in_it(records):
 
 
 def test_the_plot_has_a_panel_for_each_metric_and_cost(records):
-    plots = [plot for plot in comparison_plots(choose(records), ()) if plot.kind == "sweep"]
+    plots = [plot for plot in comparison_plots(choose(records)) if plot.kind == "sweep"]
     assert [plot.name for plot in plots] == [
         "digits scaling=common against k", "digits scaling=none against k",
     ]  # fmt: skip

@@ -111,9 +111,7 @@ def test_an_axis_that_holds_a_zero_is_linear(entries):
 
 def test_only_problems_with_levels_have_one_that_some_trial_ran_on(entries, runs):
     plain = choose(runs("msg", 0.1, problem="faces"))
-    kinds = [
-        plot.name for plot in comparison_plots([*plain, *entries], ()) if plot.kind == "tradeoff"
-    ]
+    kinds = [plot.name for plot in comparison_plots([*plain, *entries]) if plot.kind == "tradeoff"]
     assert kinds == ["digits k=4 by density"]
     failed = [
         altered(r, status=RunStatus.ERROR, trace=())

@@ -20,12 +20,13 @@ class Terminal(io.StringIO):
         return True
 
 
-def lines(total, seconds, failed=(), **more):
+def lines(total, seconds, failed=(), stored=0):
     stream, clock = io.StringIO(), Clock()
-    with Progress(total, stream=stream, clock=clock, **more) as progress:
+    with Progress(stream=stream, clock=clock) as progress:
+        progress.expect(total, stored)
         for i in range(total):
             clock.now += seconds
-            progress.advance(f"cell {i}", failed=i in failed)
+            progress.end(f"cell {i}", failed=i in failed)
     return stream.getvalue().splitlines()
 
 
@@ -39,10 +40,11 @@ def test_quick_cells_give_a_line_a_tenth():
 
 def test_the_time_left_leaves_out_a_first_cell_that_compiles():
     stream, clock = io.StringIO(), Clock()
-    with Progress(20, stream=stream, clock=clock) as progress:
+    with Progress(stream=stream, clock=clock) as progress:
+        progress.expect(20)
         for seconds in [50.0] + [1.0] * 19:
             clock.now += seconds
-            progress.advance("cell", failed=False)
+            progress.end("cell", failed=False)
     found = stream.getvalue().splitlines()
     assert found[1] == "1/20 cells, 50.0 s elapsed: cell"
     assert any(line.startswith("11/20 cells, 60.0 s elapsed, 9.00 s left") for line in found)
@@ -50,10 +52,11 @@ def test_the_time_left_leaves_out_a_first_cell_that_compiles():
 
 def test_the_number_of_cells_may_change():
     stream = io.StringIO()
-    with Progress(1, stream=stream) as progress:
-        progress.advance("cell", failed=False)
+    with Progress(stream=stream) as progress:
         progress.expect(1)
-        progress.advance("cell", failed=False)
+        progress.end("cell", failed=False)
+        progress.expect(1)
+        progress.end("cell", failed=False)
     assert [line.split(" ")[0] for line in stream.getvalue().splitlines()] == ["1", "1/1", "2/2"]
 
 
@@ -67,7 +70,7 @@ def test_few_cells_give_a_line_each():
 
 
 def test_lines_count_failures_and_what_the_store_had():
-    found = lines(4, 0.1, failed=(1, 2), skipped=7)
+    found = lines(4, 0.1, failed=(1, 2), stored=7)
     assert found[0] == "4 cells to run (7 more from the store)"
     assert "failed" not in found[1]
     assert found[2].startswith("2/4 cells, 1 failed,")
@@ -76,24 +79,26 @@ def test_lines_count_failures_and_what_the_store_had():
 
 def test_labels_stay_on_their_line():
     stream = io.StringIO()
-    with Progress(1, stream=stream) as progress:
-        progress.advance("a\nb [bold]c", failed=False)
+    with Progress(stream=stream) as progress:
+        progress.expect(1)
+        progress.end("a\nb [bold]c", failed=False)
     assert stream.getvalue().splitlines()[-1].endswith("a b [bold]c")
 
 
 def test_an_interrupted_run_says_how_far_it_came():
     stream = io.StringIO()
-    progress = Progress(9, stream=stream)
-    progress.__enter__()
-    progress.advance("a", failed=False)
+    progress = Progress(stream=stream)
+    progress.expect(9)
+    progress.end("a", failed=False)
     assert not progress.__exit__(KeyboardInterrupt, KeyboardInterrupt(), None)
     assert stream.getvalue().endswith("stopped after 1 of 9 cells\n")
 
 
 @pytest.mark.parametrize("stream", [io.StringIO(), Terminal()])
 def test_quiet_is_silent(stream):
-    with Progress(2, quiet=True, stream=stream) as progress:
-        progress.advance("a", failed=True)
+    with Progress(quiet=True, stream=stream) as progress:
+        progress.expect(2)
+        progress.end("a", failed=True)
     assert stream.getvalue() == ""
 
 
@@ -102,16 +107,17 @@ def test_nothing_to_do_says_nothing():
 
 
 def test_everything_in_the_store_is_one_line():
-    assert lines(0, 0, skipped=3) == ["0 cells to run (3 more from the store)"]
+    assert lines(0, 0, stored=3) == ["0 cells to run (3 more from the store)"]
 
 
 def test_a_terminal_shows_a_bar_with_counts_and_label(monkeypatch):
     monkeypatch.setenv("COLUMNS", "120")
     monkeypatch.setenv("TERM", "xterm-256color")
     stream = Terminal()
-    with Progress(3, stream=stream, skipped=2) as progress:
-        progress.advance("[bold]x", failed=False)
-        progress.advance("y", failed=True)
+    with Progress(stream=stream) as progress:
+        progress.expect(3, 2)
+        progress.end("[bold]x", failed=False)
+        progress.end("y", failed=True)
         progress._display.bar.refresh()
         shown = re.sub(r"\x1b\[[?0-9;]*[a-zA-Z]", "", stream.getvalue())
     assert "2/3 cells, 1 failed, 2 from the store" in shown

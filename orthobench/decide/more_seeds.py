@@ -1,0 +1,68 @@
+"""More seeds where they matter: which solvers run further, and on how many seeds.
+
+At each look the number of seeds doubles. Those go on that are undecided, and those that are as good
+as the best, against whom they are tested; what is shown to be worse, or failed, has run enough.
+The verdicts of the last look count, by the rule for any number of seeds: it keeps so far below its
+level that a few looks do not bring it there (`docs/decision.md` has the error rates).
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import replace
+
+from orthobench.decide.comparisons import compare
+from orthobench.decide.rule import Comparison, Verdict
+from orthobench.harness.cell import Cell
+from orthobench.harness.identity import canonical
+from orthobench.results.results import Results
+
+LIMIT = 40
+"""The most seeds of a pair, where nothing else is said."""
+
+
+def contenders(comparison: Comparison, limit: int = LIMIT) -> tuple[str, ...]:
+    """Return the solvers that run on more seeds; none where all is decided, or at the limit."""
+    undecided = [
+        d.solver for d in comparison.decisions
+        if d.verdict is Verdict.UNDECIDED and d.more_seeds is not None
+    ]  # fmt: skip
+    if not undecided or comparison.seeds >= limit:
+        return ()
+    return (*(d.solver for d in comparison.as_good), *undecided)
+
+
+def next_look(seeds: int, limit: int = LIMIT) -> int:
+    """Return the number of seeds at which to look again; the same number at the limit."""
+    return max(seeds, min(2 * seeds, limit))
+
+
+def more_cells(results: Results, cells: Sequence[Cell], limit: int = LIMIT) -> list[Cell]:
+    """Return the cells that may decide what is undecided: none where nothing is, or at the limit.
+
+    Parameters
+    ----------
+    results : Results
+        Of a suite.
+    cells : sequence of Cell
+        Those that it ran: what comes differs from them by its seed alone. Of a solver with several
+        trials only the chosen one runs further.
+    limit : int
+        The most seeds of a pair.
+    """
+    one = {(c.problem_label, c.solver_label, canonical(c.tuned)): c for c in cells}
+    entries = {(entry.problem, entry.solver): entry for entry in results.entries}
+    place = itertools.count(1 + max((c.position for c in cells), default=0))
+    more: dict[str, Cell] = {}
+    for comparison in compare(results.entries):
+        for solver in contenders(comparison, limit):
+            entry = entries[comparison.problem, solver]
+            label = entry.problem_info.label, solver, canonical(entry.best_parameters)
+            for seed in itertools.islice(
+                itertools.count(max(entry.seeds) + 1),
+                next_look(comparison.seeds, limit) - comparison.seeds,
+            ):
+                cell = replace(one[label], seed=seed, position=next(place))
+                more.setdefault(cell.key, cell)
+    return list(more.values())

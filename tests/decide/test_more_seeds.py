@@ -1,0 +1,64 @@
+"""More seeds for what is undecided: who runs further, how far, and how often that is wrong."""
+
+import pytest
+from decision_errors import KINDS, simulate
+
+import orthobench as ob
+from orthobench.decide.comparisons import compare
+from orthobench.decide.more_seeds import contenders, next_look
+from orthobench.decide.rule import Comparison, Decision, Verdict
+
+SUITE = {
+    "seeds": 5,
+    "budget": {"samples": 300},
+    "problem": [{"name": "spiked-covariance", "n": 10, "k": 1, "noise": 0.1}],
+    "solver": [{"name": "batch-pca"}, {"name": "oja", "step": [0.001, 1.0]}, {"name": "meg"}],
+}
+
+
+def of(seeds, **verdicts):
+    decisions = tuple(
+        Decision(name, verdict, more_seeds=more) for name, (verdict, more) in verdicts.items()
+    )
+    return Comparison("p", "p", "f", "m", None, decisions, seeds=seeds)
+
+
+def test_what_is_undecided_runs_further_with_what_it_is_tested_against():
+    one = of(
+        5, good=(Verdict.AS_GOOD, None), open=(Verdict.UNDECIDED, 3),
+        never=(Verdict.UNDECIDED, None), bad=(Verdict.WORSE, None), broken=(Verdict.FAILED, None),
+    )  # fmt: skip
+    assert contenders(one) == ("good", "open")
+    assert contenders(one, limit=5) == ()
+    assert contenders(of(5, good=(Verdict.AS_GOOD, None), bad=(Verdict.WORSE, None))) == ()
+
+
+def test_looks_double_up_to_the_limit():
+    looks = [5]
+    while (after := next_look(looks[-1], 35)) != looks[-1]:
+        looks.append(after)
+    assert looks == [5, 10, 20, 35]
+
+
+def test_a_run_ends_with_nothing_to_decide_or_at_the_limit(tmp_path):
+    store = tmp_path / "r.sqlite"
+    first = ob.run(SUITE, store, executor="inline", quiet=True)
+    ran = contenders(compare(first.entries)[0])
+    assert ran
+    results = ob.run(SUITE, store, executor="inline", quiet=True, decide=12)
+    seeds = {e.solver: sorted(r.seed for r in e.finished) for e in results.entries}
+    (comparison,) = compare(results.entries)
+    assert max(map(len, seeds.values())) == 12 or not contenders(comparison)
+    for solver, own in seeds.items():
+        assert own == list(range(len(own)))
+        assert len(own) in ((10, 12) if solver in ran else (5,))
+    again = ob.run(SUITE, store, executor="inline", quiet=True, decide=12)
+    assert [r.key for r in again.records] == [r.key for r in results.records]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("noise", [1.0, 5.0])
+def test_no_error_is_above_its_level(kind, noise):
+    rates = simulate(kind, 40, 500, noise=noise, first=5)
+    assert max(rates["use"], rates["worse"]) <= 0.05
