@@ -12,7 +12,7 @@ from orthobench.cli.printing import print_json, say, status_line, wrapped
 
 NEXT = """
 orthobench advise FAMILY tells more of one, and
-orthobench advise -p "npy-pca path=X.npy k=8" is about your data"""
+orthobench advise -p "npy-stochastic-pca path=X.npy k=8" is about your data"""
 
 
 @click.command()

@@ -1,4 +1,4 @@
-"""The commands ``orthobench compare`` and ``orthobench verify``: runs held against runs."""
+"""The commands ``orthobench compare`` and ``orthobench verify``."""
 
 from __future__ import annotations
 
@@ -14,20 +14,17 @@ import click
 from orthobench.cli.options import (
     AS_JSON,
     AUTO_WORKERS,
-    COUNT,
     FILE,
     FOLDER,
     MEMORY_LIMIT,
-    POSITIVE,
     QUIET,
     STORE,
     TIMEOUT,
+    Installed,
 )
 from orthobench.cli.printing import FAILED, WRONG, print_facts, status_line
 
 QUESTIONS = ("result", "work", "time")
-WIDEST = 100
-"""The most columns of a line."""
 
 
 def tolerance(text: str) -> dict[str, float]:
@@ -52,59 +49,35 @@ def suite_named(text: str) -> str | Path:
 @click.command()
 @click.argument("base")
 @click.argument("head")
-@click.option(
-    "--suite",
-    type=suite_named,
-    metavar="NAME|FILE",
-    help="Which cells.  [default: regression; of a store, its latest]",
-)
-@click.option(
-    "--tolerance",
-    "tolerances",
-    type=tolerance,
-    multiple=True,
-    metavar="[QUESTION=]PART",
-    help="How much worse a cell may be, as 0.05 or 5%; with result=, work= or time= for one."
-    " Repeatable.  [default: result=0 work=0 time=3%]",
-)
-@click.option(
-    "--budget", type=POSITIVE, default=90.0, metavar="SECONDS", help="How long the timing may take."
-)
-@click.option(
-    "-s", "--solver", "solvers", multiple=True, metavar="NAME", help="Only this solver. Repeatable."
-)
-@click.option(
-    "-p",
-    "--problem",
-    "problems",
-    multiple=True,
-    metavar="NAME",
-    help="Only this problem. Repeatable.",
-)
-@click.option("--seeds", type=COUNT, help="Number of seeds, instead of the suite's.")
-@click.option(
-    "--clock",
-    type=click.Choice(["cpu", "wall"]),
-    default="cpu",
-    help="Processor time, or wall time.",
-)
-@click.option(
-    "--fresh-dependencies", "fresh", is_flag=True, help="Install each side's own dependencies."
-)
-@click.option(
-    "--environments",
-    type=FOLDER,
-    metavar="FOLDER",
-    help="To keep environments.  [default: the user's cache; with --fresh-dependencies nowhere]",
-)
-@click.option("--markdown", type=FILE, help="Also write Markdown, for a pull request.")
+@click.option("--suite", type=suite_named, metavar="SUITE", help="Name or file of the suite.  "
+              "[default: regression; of a store, its latest]")  # fmt: skip
+@click.option("--tolerance", "tolerances", type=tolerance, multiple=True, metavar="PART",
+              help="The part of BASE by which a cell may be worse, 0.05 or 5%, or for one question "
+              "time=5%. Repeatable.  [default: result=0 work=0 time=3%]")  # fmt: skip
+@click.option("--budget", type=click.FloatRange(0, min_open=True), default=90.0, show_default=True,
+              metavar="SECONDS", help="How long the timing may take.")  # fmt: skip
+@click.option("-p", "--problem", "problems", multiple=True, type=Installed("problems"),
+              metavar="SPEC", help='A problem, instead of the suite\'s: "NAME key=value ...". '
+              "Repeatable.")  # fmt: skip
+@click.option("-s", "--solver", "solvers", multiple=True, type=Installed("solvers"), metavar="SPEC",
+              help='A solver, instead of the suite\'s: "NAME key=value ...". '
+              "Repeatable.")  # fmt: skip
+@click.option("--seeds", type=click.IntRange(1), help="Number of seeds, instead of the suite's.")
+@click.option("--clock", type=click.Choice(("cpu", "wall")), default="cpu", show_default=True,
+              help="Time by the processor's clock, or by wall time.")  # fmt: skip
+@click.option("--fresh-dependencies", "fresh", is_flag=True,
+              help="Install dependencies for each side anew, not shared.")  # fmt: skip
+@click.option("--environments", type=FOLDER, metavar="FOLDER",
+              help="Where environments are kept for the next time.  [default: the user's cache; "
+              "with --fresh-dependencies nowhere]")  # fmt: skip
+@click.option("--markdown", type=FILE, help="Also write Markdown, for a pull request's comment.")
 @click.option("--junit", type=FILE, help="Also write JUnit XML.")
 @click.option("--all", "every", is_flag=True, help="List every cell, not only what changed.")
-@click.option("-q", "--quiet", is_flag=True, help="No progress display.")
+@QUIET
 @AS_JSON
 def compare(base: str, head: str, tolerances: tuple[dict[str, float], ...], fresh: bool,
             environments: Path | None, markdown: Path | None, junit: Path | None, every: bool,
-            quiet: bool, as_json: bool, **others: Any) -> None:  # fmt: skip
+            quiet: bool, as_json: bool, **chosen: Any) -> None:  # fmt: skip
     """Compare HEAD with BASE: is a result worse, does it take more work, is it slower.
 
     Each of BASE and HEAD is a git revision, a project's folder as it is (with uncommitted changes),
@@ -116,38 +89,34 @@ def compare(base: str, head: str, tolerances: tuple[dict[str, float], ...], fres
 
     \b
     orthobench compare main HEAD
-    orthobench compare v1.0 .            the last release, and what is in the working tree
+    orthobench compare v1.0 .        the last release, and the working tree
     orthobench compare old/results.sqlite new/results.sqlite
     """  # noqa: D301 - click reads the backspace
-    from orthobench.compare import run, wording
-    from orthobench.compare.cached_env import users_folder
+    from orthobench.compare import reports, run
     from orthobench.compare.comparison import Options, Tolerance
-    from orthobench.compare.facts import facts
-    from orthobench.compare.junit import junit as as_junit
-    from orthobench.compare.markdown import markdown as as_markdown
-    from orthobench.compare.sides import sides
-    from orthobench.compare.terminal import lines
+    from orthobench.compare.environments import cache_folder, sides
+    from orthobench.stats.run_pairs import Change
     from orthobench.tools.files import atomic_write, refuse_unwritable
 
-    files = [(path, text) for path, text in ((markdown, as_markdown), (junit, as_junit)) if path]
-    for path, _ in files:
-        refuse_unwritable(path)  # before the minutes that a comparison takes
-    parts = {name: part for one in tolerances for name, part in one.items()}
-    options = Options(tolerance=Tolerance(**parts), **others)
-    folder = environments or (None if fresh else users_folder())
+    files = {path: text for path, text in ((markdown, reports.markdown), (junit, reports.junit))
+             if path}  # fmt: skip
+    for path in files:  # before the minutes that a comparison takes
+        refuse_unwritable(path)
+    given = {name: part for one in tolerances for name, part in one.items()}
+    options = Options(tolerance=Tolerance(**given), **chosen)
+    folder = environments or (None if fresh else cache_folder())
     with (
         status_line(quiet or as_json) as progress,
-        sides(base, head, folder, fresh=fresh, progress=progress) as (first, second),
+        sides(base, head, folder, fresh=fresh, progress=progress) as pair,
     ):
-        comparison = run.compare(first, second, options, progress)
-    for path, text in files:
+        found = run.compare(*pair, options, progress)
+    for path, text in files.items():
         with atomic_write(path) as file:
-            file.write(text(comparison).encode())
-    width = min(shutil.get_terminal_size().columns, WIDEST)
-    as_text = partial(lines, every=every, width=width)
-    print_facts(facts(comparison) if as_json else comparison, as_json, as_text)
-    nothing = wording.verdict(comparison) == wording.NOTHING
-    sys.exit(FAILED if comparison.regressions() else WRONG if nothing else 0)
+            file.write(text(found).encode())
+    width = min(shutil.get_terminal_size().columns, 100)
+    as_text = partial(reports.lines, every=every, width=width)
+    print_facts(reports.facts(found) if as_json else found, as_json, as_text)
+    sys.exit(FAILED if found.found(Change.WORSE) else WRONG if found.empty else 0)
 
 
 @click.command()

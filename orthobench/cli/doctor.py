@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from orthobench.cli.printing import wrapped
-from orthobench.compare.cached_env import MOST, cached_envs, folder_by_default
+from orthobench.compare.environments import MOST, cache_folder, kept_environments
 from orthobench.errors import UsageError
 from orthobench.registry.plugins import CHOICE, Registry, catalogue
 from orthobench.tools import environment
@@ -44,7 +44,7 @@ def examine() -> dict[str, Any]:
         registry = catalogue()
     except UsageError as error:
         problems.append(str(error))
-    snapshot, cache, kept = environment.snapshot(), data_folder(), folder_by_default()
+    snapshot, cache, kept = environment.snapshot(), data_folder(), cache_folder()
     places = [Place(name, device) for name, one in LIBRARIES.items() for device in one.devices]
     places += [Place(reduction=reduction) for reduction in ("blocks", "dask:2")]
     missing = {place: place.missing() for place in places}
@@ -74,7 +74,10 @@ def examine() -> dict[str, Any]:
         "problems_known": len(registry.problems),
         "data_cache": str(cache),
         "data_files": [path.name for path in files],
-        "environments": {"folder": str(kept), "bytes": [one.size for one in cached_envs(kept)]},
+        "environments": {
+            "folder": str(kept),
+            "bytes": [*kept_environments(kept).values()],
+        },
         "problems": problems,
     }
 

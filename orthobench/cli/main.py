@@ -34,6 +34,7 @@ from orthobench.cli.options import (
 )
 from orthobench.cli.plugins import plugin
 from orthobench.cli.printing import FAILED, Group, print_facts, print_results, print_tables, say
+from orthobench.cli.racing import race
 from orthobench.cli.reporting import report
 from orthobench.cli.reproducing import reproduce
 
@@ -50,8 +51,8 @@ def main() -> None:
     \b
     orthobench run                 the default comparison
     orthobench run SUITE           a suite, by its name or its TOML file
-    orthobench run -p "npy-pca path=X.npy k=4"
-                                   all suitable solvers on your own data
+    orthobench race -p "npy-pca path=X.npy k=4"
+                                   the answer for your own data, in the time you give it
     orthobench advise              which method to use, from an atlas of runs
     orthobench report STORE        the page about the results
     orthobench compare BASE HEAD   what a change made worse or slower
@@ -68,7 +69,7 @@ def main() -> None:
     multiple=True,
     type=Installed("problems"),
     metavar="SPEC",
-    help='A problem, instead of a suite: "NAME key=value ...". Repeatable.',
+    help='A problem, instead of a suite: "NAME key=value ...", or FILE.py:CLASS. Repeatable.',
 )
 @click.option(
     "-s",
@@ -77,7 +78,7 @@ def main() -> None:
     multiple=True,
     type=Installed("solvers"),
     metavar="SPEC",
-    help='A solver, instead of the suite\'s: "NAME key=value ...". Repeatable.',
+    help='A solver, instead of the suite\'s: "NAME key=value ...", or FILE.py:CLASS. Repeatable.',
 )
 @click.option("--seeds", type=COUNT, help="Number of seeds, instead of the suite's.")
 @click.option("--samples", type=COUNT, help="Budget in samples, instead of the suite's.")
@@ -141,10 +142,10 @@ def run(suite: str | None, store: Path | None, only: str | None,
     writes a page about the store.
     """
     from orthobench import api
-    from orthobench.cli.adhoc import requested_suite
     from orthobench.decide.rule import FEWEST
     from orthobench.decide.wording import too_few
     from orthobench.harness.executors import Limits
+    from orthobench.registry.adhoc import requested_suite
     from orthobench.report.terminal.progress import Progress
 
     requested = requested_suite(suite, **changes)
@@ -270,6 +271,7 @@ def merge(store: Path, others: tuple[Path, ...]) -> None:
 main.add_command(advise)
 main.add_command(atlas)
 main.add_command(compare)
+main.add_command(race)
 main.add_command(reproduce)
 
 

@@ -148,26 +148,17 @@ def status_line(quiet: bool) -> Iterator[Callable[[str], None]]:
     from rich.console import Console
     from rich.markup import escape
 
-    from orthobench.report.formatting import clean
+    from orthobench.tools.formatting import clean
 
     with Console(stderr=True).status("") as status:
         yield lambda text: status.update(escape(clean(text)))
 
 
 def _figures(results: Results, folder: Path) -> list[Path]:
-    """Return the paths of the figures, drawn again where their data changed since."""
-    from orthobench.report.figures.drawn import Drawn
+    from orthobench.report.figures.save import run_figures
     from orthobench.tools.files import safe_join
 
-    drawn = Drawn(safe_join(folder, "figures"), results.fingerprint())
-    if not drawn.paths:
-        from orthobench.report.figures.save import RUN_KINDS, save_figures
-
-        drawn.remember(save_figures(
-            results.entries, drawn.folder, formats=("png", "svg", "csv"), kinds=RUN_KINDS,
-            exhibits=results.exhibits,
-        ))  # fmt: skip
-    return drawn.paths
+    return run_figures(results, safe_join(folder, "figures"))
 
 
 class Terminated(KeyboardInterrupt):
@@ -216,7 +207,7 @@ def ended() -> Iterator[None]:
 
 
 def _end(code: int, message: str = "") -> NoReturn:
-    from orthobench.report.formatting import clean
+    from orthobench.tools.formatting import clean
 
     with suppress(OSError):
         if message:

@@ -242,8 +242,13 @@ def make(cls: type[T], settings: Mapping[str, Any], what: str) -> T:
 
 
 def values_of(item: Any) -> dict[str, Any]:
-    """Return the values of all parameters of a solver or a problem, by their names for users."""
-    return {p.name: getattr(item, p.field) for p in parameters_of(type(item))}
+    """Return the values of all parameters of a solver or a problem, by their names for users.
+
+    Of a solver that starts again and again, those of the single solver too.
+    """
+    values = {p.name: getattr(item, p.field) for p in parameters_of(type(item))}
+    single = values.pop("solver", None)
+    return values if single is None else values_of(single) | values
 
 
 def check_parameters(item: Any) -> None:

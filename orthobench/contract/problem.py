@@ -16,7 +16,7 @@ from orthobench.contract.exhibits import Exhibit
 from orthobench.contract.parameters import check_parameters
 from orthobench.errors import UsageError
 from orthobench.tools.arrays import Array
-from orthobench.tools.geometry import drift, polar
+from orthobench.tools.geometry import drift, polar, random_point
 from orthobench.tools.places import DEFAULT, Place
 
 
@@ -59,6 +59,26 @@ class Solution:
         return all(bool(np.isfinite(part).all()) for part in parts if part is not None)
 
 
+@dataclass(slots=True)
+class Work:
+    """What a solver has done since the start of the run, in counts that no machine changes.
+
+    Attributes
+    ----------
+    steps : int
+        Steps, in the solver's own sense; they do not compare across solvers.
+    samples : int
+        Samples taken from the oracle.
+    flops : int
+        Additions, multiplications, divisions and square roots of the method as its paper states
+        it, by closed formulae (`orthobench.contract.flops`), not of the implementation.
+    """
+
+    steps: int = 0
+    samples: int = 0
+    flops: int = 0
+
+
 class Oracle(ABC):
     """All that a solver sees of an instance.
 
@@ -77,6 +97,9 @@ class Oracle(ABC):
         The most samples that the harness asks `prepare` for at once.
     place : Place
         Where its arrays are, `start` among them.
+    components : int
+        The parts of the constraint set that small steps do not leave, each of which a run begins
+        on (`start_again`); 1 where one start is enough.
 
     Class attributes
     ----------------
@@ -89,6 +112,7 @@ class Oracle(ABC):
     start: Array
     window: int = sys.maxsize
     place: Place = DEFAULT
+    components: int = 1
     portable: ClassVar[bool] = False
 
     @property
@@ -113,6 +137,14 @@ class Oracle(ABC):
                 setattr(moved, name, moved.placed(value))
         return moved
 
+    def miniature(self) -> Oracle:
+        """Return an oracle of the same kind on little data: solvers are warmed up there.
+
+        By default it is this one. Where one step may be a whole run, and nothing is compiled for a
+        size, another one spares each run a second run off the clock.
+        """
+        return self
+
     def placed(self, values: NDArray[np.generic]) -> Any:
         """Return an array of `place`; never called on the clock."""
         return self.place.array(values) if self.place.moves else values
@@ -125,6 +157,31 @@ class Oracle(ABC):
         rng : numpy.random.Generator
             Draws whatever is random during the run. Ignore it where the data are fixed.
         """
+
+    def start_again(self, number: int, rng: np.random.Generator) -> None:
+        """Draw another start; where there are components, on each of them in turn.
+
+        Parameters
+        ----------
+        number : int
+            Of the starts before.
+        rng : numpy.random.Generator
+            Draws it.
+        """
+        del number
+        self.start = self.placed(random_point(self.n, self.k, rng))
+
+    def objective(self, solution: Solution) -> tuple[float, Work]:
+        """Return what is minimized over several starts, and the work of computing it.
+
+        Families that are not convex override it.
+
+        Parameters
+        ----------
+        solution : Solution
+            That a solver ended at, its arrays at `place`.
+        """
+        raise NotImplementedError(f"{type(self).__name__} has no objective")
 
     def prepare(self, samples: int) -> None:  # noqa: B027 - most need nothing
         """Make the next samples ready; the harness calls this before each chunk, off the clock.

@@ -11,6 +11,7 @@ import numpy as np
 
 from orthobench.contract.parameters import check_parameters
 from orthobench.contract.problem import AnyProblem, Oracle, Solution
+from orthobench.contract.problem import Work as Work
 from orthobench.tools.environment import version
 from orthobench.tools.places import DEFAULT, Place
 
@@ -24,26 +25,6 @@ class Status(Enum):
     """It is done: more steps would change nothing. The run ends, and counts."""
     FAILED = "failed"
     """It cannot go on. The run ends, and counts as a failure."""
-
-
-@dataclass(slots=True)
-class Work:
-    """What a solver has done since the start of the run, in counts that no machine changes.
-
-    Attributes
-    ----------
-    steps : int
-        Steps, in the solver's own sense; they do not compare across solvers.
-    samples : int
-        Samples taken from the oracle.
-    flops : int
-        Additions, multiplications, divisions and square roots of the method as its paper states
-        it, by closed formulae (`orthobench.contract.flops`), not of the implementation.
-    """
-
-    steps: int = 0
-    samples: int = 0
-    flops: int = 0
 
 
 @dataclass(slots=True, kw_only=True)
@@ -60,6 +41,7 @@ class State:
         Set by the solver; the run ends as soon as it is no longer ``RUNNING``.
     reason : str
         Why the solver failed, in a sentence for people. By default: the solution is not finite.
+        While it runs: what a budget that ends the run here leaves out.
     """
 
     work: Work = field(default_factory=Work)
@@ -133,6 +115,11 @@ class Solver(ABC, Generic[OracleT_contra, StateT]):
 
     def __post_init__(self) -> None:
         check_parameters(self)
+
+    @property
+    def single(self) -> AnySolver:
+        """The solver from one start: itself, but for one that starts again and again."""
+        return self
 
     @classmethod
     def computes_on(cls, place: Place) -> bool:

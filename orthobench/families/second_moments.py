@@ -9,7 +9,7 @@ import numpy as np
 
 from orthobench.errors import DataError
 from orthobench.families.sources import ArraySource
-from orthobench.tools.arrays import Array, check_rows, matrix
+from orthobench.tools.arrays import Array, array_of, check_rows, matrix
 from orthobench.tools.geometry import orthonormalize
 
 LARGEST = 1e150
@@ -56,7 +56,7 @@ class DenseMoment(SecondMoment):
     """
 
     def __init__(self, C: Array) -> None:
-        C = matrix(np.asarray(C), "the covariance").astype(np.float64, copy=False)
+        C = matrix(array_of(C, "the covariance"), "the covariance").astype(np.float64)
         if C.shape[0] != C.shape[1]:
             raise DataError(f"the covariance must be square, not of shape {C.shape}")
         check_rows(C, what="row of the covariance")

@@ -170,7 +170,8 @@ class CallsElsewhere(Calls):
         return {TRANSFER: moves, WARM_UP: sum(there.warming)}
 
     def _wait(self, item: State | Solution) -> None:
-        self._place.wait(list(_values(item).values()))
+        # of a solver that starts again and again the arrays are in the state of one start
+        self._place.wait(list(_values(getattr(item, "current", item)).values()))
 
 
 def calls(solver: AnySolver) -> Calls:

@@ -21,6 +21,7 @@ from orthobench.contract.solver import AnySolver, Status
 from orthobench.harness.execution import Execution, ready_oracle
 from orthobench.harness.identity import Streams
 from orthobench.harness.judging import judged, stop_at, stop_of
+from orthobench.harness.restarts import on_all_components
 from orthobench.harness.stopping import USED_UP, Budget, Rule, RunStatus, Termination
 from orthobench.harness.trace import Checkpoint, Journal, Outcome, PointRule, Recording
 from orthobench.tools.machine import load
@@ -102,6 +103,7 @@ def record(
         Called with points, at most every 20 ms on the clock; says whether the run stops there.
     """
     marks: list[Checkpoint] = []
+    solver = on_all_components(solver, oracle)
 
     def keep(mark: Checkpoint, solution: Solution) -> None:
         marks.append(mark)
@@ -191,7 +193,8 @@ def _chunk(
     left = budget.left(now, start, execution.batch)
     # the rest that a wrong estimate leaves is not worth another run from the start
     if left < 1 or (solver.reruns and execution.clipped):
-        return Termination(RunStatus.BUDGET, "the budget is spent")
+        reason = f"the budget is spent {execution.state.reason}".rstrip()
+        return Termination(RunStatus.BUDGET, reason)
     wanted = target - now.work.steps
     execution.clipped = left < wanted
     execution.advance(int(min(wanted, left)))

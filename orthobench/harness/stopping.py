@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from enum import Enum
-from typing import Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias, cast
 
 from orthobench.contract.placed_solvers import SummarySolver
 from orthobench.contract.solver import AnySolver, Work
@@ -224,6 +224,13 @@ class Target:
 
     metric: str
     value: float
+
+    def __post_init__(self) -> None:
+        metric, value = cast(Any, self.metric), cast(Any, self.value)
+        number = isinstance(value, (int, float)) and not isinstance(value, bool)
+        if not isinstance(metric, str) or not number or math.isnan(value):
+            given = f"{quoted(metric)}, {quoted(value)}"
+            raise UsageError(f"a target is the name of a metric and a number, not {given}")
 
     def __call__(self, checkpoint: Progress) -> Termination | None:
         """Return why the run stops at a checkpoint, or None.

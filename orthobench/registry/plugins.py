@@ -7,17 +7,18 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib.metadata import Distribution, EntryPoint, entry_points
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
-from orthobench.contract.parameters import ParameterError, make
+from orthobench.contract.parameters import ParameterError, make, parameters_of
 from orthobench.contract.placed_solvers import PlacedSolver, elsewhere
-from orthobench.contract.problem import AnyProblem
+from orthobench.contract.problem import AnyProblem, Oracle, Problem
 from orthobench.contract.solver import AnySolver
-from orthobench.errors import UsageError, unknown
+from orthobench.errors import UsageError, quoted, unknown
+from orthobench.harness.restarts import restarted
 from orthobench.registry.claims import Paper
 from orthobench.registry.plugin_checks import (
     PluginError,
@@ -74,15 +75,29 @@ class Plugin:
 
 @dataclass(frozen=True)
 class Provided(Generic[T]):
-    """A class of solvers or problems, the path of a suite or a paper, with its plugin."""
+    """A class of solvers or problems, the path of a suite or a paper, with its plugin.
+
+    Attributes
+    ----------
+    item : object
+    plugin : Plugin
+    others : tuple of Provided
+        Further solvers of the same name, each for another family.
+    """
 
     item: T
     plugin: Plugin
+    others: tuple[Provided[T], ...] = ()
 
     @property
     def version(self) -> tuple[str, str]:
         """Name and version of the distribution that brings it."""
         return (self.plugin.distribution or self.plugin.name, self.plugin.version)
+
+    @property
+    def all(self) -> tuple[Provided[T], ...]:
+        """All of this name, the first of them first."""
+        return (self, *self.others)
 
 
 @dataclass
@@ -166,25 +181,110 @@ class Registry:
             raise PluginError(f"{plugin}: {error}") from error
         for kind, items in brought.items():
             for name in items.keys() & self._of_kind(kind).keys():
-                first = self._of_kind(kind)[name].plugin
-                raise PluginError(f"{plugin} brings {kind} {name!r}, which {first} brings already")
+                for there in self._of_kind(kind)[name].all:
+                    if kind != "solver" or _overlap(items[name].needs, there.item.needs):
+                        raise PluginError(
+                            f"{plugin} brings {kind} {name!r}, which {there.plugin} brings already"
+                        )
         for kind, items in brought.items():
-            self._of_kind(kind).update({name: Provided(i, plugin) for name, i in items.items()})
+            known = self._of_kind(kind)
+            for name, item in items.items():
+                held = known[name].all if name in known else ()
+                first, *others = sorted((*held, Provided(item, plugin)), key=_of_a_plugins_family)
+                known[name] = replace(first, others=tuple(replace(o, others=()) for o in others))
         self.plugins.append(plugin)
 
-    def solver(self, name: str, parameters: Mapping[str, Any] | None = None) -> AnySolver:
-        """Make the solver with a name.
+    def register(self, cls: type) -> str:
+        """Add a class of a file, a script or a notebook; return its name.
+
+        Raises
+        ------
+        PluginError
+            Where it could not run.
+        UsageError
+            Where something installed has its name.
+        """
+        kind = "problem" if issubclass(cls, Problem) else "solver"
+        name, known = KINDS[kind][1](cls), self._of_kind(kind)
+        there = known.get(name)
+        if there is None or there.plugin is OWN:
+            known[name] = Provided(cls, OWN)
+        elif there.item is not cls:
+            raise UsageError(
+                f"{cls.__name__} has the name of {kind} {name!r} of {there.plugin}: give it another"
+            )
+        return name
+
+    def extended(self) -> Registry:
+        """Return a copy that more classes can be added to."""
+        return replace(self, solvers=dict(self.solvers), problems=dict(self.problems))
+
+    def base_of(self, oracle: Oracle) -> type[AnyProblem]:
+        """Return the base class of the family whose problems offer what an oracle does.
+
+        Raises
+        ------
+        UsageError
+            Where there is none.
+        """
+        kinds = type(oracle).__mro__
+        items: list[Any] = [provided.item for provided in self.problems.values()]
+        classes: list[Any] = [cls for cls in items if isinstance(cls, type)]  # not given instances
+        bases: dict[Any, type[AnyProblem]]
+        bases = {cls: next(b for b in cls.__mro__ if "family" in vars(b)) for cls in classes}
+        offered: dict[Any, type[AnyProblem]] = {
+            one.offers: bases[cls] for cls in classes for one in (bases[cls], cls)
+        }
+        if not (fit := [kind for kind in kinds if kind in offered]):
+            raise UsageError(
+                f"no installed family has problems that offer a {type(oracle).__name__}: pass a "
+                "Problem instead of its instance"
+            )
+        return offered[fit[0]]
+
+    def solver(
+        self,
+        name: str,
+        parameters: Mapping[str, Any] | None = None,
+        offers: type[Oracle] | None = None,
+    ) -> AnySolver:
+        """Make the solver with a name; `offers` as in `solver_class`.
 
         Raises
         ------
         UsageError
             On an unknown name, where it suggests the nearest, or a wrong parameter.
         """
-        cls = self._find("solver", self.solvers, name)
+        cls = self.solver_class(name, offers).item
         given = dict(parameters or {})
         if "on" in given and not issubclass(cls, PlacedSolver):
             _refuse_elsewhere(name, given.pop("on"))
-        return make(cls, given, f"solver {name}")
+        own = any(p.name == "restarts" for p in parameters_of(cls))
+        starts = None if own else given.pop("restarts", None)
+        solver = make(cls, given, f"solver {name}")
+        return solver if starts is None else restarted(solver, starts)
+
+    def solver_class(
+        self, name: str, offers: type[Oracle] | None = None
+    ) -> Provided[type[AnySolver]]:
+        """Return the class of solvers with a name.
+
+        Parameters
+        ----------
+        name : str
+        offers : type of Oracle, optional
+            What the solver is to work on, which chooses where families share a name; the first
+            where none of them can, or nothing is said.
+
+        Raises
+        ------
+        UsageError
+            On an unknown name; suggests the nearest.
+        """
+        self._find("solver", self.solvers, name)
+        known = self.solvers[name].all
+        able = [one for one in known if offers and issubclass(offers, one.item.needs)]
+        return (able or known)[0]
 
     def problem(self, name: str, parameters: Mapping[str, Any] | None = None) -> AnyProblem:
         """Make the problem with a name.
@@ -194,7 +294,10 @@ class Registry:
         UsageError
             On an unknown name, where it suggests the nearest, or a wrong parameter.
         """
-        return make(self.problem_class(name), parameters or {}, f"problem {name}")
+        item: Any = self.problem_class(name)
+        if isinstance(item, Problem):  # its instance is given
+            return item
+        return make(item, parameters or {}, f"problem {name}")
 
     def problem_class(self, name: str) -> type[AnyProblem]:
         """Return the class of problems with a name.
@@ -227,6 +330,8 @@ class Registry:
         return self._find("paper", self.papers, name)
 
     def _find(self, kind: str, provided: Mapping[str, Provided[T]], name: str) -> T:
+        if not isinstance(name, str):
+            raise UsageError(f"a {kind} is named by a str, not by {quoted(name)}")
         if name in provided:
             return provided[name].item
         text = str(unknown(kind, name, provided))
@@ -243,6 +348,29 @@ class Registry:
         return provided
 
 
+OWN = Plugin("own")
+"""What brings the classes of a file, a script or a notebook."""
+
+
+def register(cls: type[T]) -> type[T]:
+    """Put a class of solvers or problems into the catalogue of this process, by its name.
+
+    Parameters
+    ----------
+    cls : type of Solver or Problem
+        Returned as it is, so that this can stand above a class as a decorator.
+
+    Raises
+    ------
+    PluginError
+        Where it could not run.
+    UsageError
+        Where something installed has its name.
+    """
+    catalogue().register(cls)
+    return cls
+
+
 @cache
 def catalogue() -> Registry:
     """Return all that is installed: ``solvers``, ``problems``, ``suites`` and ``papers`` by name.
@@ -250,6 +378,21 @@ def catalogue() -> Registry:
     Plugins are loaded once a process. Those that cannot be used are in ``broken``, with the reason.
     """
     return Registry.installed()
+
+
+def _of_a_plugins_family(provided: Provided[Any]) -> bool:
+    """Return whether a solver works on an oracle of a plugin, rather than one of orthobench."""
+    needs = getattr(provided.item, "needs", Oracle)
+    return not needs.__module__.startswith(f"{GROUP}.")
+
+
+def _overlap(one: type[Oracle], other: type[Oracle]) -> bool:
+    """Return whether an oracle may be what both of two solvers work on."""
+    return issubclass(one, other) or issubclass(other, one)
+
+
+def _own_first(point: EntryPoint) -> tuple[bool, str]:
+    return (_plugin(point).distribution != GROUP, point.name)
 
 
 def _plugin(point: EntryPoint) -> Plugin:

@@ -8,21 +8,45 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterable, Sequence
+from typing import Any
 
 import numpy as np
 
 from orthobench.contract.parameters import parameters_of
-from orthobench.contract.problem import AnyInstance, Solution
+from orthobench.contract.problem import AnyInstance, Instance, Solution
 from orthobench.contract.solver import AnySolver
-from orthobench.errors import OrthobenchError, UsageError, unknown
+from orthobench.errors import OrthobenchError, UsageError, quoted, unknown
 from orthobench.harness.cell import Cell, built
 from orthobench.harness.judging import VIOLATION
 from orthobench.harness.source_digests import warn_of_libraries
 from orthobench.harness.stopping import Budget, Rule, terminates
+from orthobench.registry.suite_file import LARGEST_SEED, MOST
 from orthobench.results.tuning import untunable
+from orthobench.tools.arrays import is_whole
 from orthobench.tools.collections import grouped
 from orthobench.tools.geometry import random_point
 from orthobench.tools.machine import Peak
+
+
+def check_settings(budget: object, seed: Any, until: object, threads: Any) -> None:
+    """Refuse settings of a run that are no such settings.
+
+    Raises
+    ------
+    UsageError
+    """
+    if budget is not None and not isinstance(budget, Budget):
+        raise UsageError(f"budget must be like ob.Budget(steps=1000), not {quoted(budget)}")
+    if not is_whole(seed) or not 0 <= seed <= LARGEST_SEED:
+        raise UsageError(
+            f"seed must be a whole number from 0 to {LARGEST_SEED}, not {quoted(seed)}"
+        )
+    if until is not None and not callable(until):
+        raise UsageError(
+            f"until must be like ob.Target('suboptimality', 1e-3), not {quoted(until)}"
+        )
+    if not is_whole(threads) or not 1 <= threads <= MOST:
+        raise UsageError(f"threads must be a whole number from 1 to {MOST}, not {quoted(threads)}")
 
 
 def check_instance(solver: AnySolver, instance: AnyInstance) -> None:
@@ -32,6 +56,11 @@ def check_instance(solver: AnySolver, instance: AnyInstance) -> None:
     ------
     UsageError
     """
+    if not isinstance(instance, Instance):
+        raise UsageError(
+            "problem must be a name, a problem or an instance such as ob.stochastic_pca(X, k=2), "
+            f"not {quoted(instance)}"
+        )
     if not isinstance(instance.oracle, solver.needs):
         offered = type(instance.oracle).__name__
         needed = solver.needs.__name__
@@ -67,7 +96,7 @@ def check_cells(planned: Collection[Cell]) -> None:
     _refuse_unmeasurable(planned)
     _refuse_idle(planned)
     _refuse_endless(planned)
-    warn_of_libraries(*{type(x) for p in planned for x in (p.solver, p.problem)})
+    warn_of_libraries(*{type(x) for p in planned for x in (p.solver.single, p.problem)})
 
 
 def _refuse_idle(planned: Iterable[Cell]) -> None:
@@ -102,7 +131,7 @@ def _refuse_missing_places(planned: Iterable[Cell]) -> None:
     packages are missing.
     """
     for solver in dict.fromkeys(p.solver for p in planned):
-        default = {p.name: p.default for p in parameters_of(type(solver))}.get("on", "numpy")
+        default = {p.name: p.default for p in parameters_of(type(solver.single))}.get("on", "numpy")
         if str(solver.place) != default and (why := solver.place.missing()):
             raise UsageError(f"nothing can be computed on {solver.place}: {why}")
 

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import itertools
 import math
-import re
-import shlex
 import tomllib
-from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import fields, replace
+from functools import partial
 from pathlib import Path
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeVar
 
 from orthobench.contract.parameters import ParameterError, parameters_of
 from orthobench.contract.placed_solvers import PlacedSolver, elsewhere
-from orthobench.contract.problem import AnyProblem
+from orthobench.contract.problem import AnyProblem, Oracle
 from orthobench.contract.solver import AnySolver
 from orthobench.errors import UsageError, quoted, unknown
 from orthobench.harness.cell import Level
@@ -23,14 +21,13 @@ from orthobench.harness.execution import MEASURES
 from orthobench.harness.identity import label
 from orthobench.harness.stopping import Budget, Target
 from orthobench.harness.suite import END, SCORES, TRIALS, Suite, SuiteProblem, SuiteSolver
-from orthobench.registry.plugins import Registry
+from orthobench.registry.entries import KeyPath, SuiteError, named
+from orthobench.registry.plugins import Provided, Registry
 from orthobench.tools import toml
 from orthobench.tools.places import place_of
 
 T = TypeVar("T")
 
-KeyPath: TypeAlias = tuple[str | int, ...]
-"""The path of a table or key: ``("solver", 0, "step")``."""
 
 KEYS = (
     "description", "seeds", "threads", "budget", "target", "tuning", "levels", "on", "measure",
@@ -49,49 +46,6 @@ MOST = 1_000_000
 
 LARGEST_SEED = 2**63 - 1
 """The largest whole number that a store can keep."""
-
-_TABLE = re.compile(r"^\s*(\[?)\[\s*([\w.\-]+)\s*\]")
-_KEY = re.compile(r"""^\s*["']?([\w\-]+)["']?\s*(?:\.[\w\-.\s]+)?=""")
-
-
-class SuiteError(Exception):
-    """An error at a key of a suite.
-
-    Parameters
-    ----------
-    path : tuple
-        The path of the key.
-    message : str
-    """
-
-    def __init__(self, path: KeyPath, message: str) -> None:
-        super().__init__(message)
-        self.path, self.message = path, message
-
-    def as_usage_error(self, source: str, text: str = "") -> UsageError:
-        """Return the error for users, with the source, the line where its text has it, and key."""
-        lines = line_numbers(text)
-        around = (self.path[:length] for length in range(len(self.path), 0, -1))
-        line = next((f", line {lines[path]}" for path in around if path in lines), "")
-        key = ".".join(part for part in self.path if isinstance(part, str))
-        return UsageError(f"{source}{line}: {key}: {self.message}".replace(": : ", ": "))
-
-
-def line_numbers(text: str) -> dict[KeyPath, int]:
-    """Return the number of the line, from 1, of each table and key of a TOML document, by path."""
-    numbers: dict[KeyPath, int] = {}
-    counts: Counter[str] = Counter()
-    table: KeyPath = ()
-    for number, line in enumerate(text.splitlines(), start=1):
-        if match := _TABLE.match(line):
-            name = match[2]
-            table = (name, counts[name]) if match[1] else tuple(name.split("."))
-            counts[name] += 1
-            numbers.setdefault((name,), number)
-            numbers[table] = number
-        elif match := _KEY.match(line):
-            numbers.setdefault((*table, match[1]), number)
-    return numbers
 
 
 def _require(condition: object, path: KeyPath, message: str) -> None:
@@ -135,7 +89,10 @@ def load(path: Path, registry: Registry, changes: Mapping[str, Any] | None = Non
     try:
         if "on" not in (changes or {}):
             _refuse_clusters(table)
-        suite = _parse(_changed(table, changes or {}), path.stem, registry)
+        kept = {key: value for key, value in table.items() if key not in (changes or {})}
+        ours, registry = named(changes or {}, registry)
+        table, registry = named(kept, registry, path.parent)
+        suite = _parse(_changed(table, ours), path.stem, registry)
     except SuiteError as error:
         if error.path[:1] and error.path[0] in (changes or {}):
             raise error.as_usage_error("command line") from None
@@ -149,6 +106,8 @@ def from_table(table: Mapping[str, Any], name: str, registry: Registry) -> Suite
     Parameters
     ----------
     table : mapping
+        Its problems and solvers may also be specifications, classes and objects: see
+        `orthobench.registry.entries.named`.
     name : str
     registry : Registry
         The solvers and problems that it may name.
@@ -159,7 +118,8 @@ def from_table(table: Mapping[str, Any], name: str, registry: Registry) -> Suite
         Where the suite cannot be run; names the key.
     """
     try:
-        return _parse(table, name, registry)
+        named_table, known = named(table, registry)
+        return _parse(named_table, name, known)
     except SuiteError as error:
         raise error.as_usage_error(name) from None
 
@@ -179,11 +139,13 @@ def _parse(table: Mapping[str, Any], name: str, registry: Registry) -> Suite:
     levels = _levels(table["levels"], ("levels",)) if "levels" in table else None
     measure = _text(table, "measure")
     _require_known([measure] if measure else [], (), "measure", MEASURES)
+    problems = tuple(_problems(_entries(table, "problem"), budget, levels, registry))
+    offered = tuple(dict.fromkeys(p.problem.offers for p in problems))
     suite = Suite(
         name=f"{name}-{measure}" if measure else name,
         description=_text(table, "description"),
-        problems=tuple(_problems(_entries(table, "problem"), budget, levels, registry)),
-        solvers=tuple(_solvers(_placed(table, registry), trials, registry)),
+        problems=problems,
+        solvers=tuple(_solvers(_placed(table, registry, offered), trials, registry, offered)),
         seeds=seeds,
         threads=_count(table, "threads", (), 1),
         target=_target(table.get("target")),
@@ -346,40 +308,55 @@ def _problems(
         for given in _crossed(settings, path):
             problem = _make(registry.problem, entry["name"], given, path)
             text = _label(entry, problem, given, path, labels)
-            version = registry.problems[problem.name].version
+            version = registry.problems[entry["name"]].version
             own_levels = _levels(problem.at, path) if at is None else at
             yield SuiteProblem(problem, text, own, version, own_levels)
 
 
 def _solvers(
-    entries: Sequence[Mapping[str, Any]], trials: int, registry: Registry
+    entries: Sequence[Mapping[str, Any]],
+    trials: int,
+    registry: Registry,
+    offered: Sequence[type[Oracle]],
 ) -> Iterator[SuiteSolver]:
     labels: set[str] = set()
     for i, entry in enumerate(entries):
         path: KeyPath = ("solver", i)
+        name, before = entry["name"], labels
         settings = {k: v for k, v in entry.items() if k not in ("name", "label")}
-        provided = registry.solvers.get(entry["name"])
-        declared = {p.name: p.grid for p in parameters_of(provided.item)} if provided else {}
-        grids = {
-            key: _grid(value, (*path, key), declared.get(key, ()))
-            for key, value in settings.items()
-            if isinstance(value, dict)
-        }
-        tuned = list(_crossed(grids, path))
-        message = f"{len(tuned)} trials, where tuning allows each solver {trials}"
-        _require(len(tuned) <= trials, (*path, next(iter(grids), "")), message)
-        fixed = {k: v for k, v in settings.items() if k not in grids}
-        for given in _crossed(fixed, path):
-            trials_of_one = [
-                _make(registry.solver, entry["name"], {**given, **point}, path) for point in tuned
-            ]
-            text = _label(entry, trials_of_one[0], given, path, labels)
-            version = registry.solvers[entry["name"]].version
-            for solver, point in zip(trials_of_one, tuned, strict=True):
-                yield SuiteSolver(solver, text, point, version)
+        for offers in _oracles(registry, name, offered):
+            make, own_labels = partial(registry.solver, offers=offers), set(before)
+            declared = _declared_grids(registry, name, offers)
+            grids = {
+                key: _grid(value, (*path, key), declared.get(key, ()))
+                for key, value in settings.items()
+                if isinstance(value, dict)
+            }
+            tuned = list(_crossed(grids, path))
+            message = f"{len(tuned)} trials, where tuning allows each solver {trials}"
+            _require(len(tuned) <= trials, (*path, next(iter(grids), "")), message)
+            fixed = {k: v for k, v in settings.items() if k not in grids}
+            for given in _crossed(fixed, path):
+                trials_of_one = [_make(make, name, {**given, **point}, path) for point in tuned]
+                text = _label(entry, trials_of_one[0], given, path, own_labels)
+                version = registry.solver_class(name, offers).version
+                for solver, point in zip(trials_of_one, tuned, strict=True):
+                    yield SuiteSolver(solver, text, point, version)
+            labels = labels | own_labels
 
 
-def _placed(table: Mapping[str, Any], registry: Registry) -> Sequence[Mapping[str, Any]]:
+def _oracles(
+    registry: Registry, name: str, offered: Sequence[type[Oracle]]
+) -> Sequence[type[Oracle] | None]:
+    """Return one of the oracles on offer for each solver with a name that takes any."""
+    known = registry.solvers[name].all if name in registry.solvers else ()
+    able = ([o for o in offered if issubclass(o, one.item.needs)][:1] for one in known)
+    return [offers for first in able for offers in first] or [None]
+
+
+def _placed(
+    table: Mapping[str, Any], registry: Registry, offered: Sequence[type[Oracle]]
+) -> Sequence[Mapping[str, Any]]:
     """Return the entries of solvers, each with the places of the suite unless it has its own."""
     entries = _entries(table, "solver")
     if "on" not in table:
@@ -387,7 +364,7 @@ def _placed(table: Mapping[str, Any], registry: Registry) -> Sequence[Mapping[st
     places = _listed(table["on"])
     placed = []
     for entry in entries:
-        provided = registry.solvers.get(entry["name"])
+        provided = _provided(registry, entry["name"], _oracles(registry, entry["name"], offered)[0])
         try:
             able = places if provided is None else among(places, provided.item)
         except UsageError as error:
@@ -410,6 +387,19 @@ def among(places: Sequence[Any], solver: type[AnySolver]) -> list[Any]:
         Where one is no place at all.
     """
     return [on for on in places if solver.computes_on(place_of(str(on)))]
+
+
+def _declared_grids(
+    registry: Registry, name: str, offers: type[Oracle] | None
+) -> dict[str, Sequence[Any]]:
+    provided = _provided(registry, name, offers)
+    return {p.name: p.grid for p in parameters_of(provided.item)} if provided else {}
+
+
+def _provided(
+    registry: Registry, name: str, offers: type[Oracle] | None
+) -> Provided[type[AnySolver]] | None:
+    return registry.solver_class(name, offers) if name in registry.solvers else None
 
 
 def _make(
@@ -462,31 +452,3 @@ def _label(
     _require(text not in taken, path, why)
     taken.add(text)
     return text
-
-
-def specification(text: str) -> dict[str, Any]:
-    """Parse ``NAME key=value ...``; a value that is not TOML is taken as a string.
-
-    Raises
-    ------
-    UsageError
-        If a word has no ``=``.
-    """
-    try:
-        name, *words = shlex.split(text)
-    except ValueError as error:
-        raise UsageError(f"cannot read {text!r}: {error}; write NAME key=value ...") from None
-    entry: dict[str, Any] = {"name": name}
-    for word in words:
-        key, equals, value = word.partition("=")
-        if not equals:
-            raise UsageError(f"cannot read {word!r} in {text!r}; write NAME key=value ...")
-        entry[key] = _value(value)
-    return entry
-
-
-def _value(text: str) -> Any:
-    try:
-        return toml.loads(f"value = {text}")["value"]
-    except tomllib.TOMLDecodeError:
-        return text

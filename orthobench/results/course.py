@@ -125,14 +125,14 @@ def matching(planned: Iterable[Cell], pattern: str | None) -> list[Cell]:
     if pattern is None:
         return list(planned)
     names = [(" ".join(pair_of(p)), p) for p in planned]
-    found = [p for name, p in names if fnmatchcase(name, pattern)]
-    if not found:
+    matches = [p for name, p in names if fnmatchcase(name, pattern)]
+    if not matches:
         near = get_close_matches(pattern, dict(names), n=3, cutoff=0)
         raise UsageError(
             f"no cell matches {quoted(pattern)}: cells are called PROBLEM SOLVER, such as "
             f"{' or '.join(map(repr, near))}, and * stands for anything"
         )
-    return found
+    return matches
 
 
 def complete(store: Store, suite: Suite, planned: Iterable[Cell]) -> Sequence[Run]:

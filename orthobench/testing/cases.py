@@ -132,9 +132,10 @@ def cases(package: str, registry: Registry, plain: Plain = _NONE) -> Iterator[Ca
     own = [p.item for p in registry.problems.values() if p.plugin in plugins]
     checkable = [item for item in own if not any(p.required for p in parameters_of(item))]
     for items in (registry.solvers, registry.problems):
-        for name, provided in items.items():
-            if provided.plugin in plugins:
-                yield from _of_class(name, provided.item, plain, checkable)
+        for name, first in items.items():
+            for provided in first.all:
+                if provided.plugin in plugins:
+                    yield from _of_class(name, provided.item, plain, checkable)
 
 
 def plugins_of(package: str, registry: Registry) -> list[Plugin]:

@@ -26,6 +26,9 @@ Array: TypeAlias = NDArray[np.float64]
 KEPT = 64
 """Most rows of identity matrices that are kept: making a small one takes as long as using it."""
 
+Scalar = TypeVar("Scalar", bound=np.generic)
+"""A type of the entries of arrays."""
+
 AnyArray = TypeVar("AnyArray", bound=Any)
 """An array of any library."""
 
@@ -197,7 +200,24 @@ def array_of(data: object, what: str) -> NDArray[np.generic]:
             return np.asarray(data)
         except ValueError:
             raise DataError(f"{what} are lists of different lengths") from None
+        except (RuntimeError, TypeError) as error:  # a tensor elsewhere, or one with a gradient
+            said = str(error).splitlines()[0]
+            raise DataError(f"{what} cannot be read as an array of numpy: {said}") from None
     raise DataError(f"{what} must be an array, not of type {type(data).__name__}")
+
+
+def unshared(values: NDArray[Scalar]) -> NDArray[Scalar]:
+    """Return an array that its caller does not change later: a copy, where it could.
+
+    Memory maps are returned as they are, since copying would read them whole; so are arrays that
+    nobody can write into.
+    """
+    at: object = values
+    frozen = True
+    while isinstance(at, np.ndarray):
+        frozen, at = frozen and not at.flags.writeable, at.base
+    kept = isinstance(at, mmap.mmap) or (frozen and at is None)
+    return values if kept else values.copy(order="K")
 
 
 def is_array_like(data: object) -> bool:
@@ -208,6 +228,13 @@ def is_array_like(data: object) -> bool:
     return isinstance(data, (str, bytes, os.PathLike, Mapping)) or any(
         hasattr(data, k) for k in kinds
     )
+
+
+def is_number(value: Any) -> bool:
+    """Whether a value is a real number that fits a float; True and False are none."""
+    kinds = (int, float, np.integer, np.floating)
+    real = isinstance(value, kinds) and not isinstance(value, bool)
+    return real and bool(abs(value) < 2.0**1023)
 
 
 def is_whole(value: object) -> bool:
@@ -252,7 +279,7 @@ def real(values: ArrayLike, what: str) -> Array:
     DataError
         Where they are not real numbers; says what they are.
     """
-    given = np.asarray(values)
+    given = array_of(values, what)
     if given.dtype.kind not in "fiub":
         raise DataError(f"{what} must be real numbers, not of dtype {given.dtype}")
     return given.astype(np.float64, copy=False)

@@ -344,7 +344,7 @@ def rows_of(data: object, what: str) -> NDArray[np.generic] | Rows:
     if isinstance(data, Rows):
         return data
     if hasattr(data, "tocsr"):
-        return SparseRows(data)
+        return SparseRows(data.tocsr(copy=True))
     library = _library(data)
     return array_of(data, what) if library is None else LIBRARIES[library](data)
 

@@ -14,7 +14,7 @@ MOST_CHARACTERS = 2**20
 """The most characters of a document."""
 
 MOST_DOTS = 100
-"""The most dots on a line: for those of a key the parser needs the square of their number."""
+"""The most dots on a line: for a dotted key the parser needs their number squared in memory."""
 
 
 def text_of(path: Path) -> str:

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from orthobench.contract import Array, DataError, Instance, UsageError, check_rows, matrix
+from orthobench.tools.arrays import array_of, is_number, is_whole
 from orthobench_cca.covariances import SINGULAR, covariances
 from orthobench_cca.judge import Judge
 from orthobench_cca.oracle import PairsOracle
@@ -22,9 +23,9 @@ def cca(
 
     Parameters
     ----------
-    X : array_like, shape (N, p)
-    Y : array_like, shape (N, q)
-        Pairs (x, y) in rows. They are copied, and centred.
+    X : array_like, sparse matrix or DataFrame, shape (N, p)
+    Y : array_like, sparse matrix or DataFrame, shape (N, q)
+        Pairs (x, y) in rows. They are copied, made dense, and centred.
     k : int
         Number of canonical variables, 1 <= k <= min(p, q).
     ridge : float
@@ -60,9 +61,9 @@ def cca(
     if len(left) != len(right):
         raise DataError(f"X has {len(left)} rows and Y {len(right)}: they must be pairs")
     most = min(left.shape[1], right.shape[1])
-    if isinstance(k, bool) or int(k) != k or not 1 <= k <= most:
+    if not is_whole(k) or not 1 <= k <= most:
         raise UsageError(f"k must be a whole number between 1 and {most}, not {k}")
-    if not 0 <= ridge < np.inf:
+    if not is_number(ridge) or not 0 <= ridge < np.inf:
         raise UsageError(f"ridge must be finite and at least 0, not {ridge}")
     S = covariances(left, right, ridge)
     _refuse_singular(S.xx, "X")
@@ -77,7 +78,8 @@ def cca(
 
 
 def _centred(data: ArrayLike, name: str) -> Array:
-    rows = np.array(matrix(np.asarray(data), f"the rows of {name}"), dtype=np.float64)
+    what = f"the rows of {name}"
+    rows = matrix(array_of(data, what), what).astype(np.float64)
     try:
         check_rows(rows, 0, int)
     except DataError as error:

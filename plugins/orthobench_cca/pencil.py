@@ -15,6 +15,7 @@ from orthobench.contract import (
     check_rows,
     matrix,
 )
+from orthobench.tools.arrays import array_of, is_whole
 from orthobench_cca.covariances import SINGULAR, normalized, whitening
 from orthobench_cca.judge import dependent, distance
 
@@ -116,7 +117,7 @@ def generalized_eigenvectors(A: ArrayLike, B: ArrayLike, k: int) -> Instance[Pen
     A, B = _symmetric(A, "A"), _symmetric(B, "B")
     if A.shape != B.shape:
         raise DataError(f"A is of shape {A.shape} and B of {B.shape}: they must be the same")
-    if isinstance(k, bool) or int(k) != k or not 1 <= k <= len(A):
+    if not is_whole(k) or not 1 <= k <= len(A):
         raise UsageError(f"k must be a whole number between 1 and {len(A)}, not {k}")
     spread = np.linalg.eigvalsh(B)
     if not spread[0] > SINGULAR * abs(spread[-1]):
@@ -134,7 +135,8 @@ def generalized_eigenvectors(A: ArrayLike, B: ArrayLike, k: int) -> Instance[Pen
 
 
 def _symmetric(data: ArrayLike, name: str) -> Array:
-    S = np.array(matrix(np.asarray(data), f"the rows of {name}"), dtype=np.float64)
+    what = f"the rows of {name}"
+    S = matrix(array_of(data, what), what).astype(np.float64)
     check_rows(S, what=f"row of {name}")
     if S.shape[0] != S.shape[1] or np.abs(S - S.T).max() > SYMMETRIC * np.abs(S).max():
         raise DataError(f"{name} must be a symmetric matrix")

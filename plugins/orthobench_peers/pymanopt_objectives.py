@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from math import comb
 from typing import Any
 
 import numpy as np
@@ -11,9 +10,7 @@ import numpy as np
 from orthobench.contract import Array, Oracle, UsageError, flops
 from orthobench.families.stiefel import StiefelOracle
 from orthobench.families.symmetric_tucker import (
-    MomentOracle,
     SymmetricTensorOracle,
-    full_tensors,
     sample_moments,
 )
 from orthobench_peers.pymanopt_manifolds import FlopCounter, grassmann, stiefel
@@ -109,6 +106,14 @@ class StiefelObjective(Objective):
         self.calls += self.oracle.terms
         return self.oracle.gradient(U) / self.unit
 
+    def hessian(self, U: Array, V: Array) -> Array:
+        """Return the oracle's Hessian product, or central differences where it has none."""
+        if self.oracle.hessian is None:
+            return super().hessian(U, V)
+        self.counted += self.oracle.hessian_flops
+        self.calls += self.oracle.terms
+        return self.oracle.hessian(U, V) / self.unit
+
     def scale(self, U: Array) -> float:
         """Return one, having made the norm of the gradient, without projection, the unit of all.
 
@@ -155,21 +160,10 @@ class TuckerObjective(Objective):
 
     def _cores(self, U: Array) -> tuple[Array, Array]:
         if self._last is None or self._last[0] is not U:
-            W = self._partial(U)
+            W, work = self.oracle.partial_core(U)
             self._last = U, W, U.T @ W
-            self.counted += self._partial_flops() + flops.gemm(U.shape[1], W.shape[1], len(U))
+            self.counted += work.flops + flops.gemm(U.shape[1], W.shape[1], len(U))
         return self._last[1:]
-
-    def _partial(self, U: Array) -> Array:
-        if isinstance(self.oracle, MomentOracle):
-            return sample_moments.partial_core(self.oracle.X, U, self.order)
-        return full_tensors.partial_core(self.oracle.T, U)
-
-    def _partial_flops(self) -> int:
-        n, r, d = self.oracle.n, self.oracle.k, self.order
-        if isinstance(self.oracle, MomentOracle):
-            return 2 * len(self.oracle.X) * n * (r + comb(r + d - 2, d - 1))
-        return sum(2 * n ** (d - j + 1) * r**j for j in range(1, d))
 
 
 class MomentObjective(Objective):

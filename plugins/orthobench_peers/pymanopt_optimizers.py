@@ -250,8 +250,8 @@ class PymanoptConjugateGradient(Pymanopt):
 class PymanoptTrustRegions(Pymanopt):
     """Pymanopt's TrustRegions: truncated conjugate gradients within a trust region.
 
-    As `pymanopt-steepest-descent`. Hessian-vector products are central differences of the gradient,
-    which take two gradients each, since oracles offer no others.
+    As `pymanopt-steepest-descent`. Hessian-vector products are those of the instance, where it has
+    them (`orthobench.stiefel`); else central differences of the gradient, two gradients each.
 
     Parameters
     ----------
@@ -262,8 +262,8 @@ class PymanoptTrustRegions(Pymanopt):
 
     Notes
     -----
-    As `pymanopt-steepest-descent`, and two gradients and a Hessian of the manifold for each inner
-    iteration.
+    As `pymanopt-steepest-descent`, and a Hessian product or two gradients, and a Hessian of the
+    manifold, for each inner iteration.
 
     References
     ----------

@@ -7,6 +7,7 @@ from numpy.typing import ArrayLike
 
 from orthobench.contract import Array, DataError, Instance
 from orthobench.contract.problem import unchanged
+from orthobench.tools.arrays import array_of
 from orthobench_polar.judge import Judge, no_violation
 from orthobench_polar.oracle import PolarOracle, read_only
 
@@ -46,7 +47,7 @@ def polar(A: ArrayLike) -> Instance[PolarOracle]:
     >>> outcome.trace[-1].metrics["distance"] < 1e-13
     True
     """
-    given = np.asarray(A)
+    given = array_of(A, "the entries of A")
     if given.ndim not in (2, 3) or not given.size:
         raise DataError(f"A must be a matrix or a batch of them, not of shape {given.shape}")
     if given.dtype.kind not in "fiu":

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from orthobench.contract import Array, Oracle
 from orthobench.families.stiefel.stacks import sizes
@@ -34,7 +35,7 @@ class PolarOracle(Oracle):
         return tuple(self.A.shape)
 
 
-def read_only(A: Array) -> Array:
+def read_only(A: NDArray[np.generic]) -> Array:
     """Return a copy that nobody can write into."""
     owned = np.array(A, dtype=np.float64)
     owned.flags.writeable = False

@@ -152,7 +152,7 @@ def test_a_row_that_is_not_finite_is_refused_before_anything_is_written(
     X = np.random.default_rng(0).standard_normal((100, 5))
     X[30, 2] = np.inf
     np.save(tmp_path / "bad.npy", X)
-    problem = f"npy-pca path=bad.npy k=2 normalization={normalization}"
+    problem = f"npy-stochastic-pca path=bad.npy k=2 normalization={normalization}"
     result = call("run", "-p", problem, "-s", "incremental-pca", code=2)
     assert "sample 30" in result.stderr
     assert "feature 2" in result.stderr
@@ -161,7 +161,7 @@ def test_a_row_that_is_not_finite_is_refused_before_anything_is_written(
 
 def test_more_components_than_features_are_refused(call, tmp_path):
     np.save(tmp_path / "x.npy", np.eye(5))
-    result = call("run", "-p", "npy-pca path=x.npy k=6", "-s", "oja", code=2)
+    result = call("run", "-p", "npy-stochastic-pca path=x.npy k=6", "-s", "oja", code=2)
     assert "k = 6 is more than the data's dimension d = 5" in result.stderr
 
 
@@ -197,7 +197,7 @@ def test_a_trial_that_is_not_chosen_may_fail(call, suite):
         (["show", "msg", "--suite", "mnist"], "'msg' is not a store"),
         (["run", "-p", "digits kk"], "NAME key=value"),
         (["run", "-p", "digits", "-s", "oja step=0"], "step must be > 0"),
-        (["run", "-p", "npy-pca k=2"], "needs path"),
+        (["run", "-p", "npy-stochastic-pca k=2"], "needs path"),
         (["show", "incremental"], "did you mean"),
         (["show", "nothing.sqlite"], "unknown"),
         (["export", "nothing.sqlite"], "there is no store"),

@@ -1,7 +1,7 @@
 """The orthogonal group: minimize any function of an orthogonal matrix, U'U = I, U square.
 
-The group has two components, det U = 1 and det U = -1. Methods that rotate stay on the one that
-they start on, and the optimum may be on the other: start on both.
+The group has two components, det U = 1 and det U = -1. Methods stay on the one that they start on,
+and the optimum may be on the other: `orthogonal_group` has them start on both.
 """
 
 from orthobench.families.orthogonal_group.maker import Judge, orthogonal_group

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Literal
 
 import numpy as np
 
-from orthobench.contract.problem import Instance, unchanged
-from orthobench.errors import UsageError
+from orthobench.contract.problem import Instance, Solution, unchanged
+from orthobench.errors import UsageError, unknown
 from orthobench.families import stiefel
 from orthobench.families.orthogonal_group.problem import OrthogonalGroupOracle
 from orthobench.families.stiefel import Cost, Gradient, feasible, violation
 from orthobench.families.stiefel.functions import check_functions
+from orthobench.families.stiefel.judge import with_determinant
 from orthobench.tools.arrays import Array
 from orthobench.tools.geometry import random_point
 
@@ -77,8 +80,17 @@ def gradient_norm(U: Array, G: Array) -> float:
     return float(np.linalg.norm(S - S.T)) / 2
 
 
+COMPONENTS = {"both": 0, "+1": 1, "-1": -1}
+"""The determinants by the names of the components of the group; 0 for both."""
+
+
 def orthogonal_group(
-    cost: Cost, gradient: Gradient | None = None, *, n: int, best: float | None = None
+    cost: Cost,
+    gradient: Gradient | None = None,
+    *,
+    n: int,
+    best: float | None = None,
+    component: Literal["both", "+1", "-1"] = "both",
 ) -> Instance[OrthogonalGroupOracle]:
     """Make an instance of your own function of an orthogonal matrix, to be minimized.
 
@@ -92,24 +104,32 @@ def orthogonal_group(
     n : int
         Rows and columns of U.
     best : float, optional
-        The least cost over both components of the group, where it is known. Without it the judge
+        The least cost over the components asked for, where it is known. Without it the judge
         reports no ``objective_gap``.
+    component : {"both", "+1", "-1"}
+        The matrices asked for, by their determinant: rotations, SO(n), are ``"+1"``. Methods stay
+        on the component that they start on. With ``"both"`` a solver that has converged begins
+        again at its start with one column reflected, all on the clock, and the better end is the
+        solution; where the budget ends the run before, its reason says so. With ``"+1"`` or
+        ``"-1"`` it starts there, and a point of the other component violates the constraint.
 
     Returns
     -------
     Instance
-        Its metrics are those of `orthobench.families.orthogonal_group.maker.Judge`.
+        Its metrics are those of `orthobench.families.orthogonal_group.maker.Judge`, and
+        ``determinant``, 1 or -1.
 
     Raises
     ------
     UsageError
-        Where n is not an integer >= 1; where the cost is not a finite number at a random
-        orthogonal matrix, or writes into it; where the gradient there has a wrong shape, is not
-        finite, or disagrees with finite differences of the cost.
+        Where n is not an integer >= 1; where there is no such component; where the cost is not a
+        finite number at a random orthogonal matrix, or writes into it; where the gradient there
+        has a wrong shape or is not finite; where its Taylor error, along a curve on the group,
+        neither vanishes nor falls faster than the step.
 
     Notes
     -----
-    Making it takes one evaluation of the cost; with a gradient, two more, and one of that. A
+    Making it takes one evaluation of the cost; with a gradient, twelve more, and one of that. A
     solver that rotates, such as `givens`, tries a rotation with 18 evaluations of a cost that is
     a polynomial in U of degree 4 or less, and with more of any other
     (`orthobench.families.orthogonal_group.planes.minimize`). Derive from `OrthogonalGroupOracle`
@@ -133,9 +153,19 @@ def orthogonal_group(
     check_functions(cost, gradient, best, U, "U", f"a random orthogonal {U.shape} matrix")
     gap = None if best is None else lambda U: cost(U) - best
     known = {} if best is None else {"objective_gap": 0.0, "objective": float(best)}
-    oracle = OrthogonalGroupOracle(cost, size, gradient)
-    judge = Judge(cost, gap, gradient)
-    return Instance(oracle, judge, known, violation, unchanged, finish=feasible)
+    if component not in tuple(COMPONENTS):
+        raise unknown("component of the orthogonal group", str(component), COMPONENTS)
+    asked = COMPONENTS[component]
+    oracle = OrthogonalGroupOracle(cost, size, gradient, asked)
+    judge = Judge(cost, gap, gradient, with_determinant)
+    left = partial(_violation, determinant=asked)
+    return Instance(oracle, judge, known, left, unchanged, finish=feasible)
+
+
+def _violation(solution: Solution, determinant: int) -> float:
+    """Return the constraint violation, with 2, the distance of SO(n) and its other component."""
+    X = feasible(solution).point
+    return violation(solution) + 2.0 * bool(np.linalg.slogdet(X)[0] == -determinant)
 
 
 def _size(n: object) -> int:

@@ -29,6 +29,8 @@ class OrthogonalGroupOracle(FunctionOracle):
         Rows and columns of U.
     gradient : callable, optional
         Maps U to the matrix of partial derivatives (n, n), not projected.
+    determinant : int, optional
+        As in `orthobench.families.stiefel.FunctionOracle`.
 
     Attributes
     ----------
@@ -39,8 +41,14 @@ class OrthogonalGroupOracle(FunctionOracle):
 
     portable = False
 
-    def __init__(self, cost: Cost, n: int, gradient: Gradient | None = None) -> None:
-        super().__init__(cost, n, n, gradient)
+    def __init__(
+        self,
+        cost: Cost,
+        n: int,
+        gradient: Gradient | None = None,
+        determinant: int | None = None,
+    ) -> None:
+        super().__init__(cost, n, n, gradient, determinant=determinant)
         self.carry_flops, self.restriction_flops, self.rotation_flops = 0, 0, givens(n)
 
     def carry(self, U: Array) -> Any:

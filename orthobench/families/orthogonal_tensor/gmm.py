@@ -286,7 +286,7 @@ def _source(X: NDArray[np.generic] | Rows | ArraySource | Iterable[Array]) -> Sa
     if isinstance(X, ArraySource):
         return X
     table = is_array_like(X) and not isinstance(X, (list, tuple))
-    if table or is_lazy(X) or isinstance(X, (np.ndarray, Rows)):
+    if table or is_lazy(X) or isinstance(X, (np.ndarray, Rows)) or not isinstance(X, Iterable):
         return ArraySource(rows_of(X, "the samples"))
     if iter(X) is X:
         raise UsageError(

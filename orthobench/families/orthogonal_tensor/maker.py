@@ -185,7 +185,7 @@ def _checked(given: NDArray[np.generic]) -> Array:
 
 
 def _checked_factors(factors: Array, n: int) -> Array:
-    known = real(factors, "the true factors")
+    known = real(factors, "the true factors").copy()
     if known.ndim != 2 or len(known) != n or not 1 <= known.shape[1] <= n:
         raise DataError(
             f"the true factors must be of shape ({n}, r), r <= {n}, not {np.shape(factors)}"

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from orthobench.contract.parameters import parameter
-from orthobench.contract.problem import Oracle, Problem, Solution
+from orthobench.contract.problem import Oracle, Problem, Solution, Work
 from orthobench.tools import flops
 from orthobench.tools.arrays import Array, copied, identity, in_rows, like, namespace
 
@@ -33,6 +33,11 @@ class AnyOrderOracle(Oracle):
         self.T = np.ascontiguousarray(T).view()
         self.T.flags.writeable = False
         self.n = self.k = len(T)
+
+    def objective(self, solution: Solution) -> tuple[float, Work]:
+        """Return minus the sum of the squares of the weights: the residual, up to a constant."""
+        w: Any = solution.weights
+        return -float(namespace(w).sum(w * w)), Work(flops=2 * self.n)
 
 
 class TensorOracle(AnyOrderOracle):

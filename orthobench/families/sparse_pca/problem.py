@@ -12,11 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from orthobench.contract.parameters import parameter
-from orthobench.contract.problem import Oracle, Problem, Solution
+from orthobench.contract.problem import Oracle, Problem, Solution, Work
 from orthobench.contract.samples import SampleOracle
 from orthobench.errors import DataError
 from orthobench.families.sources import ArraySource
 from orthobench.tools.arrays import Array, namespace
+from orthobench.tools.flops import gemm, svd
 from orthobench.tools.places import Place
 
 
@@ -105,6 +106,15 @@ class SparsePCAOracle(Oracle):
         if not math.isfinite(longest):
             raise DataError("the data are not finite, or too large to be squared")
         return math.ldexp(1.0, math.frexp(longest)[1])
+
+    def objective(self, solution: Solution) -> tuple[float, Work]:
+        """Return gamma |Z|_1 - |A'Z|_*, without a penalty where the method has none."""
+        host: Any = self.place.to_numpy if self.place.moves else np.asarray
+        A, Z = host(self.A) / self.unit, host(solution.point)
+        gamma = getattr(solution, "gamma", None) or 0.0
+        explained = float(np.linalg.svd(A.T @ Z, compute_uv=False).sum())
+        work = Work(flops=gemm(self.samples, self.k, self.n) + svd(self.samples, self.k))
+        return gamma / self.unit * float(np.abs(Z).sum()) - explained, work
 
     def to(self, place: Place) -> Self:
         """Return a copy with the data at a place, and a stream of their samples there."""

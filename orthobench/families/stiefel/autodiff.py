@@ -46,6 +46,15 @@ class Differentiated(ABC):
         """Return the gradient at X."""
         return self.both(X)[1]
 
+    def product(self, hessian: Callable[[Any, Any], Any]) -> Callable[[Array, Array], Array]:
+        """Return a Hessian product of the library as one of NumPy arrays."""
+
+        def of_numpy(X: Array, V: Array) -> Any:
+            with self.exact():
+                return self.to_numpy(hessian(self.from_numpy(X), self.from_numpy(V)))
+
+        return of_numpy
+
     def value_there(self, X: Any) -> Any:
         """Return the cost at an array of the library, as one."""
         return self.cost(X)

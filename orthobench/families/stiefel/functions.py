@@ -10,8 +10,8 @@ import numpy as np
 from orthobench.errors import DataError, UsageError
 from orthobench.families.stiefel.autodiff import Differentiated
 from orthobench.families.stiefel.judge import projected
-from orthobench.families.stiefel.problem import Cost, Gradient, StiefelOracle
-from orthobench.tools.arrays import Array, copied
+from orthobench.families.stiefel.problem import Cost, Gradient, Hessian, StiefelOracle
+from orthobench.tools.arrays import Array, copied, is_number
 from orthobench.tools.geometry import polar, random_point
 from orthobench.tools.places import Place
 
@@ -33,6 +33,11 @@ class FunctionOracle(StiefelOracle):
         Orthonormal columns to begin at, in place of the random point that the harness draws.
     both : callable, optional
         Maps X to cost and gradient, where both share work.
+    determinant : int, optional
+        Of a square X: that of the component to begin on, 1 or -1; 0 for both, one after the other;
+        by default that of the start.
+    hessian : callable, optional
+        Maps X and V to the derivative of the gradient at X along V, (n, p).
     """
 
     portable = True
@@ -45,7 +50,11 @@ class FunctionOracle(StiefelOracle):
         gradient: Gradient | None = None,
         start: Array | None = None,
         both: Callable[[Array], tuple[float, Array]] | None = None,
+        determinant: int | None = None,
+        hessian: Hessian | None = None,
     ) -> None:
+        self.hessian = hessian
+        self.determinant, self.components = determinant, 2 if determinant == 0 else 1
         self.cost, self.partials, self.n, self.k = cost, gradient, n, p
         self._given, self.both = start, both
 
@@ -56,7 +65,17 @@ class FunctionOracle(StiefelOracle):
 
     @start.setter
     def start(self, drawn: Any) -> None:
-        vars(self)["start"] = drawn if self._given is None else copied(self._given)
+        self._begin_at(drawn if self._given is None else copied(self._given))
+
+    def start_again(self, number: int, rng: np.random.Generator) -> None:
+        """Draw another start; on both components that is every other, reflected between."""
+        again = self.components == 1 or number % 2 == 0
+        drawn = random_point(self.n, self.k, rng)
+        self._begin_at(self.placed(drawn) if again else reflected(self.start, self.place))
+
+    def _begin_at(self, X: Any) -> None:
+        wrong = self.determinant and np.linalg.slogdet(X)[0] != self.determinant
+        vars(self)["start"] = reflected(X, self.place) if wrong else X
 
     def to(self, place: Place) -> Self:
         """Return a copy whose functions are called with arrays at a place.
@@ -112,6 +131,12 @@ class FunctionOracle(StiefelOracle):
         if not isinstance(X, np.ndarray):
             return gradient
         return checked_gradient(gradient, (self.n, self.k)).astype(X.dtype, copy=False)
+
+
+def reflected(X: Any, place: Place) -> Any:
+    """Return X with its last column negated."""
+    signs = np.append(np.ones(X.shape[1] - 1), -1.0)
+    return X * (place.array(signs) if place.moves else signs)
 
 
 def check_there(oracle: FunctionOracle, X: Any) -> None:
@@ -200,21 +225,34 @@ def _present(gradient: Gradient | None) -> Gradient:
     return gradient
 
 
-PROBE_STEP = 1e-4
-"""Step of the finite difference of the cost that a gradient is checked against."""
+STEPS = (1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6)
+"""Lengths of the steps along which the Taylor errors of a derivative are compared."""
 
-PROBE_TOLERANCE = 1e-3
-"""Largest relative error of a directional derivative that the finite difference explains."""
+TOLERANCE = 1e-3
+"""The largest relative error of a derivative that is right, where rounding lets it be seen."""
+
+SLOPE = 1.5
+"""The least slope of the logarithm of the Taylor error over that of the step. Along a curve and
+back it is 3 where the derivative is right, and 1 where it is wrong."""
+
+NOISE = 100 * float(np.finfo(np.float64).eps)
+"""Rounding of values, relative to their size: the least that is taken for it."""
 
 
 def check_functions(
-    cost: Cost, gradient: Gradient | None, best: float | None, X: Array, letter: str, where: str
+    cost: Cost,
+    gradient: Gradient | None,
+    best: float | None,
+    X: Array,
+    letter: str,
+    where: str,
+    hessian: Hessian | None = None,
 ) -> None:
-    """Refuse a cost that is not a finite number at X, and a gradient that is not the cost's.
+    """Refuse a cost that is not a finite number at X, and derivatives that are not the cost's.
 
     Parameters
     ----------
-    cost, gradient, best
+    cost, gradient, best, hessian
         As in `orthobench.stiefel`.
     X : ndarray, shape (n, p)
         Orthonormal columns.
@@ -226,15 +264,20 @@ def check_functions(
     UsageError
         Says what is wrong.
     """
-    for what, given in {"cost": cost, "gradient": gradient}.items():
-        if not callable(given) and not (what == "gradient" and given is None):
-            raise UsageError(f"the {what} must be a function of {letter}, not {given!r}")
-    if best is not None and not np.isfinite(best):
+    given = {"cost": cost, "gradient": gradient, "hessian": hessian}
+    for what, function in given.items():
+        if not callable(function) and (what == "cost" or function is not None):
+            raise UsageError(f"the {what} must be a function of {letter}, not {function!r}")
+    if best is not None and not (is_number(best) and np.isfinite(best)):
         raise UsageError(f"best must be a finite number, not {best!r}")
+    if hessian is not None and gradient is None:
+        raise UsageError("a Hessian without a gradient is used by no solver: pass the gradient too")
     probe = _Probe(cost, X, letter, where)
     value = probe.value(X)
     if gradient is not None:
-        probe.check(gradient, value)
+        probe.check_gradient(gradient, value)
+    if hessian is not None and gradient is not None:
+        probe.check_hessian(gradient, hessian)
 
 
 class _Probe:
@@ -242,6 +285,8 @@ class _Probe:
 
     def __init__(self, cost: Cost, X: Array, letter: str, where: str) -> None:
         self.cost, self.X, self.letter, self.where = cost, X, letter, where
+        self.D = projected(X, np.random.default_rng(1).standard_normal(X.shape))
+        self.D /= max(float(np.linalg.norm(self.D)), 1e-12)
 
     def value(self, X: Array) -> float:
         """Return the cost, a finite real number."""
@@ -255,26 +300,45 @@ class _Probe:
             raise UsageError(f"{name} is {float(value)!r} at {self.where}")
         return float(value)
 
-    def check(self, gradient: Gradient, value: float) -> None:
-        """Compare a gradient with a central difference of the cost, of value `value` at X."""
-        X, name = self.X, f"gradient({self.letter})"
-        G = np.asarray(self._called(gradient, X, "gradient"))
+    def matrix(self, function: Callable[[Array], Any], X: Array, what: str) -> Array:
+        """Return what a derivative returns, a finite real matrix of the shape of X."""
+        G = np.asarray(self._called(function, X, what))
+        name = f"{what}({self.letter}{', V' if what == 'hessian' else ''})"
         if G.shape != X.shape or G.dtype.kind not in "fiu":
             found = f"{G.dtype} of {G.shape}"
             raise UsageError(f"{name} must be a real matrix of shape {X.shape}, not {found}")
         if not np.isfinite(G).all():
             raise UsageError(f"{name} is not finite at {self.where}")
-        D = projected(X, np.random.default_rng(1).standard_normal(X.shape))
-        D /= max(float(np.linalg.norm(D)), 1e-12)
-        ahead, behind = (self.value(polar(X + step * D)) for step in (PROBE_STEP, -PROBE_STEP))
-        difference, derivative = (ahead - behind) / (2 * PROBE_STEP), float(np.vdot(G, D))
-        norm = float(np.linalg.norm(projected(X, G)))
-        slack = PROBE_TOLERANCE * (PROBE_TOLERANCE * norm + abs(difference)) + 1e-8 * abs(value)
-        if abs(difference - derivative) > slack:
+        return G.astype(np.float64, copy=False)
+
+    def check_gradient(self, gradient: Gradient, value: float) -> None:
+        """Compare a gradient with differences of the cost, of value `value` at X."""
+        G = self.matrix(gradient, self.X, "gradient")
+        derivative = float(np.vdot(G, self.D))
+        tangent = float(np.linalg.norm(projected(self.X, G)))
+        differences = _Differences(self.value, self.X, self.D, value)
+        if not differences.explain(derivative, TOLERANCE * tangent):
             raise UsageError(
                 f"the gradient is not that of the cost: along a random direction it gives "
-                f"{derivative:.6g}, differences of the cost give {difference:.6g}; it must be the "
-                f"matrix of partial derivatives with respect to the entries of {self.letter}"
+                f"{derivative:.6g}, differences of the cost give {float(differences.shown):.6g}; "
+                f"it must be the matrix of partial derivatives with respect to the entries of "
+                f"{self.letter}"
+            )
+
+    def check_hessian(self, gradient: Gradient, hessian: Hessian) -> None:
+        """Compare a Hessian product with differences of the gradient."""
+
+        def along(X: Array) -> Array:
+            return self.matrix(gradient, X, "gradient")
+
+        product = self.matrix(lambda X: hessian(X, self.D.copy()), self.X, "hessian")
+        differences = _Differences(along, self.X, self.D, along(self.X))
+        if not differences.explain(product, 0.0):
+            raise UsageError(
+                f"the Hessian is not that of the cost: along a random direction V its product has "
+                f"norm {np.linalg.norm(product):.6g}, and differences of the gradient one of "
+                f"{np.linalg.norm(differences.shown):.6g}, {differences.off(product):.2g} away; "
+                f"hessian({self.letter}, V) must be the derivative of the gradient along V"
             )
 
     def _called(self, function: Callable[[Array], Any], X: Array, what: str) -> Any:
@@ -289,3 +353,42 @@ class _Probe:
                 f"let it copy {self.letter} first"
             )
         return result
+
+
+class _Differences:
+    """Differences of a function along a curve through X, forward and back, by `STEPS`."""
+
+    def __init__(self, function: Callable[[Array], Any], X: Array, D: Array, there: Any) -> None:
+        ends = [[function(polar(X + t * D)) for t in (step, -step)] for step in STEPS]
+        self._half = [(ahead - behind) / 2 for ahead, behind in ends]
+        bent = [np.linalg.norm(ahead - 2 * there + behind) for ahead, behind in ends[-2:]]
+        # second differences of the shortest steps are what values are rounded to, or less
+        self.noise = NOISE * float(np.linalg.norm(there)) + 4 * float(max(bent))
+
+    @property
+    def shown(self) -> Any:
+        """The derivative by a step that is neither long nor lost in rounding."""
+        return self._half[3] / STEPS[3]
+
+    def off(self, derivative: Any) -> float:
+        """Return the distance of a derivative from `shown`."""
+        return float(np.linalg.norm(self.shown - derivative))
+
+    def explain(self, derivative: Any, slack: float) -> bool:
+        """Return whether a derivative is right, up to TOLERANCE and `slack`, or its error falls so.
+
+        What is below the noise at the long steps shows nothing against it.
+        """
+        errors = [
+            float(np.linalg.norm(half - step * derivative))
+            for half, step in zip(self._half, STEPS, strict=True)
+        ]
+        allowed = TOLERANCE * (float(np.linalg.norm(derivative)) + slack)
+        seen = [(step, error) for step, error in zip(STEPS, errors, strict=True)]
+        if any(error <= allowed * step and self.noise <= allowed * step for step, error in seen):
+            return True
+        clear = [pair for pair in seen if pair[1] > self.noise]
+        if len(clear) < 2:
+            return True
+        (far, large), (near, small) = clear[-2:]
+        return bool(np.log(large / small) / np.log(far / near) >= SLOPE)

@@ -8,8 +8,14 @@ from orthobench.contract.problem import Instance, unchanged
 from orthobench.errors import DataError, UsageError
 from orthobench.families.stiefel.autodiff import differentiated
 from orthobench.families.stiefel.functions import FunctionOracle, check_functions
-from orthobench.families.stiefel.judge import Judge, feasible, unit, violation
-from orthobench.families.stiefel.problem import Cost, Gradient, StiefelOracle
+from orthobench.families.stiefel.judge import (
+    Judge,
+    feasible,
+    unit,
+    violation,
+    with_determinant,
+)
+from orthobench.families.stiefel.problem import Cost, Gradient, Hessian, StiefelOracle
 from orthobench.tools.arrays import Array, array_of, is_whole, real
 from orthobench.tools.geometry import drift, random_point
 
@@ -23,6 +29,7 @@ def stiefel(
     *,
     n: int,
     p: int,
+    hessian: Hessian | None = None,
     start: Array | None = None,
     best: float | None = None,
 ) -> Instance[StiefelOracle]:
@@ -40,7 +47,12 @@ def stiefel(
         but `givens` need it. Written for torch or jax where the cost is; without it, such a cost is
         differentiated by that library.
     n, p : int
-        Rows and columns of X, 1 <= p <= n; p = n is the orthogonal group.
+        Rows and columns of X, 1 <= p <= n; p = n is the orthogonal group, on both components of
+        which solvers begin, as `orthobench.orthogonal_group` says, unless there is a `start`.
+    hessian : callable, optional
+        Maps X and a direction V (n, p) to the derivative of the gradient at X along V, not
+        projected. `pymanopt-trust-regions` uses it, in place of differences of gradients. Written
+        for torch or jax where the cost is.
     start : ndarray, shape (n, p), optional
         Orthonormal columns to begin at; by default a random point, another for each seed.
     best : float, optional
@@ -49,7 +61,8 @@ def stiefel(
     Returns
     -------
     Instance
-        Its metrics are those of `orthobench.families.stiefel.Judge`. A point off the manifold is
+        Its metrics are those of `orthobench.families.stiefel.Judge`, and of a square X the
+        ``determinant``, 1 or -1. A point off the manifold is
         judged, and returned, as the nearest point on it.
 
     Raises
@@ -57,12 +70,14 @@ def stiefel(
     UsageError
         Where n or p is no such integer; where the start is not an (n, p) matrix with orthonormal
         columns; where the cost is not a finite number there, or writes into X; where the gradient
-        there has a wrong shape, is not finite, or disagrees with finite differences of the cost.
+        or the Hessian there has a wrong shape or is not finite; where its Taylor error, along a
+        curve on the manifold, neither vanishes nor falls faster than the step.
 
     Notes
     -----
-    Making it takes one evaluation of the cost; with a gradient, two more, and two of that. A
-    solver's evaluations are counted as samples: one for each value, gradient, or both at once.
+    Making it takes one evaluation of the cost; with a gradient, twelve more, and two of that; with
+    a Hessian, thirteen of the gradient, and one of that. A solver's evaluations are counted as
+    samples: one for each value, gradient, Hessian product, or value and gradient at once.
 
     Examples
     --------
@@ -84,13 +99,17 @@ def stiefel(
     X = random_point(*shape, np.random.default_rng(0)) if first is None else first
     automatic = differentiated(cost, X, gradient)
     if automatic is not None:
+        hessian = None if hessian is None else automatic.product(hessian)
         cost, gradient = automatic, automatic.gradient
     where = f"a random orthonormal {shape} matrix" if first is None else "the start"
-    check_functions(cost, gradient, best, X, "X", where)
+    check_functions(cost, gradient, best, X, "X", where, hessian)
     both = None if automatic is None else automatic.both
-    oracle = FunctionOracle(cost, rows, columns, gradient, first, both)
+    square = rows == columns
+    components = 0 if square and first is None else None
+    oracle = FunctionOracle(cost, rows, columns, gradient, first, both, components, hessian)
     gap = None if best is None else lambda X: cost(X) - best
-    judge = Judge(cost, gap, gradient, 1.0 if gradient is None else unit(oracle))
+    further = with_determinant if square else None
+    judge = Judge(cost, gap, gradient, 1.0 if gradient is None else unit(oracle), further)
     known = {} if best is None else {"objective_gap": 0.0, "objective": float(best)}
     return Instance(oracle, judge, known, violation, unchanged, finish=feasible)
 

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from orthobench.contract.problem import Oracle, Problem
+from orthobench.contract.problem import Oracle, Problem, Solution, Work
 from orthobench.families.stiefel.stacks import matrix_rows, unstacked
 from orthobench.tools.arrays import Array, namespace
 from orthobench.tools.geometry import polar
@@ -20,6 +20,8 @@ Cost: TypeAlias = Callable[[Array], float]
 Gradient: TypeAlias = Callable[[Array], Array]
 """Maps X to the matrix (n, p) of partial derivatives of the cost, not projected."""
 
+Hessian: TypeAlias = Callable[[Array, Array], Array]
+"""Maps X and V to the derivative of the gradient at X along V, a matrix (n, p)."""
 
 WINDOW = 2**20
 """Most terms of a finite sum that are drawn ahead."""
@@ -83,6 +85,11 @@ class ProductOracle(Oracle, ABC):
         """Return both at X."""
         return self.value(X), self.gradient(X)
 
+    def objective(self, solution: Solution) -> tuple[float, Work]:
+        """Return the cost."""
+        X = unstacked(solution.point, self.stack)
+        return float(self.value(X)), Work(samples=self.terms, flops=self.cost_flops)
+
     def gradient_rows(self, X: Any, rows: Any) -> Any:
         """Return some rows of the gradient of each matrix, a fresh array; here of the whole."""
         return matrix_rows(self.gradient(X), rows)
@@ -94,7 +101,18 @@ class ProductOracle(Oracle, ABC):
 
 
 class StiefelOracle(ProductOracle, ABC):
-    """A smooth function of one X (n, p), p <= n, to be minimized over orthonormal columns."""
+    """A smooth function of one X (n, p), p <= n, to be minimized over orthonormal columns.
+
+    Attributes
+    ----------
+    hessian : callable, optional
+        Maps NumPy's X and V to the derivative of the gradient at X along V, where that is known.
+    hessian_flops : int
+        Flops of one such product; zero where they are not known.
+    """
+
+    hessian: Hessian | None = None
+    hessian_flops: int = 0
 
 
 class FiniteSumOracle(StiefelOracle):

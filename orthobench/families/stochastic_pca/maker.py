@@ -15,7 +15,7 @@ from orthobench.families.second_moments import DenseMoment, SecondMoment, second
 from orthobench.families.sources import ArraySource
 from orthobench.families.stochastic_pca.problem import RelaxedSolution
 from orthobench.families.streams import IteratorSource, Sampler, SamplerSource
-from orthobench.tools.arrays import Array, is_array_like, is_whole, matrix
+from orthobench.tools.arrays import Array, is_array_like, is_whole, matrix, unshared
 from orthobench.tools.geometry import subspace_error
 from orthobench.tools.rows import Rows, is_lazy, rows_of
 
@@ -136,7 +136,9 @@ def stochastic_pca(
     train : ndarray (n, d), memory map, table, iterable of rows or blocks, or sampler
         The samples that solvers see, row by row in this order. A table is a DataFrame of numbers.
         A sampler is a function ``sampler(rng, count) -> (count, d)``. A Dask array, an HDF5 data
-        set, a Zarr array and a scipy.sparse matrix are read by blocks, never as a whole.
+        set, a Zarr array and a scipy.sparse matrix are read by blocks, never as a whole. An array
+        or a sparse matrix is copied, unless it is read-only; what lies on disk, is computed, or
+        comes one after another is not: leave it as it is until all runs are over.
     k : int
         Dimension of the subspace, 1 <= k <= d.
     validation, test : ndarray, shape (n, d), optional
@@ -202,7 +204,8 @@ def _source(
 ) -> SampleSource:
     stream = callable(train) or isinstance(train, (Iterable, ArraySource))
     if isinstance(train, Rows) or is_lazy(train) or is_array_like(train) or not stream:
-        return ArraySource(rows_of(train, "the samples"), passes=passes)
+        rows = rows_of(train, "the samples")
+        return ArraySource(rows if isinstance(rows, Rows) else unshared(rows), passes=passes)
     if passes != 1:
         raise UsageError("only an array can be gone through several times: leave passes at 1")
     if isinstance(train, ArraySource):

@@ -41,6 +41,7 @@ from orthobench.tools.arrays import (
     is_whole,
     matrix,
     real,
+    unshared,
 )
 from orthobench.tools.geometry import drift
 from orthobench.tools.rows import Rows, is_lazy, rows_of
@@ -93,11 +94,11 @@ def symmetric_tucker(
         Symmetric up to rounding; it is copied.
     samples : ndarray, shape (n, p), or a stream
         Samples in *columns*, in place of a tensor: their moment of order `order` is decomposed.
-        An array of float64 in Fortran order is not copied. A stream need not fit in memory, and
-        its samples are *rows*: an iterable of samples (n,) or blocks (rows, n), a `SampleSource`,
-        a Dask array, an HDF5 data set, a Zarr array or a scipy.sparse matrix, or a sampler
-        ``sampler(rng, count) -> (count, n)``, which never ends. Only streaming solvers take
-        streams.
+        A read-only array of float64 in Fortran order is not copied. A stream need not fit in
+        memory, and its samples are *rows*: an iterable of samples (n,) or blocks (rows, n), a
+        `SampleSource`, a Dask array, an HDF5 data set, a Zarr array or a scipy.sparse matrix, or a
+        sampler ``sampler(rng, count) -> (count, n)``, which never ends. Only streaming solvers
+        take streams.
     order : int
         Order d >= 2 of the moment; with samples only.
     test : ndarray, shape (n, p_test), optional
@@ -253,6 +254,8 @@ def _rows(samples: object, order: int, what: str) -> Array:
     if columns.ndim != 2:
         raise DataError(f"the {what}s must be a matrix (n, p), not of shape {columns.shape}")
     X = np.ascontiguousarray(matrix(columns, f"the {what}s").T, dtype=np.float64)
+    if np.may_share_memory(X, columns):
+        X = unshared(X)
     check_rows(X, what=what)
     largest = max(float(X.max()), -float(X.min()))
     if largest == 0:
@@ -313,7 +316,7 @@ def _checked_tensor(given: NDArray[np.generic]) -> Array:
 def _checked_basis(basis: Array | None, n: int) -> Array | None:
     if basis is None:
         return None
-    known = real(basis, "the true basis")
+    known = real(basis, "the true basis").copy()
     if known.ndim != 2 or len(known) != n or not 1 <= known.shape[1] <= n:
         raise DataError(f"the true basis must be of shape ({n}, r), not {known.shape}")
     defect = drift(known)

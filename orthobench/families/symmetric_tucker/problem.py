@@ -5,16 +5,19 @@ from __future__ import annotations
 from abc import abstractmethod
 from dataclasses import dataclass
 from math import comb
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
-from orthobench.contract.problem import Oracle, Problem, Solution
+from orthobench.contract.problem import Oracle, Problem, Solution, Work
 from orthobench.contract.samples import SampleOracle, SampleSource
 from orthobench.errors import UsageError
 from orthobench.families.sources import ArraySource
+from orthobench.families.symmetric_tucker import full_tensors, sample_moments
 from orthobench.families.symmetric_tucker.full_tensors import moment_tensor
+from orthobench.families.symmetric_tucker.sample_moments import core_norm_squared
 from orthobench.tools.arrays import Array
+from orthobench.tools.flops import gemm
 from orthobench.tools.machine import refusal_of
 
 
@@ -58,6 +61,23 @@ class SymmetricTensorOracle(TuckerOracle):
     @abstractmethod
     def T(self) -> Array:
         """The symmetric tensor, shape (n,) * d; do not write into it."""
+
+    def on_host(self, values: Any) -> Any:
+        """Return an array of the oracle's place as one of NumPy."""
+        return self.place.to_numpy(values) if self.place.moves else values
+
+    def partial_core(self, Q: Array) -> tuple[Array, Work]:
+        """Return W = T ·(I, Q, ..., Q), a column for each distinct monomial, and the work."""
+        n, d, r = self.n, self.order, Q.shape[1]
+        flops = sum(2 * n ** (d - j + 1) * r**j for j in range(1, d))
+        return full_tensors.partial_core(self.on_host(self.T), Q), Work(flops=flops)
+
+    def objective(self, solution: Solution) -> tuple[float, Work]:
+        """Return -F(Q) = -|T ·(Q, ..., Q)|²."""
+        Q = self.on_host(solution.point)
+        W, work = self.partial_core(Q)
+        work.flops += gemm(Q.shape[1], W.shape[1], self.n)
+        return -core_norm_squared(Q.T @ W, self.order), work
 
 
 class GivenTensorOracle(SymmetricTensorOracle):
@@ -122,6 +142,12 @@ class MomentOracle(MomentStream, SymmetricTensorOracle):
         self._tensor: Array | None = None
         super().__init__(ArraySource(self.X, passes=passes), order, rank)
         self.forming_flops = 2 * len(X) * comb(self.n + order - 1, order)
+
+    def partial_core(self, Q: Array) -> tuple[Array, Work]:
+        """Return M ·(I, Q, ..., Q) from the samples, and the work."""
+        d, r, X = self.order, Q.shape[1], self.on_host(self.X)
+        work = Work(flops=2 * len(X) * self.n * (r + comb(r + d - 2, d - 1)))
+        return sample_moments.partial_core(X, Q, d), work
 
     def rewind(self, rng: np.random.Generator) -> None:
         """Go back to the first sample, and drop the tensor."""

@@ -106,7 +106,7 @@ class CellQueue:
 
 def kernels_of(cell: Cell) -> frozenset[str]:
     """Return the modules of kernels that the solver of a cell may call."""
-    return _kernels(type(cell.solver).__module__)
+    return _kernels(type(cell.solver.single).__module__)
 
 
 @cache

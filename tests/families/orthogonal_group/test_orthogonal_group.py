@@ -47,13 +47,15 @@ def test_the_metrics_in_their_order():
     full = ob.orthogonal_group(cubic, cubic_gradient, n=N, best=-20.0)
     metrics = full.measure(Solution(U))
     assert list(metrics) == [
-        "objective_gap", "objective", "gradient_norm", "orthogonality_defect",
+        "objective_gap", "objective", "gradient_norm", "orthogonality_defect", "determinant",
     ]  # fmt: skip
     assert metrics["objective"] == cubic(U)
     assert metrics["objective_gap"] == cubic(U) + 20
     assert full.best == {"objective_gap": 0.0, "objective": -20.0}
     bare = ob.orthogonal_group(cubic, n=N)
-    assert list(bare.measure(Solution(U))) == ["objective", "orthogonality_defect"]
+    assert list(bare.measure(Solution(U))) == [
+        "objective", "orthogonality_defect", "determinant",
+    ]  # fmt: skip
     assert bare.best == {}
 
 

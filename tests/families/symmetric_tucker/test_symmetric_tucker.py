@@ -124,11 +124,13 @@ class TestSamples:
         assert oracle.T is not first
         assert np.array_equal(oracle.T, first)
 
-    def test_a_fortran_array_is_not_copied_and_stays_the_callers(self):
+    def test_a_fortran_array_is_not_copied_where_nobody_can_change_it(self):
         X = np.asfortranarray(skewed(5, 60))
         oracle = ob.symmetric_tucker(samples=X, order=3, rank=2).oracle
-        assert np.shares_memory(oracle.X, X)
         assert X.flags.writeable
+        assert not np.shares_memory(oracle.X, X)
+        X.flags.writeable = False
+        assert np.shares_memory(ob.symmetric_tucker(samples=X, order=3, rank=2).oracle.X, X)
 
     def test_the_stream_goes_through_the_columns_in_their_order(self):
         X = skewed(3, 700)

@@ -1,0 +1,68 @@
+"""Settings that mean nothing are refused in one sentence, before any work."""
+
+import numpy as np
+import pytest
+
+import orthobench as ob
+
+X = np.random.default_rng(0).exponential(size=(30, 4))
+MOMENT = X.T @ X
+NONSENSE = [-1, 1.5, True, "2", float("nan"), [1], None]
+
+
+def solve(**settings):
+    given = {"solver": "oja", "problem": ob.stochastic_pca(X, 2)} | settings
+    ob.solve(**given)
+
+
+CALLS = {
+    "budget": lambda value: solve(budget=value),
+    "seed": lambda value: solve(seed=value),
+    "until": lambda value: solve(until=value),
+    "threads": lambda value: solve(threads=value),
+    "solver": lambda value: solve(solver=value),
+    "problem": lambda value: solve(problem=value),
+    "batch": lambda value: solve(batch=value),
+    "restarts": lambda value: solve(solver="givens-tensor", problem="odeco", restarts=value),
+    "target": lambda value: ob.Target(value, value),
+    "budget of steps": lambda value: ob.Budget(steps=value),
+    "k": lambda value: ob.stochastic_pca(X, value),
+    "passes": lambda value: ob.stochastic_pca(X, 2, passes=value),
+    "m": lambda value: ob.sparse_pca(X.T, value),
+    "rank": lambda value: ob.symmetric_tucker(samples=X.T, order=3, rank=value),
+    "order": lambda value: ob.symmetric_tucker(samples=X.T, order=value, rank=2),
+    "components": lambda value: ob.gmm_tensor(X, value),
+    "k of cca": lambda value: ob.cca(X, X[:, :2] * X[:, 1:3], value),
+    "ridge": lambda value: ob.cca(X, X[:, :2] * X[:, 1:3], 1, ridge=value),
+    "k of a pencil": lambda value: ob.generalized_eigenvectors(MOMENT, np.eye(4), value),
+    "n": lambda value: ob.orthogonal_group(lambda U: 0.0, n=value),
+    "p": lambda value: ob.stiefel(lambda U: 0.0, n=4, p=value),
+    "best": lambda value: ob.stiefel(lambda U: 0.0, n=4, p=2, best=value),
+    "component": lambda value: ob.orthogonal_group(lambda U: 0.0, n=2, component=value),
+}
+
+SENSE = {
+    "budget": [None], "until": [None], "budget of steps": [1.5], "ridge": [1.5],
+    "best": [-1, 1.5, None], "restarts": [None],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("setting", CALLS)
+def test_settings_that_mean_nothing_are_refused(setting):
+    for value in NONSENSE:
+        if value in SENSE.get(setting, []):
+            CALLS[setting](value)
+            continue
+        with pytest.raises(ob.UsageError) as refused:
+            CALLS[setting](value)
+        assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize("setting", ["threads", "k", "m", "rank", "n", "p", "k of cca"])
+def test_none_of_it_is_refused(setting):
+    with pytest.raises(ob.UsageError):
+        CALLS[setting](0)
+
+
+def test_numbers_of_numpy_are_numbers():
+    solve(seed=np.int64(3), threads=np.int32(1))
