@@ -15,7 +15,6 @@ from time import process_time_ns
 import numpy as np
 import pytest
 from clock import spent
-from orthobench.tools.threads import limited
 from orthobench_pca.problems import log_normalized
 from scipy.linalg import eigh
 from scipy.sparse import load_npz
@@ -25,6 +24,7 @@ from smoke import usually
 
 import orthobench as ob
 from orthobench.harness.execution import CLOCK
+from orthobench.tools.environment import limited
 
 SHAPES = usually(
     [(72, 7129, 10), (200_000, 300, 10), (20_000, 2000, 10)],

@@ -110,12 +110,11 @@ def main() -> None:
 @click.option("--retry", is_flag=True, help="Run cells again that failed before.")
 @click.option(
     "--decide",
-    type=click.IntRange(1),
+    type=COUNT,
     is_flag=False,
     flag_value=40,
     metavar="[SEEDS]",
-    help="Run what is undecided on more seeds than the suite's until it is decided, on at most so "
-    "many.  [40 where no number is given]",
+    help="Run what is undecided on more seeds, at most so many.  [40 where no number is given]",
 )
 @click.option(
     "--executor",
@@ -181,7 +180,7 @@ def run(suite: str | None, store: Path | None, only: str | None,
 
 @main.command("list")
 @click.argument("kind", required=False, type=click.Choice(KINDS))
-@click.option("--family", help='Only solvers and problems of a family, such as "stochastic PCA".')
+@click.option("--family", type=Installed("families"), help="Only those of a family.")
 @AS_JSON
 def list_(kind: str | None, family: str | None, as_json: bool) -> None:
     """List the installed solvers, problems, suites and plugins."""
@@ -190,7 +189,7 @@ def list_(kind: str | None, family: str | None, as_json: bool) -> None:
 
     facts = listing.facts(catalogue())
     wanted = facts if kind is None else {kind: facts[kind]}
-    wanted = wanted if family is None else listing.of_family(wanted, family)
+    wanted = wanted if family is None else listing.of_family(wanted, family.replace("-", " "))
     print_facts(wanted, as_json, listing.tables)
 
 

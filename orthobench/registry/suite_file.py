@@ -365,7 +365,10 @@ def _placed(
     placed = []
     for entry in entries:
         provided = _provided(registry, entry["name"], _oracles(registry, entry["name"], offered)[0])
-        able = places if provided is None else among(places, provided.item)
+        try:
+            able = places if provided is None else among(places, provided.item)
+        except UsageError as error:
+            raise SuiteError(("on",), str(error)) from None
         if not able:
             why = elsewhere(place_of(str(places[0])))
             raise SuiteError(("on",), f"{entry['name']}: {why}; add numpy, or leave it out")
@@ -380,13 +383,10 @@ def among(places: Sequence[Any], solver: type[AnySolver]) -> list[Any]:
 
     Raises
     ------
-    SuiteError
+    UsageError
         Where one is no place at all.
     """
-    try:
-        return [on for on in places if solver.computes_on(place_of(str(on)))]
-    except UsageError as error:
-        raise SuiteError(("on",), str(error)) from None
+    return [on for on in places if solver.computes_on(place_of(str(on)))]
 
 
 def _declared_grids(

@@ -284,3 +284,15 @@ def test_a_dry_run_refuses_what_a_run_refuses_and_counts_the_rest(call, tmp_path
         result = call("run", "-p", "digits k=65", "-s", "oja", how, code=2)
         assert "k must be" in result.stderr
     assert not list(tmp_path.iterdir())
+
+
+def test_a_place_that_is_none_is_refused_for_problems_of_the_command_line(call):
+    done = call("run", "-p", "digits k=2", "--on", "foo", code=2)
+    assert "unknown array library 'foo'" in done.stderr
+
+
+@pytest.mark.parametrize("family", ["sparse PCA", "sparse-PCA"])
+def test_what_is_listed_may_be_of_one_family(call, family):
+    listed = json.loads(call("list", "--family", family, "--json").stdout)
+    assert {row["family"] for row in listed["problems"]} == {"sparse PCA"}
+    assert {"gpower", "tpower"} <= {row["name"] for row in listed["solvers"]}
