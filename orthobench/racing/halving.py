@@ -282,7 +282,9 @@ class Field:
 
         def final(name: str, seed: int) -> float:
             trial = self.latest.get((name, seed))
-            return math.nan if trial is None else float(trial.values[-1])
+            if trial is None:
+                return math.nan
+            return float(trial.values[-1]) if len(trial.values) else math.inf
 
         def identity(name: str, seed: int) -> object:
             trial = self.latest.get((name, seed))

@@ -192,3 +192,15 @@ def test_at_most_so_many_finalists_and_seeds() -> None:
     fresh = {t.configuration for t in field.trials if t.seed == 1}
     assert len(fresh) <= FINALISTS
     assert max(t.seed for t in field.trials) < SEEDS
+
+
+def test_a_finalist_that_is_killed_on_a_fresh_seed_counts_as_failed() -> None:
+    t, nothing = np.array([0.0, 1.0]), np.zeros(0)
+    trials = [
+        Trial(name, seed, 9.0, np.array([1.0, 1e-3 * seed]), t * cost, t * cost, True)
+        for name, cost in (("a", 1.0), ("b", 2.0)) for seed in range(5)
+    ]  # fmt: skip
+    trials[8] = Trial("b", 3, 9.0, nothing, nothing, nothing)
+    field = Field(Rules({"a": "a", "b": "b"}, 60.0), trials)
+    assert {d.solver: d.n_failed for d in field.decisions()} == {"a": 0, "b": 1}
+    assert field.leader == "a"
