@@ -98,8 +98,8 @@ def solve(
     SolverError
         Where the run failed; its ``outcome`` holds the curve so far.
     """
-    preflight.check_settings(budget, seed, until, threads)
     recipe = catalogue().problem(problem) if isinstance(problem, str) else problem
+    preflight.check_settings(budget, seed, until, threads, recipe)
     offers = recipe.offers if isinstance(recipe, Problem) else type(recipe.oracle)
     chosen = _solver(solver, parameters, offers)
     if isinstance(recipe, Problem):

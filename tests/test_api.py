@@ -10,7 +10,7 @@ import pytest
 import orthobench as ob
 from orthobench.api import SolverError
 from orthobench.contract import Solver
-from orthobench.registry import plugins
+from orthobench.registry import adhoc, plugins
 from orthobench.registry.plugins import catalogue
 from orthobench.results.store import Store
 
@@ -360,3 +360,18 @@ def test_a_registered_class_has_a_name(toys, monkeypatch):
 def test_what_cannot_be_run_is_said(given, said, tmp_path):
     with pytest.raises(ob.UsageError, match=said):
         of_two(tmp_path, **{"problems": ["digits"], **given})
+
+
+def test_classes_take_the_place_of_the_solvers_of_a_suite(tmp_path, toys, monkeypatch):
+    monkeypatch.setattr(adhoc, "catalogue", lambda: toys.registry)
+    (tmp_path / "small.toml").write_text(
+        'budget = { steps = 50 }\nproblem = "leading-subspace n=5"\nsolver = "power"\n'
+    )
+    again = dataclass(frozen=True)(
+        type("Again", (toys.Solver,), {"name": "again", "__module__": __name__})
+    )
+    results = of_two(tmp_path, suite=tmp_path / "small.toml", solvers=[again, "power"], seeds=[3])
+    found = [
+        (r.problem.label, r.solver.label, r.seed, r.trace[-1].work.steps) for r in results.records
+    ]
+    assert found == [("leading-subspace n=5", name, 3, 5) for name in ("again", "power")]

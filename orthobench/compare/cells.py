@@ -181,14 +181,11 @@ def _suite(sides: Sequence[Side], options: Options) -> tuple[str, dict[str, Any]
         tables = toml.loads(text)
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise UsageError(f"cannot read the suite {name}: {error}") from None
-    changes = {
-        "seeds": options.seeds,
-        "solver": [specification(text) for text in options.solvers],
-        "problem": [specification(text) for text in options.problems],
-    }
-    if options.problems:
-        tables = {"budget": {"samples": SAMPLES}, **tables}
-    return name, {**tables, **{key: value for key, value in changes.items() if value}}
+    chosen = {kind: [*map(specification, texts)] for kind, texts in
+              (("solver", options.solvers), ("problem", options.problems)) if texts}  # fmt: skip
+    seeds = {"seeds": options.seeds} if options.seeds else {}
+    default = {"budget": {"samples": SAMPLES}} if options.problems else {}
+    return name, {**default, **tables, **chosen, **seeds}
 
 
 def _ask_for_suite(name: str, sides: Sequence[Side], options: Options) -> str:

@@ -186,9 +186,8 @@ def _intact(side: Side, folder: Path) -> Side | None:
 
 def _key(side: Side, fresh: bool) -> str:
     """Return the name of an environment: a digest of what is installed in it."""
-    what = side.detail
-    if side.kind == "wheel":
-        what = hashlib.sha256(Path(what).read_bytes()).hexdigest()
+    wheel = side.kind == "wheel"
+    what = hashlib.sha256(Path(side.detail).read_bytes()).hexdigest() if wheel else side.detail
     facts = [what, side.project, fresh, sys.version, sys.base_prefix, shared_paths(),
              metadata.version("orthobench")]  # fmt: skip
     return hashlib.sha256(json.dumps(facts).encode()).hexdigest()[:24]

@@ -39,9 +39,8 @@ class Seal:
     def of(cls, root: Path) -> Seal:
         """Return the seal of a folder as it is now."""
         found = {}
-        for folder, folders, names in os.walk(root):
-            folders[:] = [name for name in folders if name != "__pycache__"]
-            for path in (Path(folder, name) for name in names):
+        for folder, _, names in os.walk(root):
+            for path in (Path(folder, name) for name in names if "__pycache__" not in folder):
                 now = path.lstat()
                 found[str(path.relative_to(root))] = (now.st_size, now.st_mtime_ns, now.st_ctime_ns)
         return cls(root, found)

@@ -352,7 +352,7 @@ class Field:
         """
         known = {*self.latest, *((name, 0) for name, _ in running)}
         waiting = [name for name in self.rules.order if (name, 0) not in known]
-        if not waiting or (self.leader is None and running):
+        if not waiting:
             return None
         ends = {t.configuration: t.lowest for t in self.latest.values() if t.seed == 0}
         lowest: dict[str, float] = {}

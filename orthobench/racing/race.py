@@ -54,8 +54,12 @@ RESERVE = 0.3, 0.03
 SLACK = 2.0
 """The least seconds beside its clock that a run may take before its process is killed."""
 
-COMPILING = 0.15
-"""The share of the time of a race that kernels may take to compile for the first time."""
+BEGINNING = 0.3
+"""The share of the time of a race that its first run may take beside its clock."""
+
+LOADING = 0.15
+"""The share of the time of a race that packages may take to load, and kernels to compile, or a
+process to start."""
 
 TICK = 4.0
 """Seconds between two standings."""
@@ -259,7 +263,7 @@ class _Course:
     cells: dict[At, Cell] = field(default_factory=dict)
     dropped: dict[str, float] = field(default_factory=dict)
     overheads: list[float] = field(default_factory=list)
-    compiled: frozenset[str] = frozenset()
+    loaded: set[str] = field(default_factory=set)
     running: dict[At, float] = field(default_factory=dict)
 
     @property
@@ -329,19 +333,20 @@ class _Course:
                 break
             at = ask.configuration, ask.seed
             cell = replace(planned[at], budget=Budget(seconds=ask.cap))
-            timeout = min(ask.cap + self._slack(cell), max(self.left, 0.01))
+            timeout = min(ask.cap + self._slack(cell, worker), max(self.left, 0.01))
             worker.limits = replace(self.limits, timeout=timeout)
             self.running[at] = self.elapsed
             worker.begin(cell)
         return bool(self.running)
 
-    def _slack(self, cell: Cell) -> float:
+    def _slack(self, cell: Cell, worker: Worker) -> float:
         """Return the seconds beside its clock that a run may take before its process is killed."""
         if not self.overheads:
-            return math.inf
-        compiles = kernels_of(cell) - self.compiled
-        self.compiled |= compiles
-        return max(SLACK, 3 * self.overhead) + (COMPILING * self.rules.total if compiles else 0.0)
+            return BEGINNING * self.rules.total
+        loads = {*kernels_of(cell), *cell.solver.packages} - self.loaded
+        self.loaded |= loads
+        fresh = bool(loads) or worker.process is None
+        return max(SLACK, 3 * self.overhead) + (LOADING * self.rules.total if fresh else 0.0)
 
     def _stored(self, planned: Mapping[At, Cell]) -> list[Run]:
         """Return the runs of this race that are stored, and would be the same today."""

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from orthobench.contract.parameters import parameters_of
-from orthobench.contract.problem import AnyInstance, Instance, Solution
+from orthobench.contract.problem import AnyInstance, Instance, Problem, Solution
 from orthobench.contract.solver import AnySolver
 from orthobench.errors import OrthobenchError, UsageError, quoted, unknown
 from orthobench.harness.cell import Cell, built
@@ -28,7 +28,7 @@ from orthobench.tools.geometry import random_point
 from orthobench.tools.machine import Peak
 
 
-def check_settings(budget: object, seed: Any, until: object, threads: Any) -> None:
+def check_settings(budget: object, seed: Any, until: object, threads: Any, problem: object) -> None:
     """Refuse settings of a run that are no such settings.
 
     Raises
@@ -47,6 +47,11 @@ def check_settings(budget: object, seed: Any, until: object, threads: Any) -> No
         )
     if not is_whole(threads) or not 1 <= threads <= MOST:
         raise UsageError(f"threads must be a whole number from 1 to {MOST}, not {quoted(threads)}")
+    if not isinstance(problem, (Problem, Instance)):
+        raise UsageError(
+            "problem must be a name, a problem or an instance such as ob.stochastic_pca(X, k=2), "
+            f"not {quoted(problem)}"
+        )
 
 
 def check_instance(solver: AnySolver, instance: AnyInstance) -> None:
@@ -56,11 +61,6 @@ def check_instance(solver: AnySolver, instance: AnyInstance) -> None:
     ------
     UsageError
     """
-    if not isinstance(instance, Instance):
-        raise UsageError(
-            "problem must be a name, a problem or an instance such as ob.stochastic_pca(X, k=2), "
-            f"not {quoted(instance)}"
-        )
     if not isinstance(instance.oracle, solver.needs):
         offered = type(instance.oracle).__name__
         needed = solver.needs.__name__

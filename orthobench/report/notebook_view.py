@@ -94,7 +94,21 @@ class Results(stored.Results):
 
 
 class Outcome(trace.Outcome):
-    """The outcome of a run, which a notebook shows: how it ended, what it cost, and its curve."""
+    """The outcome of a run, which a notebook shows: how it ended, what it cost, and its curve.
+
+    Attributes
+    ----------
+    stop : Termination
+        How and why the run ended.
+    trace : tuple of Checkpoint
+        The checkpoints, with seconds, work and metrics.
+    solution, weights, core : ndarray, optional
+        The last solution.
+    work : Work
+        Steps, samples and flops at the last checkpoint.
+    exhibits : mapping
+        Pictures of the last solution by name.
+    """
 
     def plot(self, ax: Axes, metric: str | None = None) -> Series:
         """Draw a metric over the seconds into an axis; by default the one that problems rank by.

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from orthobench.contract.exhibits import Exhibit
 from orthobench.errors import StoreError, UsageError, unknown
-from orthobench.harness.identity import digest
+from orthobench.harness.identity import Same, digest
 from orthobench.harness.stopping import RunStatus
 from orthobench.harness.suite import END, SCORES
 from orthobench.results.runs import UNTOLD, ProblemInfo, Run, SolverInfo
@@ -163,20 +163,12 @@ class Results:
 
     def without_home(self) -> Results:
         """Return the same results, in which the user's home folder is ``~``, to be published."""
-        hidden, infos = cache(hide_home), dict[int, Any]()
-
-        def info(one: Info) -> Info:
-            """Return what many records share, made once; the records keep it alive."""
-            if id(one) not in infos:
-                infos[id(one)] = _without_home(one)
-            hidden_info: Info = infos[id(one)]
-            return hidden_info
+        info = cache(lambda shared: _without_home(shared.one))  # many runs share them
 
         def record(run: Run) -> Run:
-            problem, solver, stop = info(run.problem), info(run.solver), run.stop
-            reason, traceback = hidden(stop.reason), hidden(stop.traceback)
-            if (reason, traceback) != (stop.reason, stop.traceback):
-                stop = replace(stop, reason=reason, traceback=traceback)
+            problem, solver = info(Same(run.problem)), info(Same(run.solver))
+            reason, traceback = hide_home(run.stop.reason), hide_home(run.stop.traceback)
+            stop = replace(run.stop, reason=reason, traceback=traceback)
             if (problem, solver, stop) == (run.problem, run.solver, run.stop):
                 return run
             return replace(run, problem=problem, solver=solver, stop=stop, identity=UNTOLD)

@@ -178,7 +178,7 @@ class Reader:
 
     def __init__(self, connection: sqlite3.Connection, where: str) -> None:
         self._connection, self._where = connection, where
-        self._text = cache(self._read_text)
+        self._text, self._check_session = cache(self._read_text), cache(self._find_session)
         self._document = cache(lambda number: checks.document(self._text(number)))
         self._settings = cache(lambda number: checks.settings(self._document(number)))
         self._names = cache(lambda number: checks.names(self._document(number)))
@@ -261,6 +261,7 @@ class Reader:
             raise ValueError("its key is not the digest of its content")
         outcome: dict[str, Any] = {"stop": NOT_RUN}
         if row["status"] is not None:
+            self._check_session(row["session"])
             outcome = {
                 "stop": self._stop(row), "trace": self._trace(row, problem.primary),
                 "load": checks.load(row["load"]), "session": row["session"],
@@ -313,6 +314,11 @@ class Reader:
             {} if tuned is None else checks.scalars(self._document(tuned), "the tuned parameters"),
             bool(self._settings(settings).get("reruns", False)), named["name"],
         )  # fmt: skip
+
+    def _find_session(self, number: int) -> None:
+        query = "SELECT 1 FROM session WHERE id = ?"
+        if not self._connection.execute(query, (number,)).fetchone():
+            raise ValueError(f"its session {number} is missing")
 
     def _read_text(self, number: int) -> str:
         query = "SELECT value FROM text WHERE id = ?"

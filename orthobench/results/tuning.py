@@ -259,8 +259,8 @@ def _entry(
         canonical(group[0].solver.tuned): _by_seed(group)
         for group in grouped(records, lambda r: canonical(r.solver.tuned)).values()
     }
-    tuned_on = _common_seeds(runs.values()) if len(runs) > 1 else ()
-    tuned_on = tuned_on or seeds
+    shared = set.intersection(*map(set, runs.values())) if len(runs) > 1 else ()
+    tuned_on = tuple(sorted(shared)) or seeds
     compared = [r for of_trial in runs.values() for s, r in of_trial.items() if s in tuned_on]
     score = (lambda *_: math.nan) if len(runs) == 1 else _scoring(level, by, compared)
     tried = grouped(compared, lambda r: canonical(r.solver.tuned)).values()
@@ -276,12 +276,6 @@ def _entry(
     facts, solver = records[0].problem, records[0].solver.label
     problem = f"{facts.label}, {level}" if level else facts.label
     return SolverResult(problem, solver, best.tuned, chosen, trials, seeds, level, tuned_on, by)
-
-
-def _common_seeds(runs: Iterable[Mapping[int, Run]]) -> tuple[int, ...]:
-    """Return the seeds that all trials are planned on."""
-    first, *others = map(set, runs)
-    return tuple(sorted(first.intersection(*others)))
 
 
 def _best_at(level: Level, trials: Sequence[Trial], planned: int) -> tuple[Trial, str]:
@@ -354,15 +348,13 @@ def _best(trials: Sequence[Trial], planned: int) -> Trial:
     if unmeasured:
         record = unmeasured[0].records[0]
         raise untunable(record.solver.label, record.problem.label, record.problem.tuned_by)
-    return min(trials, key=lambda t: (t.score, _refused(t), _failures(t, planned)))
+    return min(trials, key=lambda trial: _rank(trial, planned))
 
 
-def _refused(trial: Trial) -> bool:
-    return any(record.stop.status is RunStatus.REFUSED for record in trial.records)
-
-
-def _failures(trial: Trial, planned: int) -> int:
-    return planned - sum(record.ok for record in trial.records)
+def _rank(trial: Trial, planned: int) -> tuple[float, bool, int]:
+    """Return what is smallest of the best trial: its score, whether refused, runs that failed."""
+    refused = any(record.stop.status is RunStatus.REFUSED for record in trial.records)
+    return trial.score, refused, planned - sum(record.ok for record in trial.records)
 
 
 def _order(tuned: Mapping[str, Any]) -> list[tuple[bool, Any]]:

@@ -232,9 +232,9 @@ def is_array_like(data: object) -> bool:
 
 def is_number(value: Any) -> bool:
     """Whether a value is a real number that fits a float; True and False are none."""
-    kinds = (int, float, np.integer, np.floating)
-    real = isinstance(value, kinds) and not isinstance(value, bool)
-    return real and bool(abs(value) < 2.0**1023)
+    if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating)):
+        return False
+    return bool(-(2.0**1023) < value < 2.0**1023)
 
 
 def is_whole(value: object) -> bool:

@@ -206,9 +206,22 @@ def test_true_is_no_number_of_columns():
             make()
 
 
+@pytest.mark.parametrize("unit", [2.0**-400, 2.0**400])
+@pytest.mark.parametrize("part", [{}, {"test": PAIRS @ PAIRS.T[:, :4]}, {"covariance": MOMENT}])
+def test_variances_of_extreme_samples_are_in_their_unit(unit, part):
+    square = {"test": 1, "covariance": 2}
+    scaled = {name: unit ** square[name] * data for name, data in part.items()}
+    validation = ROWS[::2]
+    plain = metrics(ob.stochastic_pca(ROWS, 2, validation, **part))
+    extreme = metrics(ob.stochastic_pca(unit * ROWS, 2, unit * validation, **scaled))
+    for name in ("suboptimality", "validation_suboptimality"):
+        assert extreme.pop(name) / unit / unit == pytest.approx(plain.pop(name), rel=1e-9)
+    assert extreme == pytest.approx(plain, rel=1e-9, abs=1e-12)
+
+
 def test_samples_that_are_too_large_are_named():
     with pytest.raises(ob.DataError, match="the samples are so large"):
-        ob.stochastic_pca(ROWS * 1e100, k=2)
+        ob.stochastic_pca(ROWS * 1e152, k=2)
 
 
 KINDS = st.sampled_from(["?", "i1", "u4", "i8", "f2", "f4", "f8", ">f8", "c16", "U3", "O", "M8[s]"])

@@ -157,10 +157,9 @@ def test_runs_that_fail_are_out_and_the_next_one_begins() -> None:
     assert field.dropped == {"broken": "failed: it raised"}
 
 
-def test_one_runs_at_first_and_nothing_runs_twice_at_once() -> None:
+def test_nothing_runs_twice_at_once() -> None:
     curves = {f"s{i}": Curve(f"s{i}", 0.0, 10.0, 1e-6, 0.1) for i in range(3)}
     rules = Rules({name: name for name in curves}, 60.0)
-    assert Field(rules, ()).next(60.0, 0.0, [("s0", 0)]) is None
     field = Field(rules, (curves["s0"].trial("s0", 0, 6.0),))
     asks = [field.next(60.0, 0.0, running) for running in ([], [("s1", 0)])]
     assert [ask and ask.configuration for ask in asks] == ["s1", "s2"]

@@ -16,9 +16,7 @@ from pathlib import Path
 from typing import Any
 
 PROTOCOL = "orthobench.compare.protocol"
-VERSION = 2
-"""The version of the protocol that can be served."""
-
+VERSION = 2  # of the protocol that can be served
 FRESH = "repair what is installed here, or build with --fresh-dependencies"
 FORKS = hasattr(os, "fork")
 CLOCKS = {"cpu": time.process_time_ns, "wall": time.perf_counter_ns}
@@ -225,8 +223,7 @@ def _continue_in_copy(copies: bool) -> dict[str, Any]:
     return {"ended": os.waitstatus_to_exitcode(status)}
 
 
-_ballast: list[bytearray] = []
-"""Memory that a copy holds and does not use."""
+_ballast: list[bytearray] = []  # memory that a copy holds and does not use
 
 
 def _place(module: str) -> str | None:

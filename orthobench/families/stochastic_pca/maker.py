@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +16,7 @@ from orthobench.families.second_moments import DenseMoment, SecondMoment, second
 from orthobench.families.sources import ArraySource
 from orthobench.families.stochastic_pca.problem import RelaxedSolution
 from orthobench.families.streams import IteratorSource, Sampler, SamplerSource
-from orthobench.tools.arrays import Array, is_array_like, is_whole, matrix, unshared
+from orthobench.tools.arrays import Array, array_of, is_array_like, is_whole, matrix, real, unshared
 from orthobench.tools.geometry import subspace_error
 from orthobench.tools.rows import Rows, is_lazy, rows_of
 
@@ -60,6 +61,10 @@ class Optimum:
         return lost - float(self.moment.variances(gained).sum())
 
 
+VARIANCES = {"suboptimality", "relaxed_suboptimality", "validation_suboptimality"}
+"""The metrics that have the unit of a variance."""
+
+
 class Judge:
     """Measures solutions on data that no solver sees.
 
@@ -71,6 +76,8 @@ class Judge:
         Dimension of the subspace.
     validation : SecondMoment, optional
         Of the data that parameters are tuned on.
+    unit : float
+        What samples were divided by, a power of two: variances are reported times its square.
 
     Notes
     -----
@@ -80,8 +87,14 @@ class Judge:
     number.
     """
 
-    def __init__(self, test: SecondMoment, k: int, validation: SecondMoment | None = None) -> None:
-        self.test, self.optimum = test, Optimum(test, k)
+    def __init__(
+        self,
+        test: SecondMoment,
+        k: int,
+        validation: SecondMoment | None = None,
+        unit: float = 1.0,
+    ) -> None:
+        self.test, self.optimum, self.unit = test, Optimum(test, k), unit
         self.validation = None if validation is None else Optimum(validation, k)
 
     def __call__(self, solution: Solution) -> dict[str, float]:
@@ -104,6 +117,8 @@ class Judge:
             metrics["rank"] = float(solution.rank)
         if self.validation is not None:
             metrics["validation_suboptimality"] = self.validation.gap(solution.point)
+        for name in VARIANCES & metrics.keys():
+            metrics[name] *= self.unit**2
         return metrics
 
     def _relaxed_value(self, solution: RelaxedSolution) -> float:
@@ -167,6 +182,10 @@ def stochastic_pca(
 
     Notes
     -----
+    Where the largest entry of the first block of an array is beyond 1e50, or below 1e-50, solvers
+    and the judge see the samples divided by a power of two, and variances are reported in the unit
+    of the data.
+
     The judge's second moment of n rows costs nd² flops and its leading eigenpairs about 4d³/3,
     or n²d + 4n³/3 where n < d.
 
@@ -178,23 +197,54 @@ def stochastic_pca(
     >>> outcome.solution.shape
     (20, 3)
     """
-    population = _population(covariance)
-    source = _source(train, passes, _width(test, population))
+    source = _source(train, passes, _width(test, covariance))
+    unit = 1.0
+    if source is not train and not isinstance(covariance, SecondMoment):
+        unit = _unit(source)
+        source = _divided(source, unit)
+    population = _population(covariance, unit)
     if not is_whole(k) or not 1 <= k <= source.d:
         raise UsageError(f"k must be a whole number between 1 and d = {source.d}, not {k}")
     judge = Judge(
-        _test_moment(source, test, population),
+        _test_moment(source, test, population, unit),
         k,
-        None if validation is None else _moment(validation, source.d, "validation part"),
+        None if validation is None else _moment(validation, source.d, "validation part", unit),
+        unit,
     )
     best = {"suboptimality": 0.0, "subspace_error": 0.0}
     return Instance(SampleOracle(source, k), judge, best, conditional=RELAXED_METRICS)
 
 
-def _population(covariance: Array | SecondMoment | None) -> SecondMoment | None:
+def _population(covariance: Array | SecondMoment | None, unit: float) -> SecondMoment | None:
     if covariance is None or isinstance(covariance, SecondMoment):
         return covariance
-    return DenseMoment(covariance)
+    return DenseMoment(real(covariance, "the covariance") / unit / unit)
+
+
+MODERATE = 1e50
+"""Samples whose largest entry in the first block is beyond, or below its inverse, are divided by
+it; beyond the cube, variances overflow."""
+
+
+def _unit(source: SampleSource) -> float:
+    """Return the power of two that the rows of an array are divided by; 1 for most.
+
+    The fourth powers of samples are then within the range of numbers, for solvers and the judge.
+    """
+    if not isinstance(source, ArraySource) or not isinstance(source.rows, np.ndarray):
+        return 1.0
+    largest = float(np.abs(next(source.one_pass())).max())
+    squarable = 0 < largest < MODERATE**3
+    if not squarable or 1 / MODERATE < largest < MODERATE:
+        return 1.0
+    return math.ldexp(1.0, math.frexp(largest)[1])
+
+
+def _divided(source: Any, unit: float) -> Any:
+    """Return a source whose samples are divided by a power of two, itself for 1."""
+    if unit == 1 or not isinstance(source, ArraySource):
+        return source
+    return ArraySource(source.rows, source.order, source.passes, source.scale / unit, source.centre)
 
 
 def _source(
@@ -217,20 +267,22 @@ def _source(
     return SamplerSource(train, width)
 
 
-def _width(test: Data | None, population: SecondMoment | None) -> int | None:
+def _width(test: Data | None, covariance: Array | SecondMoment | None) -> int | None:
     """Return the number of features of the judge's data; None where it has none."""
-    if population is not None:
-        return population.d
+    if isinstance(covariance, SecondMoment):
+        return covariance.d
+    if covariance is not None:
+        return len(matrix(array_of(covariance, "the covariance"), "the covariance"))
     if test is None:
         return None
     return _held_out(test, "the test part").d
 
 
 def _test_moment(
-    source: SampleSource, test: Data | None, population: SecondMoment | None
+    source: SampleSource, test: Data | None, population: SecondMoment | None, unit: float
 ) -> SecondMoment:
     if test is not None:
-        return _moment(test, source.d, "test part")
+        return _moment(test, source.d, "test part", unit)
     if population is not None:
         return _of_width(population, source.d, "covariance")
     if not isinstance(source, ArraySource):
@@ -253,8 +305,8 @@ def _evenly_spaced(source: ArraySource) -> ArraySource:
     return ArraySource(source.rows, at, scale=source.scale, centre=source.centre)
 
 
-def _moment(data: Data, d: int, part: str) -> SecondMoment:
-    source = _held_out(data, f"the rows of the {part}")
+def _moment(data: Data, d: int, part: str, unit: float) -> SecondMoment:
+    source = _divided(_held_out(data, f"the rows of the {part}"), unit)
     try:
         return _of_width(second_moment(source), d, part)
     except DataError as error:

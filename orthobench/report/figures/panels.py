@@ -140,18 +140,19 @@ def _last_point(ax: Axes, line: Line2D) -> list[tuple[float, float]]:
     return [(min(float(x), 1.0), float(y)) for x, y in seen]
 
 
-def _apart(places: Sequence[float], heights: Sequence[float]) -> list[float]:
-    """Return ascending places moved so far apart that nothing of these heights overlaps, below 1.
+def _apart(places: Sequence[float], heights: Sequence[float]) -> Array:
+    """Return ascending places moved as little as keeps things of these heights from overlapping.
 
-    They stay where they are as far as possible, and otherwise are moved up, then down.
+    Isotonic regression: what overlaps is centred around its mean place, within 0 and 1 if it fits.
     """
-    rows, least = list(places), [(a + b) / 2 for a, b in itertools.pairwise(heights)]
-    for i, away in enumerate(least):
-        rows[i + 1] = max(rows[i + 1], rows[i] + away)
-    if rows:
-        rows[-1] = min(rows[-1], 1.0)
-    for i, away in reversed(list(enumerate(least))):
-        rows[i] = min(rows[i], rows[i + 1] - away)
+    least = np.cumsum([0.0, *((a + b) / 2 for a, b in itertools.pairwise(heights))])
+    pools: list[list[float]] = []
+    for place, offset in zip(places, least, strict=False):
+        pools.append([place - offset])
+        while len(pools) > 1 and np.mean(pools[-2]) > np.mean(pools[-1]):
+            pools[-2:] = [pools[-2] + pools[-1]]
+    starts = np.array([np.mean(pool) for pool in pools for _ in pool])
+    rows: Array = np.clip(starts, 0.0, max(0.0, 1.0 - least[-1])) + least[: len(starts)]
     return rows
 
 

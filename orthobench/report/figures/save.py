@@ -96,10 +96,10 @@ def run_figures(results: Results, folder: Path) -> list[Path]:
 
 def _code() -> str:
     """Return a digest of the code that draws."""
-    found = hashlib.sha256()
-    report = Path(__file__).parents[1]
-    for path in sorted([*report.rglob("*.py"), *report.with_name("stats").rglob("*.py")]):
-        found.update(path.read_bytes())
+    found, core = hashlib.sha256(), Path(__file__).parents[2]
+    for room in ("decide", "report", "stats"):
+        for path in sorted((core / room).rglob("*.py")):
+            found.update(path.read_bytes())
     return found.hexdigest()[:16]
 
 
