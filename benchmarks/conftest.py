@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from pytest_benchmark.stats import Stats
 
-from orthobench.tools.threads import limited
+from orthobench.tools.environment import limited
 
 sys.path.insert(0, str(Path(__file__).parent))
 

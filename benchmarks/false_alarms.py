@@ -29,8 +29,9 @@ import click
 import numpy as np
 
 import orthobench as ob
-from orthobench.compare.comparison import Options, Question, Side
+from orthobench.compare.comparison import Options, Question
 from orthobench.compare.run import compare
+from orthobench.compare.sides import Side
 from orthobench.registry.suite_file import load
 from orthobench.stats.run_pairs import Change
 from orthobench.tools.places import place_of
@@ -159,22 +160,18 @@ def compared(head: Side, slowed: str, slowdown: float, options: Options) -> dict
     slow = derived(slowed) if slowdown > 0 else set()
     alarms: dict[str, list[str]] = {}
     hits = []
-    for cell in found.compared:
-        is_slow = cell.solver.split()[0] in slow
-        for asked, answer in cell.answers.items():
-            if is_slow and asked is Question.TIME:
-                hits.append(answer.change.value)
-            elif answer.change is Change.WORSE:
-                alarms.setdefault(asked.value, []).append(f"{cell.label}: {answer.ratio:.3f}")
-    timed = [
-        cell.answers[Question.TIME] for cell in found.compared if Question.TIME in cell.answers
-    ]
+    for row in found.rows:
+        is_slow = row.solver.split()[0] in slow
+        if is_slow and row.question is Question.TIME:
+            hits.append(row.finding.change.value)
+        elif row.finding.change is Change.WORSE:
+            alarms.setdefault(row.question.value, []).append(f"{row.label}: {row.ratio}")
     return {
         "slowed": slowed if slowdown else "",
         "slow_cells": hits,
         "alarms": alarms,
-        "cells": len(found.compared),
-        "undecided": sum(one is not None and one.change is Change.UNDECIDED for one in timed),
+        "cells": len({row.label for row in found.rows}),
+        "undecided": len(found.found(Change.UNDECIDED, Question.TIME)),
         "rounds": found.rounds,
         "seconds": round(found.seconds, 1),
         "budget": options.budget,

@@ -14,7 +14,7 @@ import test_tucker_streaming
 from orthobench_givens.tensor import GivensTensor
 from smoke import usually
 
-from orthobench.tools.threads import limited
+from orthobench.tools.environment import limited
 
 ROUNDS = usually(7, smoke=1)
 N, D = usually((100, 200), smoke=(10, 6))

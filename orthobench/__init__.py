@@ -29,10 +29,10 @@ if TYPE_CHECKING:
     from orthobench.families.stochastic_pca import stochastic_pca
     from orthobench.families.symmetric_tucker import symmetric_tucker
     from orthobench.harness.stopping import Budget, Target
-    from orthobench.harness.trace import Outcome
-    from orthobench.registry.plugins import catalogue
+    from orthobench.racing.race import race
+    from orthobench.registry.plugins import catalogue, register
     from orthobench.report import notebook as plots
-    from orthobench.report.notebook_view import Results, report
+    from orthobench.report.notebook_view import Outcome, Results, report
 
 __all__ = [
     "Budget",
@@ -50,6 +50,8 @@ __all__ = [
     "orthogonal_group",
     "orthogonal_tensor",
     "plots",
+    "race",
+    "register",
     "report",
     "run",
     "solve",
@@ -66,7 +68,7 @@ _HOMES = {
     "Budget": "harness.stopping",
     "DataError": "errors",
     "OrthobenchError": "errors",
-    "Outcome": "harness.trace",
+    "Outcome": "report.notebook_view",
     "Results": "report.notebook_view",
     "Solution": "contract.problem",
     "StoreError": "errors",
@@ -77,6 +79,8 @@ _HOMES = {
     "orthogonal_group": "families.orthogonal_group",
     "gmm_tensor": "families.orthogonal_tensor",
     "orthogonal_tensor": "families.orthogonal_tensor",
+    "race": "racing.race",
+    "register": "registry.plugins",
     "run": "api",
     "solve": "api",
     "sparse_pca": "families.sparse_pca",

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, nullcontext
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from orthobench.contract.problem import AnyInstance, AnyProblem, Problem
+from orthobench.contract.problem import AnyInstance, AnyProblem, Oracle, Problem
 from orthobench.contract.solver import AnySolver, Solver
 from orthobench.decide.more_seeds import more_cells
 from orthobench.errors import OrthobenchError, UsageError
@@ -16,14 +16,14 @@ from orthobench.harness import run as harness
 from orthobench.harness.cell import Cell, instance_of
 from orthobench.harness.executors import Execute, Limits, Observer, in_batches, make_executor
 from orthobench.harness.executors.cell_queue import CellQueue
-from orthobench.harness.identity import Streams, canonical, describe
+from orthobench.harness.identity import INSTANCE, Streams, stream_text
 from orthobench.harness.stopping import Budget, Rule
-from orthobench.harness.suite import Suite
-from orthobench.harness.trace import Outcome
+from orthobench.harness.suite import PYTHON, Suite
 from orthobench.registry import preflight
+from orthobench.registry.adhoc import requested_suite
 from orthobench.registry.plugins import catalogue
-from orthobench.registry.suite_file import from_table, load
-from orthobench.report.notebook_view import Results
+from orthobench.registry.suite_file import from_table
+from orthobench.report.notebook_view import Outcome, Results
 from orthobench.report.terminal.progress import Progress
 from orthobench.results.course import (
     RemainingCells,
@@ -38,8 +38,8 @@ from orthobench.results.schema import exists
 from orthobench.results.store import FILE, Store
 from orthobench.tools import environment
 from orthobench.tools.collections import grouped
-from orthobench.tools.files import below, hide_home
-from orthobench.tools.threads import cores, limited
+from orthobench.tools.environment import cores, limited
+from orthobench.tools.files import hide_home, safe_join
 
 RESULTS = "orthobench-results"
 """The folder where runs put their stores and figures, one folder a suite."""
@@ -87,7 +87,7 @@ def solve(
     -------
     Outcome
         ``.solution`` (n, k), ``.weights``, ``.core``, ``.trace``, ``.work``, ``.stop``,
-        ``.exhibits``.
+        ``.exhibits``; a notebook shows it, and ``.plot(ax)`` draws its curve.
 
     Raises
     ------
@@ -98,21 +98,23 @@ def solve(
     SolverError
         Where the run failed; its ``outcome`` holds the curve so far.
     """
-    preflight.check_settings(budget, seed, until, threads)
-    chosen = _solver(solver, parameters)
     recipe = catalogue().problem(problem) if isinstance(problem, str) else problem
+    preflight.check_settings(budget, seed, until, threads, recipe)
+    offers = recipe.offers if isinstance(recipe, Problem) else type(recipe.oracle)
+    chosen = _solver(solver, parameters, offers)
     if isinstance(recipe, Problem):
         if refusal := chosen.refuses(recipe):
             raise UsageError(f"solver {chosen.name} cannot take {recipe.name}: {refusal}")
-        instance, text = instance_of(recipe, seed), canonical(describe(recipe))
+        instance, text = instance_of(recipe, seed), stream_text(recipe)
     else:
-        instance, text = recipe, "instance"
+        instance, text = recipe, INSTANCE
         preflight.check_instance(chosen, instance)
     limits = budget or Budget()
     preflight.check_ending(chosen, instance, limits, until)
     with limited(int(threads)):
         chosen.place.limit(threads)
-        outcome = harness.run(instance, chosen, limits, Streams.of(text, chosen.name, seed), until)
+        ran = harness.run(instance, chosen, limits, Streams.of(text, chosen.name, seed), until)
+    outcome = Outcome(**vars(ran))
     if isinstance(outcome.error, OrthobenchError):
         raise outcome.error
     if outcome.stop.status.failed:
@@ -121,9 +123,13 @@ def solve(
 
 
 def run(
-    suite: str | Path | Mapping[str, Any] | Suite,
+    suite: str | Path | Mapping[str, Any] | Suite | None = None,
     store: Path | str | None = None,
     *,
+    problems: Sequence[Any] = (),
+    solvers: Sequence[Any] = (),
+    seeds: int | Sequence[int] | None = None,
+    budget: Budget | None = None,
     only: str | None = None,
     retry: bool = False,
     decide: int = 0,
@@ -137,12 +143,27 @@ def run(
 ) -> Results:
     """Run a suite, or what of it is not in its store yet, and return its results.
 
+    A class or an object of a script or a notebook is identified by what its code does and refers
+    to, an instance by its data: what did not change is not run again. Both are sent to the worker
+    processes with all that they refer to, so that nothing keeps a solver from the test data which
+    a global variable holds that it names.
+
     Parameters
     ----------
-    suite : str, Path, mapping or Suite
+    suite : str, Path, mapping or Suite, optional
         The name of a suite in the `catalogue`, a TOML file, its tables, or a suite.
     store : Path, optional
         The SQLite file; ``orthobench-results/SUITE/results.sqlite`` where none is named.
+    problems : sequence, optional
+        Instances such as ``ob.stochastic_pca(X, k=8)``, specifications such as ``"digits k=4"``,
+        problems, their classes, or ``"FILE.py:CLASS"``, in place of a suite.
+    solvers : sequence, optional
+        Classes, objects, specifications such as ``"oja step=0.5"``, or ``"FILE.py:CLASS"``; by
+        default those of the suite, or all that take the problems.
+    seeds : int or sequence of int, optional
+        Their number, from 0, or they themselves; 10 by default.
+    budget : Budget, optional
+        In place of the suite's; of problems by default 10,000 samples.
     only : str, optional
         A pattern such as ``"digits* oja*"``: run only the cells whose ``PROBLEM SOLVER`` matches.
     retry : bool
@@ -155,8 +176,7 @@ def run(
     executor : str
         ``"local"``: in processes of this machine. Each solver is in one of its own, apart from
         the judge, the clock is checked, and a process that dies or hangs costs no more than its
-        cell. ``"dask"``: the same on a Dask cluster. ``"inline"``: in this process, unguarded;
-        needed for classes that are defined in a script or a notebook.
+        cell. ``"dask"``: the same on a Dask cluster. ``"inline"``: in this process, unguarded.
     workers : int or "auto"
         Processes of ``"local"``, or of the cluster that ``"dask"`` starts without a scheduler;
         ``"auto"``: as many as keep all physical cores busy.
@@ -183,7 +203,7 @@ def run(
     StoreError
         Where the store cannot be used.
     """
-    known = find_suite(suite)
+    known = find_suite(suite, problems, solvers, seeds, budget)
     path = Path(store or default_store(known))
     planned = known.cells()
     asked = matching(planned, only)
@@ -268,31 +288,31 @@ def _explain_rest(suite: Suite, trial: Cell) -> list[dict[str, str]]:
     ]
 
 
-def find_suite(suite: str | Path | Mapping[str, Any] | Suite) -> Suite:
-    """Return the suite that is meant: by name, by file, by tables, or itself."""
-    if isinstance(suite, Suite):
-        return suite
-    if isinstance(suite, Mapping):
-        return from_table(suite, "suite", catalogue())
-    return load(find_path(suite), catalogue())
-
-
-def find_path(suite: str | Path) -> Path:
-    """Return the file of a suite: the file itself, or that of the suite of this name.
+def find_suite(
+    suite: str | Path | Mapping[str, Any] | Suite | None,
+    problems: Sequence[Any] = (),
+    solvers: Sequence[Any] = (),
+    seeds: int | Sequence[int] | None = None,
+    budget: Budget | None = None,
+) -> Suite:
+    """Return the suite that is meant, by name, by file, by tables, by what is in it, or itself.
 
     Raises
     ------
     UsageError
-        On an unknown name; suggests the nearest.
+        Where it cannot be run.
     """
-    if isinstance(suite, Path) or suite.endswith(".toml"):
-        return Path(suite)
-    return catalogue().suite(suite)
+    if not isinstance(suite, (Mapping, Suite)):
+        limits: Mapping[str, Any] = budget.limits if budget else {}
+        return requested_suite(suite, problems, solvers, seeds, name=PYTHON, **limits)
+    if problems or solvers or seeds or budget:
+        raise UsageError("a suite that is given as such has its own problems, solvers and seeds")
+    return suite if isinstance(suite, Suite) else from_table(suite, "suite", catalogue())
 
 
 def default_store(suite: Suite) -> Path:
     """Return where a suite's store is, where nobody names one; refuse links on the way there."""
-    return below(Path(), RESULTS, suite.name, FILE)
+    return safe_join(Path(), RESULTS, suite.name, FILE)
 
 
 def _workers(workers: int | str, executor: str, threads: int) -> int:
@@ -336,9 +356,11 @@ def _execute(
         show_finished()
 
 
-def _solver(solver: str | AnySolver, parameters: Mapping[str, Any]) -> AnySolver:
+def _solver(
+    solver: str | AnySolver, parameters: Mapping[str, Any], offers: type[Oracle]
+) -> AnySolver:
     if isinstance(solver, Solver):
         if parameters:
             raise UsageError("parameters go with a solver's name; this solver has its own already")
         return solver
-    return catalogue().solver(solver, parameters)
+    return catalogue().solver(solver, parameters, offers)

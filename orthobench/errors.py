@@ -24,7 +24,7 @@ class StoreError(OrthobenchError):
     """A store that cannot be opened, read or written."""
 
 
-def shown(value: object) -> str:
+def quoted(value: object) -> str:
     """Return a value as it is quoted in a message: its ``repr``, or the beginning of that."""
     try:
         text = repr(value)
@@ -55,4 +55,4 @@ def unknown(kind: str, name: str, known: Iterable[str]) -> UsageError:
         hint = "known: " + ", ".join(names)
     else:
         hint = "there are none"
-    return UsageError(f"unknown {kind} {shown(name)}; {hint}")
+    return UsageError(f"unknown {kind} {quoted(name)}; {hint}")

@@ -22,8 +22,8 @@ from orthobench.contract.solver import Solver, State, Status
 from orthobench.registry.plugins import Plugin, Registry
 from orthobench.testing import check_flops
 from orthobench.testing.short_runs import Runner
+from orthobench.tools.environment import cores, limited
 from orthobench.tools.geometry import orthonormalize
-from orthobench.tools.threads import cores, limited
 
 collect_ignore = ["third_party_plugin"]  # a project of its own
 

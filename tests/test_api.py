@@ -1,10 +1,17 @@
 """The front door, through the entry points that are installed."""
 
+import subprocess
+import sys
+from dataclasses import dataclass
+
 import numpy as np
 import pytest
 
 import orthobench as ob
 from orthobench.api import SolverError
+from orthobench.contract import Solver
+from orthobench.registry import adhoc, plugins
+from orthobench.registry.plugins import catalogue
 from orthobench.results.store import Store
 
 
@@ -107,7 +114,7 @@ def test_data_that_changed_are_read_again(tmp_path, X):
     table = {
         "seeds": 1,
         "budget": {"samples": 500},
-        "problem": [{"name": "npy-pca", "path": str(path), "k": 2}],
+        "problem": [{"name": "npy-stochastic-pca", "path": str(path), "k": 2}],
         "solver": [{"name": "batch-pca"}],
     }
 
@@ -175,3 +182,196 @@ def test_a_suite_in_which_nothing_can_run_is_refused_before_all_else(tmp_path):
     with pytest.raises(ob.UsageError, match=r"no solver can take these problems .*m = 2 of 30"):
         ob.run(sparse("givens-sparse-pca"), tmp_path / "s.sqlite", executor="inline", quiet=True)
     assert not list(tmp_path.iterdir())
+
+
+SCRIPT = """
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+import orthobench as ob
+from orthobench.contract import SampleOracle, Solution, Solver, State, parameter
+
+RATE = 1.0
+
+
+def orthonormal(M):
+    return np.linalg.qr(M)[0]
+
+
+@dataclass(slots=True, kw_only=True)
+class Iterate(State):
+    U: np.ndarray
+
+
+@dataclass(frozen=True)
+class MyOja(Solver[SampleOracle, Iterate]):
+    name: ClassVar[str] = "my-oja"
+    batch: ClassVar[int] = 1
+    rate: float = parameter(RATE, help="step", above=0)
+
+    def init(self, oracle, rng):
+        return Iterate(U=oracle.start.copy())
+
+    def step(self, oracle, state):
+        x = oracle.take(1)
+        state.work.steps += 1
+        state.work.samples += len(x)
+        state.U = orthonormal(state.U + self.rate / state.work.steps * x.T @ (x @ state.U))
+
+    def solution(self, state):
+        return Solution(state.U)
+
+
+X = np.random.default_rng(0).standard_normal((300, 6)) * np.linspace(2, 1, 6)
+results = ob.run(
+    problems=[ob.stochastic_pca(X, k=2), "digits k=4"],
+    solvers=[MyOja, MyOja(rate=2.0), "batch-pca"],
+    seeds=2, budget=ob.Budget(samples=200), store="s.sqlite", quiet=True, **SETTINGS,
+)
+assert not results.failures, results.failures
+"""
+
+
+def ran(folder, script, **settings):
+    """Return the last metrics and the key of each run that a script asks for."""
+    (folder / "script.py").write_text(script.replace("**SETTINGS", f"**{settings}"))
+    words = [sys.executable, "script.py"]
+    done = subprocess.run(words, cwd=folder, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    with Store(folder / "s.sqlite") as store:
+        records = store.records("python")
+    return {
+        (r.problem.label, r.solver.label, r.seed): (r.trace[-1].metrics, r.key) for r in records
+    }
+
+
+def again(first, second):
+    """Return the labels of the solvers whose runs are new."""
+    return {key[1] for key in second if first.get(key) != second[key]}
+
+
+def test_classes_and_objects_of_a_script_run_in_guarded_processes(tmp_path):
+    first = ran(tmp_path, SCRIPT)
+    assert {key[:2] for key in first} == {
+        (problem, solver)
+        for problem in ("stochastic PCA n=6 k=2", "digits k=4")
+        for solver in ("my-oja", "my-oja rate=2.0", "batch-pca")
+    }
+    text = SCRIPT.replace("def orthonormal(M):", '# more\n\n\ndef orthonormal(M):\n    """Q."""')
+    assert again(first, ran(tmp_path, text)) == set()
+    text = SCRIPT.replace("np.linalg.qr(M)[0]", "np.linalg.qr(M)[0] + 0.0")
+    assert again(first, ran(tmp_path, text)) == {"my-oja", "my-oja rate=2.0"}
+    (tmp_path / "s.sqlite").unlink()
+    inline = ran(tmp_path, SCRIPT, executor="inline")
+    for key, (metrics, identity) in inline.items():
+        assert identity == first[key][1]
+        assert metrics == pytest.approx(first[key][0], rel=1e-12, abs=1e-12)
+
+
+def of_two(tmp_path, **given):
+    settings = {"seeds": 1, "budget": ob.Budget(steps=5), "executor": "inline", "quiet": True}
+    return ob.run(store=tmp_path / "s.sqlite", **{**settings, **given})
+
+
+def test_an_instance_of_functions_is_what_they_compute(tmp_path):
+    def cost(weight):
+        A = np.diag(np.arange(6.0))
+        value = lambda X: float(weight * np.sum(X * (A @ X)))  # noqa: E731
+        return ob.stiefel(value, lambda X: 2 * weight * A @ X, n=6, p=2)
+
+    solvers = ["riemannian-gradient", "landing"]
+    runs = [of_two(tmp_path, problems=[cost(w)], solvers=solvers) for w in (1.0, 1.0, 2.0)]
+    keys = [[r.key for r in results.records] for results in runs]
+    assert keys[0] == keys[1]
+    assert not set(keys[0]) & set(keys[2])
+    assert {r.problem.label for r in runs[0].records} == {"Stiefel manifold n=6 k=2"}
+    assert not runs[0].failures
+
+
+def test_an_instance_starts_as_in_a_single_run_whatever_its_data(X, tmp_path):
+    instances = [ob.stochastic_pca(X * c, k=2) for c in (1, 1024)]
+    results = of_two(
+        tmp_path, problems=instances, solvers=["batch-pca"], budget=ob.Budget(samples=500)
+    )
+    one = ob.solve("batch-pca", instances[0], ob.Budget(samples=500), seed=0)
+    first, second = (r.trace for r in results.records)
+    assert first[0].metrics == one.trace[0].metrics
+    assert second[0].metrics["subspace_error"] == pytest.approx(first[0].metrics["subspace_error"])
+    assert len({r.problem.label for r in results.records}) == 2
+
+
+def test_a_generator_is_never_taken_for_another(X, tmp_path):
+    runs = [
+        of_two(
+            tmp_path, problems=[ob.stochastic_pca((row for row in X), k=2, test=X)],
+            solvers=["batch-pca"], budget=ob.Budget(samples=100),
+        )
+        for _ in range(2)
+    ]  # fmt: skip
+    assert runs[0].records[0].key != runs[1].records[0].key
+    with pytest.raises(ob.UsageError, match="cannot be sent to another process"):
+        of_two(
+            tmp_path, problems=[ob.stochastic_pca((row for row in X), k=2, test=X)],
+            solvers=["batch-pca"], executor="local",
+        )  # fmt: skip
+
+
+def test_problems_and_solvers_of_any_kind_stand_side_by_side(tmp_path, toys):
+    results = of_two(
+        tmp_path,
+        problems=[toys.Problem, toys.Problem(n=5)],
+        solvers=[toys.Solver, toys.Solver(fault="converge")],
+    )
+    labels = [(r.problem.label, r.solver.label) for r in results.records]
+    assert labels == [
+        (problem, solver)
+        for problem in ("leading-subspace", "leading-subspace n=5")
+        for solver in ("power", "power fault=converge")
+    ]
+
+
+def test_a_registered_class_has_a_name(toys, monkeypatch):
+    known = catalogue().extended()
+    monkeypatch.setattr(plugins, "catalogue", lambda: known)
+    assert ob.register(toys.Solver) is toys.Solver
+    assert known.solver("power") == toys.Solver()
+    again = dataclass(frozen=True)(type("Again", (toys.Solver,), {}))
+    ob.register(again)  # as a cell of a notebook that is executed once more
+    assert type(known.solver("power")) is again
+    with pytest.raises(ob.UsageError, match="has the name of solver 'oja' of plugin"):
+        ob.register(dataclass(frozen=True)(type("Taken", (toys.Solver,), {"name": "oja"})))
+    with pytest.raises(ob.OrthobenchError, match="Half lacks the methods init, solution"):
+        ob.register(type("Half", (Solver,), {"name": "half"}))
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"solvers": ["ojaa"]}, "solver: unknown solver 'ojaa'|did you mean 'oja'"),
+        ({"solvers": [3]}, "3 is no table, class, object or specification"),
+        ({"problems": [np.eye(3)]}, "is no table, class, object or specification"),
+        ({"suite": {"problem": ["digits"]}, "seeds": 2}, "has its own problems"),
+    ],
+)
+def test_what_cannot_be_run_is_said(given, said, tmp_path):
+    with pytest.raises(ob.UsageError, match=said):
+        of_two(tmp_path, **{"problems": ["digits"], **given})
+
+
+def test_classes_take_the_place_of_the_solvers_of_a_suite(tmp_path, toys, monkeypatch):
+    monkeypatch.setattr(adhoc, "catalogue", lambda: toys.registry)
+    (tmp_path / "small.toml").write_text(
+        'budget = { steps = 50 }\nproblem = "leading-subspace n=5"\nsolver = "power"\n'
+    )
+    again = dataclass(frozen=True)(
+        type("Again", (toys.Solver,), {"name": "again", "__module__": __name__})
+    )
+    results = of_two(tmp_path, suite=tmp_path / "small.toml", solvers=[again, "power"], seeds=[3])
+    found = [
+        (r.problem.label, r.solver.label, r.seed, r.trace[-1].work.steps) for r in results.records
+    ]
+    assert found == [("leading-subspace n=5", name, 3, 5) for name in ("again", "power")]

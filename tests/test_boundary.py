@@ -46,7 +46,7 @@ def test_the_command_line_imports_nothing_heavy():
 @pytest.mark.parametrize(
     ("room", "mutable"),
     [
-        ("harness", {"Guard", "Recording", "Worker", "_Reader"}),
+        ("harness", {"Guard", "Recording", "RestartState", "Worker"}),
         ("results", set()),
         ("stats", set()),
     ],

@@ -38,6 +38,11 @@ def built_in(kind: str) -> dict[str, type[Any]]:
     return {n: f.item for n, f in found.items() if f.plugin.distribution == "orthobench"}
 
 
+def namesakes(name: str) -> list[type[Any]]:
+    """Return the solvers of a name, of which each is for another family."""
+    return [one.item for one in catalogue().solvers[name].all]
+
+
 def sections(docstring: str) -> dict[str, list[str]]:
     """Return the lines of a numpydoc docstring by section; those before the first under ``""``."""
     found: dict[str, list[str]] = {"": []}
@@ -108,7 +113,8 @@ def homes(cls: type[Any]) -> list[str]:
 
 def solvers_of(family: str) -> dict[str, type[Any]]:
     """Return the solvers of a family: reference solvers first, then those of other libraries."""
-    found = [(n, c) for n, c in built_in("solvers").items() if family in homes(c)]
+    known = ((n, c) for n in built_in("solvers") for c in namesakes(n))
+    found = [(n, c) for n, c in known if family in homes(c)]
     return dict(sorted(found, key=lambda pair: bool(pair[1].packages)))
 
 

@@ -15,8 +15,9 @@ from typing import Any
 from docutils import nodes
 from facts import (
     PAGES,
-    built_in,
     computes,
+    homes,
+    namesakes,
     parameter_rows,
     references,
     sections,
@@ -58,8 +59,8 @@ class SolverSource(SphinxDirective):
 
     def run(self) -> list[nodes.Node]:
         """Return a paragraph."""
-        cls = built_in("solvers")[self.arguments[0]]
-        lines = ["````{eval-rst}", escaped(references(cls)), "````"]
+        found = dict.fromkeys(map(references, namesakes(self.arguments[0])))
+        lines = ["````{eval-rst}", escaped("\n\n".join(found)), "````"]
         return self.parse_text_to_nodes("\n".join(lines))
 
 
@@ -83,9 +84,12 @@ class SolverDetails(SphinxDirective):
 
     def run(self) -> list[nodes.Node]:
         """Return a table and paragraphs."""
-        cls = built_in("solvers")[self.arguments[0]]
-        self.env.note_dependency(inspect.getfile(cls))
-        lines = [computes(cls), "", *parameter_rows(cls), "", *docstring(cls)]
+        classes = namesakes(self.arguments[0])
+        lines: list[str] = []
+        for cls in classes:
+            self.env.note_dependency(inspect.getfile(cls))
+            title = f"On problems of {' and '.join(homes(cls))}:" if len(classes) > 1 else ""
+            lines += [title, "", computes(cls), "", *parameter_rows(cls), "", *docstring(cls), ""]
         return self.parse_text_to_nodes("\n".join(lines))
 
 

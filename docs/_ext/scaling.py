@@ -30,7 +30,7 @@ from orthobench.harness.reducing.reduction import Reduction
 from orthobench.harness.stopping import Budget
 from orthobench.registry.plugins import catalogue
 from orthobench.stats.reduction_times import Costs, MeasuredPass, PassTime, fitted, simulated
-from orthobench.tools.threads import limited
+from orthobench.tools.environment import limited
 
 PICTURE = Path(__file__).parents[1] / "pictures" / "internet-scale.png"
 

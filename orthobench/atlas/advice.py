@@ -27,7 +27,7 @@ from orthobench.contract.problem import AnyInstance, AnyProblem, Problem
 from orthobench.decide.answer import MISS, Answer, answer
 from orthobench.decide.rule import TOLERANCE, Comparison
 from orthobench.decide.wording import factor_text
-from orthobench.errors import UsageError
+from orthobench.errors import OrthobenchError, UsageError
 from orthobench.harness.cell import instance_of
 from orthobench.registry.plugins import catalogue
 from orthobench.stats.costs import ALL_COSTS
@@ -107,9 +107,9 @@ class Losses:
     def expected(self, position: Array, width: float, among: NDArray[np.intp]) -> Array:
         """Return the mean loss of each solver near a position, over some of the problems."""
         distances = np.abs(self.positions[among] - position)
-        known = ~np.isnan(distances)
-        share = np.maximum(known.sum(axis=1), 1) / distances.shape[1]
-        far = np.where(known, distances, 0.0).sum(axis=1) / share
+        finite = ~np.isnan(distances)
+        share = np.maximum(finite.sum(axis=1), 1) / distances.shape[1]
+        far = np.where(finite, distances, 0.0).sum(axis=1) / share
         weights = np.exp(-(far - far.min()) / width)
         names = np.array(self.blocks)[among]
         for name in set(names):  # variants of one data set share the weight of one problem
@@ -142,7 +142,8 @@ def advise(
     Parameters
     ----------
     problem : str, Problem or Instance
-        As ``"npy-pca path=X.npy k=8"``, or data of your own such as ``ob.stochastic_pca(X, k=8)``.
+        As ``"npy-stochastic-pca path=X.npy k=8"``, or data of your own such as
+        ``ob.stochastic_pca(X, k=8)``.
         It is built once, and its data are measured: size, spectrum, noise, share of zeros.
     cost : str
         What is to be least: ``"seconds"``, ``"samples"`` or ``"flops"``.
@@ -165,9 +166,9 @@ def advise(
     DataError
         Where the data cannot be read.
     """
-    known = atlas or opened(None)
+    atlas = atlas or opened(None)
     recipe, instance, text = _built(problem)
-    rows = _rows_of_kind(known, recipe, instance, family)
+    rows = _rows_of_kind(atlas, recipe, instance, family)
     features = features_of(instance)
     comparisons = [c for c in compare(rows, cost, tolerance) if c.as_good]
     losses = _losses(comparisons, rows)
@@ -178,6 +179,21 @@ def advise(
     mean = losses.expected(_position(features), width, np.arange(len(losses.blocks)))
     order = [int(i) for i in np.argsort(np.where(usable, mean, np.inf)) if usable[i]]
     return _worded(comparisons, losses, order, width, rows, features, cost, text)
+
+
+def expected_order(problem: AnyProblem) -> list[str]:
+    """Return the names of solvers by what an atlas expects on problems of a family, best first.
+
+    Nothing is built or measured. Empty where the atlas that is installed has no such problem.
+    """
+    try:
+        rows = _rows_of_kind(opened(None), problem, None, "")
+    except OrthobenchError:
+        return []
+    losses = _losses([c for c in compare(rows, "seconds", TOLERANCE) if c.as_good], rows)
+    everywhere = np.full(losses.positions.shape[1], math.nan)
+    mean = losses.expected(everywhere, math.inf, np.arange(len(losses.blocks)))
+    return list(dict.fromkeys(losses.solvers[i].split()[0] for i in np.argsort(mean)))
 
 
 def on_problem(
@@ -195,7 +211,7 @@ def _built(
 ) -> tuple[AnyProblem | None, AnyInstance, str]:
     """Return the problem where it is one, its instance, and how a command line names it."""
     if isinstance(problem, str):
-        from orthobench.registry.suite_values import specification
+        from orthobench.registry.entries import specification
 
         entry: dict[str, Any] = specification(problem)
         recipe = catalogue().problem(entry.pop("name"), entry)
@@ -206,27 +222,20 @@ def _built(
 
 
 def _rows_of_kind(
-    atlas: Atlas, recipe: AnyProblem | None, instance: AnyInstance, family: str
+    atlas: Atlas, recipe: AnyProblem | None, instance: AnyInstance | None, family: str
 ) -> Sequence[AtlasRow]:
     """Return the rows of the family of a problem, with its metric where there are such."""
-    wanted = family or (recipe.family if recipe else _family_of(instance))
+    base = recipe or (catalogue().base_of(instance.oracle) if instance else None)
+    wanted = family or (base.family if base else "")
     kinds = [rows for rows in atlas.kinds.values() if rows[0].family == wanted]
     if not kinds:
-        known = ", ".join(dict.fromkeys(row.family for row in atlas.rows)) or "none"
+        families = ", ".join(dict.fromkeys(row.family for row in atlas.rows)) or "none"
         raise UsageError(
             f"the atlas has no problem of the family {wanted!r}, so it cannot tell; its families: "
-            f"{known}"
+            f"{families}"
         )
     metric = recipe.primary if recipe else ""
     return next((rows for rows in kinds if rows[0].metric == metric), kinds[0])
-
-
-def _family_of(instance: AnyInstance) -> str:
-    """Return the family whose problems offer what an instance does."""
-    for provided in catalogue().problems.values():
-        if isinstance(instance.oracle, provided.item.offers):
-            return str(provided.item.family)
-    raise UsageError("no installed family offers what this instance does: name it with family=")
 
 
 def _losses(comparisons: Sequence[Comparison], rows: Sequence[AtlasRow]) -> Losses:
@@ -265,7 +274,8 @@ def _usable(
     """Return whether a solver is installed here and takes the data, by its label."""
     text = next(row.solver_parameters for row in rows if row.solver == solver)
     try:
-        made = catalogue().solver(solver.split()[0], settings(text))
+        offers = type(instance.oracle)
+        made = catalogue().solver(solver.split()[0], settings(text), offers)
     except UsageError:
         return False
     if recipe:
@@ -285,11 +295,11 @@ def _worded(
 ) -> Advice:
     """Return the advice in words, with the command that settles it."""
     solver, second = losses.solvers[order[0]], [losses.solvers[i] for i in order[1:2]]
-    found = [c.of(solver) for c in comparisons if c.of(solver).parameters]
+    decisions = [c.of(solver) for c in comparisons if c.of(solver).parameters]
     parameters = {
         name: value
-        for name, value in (found[0].parameters.items() if found else ())
-        if all(d.parameters.get(name) == value for d in found)
+        for name, value in (decisions[0].parameters.items() if decisions else ())
+        if all(d.parameters.get(name) == value for d in decisions)
     }
     regret = math.exp(_mean(losses.held_out(width)))
     extrapolation, which = _extrapolation(features, rows)
@@ -314,15 +324,15 @@ def _worded(
 def _extrapolation(features: Features, rows: Sequence[AtlasRow]) -> tuple[float, str]:
     """Return how far a size is beyond all that was measured, and which."""
     measured = [features_in(row) for row in {r.problem_id: r for r in rows}.values()]
-    found = [(1.0, "")]
+    beyond = [(1.0, "")]
     for name, word in (("rows", "rows"), ("d", "columns"), ("k", "components")):
         sizes = [getattr(one, name) for one in measured if getattr(one, name) > 0]
         own = getattr(features, name)
         if sizes and own > BEYOND * max(sizes):
-            found.append((own / max(sizes), f"more {word}"))
+            beyond.append((own / max(sizes), f"more {word}"))
         elif sizes and 0 < own < min(sizes) / BEYOND:
-            found.append((min(sizes) / own, f"fewer {word}"))
-    return max(found)
+            beyond.append((min(sizes) / own, f"fewer {word}"))
+    return max(beyond)
 
 
 def _specification(solver: str, rows: Sequence[AtlasRow]) -> str:

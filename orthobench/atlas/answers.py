@@ -77,8 +77,8 @@ def compare(
         On a tolerance for which the atlas has no costs.
     """
     if tolerance not in SHARES:
-        known = ", ".join(f"{share:g}" for share in SHARES)
-        raise UsageError(f"the atlas has costs to {known} of the gap, not to {tolerance:g}")
+        shares = ", ".join(f"{share:g}" for share in SHARES)
+        raise UsageError(f"the atlas has costs to {shares} of the gap, not to {tolerance:g}")
     own = list(rows)
     if cost == "seconds" and own:
         (machine, _), *_ = Counter(row.machine for row in own).most_common(1)
@@ -95,7 +95,7 @@ def _compare(rows: Sequence[AtlasRow], cost: str, tolerance: float) -> Compariso
         for solver, own in grouped(rows, lambda row: row.solver).items()
     }
     gap = {row.seed: row for row in rows}
-    best, found = decide(
+    best, unnamed = decide(
         {s: [own[i].value if i in own else math.nan for i in seeds] for s, own in runs.items()},
         [gap[seed].start for seed in seeds],
         {
@@ -108,21 +108,21 @@ def _compare(rows: Sequence[AtlasRow], cost: str, tolerance: float) -> Compariso
     one = {solver: next(iter(own.values())) for solver, own in runs.items()}
     decisions = (
         replace(d, name=name_of(d.solver), parameters=settings(one[d.solver].solver_parameters))
-        for d in found
+        for d in unnamed
     )
     return Comparison(
         first.problem, first.name, first.family, first.metric, best, tuple(decisions), tolerance,
-        cost, len(seeds), max(d.seeds for d in found), settings(first.parameters),
+        cost, len(seeds), max(d.seeds for d in unnamed), settings(first.parameters),
     )  # fmt: skip
 
 
 def views(rows: Sequence[AtlasRow]) -> dict[str, Answer]:
     """Return the answers of one kind of problems in each of `VIEWS` that it can be asked in."""
-    known = [row for row in rows if not row.failed]
+    counting = [row for row in rows if not row.failed]
     return {
         view: answer(compare(rows, cost, tolerance))
         for view, (cost, tolerance) in VIEWS.items()
-        if known and all(getattr(row, cost) > 0 for row in known)
+        if counting and all(getattr(row, cost) > 0 for row in counting)
     }
 
 
@@ -255,10 +255,10 @@ def markdown(atlas: Atlas) -> str:
     """
     lines = [f"| | {' | '.join(VIEWS)} |", f"|---|{'---|' * len(VIEWS)}"]
     for kind, rows in atlas.kinds.items():
-        found = views(rows)
+        answers = views(rows)
         cells = [
-            short(found[view], f"[{{}}](docs/methods/{found[view].use}.md)")
-            if view in found
+            short(answers[view], f"[{{}}](docs/methods/{answers[view].use}.md)")
+            if view in answers
             else NOBODY
             for view in VIEWS
         ]

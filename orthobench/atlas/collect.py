@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -15,14 +15,17 @@ from orthobench.errors import StoreError, UsageError
 from orthobench.harness.identity import canonical
 from orthobench.harness.stopping import RunStatus
 from orthobench.results.results import Results, store_at
-from orthobench.results.runs import Run, run_label
+from orthobench.results.runs import Run
 from orthobench.results.store import Store
 from orthobench.results.tuning import SolverResult
-from orthobench.stats.targets import RunMatrix, run_matrix
+from orthobench.stats.targets import run_matrix
 from orthobench.stats.values import COSTS as READ
 from orthobench.stats.values import final, metric_of
 from orthobench.tools.collections import grouped
 from orthobench.tools.places import DEFAULT
+
+Instance: TypeAlias = tuple[str, int]
+"""The label of a problem and a seed."""
 
 LONGEST = 300
 """The most characters of a reason."""
@@ -48,17 +51,14 @@ def collect(stores: Sequence[Path]) -> Atlas:
 
 def by_suite(stores: Sequence[Path]) -> dict[str, list[Results]]:
     """Return the results of each suite in some stores, one for each store that has some."""
-    parts = [part for path in stores for part in _parts(store_at(path))]
+    parts = []
+    for path in map(store_at, stores):
+        with Store(path) as store:
+            names = store.suites()
+        if not names:
+            raise StoreError(f"nothing was run on the store {path} yet")
+        parts += [Results.read(path, name) for name in names]
     return grouped(parts, lambda results: results.suite)
-
-
-def _parts(path: Path) -> list[Results]:
-    """Return the results of each suite of a store."""
-    with Store(path) as store:
-        names = store.suites()
-    if not names:
-        raise StoreError(f"nothing was run on the store {path} yet")
-    return [Results.read(path, name) for name in names]
 
 
 def _about(parts: Sequence[Results]) -> dict[str, Any]:
@@ -70,43 +70,51 @@ def _about(parts: Sequence[Results]) -> dict[str, Any]:
             versions.setdefault(name, set()).add(version)
     return {
         "date": max(str(session["ended"] or session["started"]) for session in sessions)[:10],
-        "machines": sorted({_machine(session) for session in sessions}),
-        "versions": {name: ", ".join(sorted(found)) for name, found in sorted(versions.items())},
+        "machines": sorted({_machine(part) for part in parts}),
+        "versions": {name: ", ".join(sorted(some)) for name, some in sorted(versions.items())},
         "suites": list(dict.fromkeys(part.suite for part in parts)),
     }
 
 
-def _machine(session: Mapping[str, Any]) -> str:
-    return str(session["environment"].get("cpu", ""))
+def _machine(part: Results) -> str:
+    return str(part.session()["environment"].get("cpu", ""))
 
 
 def _rows_of(parts: Sequence[Results]) -> Iterator[AtlasRow]:
     """Yield the rows of one suite."""
-    machines = {run.key: _machine(part.session()) for part in parts for run in part.records}
+    machines: dict[str, str] = {}
+    for part in parts:
+        machines |= dict.fromkeys((run.key for run in part.records), _machine(part))
     results = merged(parts)
-    positions = {
-        (family, seed): _Positions(run_matrix(own))
-        for family, entries in _by_family(results).items()
-        for seed, own in _by_seed(entries).items()
-    }
+    gaps: dict[Instance, tuple[float, float]] = {}
+    costs: dict[tuple[str, Instance], Sequence[tuple[float, ...]]] = {}
+    families = grouped(results.entries, lambda entry: entry.problem_info.family)
+    for own in (own for entries in families.values() for own in _by_seed(entries)):
+        runs = run_matrix(own)
+        spent = np.array([[runs.costs(cost, share) for share in SHARES] for cost in COSTS])
+        for i, instance in enumerate(runs.instances):
+            gaps[instance] = float(runs.start[i]), float(runs.lowest[i])
+            for s, solver in enumerate(runs.solvers):
+                costs[solver, instance] = [tuple(to) for to in spent[:, :, s, i].tolist()]
     for entry in (entry for entry in results.entries if not entry.refused):
-        for record in entry.finished:
-            at = positions.get((entry.problem_info.family, record.seed))
-            yield _row(results.suite, entry, record, machines[record.key], at)
+        for run in entry.finished:
+            instance = entry.problem, run.seed
+            row = _row(results.suite, entry, run, machines[run.key])
+            start, lowest = gaps.get(instance, (math.nan, math.nan))
+            to = costs.get((entry.solver, instance), (UNREACHED,) * len(COSTS))
+            yield replace(
+                row, start=start, lowest=lowest, seconds_to=to[0], samples_to=to[1], flops_to=to[2]
+            )
 
 
-def _by_family(results: Results) -> dict[str, list[SolverResult]]:
-    return grouped(results.entries, lambda entry: entry.problem_info.family)
-
-
-def _by_seed(entries: Sequence[SolverResult]) -> dict[int, list[SolverResult]]:
+def _by_seed(entries: Sequence[SolverResult]) -> Iterable[list[SolverResult]]:
     """Return entries of one seed each: a solver that lacks a seed takes it from no other."""
-    found: dict[int, list[SolverResult]] = {}
-    for entry in entries:
-        for record in entry.finished:
-            one = replace(entry, records=(record,), seeds=(record.seed,))
-            found.setdefault(record.seed, []).append(one)
-    return found
+    single = [
+        replace(entry, records=(run,), seeds=(run.seed,))
+        for entry in entries
+        for run in entry.finished
+    ]
+    return grouped(single, lambda entry: entry.seeds).values()
 
 
 def merged(parts: Sequence[Results]) -> Results:
@@ -117,77 +125,38 @@ def merged(parts: Sequence[Results]) -> Results:
     UsageError
         Where two stores have different results of a cell, or different budgets for a problem.
     """
-    found: dict[str, Run] = {}
+    runs: dict[str, Run] = {}
     for run in (run for part in parts for run in part.records):
-        if run.stop.status is RunStatus.MISSING:
-            found.setdefault(run.key, run)
-            continue
-        other = found.get(run.key, run)
+        other = runs.setdefault(run.key, run)
         if other.trace and run.trace and other.trace[-1].metrics != run.trace[-1].metrics:
-            label = run_label(run.solver.label, run.problem.label, run.seed)
-            raise UsageError(f"the stores have different results of {label}: run it again")
-        found[run.key] = other if other.trace else run
+            raise UsageError(f"the stores have different results of {run.label}: run it again")
+        if run.stop.status is not RunStatus.MISSING and not other.trace:
+            runs[run.key] = run
     budgets: dict[str, Mapping[str, float]] = {}
-    for run in found.values():
+    for run in runs.values():
         problem = run.problem.label
         if dict(budgets.setdefault(problem, run.budget)) != dict(run.budget):
             raise UsageError(
                 f"the stores have two budgets for {problem!r}: solvers are compared at one, so "
                 "run them with the same suite"
             )
-    return Results(parts[0].suite, parts[0].path, list(found.values()), score=parts[0].score)
+    return Results(parts[0].suite, parts[0].path, list(runs.values()), score=parts[0].score)
 
 
-class _Positions:
-    """Finds the costs up to each target in the runs of a family."""
-
-    def __init__(self, runs: RunMatrix) -> None:
-        self.runs = runs
-        self.solver = {name: i for i, name in enumerate(runs.solvers)}
-        self.instance = {one: i for i, one in enumerate(runs.instances)}
-        self.costs = {
-            cost: np.stack([runs.costs(cost, share) for share in SHARES], -1) for cost in COSTS
-        }
-
-    def gap(self, problem: str, seed: int) -> tuple[float, float]:
-        """Return the value at the start of an instance, and the lowest that any run reached."""
-        i = self.instance.get((problem, seed))
-        if i is None:
-            return math.nan, math.nan
-        return float(self.runs.start[i]), float(self.runs.lowest[i])
-
-    def to(self, cost: str, solver: str, problem: str, seed: int) -> tuple[float, ...]:
-        """Return a cost up to each target; infinite where it was not reached."""
-        s, i = self.solver.get(solver), self.instance.get((problem, seed))
-        if s is None or i is None:
-            return UNREACHED
-        return tuple(self.costs[cost][s, i].tolist())
-
-
-def _row(
-    suite: str, entry: SolverResult, record: Run, machine: str, at: _Positions | None
-) -> AtlasRow:
-    problem, solver = record.problem, record.solver
-    start, lowest = at.gap(entry.problem, record.seed) if at else (math.nan, math.nan)
-    spent = [READ[cost](record.trace[-1]) if record.trace else math.nan for cost in COSTS]
-    value = final(record, metric_of(problem.primary))
-    where = solver.label, entry.problem, record.seed
-    to = [at.to(cost, *where) if at else UNREACHED for cost in COSTS]
+def _row(suite: str, entry: SolverResult, run: Run, machine: str) -> AtlasRow:
+    """Return the row of a run, without what the runs of others say of its problem."""
+    problem, solver = run.problem, run.solver
+    spent = [READ[cost](run.trace[-1]) if run.trace else math.nan for cost in COSTS]
+    value = final(run, metric_of(problem.primary))
+    # threads that ran for each processor, before and after
+    threads = [one.average / one.processors for one in run.load or () if one.average is not None]
     return AtlasRow(
         suite=suite, family=problem.family, problem=entry.problem, name=problem.name,
         parameters=canonical(problem.parameters), solver=solver.label,
         solver_parameters=canonical(solver.parameters),
-        on=str(solver.parameters.get("on", DEFAULT)), seed=record.seed, metric=problem.primary,
-        start=start, value=value, lowest=lowest, seconds=spent[0], samples=spent[1],
-        flops=spent[2], seconds_to=to[0], samples_to=to[1], flops_to=to[2],
-        ending=record.stop.status.value, reason=record.stop.reason[:LONGEST],
-        failed=not math.isfinite(value), load=_load(record), machine=machine,
+        on=str(solver.parameters.get("on", DEFAULT)), seed=run.seed, metric=problem.primary,
+        value=value, seconds=spent[0], samples=spent[1], flops=spent[2],
+        ending=run.stop.status.value, reason=run.stop.reason[:LONGEST],
+        failed=not math.isfinite(value),
+        load=round(float(np.mean(threads)), 1) if threads else math.nan, machine=machine,
     )  # fmt: skip
-
-
-def _load(record: Run) -> float:
-    """Return the threads that ran for each processor, before and after a run."""
-    known = [one for one in record.load or () if one.average is not None]
-    if not known:
-        return math.nan
-    return round(float(np.mean([(one.average or 0.0) / one.processors for one in known])), 1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import pickle
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 import numpy as np
 
@@ -17,8 +17,8 @@ from orthobench.errors import OrthobenchError
 from orthobench.harness.execution import prepare_steps
 from orthobench.harness.identity import Streams
 from orthobench.registry.plugins import Registry, catalogue
-from orthobench.registry.strangers import refuse_files
 from orthobench.tools.collections import grouped
+from orthobench.tools.files import refuse_files
 from orthobench.tools.geometry import random_point
 
 SAMPLES = 6
@@ -41,8 +41,8 @@ def described(atlas: Atlas) -> Atlas:
     """
     registry = catalogue()
     groups = grouped(atlas.rows, lambda row: (row.name, row.parameters))
-    found = {id(row): new for own in groups.values() for row, new in _described(own, registry)}
-    return replace(atlas, rows=tuple(found[id(row)] for row in atlas.rows))
+    by_row = {id(row): new for own in groups.values() for row, new in _described(own, registry)}
+    return replace(atlas, rows=tuple(by_row[id(row)] for row in atlas.rows))
 
 
 def state_bytes(instance: AnyInstance, solver: AnySolver, streams: Streams) -> float:
@@ -79,21 +79,19 @@ def _described(rows: list[AtlasRow], registry: Registry) -> Iterator[tuple[Atlas
     except OrthobenchError:
         yield from zip(rows, rows, strict=True)
         return
-    known = features_of(instance)
+    measured = asdict(features_of(instance))
     for own in grouped(rows, lambda row: (row.solver, row.solver_parameters)).values():
         memory = _memory(own[0], instance, registry)
         for row in own:
-            yield row, replace(
-                row, rows=known.rows, d=known.d, k=known.k, decay=known.decay, noise=known.noise,
-                sparsity=known.sparsity, memory=memory,
-            )  # fmt: skip
+            yield row, replace(row, **measured, memory=memory)
 
 
 def _memory(row: AtlasRow, instance: AnyInstance, registry: Registry) -> float:
     name = row.solver.split(" ")[0]
     try:
         refuse_files(settings(row.solver_parameters))
-        solver = registry.solver(name, settings(row.solver_parameters))
+        offers = type(instance.oracle)
+        solver = registry.solver(name, settings(row.solver_parameters), offers)
     except OrthobenchError:
         return math.nan
     return state_bytes(instance, solver, Streams.of(row.parameters, name, 0))

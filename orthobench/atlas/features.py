@@ -86,13 +86,13 @@ def features(X: Array, k: int, rows: int | None = None) -> Features:
     rows : int, optional
         How many samples there are; by default m.
     """
-    known = np.nan_to_num(np.asarray(X, dtype=np.float64), nan=0.0)
-    m, d = known.shape
-    total = float(np.vdot(known, known))
+    filled = np.nan_to_num(np.asarray(X, dtype=np.float64), nan=0.0)
+    m, d = filled.shape
+    total = float(np.vdot(filled, filled))
     count = min(k, d - 1) if d > 1 else 0
-    eigenvalues = leading(known, count + 1)
+    eigenvalues = leading(filled, count + 1)
     sizes = Features(m if rows is None else rows, d, k)
-    sparsity = float((known == 0).mean()) if known.size else math.nan
+    sparsity = float((filled == 0).mean()) if filled.size else math.nan
     if not total or not count:
         return Features(sizes.rows, d, k, sparsity=sparsity)
     floor = NEGLIGIBLE * eigenvalues[0]

@@ -74,13 +74,13 @@ def write_site(atlas: Atlas, folder: Path) -> Path:
         Where the folder has files that are not of a site, or jinja2 or pyarrow is missing.
     """
     refuse_foreign(folder)
-    known = rounded(atlas)
+    atlas = rounded(atlas)
     folder.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}-") as there:
         new = Path(there) / "site"
         new.mkdir()
-        write(known, new / TABLE)
-        for name, text in pages(known):
+        write(atlas, new / TABLE)
+        for name, text in pages(atlas):
             (new / name).write_text(text, encoding="utf-8", newline="\n")
         names = sorted(path.name for path in new.iterdir())
         (new / MANIFEST).write_text(json.dumps(names, indent=0), encoding="utf-8", newline="\n")
@@ -101,10 +101,10 @@ def refuse_foreign(folder: Path) -> None:
         raise UsageError(f"cannot write the site to {folder}: it is no folder")
     if not folder.is_dir() or not any(folder.iterdir()):
         return
-    known: object = None
+    manifest: object = None
     with suppress(OSError, ValueError):
-        known = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
-    names = {*known, MANIFEST} if isinstance(known, list) else set()
+        manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+    names = {*manifest, MANIFEST} if isinstance(manifest, list) else set()
     foreign = sorted({path.name for path in folder.iterdir()} - names)
     if foreign:
         raise UsageError(
@@ -116,20 +116,20 @@ def refuse_foreign(folder: Path) -> None:
 def pages(atlas: Atlas) -> Iterator[tuple[str, str]]:
     """Yield the names and texts of all pages."""
     environment = _environment()
-    found = {kind: views(rows) for kind, rows in atlas.kinds.items()}
+    answers = {kind: views(rows) for kind, rows in atlas.kinds.items()}
     shared = {
         "version": __version__, "origin": origin(atlas), "marks": MARKS,
         "css": resources.files(__package__).joinpath("site.css").read_text(encoding="utf-8"),
     }  # fmt: skip
     kinds = [
-        (titled(kind, rows), address(kind), [_short(found[kind].get(view)) for view in VIEWS])
+        (titled(kind, rows), address(kind), [_short(answers[kind].get(view)) for view in VIEWS])
         for kind, rows in atlas.kinds.items()
     ]
     index = environment.get_template("site_index.html")
     yield "index.html", index.render(shared, kinds=kinds, views=list(VIEWS), numbers=NUMBERS)
     family = environment.get_template("site_family.html")
     for kind, rows in atlas.kinds.items():
-        sections = [(view, one, matrix(one)) for view, one in found[kind].items()]
+        sections = [(view, one, matrix(one)) for view, one in answers[kind].items()]
         yield address(kind), family.render(shared, kind=titled(kind, rows), sections=sections)
 
 
@@ -173,12 +173,12 @@ def _environment() -> Environment:
     except ImportError:
         raise UsageError("a site needs jinja2: pip install 'orthobench[report]'") from None
     folder = resources.files(__package__)
-    found = Environment(
+    environment = Environment(
         loader=FunctionLoader(lambda name: folder.joinpath(name).read_text(encoding="utf-8")),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    found.filters |= {"clean": clean, "number": number}
-    return found
+    environment.filters |= {"clean": clean, "number": number}
+    return environment

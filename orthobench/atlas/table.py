@@ -20,7 +20,7 @@ import numpy as np
 from orthobench.errors import DataError, UsageError
 from orthobench.tools.arrays import Array
 from orthobench.tools.collections import grouped
-from orthobench.tools.files import opened, replacing
+from orthobench.tools.files import atomic_write, opened
 
 SHARES = (0.5, 0.1, 1e-2, 1e-4, 1e-6)
 """The targets: which share of the gap between start and lowest value may be left."""
@@ -151,15 +151,15 @@ def kinds(rows: Sequence[AtlasRow]) -> dict[str, list[AtlasRow]]:
     A kind is called as its family. Where a family has several metrics, only the one with the most
     problems is; the others are called ``"stochastic PCA by subspace error"``.
     """
-    found: dict[str, list[AtlasRow]] = {}
+    by_kind: dict[str, list[AtlasRow]] = {}
     for family, own in grouped(rows, lambda row: row.family).items():
         metrics = grouped(own, lambda row: row.metric)
         problems = {name: len({row.problem_id for row in some}) for name, some in metrics.items()}
         first = min(metrics, key=lambda name: (-problems[name], name))
         for metric, some in metrics.items():
             name = family if metric == first else f"{family} by {metric.replace('_', ' ')}"
-            found.setdefault(name, []).extend(some)
-    return {name: found[name] for name in sorted(found)}
+            by_kind.setdefault(name, []).extend(some)
+    return {name: by_kind[name] for name in sorted(by_kind)}
 
 
 def settings(text: str) -> dict[str, Any]:
@@ -188,7 +188,7 @@ def write(atlas: Atlas, path: Path) -> None:
 
     plain = [name for name in table.column_names if str(table.schema.field(name).type) == "float"]
     clocked = [name for name in plain if name.startswith((*ROUNDED, "value"))]
-    with replacing(path) as file:
+    with atomic_write(path) as file:
         parquet.write_table(
             table,
             file,
@@ -227,10 +227,10 @@ def read(path: Path) -> Atlas:
 
     try:
         with opened(path) as file:
-            found = parquet.ParquetFile(file, page_checksum_verification=True)
-            about = _about(found, path)
-            _refuse_huge(found, path)
-            columns = found.read(columns=_names()).to_pydict()
+            parquet_file = parquet.ParquetFile(file, page_checksum_verification=True)
+            about = _about(parquet_file, path)
+            _refuse_huge(parquet_file, path)
+            columns = parquet_file.read(columns=_names()).to_pydict()
     except OSError as error:
         raise DataError(f"cannot read the atlas {path}: {error.strerror or error}") from None
     except (pa.ArrowException, ValueError, KeyError, RecursionError, MemoryError) as error:
@@ -284,23 +284,23 @@ def _with_few_bits(costs: Array) -> Array:
     return kept
 
 
-def _about(found: Any, path: Path) -> dict[str, Any]:
+def _about(file: Any, path: Path) -> dict[str, Any]:
     """Return what a Parquet file says of itself, if that is an atlas."""
-    text = (found.schema_arrow.metadata or {}).get(b"orthobench", b"{}")
+    text = (file.schema_arrow.metadata or {}).get(b"orthobench", b"{}")
     about = json.loads(text)
     if not isinstance(about, dict) or about.pop("format", "") != FORMAT:
         raise DataError(
             f"{path} is no atlas of this version: it does not say that it is {FORMAT!r}; "
             "`orthobench atlas` writes one"
         )
-    missing = set(_names()) - set(found.schema_arrow.names)
+    missing = set(_names()) - set(file.schema_arrow.names)
     if missing:
         raise DataError(f"the atlas {path} is damaged: it has no column {min(missing)!r}")
     return about
 
 
-def _refuse_huge(found: Any, path: Path) -> None:
-    footer = found.metadata
+def _refuse_huge(file: Any, path: Path) -> None:
+    footer = file.metadata
     groups = map(footer.row_group, range(footer.num_row_groups))
     if footer.num_rows > MOST_ROWS or sum(g.total_byte_size for g in groups) > MOST_BYTES:
         raise DataError(f"the atlas {path} has {footer.num_rows} rows, more than are read")

@@ -1,30 +1,30 @@
-"""The command ``orthobench compare``."""
+"""The commands ``orthobench compare`` and ``orthobench verify``."""
 
 from __future__ import annotations
 
-import json
 import math
 import shutil
 import sys
-from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
-from orthobench.cli.options import AS_JSON
-from orthobench.cli.printing import say, status_line
+from orthobench.cli.options import (
+    AS_JSON,
+    AUTO_WORKERS,
+    FILE,
+    FOLDER,
+    MEMORY_LIMIT,
+    QUIET,
+    STORE,
+    TIMEOUT,
+    Installed,
+)
+from orthobench.cli.printing import FAILED, WRONG, print_facts, status_line
 
-if TYPE_CHECKING:
-    from orthobench.compare.comparison import Comparison, Options
-
-REGRESSION, NOTHING = 1, 2
 QUESTIONS = ("result", "work", "time")
-CLOCKS = ("cpu", "wall")
-WIDEST = 100
-"""The most columns of a line."""
-
-FILE = click.Path(dir_okay=False, path_type=Path)
 
 
 def tolerance(text: str) -> dict[str, float]:
@@ -49,65 +49,31 @@ def suite_named(text: str) -> str | Path:
 @click.command()
 @click.argument("base")
 @click.argument("head")
-@click.option(
-    "--suite",
-    type=suite_named,
-    metavar="NAME|FILE",
-    help="Which cells.  [default: regression; of a store, its latest]",
-)
-@click.option(
-    "--tolerance",
-    "tolerances",
-    type=tolerance,
-    multiple=True,
-    metavar="[QUESTION=]PART",
-    help="The part of BASE by which a cell may be worse, as 0.05 or 5%: for every question, or with"
-    " result=, work= or time= for one. Repeatable.  [default: result=0 work=0 time=3%]",
-)
-@click.option(
-    "--budget",
-    type=click.FloatRange(0, min_open=True),
-    default=90.0,
-    show_default=True,
-    metavar="SECONDS",
-    help="How long the timing may take; cells that are not decided then stay undecided.",
-)
-@click.option(
-    "-s", "--solver", "solvers", multiple=True, metavar="NAME", help="Only this solver. Repeatable."
-)
-@click.option(
-    "-p",
-    "--problem",
-    "problems",
-    multiple=True,
-    metavar="NAME",
-    help="Only this problem. Repeatable.",
-)
+@click.option("--suite", type=suite_named, metavar="SUITE", help="Name or file of the suite.  "
+              "[default: regression; of a store, its latest]")  # fmt: skip
+@click.option("--tolerance", "tolerances", type=tolerance, multiple=True, metavar="PART",
+              help="The part of BASE by which a cell may be worse, 0.05 or 5%, or for one question "
+              "time=5%. Repeatable.  [default: result=0 work=0 time=3%]")  # fmt: skip
+@click.option("--budget", type=click.FloatRange(0, min_open=True), default=90.0, show_default=True,
+              metavar="SECONDS", help="How long the timing may take.")  # fmt: skip
+@click.option("-p", "--problem", "problems", multiple=True, type=Installed("problems"),
+              metavar="SPEC", help='A problem, instead of the suite\'s: "NAME key=value ...". '
+              "Repeatable.")  # fmt: skip
+@click.option("-s", "--solver", "solvers", multiple=True, type=Installed("solvers"), metavar="SPEC",
+              help='A solver, instead of the suite\'s: "NAME key=value ...". '
+              "Repeatable.")  # fmt: skip
 @click.option("--seeds", type=click.IntRange(1), help="Number of seeds, instead of the suite's.")
-@click.option(
-    "--clock",
-    type=click.Choice(CLOCKS),
-    default="cpu",
-    show_default=True,
-    help="The clock of the timing: processor time, or wall time.",
-)
-@click.option(
-    "--fresh-dependencies",
-    "fresh",
-    is_flag=True,
-    help="Install each side's dependencies anew, instead of sharing those of this environment.",
-)
-@click.option(
-    "--environments",
-    type=click.Path(file_okay=False, path_type=Path),
-    metavar="FOLDER",
-    help="Where the environments of revisions and wheels are kept for the next time."
-    "  [default: the user's cache; with --fresh-dependencies nowhere]",
-)
+@click.option("--clock", type=click.Choice(("cpu", "wall")), default="cpu", show_default=True,
+              help="Time by the processor's clock, or by wall time.")  # fmt: skip
+@click.option("--fresh-dependencies", "fresh", is_flag=True,
+              help="Install dependencies for each side anew, not shared.")  # fmt: skip
+@click.option("--environments", type=FOLDER, metavar="FOLDER",
+              help="Where environments are kept for the next time.  [default: the user's cache; "
+              "with --fresh-dependencies nowhere]")  # fmt: skip
 @click.option("--markdown", type=FILE, help="Also write Markdown, for a pull request's comment.")
 @click.option("--junit", type=FILE, help="Also write JUnit XML.")
 @click.option("--all", "every", is_flag=True, help="List every cell, not only what changed.")
-@click.option("-q", "--quiet", is_flag=True, help="No progress display.")
+@QUIET
 @AS_JSON
 def compare(base: str, head: str, tolerances: tuple[dict[str, float], ...], fresh: bool,
             environments: Path | None, markdown: Path | None, junit: Path | None, every: bool,
@@ -123,75 +89,88 @@ def compare(base: str, head: str, tolerances: tuple[dict[str, float], ...], fres
 
     \b
     orthobench compare main HEAD
-    orthobench compare v1.0 .            the last release, and what is in the working tree
+    orthobench compare v1.0 .        the last release, and the working tree
     orthobench compare old/results.sqlite new/results.sqlite
     """  # noqa: D301 - click reads the backspace
+    from orthobench.compare import reports, run
     from orthobench.compare.comparison import Options, Tolerance
+    from orthobench.compare.environments import cache_folder, sides
+    from orthobench.stats.run_pairs import Change
+    from orthobench.tools.files import atomic_write, refuse_unwritable
 
-    files = {"markdown": markdown, "junit": junit}
-    _refuse_unwritable(files)
+    files = {path: text for path, text in ((markdown, reports.markdown), (junit, reports.junit))
+             if path}  # fmt: skip
+    for path in files:  # before the minutes that a comparison takes
+        refuse_unwritable(path)
     given = {name: part for one in tolerances for name, part in one.items()}
     options = Options(tolerance=Tolerance(**given), **chosen)
-    comparison = _compared(base, head, options, environments, fresh, quiet or as_json)
-    _write(comparison, files)
-    _print(comparison, every, as_json)
-    sys.exit(_exit_code(comparison))
-
-
-def _compared(
-    base: str, head: str, options: Options, environments: Path | None, fresh: bool, quiet: bool
-) -> Comparison:
-    from orthobench.compare import run
-    from orthobench.compare.cached_env import users_folder
-    from orthobench.compare.sides import sides
-
-    folder = environments or (None if fresh else users_folder())
+    folder = environments or (None if fresh else cache_folder())
     with (
-        status_line(quiet) as progress,
-        sides(base, head, folder, fresh=fresh, progress=progress) as (first, second),
+        status_line(quiet or as_json) as progress,
+        sides(base, head, folder, fresh=fresh, progress=progress) as pair,
     ):
-        return run.compare(first, second, options, progress)
+        found = run.compare(*pair, options, progress)
+    for path, text in files.items():
+        with atomic_write(path) as file:
+            file.write(text(found).encode())
+    width = min(shutil.get_terminal_size().columns, 100)
+    as_text = partial(reports.lines, every=every, width=width)
+    print_facts(reports.facts(found) if as_json else found, as_json, as_text)
+    sys.exit(FAILED if found.found(Change.WORSE) else WRONG if found.empty else 0)
 
 
-def _exit_code(comparison: Comparison) -> int:
-    from orthobench.compare import wording
+@click.command()
+@STORE
+@click.option(
+    "--share",
+    type=click.FloatRange(0, 1, min_open=True),
+    default=0.1,
+    help="Share of the cells to compute again.",
+)
+@click.option("--seed", type=int, default=0, help="Of the draw of these cells.")
+@click.option(
+    "--data",
+    "folders",
+    multiple=True,
+    type=FOLDER,
+    help="Where files may be read that STORE names. Repeatable.  [default: nowhere]",
+)
+@AUTO_WORKERS
+@TIMEOUT
+@MEMORY_LIMIT
+@QUIET
+@AS_JSON
+def verify(store: Path, share: float, seed: int, folders: tuple[Path, ...],
+           workers: Any, timeout: float | None, memory_limit: int | None,
+           quiet: bool, as_json: bool) -> None:  # fmt: skip
+    """Compute a random share of the cells in STORE again, and compare.
 
-    if comparison.regressions():
-        return REGRESSION
-    return NOTHING if wording.verdict(comparison) == wording.NOTHING else 0
+    STORE is a store, or the folder that holds results.sqlite; it is only read.
+    Endings, steps, samples, flops and metrics of all checkpoints are compared: bit for bit on the
+    same platform, within a tolerance on another one, which is named. Seconds are not. What is not
+    installed here is named and counts as not checked, and so does what ran with other code than is
+    here and comes out otherwise.
 
+    \b
+    orthobench verify STORE --share 1       all cells
+    orthobench verify STORE --seed $RANDOM  a draw that nobody knows beforehand
+    orthobench verify STORE --timeout 60 --memory-limit 4GiB
+                                            a store of somebody else
 
-def _print(comparison: Comparison, every: bool, as_json: bool) -> None:
-    if as_json:
-        from orthobench.compare.facts import facts
+    The exit code is 1 where a value did not come out again, and 2 where nothing could be checked.
+    """  # noqa: D301 - click reads the backspace
+    from orthobench.harness.executors import Limits
+    from orthobench.registry.plugins import catalogue
+    from orthobench.results.results import store_at
+    from orthobench.tools.environment import cores
+    from orthobench.verify import wording
+    from orthobench.verify.check import verify as verified
 
-        say(json.dumps(facts(comparison), indent=2))
-        return
-    from orthobench.compare.terminal import lines
-
-    for line in lines(comparison, every, min(shutil.get_terminal_size().columns, WIDEST)):
-        say(line)
-
-
-def _refuse_unwritable(files: Mapping[str, Path | None]) -> None:
-    """Refuse files that could not be written, before the minutes that a comparison takes."""
-    from orthobench.errors import UsageError
-    from orthobench.tools.files import refuse_unwritable
-
-    for option, path in files.items():
-        try:
-            if path is not None:
-                refuse_unwritable(path)
-        except UsageError as error:
-            raise UsageError(f"{error}; name another with --{option}") from None
-
-
-def _write(comparison: Comparison, files: Mapping[str, Path | None]) -> None:
-    from orthobench.compare.junit import junit
-    from orthobench.compare.markdown import markdown
-    from orthobench.tools.files import replacing
-
-    for option, text in {"markdown": markdown, "junit": junit}.items():
-        if path := files[option]:
-            with replacing(path) as file:
-                file.write(text(comparison).encode())
+    verification = verified(
+        store_at(store), catalogue(), share=share, seed=seed, folders=folders,
+        workers=cores() if workers == "auto" else workers,
+        limits=Limits(timeout, memory_limit), quiet=quiet or as_json,
+    )  # fmt: skip
+    facts = wording.facts(verification) if as_json else verification
+    print_facts(facts, as_json, wording.lines)
+    sys.exit(FAILED if verification.mismatches else 0 if verification.recomputed else WRONG)

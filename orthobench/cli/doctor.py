@@ -9,11 +9,11 @@ from typing import Any
 
 import click
 
-from orthobench.cli import import_time
-from orthobench.compare.cached_env import MOST, cached_envs, folder_by_default
+from orthobench.cli.printing import wrapped
+from orthobench.compare.environments import MOST, cache_folder, kept_environments
 from orthobench.errors import UsageError
-from orthobench.registry.plugins import CHOICE, Plugin, Registry, catalogue
-from orthobench.tools import distributions, environment
+from orthobench.registry.plugins import CHOICE, Registry, catalogue
+from orthobench.tools import environment
 from orthobench.tools.array_libraries import LIBRARIES
 from orthobench.tools.datasets import data_folder
 from orthobench.tools.places import Place
@@ -34,169 +34,97 @@ EXTRAS = {
 }
 """The packages of each extra, all of which it needs."""
 
-SLOW = 0.5
-"""The seconds from which on the import of a plugin is slow; every command waits for it."""
+COLOURS = {"problem": "red", "left out": "yellow"}
 
 
 def examine() -> dict[str, Any]:
     """Return the environment, the plugins, the data cache, and their problems, as plain values."""
-    snapshot = environment.snapshot()
-    registry, choice = _registry()
-    cache = data_folder()
+    registry, problems = Registry(), []
+    try:
+        registry = catalogue()
+    except UsageError as error:
+        problems.append(str(error))
+    snapshot, cache, kept = environment.snapshot(), data_folder(), cache_folder()
+    places = [Place(name, device) for name, one in LIBRARIES.items() for device in one.devices]
+    places += [Place(reduction=reduction) for reduction in ("blocks", "dask:2")]
+    missing = {place: place.missing() for place in places}
+    problems += [f"plugin {name!r} is broken: {why}" for name, why in registry.broken.items()]
+    problems += [
+        f"{name} is not installed: pip install orthobench"
+        for name, version in snapshot["packages"].items()
+        if version is None
+    ]
+    unreadable = cache.exists() and not os.access(cache, os.R_OK | os.X_OK)
+    if unreadable or cache.is_file():
+        problems.append(f"the data cache {cache} is no folder that can be read")
+    files = (
+        [] if unreadable or not cache.is_dir() else sorted(filter(Path.is_file, cache.iterdir()))
+    )
     return {
         "environment": snapshot,
         "extras": {
-            extra: {name: distributions.version(name) for name in names}
+            extra: {name: environment.version(name) for name in names}
             for extra, names in EXTRAS.items()
         },
         "plugins": [f"{p.name} ({p.distribution} {p.version})" for p in registry.plugins],
-        "places": dict(_places()),
-        "not_on": dict(_absent_places()),
+        "places": {str(place): place.facts() for place, why in missing.items() if why is None},
+        "not_on": {str(place): why for place, why in missing.items() if why},
         "left_out": [plugin.name for plugin in registry.left_out],
-        "slow": list(_slow(registry)),
         "solvers": len(registry.solvers),
         "problems_known": len(registry.problems),
         "data_cache": str(cache),
-        "data_files": _files(cache),
-        "environments": _environments(),
-        "problems": [
-            *choice,
-            *(f"plugin {name!r} is broken: {why}" for name, why in registry.broken.items()),
-            *_missing(snapshot),
-            *_cache_problems(cache),
-        ],
+        "data_files": [path.name for path in files],
+        "environments": {
+            "folder": str(kept),
+            "bytes": [*kept_environments(kept).values()],
+        },
+        "problems": problems,
     }
 
 
 def lines(report: Mapping[str, Any]) -> Iterator[str]:
-    """Yield a line for each fact, the problems last."""
-    environment = report["environment"]
-    packages = ", ".join(f"{name} {version}" for name, version in environment["packages"].items())
-    facts = {
-        "orthobench": f"{environment['orthobench']} on Python {environment['python']}",
-        "platform": environment["platform"],
-        "processor": f"{environment['cpu']}, {environment['cores']} cores",
-        "load": environment["load"],
-        "packages": packages,
-        **{f"[{extra}]": _extra(extra, versions) for extra, versions in report["extras"].items()},
-        "computes on": "; ".join(_place(*item) for item in report["places"].items()),
-        "not on": "; ".join(f"{name} ({why})" for name, why in report["not_on"].items()) or "none",
-        "GPUs": "; ".join(map(_gpu, environment["gpus"])) or "none that nvidia-smi tells of",
-        "BLAS": "; ".join(_blas(pool) for pool in environment["blas"]),
-        "plugins": ", ".join(report["plugins"]) or "none",
-        "catalogue": f"{report['solvers']} solvers, {report['problems_known']} problems",
-        "data cache": f"{report['data_cache']} ({len(report['data_files'])} files)",
-        "comparisons": _kept(report["environments"]),
-    }
-    for name, value in facts.items():
-        yield f"{click.style(f'{name:<11} ', bold=True)}{value}"
-    if report["left_out"]:
-        yield f"{click.style('left out    ', bold=True)}{', '.join(report['left_out'])} ({CHOICE})"
-    for slow in report["slow"]:
-        yield f"{click.style('slow        ', bold=True, fg='yellow')}{slow}"
-    for problem in report["problems"]:
-        yield f"{click.style('problem     ', bold=True, fg='red')}{problem}"
+    """Yield a paragraph for each fact, the problems last."""
+    for name, value in _facts(report):
+        label = f"{name:<11} "
+        text = wrapped(label + value, 12).removeprefix(label)
+        yield click.style(label, bold=True, fg=COLOURS.get(name)) + text
     if not report["problems"]:
         yield "no problems found"
 
 
-def _registry() -> tuple[Registry, list[str]]:
-    """Return what is installed, and the error in the choice of plugins, if any."""
-    try:
-        return catalogue(), []
-    except UsageError as error:
-        return Registry(), [str(error)]
+def _facts(report: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    environment, kept = report["environment"], report["environments"]
+    yield "orthobench", f"{environment['orthobench']} on Python {environment['python']}"
+    yield "platform", environment["platform"]
+    yield "processor", f"{environment['cpu']}, {environment['cores']} cores"
+    yield "load", str(environment["load"])
+    yield "packages", _versions(environment["packages"])
+    for extra, versions in report["extras"].items():
+        absent = ", ".join(name for name, version in versions.items() if version is None)
+        lacks = f"lacks {absent}: pip install 'orthobench[{extra}]'"
+        yield f"[{extra}]", lacks if absent else _versions(versions)
+    places = (f"{name} ({_versions(facts)})" for name, facts in report["places"].items())
+    yield "computes on", "; ".join(places).replace(" ()", "")
+    yield "not on", "; ".join(f"{name} ({why})" for name, why in report["not_on"].items()) or "none"
+    gpus = [f"{g['name']}, {g['memory']}, driver {g['driver']}" for g in environment["gpus"]]
+    yield "GPUs", "; ".join(gpus) or "none that nvidia-smi tells of"
+    yield (
+        "BLAS",
+        "; ".join(
+            "{internal_api} {version} ({architecture}, {num_threads} threads)".format(**pool)
+            for pool in environment["blas"]
+        ),
+    )
+    yield "plugins", ", ".join(report["plugins"]) or "none"
+    yield "catalogue", f"{report['solvers']} solvers, {report['problems_known']} problems"
+    yield "data cache", f"{report['data_cache']} ({len(report['data_files'])} files)"
+    size = f"{sum(kept['bytes']) / 1e6:.0f} MB of at most {MOST / 1e6:.0f} MB"
+    count = len(kept["bytes"])
+    yield "comparisons", f"{kept['folder']} ({count}, {size}; remove the folder to clear it)"
+    if report["left_out"]:
+        yield "left out", f"{', '.join(report['left_out'])} ({CHOICE})"
+    yield from (("problem", problem) for problem in report["problems"])
 
 
-def _slow(registry: Registry) -> Iterator[str]:
-    """Yield a sentence about each plugin that is slow to import, also when imported again."""
-    for plugin, seconds in registry.seconds.items():
-        if seconds >= SLOW and plugin.module:
-            again = import_time.measure(plugin.module.partition(":")[0])
-            if again.seconds >= SLOW:
-                yield _slowness(plugin, again)
-
-
-def _slowness(plugin: Plugin, cost: import_time.ImportTime) -> str:
-    """Return how slow an import is, with the package that takes most of it, and what to do."""
-    slow = f"{plugin} takes {cost.seconds:.1f} s to import, for which every command waits"
-    top = plugin.module.partition(":")[0].partition(".")[0]
-    others = {n: s for n, s in cost.shares.items() if n != top}
-    heaviest = max(others, key=others.__getitem__, default="")
-    if others.get(heaviest, 0) < cost.seconds / 4:
-        return f"{slow}: do that work inside the functions that need it"
-    share = f"{others[heaviest]:.1f} s for {heaviest}"
-    return f"{slow}, {share}: import it inside the functions that use it"
-
-
-def _extra(extra: str, versions: Mapping[str, str | None]) -> str:
-    absent = [name for name, version in versions.items() if version is None]
-    if absent:
-        return f"lacks {', '.join(absent)}: pip install 'orthobench[{extra}]'"
-    return ", ".join(f"{name} {version}" for name, version in versions.items())
-
-
-def _places() -> Iterator[tuple[str, Mapping[str, str]]]:
-    """Yield the places where solvers can compute here, with what results depend on."""
-    for place in _devices():
-        if place.missing() is None:
-            yield str(place), place.facts()
-    for reduction in ("blocks", "dask:2"):
-        place = Place(reduction=reduction)
-        if place.missing() is None:
-            yield str(place), place.facts()
-
-
-def _absent_places() -> Iterator[tuple[str, str]]:
-    """Yield the devices where nothing can be computed here, with the reason."""
-    for place in _devices():
-        if why := place.missing():
-            yield str(place), why
-
-
-def _devices() -> list[Place]:
-    return [Place(name, device) for name, one in LIBRARIES.items() for device in one.devices]
-
-
-def _gpu(facts: Mapping[str, str]) -> str:
-    return f"{facts['name']}, {facts['memory']}, driver {facts['driver']}"
-
-
-def _place(name: str, facts: Mapping[str, str]) -> str:
-    versions = ", ".join(f"{key} {value}" for key, value in facts.items())
-    return f"{name} ({versions})" if versions else name
-
-
-def _blas(pool: Mapping[str, Any]) -> str:
-    kind = f"{pool['internal_api']} {pool['version']}"
-    return f"{kind} ({pool['architecture']}, {pool['num_threads']} threads)"
-
-
-def _files(cache: Path) -> list[str]:
-    readable = cache.is_dir() and not _cache_problems(cache)
-    return sorted(path.name for path in cache.iterdir() if path.is_file()) if readable else []
-
-
-def _environments() -> dict[str, Any]:
-    """Return what `orthobench compare` keeps."""
-    folder = folder_by_default()
-    kept = cached_envs(folder)
-    return {"folder": str(folder), "count": len(kept), "bytes": sum(one.size for one in kept)}
-
-
-def _kept(found: Mapping[str, Any]) -> str:
-    size = f"{found['bytes'] / 1e6:.0f} MB of at most {MOST / 1e6:.0f} MB"
-    return f"{found['folder']} ({found['count']}, {size}; remove the folder to clear it)"
-
-
-def _missing(snapshot: Mapping[str, Any]) -> list[str]:
-    absent = [name for name, version in snapshot["packages"].items() if version is None]
-    return [f"{name} is not installed: pip install orthobench" for name in absent]
-
-
-def _cache_problems(cache: Path) -> list[str]:
-    if cache.exists() and not cache.is_dir():
-        return [f"the data cache {cache} is not a folder"]
-    if cache.exists() and not os.access(cache, os.R_OK | os.X_OK):
-        return [f"the data cache {cache} cannot be read"]
-    return []
+def _versions(facts: Mapping[str, Any]) -> str:
+    return ", ".join(f"{name} {version}" for name, version in facts.items())

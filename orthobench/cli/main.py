@@ -16,39 +16,34 @@ from typing import Any
 import click
 
 from orthobench._version import __version__
-from orthobench.cli.advising import advise
-from orthobench.cli.atlas import atlas
-from orthobench.cli.comparing import compare
-from orthobench.cli.completion import Installed, completion
-from orthobench.cli.exit_codes import FAILED, Group
+from orthobench.cli.atlas import advise, atlas
+from orthobench.cli.comparing import compare, verify
 from orthobench.cli.options import (
     AS_JSON,
     AUTO_WORKERS,
+    COUNT,
+    FILE,
     MEMORY_LIMIT,
+    PATH,
+    POSITIVE,
     QUIET,
     STORE,
     SUITE_OF_STORE,
     TIMEOUT,
+    Installed,
 )
 from orthobench.cli.plugins import plugin
-from orthobench.cli.printing import (
-    print_answer,
-    print_facts,
-    print_paths,
-    print_results,
-    print_tables,
-    say,
-)
+from orthobench.cli.printing import FAILED, Group, print_facts, print_results, print_tables, say
+from orthobench.cli.racing import race
 from orthobench.cli.reporting import report
 from orthobench.cli.reproducing import reproduce
-from orthobench.cli.verifying import verify
 
 KINDS = ("solvers", "problems", "suites", "plugins")
-EXECUTORS = ("local", "inline", "dask")
-EXPORTS = ("ioh", "benchopt")
 
 
-@click.group(cls=Group, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(
+    cls=Group, context_settings={"help_option_names": ["-h", "--help"], "show_default": True}
+)
 @click.version_option(__version__, prog_name="orthobench")
 def main() -> None:
     """Compare solvers for problems with orthogonality constraints.
@@ -56,8 +51,8 @@ def main() -> None:
     \b
     orthobench run                 the default comparison
     orthobench run SUITE           a suite, by its name or its TOML file
-    orthobench run -p "npy-pca path=X.npy k=4"
-                                   all suitable solvers on your own data
+    orthobench race -p "npy-pca path=X.npy k=4"
+                                   the answer for your own data, in the time you give it
     orthobench advise              which method to use, from an atlas of runs
     orthobench report STORE        the page about the results
     orthobench compare BASE HEAD   what a change made worse or slower
@@ -74,7 +69,7 @@ def main() -> None:
     multiple=True,
     type=Installed("problems"),
     metavar="SPEC",
-    help='A problem, instead of a suite: "NAME key=value ...". Repeatable.',
+    help='A problem, instead of a suite: "NAME key=value ...", or FILE.py:CLASS. Repeatable.',
 )
 @click.option(
     "-s",
@@ -83,79 +78,55 @@ def main() -> None:
     multiple=True,
     type=Installed("solvers"),
     metavar="SPEC",
-    help='A solver, instead of the suite\'s: "NAME key=value ...". Repeatable.',
+    help='A solver, instead of the suite\'s: "NAME key=value ...", or FILE.py:CLASS. Repeatable.',
 )
-@click.option("--seeds", type=click.IntRange(1), help="Number of seeds, instead of the suite's.")
-@click.option(
-    "--samples", type=click.IntRange(1), help="Budget in samples, instead of the suite's."
-)
-@click.option(
-    "--seconds",
-    type=click.FloatRange(0, min_open=True),
-    help="Budget in seconds on the solver's clock, instead of the suite's.",
-)
-@click.option("--steps", type=click.IntRange(1), help="Budget in steps, instead of the suite's.")
-@click.option(
-    "--flops",
-    type=click.FloatRange(0, min_open=True),
-    help="Budget in floating-point operations, instead of the suite's.",
-)
+@click.option("--seeds", type=COUNT, help="Number of seeds, instead of the suite's.")
+@click.option("--samples", type=COUNT, help="Budget in samples, instead of the suite's.")
+@click.option("--seconds", type=POSITIVE, help="Budget in seconds, instead of the suite's.")
+@click.option("--steps", type=COUNT, help="Budget in steps, instead of the suite's.")
+@click.option("--flops", type=POSITIVE, help="Budget in flops, instead of the suite's.")
 @click.option(
     "--on",
     multiple=True,
     metavar="PLACE",
-    help="Array library, device and precision to compute with: numpy, torch:cpu, "
-    "torch:cuda/float32, jax:cpu, cupy; or where blocks of samples are summarized: blocks, dask:4, "
-    "dask:tcp://HOST:8786. Repeatable: solvers run at each.",
+    help="Array library, device and precision: numpy, torch:cpu, torch:cuda/float32, jax:cpu, cupy;"
+    " or where blocks of samples are summarized: blocks, dask:4, dask:tcp://HOST:8786. Repeatable.",
 )
 @click.option(
     "--measure",
     type=click.Choice(("memory",)),
-    help="Measure peak memory instead of time, in runs of their own: the suite is then called "
-    "SUITE-memory.",
+    help="Measure peak memory, not time, as the suite SUITE-memory.",
 )
 @click.option(
     "--store",
-    type=click.Path(dir_okay=False, path_type=Path),
-    help="SQLite file for the results.  [default: orthobench-results/SUITE/results.sqlite]",
+    type=FILE,
+    help="File of results.  [default: orthobench-results/SUITE/results.sqlite]",
 )
+@click.option("--explain", is_flag=True, help="Only say of each cell whether it would run.")
+@click.option("--dry-run", is_flag=True, help="Only check everything, and count the cells.")
 @click.option(
-    "--explain", is_flag=True, help="Only print for each cell whether it would run, and why."
-)
-@click.option(
-    "--dry-run", is_flag=True, help="Only check everything, and print how many cells would run."
-)
-@click.option(
-    "--only",
-    metavar="PATTERN",
-    help='Leave all cells as they are but those whose "PROBLEM SOLVER" matches, such as "* oja*".',
+    "--only", metavar="PATTERN", help='Only cells whose "PROBLEM SOLVER" matches, such as "* oja*".'
 )
 @click.option("--retry", is_flag=True, help="Run cells again that failed before.")
 @click.option(
     "--decide",
-    type=click.IntRange(1),
+    type=COUNT,
     is_flag=False,
     flag_value=40,
     metavar="[SEEDS]",
-    help="Run what is undecided on more seeds than the suite's until it is decided, on at most so "
-    "many.  [40 where no number is given]",
+    help="Run what is undecided on more seeds, at most so many.  [40 where no number is given]",
 )
 @click.option(
     "--executor",
-    type=click.Choice(EXECUTORS),
+    type=click.Choice(["local", "inline", "dask"]),
     default="local",
-    show_default=True,
-    help="Where cells run: in worker processes, in this process, or on a Dask cluster.",
+    help="In worker processes, in this process, or on a Dask cluster.",
 )
 @AUTO_WORKERS
 @click.option("--isolate", is_flag=True, help="Run each cell in a fresh process.")
 @TIMEOUT
 @MEMORY_LIMIT
-@click.option(
-    "--scheduler",
-    metavar="ADDRESS",
-    help="The Dask scheduler.  [default: a cluster on this machine]",
-)
+@click.option("--scheduler", metavar="ADDRESS", help="The Dask scheduler.  [default: one here]")
 @click.option("--figures/--no-figures", default=True, help="Whether to draw figures.")
 @QUIET
 @AS_JSON
@@ -171,10 +142,10 @@ def run(suite: str | None, store: Path | None, only: str | None,
     writes a page about the store.
     """
     from orthobench import api
-    from orthobench.cli.adhoc import requested_suite
     from orthobench.decide.rule import FEWEST
     from orthobench.decide.wording import too_few
     from orthobench.harness.executors import Limits
+    from orthobench.registry.adhoc import requested_suite
     from orthobench.report.terminal.progress import Progress
 
     requested = requested_suite(suite, **changes)
@@ -199,12 +170,8 @@ def run(suite: str | None, store: Path | None, only: str | None,
     except KeyboardInterrupt as error:
         message = f"interrupted; finished cells are in {path}, run again to go on"
         raise type(error)(message) from None
-    folder = results.path.parent if figures else None
-    if as_json:
-        print_results(results, folder, as_json)
-    else:
-        print_paths(results, folder)
-        print_answer(results.answer())
+    print_results(results, results.path.parent if figures else None, as_json, tables=False)
+    if not as_json:
         say(f"orthobench report {shlex.quote(str(results.path))} writes the page about it")
     sys.exit(
         FAILED if any(failed.key in results.reported_keys for failed in results.failures) else 0
@@ -213,7 +180,7 @@ def run(suite: str | None, store: Path | None, only: str | None,
 
 @main.command("list")
 @click.argument("kind", required=False, type=click.Choice(KINDS))
-@click.option("--family", help='Only solvers and problems of a family, such as "stochastic PCA".')
+@click.option("--family", type=Installed("families"), help="Only those of a family.")
 @AS_JSON
 def list_(kind: str | None, family: str | None, as_json: bool) -> None:
     """List the installed solvers, problems, suites and plugins."""
@@ -222,7 +189,7 @@ def list_(kind: str | None, family: str | None, as_json: bool) -> None:
 
     facts = listing.facts(catalogue())
     wanted = facts if kind is None else {kind: facts[kind]}
-    wanted = wanted if family is None else listing.of_family(wanted, family)
+    wanted = wanted if family is None else listing.of_family(wanted, family.replace("-", " "))
     print_facts(wanted, as_json, listing.tables)
 
 
@@ -254,15 +221,14 @@ def show(name: str, suite: str | None, as_json: bool) -> None:
 @click.option(
     "-o",
     "--out",
-    type=click.Path(path_type=Path),
-    help="File to write: .csv, .jsonl or .parquet; with --format ioh a folder."
-    "  [default: CSV to standard output]",
+    type=PATH,
+    help="File, .csv, .jsonl or .parquet; of ioh a folder.  [default: CSV to standard output]",
 )
 @click.option(
     "--format",
     "other",
-    type=click.Choice(EXPORTS),
-    help="Write for another program: ioh for IOHanalyzer and iohinspector, benchopt for benchopt.",
+    type=click.Choice(["ioh", "benchopt"]),
+    help="For IOHanalyzer and iohinspector, or for benchopt.",
 )
 @SUITE_OF_STORE
 def export(store: Path, out: Path | None, other: str | None, suite: str | None) -> None:
@@ -286,7 +252,7 @@ def export(store: Path, out: Path | None, other: str | None, suite: str | None) 
 
 @main.command()
 @STORE
-@click.argument("others", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.argument("others", nargs=-1, required=True, type=PATH)
 def merge(store: Path, others: tuple[Path, ...]) -> None:
     """Add the cells of other stores to STORE.
 
@@ -305,7 +271,7 @@ def merge(store: Path, others: tuple[Path, ...]) -> None:
 main.add_command(advise)
 main.add_command(atlas)
 main.add_command(compare)
-main.add_command(completion)
+main.add_command(race)
 main.add_command(reproduce)
 
 

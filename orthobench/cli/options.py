@@ -1,25 +1,27 @@
-"""Options and arguments that several commands share."""
+"""Options and arguments that several commands share, and the completion of names in shells."""
 
 from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import click
+from click.shell_completion import CompletionItem
+
+from orthobench.errors import OrthobenchError
+
+COUNT = click.IntRange(1)
+POSITIVE = click.FloatRange(0, min_open=True)
+FILE = click.Path(dir_okay=False, path_type=Path)
+FOLDER = click.Path(file_okay=False, path_type=Path)
+PATH = click.Path(path_type=Path)
 
 AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON instead.")
 QUIET = click.option("-q", "--quiet", is_flag=True, help="No progress display.")
-STORE = click.argument("store", type=click.Path(path_type=Path))
+STORE = click.argument("store", type=PATH)
 SUITE_OF_STORE = click.option("--suite", help="A suite in the store.  [default: the latest]")
-WORKERS = click.option(
-    "-w",
-    "--workers",
-    type=click.IntRange(1),
-    default=1,
-    show_default=True,
-    help="Number of worker processes.",
-)
+WORKERS = click.option("-w", "--workers", type=COUNT, default=1, help="Number of processes.")
 
 
 class _Workers(click.IntRange):
@@ -32,34 +34,71 @@ class _Workers(click.IntRange):
 
 
 AUTO_WORKERS = click.option(
-    "-w",
-    "--workers",
-    type=_Workers(1),
-    default="auto",
-    show_default=True,
+    "-w", "--workers", type=_Workers(1), default="auto",
     help="Number of worker processes; auto takes one for each physical core.",
-)
+)  # fmt: skip
 
 
 def size(text: str) -> int:
     """Return the bytes of ``4GiB``, ``500 MB`` or ``100000``; units are powers of 1024."""
     units = {"": 1, "k": 1024, "m": 1024**2, "g": 1024**3, "t": 1024**4}
-    found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([kmgt]?)i?b?\s*", text.lower())
-    count = int(float(found[1]) * units[found[2]]) if found else 0
+    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([kmgt]?)i?b?\s*", text.lower())
+    count = int(float(match[1]) * units[match[2]]) if match else 0
     if count < 1:
         raise click.BadParameter(f"{text!r} is not a size; write it as 4GiB or 500MiB")
     return count
 
 
 TIMEOUT = click.option(
-    "--timeout",
-    type=click.FloatRange(0, min_open=True),
-    metavar="SECONDS",
-    help="Kill a cell that takes longer in total, and record it as failed.",
+    "--timeout", type=POSITIVE, metavar="SECONDS", help="Kill a cell that takes longer: it failed."
 )
 MEMORY_LIMIT = click.option(
     "--memory-limit",
     type=size,
     metavar="SIZE",
-    help="The most memory of a process, such as 4GiB; a cell that needs more fails. Linux only.",
+    help="The most memory of a process: 4GiB. Linux only.",
 )
+
+
+class Installed(click.types.StringParamType):
+    """A text that begins with the name of something installed; completed, not checked.
+
+    Parameters
+    ----------
+    kinds : str
+        What is completed: ``"suites"``, ``"solvers"``, ``"problems"``, ``"families"`` of problems,
+        with hyphens for spaces. After a name, its parameters are.
+    """
+
+    name = "text"
+
+    def __init__(self, *kinds: Literal["suites", "solvers", "problems", "families"]) -> None:
+        self.kinds = kinds
+
+    def shell_complete(
+        self, ctx: click.Context, param: click.Parameter, incomplete: str
+    ) -> list[CompletionItem]:
+        """Return the names, or the parameters of a name, that begin with what is typed."""
+        del ctx, param
+        try:
+            words = self._words(incomplete.rpartition(" ")[0])
+        except OrthobenchError:  # in the choice of plugins
+            return []
+        return [CompletionItem(word) for word in words if word.startswith(incomplete)]
+
+    def _words(self, typed: str) -> list[str]:
+        from orthobench.contract.parameters import parameters_of
+        from orthobench.registry.plugins import catalogue
+
+        registry = catalogue()
+        items = {
+            name: provided.item
+            for kind in self.kinds
+            for name, provided in getattr(registry, kind, {}).items()
+        }
+        if not typed:
+            families = {p.item.family.replace(" ", "-") for p in registry.problems.values()}
+            return sorted({*items, *(families if "families" in self.kinds else ())})
+        item = items.get(typed.split()[0])
+        declared = parameters_of(item) if isinstance(item, type) else ()
+        return [f"{typed} {parameter.name}=" for parameter in declared]

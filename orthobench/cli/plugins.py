@@ -10,10 +10,10 @@ from pathlib import Path
 
 import click
 
-from orthobench.cli.options import AS_JSON
-from orthobench.cli.printing import print_json, say
+from orthobench.cli.options import AS_JSON, PATH
+from orthobench.cli.printing import FAILED, print_json, say
 
-FAILED = 1
+OUTCOMES = ("passed", "failed", "not checkable")
 
 MARKS = {
     "failed": click.style("FAILED", fg="red", bold=True),
@@ -30,10 +30,7 @@ def plugin() -> None:
 @plugin.command()
 @click.argument("name")
 @click.option(
-    "-o",
-    "--folder",
-    type=click.Path(path_type=Path),
-    help="Folder to write.  [default: NAME in the current folder]",
+    "-o", "--folder", type=PATH, help="Folder to write.  [default: NAME in the current folder]"
 )
 @click.option("--author", help="Author of the plugin.  [default: the user of git]")
 def new(name: str, folder: Path | None, author: str | None) -> None:
@@ -76,7 +73,7 @@ def check(package: str, as_json: bool) -> None:
     """
     from orthobench.registry.plugins import catalogue
     from orthobench.testing.cases import cases, facts
-    from orthobench.tools.threads import limited
+    from orthobench.tools.environment import limited
 
     results: list[dict[str, str]] = []
     with limited(1):
@@ -91,7 +88,8 @@ def check(package: str, as_json: bool) -> None:
     if as_json:
         print_json(results)
     else:
-        say(_total(results))
+        passed, failed, others = (_count(results, outcome) for outcome in OUTCOMES)
+        say(f"{len(results)} checks: {passed} pass, {failed} fail, {others} not checkable")
     sys.exit(FAILED if _count(results, "failed") else 0)
 
 
@@ -104,11 +102,6 @@ def _lines(results: Sequence[Mapping[str, str]]) -> Iterator[str]:
         if outcome in MARKS:
             checks = [row["check"] for row in results if row["message"] == message]
             yield f"    {', '.join(checks)}: {MARKS[outcome]}: {message}"
-
-
-def _total(results: Sequence[Mapping[str, str]]) -> str:
-    counts = [_count(results, outcome) for outcome in ("passed", "failed", "not checkable")]
-    return "{} checks: {} pass, {} fail, {} not checkable".format(len(results), *counts)
 
 
 def _count(results: Sequence[Mapping[str, str]], outcome: str) -> int:

@@ -1,19 +1,34 @@
-"""Printing: JSON or text, tables of results, paths of figures, and the status line."""
+"""Printing: JSON or text, tables of results, the status line, and how a command ends.
+
+It ends with at most one line on standard error and an exit code, whatever happened.
+"""
 
 from __future__ import annotations
 
 import itertools
 import json
+import os
 import re
 import shutil
+import signal
 import sys
 import textwrap
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
+
+from orthobench.tools.collections import plain
+
+FAILED = 1
+WRONG = 2
+NO_OUTPUT = 74
+INTERRUPTED = 128 + signal.SIGINT
+CLOSED = 141
+TERMINATED = 128 + signal.SIGTERM
+"""The exit codes; those above 128 are what a shell says of a program that the signal ends."""
 
 _STYLES = re.compile("(\x1b\\[(?:0|1|4|3[1-36])m)")
 
@@ -39,9 +54,17 @@ def say(text: object = "", *, err: bool = False) -> None:
     click.echo("".join(parts), err=err)
 
 
+def wrapped(text: str, indent: int = 0) -> str:
+    """Return a text in lines as wide as the terminal, all but the first indented; words whole."""
+    return textwrap.fill(
+        text, shutil.get_terminal_size().columns, subsequent_indent=" " * indent,
+        break_on_hyphens=False, break_long_words=False,
+    )  # fmt: skip
+
+
 def print_json(facts: Any) -> None:
-    """Print plain values as JSON."""
-    say(json.dumps(facts, indent=2, default=str))
+    """Print dataclasses and plain values as JSON."""
+    say(json.dumps(plain(facts), indent=2, default=str))
 
 
 def print_facts(facts: Any, as_json: bool, as_text: Callable[[Any], Iterable[str]]) -> None:
@@ -53,25 +76,39 @@ def print_facts(facts: Any, as_json: bool, as_text: Callable[[Any], Iterable[str
         say(line)
 
 
-def print_results(results: Results, folder: Path | None, as_json: bool) -> None:
+def print_results(
+    results: Results, folder: Path | None, as_json: bool, *, tables: bool = True
+) -> None:
     """Print the tables of some results, and what to use; with a folder, draw figures in it."""
+    from orthobench.decide.comparisons import answer_of
+
+    if as_json:
+        figures = [] if folder is None else _figures(results, folder)
+        print_json({**facts(results, [*figures, results.path]), "versions": results.versions})
+        return
+    if tables:
+        print_tables(results)
+    say()
+    match results.session()["environment"]:
+        case {"run": {"workers": int(workers)}} if workers > 1:
+            say(f"times are of {workers} runs at once; --workers 1 takes them one by one")
+    for line in figure_lines([] if folder is None else _figures(results, folder)):
+        say(line)
+    say(results.path)
+    print_answer(answer_of(results))
+
+
+def facts(results: Results, files: Iterable[Path]) -> dict[str, Any]:
+    """Return some results as plain values: what to use, the rows of the tables, and files."""
     from orthobench.decide.answer import plain_answer
     from orthobench.decide.comparisons import answer_of
     from orthobench.report.terminal import table
 
-    if not as_json:
-        print_tables(results)
-        print_paths(results, folder)
-        print_answer(answer_of(results))
-        return
-    figures = [] if folder is None else _figures(results, folder)
-    found = answer_of(results)
-    print_json({
-        "suite": results.suite, "answer": plain_answer(found),
-        "table": table.rows(results.entries, found.comparisons),
-        "files": [str(path) for path in [*figures, results.path]],
-        "versions": results.versions,
-    })  # fmt: skip
+    answer = answer_of(results)
+    return {
+        "suite": results.suite, "answer": plain_answer(answer),
+        "table": table.rows(results.entries, answer.comparisons), "files": [*map(str, files)],
+    }  # fmt: skip
 
 
 def print_tables(results: Results) -> None:
@@ -81,37 +118,17 @@ def print_tables(results: Results) -> None:
     table.show(results.entries)
 
 
-def print_answer(found: Answer) -> None:
+def print_answer(answer: Answer) -> None:
     """Print what the marks of tables mean, which solver to use, and what was tested."""
     from rich.console import Console
 
     from orthobench.report.terminal import table
 
-    width = shutil.get_terminal_size().columns
-    marks = table.legend(found.comparisons, Console().options.ascii_only)
+    marks = table.legend(answer.comparisons, Console().options.ascii_only)
     say(f"\n{marks}\n" if marks else "")
-    for family in found.by_family.values() or [found]:
-        for text in (found.prefix(family) + family.sentence, family.evidence):
-            say("\n".join(textwrap.wrap(text, width)))
-
-
-def print_paths(results: Results, folder: Path | None) -> None:
-    """Print the path of the store; with a folder, draw figures in it and print their paths, too."""
-    say()
-    workers = _workers(results)
-    if workers > 1:
-        say(f"times are of {workers} runs at once; --workers 1 takes them one by one")
-    for line in figure_lines([] if folder is None else _figures(results, folder)):
-        say(line)
-    say(results.path)
-
-
-def _workers(results: Results) -> int:
-    """Return how many runs went on at once in the latest session."""
-    match results.session()["environment"]:
-        case {"run": {"workers": int(workers)}}:
-            return workers
-    return 1
+    for family in answer.by_family.values() or [answer]:
+        for text in (answer.prefix(family) + family.sentence, family.evidence):
+            say(wrapped(text))
 
 
 def figure_lines(paths: Sequence[Path]) -> Iterator[str]:
@@ -124,30 +141,83 @@ def figure_lines(paths: Sequence[Path]) -> Iterator[str]:
 
 @contextmanager
 def status_line(quiet: bool) -> Iterator[Callable[[str], None]]:
-    """Provide a function that shows what is being done, if standard error is a terminal."""
+    """Give a function that shows what is being done, if standard error is a terminal."""
     if quiet or not sys.stderr.isatty():
         yield lambda _: None
         return
     from rich.console import Console
     from rich.markup import escape
 
-    from orthobench.report.formatting import clean
+    from orthobench.tools.formatting import clean
 
     with Console(stderr=True).status("") as status:
         yield lambda text: status.update(escape(clean(text)))
 
 
 def _figures(results: Results, folder: Path) -> list[Path]:
-    """Return the paths of the figures, drawn again where their data changed since."""
-    from orthobench.report.figures.drawn import Drawn
-    from orthobench.tools.files import below
+    from orthobench.report.figures.save import run_figures
+    from orthobench.tools.files import safe_join
 
-    drawn = Drawn(below(folder, "figures"), results.fingerprint())
-    if not drawn.paths:
-        from orthobench.report.figures.save import RUN_KINDS, save_figures
+    return run_figures(results, safe_join(folder, "figures"))
 
-        drawn.remember(save_figures(
-            results.entries, drawn.folder, formats=("png", "svg", "csv"), kinds=RUN_KINDS,
-            exhibits=results.exhibits,
-        ))  # fmt: skip
-    return drawn.paths
+
+class Terminated(KeyboardInterrupt):
+    """An interruption that another process asked for."""
+
+
+class Group(click.Group):
+    """The group of all commands: prints errors of users as messages, without a traceback."""
+
+    def make_context(self, *args: Any, **kwargs: Any) -> click.Context:
+        """Parse the command line; ``--help`` and ``--version`` print and exit here."""
+        with ended():
+            return super().make_context(*args, **kwargs)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command that was named."""
+        signal.signal(signal.SIGTERM, _terminate)
+        with ended():
+            return super().invoke(ctx)
+
+
+@contextmanager
+def ended() -> Iterator[None]:
+    """Turn what the body raises into a message and an exit code."""
+    try:
+        yield
+        sys.stdout.flush()
+    except KeyboardInterrupt as error:
+        code = TERMINATED if isinstance(error, Terminated) else INTERRUPTED
+        _end(code, str(error) or "interrupted")
+    except SystemExit as error:
+        if isinstance(error.__context__, BrokenPipeError):  # rich and click turn it into this
+            _end(CLOSED)
+        raise
+    except BrokenPipeError:
+        _end(CLOSED)
+    except OSError as error:
+        where = f" {error.filename}" if error.filename else ""
+        _end(NO_OUTPUT, f"orthobench: cannot read or write{where}: {error.strerror or error}")
+    except Exception as error:
+        from orthobench.errors import OrthobenchError
+
+        if not isinstance(error, OrthobenchError):
+            raise
+        _end(WRONG, f"orthobench: {error}")
+
+
+def _end(code: int, message: str = "") -> NoReturn:
+    from orthobench.tools.formatting import clean
+
+    with suppress(OSError):
+        if message:
+            say(clean(message), err=True)
+    try:
+        sys.stdout.flush()
+    except OSError:  # as it would again when the interpreter ends
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    sys.exit(code)
+
+
+def _terminate(*_: object) -> NoReturn:
+    raise Terminated

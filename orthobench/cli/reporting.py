@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from orthobench.cli.exit_codes import Terminated
-from orthobench.cli.options import AS_JSON, QUIET, STORE, SUITE_OF_STORE
-from orthobench.cli.printing import figure_lines, print_answer, print_json, say, status_line
-from orthobench.tools.collections import plain
+from orthobench.cli.options import AS_JSON, FOLDER, PATH, QUIET, STORE, SUITE_OF_STORE
+from orthobench.cli.printing import (
+    Terminated,
+    facts,
+    figure_lines,
+    print_answer,
+    print_json,
+    say,
+    status_line,
+)
 
 if TYPE_CHECKING:
-    from orthobench.results.results import Results
+    pass
 
 STYLES = ("screen", "one-column", "two-column")
 FORMATS = ("svg", "pdf", "png")
@@ -23,35 +28,26 @@ FORMATS = ("svg", "pdf", "png")
 
 @click.command()
 @STORE
-@click.argument("other", required=False, type=click.Path(path_type=Path))
+@click.argument("other", required=False, type=PATH)
 @click.option(
-    "-o",
-    "--out",
-    type=click.Path(file_okay=False, path_type=Path),
-    help="Folder of the page.  [default: report, beside the store]",
+    "-o", "--out", type=FOLDER, help="Folder of the page.  [default: report, beside the store]"
 )
 @SUITE_OF_STORE
 @click.option(
     "--style",
     type=click.Choice(STYLES),
-    help="Also write the figures as files, into OUT/figures: for a screen, or for one or two"
-    " columns of a paper.",
+    help="Also write figures, for a screen or a paper, into OUT/figures.",
 )
 @click.option(
     "--format",
     "formats",
     type=click.Choice(FORMATS),
     multiple=True,
-    help="Format of these files; the CSV files of their data are written in any case. Repeatable."
-    "  [default: all]",
+    help="Format of these figures, beside CSV. Repeatable.  [default: all]",
 )
+@click.option("--watch", is_flag=True, help="Serve the page to browsers here during a run.")
 @click.option(
-    "--watch", is_flag=True, help="Serve the page to browsers of this machine while a run goes on."
-)
-@click.option(
-    "--port",
-    type=click.IntRange(1, 65535),
-    help="The port to serve it at, on 127.0.0.1 only.  [default: a free one]",
+    "--port", type=click.IntRange(1, 65535), help="Its port, on 127.0.0.1.  [default: a free one]"
 )
 @click.option("--open/--no-open", "opened", help="Whether to open the page in a browser.")
 @QUIET
@@ -86,7 +82,32 @@ def report(store: Path, other: Path | None, out: Path | None, suite: str | None,
             )
         _changes(store, other, suite, quiet, as_json)
         return
-    page = _report(store, out, suite, style, formats, quiet, as_json)
+    if formats and not style:
+        raise click.UsageError("--format is the format of figures; add --style to write them")
+    from orthobench.decide.comparisons import answer_of
+    from orthobench.report.figures.save import save_figures
+    from orthobench.report.page import write_page
+    from orthobench.results.results import Results
+    from orthobench.tools.files import make_folder, safe_join
+
+    with status_line(quiet or as_json) as status:
+        status("reading the store")
+        results = Results.read(store, suite).without_home()
+        folder = out or safe_join(results.path.parent, "report")
+        make_folder(folder, "the report", "name another with --out")
+        status("writing the page")
+        page, figures = write_page(results, folder), []
+        if style:
+            status("drawing the figures")
+            figures = save_figures(
+                results.entries, safe_join(folder, "figures"), style=style,
+                formats=(*(formats or FORMATS), "csv"), exhibits=results.exhibits,
+            )  # fmt: skip
+    if as_json:
+        print_json(facts(results, [page, *figures]))
+    else:
+        print_answer(answer_of(results))
+        say("\n".join(["", str(page), *figure_lines(figures)]))
     if opened:
         click.launch(page.resolve().as_uri())
 
@@ -96,11 +117,11 @@ def _watch(store: Path, out: Path | None, suite: str | None, port: int,
     """Serve the page about a store until an interruption; Ctrl-C is the way to end it."""
     from orthobench.report.live.watch import watch
     from orthobench.results.results import store_at
-    from orthobench.tools.files import below
+    from orthobench.tools.files import safe_join
 
-    folder = out or below(store_at(store).parent, "report")
+    folder = out or safe_join(store_at(store).parent, "report")
 
-    def told(address: str) -> None:
+    def announce(address: str) -> None:
         say(f"{address} has the page about {store} until Ctrl-C")
         if opened:
             click.launch(address)
@@ -108,7 +129,7 @@ def _watch(store: Path, out: Path | None, suite: str | None, port: int,
     if hasattr(os, "nice"):
         os.nice(10)  # runs are being timed beside it
     try:
-        watch(store, folder, suite, port, told)
+        watch(store, folder, suite, port, announce)
     except Terminated:
         raise
     except KeyboardInterrupt:
@@ -125,55 +146,8 @@ def _changes(store: Path, other: Path, suite: str | None, quiet: bool,
         status("reading the stores")
         base, head = (Results.read(path, suite).without_home() for path in (store, other))
         status("comparing the stores")
-        found = compare_stores(base, head)
+        changes = compare_stores(base, head)
     if as_json:
-        print_json(plain(found))
+        print_json(changes)
     else:
-        show(found)
-
-
-def _report(store: Path, out: Path | None, suite: str | None, style: str | None,
-            formats: tuple[str, ...], quiet: bool,
-            as_json: bool) -> Path:  # fmt: skip
-    """Write the page about the results in a store, and return it."""
-    from orthobench.decide.answer import plain_answer
-    from orthobench.decide.comparisons import answer_of
-    from orthobench.report.page import write_page
-    from orthobench.report.terminal import table
-    from orthobench.results.results import Results
-    from orthobench.tools.files import below, make_folder
-
-    if formats and not style:
-        raise click.UsageError("--format is the format of figures; add --style to write them")
-    with status_line(quiet or as_json) as status:
-        status("reading the store")
-        results = Results.read(store, suite).without_home()
-        folder = out or below(results.path.parent, "report")
-        make_folder(folder, "the report", "name another with --out")
-        status("writing the page")
-        page = write_page(results, folder)
-        status("drawing the figures")
-        figures = _figures(results, folder, style, formats or FORMATS) if style else []
-        found = answer_of(results)
-    if as_json:
-        print_json({
-            "suite": results.suite,
-            "answer": plain_answer(found),
-            "table": table.rows(results.entries, found.comparisons),
-            "files": [str(path) for path in [page, *figures]],
-        })  # fmt: skip
-    else:
-        print_answer(found)
-        for line in ["", str(page), *figure_lines(figures)]:
-            say(line)
-    return page
-
-
-def _figures(results: Results, folder: Path, style: str, formats: Sequence[str]) -> list[Path]:
-    from orthobench.report.figures.save import save_figures
-    from orthobench.tools.files import below
-
-    return save_figures(
-        results.entries, below(folder, "figures"), style=style, formats=(*formats, "csv"),
-        exhibits=results.exhibits,
-    )  # fmt: skip
+        show(changes)

@@ -8,15 +8,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from orthobench.cli.options import AS_JSON, QUIET, WORKERS
-from orthobench.cli.printing import print_json, say
+from orthobench.cli.options import AS_JSON, FOLDER, QUIET, WORKERS
+from orthobench.cli.printing import FAILED, print_json, say
 
 if TYPE_CHECKING:
     from orthobench.registry.claims import Paper
     from orthobench.reproduce.check import Checked
     from orthobench.reproduce.runs import Runs
-
-RED = 1
 
 
 @click.command()
@@ -26,25 +24,14 @@ RED = 1
 )
 @click.option("--quick", is_flag=True, help="Small sizes: minutes, and wider intervals.")
 @click.option(
-    "--first-seed",
-    type=click.IntRange(0),
-    default=0,
-    show_default=True,
-    help="The first seed: another one gives independent runs.",
+    "--first-seed", type=click.IntRange(0), default=0, help="Another one gives independent runs."
 )
 @click.option(
-    "--store",
-    type=click.Path(file_okay=False, path_type=Path),
-    help="Folder for the results.  [default: orthobench-results/PAPER]",
+    "--store", type=FOLDER, help="Folder for the results.  [default: orthobench-results/PAPER]"
 )
 @WORKERS
 @click.option("--publish", is_flag=True, help="Write the paper's page: README.md and pictures.")
-@click.option(
-    "-o",
-    "--out",
-    type=click.Path(file_okay=False, path_type=Path),
-    help="Folder of the page.  [default: reports/PAPER]",
-)
+@click.option("-o", "--out", type=FOLDER, help="Folder of the page.  [default: reports/PAPER]")
 @QUIET
 @AS_JSON
 def reproduce(paper: str | None, names: tuple[str, ...], quick: bool, first_seed: int,
@@ -59,8 +46,9 @@ def reproduce(paper: str | None, names: tuple[str, ...], quick: bool, first_seed
     """
     from orthobench.errors import UsageError
     from orthobench.registry.plugins import catalogue
+    from orthobench.reproduce.publish import publish as publish_page
     from orthobench.reproduce.runs import Runs
-    from orthobench.tools.files import below, make_folder
+    from orthobench.tools.files import make_folder, safe_join
 
     if paper is None:
         if publish or quick or names:
@@ -71,16 +59,17 @@ def reproduce(paper: str | None, names: tuple[str, ...], quick: bool, first_seed
         raise UsageError("--out is the folder of the page; add --publish to write it")
     if publish and names:
         raise UsageError("a page has all claims of its paper; publish without --claim")
-    known = catalogue().paper(paper)
-    page = out or below(Path(), "reports", known.name)
+    named = catalogue().paper(paper)
+    page = out or safe_join(Path(), "reports", named.name)
     if publish:
         make_folder(page, "the page", "name another with --out")
-    folder = store or below(Path(), "orthobench-results", known.name)
-    runs = Runs(known, folder, quick, first_seed, workers, quiet or as_json)
-    checked = _check(known, names, runs, as_json)
+    folder = store or safe_join(Path(), "orthobench-results", named.name)
+    runs = Runs(named, folder, quick, first_seed, workers, quiet or as_json)
+    checked = _check(named, names, runs, as_json)
     if publish:
-        _publish(known, checked, runs, page, as_json)
-    sys.exit(RED if any(one.red for one in checked) else 0)
+        for path in publish_page(named, checked, runs, page):
+            say(path, err=as_json)
+    sys.exit(FAILED if any(one.red for one in checked) else 0)
 
 
 def _check(paper: Paper, names: tuple[str, ...], runs: Runs, as_json: bool) -> list[Checked]:
@@ -96,13 +85,6 @@ def _check(paper: Paper, names: tuple[str, ...], runs: Runs, as_json: bool) -> l
     else:
         say(counts_line(checked))
     return checked
-
-
-def _publish(paper: Paper, checked: list[Checked], runs: Runs, folder: Path, as_json: bool) -> None:
-    from orthobench.reproduce.publish import publish
-
-    for path in publish(paper, checked, runs, folder):
-        say(path, err=as_json)
 
 
 def _list_papers(as_json: bool) -> None:

@@ -1,89 +1,75 @@
-"""The types of a comparison: its options, its two sides, and the answers that it gives."""
+"""A comparison: what was asked for, and a table of findings, one for each question and cell."""
 
 from __future__ import annotations
 
+import math
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from pathlib import Path
 from typing import Any
 
-from orthobench.compare.seal import Seal
+from orthobench.compare.sides import Side
 from orthobench.results.runs import run_label
 from orthobench.stats.run_pairs import Change, Finding
+from orthobench.tools.formatting import plural
 
 
 class Question(Enum):
-    """The questions that are asked about every cell."""
+    """The questions that are asked about every cell; the last is answered by statistics."""
 
     RESULT = "result"
-    """Is the solution worse at the same budget? Deterministic."""
     WORK = "work"
-    """Does a target take more steps, samples or flops? Deterministic."""
     TIME = "time"
-    """Does a unit of work take more seconds? Statistical."""
+
+
+ASKED = {
+    Question.RESULT: "is the result worse at the same budget?",
+    Question.WORK: "does it take more work to a target?",
+    Question.TIME: "does a unit of work take longer?",
+}
 
 
 @dataclass(frozen=True)
-class Compared:
-    """A cell of both sides: problem, solver and seed, and the answers to the questions."""
+class Row:
+    """The answer to a question about a cell of both sides: problem, solver and seed."""
 
+    question: Question
     problem: str
     solver: str
     seed: int
-    answers: Mapping[Question, Finding]
+    finding: Finding
 
     @property
     def label(self) -> str:
         """The cell, for people."""
         return run_label(self.solver, self.problem, self.seed)
 
-    def worse(self) -> list[Question]:
-        """Return the questions to which the answer is a regression."""
-        return [asked for asked, answer in self.answers.items() if answer.change is Change.WORSE]
+    @property
+    def ratio(self) -> str:
+        """How much worse HEAD is: ``+5.2 % [+3.9, +6.6]``; empty where it is unknown."""
+        low, high = self.finding.low, self.finding.high
+        if math.isnan(low) or low == high or (low, high) == (0, math.inf):
+            return percent(self.finding.ratio)
+        bounds = ", ".join(percent(end).removesuffix(" %") for end in (low, high))
+        return f"{percent(self.finding.ratio)} [{bounds}]"
+
+    @property
+    def said(self) -> str:
+        """The ratio, and what was compared: ``+17.0 %; gap 0.12 -> 0.14``."""
+        return "; ".join(filter(None, (self.ratio, self.finding.explanation)))
 
 
-@dataclass(frozen=True)
-class Side:
-    """One side of a comparison: what the user called it, and what that is.
-
-    Attributes
-    ----------
-    name : str
-        The user's words for it.
-    kind : str
-        ``"revision"``, ``"folder"`` (a project as it is there, uncommitted changes included),
-        ``"wheel"``, ``"environment"`` or ``"store"``.
-    detail : str
-        The commit in full, or the path.
-    python : Path, optional
-        The interpreter of a live side.
-    store : Path, optional
-        The store of a recorded side.
-    seals : tuple of Seal
-        What its files were when it was built.
-    """
-
-    name: str
-    kind: str
-    detail: str
-    python: Path | None = None
-    store: Path | None = None
-    seals: tuple[Seal, ...] = field(default=(), compare=False, repr=False)
-
-    def check(self) -> None:
-        """Refuse the side where a file of it was changed since it was built.
-
-        Raises
-        ------
-        ChangedError
-            With the file's name.
-        """
-        for seal in self.seals:
-            seal.check(self)
-
-    def __str__(self) -> str:
-        return self.name if self.name == self.detail else f"{self.name} ({self.detail})"
+def percent(ratio: float) -> str:
+    """Return a ratio as a change in percent, with its sign; from tenfold on as a factor."""
+    if math.isnan(ratio):
+        return ""
+    if ratio >= 10:
+        return "inf" if math.isinf(ratio) else f"x {ratio:.3g}"
+    change = 100 * (ratio - 1)
+    digits = ".1f" if abs(change) >= 0.05 or change == 0 else ".1g"
+    return f"{change:+{digits}} %"
 
 
 @dataclass(frozen=True)
@@ -110,7 +96,8 @@ class Options:
     budget : float
         Wall seconds for timing, which comes last.
     solvers, problems : tuple of str
-        Names; only these, where any are given.
+        Specifications ``NAME key=value ...``, instead of the suite's. Of two stores only those
+        that meet one of them are compared.
     seeds : int, optional
         Instead of the suite's.
     clock : {"cpu", "wall"}
@@ -138,7 +125,7 @@ class Comparison:
     suite : str
         Name of the suite.
     tolerance : Tolerance
-    compared : tuple of Compared
+    rows : tuple of Row
         In the suite's order, including cells that only one side has or that failed on either.
     rounds : int
         How many rounds both sides were timed for; 0 where they were not.
@@ -154,12 +141,44 @@ class Comparison:
     head: Side
     suite: str
     tolerance: Tolerance
-    compared: tuple[Compared, ...]
+    rows: tuple[Row, ...]
     rounds: int = 0
     seconds: float = 0.0
     machine: Mapping[str, Any] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
-    def regressions(self) -> list[tuple[Compared, Question]]:
-        """Return each cell and question for which HEAD is worse beyond the tolerance."""
-        return [(cell, asked) for cell in self.compared for asked in cell.worse()]
+    def found(self, change: Change, question: Question | None = None) -> list[Row]:
+        """Return the rows with an answer, to one question or to all, worst first.
+
+        Of improvements, the largest comes first. One without a ratio, for instance of a run that
+        failed, comes before all.
+        """
+        sign = 1 if change is Change.BETTER else -1
+        rows = (row for row in self.rows if question in (None, row.question))
+        return sorted(
+            (row for row in rows if row.finding.change is change),
+            key=lambda row: (not math.isnan(row.finding.ratio), sign * row.finding.ratio),
+        )
+
+    @property
+    def empty(self) -> bool:
+        """Whether no answer compares both sides, as that BASE failed does not; no gate may pass."""
+        return all(
+            row.finding.change is Change.NONE
+            or (row.finding.change is Change.BETTER and math.isnan(row.finding.ratio))
+            for row in self.rows
+        )
+
+    def verdict(self) -> str:
+        """Return the outcome in one sentence, with the number of answers that are missing.
+
+        ``no regression``, ``3 regressions: 1 of result, 2 of time (4 undecided)``.
+        """
+        if self.empty:
+            return "nothing was compared"
+        worse = Counter(row.question for row in self.found(Change.WORSE))
+        parts = ", ".join(f"{worse[asked]} of {asked.value}" for asked in Question if worse[asked])
+        sentence = f"{plural(worse.total(), 'regression')}: {parts}" if worse else "no regression"
+        open_ = {change: len(self.found(change)) for change in (Change.UNDECIDED, Change.NONE)}
+        missing = [f"{count:,} {change.value}" for change, count in open_.items() if count]
+        return f"{sentence} ({', '.join(missing)})" if missing else sentence

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
 from orthobench.compare import remote
-from orthobench.compare.comparison import Side
+from orthobench.compare.comparison import Options
+from orthobench.compare.sides import Side
 from orthobench.contract.solver import Work
 from orthobench.errors import OrthobenchError
 from orthobench.harness.stopping import RunStatus, Termination
@@ -17,16 +17,9 @@ from orthobench.results.runs import ProblemInfo, Run, SolverInfo
 from orthobench.stats.run_pairs import Key
 from orthobench.tools.processes import Process, ProcessError, Program, reason_of
 
-REMOTE = Path(remote.__file__).parent
-
 
 class SideError(OrthobenchError):
     """A side that could not do what it was asked: its code raised, died or hung."""
-
-
-def program_of(python: Path | None, module: str, **arguments: Any) -> Program:
-    """Return a module of `orthobench.compare.remote` as a program for another interpreter."""
-    return Program(f"orthobench_remote.{module}", arguments, "json", python, REMOTE)
 
 
 class SideProcess(Process):
@@ -36,11 +29,10 @@ class SideProcess(Process):
     ----------
     side : Side
         A live one.
-    clock : {"cpu", "wall"}
-    threads : int
-        Threads of the libraries that it loads.
-    patience : float
-        Seconds that one request may take; the process is killed then.
+    options : Options
+        Its clock, and the seconds that one request may take; the process is killed then.
+    request : mapping, optional
+        Arguments of the request ``plan``, which is sent at once; `reply` returns what is planned.
 
     Raises
     ------
@@ -48,10 +40,16 @@ class SideProcess(Process):
         Where the side is not what was built any more; also when a round begins.
     """
 
-    def __init__(self, side: Side, clock: str, threads: int, patience: float) -> None:
+    def __init__(
+        self, side: Side, options: Options, request: Mapping[str, Any] | None = None
+    ) -> None:
         side.check()
-        super().__init__(program_of(side.python, "worker", clock=clock), threads)
-        self._side, self._patience = side, patience
+        package, arguments = Path(remote.__file__).parent, {"clock": options.clock}
+        program = Program("orthobench_remote.worker", arguments, "json", side.python, package)
+        super().__init__(program, int(request["tables"].get("threads", 1)) if request else 1)
+        self._side, self._patience = side, options.patience
+        if request:
+            self.request("plan", **request)
 
     def begin(self) -> None:
         """Continue in a copy of the process, until the request ``end``."""
@@ -85,69 +83,22 @@ class SideProcess(Process):
             raise SideError(str(ProcessError(reason_of(reply["ended"]), self.last_words)))
         return reply
 
-
-class Runner(AbstractContextManager["Runner"]):
-    """A worker that runs one cell after another; where a cell kills it, it is replaced.
-
-    Parameters
-    ----------
-    side : Side
-        A live one.
-    suite : mapping
-        The arguments of the request ``plan``.
-    clock, threads, patience
-        Of `SideProcess`.
-    """
-
-    def __init__(
-        self, side: Side, suite: Mapping[str, Any], clock: str, threads: int, patience: float
-    ) -> None:
-        self._side, self._suite, self._settings = side, suite, (clock, threads, patience)
-        self._start()
-
-    def __exit__(self, *_: object) -> None:
-        self._process.close()
-
-    def plan(self) -> dict[str, Any]:
-        """Return the cells that the side has; to be called once, before anything else."""
+    def run(self, key: Key) -> Run:
+        """Return the run that was asked for last; a failed one where the worker died."""
         try:
-            return self._process.reply()
+            return run_of(key, self.reply())
         except SideError as error:
-            raise SideError(f"{self._side.name} cannot be compared: {error}") from None
-
-    def start(self, key: Key, name: str, ratio: float) -> None:
-        """Let the worker run the cell that it calls `name`; `finish` waits for the run."""
-        self._key = key
-        if not self._process.alive:
-            self._process.close()
-            self._start()
-            self.plan()
-        self._process.request("run", key=name, ratio=ratio)
-
-    def finish(self) -> Run:
-        """Return the run that was started last; a failed one where the worker died."""
-        try:
-            return run_of(self._key, self._process.reply())
-        except SideError as error:
-            return run_of(self._key, {"status": "error", "reason": str(error), "failed": True})
-
-    def _start(self) -> None:
-        self._process = SideProcess(self._side, *self._settings)
-        self._process.request("plan", **self._suite)
+            return run_of(key, {"status": "error", "reason": str(error)})
 
 
 def run_of(key: Key, reply: Mapping[str, Any]) -> Run:
-    """Return the run that a worker of any version tells of."""
-    try:
-        status = RunStatus(reply["status"])
-    except ValueError:  # of a newer version
-        status = RunStatus.ERROR if reply["failed"] else RunStatus.BUDGET
+    """Return the run that a worker tells of."""
     problem, solver, seed = key
     primary = reply.get("primary", "")
     return Run(
         "", ProblemInfo(problem, problem, {}, "", primary, primary),
         SolverInfo(solver, {"on": reply.get("on", "numpy")}), seed,
-        Termination(status, reply["reason"]),
+        Termination(RunStatus(reply["status"]), reply["reason"]),
         tuple(
             Checkpoint(0.0, 0.0, Work(steps, samples, flops), {primary: value})
             for steps, samples, flops, value in reply.get("trace", ())

@@ -1,166 +1,247 @@
-"""The two sides of a comparison: their environments are built where necessary, and checked."""
+"""What BASE and HEAD mean, looked up before anything is built, and their files as git has them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager
-from dataclasses import replace
+import os
+import shutil
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
-from tempfile import TemporaryDirectory
-from typing import Any
 
-from orthobench.compare.building import Builder, Built, same_name
-from orthobench.compare.cached_env import own_folder
-from orthobench.compare.comparison import Side
-from orthobench.compare.naming import Named, resolve
-from orthobench.compare.process import program_of
-from orthobench.compare.seal import Seal
-from orthobench.errors import UsageError
-from orthobench.tools.processes import Process, ProcessError
+from orthobench.errors import OrthobenchError, UsageError, unknown
+from orthobench.tools.git import GitError, git
 
-PATIENCE = 120.0
-"""Seconds that an interpreter may take to find out what it would import."""
+PROJECT = ("pyproject.toml", "setup.py")  # either of them makes a folder a Python project
+UNBUILT = (".git", ".hg", ".venv", "venv", "build", "dist", "__pycache__", "*.egg-info")
 
 
-@contextmanager
-def sides(
-    base: str,
-    head: str,
-    folder: Path | None = None,
-    *,
-    fresh: bool = False,
-    here: Path | None = None,
-    progress: Callable[[str], None] = lambda _: None,
-) -> Iterator[tuple[Side, Side]]:
-    """Give the two sides of a comparison, with the environments that they need.
+class ChangedError(OrthobenchError):
+    """A side that is not what was built any more."""
 
-    Every text is looked up and checked before anything is built. A built environment contains the
-    side's project alone, and takes everything else from the packages of this environment, so that
-    both sides have the same dependencies; its interpreter is asked whether it really imports what
-    was built. The user's checkout and environment stay as they are, and what is not kept of the
-    built environments is removed at the end.
 
-    BASE is complete and sealed before any code of HEAD is run, its build included.
+@dataclass(frozen=True)
+class Seal:
+    """The state of the files in a folder, but for what Python and numba compile of them.
+
+    Attributes
+    ----------
+    root : Path
+    files : mapping
+        Size, and the times in ns at which contents and inode were changed last, by relative path.
+        Without an administrator's rights nobody can set the last.
+    """
+
+    root: Path
+    files: Mapping[str, tuple[int, ...]]
+
+    @classmethod
+    def of(cls, root: Path) -> Seal:
+        """Return the seal of a folder as it is now."""
+        found = {}
+        for folder, _, names in os.walk(root):
+            for path in (Path(folder, name) for name in names if "__pycache__" not in folder):
+                now = path.lstat()
+                found[str(path.relative_to(root))] = (now.st_size, now.st_mtime_ns, now.st_ctime_ns)
+        return cls(root, found)
+
+    def changed(self) -> list[str]:
+        """Return the files that were changed, added or removed."""
+        return sorted({path for path, _ in self.files.items() ^ Seal.of(self.root).files.items()})
+
+
+@dataclass(frozen=True)
+class Side:
+    """One side of a comparison: what the user called it, and what that is.
+
+    Attributes
+    ----------
+    name : str
+        The user's words for it.
+    kind : str
+        ``"revision"``, ``"folder"`` (a project as it is there, uncommitted changes included),
+        ``"wheel"``, ``"environment"`` or ``"store"``.
+    detail : str
+        The commit in full, or the path.
+    python : Path, optional
+        The interpreter of a live side, once its environment is built.
+    store : Path, optional
+        The store of a recorded side.
+    role : str
+        ``"BASE"`` or ``"HEAD"``.
+    repository : Path, optional
+        Top folder of the git repository of a revision, or of a folder that lies in one.
+    project : str
+        The project's folder, relative to the repository's.
+    distribution : str
+        The name of the project that was built.
+    seal : Seal, optional
+        What its files were when it was built.
+    """
+
+    name: str
+    kind: str
+    detail: str
+    python: Path | None = None
+    store: Path | None = None
+    role: str = ""
+    repository: Path | None = None
+    project: str = "."
+    distribution: str = ""
+    seal: Seal | None = field(default=None, compare=False, repr=False)
+
+    def check(self) -> None:
+        """Refuse the side where a file of it was changed since it was built.
+
+        Raises
+        ------
+        ChangedError
+            With the file's name.
+        """
+        if self.seal and (paths := self.seal.changed()):
+            more = f" and {len(paths) - 1} more" if len(paths) > 1 else ""
+            raise ChangedError(
+                f"{self} is not what was built any more: {self.seal.root / paths[0]}{more} "
+                "changed; find out what writes there, and compare again"
+            )
+
+    def __str__(self) -> str:
+        return f"{self.role} {self.name!r}".strip()
+
+
+def resolve(role: str, text: str, here: Path) -> Side:
+    """Return what a text means: a project folder, a store, a wheel, an environment, a revision.
 
     Parameters
     ----------
-    base, head : str
-        Each a git revision of the project around `here`, a project's folder (as it is, with
-        uncommitted changes), a wheel, an environment (its folder or interpreter) or a store.
-    folder : Path, optional
-        Where environments of revisions and wheels are kept and found again the next time.
-    fresh : bool
-        Whether each environment gets dependencies of its own, from the package index.
-    here : Path, optional
-        The current folder by default.
-    progress : callable
-        Called with what is being done.
+    role : str
+        ``"BASE"`` or ``"HEAD"``.
+    text : str
+        The user's words.
+    here : Path
+        Where relative paths start, and whose repository and project a revision is of.
 
     Raises
     ------
     UsageError
-        Where a text means nothing, or an environment cannot be built, does not import its code or
-        has an orthobench that this one cannot be compared with.
+        Where it is empty, none of these, or both a path and a revision.
     StoreError
-        Where a database is no store.
-    ChangedError
-        Where the build of HEAD changed BASE.
+        Where it is a database, but no store of this version.
     """
-    here = here or Path.cwd()
-    named = [resolve("BASE", base, here), resolve("HEAD", head, here)]
-    kept = folder and own_folder(folder.absolute())
-    with ExitStack() as held:
-        ready: list[Side] = []
-        built: list[tuple[Named, Built]] = []
-        for one in named:
-            if one.built:
-                # none lies beside the other, where its build could reach it by a relative path
-                scratch = held.enter_context(TemporaryDirectory(prefix="orthobench-compare-"))
-                builder = Builder(Path(scratch).resolve(), kept, fresh, progress)
-                found = builder.build(one, held)
-                built.append((one, found))
-                ready.append(replace(one.side, python=found.python, seals=found.seals))
-            else:
-                ready.append(_checked_environment(one) if one.side.python else one.side)
-        progress("checking what the sides import")
-        _check_all(built)
-        yield ready[0], ready[1]
-
-
-def _check_all(built: Sequence[tuple[Named, Built]]) -> None:
-    """Check that no build reached another's environment, and at the same time what each imports."""
-    for named, found in built:
-        own, *shared = found.seals
-        own.check(named, strict=not found.kept)  # nothing else runs what is not kept
-        for seal in shared:
-            seal.check(named)
-    with ThreadPoolExecutor() as pool:
-        for check in [pool.submit(_check_built, *each) for each in built]:
-            check.result()
-
-
-def _checked_environment(named: Named) -> Side:
-    """Return the side of an environment that the user named, sealed, once it can be compared."""
-    python = named.side.python
-    found = _probed(named, python)
-    if found["orthobench"] is None:
+    if not text.strip():
+        raise UsageError(f"{role} is empty; name a revision, a folder, a wheel or a store")
+    path = (here / Path(text).expanduser()).absolute()
+    found = _located(role, text, path)
+    root = _repository(here)
+    commit = _commit(root, text) if root else ""
+    if found and commit:
         raise UsageError(
-            f"{named}: {python} cannot import orthobench; install it there (what "
-            "PYTHONPATH and the user's own site-packages add does not count)"
+            f"{role} {text!r} is a revision and a {found.kind} too; "
+            f"write ./{text} for the {found.kind}, or the commit {commit[:12]}"
         )
-    _refuse_version(named, found)
-    if reason := found["broken"].get("orthobench"):
-        raise UsageError(f"{named}: orthobench does not load there: {reason}")
-    return replace(named.side, seals=(Seal.of(Path(found["orthobench"])),))
-
-
-def _check_built(named: Named, built: Built) -> None:
-    """Refuse an environment that would not run the side's code, or not all of it.
-
-    A gate that compares a version with itself, or with nothing, would always pass.
-    """
-    found = _probed(named, built.python, built.distribution)
-    if found["modules"] is None:
-        raise UsageError(f"{named}: pip did not install {built.distribution} in its environment")
-    if found["orthobench"] is None:
-        raise UsageError(f"{named}: its environment has no orthobench; does the project need it?")
-    inside = built.folder.resolve()
-    for module, file in found["modules"].items():
-        if file is None or not Path(file).is_relative_to(inside):
-            raise UsageError(
-                f"{named}: {module} would be imported from {file}, not from what was built of it; "
-                "uninstall what brings that, or build with --fresh-dependencies"
-            )
-    _refuse_version(named, found)
-    _refuse_broken(named, built, found)
-
-
-def _refuse_version(named: Named, found: dict[str, Any]) -> None:
-    if found["refused"]:
-        raise UsageError(f"{named} cannot be compared: {found['refused']}")
-
-
-def _refuse_broken(named: Named, built: Built, found: dict[str, Any]) -> None:
-    own = {
-        name for name, brought in found["plugins"].items() if same_name(brought, built.distribution)
-    }
-    for name in sorted(own | {"orthobench"}):
-        if reason := found["broken"].get(name):
-            raise UsageError(
-                f"{named}: its plugin {name!r} does not load: {reason}; where a dependency is "
-                "missing, install it here or build with --fresh-dependencies"
-            )
-
-
-def _probed(named: Named, python: Path | None, distribution: str | None = None) -> dict[str, Any]:
-    """Return what the probe finds out in an interpreter."""
-    try:
-        with Process(program_of(python, "probe", distribution=distribution)) as process:
-            found: dict[str, Any] = process.receive(PATIENCE)
-    except ProcessError as error:
-        why = error.stderr[-500:] or error.reason
-        raise UsageError(f"{named}: {python} does not work: {why}") from None
-    except OSError as error:  # also a TimeoutError
-        raise UsageError(f"{named}: cannot run {python}: {error}") from None
+    if root and commit:
+        project = _project(here, root)
+        return Side(text, "revision", commit, role=role, repository=root, project=project)
+    if found is None:
+        raise _unknown(role, text, path, root)
     return found
+
+
+def _located(role: str, text: str, path: Path) -> Side | None:
+    """Return what is at a path, or None."""
+    from orthobench.results.results import store_at
+    from orthobench.results.schema import recognise
+
+    if any((path / name).is_file() for name in PROJECT):
+        root = _repository(path)
+        if root and _commit(root, "HEAD"):
+            return Side(text, "folder", str(path), role=role, repository=root,
+                        project=_project(path, root))  # fmt: skip
+        return Side(text, "folder", str(path), role=role)
+    store = store_at(path)
+    if store.suffix == ".sqlite" and store.is_file():
+        recognise(store)
+        return Side(text, "store", str(store), store=store, role=role)
+    if path.suffix == ".whl" and path.is_file():
+        return Side(text, "wheel", str(path), role=role)
+    for python in (path / "bin/python", path / "Scripts/python.exe") if path.is_dir() else (path,):
+        runs = python.is_file() and os.access(python, os.X_OK)
+        if runs and python.name.startswith("python"):
+            return Side(text, "environment", str(python), python=python, role=role)
+    return None
+
+
+def _repository(folder: Path) -> Path | None:
+    """Return the top of the git repository that a folder lies in, or None where there is none."""
+    try:
+        return Path(git(folder, "rev-parse", "--show-toplevel"))
+    except FileNotFoundError:
+        return None
+    except GitError as error:  # another one: git refuses to read a repository of another user
+        if "not a git repository" in str(error) or "must be run in a work tree" in str(error):
+            return None
+        raise
+
+
+def _commit(root: Path, revision: str) -> str:
+    """Return the full hash of the commit that a revision means; empty where it means none."""
+    if revision.startswith("-"):
+        return ""
+    try:
+        return git(root, "rev-parse", "--verify", "--quiet", f"{revision}^{{commit}}")
+    except GitError:
+        return ""
+
+
+def _project(here: Path, root: Path) -> str:
+    """Return the nearest project's folder at or above `here`, relative to the repository's."""
+    here, root = here.resolve(), root.resolve()
+    inside = (here, *(folder for folder in here.parents if folder.is_relative_to(root)))
+    projects = (one for one in inside if any((one / name).is_file() for name in PROJECT))
+    return next(projects, root).relative_to(root).as_posix()
+
+
+def _unknown(role: str, text: str, path: Path, root: Path | None) -> UsageError:
+    none = f"{path} is no store, wheel, environment or project"
+    if root is None:
+        return UsageError(f"unknown {role} {text!r}: {none}, and here is no git repository")
+    shallow = git(root, "rev-parse", "--is-shallow-repository") == "true"
+    hint = "; the repository is a shallow clone: fetch the revision first" if shallow else ""
+    names = git(root, "for-each-ref", "--format=%(refname:short)").splitlines()
+    return UsageError(f"{unknown(f'{role}, no revision:', text, names)}; {none}{hint}")
+
+
+@contextmanager
+def checked_out(side: Side, target: Path) -> Iterator[Path]:
+    """Give a copy of a project as a revision or a folder has it, in a folder that is not there yet.
+
+    In a repository it is a linked working tree: tags and history are there for build backends that
+    read versions from them, and the user's own tree, index and branch stay as they are.
+    """
+    root = side.repository
+    if root is None:
+        shutil.copytree(side.detail, target, ignore=shutil.ignore_patterns(*UNBUILT))
+        yield target
+        return
+    add = ("worktree", "add", "--detach", "--force")
+    try:
+        if side.kind == "revision":
+            git(root, *add, str(target), side.detail)
+        else:
+            git(root, *add, "--no-checkout", str(target), "HEAD")
+            git(target, "read-tree", "HEAD")
+            _copy_working_tree(root, target)
+        yield target / side.project
+    finally:
+        if target.exists():
+            git(root, "worktree", "remove", "--force", "--force", str(target))
+
+
+def _copy_working_tree(root: Path, target: Path) -> None:
+    """Copy tracked and new files as they are, without those that git ignores, and submodules."""
+    names = git(root, "ls-files", "-z", "--cached", "--others", "--exclude-standard").split("\0")
+    for name in filter(None, names):
+        source = root / name
+        if source.is_symlink() or source.is_file():
+            (target / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(source, target / name, follow_symlinks=False)

@@ -14,49 +14,26 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
-from itertools import count
 from statistics import median
 
-from orthobench.compare.comparison import Side
 from orthobench.compare.process import SideError, SideProcess
+from orthobench.compare.sides import Side
 from orthobench.stats import sequential
-from orthobench.stats.run_pairs import Change, Finding
+from orthobench.stats.run_pairs import Change, Finding, Key
 
-ROUNDS_OF_A_PAIR = 2
-"""The fewest rounds for which a pair of processes is kept."""
-
-PART = 4
-"""Every fourth round is for all cells, the others for the fourth of them that looks slowest."""
-
-SECONDS = 0.002
-"""The shortest turn of a side, in seconds; a faster cell runs several times in a turn."""
-
-TURNS = 12
-"""Turns of each side in a round of a short cell."""
-
-LONG = 1.0
-"""Seconds of a cell in a round, beyond which it has fewer turns; two of each side at least."""
-
-Start = Callable[[Side], SideProcess]
-"""Starts a worker of a side, whose first reply says that it has planned the cells."""
-
-ROUNDS = 4
-"""The fewest rounds that decide anything about a cell."""
-
-PAIRS = 3
-"""Pairs of processes in which a cell has to be timed before it is called slower."""
-
-REACH = 0.1
-"""How far from the tested value an observation counts at most; beyond, it is a disturbance."""
-
-RATE = 0.01
-"""The expected part of false discoveries among the cells that are called slower."""
-
-ENOUGH = math.log(1 / 0.05)
-"""Evidence that a cell is not slower beyond the tolerance, at which its timing ends."""
+ROUNDS_OF_A_PAIR = 2  # the fewest rounds for which a pair of processes is kept
+PART = 4  # every fourth round is for all cells, the others for the fourth that looks slowest
+SECONDS = 0.002  # the shortest turn of a side; a faster cell runs several times in a turn
+TURNS = 12  # of each side in a round of a short cell
+LONG = 1.0  # seconds of a cell in a round, beyond which it has fewer turns; two at least
+ROUNDS = 4  # the fewest rounds that decide anything about a cell
+PAIRS = 3  # of processes in which a cell has to be timed before it is called slower
+REACH = 0.1  # how far from the tested value an observation counts; beyond, it is a disturbance
+RATE = 0.01  # the expected part of false discoveries among the cells that are called slower
+ENOUGH = math.log(1 / 0.05)  # evidence that a cell is not slower, at which its timing ends
 
 
 @dataclass
@@ -65,8 +42,8 @@ class TimedCell:
 
     Attributes
     ----------
-    key : str
-        The worker's name for it.
+    key : tuple
+        Problem, solver and seed.
     steps : tuple of int
         The steps of BASE's run and of HEAD's.
     units : tuple of float
@@ -85,7 +62,7 @@ class TimedCell:
         Why it cannot be timed.
     """
 
-    key: str
+    key: Key
     steps: tuple[int, int]
     units: tuple[float, float]
     runs: int = 0
@@ -97,19 +74,15 @@ class TimedCell:
 
 
 def measure(
-    sides: tuple[Side, Side],
-    cells: Sequence[TimedCell],
-    tolerance: float,
-    budget: float,
-    start: Start,
-    progress: Callable[[str], None],
+    sides: Sequence[Side], cells: Sequence[TimedCell], tolerance: float, budget: float,
+    start: Callable[[Side], SideProcess], progress: Callable[[str], None],
     now: Callable[[], float] = time.monotonic,
-) -> int:
+) -> int:  # fmt: skip
     """Time cells in rounds until all are decided or the budget is spent; return the rounds.
 
     Parameters
     ----------
-    sides : tuple of Side
+    sides : sequence of Side
         BASE and HEAD.
     cells : sequence of TimedCell
         The observations are added to their ``logs``.
@@ -118,38 +91,33 @@ def measure(
     budget : float
         Wall seconds.
     start : callable
-        Starts a worker of a side.
+        Starts a worker of a side, whose first reply says that it has planned the cells.
     progress : callable
         Called with what is being done.
     now : callable
         Reads the clock of the budget, in seconds.
     """
-    deadline = now() + budget
-    rounds = 0
-    for number in count():
-        if not (left := undecided(cells, tolerance)) or now() > deadline:
-            return rounds
+    deadline, rounds, number = now() + budget, 0, 0
+    while (left := undecided(cells, tolerance)) and now() <= deadline:
         with ExitStack() as stack:
             begin = now()
-            pair = _started(sides, start, stack, swapped=number % 2 == 1)
+            order = (1, 0) if number % 2 else (0, 1)
+            started = {i: stack.enter_context(start(sides[i])) for i in order}
+            pair = [started[0], started[1]]
+            for process in pair:
+                process.reply()
             alive = _warm_up(left, pair)
-            ready = now()
-            # a pair is used for at least as long as it took to start
-            for done in count():
-                if not alive or (done >= ROUNDS_OF_A_PAIR and now() - ready > ready - begin):
+            ready, done = now(), 0
+            while alive and (left := undecided(cells, tolerance)) and now() <= deadline:
+                # a pair is used for at least as long as it took to start
+                if done >= ROUNDS_OF_A_PAIR and now() - ready > ready - begin:
                     break
-                if not (left := undecided(cells, tolerance)) or now() > deadline:
-                    return rounds
                 progress(f"round {rounds + 1}: {len(left)} of {len(cells)} cells not decided")
-                alive = _round(
-                    _next_cells(left, rounds),
-                    pair,
-                    rounds % 2 == 1,
-                    number,
-                    lambda: now() > deadline,
-                )
-                rounds += 1
-    raise AssertionError("there is always another number")
+                timely = (cell for cell in _next_cells(left, rounds) if now() <= deadline)
+                alive = _round(timely, pair, rounds % 2 == 1, number)
+                rounds, done = rounds + 1, done + 1
+        number += 1
+    return rounds
 
 
 def _next_cells(cells: Sequence[TimedCell], rounds: int) -> Sequence[TimedCell]:
@@ -163,18 +131,7 @@ def _next_cells(cells: Sequence[TimedCell], rounds: int) -> Sequence[TimedCell]:
     return by_evidence[: math.ceil(len(cells) / PART)]
 
 
-def _started(
-    sides: tuple[Side, Side], start: Start, stack: ExitStack, swapped: bool
-) -> tuple[SideProcess, SideProcess]:
-    """Start a process of each side; HEAD's first where `swapped`."""
-    first, second = (stack.enter_context(start(side)) for side in sides[:: -1 if swapped else 1])
-    pair = (second, first) if swapped else (first, second)
-    for process in pair:
-        process.reply()
-    return pair
-
-
-def _warm_up(cells: Sequence[TimedCell], pair: tuple[SideProcess, SideProcess]) -> bool:
+def _warm_up(cells: Sequence[TimedCell], pair: Sequence[SideProcess]) -> bool:
     """Compile and load in both processes what their copies will use.
 
     Return False as soon as one of them has died.
@@ -182,7 +139,12 @@ def _warm_up(cells: Sequence[TimedCell], pair: tuple[SideProcess, SideProcess]) 
     for cell in cells:
         for process, steps in zip(pair, cell.steps, strict=True):
             process.request("time", key=cell.key, steps=steps, runs=1)
-        seconds = [_first(process, cell) for process in pair]
+        seconds = []
+        for process in pair:
+            try:
+                seconds += process.reply()["seconds"]
+            except SideError as error:
+                cell.failed = f"cannot be timed: {error}"
         if not cell.runs and not cell.failed:
             cell.runs = math.ceil(SECONDS / max(min(seconds), 1e-6))
             cell.turns = min(TURNS, max(2, int(LONG / (cell.runs * sum(seconds)))))
@@ -191,20 +153,8 @@ def _warm_up(cells: Sequence[TimedCell], pair: tuple[SideProcess, SideProcess]) 
     return True
 
 
-def _first(process: SideProcess, cell: TimedCell) -> float:
-    try:
-        return float(process.reply()["seconds"][0])
-    except SideError as error:
-        cell.failed = f"cannot be timed: {error}"
-        return math.nan
-
-
 def _round(
-    cells: Sequence[TimedCell],
-    pair: tuple[SideProcess, SideProcess],
-    swapped: bool,
-    number: int,
-    late: Callable[[], bool],
+    cells: Iterable[TimedCell], pair: Sequence[SideProcess], swapped: bool, number: int
 ) -> bool:
     """Add an observation to each cell, in fresh copies of both processes.
 
@@ -213,8 +163,6 @@ def _round(
     for process in pair:
         process.begin()
     for cell in cells:
-        if late():
-            break
         try:
             _observe(cell, pair, swapped)
         except SideError as error:
@@ -226,7 +174,7 @@ def _round(
     return True
 
 
-def _observe(cell: TimedCell, pair: tuple[SideProcess, SideProcess], swapped: bool) -> None:
+def _observe(cell: TimedCell, pair: Sequence[SideProcess], swapped: bool) -> None:
     """Add the observation of turns A B B A ..., or B A A B ... in swapped rounds."""
     turns: tuple[list[float], list[float]] = ([], [])
     for turn in range(cell.turns):
@@ -235,16 +183,11 @@ def _observe(cell: TimedCell, pair: tuple[SideProcess, SideProcess], swapped: bo
             turns[side].append(sum(reply["seconds"]) / cell.runs)
     ratios = [math.log(head / base) for base, head in zip(*turns, strict=True)]
     cell.seconds = (median(turns[0]), median(turns[1]))
-    cell.logs.append(median(ratios) - _log_units(cell))
+    cell.logs.append(median(ratios) - math.log(cell.units[1] / cell.units[0]))
 
 
-def _log_units(cell: TimedCell) -> float:
-    base, head = cell.units
-    return math.log(head / base)
-
-
-def findings(cells: Sequence[TimedCell], tolerance: float) -> dict[str, Finding]:
-    """Return the answer for each cell, by key.
+def findings(cells: Sequence[TimedCell], tolerance: float) -> dict[Key, Finding]:
+    """Return the answer for each cell.
 
     Parameters
     ----------
@@ -252,21 +195,25 @@ def findings(cells: Sequence[TimedCell], tolerance: float) -> dict[str, Finding]
     tolerance : float
         The part of BASE's seconds by which HEAD's may be larger.
     """
-    slower = _slower(cells, tolerance)
-    faster = _faster(cells, tolerance)
-    return {
-        cell.key: _finding(cell, tolerance, worse, better)
-        for cell, worse, better in zip(cells, slower, faster, strict=True)
-    }
+    answers = {}
+    for cell, change in zip(cells, _decide(cells, tolerance), strict=True):
+        if cell.failed:
+            answers[cell.key] = Finding(Change.NONE, explanation=cell.failed)
+        elif not cell.logs:
+            why = "the budget was spent before it was timed"
+            answers[cell.key] = Finding(Change.UNDECIDED, explanation=why)
+        else:
+            low, high = (math.exp(bound) for bound in sequential.bounds(cell.logs, reach=REACH))
+            old, new = (1e3 * seconds for seconds in cell.seconds)
+            said = f"{old:.3g} -> {new:.3g} ms a run, {len(cell.logs)} rounds"
+            answers[cell.key] = Finding(change, math.exp(median(cell.logs)), low, high, said)
+    return answers
 
 
 def undecided(cells: Sequence[TimedCell], tolerance: float) -> list[TimedCell]:
     """Return the cells that more rounds could decide."""
-    return [
-        cell
-        for cell, found in zip(cells, _slower(cells, tolerance), strict=True)
-        if not (found or cell.failed or _not_slower(cell, tolerance))
-    ]
+    changes = zip(cells, _decide(cells, tolerance), strict=True)
+    return [cell for cell, change in changes if change is Change.UNDECIDED and not cell.failed]
 
 
 def evidence(logs: Sequence[float], limit: float = 0.0) -> float:
@@ -274,8 +221,8 @@ def evidence(logs: Sequence[float], limit: float = 0.0) -> float:
     return sequential.log_evidence(logs, limit, REACH)
 
 
-def _slower(cells: Sequence[TimedCell], tolerance: float) -> list[bool]:
-    """Return which cells are certainly slower, and measured to be so beyond the tolerance.
+def _decide(cells: Sequence[TimedCell], tolerance: float) -> list[Change]:
+    """Return which cells are certainly slower, faster, or not slower beyond the tolerance.
 
     It must be certain that a cell is slower at all. That it is so by more than the tolerance need
     only be measured: to be certain of that too would leave a change of twice the tolerance
@@ -283,44 +230,16 @@ def _slower(cells: Sequence[TimedCell], tolerance: float) -> list[bool]:
     e-value.
     """
     limit = math.log1p(tolerance)
-    return sequential.discoveries(
-        [_evidence_beyond(cell.logs, limit) if len(cell.pairs) >= PAIRS else -math.inf
-         for cell in cells],
-        RATE,
-    )  # fmt: skip
 
+    def beyond(logs: Sequence[float]) -> float:
+        return evidence(logs) if logs and median(logs) > limit else -math.inf
 
-def _faster(cells: Sequence[TimedCell], tolerance: float) -> list[bool]:
-    limit = math.log1p(tolerance)
-    beyond = [_evidence_beyond([-x for x in cell.logs], limit) for cell in cells]
-    return sequential.discoveries(beyond, RATE)
-
-
-def _evidence_beyond(logs: Sequence[float], limit: float) -> float:
-    """Return the evidence that the mean is above zero, where the median is above the limit."""
-    return evidence(logs) if logs and median(logs) > limit else -math.inf
-
-
-def _not_slower(cell: TimedCell, tolerance: float) -> bool:
-    """Return whether the cell is certainly not slower beyond the tolerance."""
-    limit = math.log1p(tolerance)
-    enough = evidence([-x for x in cell.logs], -limit) >= ENOUGH
-    return enough and len(cell.logs) >= ROUNDS
-
-
-def _finding(cell: TimedCell, tolerance: float, worse: bool, better: bool) -> Finding:
-    if cell.failed:
-        return Finding(Change.NONE, explanation=cell.failed)
-    if not cell.logs:
-        return Finding(Change.UNDECIDED, explanation="the budget was spent before it was timed")
-    low, high = (math.exp(bound) for bound in sequential.bounds(cell.logs, reach=REACH))
-    ratio = math.exp(median(cell.logs))
-    if worse:
-        change = Change.WORSE
-    elif better:
-        change = Change.BETTER
-    else:
-        change = Change.SAME if _not_slower(cell, tolerance) else Change.UNDECIDED
-    old, new = (1e3 * seconds for seconds in cell.seconds)
-    explanation = f"{old:.3g} -> {new:.3g} ms a run, {len(cell.logs)} rounds"
-    return Finding(change, ratio, low, high, explanation)
+    logs, turned = [cell.logs for cell in cells], [[-x for x in cell.logs] for cell in cells]
+    seen = [x if len(cell.pairs) >= PAIRS else [] for cell, x in zip(cells, logs, strict=True)]
+    slower = sequential.discoveries([*map(beyond, seen)], RATE)
+    faster = sequential.discoveries([*map(beyond, turned)], RATE)
+    same = [len(x) >= ROUNDS and evidence(x, -limit) >= ENOUGH for x in turned]
+    return [
+        Change.WORSE if worse else Change.BETTER if better else Change.SAME if equal
+        else Change.UNDECIDED for worse, better, equal in zip(slower, faster, same, strict=True)
+    ]  # fmt: skip

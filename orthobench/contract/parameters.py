@@ -12,7 +12,7 @@ from datetime import date, datetime
 from functools import cache
 from typing import Any, TypeVar
 
-from orthobench.errors import UsageError, shown, unknown
+from orthobench.errors import UsageError, quoted, unknown
 
 T = TypeVar("T")
 
@@ -182,7 +182,9 @@ class Parameter:
                 return float(value)
         elif isinstance(value, kinds):
             return value
-        raise ParameterError(self.name, f"{self.name} must be {self.type_name}, not {shown(value)}")
+        raise ParameterError(
+            self.name, f"{self.name} must be {self.type_name}, not {quoted(value)}"
+        )
 
     def _in_range(self, value: float) -> None:
         inside = self.low <= value <= self.high and (
@@ -190,7 +192,7 @@ class Parameter:
         )
         inside = inside and (value < self.below if self.below < math.inf else True)
         if not inside or math.isnan(value):
-            message = f"{self.name} must be {self.bounds or 'a number'}, not {shown(value)}"
+            message = f"{self.name} must be {self.bounds or 'a number'}, not {quoted(value)}"
             raise ParameterError(self.name, message)
 
 

@@ -13,9 +13,8 @@ from orthobench.contract.parameters import ParameterError, parameter
 from orthobench.contract.problem import AnyProblem, Oracle, Solution
 from orthobench.contract.solver import OracleT_contra, Solver, State, StateT, Status, Work
 from orthobench.errors import UsageError
-from orthobench.tools.arrays import AnyArray, Array, namespace
+from orthobench.tools.arrays import AnyArray, Array, namespace, where
 from orthobench.tools.places import Place, place_of
-from orthobench.tools.scalars import chosen
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -115,7 +114,7 @@ def _note(state: EndingState, converged: Any, failed: Any) -> None:
     xp = namespace(converged)
     state.notes.append(replace(state.work))
     none, number = xp.zeros_like(converged, dtype=xp.int32), len(state.notes)
-    now = chosen(failed, none - number, xp.where(converged, none + number, none))
+    now = where(failed, none - number, xp.where(converged, none + number, none))
     state.ended = now if state.ended is None else xp.where(state.ended == 0, now, state.ended)
 
 
@@ -144,7 +143,7 @@ class ArraySolver(PlacedSolver[OracleT_contra, StateT]):
     among them. The solver asks for their functions, ``xp = namespace(x)``, keeps to the standard
     (no writing into arrays, no einsum), and returns such arrays in its `Solution`. What it makes of
     NumPy arrays, such as random numbers, `like` moves there. In `advance` it should bring no value
-    back to the host, since each one waits for the device: `orthobench.tools.scalars` and
+    back to the host, since each one waits for the device: `orthobench.tools.arrays` and
     `EndingState` are for that. For NumPy it may call a compiled kernel of its own.
 
     Class attributes

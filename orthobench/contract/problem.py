@@ -137,6 +137,14 @@ class Oracle(ABC):
                 setattr(moved, name, moved.placed(value))
         return moved
 
+    def miniature(self) -> Oracle:
+        """Return an oracle of the same kind on little data: solvers are warmed up there.
+
+        By default it is this one. Where one step may be a whole run, and nothing is compiled for a
+        size, another one spares each run a second run off the clock.
+        """
+        return self
+
     def placed(self, values: NDArray[np.generic]) -> Any:
         """Return an array of `place`; never called on the clock."""
         return self.place.array(values) if self.place.moves else values

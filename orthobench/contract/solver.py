@@ -12,7 +12,7 @@ import numpy as np
 from orthobench.contract.parameters import check_parameters
 from orthobench.contract.problem import AnyProblem, Oracle, Solution
 from orthobench.contract.problem import Work as Work
-from orthobench.tools.distributions import version
+from orthobench.tools.environment import version
 from orthobench.tools.places import DEFAULT, Place
 
 

@@ -18,7 +18,9 @@ values; lower ends are those of Wilcoxon's signed-rank test. Where so few seeds 
 from `FEWEST` on, it is the largest (smallest) difference seen, and at least that of Student's t:
 then an error of a single comparison is below 1 in 2^n for any distribution, and the correction for
 their number relies on t. Fewer seeds decide nothing. What is deterministic, so that all seeds are
-copies of each other, is decided by its value: another seed would show it again.
+copies of each other, is decided by its value: another seed would show it again. A solver with fewer
+seeds, where others have enough, is undecided, and nobody is held against it: a race
+(`orthobench.racing`) gave it up, or its runs are still to come.
 """
 
 from __future__ import annotations
@@ -231,7 +233,9 @@ def decide(
         unit = np.fmax(start - seen, np.fmax(rounding, np.finfo(float).tiny))
     failed = np.isposinf(table).sum(axis=1)
     run = ~np.isnan(table)
-    sound = np.flatnonzero((failed == 0) & run.any(axis=1))
+    counts = run.sum(axis=1)
+    enough = counts >= min(FEWEST, int(counts.max(initial=0)))
+    sound = np.flatnonzero((failed == 0) & run.any(axis=1) & enough)
     groups = _identities(table, start, names, identity)
     with np.errstate(invalid="ignore"):
         shares = np.where(run & np.isfinite(table), (table - seen) / unit, np.inf)
@@ -255,6 +259,8 @@ def decide(
             low, high = float(lows[place[i]]), float(highs[place[i]])
             tail = LEVEL_OF_LOWEST if name == best else LEVEL / max(1, len(sound) - 1)
             verdict, more = _verdict(low, high, pairs[place[i]], tolerance, tail)
+        elif not failed[i]:
+            verdict, more = Verdict.UNDECIDED, FEWEST - int(counts[i])
         spent, above = np.asarray(costs[name])[own], above_best[i][~np.isnan(above_best[i])]
         found.append(Decision(
             name, verdict,

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from orthobench.decide.rule import FEWEST, Comparison, Decision, Verdict
+from orthobench.harness.suite import COMMAND_LINE, PYTHON
 from orthobench.stats.costs import ALL_COSTS
 from orthobench.tools.collections import grouped
 from orthobench.tools.formatting import clean, listed, number, plural
@@ -216,7 +217,8 @@ def _remedy(comparisons: Sequence[Comparison], suite: str) -> str:
     if not suite or not more or not 0 < max(more) <= MOST_ASKED:
         return ""
     seeds = max(c.seeds for c in comparisons) + max(more)
-    return f": orthobench run {shlex.quote(clean(suite))} --seeds {seeds}"
+    added = {COMMAND_LINE: f"add --seeds {seeds}", PYTHON: f"pass seeds={seeds}"}
+    return f": {added.get(suite, f'orthobench run {shlex.quote(clean(suite))} --seeds {seeds}')}"
 
 
 def evidence(comparisons: Sequence[Comparison]) -> str:

@@ -2,22 +2,36 @@
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from functools import cached_property, lru_cache
-from typing import Any
+from functools import cache, cached_property, lru_cache
+from pathlib import Path
+from tempfile import NamedTemporaryFile
+from typing import Any, ClassVar
+from weakref import finalize
 
 import numpy as np
 
-from orthobench.contract.problem import AnyInstance, AnyProblem
+from orthobench.contract.problem import AnyInstance, AnyProblem, Problem
 from orthobench.contract.solver import AnySolver
-from orthobench.harness.identity import Streams, canonical, describe, digest
+from orthobench.errors import UsageError
+from orthobench.harness.identity import (
+    INSTANCE,
+    Identity,
+    Same,
+    Streams,
+    canonical,
+    stream_text,
+    text_of,
+)
 from orthobench.harness.judging import stop_of
+from orthobench.harness.objects import digest_of, pickler
 from orthobench.harness.run import run
-from orthobench.harness.source_digests import digests, warn_of_libraries
+from orthobench.harness.source_digests import code_of, digests, warn_of_libraries
 from orthobench.harness.stopping import Budget, RunStatus, Target, Termination
 from orthobench.harness.trace import Outcome
-from orthobench.tools.threads import blas_libraries, limited
+from orthobench.tools.environment import blas_libraries, limited
 
 
 @dataclass(frozen=True)
@@ -91,36 +105,54 @@ class Cell:
         tuned = "".join(f" {name}={value}" for name, value in self.tuned.items())
         return f"{self.solver_label}{tuned} on {self.problem_label}, seed {self.seed}"
 
+    @cached_property
+    def identity(self) -> Identity:
+        """All that the result depends on, in texts that cells share."""
+        settings = _settings(
+            type(self.problem), Same(self.solver), Same(self.budget), Same(self.until),
+            self.threads, self.versions, self.data, self.measure,
+        )  # fmt: skip
+        problem, solver = text_of(Same(self.problem)), text_of(Same(self.solver))
+        return Identity(problem, solver, self.seed, settings)
+
     @property
-    def content(self) -> Mapping[str, Any]:
-        """All that the result depends on, as plain values; not kept, for there are many cells."""
-        place = self.solver.place
-        known = not place.is_default and place.missing() is None  # otherwise the cell is refused
-        return {
-            "problem": describe(self.problem),
-            "data": self.data,
-            "solver": describe(self.solver),
-            "seed": self.seed,
-            "budget": self.budget.limits,
-            "until": None if self.until is None else asdict(self.until),
-            "threads": self.threads,
-            "versions": dict(self.versions),
-            "code": digests(type(self.problem), type(self.solver.single)),
-            "blas": list(blas_libraries()),
-            **({"reruns": True} if self.solver.reruns else {}),
-            **({"measure": self.measure} if self.measure else {}),
-            **({"place": dict(place.facts())} if known else {}),
-        }
+    def content(self) -> dict[str, Any]:
+        """The same as plain values."""
+        return self.identity.content
 
     @cached_property
     def key(self) -> str:
-        """The digest of the content: cells with equal keys give equal results."""
-        return digest(canonical(self.content))
+        """The digest of the identity: cells with equal keys give equal results."""
+        return self.identity.key
 
     @property
     def streams(self) -> Streams:
         """The random streams of the run."""
-        return Streams.of(canonical(describe(self.problem)), self.solver.name, self.seed)
+        return Streams.of(stream_text(self.problem), self.solver.name, self.seed)
+
+
+@lru_cache(maxsize=2**14)
+def _settings(
+    problem: type, solver: Same[AnySolver], budget: Same[Budget], until: Same[Target | None],
+    threads: int, versions: tuple[tuple[str, str], ...], data: str, measure: str,
+) -> str:  # fmt: skip
+    """Return what the result of a cell depends on beside problem, solver and seed, in JSON."""
+    place = solver.one.place
+    known = not place.is_default and place.missing() is None  # otherwise the cell is refused
+    return canonical(
+        {
+            "data": data,
+            "budget": budget.one.limits,
+            "until": None if until.one is None else asdict(until.one),
+            "threads": threads,
+            "versions": dict(versions),
+            "code": digests(problem, type(solver.one.single)),
+            "blas": list(blas_libraries()),
+            **({"reruns": True} if solver.one.reruns else {}),
+            **({"measure": measure} if measure else {}),
+            **({"place": dict(place.facts())} if known else {}),
+        }
+    )
 
 
 def execute(cell: Cell) -> Outcome:
@@ -143,13 +175,106 @@ def execute(cell: Cell) -> Outcome:
 
 def instance_of(problem: AnyProblem, seed: int) -> AnyInstance:
     """Return a new instance of a problem for a seed, the same for every solver."""
-    streams = Streams.of(canonical(describe(problem)), "", seed)
+    streams = Streams.of(stream_text(problem), "", seed)
     return problem.build(np.random.default_rng(streams.data.spawn(1)[0]))
 
 
 def built(cell: Cell) -> AnyInstance:
     """Return the instance of a cell; consecutive cells on the same data share it."""
     return _shared(cell.problem, cell.seed, cell.data)
+
+
+@dataclass(frozen=True, init=False, eq=False)
+class GivenProblem(Problem[Any]):
+    """A problem whose instance is there, the same for every seed; equal where the data are.
+
+    Parameters
+    ----------
+    instance : Instance
+    data : str
+        A digest of it.
+    """
+
+    name = INSTANCE
+
+    instance: ClassVar[AnyInstance]
+    data: ClassVar[str]
+
+    def __init__(self, instance: AnyInstance, data: str) -> None:
+        oracle = instance.oracle
+        columns = dict.fromkeys(("k", "m", "p"), oracle.k)  # as families call their number
+        vars(self).update(columns, instance=instance, data=data, offers=type(oracle), n=oracle.n)
+
+    def build(self, rng: np.random.Generator) -> AnyInstance:
+        """Return the instance; nothing is drawn."""
+        del rng
+        return self.instance
+
+    def checksum(self) -> str:
+        """Return the digest of the instance."""
+        return self.data
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, GivenProblem) and self.data == other.data
+
+    def __hash__(self) -> int:
+        return hash(self.data)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _read, (self._file, self.data)
+
+    @cached_property
+    def _file(self) -> str:
+        """The file that other processes of this machine read the instance from, once each."""
+        try:
+            data = pickler().dumps((self.instance, type(self).__bases__[1]))
+        except Exception as error:
+            raise UsageError(
+                f"the instance cannot be sent to another process ({error}): take the executor "
+                "inline"
+            ) from error
+        with NamedTemporaryFile(prefix="orthobench-", suffix=".pickle", delete=False) as file:
+            file.write(data)
+        finalize(self, Path(file.name).unlink, missing_ok=True)
+        return file.name
+
+
+def problem_of(instance: AnyInstance, base: type[AnyProblem]) -> AnyProblem:
+    """Return a problem whose instance is a given one, whatever the seed.
+
+    Parameters
+    ----------
+    instance : Instance
+    base : type of Problem
+        The base class of the problems of its family, which says what metrics rank and tune.
+    """
+    own = instance.oracle.__dict__
+    start = own.pop("start", None)  # of an earlier run
+    data = digest_of(instance, code_of)
+    own.update({} if start is None else {"start": start})
+    return _given(instance, base, data)
+
+
+def _given(instance: AnyInstance, base: type[AnyProblem], data: str) -> AnyProblem:
+    homes = {type(instance.oracle).__module__, str(instance.measure.__module__)}
+    cls = _given_class(base, tuple(sorted(homes - {"__main__", "functools"})))
+    problem: AnyProblem = cls(instance, data)
+    return problem
+
+
+@cache
+def _given_class(base: type[AnyProblem], homes: tuple[str, ...]) -> Any:
+    """Return the class of given problems of a family whose code begins in some modules."""
+    # what a family asks for is None where it is known only once data are read
+    unknown = dict.fromkeys(base.__abstractmethods__ - {"build"})
+    own = {**unknown, "__module__": __name__, "homes": homes}
+    return type(base.__name__, (GivenProblem, base), own)
+
+
+@lru_cache(maxsize=2)
+def _read(file: str, data: str) -> AnyProblem:
+    instance, base = pickle.loads(Path(file).read_bytes())  # noqa: S301 - `GivenProblem` wrote it
+    return _given(instance, base, data)
 
 
 @lru_cache(maxsize=2)

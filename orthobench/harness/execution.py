@@ -21,13 +21,16 @@ from orthobench.harness.identity import Streams
 from orthobench.harness.placement import MeasuredPlace, calls
 from orthobench.harness.trace import Checkpoint
 from orthobench.tools.geometry import random_point
-from orthobench.tools.memory_peaks import Peak
+from orthobench.tools.machine import Peak
 
 T = TypeVar("T")
 OracleT = TypeVar("OracleT", bound=Oracle)
 
 WARM_UP_STEPS = 40
 """The most steps of a warm-up."""
+
+WARM_UP_SECONDS = 0.2
+"""More steps of a warm-up than the first three take no longer than about this."""
 
 MEASURES = (MEMORY,) = ("memory",)
 """What a run can measure beside time, which slows it down: such a run is a cell of its own."""
@@ -198,9 +201,10 @@ def _warm_up(oracle: Oracle, solver: AnySolver, streams: Streams) -> None:
 
     Once a process for each type of solver and oracle, `Oracle.sizes`, and parameters that are not
     floats: words choose between kernels, numbers do not. Each time where code is compiled for all
-    shapes of the data. An error here comes again in the run,
+    shapes of the data. It is done on `Oracle.miniature`. An error here comes again in the run,
     where it is recorded. Samples are prepared only once, so that generators can be read again.
     """
+    oracle = oracle.miniature()
     choices = [value for value in values_of(solver).values() if not isinstance(value, float)]
     key = (type(solver), type(oracle), *choices, *oracle.sizes)
     if key in _warm and not solver.place.compiles:
@@ -209,9 +213,17 @@ def _warm_up(oracle: Oracle, solver: AnySolver, streams: Streams) -> None:
     oracle.rewind(np.random.default_rng(streams.samples))
     try:
         state = solver.init(oracle, np.random.default_rng(streams.solver))
-        steps = prepare_steps(oracle, solver.batch, WARM_UP_STEPS)
-        if steps >= 1 and state.status is Status.RUNNING:
-            solver.advance(oracle, state, steps)
+        left, spent = prepare_steps(oracle, solver.batch, WARM_UP_STEPS), 0.0
+        for steps in (
+            1,
+            2,
+            WARM_UP_STEPS,
+        ):  # the first may compile, the second tells what one takes
+            steps = min(steps, left)
+            if steps < 1 or state.status is not Status.RUNNING or spent > WARM_UP_SECONDS:
+                break
+            spent, _ = timed_call(partial(solver.advance, oracle, state, steps))
+            spent, left = (spent if steps > 1 else 0.0) * WARM_UP_STEPS / 2, left - steps
         solver.solution(state)
     except Exception:  # noqa: S110 - the run itself meets and records it
         pass

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from functools import lru_cache
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 
 from orthobench.contract.parameters import values_of
 from orthobench.contract.problem import AnyProblem
 from orthobench.contract.solver import AnySolver
+
+T = TypeVar("T")
+INSTANCE = "instance"
+"""The name of the problem that has a given instance."""
 
 _ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"))
 
@@ -21,16 +27,77 @@ def canonical(value: Mapping[str, Any]) -> str:
     return _ENCODER.encode(value)
 
 
+def stream_text(problem: AnyProblem) -> str:
+    """Return the text that the random streams of a problem follow from.
+
+    Of a given instance it is the same whatever the data: these times a factor are seen alike.
+    """
+    return INSTANCE if problem.name == INSTANCE else canonical(describe(problem))
+
+
 def digest(text: str) -> str:
     """Return the SHA-256 of a text, in hexadecimal."""
-    import hashlib
-
     return hashlib.sha256(text.encode()).hexdigest()
+
+
+@lru_cache(maxsize=2**14)
+def parsed(text: str) -> Any:
+    """Return what JSON says, which all who ask share; do not write into it."""
+    return json.loads(text)
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """All that the result of a cell depends on, in JSON that cells share.
+
+    Attributes
+    ----------
+    problem, solver : str
+        Name and parameters, as `describe` returns them.
+    seed : int
+    settings : str
+        All the rest by name: budget, target, threads, versions, code and so on.
+    """
+
+    problem: str
+    solver: str
+    seed: int
+    settings: str
+
+    @property
+    def key(self) -> str:
+        """Its digest: cells with equal keys give equal results."""
+        return digest(f"[{self.problem},{self.solver},{self.seed},{self.settings}]")
+
+    @property
+    def content(self) -> dict[str, Any]:
+        """The same as plain values by name; the parts are shared."""
+        parts = {"problem": parsed(self.problem), "solver": parsed(self.solver), "seed": self.seed}
+        return {**parsed(self.settings), **parts}
+
+
+class Same(Generic[T]):
+    """An object to be cached by, which equals itself alone: 1 and 1.0 are equal, not the same."""
+
+    def __init__(self, one: T) -> None:
+        self.one = one
+
+    def __hash__(self) -> int:
+        return id(self.one)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Same) and other.one is self.one
 
 
 def describe(item: AnyProblem | AnySolver) -> dict[str, Any]:
     """Return the name and all parameters of a solver or a problem."""
     return {"name": item.name, "parameters": values_of(item)}
+
+
+@lru_cache(maxsize=2**14)
+def text_of(item: Same[AnyProblem | AnySolver]) -> str:
+    """Return the name and all parameters of a solver or a problem, in JSON."""
+    return canonical(describe(item.one))
 
 
 def label(item: AnyProblem | AnySolver, shown: Mapping[str, Any] | None = None) -> str:

@@ -1,17 +1,27 @@
-"""Digests of what a result depends on beside parameters and data: code, and files of plugins."""
+"""Digests of what a result depends on beside parameters and data: code, and files of plugins.
+
+Code is parsed: docstrings, comments, annotations and formatting do not count, nor do the names of
+files: a name that is imported from the same package, or from the core, stands for what it is
+imported from.
+"""
 
 from __future__ import annotations
 
+import ast
 import hashlib
+import json
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any, TypeAlias
 from warnings import warn
 
-from orthobench.harness import parsed_code
-from orthobench.harness.parsed_code import CORE, Import, Parsed, digest_of_file, parsed
+from orthobench.harness import objects
+
+CORE = "orthobench"
 
 HARNESS = {
     "harness.cell": "builds the instance of a cell and has it run",
@@ -37,6 +47,20 @@ FAMILIES = f"{CORE}.families"
 NO_DATA = frozenset({".py", ".pyc", ".pyi", ".md", ".rst", ".toml", ".nbi", ".nbc"})
 """Suffixes of files that no run loads as they are: code is parsed, the rest is for people."""
 
+SILENT = frozenset({"annotation", "returns", "type_comment", "type_params", "kind", "ctx"})
+"""The fields of a syntax tree that do not change what code does."""
+
+KINDS_OF_FIELDS = ("ClassVar", "InitVar", "KW_ONLY")
+"""Annotations that decide what a dataclass makes of a field; all others mean nothing."""
+
+MOST = 20_000
+"""How many files are remembered."""
+
+Facts: TypeAlias = Mapping[str, Any]
+"""What was found in a file: its ``digest``; of Python without what local imports stand for, and
+with its ``imports`` (level, module, name there, name here), the ``names`` of local ones in the
+order of their use, and whether it imports by ``computed`` names."""
+
 LENGTH = 10
 """Hexadecimal digits of a digest."""
 
@@ -61,30 +85,61 @@ def digests(problem: type, solver: type) -> dict[str, str]:
         Under ``"orthobench"`` a digest of the core, under ``"problem"`` and ``"solver"`` those of
         the modules and files of their plugins, each by itself and in no order of names.
     """
-    return dict(_digests(problem, solver))
+    anew = any(map(objects.by_value, (problem, solver)))
+    return dict((_digests.__wrapped__ if anew else _digests)(problem, solver))
 
 
 @cache
 def _digests(problem: type, solver: type) -> tuple[tuple[str, str], ...]:
-    homes = {cls.__module__ for cls in (problem, solver)}
+    homes = {home for cls in (problem, solver) for home in homes_of(cls)}
     core = {f"{CORE}.{name}" for name in HARNESS}
     core |= {module for home in homes for module in reached(home) if _package(module) == CORE}
     found = _joined(_digest(module) for module in core)
     own = {"problem": parts(problem), "solver": parts(solver)}
-    parsed_code.save()
+    _memory().save()
     return (
         (CORE, hashlib.sha256(found.encode()).hexdigest()[:LENGTH]),
         *((role, _joined(of_role.values())) for role, of_role in own.items()),
     )
 
 
-@cache
 def parts(cls: type) -> dict[str, str]:
-    """Return the digests of the modules and files of a plugin that a class depends on, by file."""
-    home = cls.__module__
-    own = [module for module in sorted(reached(home)) if _package(module) != CORE]
+    """Return the digests of the modules and files that a class depends on outside the core.
+
+    They are by file; of a class that is in none that counts, by its name.
+    """
+    code = {cls.__qualname__: objects.digest_of(cls, code_of)} if objects.by_value(cls) else {}
+    return {name: digest[:LENGTH] for name, digest in code.items()} | _parts(cls)
+
+
+@cache
+def _parts(cls: type) -> dict[str, str]:
+    modules = sorted({module for home in homes_of(cls) for module in reached(home)})
+    own = [module for module in modules if _package(module) != CORE]
     found = {str(file_of(module)): _digest(module) for module in own}
-    return found | {str(path): digest_of_file(path)[:LENGTH] for path in _files(cls)}
+    return found | {str(path): _digest_of_file(path) for path in _files(cls)}
+
+
+def homes_of(cls: type) -> tuple[str, ...]:
+    """Return the modules that the code of a class begins in: none of one that goes by value."""
+    own = () if objects.by_value(cls) else (cls.__module__,)
+    return getattr(cls, "homes", own)
+
+
+def code_of(module: str) -> str:
+    """Return a digest of a module and what it reaches; nothing of what is installed for all."""
+    path = None if _package(module) in sys.stdlib_module_names else file_of(module)
+    installed = path is None or any(part in INSTALLED for part in path.parts)
+    if installed and _package(module) != CORE:
+        return ""
+    return _joined(map(_digest, reached(module)))
+
+
+def forget() -> None:
+    """Forget what this process has found, since files are loaded again."""
+    for function in globals().values():
+        if hasattr(function, "cache_clear"):
+            function.cache_clear()
 
 
 def changed_files(cls: type, old: str) -> list[str]:
@@ -176,58 +231,202 @@ def imports(module: str) -> frozenset[str]:
     """
     if module == CORE:
         return _modules_of(FAMILIES)
-    known = _known(module)
-    if known is None:
-        return frozenset()
-    found = {_origin(module, one)[0] for one in known.imports}
-    if known.computed:
-        found |= _modules_of(_package(module))
-    return frozenset(found - {module})
+    facts = _facts(module)
+    modules = {_origin(module, *one)[0] for one in facts["imports"]}
+    if facts["computed"]:
+        modules |= _modules_of(_package(module))
+    return frozenset(modules - {module})
 
 
 @cache
 def _digest(module: str) -> str:
     """Return a digest of what a module does, where names that it imports do what they do."""
-    known = _known(module)
-    if known is None:
-        return ""
-    words = [known.digest]
-    for bound in known.bound:
-        for one in bound:
-            origin, name = _origin(module, one)
-            target = _known(origin)
-            words += [name, target.digest if target else origin]
+    facts = _facts(module)
+    words = [facts["digest"]]
+    for here in facts["names"]:
+        for level, base, name_there, name_here in facts["imports"]:
+            if name_here == here and _is_local(level, base, _package(module)):
+                origin, name = _origin(module, level, base, name_there, here)
+                words += [name, _facts(origin)["digest"] or origin]
     return hashlib.sha256("\0".join(words).encode()).hexdigest()[:LENGTH]
 
 
-def _origin(module: str, found: Import) -> tuple[str, str]:
+def _origin(module: str, level: int, base: str, name: str, here: str) -> tuple[str, str]:
     """Return the module that an import leads to, and the name of what is imported from it.
 
     What a package only passes on leads to the module that has it.
     """
-    level, base, name, _ = found
+    del here
     if level:
-        path = file_of(module)
         above = module.split(".")
-        above = above[: len(above) - level + (path is not None and path.stem == "__init__")]
+        above = above[: len(above) - level + _is_package(module)]
         base = ".".join([*above, *([base] if base else [])])
     if not name:
         return base, ""
     if file_of(inner := f"{base}.{name}"):
         return inner, ""
-    path = file_of(base)
-    if base != CORE and base != module and path is not None and path.stem == "__init__":
-        known = _known(base)
-        passed = [one for one in known.imports if one[3] == name] if known else []
+    if base not in (CORE, module) and _is_package(base):
+        passed = [one for one in _facts(base)["imports"] if one[3] == name]
         if len(passed) == 1:
-            return _origin(base, passed[0])
+            return _origin(base, *passed[0])
     return base, name
 
 
-@cache
-def _known(module: str) -> Parsed | None:
+def _is_package(module: str) -> bool:
     path = file_of(module)
-    return None if path is None or path.suffix != ".py" else parsed(path, _package(module))
+    return path is not None and path.stem == "__init__"
+
+
+@cache
+def _facts(module: str) -> Facts:
+    """Return what the file of a module has; nothing where it is no Python."""
+    path = file_of(module)
+    if path is None or path.suffix != ".py":
+        return {"digest": "", "imports": [], "names": [], "computed": False}
+    return _memory().of(path, lambda: _parsed(path.read_bytes(), _package(module)))
+
+
+def _parsed(source: bytes, package: str) -> Facts:
+    """Return what a file of Python does; `package` is the top-level one that it belongs to."""
+    tree = ast.parse(source)
+    imports = [one for node in _statements(tree) for one in _imports(node)]
+    local = {here for level, base, _, here in imports if here and _is_local(level, base, package)}
+    order: dict[str, int] = {}
+    text = "\0".join(_tokens(tree, package, local, order))
+    return {
+        "digest": hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest(),
+        "imports": imports,
+        "names": [*order, *sorted(local - {*order})],
+        "computed": b"import_module" in source and "import_module" in text,
+    }
+
+
+def _imports(node: ast.AST) -> Iterator[tuple[int, str, str, str]]:
+    if isinstance(node, ast.Import):
+        yield from ((0, alias.name, "", "") for alias in node.names)
+    elif isinstance(node, ast.ImportFrom):
+        for alias in node.names:
+            yield node.level, node.module or "", alias.name, alias.asname or alias.name
+
+
+def _is_local(level: int, base: str, package: str) -> bool:
+    return bool(level) or _package(base) in (CORE, package)
+
+
+def _statements(tree: ast.AST) -> Iterator[ast.AST]:
+    """Yield all nodes, but for what only a type checker reads."""
+    yield tree
+    for node in ast.iter_child_nodes(tree):
+        if _is_for_checkers(node):
+            for inner in getattr(node, "orelse", ()):
+                yield from _statements(inner)
+        elif not isinstance(node, ast.expr):
+            yield from _statements(node)
+
+
+def _is_for_checkers(node: Any) -> bool:
+    test = node.test if isinstance(node, ast.If) else None
+    return "TYPE_CHECKING" in (getattr(test, "id", ""), getattr(test, "attr", ""))
+
+
+def _tokens(node: Any, package: str, local: set[str], order: dict[str, int]) -> Iterator[str]:
+    """Yield what a part of a tree does, in words that no version of Python changes.
+
+    A name of the `local` ones is its number in `order`, in which it comes as it is used first.
+    """
+    if isinstance(node, list):
+        yield "["
+        for item in node:
+            yield from _tokens(item, package, local, order)
+        yield "]"
+    elif isinstance(node, ast.Name) and node.id in local:
+        yield f"@{order.setdefault(node.id, len(order))}"
+    elif isinstance(node, ast.ImportFrom) and _is_local(node.level, node.module or "", package):
+        return
+    elif _is_for_checkers(node):
+        yield from _tokens(node.orelse, package, local, order)
+    elif isinstance(node, ast.AST):
+        yield type(node).__name__
+        for name, value in _meaning(node):
+            yield name
+            yield from _tokens(value, package, local, order)
+    else:
+        yield repr(node)
+
+
+def _meaning(node: ast.AST) -> Iterator[tuple[str, Any]]:
+    """Yield the fields of a node that change what code does."""
+    for name in node._fields:
+        value = getattr(node, name, None)
+        if name == "body" and isinstance(value, list):
+            value = _without_docstring(node, value)
+        if name not in SILENT and value not in (None, []):
+            yield name, value
+    if isinstance(node, ast.AnnAssign):
+        text = ast.dump(node.annotation)
+        yield from ((kind, []) for kind in KINDS_OF_FIELDS if kind in text)
+
+
+def _without_docstring(node: ast.AST, body: list[Any]) -> list[Any]:
+    documented = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+    if isinstance(node, documented) and ast.get_docstring(node, clean=False) is not None:
+        return body[1:]
+    return body
+
+
+def _digest_of_file(path: Path) -> str:
+    def digest() -> Facts:
+        with path.open("rb") as file:
+            return {"digest": hashlib.file_digest(file, "sha256").hexdigest()}
+
+    return str(_memory().of(path, digest)["digest"])[:LENGTH]
+
+
+class _Memory:
+    """What was found in files, until these change; in a file of the user's cache."""
+
+    def __init__(self) -> None:
+        import platformdirs
+
+        self.path = platformdirs.user_cache_path(CORE) / "parsed.json"
+        self._version = [*sys.version_info[:2], *_state(Path(__file__))]
+        self.files: dict[str, Any] = {}
+        self._new = False
+        with suppress(Exception):  # whatever it is, it is found out once more
+            stored = json.loads(self.path.read_text())
+            if stored["version"] == self._version and len(stored["files"]) < MOST:
+                self.files = stored["files"]
+
+    def of(self, path: Path, find: Callable[[], Facts]) -> Facts:
+        """Return what is remembered of a file, or what is found where it changed."""
+        state, name = _state(path), str(path)
+        if self.files.get(name, {}).get("state") != state:
+            self.files[name], self._new = {**find(), "state": state}, True
+        facts: Facts = self.files[name]
+        return facts
+
+    def save(self) -> None:
+        """Write it where there is something new; nothing is lost where that fails."""
+        if not self._new:
+            return
+        from orthobench.tools.files import atomic_write
+
+        self._new = False
+        with suppress(Exception):
+            self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            with atomic_write(self.path) as file:
+                file.write(json.dumps({"version": self._version, "files": self.files}).encode())
+
+
+@cache
+def _memory() -> _Memory:
+    return _Memory()
+
+
+def _state(path: Path) -> list[int]:
+    """Return what differs where a file was changed."""
+    status = path.stat()
+    return [status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns]
 
 
 @cache

@@ -10,7 +10,7 @@ from typing import Any, Protocol, TypeAlias, cast
 
 from orthobench.contract.placed_solvers import SummarySolver
 from orthobench.contract.solver import AnySolver, Work
-from orthobench.errors import UsageError, shown
+from orthobench.errors import UsageError, quoted
 
 LARGEST = 1e300
 """The largest finite limit of a budget; beyond, a whole number of a suite is no float."""
@@ -155,7 +155,7 @@ class Budget:
             value = getattr(self, f.name)
             number = isinstance(value, (int, float)) and not isinstance(value, bool)
             if not number or not (0 <= value <= LARGEST or value == math.inf):
-                message = f"budget: {f.name} must be a number >= 0, not {shown(value)}"
+                message = f"budget: {f.name} must be a number >= 0, not {quoted(value)}"
                 raise UsageError(message)
 
     @property
@@ -229,7 +229,7 @@ class Target:
         metric, value = cast(Any, self.metric), cast(Any, self.value)
         number = isinstance(value, (int, float)) and not isinstance(value, bool)
         if not isinstance(metric, str) or not number or math.isnan(value):
-            given = f"{shown(metric)}, {shown(value)}"
+            given = f"{quoted(metric)}, {quoted(value)}"
             raise UsageError(f"a target is the name of a metric and a number, not {given}")
 
     def __call__(self, checkpoint: Progress) -> Termination | None:

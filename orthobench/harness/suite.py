@@ -32,11 +32,14 @@ from orthobench.contract.problem import AnyProblem
 from orthobench.contract.solver import AnySolver
 from orthobench.harness.cell import Cell, Level
 from orthobench.harness.stopping import Budget, Target
-from orthobench.tools.distributions import version
+from orthobench.tools.environment import version
 
 END, AVERAGE = SCORES = ("end", "average")
 """What tuned parameters are chosen by: the validation metric at the end of the run, where solvers
 are ranked, or averaged over the run."""
+
+COMMAND_LINE, PYTHON = "command-line", "python"
+"""The names of suites that are listed on the command line, or by a Python caller."""
 
 TRIALS = 16
 """The most trials of one solver on one problem, where the suite does not say."""
@@ -148,7 +151,7 @@ class Suite:
             for names in {s.solver.packages for s in self.solvers}
         }
         families = {s.solver.needs: self._families(s.solver) for s in self.solvers}
-        trials = Counter(s.label for s in self.solvers)
+        trials = Counter((s.label, s.solver.needs) for s in self.solvers)
         seeds = self.tuning_seeds or self.seeds
         core = {"orthobench": __version__}
         data = [(p, p.problem.checksum()) for p in self.problems]
@@ -163,7 +166,7 @@ class Suite:
                 itertools.product(data, self.seeds, self.solvers)
             )
             if p.problem.family in families[s.solver.needs]
-            and (trials[s.label] == 1 or seed in seeds)
+            and (trials[s.label, s.solver.needs] == 1 or seed in seeds)
         ]  # fmt: skip
 
     def rest(self, trial: Cell) -> list[Cell]:

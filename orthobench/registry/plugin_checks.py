@@ -8,11 +8,8 @@ import textwrap
 import traceback
 from collections.abc import Callable, Iterable
 from difflib import get_close_matches
-from functools import cache
 from pathlib import Path
-from typing import Any
-
-import pluggy
+from typing import Any, cast
 
 from orthobench.contract import PROJECT
 from orthobench.contract.parameters import parameters_of
@@ -50,32 +47,24 @@ def implementations(module: object) -> dict[str, Callable[[], object]]:
         Where there is no hook, or one is misspelt, takes arguments or is not marked with
         ``@hookimpl``.
     """
-    manager = _manager()
-    _refuse_unmarked(module, manager)
-    try:
-        manager.register(module)
-        found = {
-            caller.name: implementation.function
-            for caller in manager.get_hookcallers(module) or ()
-            for implementation in caller.get_hookimpls()
-        }
-    except pluggy.PluginValidationError as error:
-        raise PluginError(_arguments(module) or " ".join(str(error).split())) from error
-    finally:
-        if manager.is_registered(module):
-            manager.unregister(module)
-    _refuse_unknown(found)
-    if not found:
-        raise PluginError(f"it implements no hook; the hooks are {', '.join(HOOKS)}")
-    return found
-
-
-@cache
-def _manager() -> pluggy.PluginManager:
-    """Return a manager that knows the hooks; it holds a plugin only while that is checked."""
-    manager = pluggy.PluginManager(PROJECT)
-    manager.add_hookspecs(hookspecs)
-    return manager
+    hooks: dict[str, Callable[[], object]] = {}
+    for name in dir(module):
+        near = get_close_matches(name, HOOKS, n=1, cutoff=0.8)
+        function = getattr(module, name) if near else None
+        if not inspect.isroutine(function):
+            continue
+        _require(
+            hasattr(function, f"{PROJECT}_impl"),
+            f"{name} is not marked as a hook: write @hookimpl above it "
+            "(from orthobench.contract import hookimpl)",
+        )
+        hint = f"did you mean {near[0]!r}? The hooks are {', '.join(HOOKS)}"
+        _require(name in HOOKS, f"unknown hook {name!r}; {hint}")
+        taken = ", ".join(inspect.signature(function).parameters)
+        _require(not taken, f"{name} takes ({taken}), but hooks are called without arguments")
+        hooks[name] = function
+    _require(hooks, f"it implements no hook; the hooks are {', '.join(HOOKS)}")
+    return hooks
 
 
 def items_of(hook: str, function: Callable[[], object]) -> list[object]:
@@ -132,11 +121,10 @@ def solver_name(item: object) -> str:
     PluginError
         Where it is not a solver, or could not run.
     """
-    cls = _checked_class(item, Solver, SOLVER_METHODS)
-    if cls.step is Solver.step and cls.advance is Solver.advance:
-        raise PluginError(f"{cls.__name__} has neither the method step nor advance")
-    _oracle_type(cls, "needs")
-    return _name(cls)
+    cls = _checked_class(item, Solver, SOLVER_METHODS, "needs")
+    steps = cls.step is not Solver.step or cls.advance is not Solver.advance
+    _require(steps, f"{cls.__name__} has neither the method step nor advance")
+    return str(cls.name)
 
 
 def problem_name(item: object) -> str:
@@ -147,11 +135,10 @@ def problem_name(item: object) -> str:
     PluginError
         Where it is not a problem, or could not be built.
     """
-    cls = _checked_class(item, Problem, PROBLEM_METHODS)
-    _oracle_type(cls, "offers")
+    cls = _checked_class(item, Problem, PROBLEM_METHODS, "offers")
     for attribute in ("family", "primary", "tuned_by"):
-        _text(cls, attribute)
-    return _name(cls)
+        _check_text(cls, attribute)
+    return str(cls.name)
 
 
 def suite_name(item: object) -> str:
@@ -162,10 +149,8 @@ def suite_name(item: object) -> str:
     PluginError
         Where it is not the path of a TOML file that exists.
     """
-    if not isinstance(item, Path):
-        raise PluginError(f"{item!r} is not the path of a suite")
-    if item.suffix != ".toml" or not item.is_file():
-        raise PluginError(f"the suite {item} is no TOML file that exists")
+    if not isinstance(item, Path) or item.suffix != ".toml" or not item.is_file():
+        raise PluginError(f"the suite {item} is no TOML file that exists, as a Path")
     return item.stem
 
 
@@ -182,52 +167,33 @@ def paper_name(item: object) -> str:
     return item.name
 
 
-def _refuse_unmarked(module: object, manager: pluggy.PluginManager) -> None:
-    """Refuse functions with the name of a hook, or nearly, that lack the marker of hooks."""
-    for name in dir(module):
-        near = get_close_matches(name, HOOKS, n=1, cutoff=0.8)
-        unmarked = near and manager.parse_hookimpl_opts(module, name) is None
-        if unmarked and inspect.isroutine(getattr(module, name)):
-            raise PluginError(
-                f"{name} is not marked as a hook: write @hookimpl above it "
-                "(from orthobench.contract import hookimpl)"
-            )
+def _require(condition: object, message: str) -> None:
+    if not condition:
+        raise PluginError(message)
 
 
-def _arguments(module: object) -> str:
-    """Return a sentence about the first hook that takes arguments; empty where none does."""
-    for hook in HOOKS:
-        function = getattr(module, hook, None)
-        names = ", ".join(inspect.signature(function).parameters) if callable(function) else ""
-        if names:
-            return f"{hook} takes ({names}), but hooks are called without arguments"
-    return ""
-
-
-def _refuse_unknown(names: Iterable[str]) -> None:
-    for name in names:
-        if name not in HOOKS:
-            near = get_close_matches(name, HOOKS, n=1)
-            hint = f"did you mean {near[0]!r}? The" if near else "the"
-            raise PluginError(f"unknown hook {name!r}; {hint} hooks are {', '.join(HOOKS)}")
-
-
-def _checked_class(item: object, base: type, methods: Iterable[str]) -> Any:
+def _checked_class(item: object, base: type, methods: Iterable[str], oracle: str) -> Any:
     """Return a class, or raise where it cannot be made, or its methods cannot be called."""
     if not (inspect.isclass(item) and issubclass(item, base)):
-        raise PluginError(f"{_shown(item)} is not a subclass of {base.__name__}")
-    if inspect.isabstract(item):
-        missing = ", ".join(sorted(getattr(item, "__abstractmethods__", ())))
-        raise PluginError(f"{item.__name__} lacks the methods {missing}")
-    if not dataclasses.is_dataclass(item) or not item.__dataclass_params__.frozen:  # type: ignore[attr-defined]
-        raise PluginError(f"{item.__name__} is not a frozen dataclass")
-    for name in methods:
-        _check_signature(item, base, name)
+        shown = textwrap.shorten(repr(item), 80, placeholder=" ...")
+        raise PluginError(f"{shown} is not a subclass of {base.__name__}")
+    name, cls = item.__name__, cast(Any, item)
+    missing = ", ".join(sorted(getattr(item, "__abstractmethods__", ())))
+    _require(not inspect.isabstract(item), f"{name} lacks the methods {missing}")
+    frozen = dataclasses.is_dataclass(item) and cls.__dataclass_params__.frozen
+    _require(frozen, f"{name} is not a frozen dataclass")
+    for method in methods:
+        _check_signature(item, base, method)
     try:
         parameters_of(item)
     except (NameError, TypeError) as error:
-        raise PluginError(f"{item.__name__} has a parameter without a type: {error}") from error
-    return item
+        raise PluginError(f"{name} has a parameter without a type: {error}") from error
+    kind = getattr(cls, oracle, None)
+    right = inspect.isclass(kind) and issubclass(kind, Oracle)
+    _require(right, f"{name}.{oracle} must be a type of Oracle, not {kind!r}")
+    _check_text(cls, "name")
+    _require(len(cls.name.split()) == 1, f"{name}.name must be one word, not {cls.name!r}")
+    return cls
 
 
 def _check_signature(cls: type, base: type, name: str) -> None:
@@ -245,31 +211,7 @@ def _check_signature(cls: type, base: type, name: str) -> None:
         ) from error
 
 
-def _oracle_type(cls: Any, attribute: str) -> None:
-    value = _attribute(cls, attribute)
-    if not (inspect.isclass(value) and issubclass(value, Oracle)):
-        raise PluginError(f"{cls.__name__}.{attribute} must be a type of Oracle, not {value!r}")
-
-
-def _name(cls: Any) -> str:
-    name = _text(cls, "name")
-    if any(character.isspace() for character in name):
-        raise PluginError(f"{cls.__name__}.name must be one word, not {name!r}")
-    return name
-
-
-def _text(cls: Any, attribute: str) -> str:
-    value = _attribute(cls, attribute)
-    if not isinstance(value, str) or not value:
-        raise PluginError(f"{cls.__name__}.{attribute} must be a word, not {value!r}")
-    return value
-
-
-def _attribute(cls: Any, attribute: str) -> Any:
-    if not hasattr(cls, attribute):
-        raise PluginError(f"{cls.__name__} lacks the class attribute {attribute!r}")
-    return getattr(cls, attribute)
-
-
-def _shown(item: object) -> str:
-    return textwrap.shorten(repr(item), 80, placeholder=" ...")
+def _check_text(cls: Any, attribute: str) -> None:
+    value = getattr(cls, attribute, None)
+    right = isinstance(value, str) and value
+    _require(right, f"{cls.__name__}.{attribute} must be a word, not {value!r}")

@@ -7,18 +7,17 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib.metadata import Distribution, EntryPoint, entry_points
 from pathlib import Path
-from time import perf_counter
 from typing import Any, Generic, TypeVar
 
 from orthobench.contract.parameters import ParameterError, make, parameters_of
 from orthobench.contract.placed_solvers import PlacedSolver, elsewhere
-from orthobench.contract.problem import AnyProblem
+from orthobench.contract.problem import AnyProblem, Oracle, Problem
 from orthobench.contract.solver import AnySolver
-from orthobench.errors import UsageError, shown, unknown
+from orthobench.errors import UsageError, quoted, unknown
 from orthobench.harness.restarts import restarted
 from orthobench.registry.claims import Paper
 from orthobench.registry.plugin_checks import (
@@ -76,15 +75,29 @@ class Plugin:
 
 @dataclass(frozen=True)
 class Provided(Generic[T]):
-    """A class of solvers or problems, the path of a suite or a paper, with its plugin."""
+    """A class of solvers or problems, the path of a suite or a paper, with its plugin.
+
+    Attributes
+    ----------
+    item : object
+    plugin : Plugin
+    others : tuple of Provided
+        Further solvers of the same name, each for another family.
+    """
 
     item: T
     plugin: Plugin
+    others: tuple[Provided[T], ...] = ()
 
     @property
     def version(self) -> tuple[str, str]:
         """Name and version of the distribution that brings it."""
         return (self.plugin.distribution or self.plugin.name, self.plugin.version)
+
+    @property
+    def all(self) -> tuple[Provided[T], ...]:
+        """All of this name, the first of them first."""
+        return (self, *self.others)
 
 
 @dataclass
@@ -101,9 +114,6 @@ class Registry:
         The reasons why other plugins cannot be used, by name.
     left_out : list of Plugin
         The plugins that the environment variable ``ORTHOBENCH_PLUGINS`` leaves out.
-    seconds : dict
-        The time that importing and checking each plugin took, by plugin; a module that several
-        plugins import counts for the first of them.
     """
 
     solvers: dict[str, Provided[type[AnySolver]]] = field(default_factory=dict)
@@ -113,7 +123,6 @@ class Registry:
     plugins: list[Plugin] = field(default_factory=list)
     broken: dict[str, str] = field(default_factory=dict)
     left_out: list[Plugin] = field(default_factory=list)
-    seconds: dict[Plugin, float] = field(default_factory=dict)
 
     @classmethod
     def installed(cls) -> Registry:
@@ -125,17 +134,17 @@ class Registry:
             Where ``ORTHOBENCH_PLUGINS`` names an unknown plugin; suggests the nearest.
         """
         registry = cls()
-        points = {_plugin(p): p for p in sorted(entry_points(group=GROUP), key=_own_first)}
+        points = {_plugin(point): point for point in entry_points(group=GROUP)}
+        own_first = sorted(points, key=lambda plugin: (plugin.distribution != GROUP, plugin.name))
         chosen = _chosen(points)
-        for plugin, point in points.items():
+        for plugin in own_first:
             if plugin.name in chosen:
-                registry._load(point, plugin)
+                registry._load(points[plugin], plugin)
             else:
                 registry.left_out.append(plugin)
         return registry
 
     def _load(self, point: EntryPoint, plugin: Plugin) -> None:
-        begin = perf_counter()
         name = plugin.name
         if name in self.broken:  # another plugin has this name
             name = f"{name} of {plugin.distribution}"
@@ -146,7 +155,6 @@ class Registry:
         except (Exception, SystemExit) as error:
             where = f"{plugin}, {plugin.module}"
             self.broken[name] = reason(error, plugin.module, where)
-        self.seconds[plugin] = perf_counter() - begin
 
     def add(self, module: object, plugin: Plugin) -> None:
         """Register all that a plugin brings, or nothing where anything of it is wrong.
@@ -163,28 +171,91 @@ class Registry:
             On a hook that is misspelt or raises, on an item that could not run, and on a name that
             another plugin has already, where it names both plugins.
         """
-        self._refuse_namesake(plugin)
+        for other in self.plugins:
+            if other.name == plugin.name:
+                raise PluginError(f"{plugin} has the name of {other}; one of them must change it")
         try:
             hooks = implementations(module)
             brought = {kind: _named(hooks, *of_kind) for kind, of_kind in KINDS.items()}
         except PluginError as error:
             raise PluginError(f"{plugin}: {error}") from error
         for kind, items in brought.items():
-            self._refuse_taken(kind, items, plugin)
+            for name in items.keys() & self._of_kind(kind).keys():
+                for there in self._of_kind(kind)[name].all:
+                    if kind != "solver" or _overlap(items[name].needs, there.item.needs):
+                        raise PluginError(
+                            f"{plugin} brings {kind} {name!r}, which {there.plugin} brings already"
+                        )
         for kind, items in brought.items():
             known = self._of_kind(kind)
-            known.update({name: Provided(item, plugin) for name, item in items.items()})
+            for name, item in items.items():
+                held = known[name].all if name in known else ()
+                first, *others = sorted((*held, Provided(item, plugin)), key=_of_a_plugins_family)
+                known[name] = replace(first, others=tuple(replace(o, others=()) for o in others))
         self.plugins.append(plugin)
 
-    def solver(self, name: str, parameters: Mapping[str, Any] | None = None) -> AnySolver:
-        """Make the solver with a name.
+    def register(self, cls: type) -> str:
+        """Add a class of a file, a script or a notebook; return its name.
+
+        Raises
+        ------
+        PluginError
+            Where it could not run.
+        UsageError
+            Where something installed has its name.
+        """
+        kind = "problem" if issubclass(cls, Problem) else "solver"
+        name, known = KINDS[kind][1](cls), self._of_kind(kind)
+        there = known.get(name)
+        if there is None or there.plugin is OWN:
+            known[name] = Provided(cls, OWN)
+        elif there.item is not cls:
+            raise UsageError(
+                f"{cls.__name__} has the name of {kind} {name!r} of {there.plugin}: give it another"
+            )
+        return name
+
+    def extended(self) -> Registry:
+        """Return a copy that more classes can be added to."""
+        return replace(self, solvers=dict(self.solvers), problems=dict(self.problems))
+
+    def base_of(self, oracle: Oracle) -> type[AnyProblem]:
+        """Return the base class of the family whose problems offer what an oracle does.
+
+        Raises
+        ------
+        UsageError
+            Where there is none.
+        """
+        kinds = type(oracle).__mro__
+        items: list[Any] = [provided.item for provided in self.problems.values()]
+        classes: list[Any] = [cls for cls in items if isinstance(cls, type)]  # not given instances
+        bases: dict[Any, type[AnyProblem]]
+        bases = {cls: next(b for b in cls.__mro__ if "family" in vars(b)) for cls in classes}
+        offered: dict[Any, type[AnyProblem]] = {
+            one.offers: bases[cls] for cls in classes for one in (bases[cls], cls)
+        }
+        if not (fit := [kind for kind in kinds if kind in offered]):
+            raise UsageError(
+                f"no installed family has problems that offer a {type(oracle).__name__}: pass a "
+                "Problem instead of its instance"
+            )
+        return offered[fit[0]]
+
+    def solver(
+        self,
+        name: str,
+        parameters: Mapping[str, Any] | None = None,
+        offers: type[Oracle] | None = None,
+    ) -> AnySolver:
+        """Make the solver with a name; `offers` as in `solver_class`.
 
         Raises
         ------
         UsageError
             On an unknown name, where it suggests the nearest, or a wrong parameter.
         """
-        cls = self._find("solver", self.solvers, name)
+        cls = self.solver_class(name, offers).item
         given = dict(parameters or {})
         if "on" in given and not issubclass(cls, PlacedSolver):
             _refuse_elsewhere(name, given.pop("on"))
@@ -192,6 +263,28 @@ class Registry:
         starts = None if own else given.pop("restarts", None)
         solver = make(cls, given, f"solver {name}")
         return solver if starts is None else restarted(solver, starts)
+
+    def solver_class(
+        self, name: str, offers: type[Oracle] | None = None
+    ) -> Provided[type[AnySolver]]:
+        """Return the class of solvers with a name.
+
+        Parameters
+        ----------
+        name : str
+        offers : type of Oracle, optional
+            What the solver is to work on, which chooses where families share a name; the first
+            where none of them can, or nothing is said.
+
+        Raises
+        ------
+        UsageError
+            On an unknown name; suggests the nearest.
+        """
+        self._find("solver", self.solvers, name)
+        known = self.solvers[name].all
+        able = [one for one in known if offers and issubclass(offers, one.item.needs)]
+        return (able or known)[0]
 
     def problem(self, name: str, parameters: Mapping[str, Any] | None = None) -> AnyProblem:
         """Make the problem with a name.
@@ -201,7 +294,10 @@ class Registry:
         UsageError
             On an unknown name, where it suggests the nearest, or a wrong parameter.
         """
-        return make(self.problem_class(name), parameters or {}, f"problem {name}")
+        item: Any = self.problem_class(name)
+        if isinstance(item, Problem):  # its instance is given
+            return item
+        return make(item, parameters or {}, f"problem {name}")
 
     def problem_class(self, name: str) -> type[AnyProblem]:
         """Return the class of problems with a name.
@@ -233,37 +329,46 @@ class Registry:
         """
         return self._find("paper", self.papers, name)
 
-    def _find(self, kind: str, known: Mapping[str, Provided[T]], name: str) -> T:
+    def _find(self, kind: str, provided: Mapping[str, Provided[T]], name: str) -> T:
         if not isinstance(name, str):
-            raise UsageError(f"a {kind} is named by a str, not by {shown(name)}")
-        if name in known:
-            return known[name].item
-        error = unknown(kind, name, known)
-        error.args = (f"{error}{self._unused_plugins()}",)
-        raise error
-
-    def _unused_plugins(self) -> str:
-        """Return a remark about plugins that might bring what was not found; empty without any."""
-        left_out = ", ".join(plugin.name for plugin in self.left_out)
-        broken = ", ".join(sorted(self.broken))
-        text = f" (plugins that failed to load: {broken}; see orthobench doctor)" if broken else ""
-        return text + (f" (plugins that {CHOICE} leaves out: {left_out})" if left_out else "")
+            raise UsageError(f"a {kind} is named by a str, not by {quoted(name)}")
+        if name in provided:
+            return provided[name].item
+        text = str(unknown(kind, name, provided))
+        if self.broken:
+            broken = ", ".join(sorted(self.broken))
+            text += f" (plugins that failed to load: {broken}; see orthobench doctor)"
+        if self.left_out:
+            left_out = ", ".join(plugin.name for plugin in self.left_out)
+            text += f" (plugins that {CHOICE} leaves out: {left_out})"
+        raise UsageError(text)
 
     def _of_kind(self, kind: str) -> dict[str, Provided[Any]]:
-        known: dict[str, Provided[Any]] = getattr(self, f"{kind}s")
-        return known
+        provided: dict[str, Provided[Any]] = getattr(self, f"{kind}s")
+        return provided
 
-    def _refuse_namesake(self, plugin: Plugin) -> None:
-        for other in self.plugins:
-            if other.name == plugin.name:
-                raise PluginError(f"{plugin} has the name of {other}; one of them must change it")
 
-    def _refuse_taken(self, kind: str, names: Iterable[str], plugin: Plugin) -> None:
-        known = self._of_kind(kind)
-        for name in names:
-            if name in known:
-                other = known[name].plugin
-                raise PluginError(f"{plugin} brings {kind} {name!r}, which {other} brings already")
+OWN = Plugin("own")
+"""What brings the classes of a file, a script or a notebook."""
+
+
+def register(cls: type[T]) -> type[T]:
+    """Put a class of solvers or problems into the catalogue of this process, by its name.
+
+    Parameters
+    ----------
+    cls : type of Solver or Problem
+        Returned as it is, so that this can stand above a class as a decorator.
+
+    Raises
+    ------
+    PluginError
+        Where it could not run.
+    UsageError
+        Where something installed has its name.
+    """
+    catalogue().register(cls)
+    return cls
 
 
 @cache
@@ -273,6 +378,17 @@ def catalogue() -> Registry:
     Plugins are loaded once a process. Those that cannot be used are in ``broken``, with the reason.
     """
     return Registry.installed()
+
+
+def _of_a_plugins_family(provided: Provided[Any]) -> bool:
+    """Return whether a solver works on an oracle of a plugin, rather than one of orthobench."""
+    needs = getattr(provided.item, "needs", Oracle)
+    return not needs.__module__.startswith(f"{GROUP}.")
+
+
+def _overlap(one: type[Oracle], other: type[Oracle]) -> bool:
+    """Return whether an oracle may be what both of two solvers work on."""
+    return issubclass(one, other) or issubclass(other, one)
 
 
 def _own_first(point: EntryPoint) -> tuple[bool, str]:
@@ -292,13 +408,13 @@ def _name_and_version(distribution: Distribution) -> tuple[str, str]:
 
 def _chosen(plugins: Iterable[Plugin]) -> set[str]:
     """Return the names of the plugins to load: all, or those that the environment names."""
-    known = {plugin.name for plugin in plugins}
+    installed = {plugin.name for plugin in plugins}
     text = os.environ.get(CHOICE)
     if text is None:
-        return known
+        return installed
     chosen = {name.strip() for name in text.split(",")} - {""}
-    for name in sorted(chosen - known):
-        raise UsageError(f"{CHOICE}: {unknown('plugin', name, known)}")
+    for name in sorted(chosen - installed):
+        raise UsageError(f"{CHOICE}: {unknown('plugin', name, installed)}")
     return chosen
 
 
@@ -306,13 +422,13 @@ def _named(
     hooks: Mapping[str, Callable[[], object]], hook: str, name_of: Callable[[object], str]
 ) -> dict[str, Any]:
     """Return the items that a hook returns, by name; none where it is not implemented."""
-    found: dict[str, Any] = {}
+    named: dict[str, Any] = {}
     for item in items_of(hook, hooks[hook]) if hook in hooks else ():
         name = name_of(item)
-        if name in found:
+        if name in named:
             raise PluginError(f"{hook} brings {name!r} twice")
-        found[name] = item
-    return found
+        named[name] = item
+    return named
 
 
 def _refuse_elsewhere(name: str, on: object) -> None:

@@ -13,21 +13,22 @@ from typing import Any
 import numpy as np
 
 from orthobench.contract.parameters import parameters_of
-from orthobench.contract.problem import AnyInstance, Instance, Solution
+from orthobench.contract.problem import AnyInstance, Instance, Problem, Solution
 from orthobench.contract.solver import AnySolver
-from orthobench.errors import OrthobenchError, UsageError, shown, unknown
+from orthobench.errors import OrthobenchError, UsageError, quoted, unknown
 from orthobench.harness.cell import Cell, built
 from orthobench.harness.judging import VIOLATION
 from orthobench.harness.source_digests import warn_of_libraries
 from orthobench.harness.stopping import Budget, Rule, terminates
-from orthobench.registry.suite_values import LARGEST_SEED, MOST
+from orthobench.registry.suite_file import LARGEST_SEED, MOST
 from orthobench.results.tuning import untunable
 from orthobench.tools.arrays import is_whole
+from orthobench.tools.collections import grouped
 from orthobench.tools.geometry import random_point
-from orthobench.tools.memory_peaks import Peak
+from orthobench.tools.machine import Peak
 
 
-def check_settings(budget: object, seed: Any, until: object, threads: Any) -> None:
+def check_settings(budget: object, seed: Any, until: object, threads: Any, problem: object) -> None:
     """Refuse settings of a run that are no such settings.
 
     Raises
@@ -35,13 +36,22 @@ def check_settings(budget: object, seed: Any, until: object, threads: Any) -> No
     UsageError
     """
     if budget is not None and not isinstance(budget, Budget):
-        raise UsageError(f"budget must be like ob.Budget(steps=1000), not {shown(budget)}")
+        raise UsageError(f"budget must be like ob.Budget(steps=1000), not {quoted(budget)}")
     if not is_whole(seed) or not 0 <= seed <= LARGEST_SEED:
-        raise UsageError(f"seed must be a whole number from 0 to {LARGEST_SEED}, not {shown(seed)}")
+        raise UsageError(
+            f"seed must be a whole number from 0 to {LARGEST_SEED}, not {quoted(seed)}"
+        )
     if until is not None and not callable(until):
-        raise UsageError(f"until must be like ob.Target('suboptimality', 1e-3), not {shown(until)}")
+        raise UsageError(
+            f"until must be like ob.Target('suboptimality', 1e-3), not {quoted(until)}"
+        )
     if not is_whole(threads) or not 1 <= threads <= MOST:
-        raise UsageError(f"threads must be a whole number from 1 to {MOST}, not {shown(threads)}")
+        raise UsageError(f"threads must be a whole number from 1 to {MOST}, not {quoted(threads)}")
+    if not isinstance(problem, (Problem, Instance)):
+        raise UsageError(
+            "problem must be a name, a problem or an instance such as ob.stochastic_pca(X, k=2), "
+            f"not {quoted(problem)}"
+        )
 
 
 def check_instance(solver: AnySolver, instance: AnyInstance) -> None:
@@ -51,11 +61,6 @@ def check_instance(solver: AnySolver, instance: AnyInstance) -> None:
     ------
     UsageError
     """
-    if not isinstance(instance, Instance):
-        raise UsageError(
-            "problem must be a name, a problem or an instance such as ob.stochastic_pca(X, k=2), "
-            f"not {shown(instance)}"
-        )
     if not isinstance(instance.oracle, solver.needs):
         offered = type(instance.oracle).__name__
         needed = solver.needs.__name__
@@ -125,15 +130,10 @@ def _refuse_missing_places(planned: Iterable[Cell]) -> None:
     Where a solver computes by default names nothing: it refuses its problems alone, like one whose
     packages are missing.
     """
-    for place in dict.fromkeys(s.place for s in (p.solver for p in planned) if _is_named(s)):
-        if why := place.missing():
-            raise UsageError(f"nothing can be computed on {place}: {why}")
-
-
-def _is_named(solver: AnySolver) -> bool:
-    """Return whether a solver is to compute elsewhere than by default."""
-    default = {p.name: p.default for p in parameters_of(type(solver.single))}.get("on", "numpy")
-    return bool(str(solver.place) != default)
+    for solver in dict.fromkeys(p.solver for p in planned):
+        default = {p.name: p.default for p in parameters_of(type(solver.single))}.get("on", "numpy")
+        if str(solver.place) != default and (why := solver.place.missing()):
+            raise UsageError(f"nothing can be computed on {solver.place}: {why}")
 
 
 def _refuse_unmeasurable(planned: Iterable[Cell]) -> None:
@@ -146,7 +146,7 @@ def _refuse_unmeasurable(planned: Iterable[Cell]) -> None:
             raise UsageError(f"the {measure} of runs on {place} cannot be measured: {why}")
 
 
-def check_problems(planned: Iterable[Cell], known: Collection[str]) -> None:
+def check_problems(planned: Iterable[Cell], done: Collection[str]) -> None:
     """Build each problem with cells to run, and check that its judge reports what the suite names.
 
     Other errors than those below are left to the cells, which record them.
@@ -155,7 +155,7 @@ def check_problems(planned: Iterable[Cell], known: Collection[str]) -> None:
     ----------
     planned : iterable of Cell
         All cells of the suite.
-    known : collection of str
+    done : collection of str
         The keys of cells that need not be run.
 
     Raises
@@ -166,27 +166,20 @@ def check_problems(planned: Iterable[Cell], known: Collection[str]) -> None:
         Where parameters do not fit the data, or the judge does not report the metric of the
         target, of a level, or of tuning.
     """
-    problems: dict[str, list[Cell]] = {}
-    for plan in planned:
-        problems.setdefault(plan.problem_label, []).append(plan)
-    for cells in problems.values():
-        first = next((cell for cell in cells if cell.key not in known), None)
+    for cells in grouped(planned, lambda cell: cell.problem_label).values():
+        first = next((cell for cell in cells if cell.key not in done), None)
         if first is None:
             continue
         try:
-            reported = _reported(built(first))
+            instance = built(first)
+            point = random_point(instance.oracle.n, instance.oracle.k, np.random.default_rng(0))
+            metrics = instance.measure(Solution(point))
         except OrthobenchError:
             raise
         except Exception:  # noqa: S112 - recorded where the cells run
             continue
-        _refuse_unreported(cells, reported)
-
-
-def _reported(instance: AnyInstance) -> set[str]:
-    """Return the metrics that the judge reports, of a plain solution or of others."""
-    oracle = instance.oracle
-    point = random_point(oracle.n, oracle.k, np.random.default_rng(0))
-    return {*instance.measure(Solution(point)), *instance.conditional, VIOLATION}
+        # of a plain solution, or of others
+        _refuse_unreported(cells, {*metrics, *instance.conditional, VIOLATION})
 
 
 def _refuse_unreported(cells: Sequence[Cell], reported: set[str]) -> None:

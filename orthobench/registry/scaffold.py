@@ -6,18 +6,18 @@ import json
 import keyword
 import re
 import sys
-import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from importlib import metadata
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 from orthobench._version import __version__
 from orthobench.errors import UsageError
-from orthobench.registry.plugins import GROUP, Registry
+from orthobench.registry.plugins import GROUP, Provided, Registry
 from orthobench.tools.git import GitError, git
 
 LONGEST = 40
@@ -29,13 +29,7 @@ TAKEN = {
 }  # fmt: skip
 """Names in the templates that the solver's class cannot have."""
 
-RESERVED = {
-    "AUX", "CON", "NUL", "PRN", *(f"{port}{i}" for port in ("COM", "LPT") for i in range(10)),
-}  # fmt: skip
-"""Names that no file can have on Windows, whatever its suffix."""
-
 _NAME = re.compile(r"[A-Za-z]([A-Za-z0-9]|[-_.](?=[A-Za-z0-9]))*")
-_EMAIL = re.compile(r"[^@\s]+@[^@\s]+\.[A-Za-z]+")
 _PLACEHOLDER = re.compile(r"@([a-z]+)@")
 
 
@@ -74,11 +68,13 @@ class Names:
                 f"{name!r} cannot be the name of a plugin: write letters, digits and single "
                 f"hyphens, a letter first, at most {LONGEST} of them, such as orthobench-my-solver"
             )
-        if name.partition(".")[0].upper() in RESERVED:
-            raise UsageError(f"{name!r} cannot be the name of a plugin: Windows has no such folder")
         package = _normal(name)
         plugin = package.removeprefix(f"{GROUP}_").replace("_", "-")
-        _refuse_package(name, package)
+        if others := _others(package):
+            raise UsageError(
+                f"{name!r} cannot be the name of a plugin: its package {package!r} would hide that "
+                f"of {others[0]}; another name is orthobench-{name}"
+            )
         return cls(name, package, plugin, _class(plugin))
 
 
@@ -93,18 +89,14 @@ def refuse_taken(names: Names, registry: Registry) -> None:
     for other in registry.plugins:
         if other.name == names.plugin and _normal(other.distribution) != names.package:
             raise UsageError(f"{other} has the name {names.plugin!r} already; choose another name")
-    taken = {
-        **{name: provided.plugin for name, provided in registry.solvers.items()},
-        **{name: provided.plugin for name, provided in registry.problems.items()},
-        **{name: provided.plugin for name, provided in registry.suites.items()},
-    }
+    taken: dict[str, Provided[Any]] = {**registry.solvers, **registry.problems, **registry.suites}
     for name in (names.plugin, f"{names.plugin}-power-law", f"{names.plugin}-comparison"):
-        if name in taken and _normal(taken[name].distribution) != names.package:
-            raise UsageError(f"{taken[name]} brings {name!r} already; choose another name")
+        if name in taken and _normal((plugin := taken[name].plugin).distribution) != names.package:
+            raise UsageError(f"{plugin} brings {name!r} already; choose another name")
 
 
 def write(names: Names, folder: Path, author: str | None = None) -> list[Path]:
-    """Write the files of a plugin: all of them, or none.
+    """Write the files of a plugin.
 
     Parameters
     ----------
@@ -124,10 +116,13 @@ def write(names: Names, folder: Path, author: str | None = None) -> list[Path]:
     UsageError
         Where the folder is not empty, or cannot be written.
     """
-    _refuse_occupied(folder)
+    if folder.is_symlink() or folder.is_file() or (folder.is_dir() and any(folder.iterdir())):
+        raise UsageError(f"{folder} exists already; name another folder with --folder")
     rendered = dict(render(names, author))
     try:
-        _place(rendered, folder)
+        for path, text in rendered.items():
+            (folder / path).parent.mkdir(parents=True, exist_ok=True)
+            (folder / path).write_text(text, encoding="utf-8", newline="\n")
     except OSError as error:
         raise UsageError(f"cannot write {folder}: {error.strerror or error}") from None
     return sorted(folder / path for path in rendered)
@@ -139,21 +134,21 @@ def render(names: Names, author: str | None = None) -> Iterator[tuple[str, str]]
     values = {**asdict(names), "author": _author(names, author), "orthobench": release}
 
     def filled(text: str) -> str:
-        return _PLACEHOLDER.sub(lambda found: values[found[1]], text)
+        return _PLACEHOLDER.sub(lambda match: values[match[1]], text)
 
     for path, template in _templates(files("orthobench.registry") / "templates" / "plugin", ""):
         yield filled(path), filled(template.read_text(encoding="utf-8"))
 
 
 def _author(names: Names, author: str | None) -> str:
-    """Return the TOML table of the author; by default name and address are those of git."""
-    name, email = author or _git("user.name"), "" if author else _git("user.email")
+    """Return the TOML table of the author, by default the user of git."""
+    name = author or _git_user() or f"The {names.distribution} developers"
     if any("\ud800" <= c <= "\udfff" for c in name):
         raise UsageError(f"the author {name!r} is not valid Unicode")
-    fields = [f"name = {_quoted(name or f'The {names.distribution} developers')}"]
-    if name and _EMAIL.fullmatch(email):
-        fields.append(f"email = {_quoted(email)}")
-    return f"{{ {', '.join(fields)} }}"
+    quoted = json.dumps(name, ensure_ascii=False)
+    # with escapes for what a reader would not see
+    seen = "".join(c if c.isprintable() else f"\\U{ord(c):08X}" for c in quoted)
+    return f"{{ name = {seen} }}"
 
 
 def _normal(distribution: str) -> str:
@@ -168,15 +163,6 @@ def _class(plugin: str) -> str:
     return f"{name}Method" if name in TAKEN or keyword.iskeyword(name) else name
 
 
-def _refuse_package(name: str, package: str) -> None:
-    others = _others(package)
-    if others:
-        raise UsageError(
-            f"{name!r} cannot be the name of a plugin: its package {package!r} would hide that "
-            f"of {others[0]}; another name is orthobench-{name}"
-        )
-
-
 def _others(package: str) -> list[str]:
     """Return those that have a package of this name."""
     if package in ("src", "tests", GROUP):
@@ -185,35 +171,8 @@ def _others(package: str) -> list[str]:
         return ["Python"]
     # only where the package exists, since listing all distributions is slow
     owners = metadata.packages_distributions().get(package, []) if find_spec(package) else []
-    return [owner for owner in owners if _normal(owner) != package or not _is_plugin(owner)]
-
-
-def _is_plugin(distribution: str) -> bool:
-    return any(point.group == GROUP for point in metadata.distribution(distribution).entry_points)
-
-
-def _refuse_occupied(folder: Path) -> None:
-    if folder.is_dir() and not folder.is_symlink() and not any(folder.iterdir()):
-        return
-    if folder.exists() or folder.is_symlink():
-        raise UsageError(f"{folder} exists already; name another folder with --folder")
-
-
-def _place(rendered: Mapping[str, str], folder: Path) -> None:
-    """Write all files to a temporary folder, then move them to their place."""
-    exists = folder.is_dir()
-    home = folder if exists else folder.parent
-    home.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=home, prefix=".orthobench-") as temporary:
-        made = Path(temporary, "plugin")
-        for path, text in rendered.items():
-            (made / path).parent.mkdir(parents=True, exist_ok=True)
-            (made / path).write_text(text, encoding="utf-8", newline="\n")
-        if not exists:
-            made.rename(folder)
-            return
-        for entry in made.iterdir():
-            entry.rename(folder / entry.name)
+    points = {p.dist.name for p in metadata.entry_points(group=GROUP) if p.dist}
+    return [owner for owner in owners if _normal(owner) != package or owner not in points]
 
 
 def _templates(folder: Traversable, path: str) -> Iterator[tuple[str, Traversable]]:
@@ -225,14 +184,8 @@ def _templates(folder: Traversable, path: str) -> Iterator[tuple[str, Traversabl
             yield below.removesuffix(".in"), entry
 
 
-def _git(key: str) -> str:
+def _git_user() -> str:
     try:
-        return git(Path(), "config", "--get", key)
+        return git(Path(), "config", "--get", "user.name")
     except (OSError, GitError):
         return ""
-
-
-def _quoted(text: str) -> str:
-    """Return a text as a string of TOML, with escapes for what a reader would not see."""
-    quoted = json.dumps(text, ensure_ascii=False)
-    return "".join(c if c.isprintable() else f"\\U{ord(c):08X}" for c in quoted)

@@ -1,44 +1,33 @@
-"""Suites read from TOML; errors name file, line and key."""
+"""Suites read from TOML, and problems and solvers as words; errors name file, line and key."""
 
 from __future__ import annotations
 
 import itertools
 import math
 import tomllib
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import fields, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
 from orthobench.contract.parameters import ParameterError, parameters_of
 from orthobench.contract.placed_solvers import PlacedSolver, elsewhere
-from orthobench.contract.problem import AnyProblem
+from orthobench.contract.problem import AnyProblem, Oracle
 from orthobench.contract.solver import AnySolver
-from orthobench.errors import UsageError, shown, unknown
+from orthobench.errors import UsageError, quoted, unknown
 from orthobench.harness.cell import Level
+from orthobench.harness.execution import MEASURES
 from orthobench.harness.identity import label
-from orthobench.harness.stopping import Budget
-from orthobench.harness.suite import TRIALS, Suite, SuiteProblem, SuiteSolver
-from orthobench.registry.plugins import Registry
-from orthobench.registry.suite_values import (
-    KeyPath,
-    SuiteError,
-    budget_of,
-    count_of,
-    levels_of,
-    line_numbers,
-    measure_of,
-    refuse_clusters,
-    score_of,
-    seeds_of,
-    target_of,
-    text_of,
-    tuning_of,
-)
+from orthobench.harness.stopping import Budget, Target
+from orthobench.harness.suite import END, SCORES, TRIALS, Suite, SuiteProblem, SuiteSolver
+from orthobench.registry.entries import KeyPath, SuiteError, named
+from orthobench.registry.plugins import Provided, Registry
 from orthobench.tools import toml
 from orthobench.tools.places import place_of
 
 T = TypeVar("T")
+
 
 KEYS = (
     "description", "seeds", "threads", "budget", "target", "tuning", "levels", "on", "measure",
@@ -46,8 +35,30 @@ KEYS = (
 )  # fmt: skip
 """The keys of a suite."""
 
+TUNING = ("trials", "seeds", "score")
+"""The keys of ``[tuning]``."""
+
 MOST_CELLS = 2_000_000
 """The most cells of a suite."""
+
+MOST = 1_000_000
+"""The largest number of threads or trials."""
+
+LARGEST_SEED = 2**63 - 1
+"""The largest whole number that a store can keep."""
+
+
+def _require(condition: object, path: KeyPath, message: str) -> None:
+    if not condition:
+        raise SuiteError(path, message)
+
+
+def _require_known(
+    names: Collection[str], path: KeyPath, kind: str, known: Collection[str]
+) -> None:
+    for name in names:
+        if name not in known:
+            raise SuiteError((*path, name), str(unknown(kind, name, known)))
 
 
 def load(path: Path, registry: Registry, changes: Mapping[str, Any] | None = None) -> Suite:
@@ -77,12 +88,15 @@ def load(path: Path, registry: Registry, changes: Mapping[str, Any] | None = Non
         raise UsageError(f"{path}: not valid TOML: {error}") from None
     try:
         if "on" not in (changes or {}):
-            refuse_clusters(table)
-        suite = _parse(_changed(table, changes or {}), path.stem, registry)
+            _refuse_clusters(table)
+        kept = {key: value for key, value in table.items() if key not in (changes or {})}
+        ours, registry = named(changes or {}, registry)
+        table, registry = named(kept, registry, path.parent)
+        suite = _parse(_changed(table, ours), path.stem, registry)
     except SuiteError as error:
         if error.path[:1] and error.path[0] in (changes or {}):
-            raise error.as_usage_error("command line", {}) from None
-        raise error.as_usage_error(str(path), line_numbers(text)) from None
+            raise error.as_usage_error("command line") from None
+        raise error.as_usage_error(str(path), text) from None
     return replace(suite, text=text)
 
 
@@ -92,6 +106,8 @@ def from_table(table: Mapping[str, Any], name: str, registry: Registry) -> Suite
     Parameters
     ----------
     table : mapping
+        Its problems and solvers may also be specifications, classes and objects: see
+        `orthobench.registry.entries.named`.
     name : str
     registry : Registry
         The solvers and problems that it may name.
@@ -102,38 +118,130 @@ def from_table(table: Mapping[str, Any], name: str, registry: Registry) -> Suite
         Where the suite cannot be run; names the key.
     """
     try:
-        return _parse(table, name, registry)
+        named_table, known = named(table, registry)
+        return _parse(named_table, name, known)
     except SuiteError as error:
-        raise error.as_usage_error(name, {}) from None
+        raise error.as_usage_error(name) from None
 
 
 def _parse(table: Mapping[str, Any], name: str, registry: Registry) -> Suite:
-    for key in table:
-        if key not in KEYS:
-            raise SuiteError((key,), str(unknown("key", key, KEYS)))
+    _require_known(table, (), "key", KEYS)
     _refuse_huge(table)
-    budget = budget_of(table.get("budget", {}), ("budget",))
-    tuning = tuning_of(table.get("tuning", {}))
-    trials = count_of(tuning, "trials", ("tuning",), TRIALS)
-    seeds = seeds_of(table.get("seeds", 10))
-    tried = count_of(tuning, "seeds", ("tuning",), len(seeds))
-    levels = levels_of(table["levels"], ("levels",)) if "levels" in table else None
-    measure = measure_of(table)
+    budget = _budget(table.get("budget", {}), ("budget",))
+    tuning = table.get("tuning", {})
+    _require(isinstance(tuning, dict), ("tuning",), "must be a table")
+    _require_known(tuning, ("tuning",), "key", TUNING)
+    score, scores = tuning.get("score", END), " or ".join(map(repr, SCORES))
+    _require(score in SCORES, ("tuning", "score"), f"must be {scores}, not {quoted(score)}")
+    trials = _count(tuning, "trials", ("tuning",), TRIALS)
+    seeds = _seeds(table.get("seeds", 10))
+    tried = _count(tuning, "seeds", ("tuning",), len(seeds))
+    levels = _levels(table["levels"], ("levels",)) if "levels" in table else None
+    measure = _text(table, "measure")
+    _require_known([measure] if measure else [], (), "measure", MEASURES)
+    problems = tuple(_problems(_entries(table, "problem"), budget, levels, registry))
+    offered = tuple(dict.fromkeys(p.problem.offers for p in problems))
     suite = Suite(
         name=f"{name}-{measure}" if measure else name,
-        description=text_of(table, "description"),
-        problems=tuple(_problems(_entries(table, "problem"), budget, levels, registry)),
-        solvers=tuple(_solvers(_placed(table, registry), trials, registry)),
+        description=_text(table, "description"),
+        problems=problems,
+        solvers=tuple(_solvers(_placed(table, registry, offered), trials, registry, offered)),
         seeds=seeds,
-        threads=count_of(table, "threads", (), 1),
-        target=target_of(table.get("target")),
+        threads=_count(table, "threads", (), 1),
+        target=_target(table.get("target")),
         trials=trials,
         tuning_seeds=seeds[:tried] if tried < len(seeds) else (),
-        score=score_of(tuning),
+        score=score,
         measure=measure,
     )
-    _check_limits(suite)
+    for p in suite.problems:
+        limited = p.budget.limits or suite.target is not None
+        why = f"nothing limits {p.label!r}; set samples, steps, seconds or flops"
+        _require(limited, ("budget",), why)
     return suite
+
+
+def _budget(value: Any, path: KeyPath) -> Budget:
+    _require(isinstance(value, dict), path, "must be a table such as { samples = 5000 }")
+    _require_known(value, path, "kind of budget", [f.name for f in fields(Budget)])
+    try:
+        return Budget(**value)
+    except UsageError as error:
+        raise SuiteError(path, str(error)) from None
+
+
+def _levels(value: Any, path: KeyPath) -> tuple[Level, ...]:
+    table = isinstance(value, Mapping)
+    _require(table, path, "must be a table such as { density = [0.05, 0.1] }")
+    levels = []
+    for metric, most in value.items():
+        numbers, where = _listed(most), (*path, metric)
+        right = numbers and all(map(_finite, numbers))
+        _require(right, where, f"must be a number or a list of numbers, not {quoted(most)}")
+        once = len(set(numbers)) == len(numbers)
+        _require(once, where, f"a level is listed twice in {quoted(most)}")
+        levels += [Level(metric, float(number)) for number in numbers]
+    return tuple(levels)
+
+
+def _target(value: Any) -> Target | None:
+    match value:
+        case None:
+            return None
+        case {"metric": str(metric), "value": number, **rest} if not rest and _finite(number):
+            return Target(metric, float(number))
+    raise SuiteError(("target",), 'must be { metric = "suboptimality", value = 1e-3 }')
+
+
+def _seeds(value: Any) -> tuple[int, ...]:
+    """Return the seeds: a list of them, or as many as a number says, from 0."""
+    seeds = range(value) if _positive(value) else value
+    whole = isinstance(seeds, (range, list)) and all(_positive(s) or s == 0 for s in seeds)
+    wrong = f"must be a number of seeds or a list of seeds, not {quoted(value)}"
+    _require(whole and len(seeds), ("seeds",), wrong)
+    _require(max(seeds) <= LARGEST_SEED, ("seeds",), f"a seed is at most {LARGEST_SEED}")
+    once = len(set(seeds)) == len(seeds)
+    _require(once, ("seeds",), "a seed that is listed twice would count one run twice")
+    return tuple(seeds)
+
+
+def _count(table: Mapping[str, Any], key: str, path: KeyPath, default: int) -> int:
+    value, where = table.get(key, default), (*path, key)
+    _require(_positive(value), where, f"must be a whole number >= 1, not {quoted(value)}")
+    _require(value <= MOST, where, f"must be at most {MOST:,}")
+    return int(value)
+
+
+def _text(table: Mapping[str, Any], key: str, path: KeyPath = ()) -> str:
+    value = table.get(key, "")
+    _require(isinstance(value, str), (*path, key), f"must be a str, not {quoted(value)}")
+    return str(value)
+
+
+def _finite(value: Any) -> bool:
+    return type(value) in (int, float) and math.isfinite(value)
+
+
+def _positive(value: Any) -> bool:
+    return type(value) is int and value >= 1
+
+
+def _listed(value: Any) -> list[Any]:
+    return [*value] if isinstance(value, (list, tuple)) else [value]
+
+
+def _refuse_clusters(table: Mapping[str, Any]) -> None:
+    """Refuse a file that names a Dask cluster, whose owner can run code where it is used."""
+    named: dict[KeyPath, Any] = {("on",): table.get("on")}
+    for i, entry in enumerate(_listed(table.get("solver"))):
+        named["solver", i, "on"] = entry.get("on") if isinstance(entry, dict) else None
+    for path, value in named.items():
+        for on in _listed(value):
+            why = (
+                "a file names no cluster, whose owner could run code here: leave it out, and say "
+                f"--on {on} if you trust it"
+            )
+            _require("://" not in str(on), path, why)
 
 
 def _changed(table: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
@@ -149,14 +257,13 @@ def _changed(table: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, 
 
 def _entries(table: Mapping[str, Any], kind: str) -> Sequence[Mapping[str, Any]]:
     entries = table.get(kind, [])
-    if not isinstance(entries, list) or not all(isinstance(e, dict) for e in entries):
-        raise SuiteError((kind,), f"must be written as [[{kind}]]")
-    if not entries:
-        raise SuiteError((kind,), f"a suite needs at least one [[{kind}]]")
+    tables = isinstance(entries, list) and all(isinstance(e, dict) for e in entries)
+    _require(tables, (kind,), f"must be written as [[{kind}]]")
+    _require(entries, (kind,), f"a suite needs at least one [[{kind}]]")
     for i, entry in enumerate(entries):
-        if not isinstance(entry.get("name"), str):
-            raise SuiteError((kind, i, "name"), f"every [[{kind}]] needs the name of a {kind}")
-    return entries
+        why = f"every [[{kind}]] needs the name of a {kind}"
+        _require(isinstance(entry.get("name"), str), (kind, i, "name"), why)
+    return list(entries)
 
 
 def _refuse_huge(table: Mapping[str, Any]) -> None:
@@ -168,13 +275,13 @@ def _refuse_huge(table: Mapping[str, Any]) -> None:
     seeds = table.get("seeds", 10)
     seeds = seeds if isinstance(seeds, int) else _choices(seeds)
     cells = problems * solvers * seeds
-    if cells > MOST_CELLS:
-        count = f"{cells:,}" if cells < 10**15 else "over 10^15"
-        raise SuiteError(
-            ("seeds",) if seeds > max(problems, solvers) else (),
-            f"problems times solvers times seeds are {count} cells, where a suite has at most "
-            f"{MOST_CELLS:,}: make several of it",
-        )
+    count = f"{cells:,}" if cells < 10**15 else "over 10^15"
+    _require(
+        cells <= MOST_CELLS,
+        ("seeds",) if seeds > max(problems, solvers) else (),
+        f"problems times solvers times seeds are {count} cells, where a suite "
+        f"has at most {MOST_CELLS:,}: make several of it",
+    )
 
 
 def _choices(value: Any) -> int:
@@ -196,54 +303,72 @@ def _problems(
         settings = {
             k: v for k, v in entry.items() if k not in ("name", "budget", "levels", "label")
         }
-        own = budget_of(entry["budget"], (*path, "budget")) if "budget" in entry else budget
-        at = levels_of(entry["levels"], (*path, "levels")) if "levels" in entry else levels
+        own = _budget(entry["budget"], (*path, "budget")) if "budget" in entry else budget
+        at = _levels(entry["levels"], (*path, "levels")) if "levels" in entry else levels
         for given in _crossed(settings, path):
             problem = _make(registry.problem, entry["name"], given, path)
             text = _label(entry, problem, given, path, labels)
-            version = registry.problems[problem.name].version
-            own_levels = levels_of(problem.at, path) if at is None else at
+            version = registry.problems[entry["name"]].version
+            own_levels = _levels(problem.at, path) if at is None else at
             yield SuiteProblem(problem, text, own, version, own_levels)
 
 
 def _solvers(
-    entries: Sequence[Mapping[str, Any]], trials: int, registry: Registry
+    entries: Sequence[Mapping[str, Any]],
+    trials: int,
+    registry: Registry,
+    offered: Sequence[type[Oracle]],
 ) -> Iterator[SuiteSolver]:
     labels: set[str] = set()
     for i, entry in enumerate(entries):
         path: KeyPath = ("solver", i)
+        name, before = entry["name"], labels
         settings = {k: v for k, v in entry.items() if k not in ("name", "label")}
-        declared = _declared_grids(registry, entry["name"])
-        grids = {
-            key: _grid(value, (*path, key), declared.get(key, ()))
-            for key, value in settings.items()
-            if isinstance(value, dict)
-        }
-        tuned = list(_crossed(grids, path))
-        if len(tuned) > trials:
+        for offers in _oracles(registry, name, offered):
+            make, own_labels = partial(registry.solver, offers=offers), set(before)
+            declared = _declared_grids(registry, name, offers)
+            grids = {
+                key: _grid(value, (*path, key), declared.get(key, ()))
+                for key, value in settings.items()
+                if isinstance(value, dict)
+            }
+            tuned = list(_crossed(grids, path))
             message = f"{len(tuned)} trials, where tuning allows each solver {trials}"
-            raise SuiteError((*path, next(iter(grids))), message)
-        fixed = {k: v for k, v in settings.items() if k not in grids}
-        for given in _crossed(fixed, path):
-            trials_of_one = [
-                _make(registry.solver, entry["name"], {**given, **point}, path) for point in tuned
-            ]
-            text = _label(entry, trials_of_one[0], given, path, labels)
-            version = registry.solvers[entry["name"]].version
-            for solver, point in zip(trials_of_one, tuned, strict=True):
-                yield SuiteSolver(solver, text, point, version)
+            _require(len(tuned) <= trials, (*path, next(iter(grids), "")), message)
+            fixed = {k: v for k, v in settings.items() if k not in grids}
+            for given in _crossed(fixed, path):
+                trials_of_one = [_make(make, name, {**given, **point}, path) for point in tuned]
+                text = _label(entry, trials_of_one[0], given, path, own_labels)
+                version = registry.solver_class(name, offers).version
+                for solver, point in zip(trials_of_one, tuned, strict=True):
+                    yield SuiteSolver(solver, text, point, version)
+            labels = labels | own_labels
 
 
-def _placed(table: Mapping[str, Any], registry: Registry) -> Sequence[Mapping[str, Any]]:
+def _oracles(
+    registry: Registry, name: str, offered: Sequence[type[Oracle]]
+) -> Sequence[type[Oracle] | None]:
+    """Return one of the oracles on offer for each solver with a name that takes any."""
+    known = registry.solvers[name].all if name in registry.solvers else ()
+    able = ([o for o in offered if issubclass(o, one.item.needs)][:1] for one in known)
+    return [offers for first in able for offers in first] or [None]
+
+
+def _placed(
+    table: Mapping[str, Any], registry: Registry, offered: Sequence[type[Oracle]]
+) -> Sequence[Mapping[str, Any]]:
     """Return the entries of solvers, each with the places of the suite unless it has its own."""
     entries = _entries(table, "solver")
     if "on" not in table:
         return entries
-    places = table["on"] if isinstance(table["on"], list) else [table["on"]]
+    places = _listed(table["on"])
     placed = []
     for entry in entries:
-        provided = registry.solvers.get(entry["name"])
-        able = places if provided is None else among(places, provided.item)
+        provided = _provided(registry, entry["name"], _oracles(registry, entry["name"], offered)[0])
+        try:
+            able = places if provided is None else among(places, provided.item)
+        except UsageError as error:
+            raise SuiteError(("on",), str(error)) from None
         if not able:
             why = elsewhere(place_of(str(places[0])))
             raise SuiteError(("on",), f"{entry['name']}: {why}; add numpy, or leave it out")
@@ -258,18 +383,23 @@ def among(places: Sequence[Any], solver: type[AnySolver]) -> list[Any]:
 
     Raises
     ------
-    SuiteError
+    UsageError
         Where one is no place at all.
     """
-    try:
-        return [on for on in places if solver.computes_on(place_of(str(on)))]
-    except UsageError as error:
-        raise SuiteError(("on",), str(error)) from None
+    return [on for on in places if solver.computes_on(place_of(str(on)))]
 
 
-def _declared_grids(registry: Registry, name: str) -> dict[str, Sequence[Any]]:
-    provided = registry.solvers.get(name)
+def _declared_grids(
+    registry: Registry, name: str, offers: type[Oracle] | None
+) -> dict[str, Sequence[Any]]:
+    provided = _provided(registry, name, offers)
     return {p.name: p.grid for p in parameters_of(provided.item)} if provided else {}
+
+
+def _provided(
+    registry: Registry, name: str, offers: type[Oracle] | None
+) -> Provided[type[AnySolver]] | None:
+    return registry.solver_class(name, offers) if name in registry.solvers else None
 
 
 def _make(
@@ -288,11 +418,10 @@ def _make(
 
 def _crossed(settings: Mapping[str, Any], path: KeyPath) -> Iterator[dict[str, Any]]:
     """Yield the settings with one value for each list, in all combinations."""
-    for key, value in settings.items():
-        if isinstance(value, list) and not value:
-            raise SuiteError((*path, key), "an empty list leaves nothing to run")
-    values = [v if isinstance(v, list) else [v] for v in settings.values()]
-    for point in itertools.product(*values):
+    values = {key: _listed(value) for key, value in settings.items()}
+    for key, listed in values.items():
+        _require(listed, (*path, key), "an empty list leaves nothing to run")
+    for point in itertools.product(*values.values()):
         yield dict(zip(settings, point, strict=True))
 
 
@@ -301,11 +430,11 @@ def _grid(value: Mapping[str, Any], path: KeyPath, declared: Sequence[Any]) -> l
         case {"tune": True, **rest} if not rest and declared:
             return list(declared)
         case {"tune": [*points], **rest} if not rest and points:
-            if any(point in points[:i] for i, point in enumerate(points)):
-                raise SuiteError(path, f"a value is listed twice in {points!r}")
+            once = all(point not in points[:i] for i, point in enumerate(points))
+            _require(once, path, f"a value is listed twice in {quoted(points)}")
             return points
     example = "{ tune = [0.5, 1, 2] }" + (" or { tune = true }" if declared else "")
-    raise SuiteError(path, f"a table must be {example}, not {shown(dict(value))}")
+    raise SuiteError(path, f"a table must be {example}, not {quoted(dict(value))}")
 
 
 def _label(
@@ -316,19 +445,10 @@ def _label(
     taken: set[str],
 ) -> str:
     """Return the label of an entry, and add it to those taken; raise where it is taken already."""
-    own = text_of(entry, "label", path)
+    own = _text(entry, "label", path)
     crossed = {k: v for k, v in given.items() if isinstance(entry[k], list)}
     text = " ".join([own, *(f"{k}={v}" for k, v in crossed.items())]) if own else label(item, given)
-    if text in taken:
-        raise SuiteError(path, f"two entries are both called {shown(text)}; give one a `label`")
+    why = f"two entries are both called {quoted(text)}; give one a `label`"
+    _require(text not in taken, path, why)
     taken.add(text)
     return text
-
-
-def _check_limits(suite: Suite) -> None:
-    """Raise where nothing ends the runs on a problem."""
-    for p in suite.problems:
-        if not p.budget.limits and suite.target is None:
-            raise SuiteError(
-                ("budget",), f"nothing limits {p.label!r}; set samples, steps, seconds or flops"
-            )

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from orthobench.harness.stopping import RunStatus
-from orthobench.report.formatting import assignments, clean, listed, plural
 from orthobench.results.tuning import SolverResult, Trial
+from orthobench.tools.formatting import assignments, clean, listed, plural
 
 
 def tuning(entries: Sequence[SolverResult]) -> list[str]:

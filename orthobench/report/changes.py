@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from orthobench.decide.wording import factor_text
 from orthobench.errors import UsageError
 from orthobench.report import caveats
-from orthobench.report.ranking import rounded, rounding_level
 from orthobench.results.results import Results
 from orthobench.results.runs import Run
 from orthobench.results.tuning import SolverResult
@@ -22,17 +21,18 @@ from orthobench.stats.run_pairs import (
     ToleranceRule,
     compare_results,
     compare_work,
+    pairs,
 )
 from orthobench.stats.values import COSTS, final, metric_of
 from orthobench.tools.collections import grouped
 from orthobench.tools.files import hide_home
-from orthobench.tools.formatting import clean, listed, short
+from orthobench.tools.formatting import clean, listed, number, short
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-Pair: TypeAlias = "tuple[SolverResult, SolverResult]"
+Pair: TypeAlias = tuple[Run, Run]
 
 SIDES = ("BASE", "HEAD")
 
@@ -133,8 +133,8 @@ def compare_stores(base: Results, head: Results) -> Changes:
     """
     if base.path.resolve() == head.path.resolve():
         raise UsageError(f"{base.path} is given twice: name two stores")
-    pairs, only = paired(base.entries, head.entries)
-    if not pairs:
+    found, only = _paired(base.entries, head.entries)
+    if not found:
         why = f": {only[0]}" if only else ""
         raise UsageError(
             f"the suite {clean(base.suite)!r} in {base.path} and {clean(head.suite)!r} in "
@@ -142,91 +142,72 @@ def compare_stores(base: Results, head: Results) -> Changes:
             "with --suite"
         )
     different = _machines(base, head)
-    notes = [f"times are not compared: {different}"] if different else [DRIFT, *_busy(pairs)]
-    solvers = tuple(_solver(pair, timed=not different) for pair in pairs)
+    notes = [f"times are not compared: {different}"] if different else [DRIFT]
+    notes += [
+        f"{side}: {text}"
+        for side, entries in zip(SIDES, (base.entries, head.entries), strict=True)
+        for text in caveats.busy(entries if not different else [])
+    ]
+    solvers = tuple(_solver(*key, runs, not different) for key, runs in found.items())
     return Changes(
         (_side(base), _side(head)), solvers, tuple(_sentences(solvers)), tuple(only),
         (*notes, *_versions(base.versions, head.versions)),
     )  # fmt: skip
 
 
-def paired(
+def _paired(
     base: Sequence[SolverResult], head: Sequence[SolverResult]
-) -> tuple[list[Pair], list[str]]:
-    """Return the entries of both that can be compared, and why others cannot."""
-    first, second = ({(e.problem, e.solver): e for e in side} for side in (base, head))
-    pairs: list[Pair] = []
-    reasons: dict[str, list[str]] = {}
-    for key in {**first, **second}:
-        one, other = first.get(key), second.get(key)
-        reason = _hindrance(one, other) if one and other else f"only in {SIDES[one is None]}"
-        if one and other and not reason:
-            pairs.append((one, other))
-        else:
-            reasons.setdefault(f"{reason}: {{}} on {clean(key[0])}", []).append(clean(key[1]))
-    found = [text.format(listed(solvers, len(solvers))) for text, solvers in reasons.items()]
-    return pairs, [*found, *_lonely_seeds(pairs)]
-
-
-def _hindrance(one: SolverResult, other: SolverResult) -> str:
-    """Return why two entries of the same labels cannot be compared; empty where they can."""
-    for entry, side in zip((one, other), SIDES, strict=True):
-        if entry.refused:
-            return f"takes no part in {side}"
-        if not entry.finished:
-            return f"not run yet in {side}"
-    a, b = one.records[0], other.records[0]
-    problem = a.problem.name, b.problem.name
-    if len({*problem}) > 1 or _differing(a.problem.parameters, b.problem.parameters):
-        return "not the same problem in both"
-    if (a.problem.primary, a.target) != (b.problem.primary, b.target):
-        return "not ranked by the same metric in both"
-    if dict(a.budget) != dict(b.budget):
-        return "not under the same budget in both"
-    return "" if _runs(one, other) else "not on the same seeds in both"
-
-
-def _runs(one: SolverResult, other: SolverResult) -> list[tuple[Run, Run]]:
-    """Return the runs on the seeds of both."""
-    first, second = ({run.seed: run for run in entry.finished} for entry in (one, other))
-    return [(first[seed], second[seed]) for seed in sorted(first) if seed in second]
-
-
-def _lonely_seeds(pairs: Sequence[Pair]) -> Iterator[str]:
-    """Yield on which seeds only one of two entries was run."""
-    alike: dict[tuple[str, str], list[str]] = {}
-    for pair in pairs:
-        common = {run.seed for run, _ in _runs(*pair)}
-        for side, entry in zip(SIDES, pair, strict=True):
-            rest = [str(r.seed) for r in entry.finished if r.seed not in common]
-            if rest:
-                who = f"{clean(entry.solver)} on {clean(entry.problem)}"
-                alike.setdefault((side, listed(rest)), []).append(who)
-    for (side, seeds), names in alike.items():
-        yield f"only in {side}: seeds {seeds} of {listed(names)}"
-
-
-def _solver(pair: Pair, timed: bool) -> SolverChange:
-    """Return what changed of one solver on one problem."""
-    runs, metric = _runs(*pair), pair[0].problem_info.primary
-    rounding = rounding_level(pair)
-    medians = (
-        float(quantiles([final(run, metric_of(metric)) for run in side], 0.5))
-        for side in zip(*runs, strict=True)
+) -> tuple[dict[tuple[str, str], list[Pair]], list[str]]:
+    """Return the runs of each solver on each problem that can be compared, and why others not."""
+    first, second = (
+        {(e.problem, e.solver, run.seed): run for e in side if not e.refused for run in e.finished}
+        for side in (base, head)
     )
-    base, head = (rounded(m, rounding) if math.isfinite(m) else "failed" for m in medians)
+    found: dict[tuple[str, str], list[Pair]] = {}
+    alone: dict[tuple[str, str, str], list[str]] = {}
+    for (problem, solver, seed), (one, other) in pairs(first, second).items():
+        why = _hindrance(one, other)
+        if one and other and not why:
+            found.setdefault((problem, solver), []).append((one, other))
+        else:
+            alone.setdefault((why, problem, solver), []).append(str(seed))
+    reasons: dict[tuple[str, str], list[str]] = {}
+    for (why, problem, solver), seeds in alone.items():
+        some = f"seeds {listed(seeds)} of " if (problem, solver) in found else ""
+        reasons.setdefault((f"{why}: {some}", problem), []).append(clean(solver))
+    only = [f"{why}{listed(who, len(who))} on {clean(at)}" for (why, at), who in reasons.items()]
+    return found, only
+
+
+def _hindrance(one: Run | None, other: Run | None) -> str:
+    """Return why two runs of the same labels cannot be compared; empty where they can."""
+    if one is None or other is None:
+        return f"only in {SIDES[one is None]}"
+    a, b = one.problem, other.problem
+    if a.name != b.name or _differing(a.parameters, b.parameters):
+        return "not the same problem in both"
+    if (a.primary, one.target) != (b.primary, other.target):
+        return "not ranked by the same metric in both"
+    return "" if dict(one.budget) == dict(other.budget) else "not under the same budget in both"
+
+
+def _solver(problem: str, solver: str, runs: Sequence[Pair], timed: bool) -> SolverChange:
+    """Return what changed of one solver on one problem."""
+    one, other = runs[0]
+    metric = metric_of(one.problem.primary)
+    sides = zip(*runs, strict=True)
+    medians = (quantiles([final(run, metric) for run in side], 0.5) for side in sides)
+    base, head = (number(m) if math.isfinite(m) else "failed" for m in medians)
     found = {"result": _quantity(runs, compare_results), "work": _quantity(runs, compare_work)}
     if timed:
         found["seconds"] = _quantity(runs, _compare_seconds)
-    values = _differing(*(entry.records[0].solver.parameters for entry in pair)).items()
+    values = _differing(one.solver.parameters, other.solver.parameters).items()
     parameters = clean(", ".join(f"{name}={short(a)} → {short(b)}" for name, (a, b) in values))
-    names = (clean(pair[0].problem), clean(pair[0].solver), clean(metric.replace("_", " ")))
-    return SolverChange(*names, parameters, base, head, found)
+    name = clean(one.problem.primary.replace("_", " "))
+    return SolverChange(clean(problem), clean(solver), name, parameters, base, head, found)
 
 
-def _quantity(
-    runs: Sequence[tuple[Run, Run]], compare: Callable[[Run, Run, float], Finding]
-) -> Quantity:
+def _quantity(runs: Sequence[Pair], compare: Callable[[Run, Run, float], Finding]) -> Quantity:
     """Return what changed over the seeds, as `orthobench.stats.run_pairs` finds it on each."""
     found = [compare(base, head, 0.0) for base, head in runs]
     higher, lower = (sum(f.change is way for f in found) for way in (Change.WORSE, Change.BETTER))
@@ -266,14 +247,6 @@ def _machines(a: Results, b: Results) -> str:
         return "the BLAS is another one"
     before, after = ((side.get("run") or {}).get("workers") for side in (first, second))
     return "" if before == after else f"{before} runs at once in BASE, {after} in HEAD"
-
-
-def _busy(pairs: Sequence[Pair]) -> Iterator[str]:
-    """Yield how many runs of each problem were timed on a busy machine."""
-    for problem, own in grouped(pairs, lambda pair: pair[0].problem).items():
-        for side, entries in zip(SIDES, zip(*own, strict=True), strict=True):
-            for text in caveats.busy(entries):
-                yield f"{clean(problem)}, {side}: {text}"
 
 
 def _versions(a: Mapping[str, str], b: Mapping[str, str]) -> Iterator[str]:

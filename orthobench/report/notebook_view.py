@@ -3,25 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from orthobench.contract.panel import Series
 from orthobench.decide.answer import Answer
 from orthobench.decide.comparisons import answer_of, compare
 from orthobench.decide.rule import TOLERANCE, Comparison, Verdict
 from orthobench.decide.wording import MARKS, factor_text, mark, verdict_text
+from orthobench.errors import unknown
+from orthobench.harness import trace
 from orthobench.report import notebook
-from orthobench.report.formatting import assignments, clean, plural
 from orthobench.report.ranking import rounded, rounding_level
 from orthobench.report.terminal import table
 from orthobench.results import results as stored
 from orthobench.results.tuning import SolverResult
 from orthobench.stats.costs import ALL_COSTS
 from orthobench.stats.values import final_spread, metric_of
+from orthobench.tools.arrays import Array
 from orthobench.tools.collections import grouped
-from orthobench.tools.files import below
+from orthobench.tools.files import safe_join
+from orthobench.tools.formatting import assignments, clean, count, duration, plural
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -87,6 +93,83 @@ class Results(stored.Results):
         return "".join(parts)
 
 
+class Outcome(trace.Outcome):
+    """The outcome of a run, which a notebook shows: how it ended, what it cost, and its curve.
+
+    Attributes
+    ----------
+    stop : Termination
+        How and why the run ended.
+    trace : tuple of Checkpoint
+        The checkpoints, with seconds, work and metrics.
+    solution, weights, core : ndarray, optional
+        The last solution.
+    work : Work
+        Steps, samples and flops at the last checkpoint.
+    exhibits : mapping
+        Pictures of the last solution by name.
+    """
+
+    def plot(self, ax: Axes, metric: str | None = None) -> Series:
+        """Draw a metric over the seconds into an axis; by default the one that problems rank by.
+
+        Returns
+        -------
+        Series
+            What was drawn, as numbers.
+
+        Raises
+        ------
+        UsageError
+            On an unknown metric.
+        """
+        drawn = self._curve(metric)
+        ax.plot(drawn.x, drawn.y, marker="o")
+        ax.set(xlabel="seconds", ylabel=drawn.label, yscale="log" if _log(drawn.y) else "linear")
+        return drawn
+
+    def _curve(self, metric: str | None = None) -> Series:
+        known = self.trace[-1].metrics if self.trace else {}
+        name = next(iter(known), "") if metric is None else metric
+        if known and name not in known:
+            raise unknown("metric of this outcome:", name, known)
+        y = np.array([mark.metrics.get(name, np.nan) for mark in self.trace])
+        x = np.array([mark.seconds + mark.readout_seconds for mark in self.trace])
+        return Series(name.replace("_", " "), x, y)
+
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows."""
+        told = f"<p><b>{self.stop.status.value}</b>: {_text(self.stop.reason)}</p>"
+        if not self.trace:
+            return told
+        last = self.trace[-1]
+        facts = {
+            "time": duration(last.seconds), "reading": duration(last.readout_seconds),
+            **{name: count(n) for name, n in asdict(last.work).items() if n},
+            **{name.replace("_", " "): f"{value:.4g}" for name, value in last.metrics.items()},
+        }  # fmt: skip
+        rows = "".join(f"<tr><th>{_text(k)}</th><td>{_text(v)}</td></tr>" for k, v in facts.items())
+        return f"{told}<table>{rows}</table>{_sketch(self._curve())}"
+
+
+def _log(y: Array) -> bool:
+    return bool(np.isfinite(y).all() and (y > 0).all())
+
+
+def _sketch(curve: Series) -> str:
+    """Return a curve of points one after another, in SVG; empty where there is none to see."""
+    y = np.log(curve.y) if _log(curve.y) else curve.y
+    low, high = (np.nanmin(y), np.nanmax(y)) if np.isfinite(y).any() else (0.0, 0.0)
+    if not high > low:
+        return ""
+    across = np.linspace(2, 238, len(y))
+    points = [f"{a:.1f},{2 + 46 * (high - b) / (high - low):.1f}"
+              for a, b in zip(across, y, strict=True) if np.isfinite(b)]  # fmt: skip
+    line = f'<polyline points="{" ".join(points)}" fill="none" stroke="currentColor"/>'
+    title = f"<title>{_text(curve.label)}, from the first checkpoint to the last</title>"
+    return f'<svg width="240" height="50" role="img">{title}{line}</svg>'
+
+
 @dataclass(frozen=True)
 class Report:
     """The page about some results, which a notebook shows in a frame of its own.
@@ -129,7 +212,7 @@ def report(results: stored.Results, folder: Path | str | None = None) -> Report:
     """
     from orthobench.report.page import write_page
 
-    place = Path(folder) if folder is not None else below(results.path.parent, "report")
+    place = Path(folder) if folder is not None else safe_join(results.path.parent, "report")
     return Report(write_page(results.without_home(), place))
 
 

@@ -18,7 +18,7 @@ from orthobench.registry.claims import (
 )
 from orthobench.registry.plugins import catalogue
 from orthobench.results.runs import Run
-from orthobench.results.scoring import average
+from orthobench.results.tuning import average
 from orthobench.stats.bootstrap import spread, spread_name
 from orthobench.stats.curves import curve
 from orthobench.stats.estimates import (

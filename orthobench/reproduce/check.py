@@ -14,10 +14,10 @@ import click
 
 from orthobench.errors import OrthobenchError, unknown
 from orthobench.registry.claims import Claim, Measurement, Paper, Verdict
-from orthobench.report.formatting import number, plural
 from orthobench.reproduce.runs import Runs
 from orthobench.tools.collections import finite_or_none
 from orthobench.tools.datasets import data_folder
+from orthobench.tools.formatting import number, plural
 
 COLOURS = {
     Verdict.HOLDS: "green",
@@ -34,7 +34,7 @@ class Checked:
     Attributes
     ----------
     claim : Claim
-    found : Measurement
+    measurement : Measurement
     quick : bool
         Whether it was checked at the small size.
     error : str
@@ -42,7 +42,7 @@ class Checked:
     """
 
     claim: Claim
-    found: Measurement
+    measurement: Measurement
     quick: bool = False
     error: str = ""
 
@@ -53,7 +53,7 @@ class Checked:
         A claim that is not decided at the small size, where there are few seeds, is no
         contradiction, and neither is one whose data are missing.
         """
-        verdict, known = self.found.verdict, self.claim.known
+        verdict, known = self.measurement.verdict, self.claim.known
         if self.error:
             return True
         if verdict is known or verdict is Verdict.UNTESTABLE:
@@ -107,28 +107,28 @@ def missing_data(names: Sequence[str]) -> list[str]:
     return [name for name in names if not (data_folder() / name).exists()]
 
 
-def measured(found: Measurement) -> str:
+def measured(measurement: Measurement) -> str:
     """Return value and interval as text; empty if nothing was measured."""
-    if math.isnan(found.value):
+    if math.isnan(measurement.value):
         return ""
-    low, high = found.interval
-    if math.isnan(low) or low == high == found.value:
-        return number(found.value)
-    return f"{number(found.value)} [{number(low)}, {number(high)}]"
+    low, high = measurement.interval
+    if math.isnan(low) or low == high == measurement.value:
+        return number(measurement.value)
+    return f"{number(measurement.value)} [{number(low)}, {number(high)}]"
 
 
 def facts(checked: Checked) -> dict[str, Any]:
     """Return a checked claim as plain values, for JSON."""
-    claim, found = checked.claim, checked.found
+    claim, measurement = checked.claim, checked.measurement
     return {
         "claim": claim.name,
         "source": claim.source,
         "sentence": claim.sentence,
         "printed": claim.printed,
-        "verdict": "error" if checked.error else found.verdict.value,
-        "value": finite_or_none(found.value),
-        "interval": [finite_or_none(end) for end in found.interval],
-        "text": found.text,
+        "verdict": "error" if checked.error else measurement.verdict.value,
+        "value": finite_or_none(measurement.value),
+        "interval": [finite_or_none(end) for end in measurement.interval],
+        "text": measurement.text,
         "known": claim.known.value,
         "reason": claim.reason,
         "red": checked.red,
@@ -137,16 +137,16 @@ def facts(checked: Checked) -> dict[str, Any]:
 
 def claim_lines(checked: Checked) -> Iterator[str]:
     """Yield the lines about one claim: verdict, source and sentence, then the measurement."""
-    claim, found = checked.claim, checked.found
-    verdict = "ERROR" if checked.error else found.verdict.value
-    colour = "red" if checked.red else COLOURS[found.verdict]
+    claim, measurement = checked.claim, checked.measurement
+    verdict = "ERROR" if checked.error else measurement.verdict.value
+    colour = "red" if checked.red else COLOURS[measurement.verdict]
     yield f"{click.style(verdict, fg=colour, bold=True)}  {claim.source}  {claim.name}"
     yield from _wrapped(claim.sentence)
-    numbers = [f"here {measured(found)}"] if measured(found) else []
+    numbers = [f"here {measured(measurement)}"] if measured(measurement) else []
     numbers += [f"printed {claim.printed}"] if claim.printed else []
-    measurement = ": ".join(part for part in (", ".join(numbers), found.text) if part)
-    if measurement:
-        yield from _wrapped(measurement)
+    sentence = ": ".join(part for part in (", ".join(numbers), measurement.text) if part)
+    if sentence:
+        yield from _wrapped(sentence)
     if claim.reason and claim.check is not None:
         yield from _wrapped(claim.reason)
     if checked.red and not checked.error:
@@ -157,7 +157,7 @@ def counts_line(checked: Sequence[Checked]) -> str:
     """Return the number of claims with each verdict, in one line."""
     parts = []
     for verdict in Verdict:
-        count = sum(c.found.verdict is verdict and not c.error for c in checked)
+        count = sum(c.measurement.verdict is verdict and not c.error for c in checked)
         parts += [verdict.counted(count)] if count else []
     errors = sum(bool(c.error) for c in checked)
     parts += [f"{errors} could not be checked"] if errors else []

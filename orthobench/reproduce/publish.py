@@ -6,11 +6,11 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from orthobench.registry.claims import Paper, Picture, Verdict
-from orthobench.report.formatting import listed
 from orthobench.reproduce.check import Checked, measured, missing_data
 from orthobench.reproduce.runs import Runs
 from orthobench.tools import environment
-from orthobench.tools.files import make_folder, replacing
+from orthobench.tools.files import atomic_write, make_folder
+from orthobench.tools.formatting import listed
 
 DPI = 100
 """Pixels per inch of the pictures, so that each is below 300 kB."""
@@ -46,7 +46,7 @@ def publish(paper: Paper, checked: Sequence[Checked], runs: Runs, folder: Path) 
         for path in save_plot(picture.plot(runs), folder / picture.name, formats=["png"], dpi=DPI)
     ]
     page = folder / "README.md"
-    with replacing(page) as file:
+    with atomic_write(page) as file:
         file.write("\n".join([*_page(paper, checked, drawn, runs), ""]).encode())
     return [page, *paths]
 
@@ -65,7 +65,7 @@ def _page(
 
 
 def _counts(checked: Sequence[Checked]) -> Iterator[str]:
-    counts = {v: sum(c.found.verdict is v for c in checked) for v in Verdict}
+    counts = {v: sum(c.measurement.verdict is v for c in checked) for v in Verdict}
     yield f"Of {len(checked)} claims, {listed([v.counted(n) for v, n in counts.items() if n])}.\n"
 
 
@@ -74,8 +74,8 @@ def _table(checked: Sequence[Checked]) -> Iterator[str]:
     yield "|---|---|---|---|---|"
     for one in checked:
         claim = one.claim
-        cells = (claim.source, claim.sentence, claim.printed, measured(one.found))
-        yield f"| {' | '.join(map(_cell, cells))} | {SIGNS[one.found.verdict]} |"
+        cells = (claim.source, claim.sentence, claim.printed, measured(one.measurement))
+        yield f"| {' | '.join(map(_cell, cells))} | {SIGNS[one.measurement.verdict]} |"
 
 
 def _sections(checked: Sequence[Checked], drawn: Sequence[Picture]) -> Iterator[str]:
@@ -93,10 +93,10 @@ def _sections(checked: Sequence[Checked], drawn: Sequence[Picture]) -> Iterator[
 
 def _paragraph(one: Checked) -> str:
     """Return the paragraph about a claim: verdict, sentence, measurement and reason."""
-    claim, found = one.claim, one.found
-    value = measured(found)
-    here = ": ".join(part for part in (value, found.text) if part)
-    parts = [f"**{SIGNS[found.verdict]}**: {claim.sentence}"]
+    claim, measurement = one.claim, one.measurement
+    value = measured(measurement)
+    here = ": ".join(part for part in (value, measurement.text) if part)
+    parts = [f"**{SIGNS[measurement.verdict]}**: {claim.sentence}"]
     parts += [f"Printed: {claim.printed}."] if claim.printed else []
     parts += [f"Here {here}." if value else f"{here}."] if here and here != claim.reason else []
     parts += [claim.reason] if claim.reason else []

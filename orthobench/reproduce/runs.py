@@ -80,10 +80,10 @@ class Runs:
     def finals(self, suite: str, problem: str, solver: str, value: str) -> Array:
         """Return final values seed by seed; see `Evidence`."""
         read = cost_or_metric(value)
-        found = np.array([final(r, read) for r in self.records(suite, problem, solver)])
-        if not np.isfinite(found).all():
+        values = np.array([final(r, read) for r in self.records(suite, problem, solver)])
+        if not np.isfinite(values).all():
             raise ClaimError(f"{solver} on {problem} has no finite {value}")
-        return found
+        return values
 
     def exhibits(self, suite: str, problem: str, solver: str) -> Sequence[Mapping[str, Exhibit]]:
         """Return the exhibits of the solutions, seed by seed; see `Evidence`."""
@@ -106,10 +106,10 @@ class Runs:
 
     def _suite(self, name: str) -> Suite:
         folder = self.paper.suites / "quick" if self.quick else self.paper.suites
-        found = load(folder / f"{name}.toml", catalogue())
+        suite = load(folder / f"{name}.toml", catalogue())
         if not self.first_seed:
-            return found
-        seeds = [self.first_seed + seed for seed in found.seeds]
+            return suite
+        seeds = [self.first_seed + seed for seed in suite.seeds]
         return load(folder / f"{name}.toml", catalogue(), {"seeds": seeds})
 
     def _entry(self, suite: str, problem: str, solver: str) -> SolverResult:

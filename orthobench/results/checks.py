@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 import math
-import struct
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
 from orthobench.harness.cell import Level
+from orthobench.tools.machine import Load
 
 LARGEST = 2**63
 """The bound of whole numbers, as in SQLite and pandas."""
@@ -26,13 +25,8 @@ class MisfitError(ValueError):
     """Something in a store that was not written by orthobench; says what."""
 
 
-@contextmanager
-def named(key: object) -> Iterator[None]:
-    """Name the cell in whose rows something is wrong."""
-    try:
-        yield
-    except (ValueError, TypeError, AttributeError, OverflowError, struct.error) as error:
-        raise MisfitError(f"the cell {str(key)[:12]!r}: {error}") from error
+ERRORS = (ValueError, LookupError, TypeError, AttributeError, OverflowError, RecursionError)
+"""What is raised where a store holds what was not written so."""
 
 
 def document(text: str) -> Any:
@@ -92,17 +86,6 @@ def settings(value: Any) -> Mapping[str, Any]:
     return value
 
 
-def content(text: str) -> Mapping[str, Any]:
-    """Return all that the result of a cell depends on from its JSON, or raise MisfitError."""
-    value = document(text)
-    found = settings(value)
-    for part in ("problem", "solver"):
-        catalogued(found.get(part), part)
-    if not isinstance(found.get("seed"), int):
-        raise MisfitError(f"the seed is {found.get('seed')!r:.60}")
-    return found
-
-
 def levels(value: Any) -> tuple[Level, ...]:
     """Return the levels that a plan keeps, or raise MisfitError."""
     pairs = value if isinstance(value, list) else [value]
@@ -113,17 +96,13 @@ def levels(value: Any) -> tuple[Level, ...]:
     return tuple(Level(metric, most) for metric, most in pairs)
 
 
-def session(
-    text: str, command: str, environment: str, started: str, ended: str | None
-) -> Mapping[str, Any]:
-    """Return the environment of a session, and check its other columns, or raise MisfitError."""
-    del command
-    found = environment_of(document(environment))
-    if len(text) > LONGEST_SUITE:
-        raise MisfitError(f"the suite of a session has {len(text)} characters")
-    for when in (started, ended):
-        datetime.fromisoformat(when or started)
-    return found
+def session(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the columns of a session with its environment as values, or raise MisfitError."""
+    if len(row["text"]) > LONGEST_SUITE:
+        raise MisfitError(f"the suite of a session has {len(row['text'])} characters")
+    for when in (row["started"], row["ended"]):
+        datetime.fromisoformat(when or row["started"])
+    return {**row, "environment": environment_of(document(row["environment"]))}
 
 
 def environment_of(value: Any) -> Mapping[str, Any]:
@@ -140,10 +119,31 @@ def environment_of(value: Any) -> Mapping[str, Any]:
 
 def names(value: Any) -> tuple[str, ...]:
     """Return names, all of them different, or raise MisfitError."""
-    known = isinstance(value, list) and all(isinstance(name, str) for name in value)
-    if not known or len(set(value)) < len(value):
+    texts_only = isinstance(value, list) and all(isinstance(name, str) for name in value)
+    if not texts_only or len(set(value)) < len(value):
         raise MisfitError(f"the metrics are not different names, but {value!r:.60}")
     return tuple(value)
+
+
+def metrics(text: str, count: int) -> list[float | None]:
+    """Return the values of so many metrics at a checkpoint, or raise MisfitError."""
+    values = document(text)
+    if not isinstance(values, list) or len(values) != count:
+        raise MisfitError(f"its {count} metrics are {text:.60}")
+    if not all(value is None or isinstance(value, float) for value in values):
+        raise MisfitError(f"its metrics are not numbers, but {text:.60}")
+    return values
+
+
+def load(text: str | None) -> tuple[Load, Load] | None:
+    """Return how busy the machine was before and after a run, or raise MisfitError."""
+    if text is None:
+        return None
+    before, after = (Load(*one) for one in document(text))
+    for one in (before, after):
+        if not all(x is None or is_number(x) for x in one) or not one.processors > 0:
+            raise MisfitError(f"its load is {text:.60}")
+    return before, after
 
 
 def costs(points: int, work: tuple[int | None, ...], times: tuple[float | None, ...]) -> None:

@@ -8,7 +8,7 @@ from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from typing import TypeAlias
 
-from orthobench.errors import UsageError, shown
+from orthobench.errors import UsageError, quoted
 from orthobench.harness.cell import Cell
 from orthobench.harness.identity import canonical
 from orthobench.harness.stopping import RunStatus
@@ -125,14 +125,14 @@ def matching(planned: Iterable[Cell], pattern: str | None) -> list[Cell]:
     if pattern is None:
         return list(planned)
     names = [(" ".join(pair_of(p)), p) for p in planned]
-    found = [p for name, p in names if fnmatchcase(name, pattern)]
-    if not found:
+    matches = [p for name, p in names if fnmatchcase(name, pattern)]
+    if not matches:
         near = get_close_matches(pattern, dict(names), n=3, cutoff=0)
         raise UsageError(
-            f"no cell matches {shown(pattern)}: cells are called PROBLEM SOLVER, such as "
+            f"no cell matches {quoted(pattern)}: cells are called PROBLEM SOLVER, such as "
             f"{' or '.join(map(repr, near))}, and * stands for anything"
         )
-    return found
+    return matches
 
 
 def complete(store: Store, suite: Suite, planned: Iterable[Cell]) -> Sequence[Run]:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 from orthobench.harness.cell import Cell
-from orthobench.harness.identity import canonical
+from orthobench.harness.identity import Identity
 from orthobench.harness.source_digests import changed_files
+from orthobench.tools.collections import grouped
 
 RUNS, STORED = "runs", "stored"
 
@@ -35,7 +35,7 @@ class Explanation:
 
 
 def explain(
-    planned: Iterable[Cell], stored: Mapping[str, Mapping[str, Any]], failed: Mapping[str, str]
+    planned: Iterable[Cell], stored: Mapping[str, Identity], failed: Mapping[str, str]
 ) -> Iterator[Explanation]:
     """Yield for each planned cell why it runs or why not.
 
@@ -43,13 +43,11 @@ def explain(
     ----------
     planned : iterable of Cell
     stored : mapping
-        The contents of the cells in the store, by key.
+        What identifies the cells in the store, by key.
     failed : mapping
         The status of those of them that run again, by key.
     """
-    known: dict[str, list[Mapping[str, Any]]] = {}
-    for content in stored.values():
-        known.setdefault(_who(content), []).append(content)
+    same = grouped(stored.values(), _who)
     for plan in planned:
         key = plan.key
         if key in failed:
@@ -57,9 +55,8 @@ def explain(
         elif key in stored:
             yield Explanation(plan, STORED, "nothing of it changed")
         else:
-            content = plan.content
-            changes = partial(_differences, plan, new=content)
-            yield Explanation(plan, RUNS, _changes(map(changes, known.get(_who(content), []))))
+            before = [one.content for one in same.get(_who(plan.identity), ())]
+            yield Explanation(plan, RUNS, _changes([_differences(plan, old) for old in before]))
 
 
 def lines(facts: Iterable[Mapping[str, str]], *, listed: bool = True) -> Iterator[str]:
@@ -77,21 +74,20 @@ def lines(facts: Iterable[Mapping[str, str]], *, listed: bool = True) -> Iterato
         yield from (f"  {cell}" for cell in cells if listed)
 
 
-def _who(content: Mapping[str, Any]) -> str:
+def _who(identity: Identity) -> tuple[str, str, int]:
     """Return what makes two cells the same to people: problem, solver, their parameters, seed."""
-    return canonical({part: content[part] for part in ("problem", "solver", "seed")})
+    return identity.problem, identity.solver, identity.seed
 
 
-def _changes(found: Iterable[list[str]]) -> str:
-    differences = list(found)
+def _changes(differences: Sequence[list[str]]) -> str:
     if not differences:
         return "it is new: no cell of this problem, solver, parameters and seed is there"
-    fewest = min(len(changes) for changes in differences)
-    nearest = next(changes for changes in differences if len(changes) == fewest)
+    nearest = min(differences, key=len)
     return "changed since: " + "; ".join(nearest)
 
 
-def _differences(cell: Cell, old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
+def _differences(cell: Cell, old: Mapping[str, Any]) -> list[str]:
+    new = cell.content
     return [
         f"{name} {_files(cell, name, old_value)}"
         if name in CODE and isinstance(old_value, str)

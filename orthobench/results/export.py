@@ -1,5 +1,10 @@
 """Results as tables in files: CSV, JSON lines, Parquet; and in the formats of other programs.
 
+One of these is that of IOHprofiler, which IOHanalyzer and iohinspector read: one folder a solver,
+with a JSON file and a data file for each problem, as IOHexperimenter writes them:
+https://iohprofiler.github.io/IOHanalyzer/data (de Nobel et al. 2024, *Evolutionary Computation*
+32). Problems that differ in their dimension alone are one function.
+
 Exhibits are not exported; `Results.exhibits` has them.
 """
 
@@ -7,23 +12,45 @@ from __future__ import annotations
 
 import itertools
 import json
-from collections.abc import Callable, Iterator
+import math
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
+import numpy as np
+
+from orthobench._version import __version__
 from orthobench.errors import UsageError, unknown
-from orthobench.results import ioh
+from orthobench.harness.identity import canonical
 from orthobench.results.results import Results
-from orthobench.tools.collections import plain
-from orthobench.tools.files import replacing, write_csv
+from orthobench.results.runs import Run
+from orthobench.results.traces import read
+from orthobench.results.tuning import SolverResult
+from orthobench.tools.arrays import Array
+from orthobench.tools.collections import grouped, plain
+from orthobench.tools.files import atomic_write, make_folder, safe_join, write_csv
 
 if TYPE_CHECKING:
     import pandas as pd
 
 PARAMETERS = {"problem.": "p_dataset_", "solver.": "p_solver_"}
-"""How the names of columns of parameters begin, here and there."""
+"""How the names of columns of parameters begin, here and for benchopt."""
 
 WORK = ("steps", "samples", "flops")
+
+IOH_VERSION = "0.3.5"
+"""The version of the format of IOHprofiler, that of the IOHexperimenter that writes it so."""
+
+DIMENSIONS = ("n", "d", "vocabulary")
+"""Parameters of problems that say how many rows a solution has."""
+
+EVALUATIONS = ("samples", "flops", "steps")
+"""What may be counted as evaluations, the most telling first."""
+
+ATTRIBUTES = ("evaluations", "raw_y", "seconds", *WORK)
+"""The columns of a data file of IOHprofiler."""
 
 
 def write(results: Results, path: Path) -> None:
@@ -48,7 +75,7 @@ def write(results: Results, path: Path) -> None:
     }
     if path.suffix not in formats:
         raise unknown("suffix", path.suffix, formats)
-    with replacing(path) as file:
+    with atomic_write(path) as file:
         formats[path.suffix](results, file)
 
 
@@ -115,7 +142,7 @@ def write_benchopt(results: Results, path: Path) -> None:
     """
     if path.suffix != ".parquet":
         raise UsageError(f"benchopt reads Parquet, not {path.name}: name a file .parquet")
-    with replacing(path) as file:
+    with atomic_write(path) as file:
         _write_frame(lambda: _benchopt_frame(results), file)
 
 
@@ -176,5 +203,148 @@ def _benchopt_environment(results: Results) -> dict[str, Any]:
     }
 
 
-FORMATS: dict[str, Callable[[Results, Path], None]] = {"ioh": ioh.write, "benchopt": write_benchopt}
+def write_ioh(results: Results, folder: Path) -> None:
+    """Write the runs that reports show for IOHprofiler, in a folder for each solver.
+
+    Parameters
+    ----------
+    results : Results
+    folder : Path
+
+    Raises
+    ------
+    UsageError
+        Where the folder or a file in it cannot be written, or is a link.
+    """
+    functions = grouped(results.entries, _function).values()
+    solvers = dict.fromkeys(entry.solver for entry in results.entries)
+    for number, solver in enumerate(solvers, 1):
+        # the labels of strangers may hold anything
+        name = re.sub(r"[^A-Za-z0-9=]+", "-", solver)[:60].strip("-")
+        for identifier, entries in enumerate(functions, 1):
+            if own := [e for e in entries if e.solver == solver and e.takes_part]:
+                folder_of_solver = safe_join(folder, f"{number}-{name}")
+                _write_function(results.suite, folder_of_solver, identifier, entries, own)
+
+
+def _function(entry: SolverResult) -> tuple[str, str, str]:
+    """Return a problem without its dimension: its name, other parameters, and level."""
+    problem = entry.problem_info
+    rest = {k: v for k, v in problem.parameters.items() if k != _sized_by(entry)}
+    return problem.name, canonical(rest), str(entry.level or "")
+
+
+def _sized_by(entry: SolverResult) -> str:
+    """Return the parameter that is the dimension of a problem; empty where none is."""
+    return next((name for name in DIMENSIONS if name in entry.problem_info.parameters), "")
+
+
+def _dimension(entry: SolverResult) -> int:
+    value = entry.problem_info.parameters.get(_sized_by(entry))
+    return value if isinstance(value, int) and value > 0 else 1
+
+
+def _write_function(
+    suite: str, folder: Path, identifier: int, everyone: Sequence[SolverResult],
+    own: Sequence[SolverResult],
+) -> None:  # fmt: skip
+    """Write the runs of one solver on one function.
+
+    Parameters
+    ----------
+    suite : str
+    folder : Path
+    identifier : int
+        The number of the function.
+    everyone : sequence of SolverResult
+        Those of all solvers on the function.
+    own : sequence of SolverResult
+        Those of the solver, one for each dimension.
+    """
+    cost, data = _cost(everyone), f"data_f{identifier}"
+    make_folder(safe_join(folder, data), "the runs", "name another folder with --out")
+    scenarios = []
+    for dimension, entries in grouped(own, _dimension).items():
+        name = f"{data}/IOHprofiler_f{identifier}_DIM{dimension}.dat"
+        tables = [(r.seed, _evaluations(r, cost, everyone)) for e in entries for r in e.finished]
+        tables = [(seed, table) for seed, table in tables if len(table)]
+        with atomic_write(folder / name) as file:
+            file.write("".join(line for _, table in tables for line in _lines(table)).encode())
+        facts = [_about(seed, table) for seed, table in tables]
+        scenarios.append({"dimension": dimension, "path": name, "runs": facts})
+    head = _head(suite, identifier, own[0].solver, everyone[0], cost)
+    with atomic_write(folder / f"IOHprofiler_f{identifier}.json") as file:
+        file.write(json.dumps(head | {"scenarios": scenarios}).encode())
+
+
+def _cost(entries: Iterable[SolverResult]) -> str:
+    """Return the first of `EVALUATIONS` that all runs have spent; steps where there is none."""
+    ends = [r.trace[-1] for e in entries if e.takes_part for r in e.finished if len(r.trace) > 1]
+    spent = (cost for cost in EVALUATIONS if all(getattr(end.work, cost) > 0 for end in ends))
+    return next(spent, "steps")
+
+
+def _head(
+    suite: str, identifier: int, solver: str, entry: SolverResult, cost: str
+) -> dict[str, Any]:
+    problem, sized = entry.problem_info, _sized_by(entry)
+    words = [w for w in entry.problem.split() if not (sized and w.startswith(f"{sized}="))]
+    attributes = {"cost": cost, "metric": problem.primary, "family": problem.family}
+    return {
+        "version": IOH_VERSION,
+        "suite": suite,
+        "function_id": identifier,
+        "function_name": " ".join(words),
+        "maximization": False,
+        "algorithm": {"name": solver, "info": f"orthobench {__version__}"},
+        "experiment_attributes": [{name: value} for name, value in attributes.items()],
+        "attributes": list(ATTRIBUTES),
+    }
+
+
+def _evaluations(run: Run, cost: str, everyone: Iterable[SolverResult]) -> Array:
+    """Return `ATTRIBUTES` where a run got lower, its start before and its end after them.
+
+    The value is the smallest so far. The start counts as the first evaluation. A run that does some
+    work before its first checkpoint has the start of the others: the largest on its seed. A run
+    that failed never gets below the start. Without any start there is nothing to say of a run.
+    """
+    start, metric = _start(run, cost, everyone), run.problem.primary
+    if not math.isfinite(start):
+        return np.empty((0, len(ATTRIBUTES)))
+    rows = {1.0: [1.0, start, 0.0, 0.0, 0.0, 0.0]}
+    if run.trace:
+        values = read(run.trace, lambda mark: mark.metrics.get(metric, math.nan))
+        lowest = np.minimum.accumulate(np.fmin(np.where(run.failed, start, values), start))
+        work = {name: read(run.trace, attrgetter(f"work.{name}")) for name in WORK}
+        seconds = read(run.trace, lambda mark: mark.seconds + mark.readout_seconds)
+        table = np.column_stack([1 + work[cost], lowest, seconds, *work.values()])
+        rows |= {row[0]: row for row in table.tolist()}
+    table = np.array([*rows.values()])
+    lower = np.flatnonzero(np.diff(table[:-1, 1]) < 0) + 1
+    return table[[0, *lower, *([len(table) - 1] if len(table) > 1 else [])]]
+
+
+def _start(run: Run, cost: str, everyone: Iterable[SolverResult]) -> float:
+    if run.trace and not getattr(run.trace[0].work, cost) and math.isfinite(run.start):
+        return run.start
+    same = (r for e in everyone for r in e.records if r.seed == run.seed)
+    starts = [r.start for r in same if r.problem.label == run.problem.label]
+    return max(filter(math.isfinite, starts), default=math.nan)
+
+
+def _lines(table: Array) -> Iterator[str]:
+    yield " ".join(ATTRIBUTES) + "\n"
+    for evaluations, value, seconds, *work in table.tolist():
+        counts = " ".join(f"{count:.0f}" for count in work)
+        yield f"{evaluations:.0f} {value!r} {seconds:.9f} {counts}\n"
+
+
+def _about(seed: int, table: Array) -> Mapping[str, Any]:
+    evaluations, value = table[table[:, 1].argmin(), :2].tolist()
+    best = {"evals": int(evaluations), "y": value, "x": []}
+    return {"instance": seed, "evals": int(table[-1, 0]), "best": best}
+
+
+FORMATS: dict[str, Callable[[Results, Path], None]] = {"ioh": write_ioh, "benchopt": write_benchopt}
 """The formats of other programs, with what writes them: a folder, or a file."""

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from orthobench.contract.exhibits import Exhibit
 from orthobench.errors import StoreError, UsageError, unknown
+from orthobench.harness.identity import Same, digest
 from orthobench.harness.stopping import RunStatus
 from orthobench.harness.suite import END, SCORES
-from orthobench.results.runs import ProblemInfo, Run, SolverInfo
+from orthobench.results.runs import UNTOLD, ProblemInfo, Run, SolverInfo
 from orthobench.results.store import FILE, Store
 from orthobench.results.tuning import SolverResult, choose
 from orthobench.tools import toml
@@ -95,8 +96,8 @@ class Results:
             "not run yet": len(self.missing),
             "refused": len(self.refused),
         }
-        told = ", ".join(f"{count} {name}" for name, count in counts.items() if count)
-        return f"<Results of {self.suite!r}: {told}; {self.path}>"
+        said = ", ".join(f"{count} {name}" for name, count in counts.items() if count)
+        return f"<Results of {self.suite!r}: {said}; {self.path}>"
 
     @cached_property
     def entries(self) -> list[SolverResult]:
@@ -132,11 +133,11 @@ class Results:
 
         More than one, separated by commas, where stores of different versions were merged.
         """
-        found: dict[str, set[str]] = {}
+        versions: dict[str, set[str]] = {}
         for record in self.records:
             for name, version in record.versions.items():
-                found.setdefault(name, set()).add(version)
-        return {name: ", ".join(sorted(found[name])) for name in sorted(found)}
+                versions.setdefault(name, set()).add(version)
+        return {name: ", ".join(sorted(versions[name])) for name in sorted(versions)}
 
     def exhibits(self, records: Iterable[Run]) -> dict[str, Mapping[str, Exhibit]]:
         """Return what the solutions of some runs look like, read from the store.
@@ -162,30 +163,25 @@ class Results:
 
     def without_home(self) -> Results:
         """Return the same results, in which the user's home folder is ``~``, to be published."""
-        hidden, infos = cache(hide_home), dict[int, Any]()
-
-        def info(one: Info) -> Info:
-            """Return what many records share, made once; the records keep it alive."""
-            if id(one) not in infos:
-                infos[id(one)] = _without_home(one)
-            found: Info = infos[id(one)]
-            return found
+        info = cache(lambda shared: _without_home(shared.one))  # many runs share them
 
         def record(run: Run) -> Run:
-            problem, solver, stop = info(run.problem), info(run.solver), run.stop
-            reason, traceback = hidden(stop.reason), hidden(stop.traceback)
-            if (reason, traceback) != (stop.reason, stop.traceback):
-                stop = replace(stop, reason=reason, traceback=traceback)
+            problem, solver = info(Same(run.problem)), info(Same(run.solver))
+            reason, traceback = hide_home(run.stop.reason), hide_home(run.stop.traceback)
+            stop = replace(run.stop, reason=reason, traceback=traceback)
             if (problem, solver, stop) == (run.problem, run.solver, run.stop):
                 return run
-            return replace(run, problem=problem, solver=solver, stop=stop)
+            return replace(run, problem=problem, solver=solver, stop=stop, identity=UNTOLD)
 
         return replace(self, records=[record(run) for run in self.records])
 
     def fingerprint(self) -> str:
         """Return a digest of the plan and of all results of the suite, and what chooses trials."""
-        with Store(self.path) as store:
-            return f"{store.fingerprint(self.suite)} {self.score}"
+        facts = [
+            (r.key, r.problem.label, r.problem.levels, r.solver.label, r.solver.tuned, r.checksum)
+            for r in self.records
+        ]
+        return f"{digest(repr(facts))[:16]} {self.score}"
 
     def session(self) -> dict[str, Any]:
         """Return where the results come from: the latest session of the suite, from the store.
@@ -195,8 +191,8 @@ class Results:
         ``~`` in texts.
         """
         with Store(self.path) as store:
-            found = store.session(self.suite)
-        return {**found, **{name: hide_home(found[name]) for name in ("text", "command")}}
+            session = store.session(self.suite)
+        return {**session, **{name: hide_home(session[name]) for name in ("text", "command")}}
 
     def columns(self) -> list[str]:
         """Return the names of the columns of `rows` and of `to_pandas`, in their order."""
@@ -326,8 +322,8 @@ def _dtype(values: Iterable[Any]) -> str:
     kinds = {type(value) for value in values if value is not None}
     if kinds == {int, float}:
         return "float64"
-    known = {int: "Int64", float: "float64", bool: "boolean", str: "string"}
-    return known.get(kinds.pop(), "object") if len(kinds) == 1 else "object"
+    dtypes = {int: "Int64", float: "float64", bool: "boolean", str: "string"}
+    return dtypes.get(kinds.pop(), "object") if len(kinds) == 1 else "object"
 
 
 def _score(suite: str, store: Path) -> str:

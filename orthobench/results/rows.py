@@ -1,4 +1,4 @@
-"""Rows of a store and what they stand for: cells, outcomes and plans to rows, and back."""
+"""Runs as rows of a store: what writes a run, a plan and a session, and what reads them."""
 
 from __future__ import annotations
 
@@ -6,68 +6,59 @@ import hashlib
 import json
 import math
 import sqlite3
-import struct
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import cache
+from operator import itemgetter
 from typing import Any, TypeAlias
 
-import numpy as np
-
+from orthobench.contract.exhibits import MOST, Exhibit, check_all, packed, unpacked
 from orthobench.contract.solver import Work
-from orthobench.harness.cell import Cell
-from orthobench.harness.identity import canonical, digest
+from orthobench.errors import StoreError
+from orthobench.harness.identity import Identity, canonical
 from orthobench.harness.stopping import RunStatus, Termination
-from orthobench.harness.trace import Checkpoint, Outcome
-from orthobench.results import checks
-from orthobench.results.runs import ProblemInfo, Run, SolverInfo, run_label
-from orthobench.results.traces import ABSENT, Trace, packed
-from orthobench.tools.machine import Load
+from orthobench.harness.trace import Checkpoint
+from orthobench.results import checks, traces
+from orthobench.results.runs import NOT_RUN, ProblemInfo, Run, SolverInfo, run_label
 
-Row: TypeAlias = tuple[Any, ...]
-Loads: TypeAlias = tuple[Load, Load] | None
-
-LOAD = struct.Struct("<5H")
-"""Processors, then load averages before and after in hundredths, then MHz before and after."""
-
-NOT_SAID = 2**16 - 1
-"""Stands for what the machine did not say; larger values are stored as one less than it."""
+Session: TypeAlias = Mapping[str, Any]
+"""The columns of a session by name, its environment as plain values."""
 
 PLANNED = """
-    SELECT cell.key, plan.problem, plan.solver, plan.tuned, plan.levels, cell.problem, cell.solver,
-        cell.seed, cell.settings, cell.metrics, result.*, trace.block
-    FROM plan LEFT JOIN cell ON cell.id = plan.cell
-        LEFT JOIN result ON result.cell = cell.id LEFT JOIN trace ON trace.cell = cell.id
+    SELECT plan.problem AS problem_label, plan.solver AS solver_label, tuned, levels,
+        cell.*, run.* FROM plan LEFT JOIN cell ON cell.id = plan.cell
+        LEFT JOIN run ON run.cell = plan.cell
+    WHERE {} ORDER BY plan.position
 """
-"""Planned cells, with their results where there are any."""
 
-
-FINGERPRINT = """
-    SELECT cell.key, problem.value, solver.value, tuned.value, levels.value, result.checksum
-    FROM plan JOIN cell ON cell.id = plan.cell LEFT JOIN result ON result.cell = cell.id
-        JOIN text AS problem ON problem.id = plan.problem
-        JOIN text AS solver ON solver.id = plan.solver
-        JOIN text AS tuned ON tuned.id = plan.tuned
-        JOIN text AS levels ON levels.id = plan.levels
-    WHERE plan.suite = (SELECT id FROM text WHERE value = ?) ORDER BY plan.position
+FINISHED = """
+    SELECT NULL AS problem_label, NULL AS solver_label, NULL AS tuned, NULL AS levels,
+        cell.*, run.* FROM run LEFT JOIN cell ON cell.id = run.cell ORDER BY run.cell
 """
-"""What identifies the plan of a suite and its results."""
+
+SESSION = ("suite", "text", "command", "environment", "started", "ended")
+
+RANKING = ("family", "primary", "tuned_by")
+"""What comparisons need to know of a problem."""
+
+COSTS = ("steps", "samples", "flops", "seconds", "reading", "start", "metrics")
+"""The columns of a run about its last checkpoint; NULL where it has none."""
+
+SEALED = itemgetter("status", "points", "load", *COSTS)
+"""The columns of a run that its checksum is of, beside its reason, metrics and trace."""
+
+TOGETHER = 2**27
+"""Most entries of all exhibits that are read at once: half a gigabyte."""
 
 
-def planned(labels: int) -> str:
-    """Return the query for the planned cells of a suite, of a problem in it, or also of a solver.
-
-    Parameters
-    ----------
-    labels : int
-        How many of the labels of suite, problem and solver are given as values.
-    """
-    columns = ("plan.suite", "plan.problem", "plan.solver")[:labels]
-    given = " AND ".join(f"{name} = (SELECT id FROM text WHERE value = ?)" for name in columns)  # noqa: S608
-    return f"{PLANNED} WHERE {given} ORDER BY plan.position"
+def checksum(key: bytes, row: Mapping[str, Any] | sqlite3.Row, reason: str, names: str) -> bytes:
+    """Return a digest of a run, so that a store can tell when its numbers change."""
+    sealed = repr((reason, names, *SEALED(row)))
+    return hashlib.sha256(key + sealed.encode() + row["trace"]).digest()[:16]
 
 
-class Texts:
-    """The texts that the rows of a store share, each by its number.
+class Writer:
+    """What writes into a store; within a transaction.
 
     Parameters
     ----------
@@ -76,261 +67,261 @@ class Texts:
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
-        self._numbers: dict[str, int] = {}
-
-    def number(self, value: str) -> int:
-        """Return the number of a text, and add it where it is new; within a transaction."""
-        if not isinstance(value, str):
-            raise checks.MisfitError(f"{value!r:.60} is not a text")
-        if value not in self._numbers:
-            self._connection.execute("INSERT OR IGNORE INTO text (value) VALUES (?)", (value,))
-            query = "SELECT id FROM text WHERE value = ?"
-            (self._numbers[value],) = self._connection.execute(query, (value,)).fetchone()
-        return self._numbers[value]
+        self._texts: dict[str, int] = {}
 
     def forget(self) -> None:
-        """Forget the numbers: a transaction that was rolled back took its texts with it."""
-        self._numbers.clear()
+        """Forget the numbers of texts: a transaction that was rolled back took them with it."""
+        self._texts.clear()
+
+    def text(self, value: str) -> int:
+        """Return the number of a text that rows share, and add it where it is new."""
+        if value not in self._texts:
+            self._connection.execute("INSERT OR IGNORE INTO text (value) VALUES (?)", (value,))
+            query = "SELECT id FROM text WHERE value = ?"
+            (self._texts[value],) = self._connection.execute(query, (value,)).fetchone()
+        return self._texts[value]
+
+    def session(self, session: Session) -> int:
+        """Return the number of a session, which is added where it is new."""
+        same = ("suite", "text", "command", "started")
+        query = f"SELECT min(id) FROM session WHERE {' AND '.join(f'{n} = ?' for n in same)}"  # noqa: S608
+        number = self._connection.execute(query, [session[name] for name in same]).fetchone()[0]
+        if number is None:
+            row = {**session, "environment": json.dumps(session["environment"])}
+            return self._insert("session", {name: row[name] for name in SESSION})
+        return int(number)
+
+    def cell(self, run: Run) -> int:
+        """Return the number of the cell of a run, which is added where it is new."""
+        key, identity = bytes.fromhex(run.key), run.identity
+        row = self._connection.execute("SELECT id FROM cell WHERE key = ?", (key,)).fetchone()
+        if row:
+            return int(row[0])
+        ranking = {name: getattr(run.problem, name) for name in RANKING}
+        return self._insert("cell", {
+            "key": key, "problem": self.text(identity.problem),
+            "solver": self.text(identity.solver), "seed": identity.seed,
+            "settings": self.text(identity.settings), "ranking": self.text(canonical(ranking)),
+        })  # fmt: skip
+
+    def plan(self, suite: str, run: Run, position: int) -> None:
+        """Add a run to the plan of a suite; one that is there already stays as it is."""
+        problem, solver = run.problem, run.solver
+        levels = json.dumps([[level.metric, level.most] for level in problem.levels])
+        texts = (suite, problem.label, solver.label, canonical(solver.tuned), levels)
+        names = ("suite", "problem", "solver", "tuned", "levels")
+        numbers = dict(zip(names, map(self.text, texts), strict=True))
+        self._insert("plan", {**numbers, "position": position, "cell": self.cell(run)})
+
+    def plan_behind(self, suite: str, runs: Iterable[Run]) -> None:
+        """Add runs that a suite does not plan yet, behind those that it plans."""
+        query = "SELECT cell, position FROM plan WHERE suite = ?"
+        places = dict(self._connection.execute(query, (self.text(suite),)))
+        for run in runs:
+            if (cell := self.cell(run)) not in places:
+                places[cell] = max(places.values(), default=-1) + 1
+                self.plan(suite, run, places[cell])
+
+    def run(self, session: int, run: Run, exhibits: Mapping[str, Exhibit]) -> bool:
+        """Add a finished run, where its cell has none yet; return whether it was added."""
+        cell, key = self.cell(run), bytes.fromhex(run.key)
+        if self._connection.execute("SELECT 1 FROM run WHERE cell = ?", (cell,)).fetchone():
+            return False
+        names, block = traces.packed(run.trace)
+        row: dict[str, Any] = {
+            **dict.fromkeys(COSTS), "status": run.stop.status.value, "points": len(run.trace),
+            "load": run.load and json.dumps(run.load), "trace": block,
+        }  # fmt: skip
+        if run.trace:
+            last, start = run.trace[-1], run.start
+            row |= {
+                "steps": last.work.steps, "samples": last.work.samples, "flops": last.work.flops,
+                "seconds": last.seconds, "reading": last.readout_seconds,
+                "start": None if math.isnan(start) else start,
+                "metrics": json.dumps(
+                    [float(last.metrics[name]) if name in last.metrics else None for name in names]
+                ),
+            }  # fmt: skip
+        metric_names = json.dumps(names)
+        row["checksum"] = checksum(key, row, run.stop.reason, metric_names)
+        texts = {"reason": run.stop.reason, "traceback": run.stop.traceback, "names": metric_names}
+        numbers = {name: self.text(text) for name, text in texts.items()}
+        self._insert("run", {"cell": cell, "session": session, **row, **numbers})
+        for name, exhibit in exhibits.items():
+            kind, meta, data = packed(exhibit)
+            shown = {"cell": cell, "name": name, "kind": kind, "meta": meta, "data": data}
+            self._insert("exhibit", shown)
+        return True
+
+    def _insert(self, table: str, row: Mapping[str, Any]) -> int:
+        places = ", ".join("?" * len(row))
+        query = f"INSERT OR IGNORE INTO {table} ({', '.join(row)}) VALUES ({places})"  # noqa: S608
+        return self._connection.execute(query, tuple(row.values())).lastrowid or 0
 
 
-class Stored(dict[int, str]):
-    """The texts of a store by number, to read its rows."""
+class Reader:
+    """What reads a store, and checks all that it reads.
 
-    @classmethod
-    def read(cls, connection: sqlite3.Connection) -> Stored:
-        """Read all of them."""
-        return cls(connection.execute("SELECT id, value FROM text"))
+    Runs share what they have in common; their traces are unpacked on first use.
 
-    def __missing__(self, number: int) -> str:
-        raise ValueError(f"the text {number} is missing")
-
-
-def split(content: Mapping[str, Any]) -> tuple[str, str, int, str]:
-    """Return the parts of a cell's content that have columns: problem, solver, seed, settings."""
-    settings = {k: v for k, v in content.items() if k not in ("problem", "solver", "seed")}
-    return (
-        canonical(content["problem"]), canonical(content["solver"]), content["seed"],
-        canonical(settings),
-    )  # fmt: skip
-
-
-def joined(problem: str, solver: str, seed: int, settings: str) -> dict[str, Any]:
-    """Return the content that `split` took apart.
+    Parameters
+    ----------
+    connection : sqlite3.Connection
+    where : str
+        The store, for errors of traces.
 
     Raises
     ------
     ValueError
-        Where it is not the content of a cell.
-    """
-    parts = {
-        "problem": checks.catalogued(checks.document(problem), "problem"),
-        "solver": checks.catalogued(checks.document(solver), "solver"),
-        "seed": seed,
-    }
-    return {**checks.settings(checks.document(settings)), **parts}
-
-
-def key_of(content: Mapping[str, Any]) -> str:
-    """Return the key of a cell's content."""
-    return digest(canonical(content))
-
-
-def metrics_of(cell: Cell) -> str:
-    """Return what comparisons need to know of a cell's problem, as JSON."""
-    problem = cell.problem
-    return canonical(
-        {"family": problem.family, "primary": problem.primary, "tuned_by": problem.tuned_by}
-    )
-
-
-def plan_row(texts: Texts, suite: str, number: int, cell: Cell) -> Row:
-    """Return the row of the table ``plan``; `number` is that of the cell."""
-    levels = json.dumps([[level.metric, level.most] for level in cell.levels])
-    labels = (suite, cell.problem_label, cell.solver_label)
-    tuned = canonical(cell.tuned)
-    return (
-        *map(texts.number, labels), cell.position, number, *map(texts.number, (tuned, levels)),
-    )  # fmt: skip
-
-
-def result_row(
-    texts: Texts, key: bytes, outcome: Outcome, primary: str, finished: int
-) -> tuple[Row, bytes]:
-    """Return the row of the table ``result`` but for cell and session, and the trace's block.
-
-    `primary` is the metric whose value at the first checkpoint is kept beside the final ones.
-    """
-    stop, trace, load = outcome.stop, outcome.trace, pack_load(outcome.load)
-    names, block = packed(trace)
-    costs: Row = (None,) * 6
-    finals = b""
-    if trace:
-        last, start = trace[-1], trace[0].metrics.get(primary, math.nan)
-        costs = (
-            last.work.steps, last.work.samples, last.work.flops, last.seconds, last.readout_seconds,
-            None if math.isnan(start) else start,
-        )  # fmt: skip
-        finals = np.array(
-            [last.metrics.get(name, ABSENT[0]) for name in names], dtype="<f8"
-        ).tobytes()
-    named, ending = json.dumps(names), (stop.status.value, stop.reason)
-    check = checksum(key, *ending, (len(trace), *costs), named, finals, block, load)
-    row = (
-        stop.status.value, texts.number(stop.reason), texts.number(stop.traceback), finished,
-        len(trace), *costs, texts.number(named), finals, check, load,
-    )  # fmt: skip
-    return row, block
-
-
-def checksum(
-    key: bytes, status: str, reason: str, costs: Row, names: str, finals: bytes, block: bytes,
-    load: bytes | None,
-) -> bytes:  # fmt: skip
-    """Return a digest of what a cell gave, so that a store can tell when its numbers change."""
-    points, *numbers, start = costs
-    found = hashlib.sha256("\0".join((status, reason, names)).encode() + key)
-    if points:
-        value = math.nan if start is None else start
-        found.update(struct.pack("<qqqqddd", points, *numbers, value))
-    found.update(finals + block + (load or b""))
-    return found.digest()[:16]
-
-
-class Reader:
-    """Rows of `PLANNED` to records, which share what they have in common.
-
-    Parameters
-    ----------
-    texts : Stored
-    where : str
-        The store, for errors of traces, which are unpacked later.
+        By its methods, on what was not written so; names the run.
     """
 
-    def __init__(self, texts: Stored, where: str) -> None:
-        self._texts, self._where = texts, where
-        self.problem, self.solver = cache(self._problem_facts), cache(self._solver_facts)
-        self.metrics, self._names = cache(self._problem_metrics), cache(self._metric_names)
-        self._settings = cache(self._cell_settings)
+    def __init__(self, connection: sqlite3.Connection, where: str) -> None:
+        self._connection, self._where = connection, where
+        self._text, self._check_session = cache(self._read_text), cache(self._find_session)
+        self._document = cache(lambda number: checks.document(self._text(number)))
+        self._settings = cache(lambda number: checks.settings(self._document(number)))
+        self._names = cache(lambda number: checks.names(self._document(number)))
+        self._problem, self._solver = cache(self._problem_info), cache(self._solver_info)
 
-    def records(self, rows: Iterable[Row]) -> Iterator[Run]:
-        """Yield the record of each row.
-
-        Raises
-        ------
-        ValueError
-            On a row that is not what was written; names the run.
-        """
-        for row in rows:
-            key, label, name, tuned, levels, problem, solver, seed, settings, metrics = row[:10]
-            if key is None:
-                who = f"{self._texts[name]} on {self._texts[label]}"
-                raise ValueError(f"{who} is planned, and has no cell")
-            what = run_label(self._texts[name], self._texts[label], seed)
-            try:
-                facts = self.problem(label, problem, metrics, levels)
-                method = self.solver(name, solver, tuned, settings)
-                rest = self._settings(settings)
-                stop, trace, load = self.outcome(key, row[10:], what, facts.primary)
-            except ValueError as error:
-                raise ValueError(f"{what}: {error}") from error
-            yield Run(
-                key.hex(), facts, method, seed, stop, trace, rest["budget"],
-                (rest.get("until") or {}).get("metric", ""), rest["versions"], load,
-                rest.get("measure", ""),
-            )  # fmt: skip
-
-    def outcome(
-        self, key: bytes, row: Row, what: str, primary: str
-    ) -> tuple[Termination, Sequence[Checkpoint], Loads]:
-        """Return ending, trace and loads of a cell, from its row of ``result`` and its block."""
-        number, _, status, reason, traceback, _, points, *costs, names, finals, check = row[:-2]
-        load, block = row[-2:]
-        if number is None:
-            return Termination(RunStatus.MISSING, "not run yet"), (), None
-        if block is None:
-            raise ValueError("its trace is missing")
-        told = (status, self._texts[reason], (points, *costs), self._texts[names], finals, block)
-        if checksum(key, *told, load) != check:
-            raise ValueError("it is not what was written")
-        busy = unpack_load(load)
-        stop = Termination(RunStatus(status), self._texts[reason], self._texts[traceback])
-        *numbers, start = costs
-        final = self._final(points, numbers, self._names(names), finals)
-        if final is None:
-            return stop, (), busy
-        begin = primary, math.nan if start is None else start
-        where = f"{self._where}: {what}"
-        return stop, Trace(points, self._names(names), final, block, begin, where), busy
-
-    def _final(
-        self, points: int, costs: Sequence[Any], names: tuple[str, ...], finals: bytes
-    ) -> Checkpoint | None:
-        """Return the last checkpoint; None where there is none."""
-        *work, seconds, reading = costs
-        checks.costs(points, tuple(work), (seconds, reading))
-        if not points:
-            return None
-        if len(finals) != 8 * len(names):
-            raise ValueError(f"its {len(names)} metrics have {len(finals)} bytes")
-        values = np.frombuffer(finals, "<f8")
-        reported = (np.frombuffer(finals, "<u8") != ABSENT.view("<u8")).tolist()
-        last = {
-            name: value
-            for name, value, there in zip(names, values.tolist(), reported, strict=True)
-            if there
+    def sessions(self) -> dict[int, Session]:
+        """Return the sessions by number."""
+        rows = self._connection.execute(f"SELECT id, {', '.join(SESSION)} FROM session ORDER BY id")  # noqa: S608
+        return {
+            number: checks.session(dict(zip(SESSION, row, strict=True))) for number, *row in rows
         }
-        return Checkpoint(seconds, reading, Work(*work), last)
 
-    def _problem_facts(self, label: int, problem: int, metrics: int, levels: int) -> ProblemInfo:
-        named = checks.catalogued(self._parsed(problem), "problem")
-        about = self.metrics(metrics)
-        return ProblemInfo(
-            self._texts[label], named["name"], named["parameters"],
-            about["family"], about["primary"], about["tuned_by"],
-            checks.levels(self._parsed(levels)),
+    def planned(self, suite: str, *labels: str) -> Iterator[Run]:
+        """Yield the runs that a suite plans, in its order; `labels` of a problem, or also a solver.
+
+        Those that are still to come are `NOT_RUN`.
+        """
+        columns = ("suite", "problem", "solver")[: 1 + len(labels)]
+        where = (f"plan.{name} = (SELECT id FROM text WHERE value = ?)" for name in columns)  # noqa: S608
+        return self._runs(PLANNED.format(" AND ".join(where)), (suite, *labels))
+
+    def finished(self) -> Iterator[Run]:
+        """Yield the finished runs, whatever suite planned them, with the names of the catalogue."""
+        return self._runs(FINISHED, ())
+
+    def exhibits(self, keys: Iterable[str]) -> Iterator[tuple[str, dict[str, Exhibit]]]:
+        """Yield what the solutions of the cells with these keys look like, each with its key."""
+        query = (
+            "SELECT name, kind, meta, data FROM exhibit"
+            " WHERE cell = (SELECT id FROM cell WHERE key = ?) ORDER BY rowid LIMIT ?"
+        )
+        left = TOGETHER
+        for key in keys:
+            exhibits: dict[str, Exhibit] = {}
+            for name, *parts in self._connection.execute(query, (bytes.fromhex(key), MOST + 1)):
+                try:
+                    exhibits[name] = unpacked(*parts)
+                    check_all(exhibits.values())
+                except StoreError as error:
+                    where = f"exhibit {name!r} of {self._called(key)}"
+                    raise checks.MisfitError(f"{where} {error}") from error
+            left -= sum(exhibit.size for exhibit in exhibits.values())
+            if left < 0:
+                raise checks.MisfitError(f"exhibits have more than {TOGETHER} entries together")
+            yield key, exhibits
+
+    def _called(self, key: str) -> str:
+        query = "SELECT problem, solver, seed FROM cell WHERE key = ?"
+        problem, solver, seed = self._connection.execute(query, (bytes.fromhex(key),)).fetchone()
+        solver_name, problem_name = (self._document(n)["name"] for n in (solver, problem))
+        return f"{run_label(solver_name, problem_name, seed)} (cell {key[:12]})"
+
+    def _runs(self, query: str, values: Sequence[str]) -> Iterator[Run]:
+        cursor = self._connection.cursor()
+        cursor.row_factory = sqlite3.Row
+        for row in cursor.execute(query, values):
+            try:
+                yield self._run(row)
+            except checks.ERRORS as error:
+                raise checks.MisfitError(f"{self._label(row)}: {error}") from error
+
+    def _label(self, row: sqlite3.Row) -> str:
+        """Return what a row is about, as far as it says that."""
+        with suppress(ValueError):
+            solver, problem = self._text(row["solver_label"]), self._text(row["problem_label"])
+            return run_label(solver, problem, row["seed"])
+        return f"the cell {row['key'].hex()[:12] if row['key'] else row['cell']}"
+
+    def _run(self, row: sqlite3.Row) -> Run:
+        if row["key"] is None:
+            raise ValueError("it has no cell")
+        key, seed, number = row["key"], row["seed"], row["settings"]
+        problem = self._problem(row["problem_label"], row["problem"], row["ranking"], row["levels"])
+        solver = self._solver(row["solver_label"], row["solver"], row["tuned"], number)
+        settings = self._settings(number)
+        identity = Identity(
+            self._text(row["problem"]), self._text(row["solver"]), seed, self._text(number)
+        )
+        if identity.key != key.hex():
+            raise ValueError("its key is not the digest of its content")
+        outcome: dict[str, Any] = {"stop": NOT_RUN}
+        if row["status"] is not None:
+            self._check_session(row["session"])
+            outcome = {
+                "stop": self._stop(row), "trace": self._trace(row, problem.primary),
+                "load": checks.load(row["load"]), "session": row["session"],
+                "checksum": row["checksum"].hex(),
+            }  # fmt: skip
+        return Run(
+            identity.key, problem, solver, seed, budget=settings["budget"],
+            target=(settings["until"] or {}).get("metric", ""), versions=settings["versions"],
+            measure=settings.get("measure", ""), identity=identity, **outcome,
         )  # fmt: skip
 
-    def _solver_facts(self, label: int, solver: int, tuned: int, settings: int) -> SolverInfo:
-        named = checks.catalogued(self._parsed(solver), "solver")
-        return SolverInfo(
-            self._texts[label],
-            named["parameters"],
-            checks.scalars(self._parsed(tuned), "the tuned parameters"),
-            bool(self._settings(settings).get("reruns", False)),
+    def _stop(self, row: sqlite3.Row) -> Termination:
+        reason = self._text(row["reason"])
+        if checksum(row["key"], row, reason, self._text(row["names"])) != row["checksum"]:
+            raise ValueError("it is not what was written")
+        return Termination(RunStatus(row["status"]), reason, self._text(row["traceback"]))
+
+    def _trace(self, row: sqlite3.Row, primary: str) -> Sequence[Checkpoint]:
+        points, names, start = row["points"], self._names(row["names"]), row["start"]
+        work, times = (row["steps"], row["samples"], row["flops"]), (row["seconds"], row["reading"])
+        checks.costs(points, work, times)
+        if not points:
+            return ()
+        values = zip(names, checks.metrics(row["metrics"], len(names)), strict=True)
+        metrics = {name: value for name, value in values if value is not None}
+        final = Checkpoint(*times, Work(*work), metrics)
+        begin = primary, math.nan if start is None else start
+        where = f"{self._where}: {self._label(row)}"
+        return traces.Trace(points, names, final, row["trace"], begin, where)
+
+    def _problem_info(
+        self, label: int | None, problem: int, ranking: int, levels: int | None
+    ) -> ProblemInfo:
+        named = checks.catalogued(self._document(problem), "problem")
+        facts = checks.texts(self._document(ranking), "the metrics of the problem", *RANKING)
+        return ProblemInfo(
+            named["name"] if label is None else self._text(label),
             named["name"],
+            named["parameters"],
+            levels=() if levels is None else checks.levels(self._document(levels)),
+            **{name: facts[name] for name in RANKING},
         )
 
-    def _problem_metrics(self, number: int) -> Mapping[str, str]:
-        needed = ("family", "primary", "tuned_by")
-        return checks.texts(self._parsed(number), "the metrics of the problem", *needed)
+    def _solver_info(
+        self, label: int | None, solver: int, tuned: int | None, settings: int
+    ) -> SolverInfo:
+        named = checks.catalogued(self._document(solver), "solver")
+        return SolverInfo(
+            named["name"] if label is None else self._text(label), named["parameters"],
+            {} if tuned is None else checks.scalars(self._document(tuned), "the tuned parameters"),
+            bool(self._settings(settings).get("reruns", False)), named["name"],
+        )  # fmt: skip
 
-    def _cell_settings(self, number: int) -> Mapping[str, Any]:
-        return checks.settings(self._parsed(number))
+    def _find_session(self, number: int) -> None:
+        query = "SELECT 1 FROM session WHERE id = ?"
+        if not self._connection.execute(query, (number,)).fetchone():
+            raise ValueError(f"its session {number} is missing")
 
-    def _metric_names(self, number: int) -> tuple[str, ...]:
-        return checks.names(self._parsed(number))
-
-    def _parsed(self, number: int) -> Any:
-        return checks.document(self._texts[number])
-
-
-def pack_load(load: Loads) -> bytes | None:
-    """Return the loads before and after a run as bytes; None where they were not measured."""
-    if load is None:
-        return None
-    averages = (None if one.average is None else 100 * one.average for one in load)
-    numbers = (load[0].processors, *averages, *(one.mhz for one in load))
-    return LOAD.pack(*(NOT_SAID if x is None else min(round(x), NOT_SAID - 1) for x in numbers))
-
-
-def unpack_load(data: bytes | None) -> Loads:
-    """Return what `pack_load` took, or raise MisfitError."""
-    if data is None:
-        return None
-    if len(data) != LOAD.size:
-        raise checks.MisfitError(f"its load has {len(data)} bytes")
-    numbers = [None if x == NOT_SAID else x for x in LOAD.unpack(data)]
-    processors, *averages, mhz, mhz_after = numbers
-    before, after = (None if x is None else x / 100 for x in averages)
-    count = processors or 1
-    return Load(count, before, mhz), Load(count, after, mhz_after)
+    def _read_text(self, number: int) -> str:
+        query = "SELECT value FROM text WHERE id = ?"
+        for (text,) in self._connection.execute(query, (number,)):
+            return str(text)
+        raise ValueError(f"the text {number} is missing")

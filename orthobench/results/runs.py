@@ -1,4 +1,4 @@
-"""Records: what a store keeps of each cell; everything downstream of the store works on them."""
+"""Runs: what became of each cell, from the worker to the store and to all that reads it."""
 
 from __future__ import annotations
 
@@ -7,11 +7,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from orthobench.harness.cell import Level
-from orthobench.harness.stopping import Termination
-from orthobench.harness.trace import Checkpoint
+from orthobench.contract.parameters import values_of
+from orthobench.harness.cell import Cell, Level
+from orthobench.harness.identity import Identity
+from orthobench.harness.stopping import RunStatus, Termination
+from orthobench.harness.trace import Checkpoint, Outcome
 from orthobench.results.traces import Trace
 from orthobench.tools.machine import Load
+
+UNTOLD = Identity("{}", "{}", 0, "{}")
+"""The identity of a run that nobody told it of: such a run cannot be stored."""
+
+NOT_RUN = Termination(RunStatus.MISSING, "not run yet")
 
 
 def run_label(solver: str, problem: str, seed: int) -> str:
@@ -21,7 +28,7 @@ def run_label(solver: str, problem: str, seed: int) -> str:
 
 @dataclass(frozen=True)
 class ProblemInfo:
-    """The problem of a record.
+    """The problem of a run.
 
     Attributes
     ----------
@@ -52,7 +59,7 @@ class ProblemInfo:
 
 @dataclass(frozen=True)
 class SolverInfo:
-    """The solver of a record.
+    """The solver of a run.
 
     Attributes
     ----------
@@ -77,7 +84,7 @@ class SolverInfo:
 
 @dataclass(frozen=True)
 class Run:
-    """One planned cell and what became of it, as the store returns it.
+    """One planned cell and what became of it.
 
     Attributes
     ----------
@@ -100,6 +107,12 @@ class Run:
         How busy the machine was before and after the run; None where that was not measured.
     measure : str
         What was measured beside time, which makes times longer; empty where nothing was.
+    identity : Identity
+        All that the result depends on.
+    session : int
+        The number of the session that ran it, in its store; 0 where it is in none.
+    checksum : str
+        What changes with the result, in hexadecimal; empty where it is in no store.
     """
 
     key: str
@@ -113,6 +126,33 @@ class Run:
     versions: Mapping[str, str] = field(default_factory=dict)
     load: tuple[Load, Load] | None = None
     measure: str = ""
+    identity: Identity = UNTOLD
+    session: int = field(default=0, compare=False)
+    checksum: str = ""
+
+    @classmethod
+    def of(cls, cell: Cell, outcome: Outcome | None = None) -> Run:
+        """Return the run of a cell, finished with an outcome or still to come."""
+        problem, solver, until = cell.problem, cell.solver, cell.until
+        outcome = outcome or Outcome(NOT_RUN)
+        return cls(
+            cell.key,
+            ProblemInfo(
+                cell.problem_label, problem.name, values_of(problem), problem.family,
+                problem.primary, problem.tuned_by, cell.levels,
+            ),
+            SolverInfo(
+                cell.solver_label, values_of(solver), cell.tuned, solver.reruns, solver.name
+            ),
+            cell.seed, outcome.stop, outcome.trace, cell.budget.limits,
+            until.metric if until else "", dict(cell.versions), outcome.load, cell.measure,
+            cell.identity,
+        )  # fmt: skip
+
+    @property
+    def label(self) -> str:
+        """What it is called in all that people read."""
+        return run_label(self.solver.label, self.problem.label, self.seed)
 
     @property
     def ok(self) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import sqlite3
 from contextlib import closing
 from functools import cache
@@ -15,7 +14,7 @@ from orthobench.tools import files
 APPLICATION = 0x6F_72_74_68
 """SQLite's application id of a store: "orth"."""
 
-VERSION = 5
+VERSION = 6
 """Version of the tables below, in SQLite's user_version."""
 
 PAGE_BYTES = 32_768
@@ -29,13 +28,6 @@ LONGEST_STATEMENT = 100_000
 
 STEPS = 100_000
 """Steps of SQLite's machine, some milliseconds, between two looks at signals."""
-
-_PLAIN = re.compile(
-    r"""(?:--[^\n]*+|default\s++(?:''|'\[\]')|"\w++"|[(),\s]
-    |(?!(?:as|check|collate|default|using|virtual)\b)\w++)*+""",
-    re.VERBOSE | re.IGNORECASE,
-)
-"""A declaration of columns, types and keys, without any expression that SQLite would evaluate."""
 
 _MAGIC = b"SQLite format 3\x00"
 
@@ -55,35 +47,31 @@ CREATE TABLE session (              -- one call of `orthobench run`
 );
 CREATE TABLE cell (                 -- one cell, planned or finished: all that its result depends on
     id INTEGER PRIMARY KEY,
-    key BLOB NOT NULL UNIQUE,       -- SHA-256 of the content, which is put together from the rest
+    key BLOB NOT NULL UNIQUE,       -- SHA-256 of [problem,solver,seed,settings]
     problem INTEGER NOT NULL REFERENCES text (id),   -- JSON: name and parameters
     solver INTEGER NOT NULL REFERENCES text (id),    -- JSON: name and parameters
     seed INTEGER NOT NULL,
     settings INTEGER NOT NULL REFERENCES text (id),  -- JSON: budget, versions, code and the rest
-    metrics INTEGER NOT NULL REFERENCES text (id)    -- JSON: family, primary and tuned_by
+    ranking INTEGER NOT NULL REFERENCES text (id)    -- JSON: family, primary and tuned_by
 );
-CREATE TABLE result (               -- how a cell ended, and its last checkpoint
+CREATE TABLE run (                  -- how a cell ended, and its trace
     cell INTEGER PRIMARY KEY REFERENCES cell (id),
     session INTEGER NOT NULL REFERENCES session (id),
     status TEXT NOT NULL,
     reason INTEGER NOT NULL REFERENCES text (id),
     traceback INTEGER NOT NULL REFERENCES text (id),
-    finished INTEGER NOT NULL,      -- UTC, seconds since 1970
-    points INTEGER NOT NULL,        -- checkpoints of the trace
+    points INTEGER NOT NULL,        -- checkpoints of the trace; those of the last one follow
     steps INTEGER,
     samples INTEGER,
     flops INTEGER,
     seconds REAL,                   -- on the clock, in init and advance
     reading REAL,                   -- in solution, at the last checkpoint
-    start REAL,                     -- the problem's primary metric at the first one; NULL is NaN
     names INTEGER NOT NULL REFERENCES text (id),     -- JSON: the metrics of the trace
-    finals BLOB NOT NULL,           -- their values at the last checkpoint, 64-bit floats
+    metrics TEXT,                   -- JSON: their values at the last checkpoint
+    start REAL,                     -- the problem's primary metric at the first; NULL is NaN
+    load TEXT,                      -- JSON: of the machine, before and after; NULL: not measured
     checksum BLOB NOT NULL,         -- of key, ending, trace and load
-    load BLOB                       -- of the machine, before and after; NULL where not measured
-);
-CREATE TABLE trace (                -- all checkpoints of a cell
-    cell INTEGER PRIMARY KEY REFERENCES cell (id),
-    block BLOB NOT NULL             -- columns of counts, times and metrics, compressed by zlib
+    trace BLOB NOT NULL             -- columns of counts, times and metrics, compressed by zlib
 );
 CREATE TABLE plan (                 -- the cells of a suite as it was last run, done or not
     suite INTEGER NOT NULL REFERENCES text (id),
@@ -98,7 +86,6 @@ CREATE TABLE plan (                 -- the cells of a suite as it was last run, 
 CREATE TABLE exhibit (              -- what the solution of a cell looks like
     cell INTEGER NOT NULL REFERENCES cell (id),
     name TEXT NOT NULL,
-    position INTEGER NOT NULL,      -- from 0, in the problem's order
     kind TEXT NOT NULL,             -- image or curve
     meta TEXT NOT NULL,             -- JSON: reference, signed or the labels of the axes
     data BLOB NOT NULL,             -- .npy of 32-bit floats, compressed by zlib
@@ -183,7 +170,7 @@ def _guarded(connection: sqlite3.Connection) -> sqlite3.Connection:
 
 
 def check(connection: sqlite3.Connection, path: Path) -> None:
-    """Refuse a damaged database, and one with anything but plain tables.
+    """Refuse a damaged database, and one with anything but the tables above.
 
     Views, triggers, indices, constraints and computed columns would run a stranger's expressions
     on ours; so these are looked for first, in what only needs to be read.
@@ -195,75 +182,54 @@ def check(connection: sqlite3.Connection, path: Path) -> None:
     """
     try:
         declared = connection.execute("SELECT type, name, sql FROM sqlite_master").fetchall()
-        alien = next((f"{kind} {name}" for kind, name, sql in declared if _alien(name, sql)), None)
+        alien = min((f"{kind} {name}" for kind, name, _ in {*declared} - _declared()), default="")
         finding = alien or connection.execute("PRAGMA quick_check(1)").fetchone()[0]
     except sqlite3.DatabaseError as error:
         if error.sqlite_errorcode == sqlite3.SQLITE_INTERRUPT:
             raise
-        finding, alien = str(error), None
-    if alien is not None:
+        finding, alien = str(error), ""
+    if alien:
         raise StoreError(
-            f"{path} is no store of ours: the {alien!r} is no plain table; do not use it"
+            f"{path} is no store of ours: the {alien!r} is none that orthobench makes; "
+            "do not use it"
         )
     if finding != "ok":
         said = " ".join(finding.split())
         raise StoreError(f"the store {path} is damaged ({said}); restore a copy or start anew")
 
 
-def _alien(name: object, sql: object) -> bool:
-    """Return whether an entry of the schema is neither a plain table nor the index of its key."""
-    if sql is None:
-        return not str(name).startswith("sqlite_autoindex_")
-    plain = str(sql).upper().startswith("CREATE TABLE ") and _PLAIN.fullmatch(str(sql))
-    return not plain or str(name).startswith("sqlite_")
-
-
 def check_types(connection: sqlite3.Connection) -> None:
-    """Refuse tables with other columns than ours, and values of other types than declared.
+    """Refuse a missing table, and values of other types than declared.
 
     Raises
     ------
     ValueError
         Names the table, the column and the row.
     """
-    for table, columns in _columns().items():
-        found = [row[1] for row in connection.execute(f"PRAGMA table_info({table})")]
-        if found != [name for name, *_ in columns]:
-            told = f"has the columns {', '.join(found)}" if found else "is missing"
-            raise ValueError(f"the table {table} {told}")
-        keys = ", ".join(name for name, _, _, key in columns if key)
-        wrong = connection.execute(
-            f"SELECT {_misfit(columns)} AS wrong, {keys} FROM {table} WHERE wrong IS NOT NULL"  # noqa: S608
-        ).fetchone()
-        if wrong is not None:
-            row = ", ".join(f"{value!r:.40}" for value in wrong[1:])
-            raise ValueError(f"{wrong[0]} in the row {row} of the table {table}")
+    for kind, table, _ in sorted(_declared(), key=str):
+        if kind != "table":
+            continue
+        columns = connection.execute(f"PRAGMA table_info({table})").fetchall()
+        if not columns:
+            raise ValueError(f"the table {table} is missing")
+        keys = ", ".join(name for _, name, *_, key in columns if key)
+        cases = " ".join(
+            f"WHEN typeof({name}) NOT IN ('{type_.lower()}', 'null')"
+            f" THEN 'the {name} is ' || typeof({name})"
+            for _, name, type_, *_ in columns
+        )
+        query = f"SELECT CASE {cases} END AS wrong, {keys} FROM {table} WHERE wrong IS NOT NULL"  # noqa: S608
+        for wrong, *values in connection.execute(query):
+            row = ", ".join(f"{value!r:.40}" for value in values)
+            raise ValueError(f"{wrong} in the row {row} of the table {table}")
 
 
 @cache
-def _columns() -> dict[str, list[tuple[str, str, bool, bool]]]:
-    """Return name, type, whether it may be NULL and whether it is a key, of columns by table."""
+def _declared() -> frozenset[tuple[str, str, str | None]]:
+    """Return kind, name and declaration of all that a store has, as SQLite keeps them."""
     with closing(sqlite3.connect(":memory:")) as made:
         made.executescript(TABLES)
-        tables = made.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
-        return {
-            table: [
-                (name, kind.lower(), not (needed or key), bool(key))
-                for _, name, kind, needed, _, key in made.execute(f"PRAGMA table_info({table})")
-            ]
-            for (table,) in tables
-        }
-
-
-def _misfit(columns: list[tuple[str, str, bool, bool]]) -> str:
-    """Return an SQL expression that says what is wrong with a row, or is NULL."""
-    null = {True: ", 'null'", False: ""}
-    cases = " ".join(
-        f"WHEN typeof({name}) NOT IN ('{kind}'{null[optional]})"
-        f" THEN 'the {name} is ' || typeof({name})"
-        for name, kind, optional, _ in columns
-    )
-    return f"CASE {cases} END"
+        return frozenset(made.execute("SELECT type, name, sql FROM sqlite_master"))
 
 
 def create(connection: sqlite3.Connection) -> None:

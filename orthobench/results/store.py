@@ -6,36 +6,27 @@ at most the cells in flight. What a suite planned is kept too, so that missing r
 
 from __future__ import annotations
 
-import hashlib
-import json
 import sqlite3
-import struct
-import time
-import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
-from typing import Any, TypeVar
+from typing import Any
 
 from orthobench.contract.exhibits import Exhibit
 from orthobench.errors import StoreError
 from orthobench.harness.cell import Cell
+from orthobench.harness.identity import Identity
 from orthobench.harness.suite import Suite
 from orthobench.harness.trace import Outcome
-from orthobench.results import checks, exhibit_rows, merging, rows, schema
-from orthobench.results.reported import Reported, reported
+from orthobench.results import checks, schema
+from orthobench.results.rows import Reader, Session, Writer
 from orthobench.results.runs import Run
-from orthobench.tools.files import alone, refuse_link
+from orthobench.tools.files import exclusive_lock, refuse_link
 
 FILE = "results.sqlite"
 """The default file name of a store."""
-
-T = TypeVar("T")
-
-PARTS = ("exhibit", "trace", "result")
-"""The tables of what a cell gave."""
 
 
 class Store:
@@ -69,12 +60,12 @@ class Store:
             if fresh:
                 path.parent.mkdir(parents=True, exist_ok=True)
             if write:
-                opened.enter_context(alone(path, _written(path)))
+                opened.enter_context(exclusive_lock(path, _written(path)))
             self._connection = schema.opened(path, write)
             opened.callback(lambda: self._connection.close())
             self._prepare(fresh, write)
             self._opened = opened.pop_all()
-        self._texts = rows.Texts(self._connection)
+        self._writer = Writer(self._connection)
 
     def _prepare(self, fresh: bool, write: bool) -> None:
         connection = self._connection
@@ -107,21 +98,17 @@ class Store:
     def begin(self, suite: Suite, planned: Sequence[Cell], command: str, environment: Any) -> int:
         """Record that a session of a suite begins, and what it plans; return the session's id."""
         with self._transaction() as connection:
-            session = connection.execute(
-                "INSERT INTO session (suite, text, command, environment, started)"
-                " VALUES (?, ?, ?, ?, ?)",
-                (suite.name, suite.text, command, json.dumps(environment), _now()),
-            ).lastrowid
-            connection.execute(
-                "DELETE FROM plan WHERE suite = ?", (self._texts.number(suite.name),)
-            )
+            session = self._writer.session({
+                "suite": suite.name, "text": suite.text, "command": command,
+                "environment": environment, "started": _now(), "ended": None,
+            })  # fmt: skip
+            number = self._writer.text(suite.name)
+            connection.execute("DELETE FROM plan WHERE suite = ?", (number,))
             self._plan(suite.name, planned)
             connection.execute(
-                "DELETE FROM cell WHERE id NOT IN (SELECT cell FROM result)"
+                "DELETE FROM cell WHERE id NOT IN (SELECT cell FROM run)"
                 " AND id NOT IN (SELECT cell FROM plan)"
             )
-        if session is None:
-            raise StoreError(f"the store {self.path} gave the session no number")
         return session
 
     def plan(self, suite: str, planned: Iterable[Cell]) -> None:
@@ -130,11 +117,8 @@ class Store:
             self._plan(suite, planned)
 
     def _plan(self, suite: str, planned: Iterable[Cell]) -> None:
-        self._connection.executemany(
-            "INSERT OR IGNORE INTO plan (suite, problem, solver, position, cell, tuned, levels)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?)",
-            (rows.plan_row(self._texts, suite, self._number(p), p) for p in planned),
-        )
+        for cell in planned:
+            self._writer.plan(suite, Run.of(cell), cell.position)
 
     def end(self, session: int) -> None:
         """Record that a session went through."""
@@ -143,57 +127,55 @@ class Store:
 
     def known(self, keys: Iterable[str]) -> set[str]:
         """Return those of `keys` whose cells are finished."""
-        query = "SELECT 1 FROM result WHERE cell = (SELECT id FROM cell WHERE key = ?)"
+        query = "SELECT 1 FROM run WHERE cell = (SELECT id FROM cell WHERE key = ?)"
         return {key for key in keys if self._read(query, (bytes.fromhex(key),))}
 
-    def contents(self) -> dict[str, Any]:
+    def contents(self) -> dict[str, Identity]:
         """Return what the result of each finished cell depends on, by key."""
-        with self._reported():
-            return {key.hex(): content for key, content in merging.contents(self._connection)}
+        return {run.key: run.identity for run in self.runs()}
 
-    def reported(self) -> list[Reported]:
-        """Return the finished cells, whatever suite planned them, each with its result.
+    def runs(self) -> Iterator[Run]:
+        """Yield the finished runs, whatever suite planned them, with the catalogue's names.
 
         Raises
         ------
         StoreError
-            Where a key is not the digest of its content, or a result not what was written.
+            Where a key is not the digest of its content, or a run not what was written.
         """
-        with self._snapshot() as connection:
-            return list(reported(connection, f"the store {self.path}"))
+        with self._snapshot() as reader:
+            yield from reader.finished()
 
-    def checksums(self) -> dict[str, str]:
-        """Return what changes with the result of each finished cell, by key."""
-        query = "SELECT key, checksum FROM cell JOIN result ON result.cell = cell.id"
-        return {key.hex(): check.hex() for key, check in self._read(query)}
+    def sessions(self) -> dict[int, Session]:
+        """Return the sessions by number, as `session` returns them."""
+        with self._snapshot() as reader:
+            return reader.sessions()
 
     def merge(self, other: Path) -> int:
-        """Add the cells of another store that are not here, with its plans and sessions.
+        """Add the runs of another store that are not here, with its plans and sessions.
 
         In one transaction; where a suite is planned in both, what only the other plans is added.
+        All that is read of the other is checked.
 
         Returns
         -------
         int
-            How many finished cells were added.
+            How many finished runs were added.
 
         Raises
         ------
         StoreError
             Where the other is no store, or has anything that is not what was written.
         """
-        where = f"the store {other}"
-        with Store(other) as theirs, theirs._snapshot() as source, self._transaction() as mine:
-            sessions = merging.copy_sessions(theirs._told(merging.sessions(source)), mine)
-            finished = theirs._told(merging.finished(source, where, sessions))
-            count = merging.copy(finished, sessions, mine, self._texts)
-            merging.copy_plans(theirs._told(merging.plans(source, where)), mine, self._texts)
+        # what is read of the other is in its own methods, so that an error names the right store
+        with Store(other) as theirs, theirs._snapshot(), self._transaction():
+            sessions = {n: self._writer.session(one) for n, one in theirs.sessions().items()}
+            count = 0
+            for run in theirs.runs():
+                exhibits = theirs.exhibits([run.key])[run.key]
+                count += self._writer.run(sessions[run.session], run, exhibits)
+            for suite in theirs.suites():
+                self._writer.plan_behind(suite, theirs.records(suite))
         return count
-
-    def _told(self, rows: Iterator[T]) -> Iterator[T]:
-        """Yield what is read of this store, with errors that name it."""
-        with self._reported():
-            yield from rows
 
     def add(self, session: int, finished: Iterable[tuple[Cell, Outcome]]) -> None:
         """Write finished cells, all in one transaction, so that the disk is waited for once.
@@ -202,24 +184,13 @@ class Store:
         """
         with self._transaction():
             for cell, outcome in finished:
-                self._add(session, cell, outcome)
-
-    def _add(self, session: int, cell: Cell, outcome: Outcome) -> None:
-        number, key, now = self._number(cell), bytes.fromhex(cell.key), round(time.time())
-        result, block = rows.result_row(self._texts, key, outcome, cell.problem.primary, now)
-        exhibits = exhibit_rows.rows_of(outcome.exhibits)
-        merging.add_result(self._connection, (number, session, *result), block, exhibits)
-
-    def _number(self, cell: Cell) -> int:
-        return merging.cell_number(
-            self._connection, self._texts, cell.key, rows.split(cell.content), rows.metrics_of(cell)
-        )
+                self._writer.run(session, Run.of(cell, outcome), outcome.exhibits)
 
     def discard(self, keys: Iterable[str]) -> None:
         """Remove what cells gave, so that they run again."""
         with self._transaction() as connection:
             for key in keys:
-                for part in PARTS:
+                for part in ("exhibit", "run"):
                     connection.execute(
                         f"DELETE FROM {part} WHERE cell = (SELECT id FROM cell WHERE key = ?)",  # noqa: S608
                         (bytes.fromhex(key),),
@@ -227,38 +198,23 @@ class Store:
 
     def suites(self) -> list[str]:
         """Return the names of the suites that were run on this store, the latest last."""
-        found = self._read("SELECT suite FROM session GROUP BY suite ORDER BY max(id)")
-        return [name for (name,) in found]
+        query = "SELECT suite FROM session GROUP BY suite ORDER BY max(id)"
+        return [name for (name,) in self._read(query)]
 
-    def session(self, suite: str) -> dict[str, Any]:
+    def session(self, suite: str) -> Session:
         """Return the latest session of a suite: text, command, environment, start and end."""
-        columns = ("text", "command", "environment", "started", "ended")
-        query = f"SELECT {', '.join(columns)} FROM session WHERE suite = ? ORDER BY id DESC LIMIT 1"  # noqa: S608
-        with self._reported():
-            found = self._read(query, (suite,))[0]
-            environment = checks.session(*found)
-            return {**dict(zip(columns, found, strict=True)), "environment": environment}
+        return [one for one in self.sessions().values() if one["suite"] == suite][-1]
 
     def records(
         self, suite: str, problem: str | None = None, solver: str | None = None
     ) -> list[Run]:
-        """Return every planned cell of a suite, in its order; those not run yet are missing.
+        """Return every planned run of a suite, in its order; those not run yet are missing.
 
-        With the label of a problem, or also of a solver, only the cells of these. Their traces are
-        unpacked on first use. 100,000 of 30 checkpoints and 6 metrics take 3 s and 400 MB.
+        With the label of a problem, or also of a solver, only the runs of these. Their traces are
+        unpacked on first use. 100,000 of 30 checkpoints and 6 metrics take 4 s and 400 MB.
         """
-        with self._snapshot() as connection:
-            reader = rows.Reader(rows.Stored.read(connection), f"the store {self.path}")
-            labels = [label for label in (suite, problem, solver) if label is not None]
-            return list(reader.records(connection.execute(rows.planned(len(labels)), labels)))
-
-    def fingerprint(self, suite: str) -> str:
-        """Return a digest of the plan of a suite and of the checksums of its results."""
-        found = hashlib.sha256()
-        with self._snapshot() as connection:
-            for row in connection.execute(rows.FINGERPRINT, (suite,)):
-                found.update(repr(row).encode())
-        return found.hexdigest()[:16]
+        with self._snapshot() as reader:
+            return list(reader.planned(suite, *(x for x in (problem, solver) if x is not None)))
 
     def exhibits(self, keys: Iterable[str]) -> dict[str, dict[str, Exhibit]]:
         """Return what the cells with these keys exhibit, by name; empty where they do nothing.
@@ -268,8 +224,8 @@ class Store:
         StoreError
             Where an exhibit is damaged; names its cell.
         """
-        with self._reported():
-            return exhibit_rows.read(self._connection, keys, f"the store {self.path}")
+        with self._snapshot() as reader:
+            return dict(reader.exhibits(keys))
 
     def _read(self, query: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         # all at once: a cursor that is left open outlives the connection
@@ -277,14 +233,14 @@ class Store:
             return self._connection.execute(query, values).fetchall()
 
     @contextmanager
-    def _snapshot(self) -> Iterator[sqlite3.Connection]:
+    def _snapshot(self) -> Iterator[Reader]:
         """Read all as it is at one time, whatever another process writes meanwhile."""
         with self._reported():
-            self._connection.execute("BEGIN")
+            self._connection.execute("SAVEPOINT reading")
             try:
-                yield self._connection
+                yield Reader(self._connection, f"the store {self.path}")
             finally:
-                self._connection.rollback()
+                self._connection.execute("RELEASE reading")
 
     @contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:
@@ -295,7 +251,7 @@ class Store:
                 yield self._connection
                 self._connection.execute("COMMIT")
             except BaseException:
-                self._texts.forget()
+                self._writer.forget()
                 self._connection.rollback()
                 raise
 
@@ -308,10 +264,7 @@ class Store:
             if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_INTERRUPT:
                 raise KeyboardInterrupt from error
             raise StoreError(f"cannot use the store {self.path}: {error}") from error
-        except (
-            ValueError, LookupError, TypeError, AttributeError, OverflowError, RecursionError,
-            struct.error, zlib.error,
-        ) as error:  # fmt: skip
+        except checks.ERRORS as error:
             said = " ".join(str(error).split())
             raise StoreError(
                 f"the store {self.path} is damaged ({said:.400}); restore a copy or start anew"

@@ -106,6 +106,11 @@ class Trace(Sequence[Checkpoint]):
         return Checkpoint(times[0], times[1], Work(*counts), named)
 
     @property
+    def packed(self) -> tuple[tuple[str, ...], bytes]:
+        """The names of the metrics, and the block as it is in the store."""
+        return self._names, self._block
+
+    @property
     def finite(self) -> bool:
         """Whether all values of all metrics that were reported are finite."""
         values = self._columns[2]
@@ -164,8 +169,8 @@ def read(trace: Sequence[Checkpoint], value: Callable[[Checkpoint], float]) -> A
         Reads it off a checkpoint, by arithmetic that arrays can do as well.
     """
     if isinstance(trace, Trace):
-        found = np.asarray(value(trace.columns), dtype=np.float64)
-        return found if found.ndim else np.full(len(trace), found)
+        values = np.asarray(value(trace.columns), dtype=np.float64)
+        return values if values.ndim else np.full(len(trace), values)
     return np.array([value(mark) for mark in trace], dtype=np.float64)
 
 
@@ -183,6 +188,8 @@ def packed(trace: Sequence[Checkpoint]) -> tuple[tuple[str, ...], bytes]:
     nanoseconds, metrics bit for bit; the bytes of a column are grouped by their place in the
     number, the better to be compressed.
     """
+    if isinstance(trace, Trace):
+        return trace.packed
     names = tuple(dict.fromkeys(name for mark in trace for name in mark.metrics))
     kept = trace[:-1]
     numbers = [
@@ -244,8 +251,8 @@ def _schedule() -> bytes:
 
 
 def _absent(values: Array) -> NDArray[np.bool_]:
-    found: NDArray[np.bool_] = values.view("<u8") == ABSENT.view("<u8")
-    return found
+    mask: NDArray[np.bool_] = values.view("<u8") == ABSENT.view("<u8")
+    return mask
 
 
 def _planes(column: NDArray[np.int64] | Array) -> bytes:

@@ -18,6 +18,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -28,7 +29,8 @@ from orthobench.harness.identity import canonical
 from orthobench.harness.stopping import RunStatus, Termination
 from orthobench.harness.suite import END
 from orthobench.results.runs import ProblemInfo, Run
-from orthobench.results.scoring import scoring
+from orthobench.results.traces import read
+from orthobench.tools.arrays import Array
 from orthobench.tools.collections import grouped
 
 
@@ -173,6 +175,70 @@ def choose(
     return entries
 
 
+def average(record: Run, metric: str, horizon: float | None = None) -> float:
+    """Return the average of a metric over a run: the trapezoidal rule over the samples drawn.
+
+    Checkpoints are spaced geometrically, so each counts by the samples around it. Steps stand
+    in for samples where the method draws none.
+
+    Parameters
+    ----------
+    record : Run
+    metric : str
+    horizon : float, optional
+        Average up to this many samples; a run that ended sooner keeps its last value.
+
+    Returns
+    -------
+    float
+        Infinite where the run failed or is absent, or the metric is not finite or not reported
+        at a checkpoint; NaN where it is not reported at the last.
+    """
+    if not (record.ok and record.trace):
+        return math.inf
+    if metric not in record.trace[-1].metrics:
+        return math.nan
+    values = read(record.trace, lambda mark: mark.metrics.get(metric, math.nan))
+    if not np.isfinite(values).all():
+        return math.inf
+    at = _effort(record)
+    if horizon is not None and horizon > at[-1]:
+        at, values = np.append(at, horizon), np.append(values, values[-1])
+    span = at[-1] - at[0]
+    if span <= 0:
+        return float(values[-1])
+    return float(np.diff(at) @ (values[1:] + values[:-1]) / (2 * span))
+
+
+def last(record: Run, metric: str) -> float:
+    """Return the final value of a metric.
+
+    Returns
+    -------
+    float
+        Infinite where the run failed or is absent, or the metric is not finite; NaN where it is
+        not reported.
+    """
+    if not (record.ok and record.trace):
+        return math.inf
+    value = record.trace[-1].metrics.get(metric)
+    return math.nan if value is None else value if math.isfinite(value) else math.inf
+
+
+def _effort(record: Run) -> Array:
+    """Return the samples drawn so far, or where none are drawn the steps, at all checkpoints."""
+    if record.trace[-1].work.samples > 0:
+        return read(record.trace, lambda mark: mark.work.samples)
+    return read(record.trace, lambda mark: mark.work.steps)
+
+
+def _scoring(level: Level | None, by: str, runs: Sequence[Run]) -> Callable[[Run, str], float]:
+    """Return what scores a run: a metric at the end, or averaged up to where the longest ended."""
+    if level or by == END:
+        return last
+    return partial(average, horizon=max((_effort(r)[-1] for r in runs if r.trace), default=0.0))
+
+
 def _finished(records: Iterable[Run]) -> tuple[Run, ...]:
     return tuple(record for record in records if record.stop.status is not RunStatus.MISSING)
 
@@ -193,10 +259,10 @@ def _entry(
         canonical(group[0].solver.tuned): _by_seed(group)
         for group in grouped(records, lambda r: canonical(r.solver.tuned)).values()
     }
-    tuned_on = _common_seeds(runs.values()) if len(runs) > 1 else ()
-    tuned_on = tuned_on or seeds
+    shared = set.intersection(*map(set, runs.values())) if len(runs) > 1 else ()
+    tuned_on = tuple(sorted(shared)) or seeds
     compared = [r for of_trial in runs.values() for s, r in of_trial.items() if s in tuned_on]
-    score = scoring(len(runs), by, level, compared)
+    score = (lambda *_: math.nan) if len(runs) == 1 else _scoring(level, by, compared)
     tried = grouped(compared, lambda r: canonical(r.solver.tuned)).values()
     trials = tuple(
         sorted((_trial(group, tuned_on, score) for group in tried), key=lambda t: _order(t.tuned))
@@ -210,12 +276,6 @@ def _entry(
     facts, solver = records[0].problem, records[0].solver.label
     problem = f"{facts.label}, {level}" if level else facts.label
     return SolverResult(problem, solver, best.tuned, chosen, trials, seeds, level, tuned_on, by)
-
-
-def _common_seeds(runs: Iterable[Mapping[int, Run]]) -> tuple[int, ...]:
-    """Return the seeds that all trials are planned on."""
-    first, *others = map(set, runs)
-    return tuple(sorted(first.intersection(*others)))
 
 
 def _best_at(level: Level, trials: Sequence[Trial], planned: int) -> tuple[Trial, str]:
@@ -240,8 +300,8 @@ def _reached(trial: Trial, metric: str) -> float:
 def _unkept(level: Level, nearest: Trial, reached: float) -> str:
     marks = [record.trace[-1] for record in nearest.records if record.trace]
     if marks and level.metric not in marks[0].metrics:
-        known = ", ".join(marks[0].metrics)
-        return f"its judge does not report {level.metric!r}; it reports {known}"
+        reported = ", ".join(marks[0].metrics)
+        return f"its judge does not report {level.metric!r}; it reports {reported}"
     return f"no trial keeps {level}: the nearest ends at {reached:.4g}"
 
 
@@ -268,9 +328,9 @@ def _check_names(records: Sequence[Run]) -> None:
 
 
 def _by_seed(records: Sequence[Run]) -> dict[int, Run]:
-    found: dict[int, Run] = {}
+    runs: dict[int, Run] = {}
     for record in records:
-        other = found.setdefault(record.seed, record)
+        other = runs.setdefault(record.seed, record)
         if other.key != record.key:
             raise UsageError(
                 f"two different cells are both called {record.problem.label!r}, "
@@ -278,7 +338,7 @@ def _by_seed(records: Sequence[Run]) -> dict[int, Run]:
                 f"seed {record.seed} ({other.key[:12]} and {record.key[:12]}): "
                 "compare them one at a time, or give them labels of their own"
             )
-    return found
+    return runs
 
 
 def _best(trials: Sequence[Trial], planned: int) -> Trial:
@@ -288,15 +348,13 @@ def _best(trials: Sequence[Trial], planned: int) -> Trial:
     if unmeasured:
         record = unmeasured[0].records[0]
         raise untunable(record.solver.label, record.problem.label, record.problem.tuned_by)
-    return min(trials, key=lambda t: (t.score, _refused(t), _failures(t, planned)))
+    return min(trials, key=lambda trial: _rank(trial, planned))
 
 
-def _refused(trial: Trial) -> bool:
-    return any(record.stop.status is RunStatus.REFUSED for record in trial.records)
-
-
-def _failures(trial: Trial, planned: int) -> int:
-    return planned - sum(record.ok for record in trial.records)
+def _rank(trial: Trial, planned: int) -> tuple[float, bool, int]:
+    """Return what is smallest of the best trial: its score, whether refused, runs that failed."""
+    refused = any(record.stop.status is RunStatus.REFUSED for record in trial.records)
+    return trial.score, refused, planned - sum(record.ok for record in trial.records)
 
 
 def _order(tuned: Mapping[str, Any]) -> list[tuple[bool, Any]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
@@ -160,32 +160,6 @@ def _placed(values: Array, upto: NDArray[np.intp], place: int) -> Array:
     column = (upto <= place).sum(axis=1, keepdims=True)
     found: Array = np.take_along_axis(values, column, axis=1)[:, 0]
     return found
-
-
-def contrast(
-    a: ArrayLike, b: ArrayLike, of: Callable[[Array, Array], Array]
-) -> tuple[float, tuple[float, float]]:
-    """Return a function of two medians, with its bootstrap interval over common seeds.
-
-    Parameters
-    ----------
-    a, b : array_like, shape (n,)
-        Values of the same seeds, n > 1; NaN counts as positive infinity.
-    of : callable
-        The vectorised function of the medians of a and b, such as `numpy.subtract`.
-
-    Returns
-    -------
-    (float, (float, float))
-        The value, and its 95 % expanded percentile interval; see `intervals`.
-    """
-    pair = np.stack([bounded(a), bounded(b)])
-    n = pair.shape[1]
-    drawn = np.random.default_rng(0).integers(0, n, (RESAMPLES, n))
-    tail = (1 - expanded_level(0.95, n)) / 2
-    low, high = np.quantile(of(*np.median(pair[:, drawn], axis=-1)), [tail, 1 - tail])
-    value, low, high = restored(np.array([of(*np.median(pair, axis=-1)), low, high])).tolist()
-    return value, (low, high)
 
 
 def expanded_level(level: float, n: int) -> float:

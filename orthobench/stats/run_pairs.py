@@ -246,6 +246,9 @@ def _unlike(base: Run, head: Run) -> Finding | None:
     if base.problem.primary != head.problem.primary:
         metrics = f"BASE is judged by {base.problem.primary}, HEAD by {head.problem.primary}"
         return Finding(Change.NONE, explanation=metrics)
+    if "seconds" in base.budget:
+        why = "its budget is in seconds, so that its results depend on the machine"
+        return Finding(Change.NONE, explanation=why)
     if dict(base.budget) != dict(head.budget):
         budgets = f"the budgets are unequal: {_limits(base)} and {_limits(head)}"
         return Finding(Change.NONE, explanation=budgets)

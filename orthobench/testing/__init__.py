@@ -31,11 +31,10 @@ from orthobench.testing.check import (
     NotConforming,
     Outcome,
     Result,
-    raise_failed,
+    require,
 )
-from orthobench.testing.check_of_flops import check_flops
-from orthobench.testing.counting_array import counted, counting
-from orthobench.testing.examples import example
+from orthobench.testing.flop_counting import check_flops, counted, counting
+from orthobench.testing.short_runs import example
 
 __all__ = [
     "Check",
@@ -99,10 +98,8 @@ def check_solver(
     ['flops']
     """
     small = example(solver) if instance is None else instance
-    return raise_failed(
-        f"solver {solver.name}",
-        [check.result(solver, small) for check in checks_of_solvers.checks(solver, plain)],
-    )
+    checks = checks_of_solvers.checks(solver, plain)
+    return _passed(f"solver {solver.name}", [check.result(solver, small) for check in checks])
 
 
 def check_problem(problem: AnyProblem) -> tuple[Result, ...]:
@@ -123,6 +120,13 @@ def check_problem(problem: AnyProblem) -> tuple[Result, ...]:
     NotConforming
         Where any check fails; says of each what was seen, and what to do.
     """
-    return raise_failed(
-        f"problem {problem.name}", [check.result(problem) for check in problem_checks()]
-    )
+    results = [check.result(problem) for check in problem_checks()]
+    return _passed(f"problem {problem.name}", results)
+
+
+def _passed(subject: str, results: list[Result]) -> tuple[Result, ...]:
+    """Return the results of a subject's checks, or raise one error about all that failed."""
+    failed = [f"  {r.check}: {r.message}" for r in results if r.outcome is Outcome.FAILED]
+    lines = "\n".join([f"{subject} fails {len(failed)} of {len(results)} checks", *failed])
+    require(not failed, lines, "Correct them in this order")
+    return tuple(results)

@@ -17,8 +17,8 @@ from orthobench.harness.identity import label
 from orthobench.registry.plugins import GROUP, Plugin, Registry
 from orthobench.testing import checks_of_problems, checks_of_solvers
 from orthobench.testing.check import Check, NotCheckable, Outcome, Result
-from orthobench.testing.examples import example
 from orthobench.testing.shared_checks import captured
+from orthobench.testing.short_runs import example
 from orthobench.tools.datasets import offline
 
 Plain: TypeAlias = Mapping[str, AnySolver]
@@ -131,10 +131,11 @@ def cases(package: str, registry: Registry, plain: Plain = _NONE) -> Iterator[Ca
     plugins = plugins_of(package, registry)
     own = [p.item for p in registry.problems.values() if p.plugin in plugins]
     checkable = [item for item in own if not any(p.required for p in parameters_of(item))]
-    for known in (registry.solvers, registry.problems):
-        for name, provided in known.items():
-            if provided.plugin in plugins:
-                yield from _of_class(name, provided.item, plain, checkable)
+    for items in (registry.solvers, registry.problems):
+        for name, first in items.items():
+            for provided in first.all:
+                if provided.plugin in plugins:
+                    yield from _of_class(name, provided.item, plain, checkable)
 
 
 def plugins_of(package: str, registry: Registry) -> list[Plugin]:
@@ -145,23 +146,21 @@ def plugins_of(package: str, registry: Registry) -> list[Plugin]:
     UsageError
         On an unknown name, where it suggests the nearest, and on a plugin that cannot be loaded.
     """
-    modules = {point.name: point.module for point in entry_points(group=GROUP)}
     names = {
-        plugin: {plugin.name, modules.get(plugin.name, plugin.name), plugin.distribution}
+        plugin: [plugin.name, plugin.module.partition(":")[0], plugin.distribution]
         for plugin in registry.plugins
     }
-    found = [plugin for plugin, known in names.items() if _normal(package) in map(_normal, known)]
-    if found:
-        return found
+    if meant := [p for p, own in names.items() if _normal(package) in map(_normal, own)]:
+        return meant
+    modules = {point.name: point.module for point in entry_points(group=GROUP)}
     for name, why in registry.broken.items():
         if _normal(package) in (_normal(name), _normal(modules.get(name, name))):
             raise UsageError(f"plugin {name!r} does not load: {why}")
-    every = {name for known in names.values() for name in known if name}
+    every = {name for own in names.values() for name in own if name}
     error = unknown("plugin, module or distribution", package, every)
-    entry_point = f'[project.entry-points.{GROUP}], my-plugin = "my_module"'
     raise UsageError(
         f"{error}; a package without an entry point must declare one in pyproject.toml: "
-        f"{entry_point}"
+        f'[project.entry-points.{GROUP}], my-plugin = "my_module"'
     )
 
 

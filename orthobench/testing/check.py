@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any
@@ -26,6 +26,12 @@ class NotConforming(AssertionError):  # noqa: N818 - it is about the plugin, not
     def __init__(self, observed: str, remedy: str) -> None:
         super().__init__(f"{observed}. {remedy}.")
         self.observed, self.remedy = observed, remedy
+
+
+def require(condition: object, observed: str, remedy: str) -> None:
+    """Raise `NotConforming` where a condition does not hold."""
+    if not condition:
+        raise NotConforming(observed, remedy)
 
 
 class NotCheckable(SkipTest):
@@ -98,7 +104,10 @@ class Check:
         except NotCheckable:
             raise
         except Exception as error:
-            self._blame_prerequisites(subject, error)
+            for other in self.prerequisites:
+                if other.result(*subject).outcome is Outcome.FAILED:
+                    reason = f"the check {other.name!r} fails, which comes first"
+                    raise NotCheckable(reason) from error
             raise _not_conforming(error, self.name) from error
 
     def result(self, *subject: Any) -> Result:
@@ -111,12 +120,6 @@ class Check:
             return Result(self.name, Outcome.FAILED, str(fault))
         return Result(self.name, Outcome.PASSED)
 
-    def _blame_prerequisites(self, subject: Sequence[Any], error: Exception) -> None:
-        for other in self.prerequisites:
-            if other.result(*subject).outcome is Outcome.FAILED:
-                reason = f"the check {other.name!r} fails, which comes first"
-                raise NotCheckable(reason) from error
-
 
 def _not_conforming(error: Exception, check: str) -> NotConforming:
     """Return the error of a check; any other than its own was raised by what is checked."""
@@ -128,18 +131,3 @@ def _not_conforming(error: Exception, check: str) -> NotConforming:
     else:
         remedy = "See the traceback, and make it run on what it is given"
     return NotConforming(f"it raised an error in the check {check!r}: {text}", remedy)
-
-
-def raise_failed(subject: str, results: Sequence[Result]) -> tuple[Result, ...]:
-    """Return the results of a subject's checks, or raise one error about all that failed.
-
-    Raises
-    ------
-    NotConforming
-    """
-    failed = [result for result in results if result.outcome is Outcome.FAILED]
-    if not failed:
-        return tuple(results)
-    lines = [f"{subject} fails {len(failed)} of {len(results)} checks"]
-    lines += [f"  {result.check}: {result.message}" for result in failed]
-    raise NotConforming("\n".join(lines), "Correct them in this order")

@@ -111,7 +111,7 @@ def _check_readings(seen: int, steps: int, allowed: float) -> None:
         raise NotConforming(
             f"{steps} steps bring {seen} values back to the host, where its readings allow "
             f"{1 + steps * allowed:.0f}: on a device each one waits for it",
-            "Keep them in arrays, see orthobench.tools.scalars and EndingState, or raise readings",
+            "Keep them in arrays, see orthobench.tools.arrays and EndingState, or raise readings",
         )
 
 

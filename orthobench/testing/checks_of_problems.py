@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,14 +13,23 @@ from orthobench.contract.problem import AnyInstance, AnyProblem, Instance, Solut
 from orthobench.errors import DataError, UsageError
 from orthobench.harness.executors.messages import packed
 from orthobench.harness.judging import FEASIBLE
-from orthobench.testing import shared_checks
-from orthobench.testing.check import Check, NotCheckable, NotConforming
+from orthobench.testing.check import Check, NotCheckable, NotConforming, require
 from orthobench.testing.object_graph import arrays, walk
-from orthobench.testing.shared_checks import check_parameters, check_recipe
+from orthobench.testing.shared_checks import (
+    PARAMETERS,
+    RECIPE,
+    check_global_random,
+    check_parameters,
+    check_recipe,
+    check_silent,
+)
 from orthobench.tools.arrays import Array
 from orthobench.tools.geometry import random_point
 
 SEED = 0
+
+NOTHING = np.empty((0, 0, 0, 0))
+"""In place of an array that one instance lacks."""
 
 PIECES = (1, 6, 13)
 """Numbers of samples that are taken at once, to see whether the samples depend on them."""
@@ -26,15 +37,14 @@ PIECES = (1, 6, 13)
 
 def check_builds(problem: AnyProblem) -> None:
     """Raise where `build` does not return an instance with an oracle of the type announced."""
-    instance = _built(problem)
-    oracle = instance.oracle
-    if not isinstance(oracle, problem.offers):
-        actual, announced = type(oracle).__name__, problem.offers.__name__
-        observed = f"the oracle is a {actual}, and `offers` is {announced}"
-        raise NotConforming(observed, "Set `offers` to the type of the oracle")
-    if not 1 <= oracle.k <= oracle.n:
-        observed = f"the oracle has n = {oracle.n} and k = {oracle.k}"
-        raise NotConforming(observed, "Set the shape (n, k) of the point sought, 1 <= k <= n")
+    oracle = _built(problem).oracle
+    actual, announced = type(oracle).__name__, problem.offers.__name__
+    observed = f"the oracle is a {actual}, and `offers` is {announced}"
+    right = isinstance(oracle, problem.offers)
+    require(right, observed, "Set `offers` to the type of the oracle")
+    observed = f"the oracle has n = {oracle.n} and k = {oracle.k}"
+    remedy = "Set the shape (n, k) of the point sought, 1 <= k <= n"
+    require(1 <= oracle.k <= oracle.n, observed, remedy)
 
 
 def check_judge(problem: AnyProblem) -> None:
@@ -43,31 +53,27 @@ def check_judge(problem: AnyProblem) -> None:
     point = _point(instance, 0)
     before = point.copy()
     violation = instance.violation(Solution(point))
-    if not violation <= FEASIBLE:
-        observed = f"a random orthonormal point violates the constraint by {violation:.2g}"
-        raise NotConforming(observed, "Pass the family's constraint to Instance(violation=...)")
-    metrics = dict(instance.measure(Solution(point)))
-    _check_metrics(problem, metrics)
-    if unknown := set(instance.best) - set(metrics):
-        observed = f"`best` has {', '.join(sorted(unknown))}, which the judge does not report"
-        raise NotConforming(observed, "Name metrics of the judge in `best`")
-    if not np.array_equal(point, before):
-        raise NotConforming("the judge writes into the solution", "Copy what it changes")
-    if dict(instance.measure(Solution(point))) != metrics:
-        raise NotConforming(
-            "the judge reports other metrics when it measures the same solution again",
-            "Draw whatever is random in `build`, from the generator given there",
-        )
-
-
-def _check_metrics(problem: AnyProblem, metrics: dict[str, Any]) -> None:
-    if problem.primary not in metrics:
-        observed = f"the primary metric {problem.primary!r} is not among {', '.join(metrics)}"
-        raise NotConforming(observed, "Set `primary` to the metric that solvers are ranked by")
+    observed = f"a random orthonormal point violates the constraint by {violation:.2g}"
+    remedy = "Pass the family's constraint to Instance(violation=...)"
+    require(violation <= FEASIBLE, observed, remedy)
+    metrics: dict[str, Any] = dict(instance.measure(Solution(point)))
+    observed = f"the primary metric {problem.primary!r} is not among {', '.join(metrics)}"
+    remedy = "Set `primary` to the metric that solvers are ranked by"
+    require(problem.primary in metrics, observed, remedy)
     for name, value in metrics.items():
-        if not isinstance(value, float) or not math.isfinite(value):
-            observed = f"the metric {name!r} of a random orthonormal point is {value!r}"
-            raise NotConforming(observed, "Return finite floats: float(...)")
+        observed = f"the metric {name!r} of a random orthonormal point is {value!r}"
+        finite = isinstance(value, float) and math.isfinite(value)
+        require(finite, observed, "Return finite floats: float(...)")
+    unknown = ", ".join(sorted(instance.best.keys() - metrics.keys()))
+    observed = f"`best` has {unknown}, which the judge does not report"
+    require(not unknown, observed, "Name metrics of the judge in `best`")
+    same = np.array_equal(point, before)
+    require(same, "the judge writes into the solution", "Copy what it changes")
+    require(
+        dict(instance.measure(Solution(point))) == metrics,
+        "the judge reports other metrics when it measures the same solution again",
+        "Draw whatever is random in `build`, from the generator given there",
+    )
 
 
 def check_optimum(problem: AnyProblem) -> None:
@@ -78,11 +84,11 @@ def check_optimum(problem: AnyProblem) -> None:
         return
     for seed in range(3):
         value = instance.measure(Solution(_point(instance, seed)))[problem.primary]
-        if value < best - 1e-9 * max(1.0, abs(best)):
-            raise NotConforming(
-                f"a random point has {problem.primary} = {value:.6g}, below the best, {best:.6g}",
-                "Make smaller values better: report a gap or an error, not what is maximized",
-            )
+        require(
+            value >= best - 1e-9 * max(1.0, abs(best)),
+            f"a random point has {problem.primary} = {value:.6g}, below the best, {best:.6g}",
+            "Make smaller values better: report a gap or an error, not what is maximized",
+        )
 
 
 def check_repeats(problem: AnyProblem) -> None:
@@ -91,29 +97,27 @@ def check_repeats(problem: AnyProblem) -> None:
     remedy = "Draw everything random from the generator given to `build`, and keep nothing between"
     ours, theirs = arrays(one.oracle), arrays(other.oracle)
     for path in ours.keys() | theirs.keys():
-        if not _equal(ours.get(path), theirs.get(path)):
-            observed = f"two instances from the same seed differ in oracle{path}"
-            raise NotConforming(observed, remedy)
-    metrics = [dict(instance.measure(Solution(_point(one, 0)))) for instance in (one, other)]
-    if repr(metrics[0]) != repr(metrics[1]):
-        raise NotConforming("the judges of two instances from the same seed disagree", remedy)
+        a, b = ours.get(path, NOTHING), theirs.get(path, NOTHING)
+        observed = f"two instances from the same seed differ in oracle{path}"
+        require(a.shape == b.shape and a.tobytes() == b.tobytes(), observed, remedy)
+    metrics = [repr(dict(each.measure(Solution(_point(one, 0))))) for each in (one, other)]
+    observed = "the judges of two instances from the same seed disagree"
+    require(metrics[0] == metrics[1], observed, remedy)
 
 
 def check_stream(problem: AnyProblem) -> None:
     """Raise where samples depend on how many are taken at once, or are others after `rewind`."""
     instance = _built(problem)
-    oracle = instance.oracle
-    if not hasattr(oracle, "take"):
+    if not hasattr(instance.oracle, "take"):
         return
-    whole = _samples(instance, [sum(PIECES)])
-    if not np.array_equal(whole, _samples(instance, [sum(PIECES)])):
-        observed = "the samples after `rewind` with the same generator are others"
-        remedy = "Go back to the beginning in `rewind`, and draw from its generator alone"
-        raise NotConforming(observed, remedy)
-    if not np.array_equal(whole, _samples(instance, list(PIECES))):
-        pieces = ", ".join(map(str, PIECES))
-        observed = f"samples taken in pieces of {pieces} are others than those taken at once"
-        raise NotConforming(observed, "Draw samples in fixed blocks (orthobench.families.sources)")
+    whole, again = _samples(instance, [sum(PIECES)]), _samples(instance, [sum(PIECES)])
+    observed = "the samples after `rewind` with the same generator are others"
+    remedy = "Go back to the beginning in `rewind`, and draw from its generator alone"
+    require(np.array_equal(whole, again), observed, remedy)
+    pieces = ", ".join(map(str, PIECES))
+    observed = f"samples taken in pieces of {pieces} are others than those taken at once"
+    remedy = "Draw samples in fixed blocks (orthobench.families.sources)"
+    require(np.array_equal(whole, _samples(instance, list(PIECES))), observed, remedy)
 
 
 def check_hidden(problem: AnyProblem) -> None:
@@ -123,11 +127,9 @@ def check_hidden(problem: AnyProblem) -> None:
     judge += [getattr(part, "__self__", None) for part in (instance.measure, instance.exhibits)]
     hidden = {id(part) for part in judge if part is not None}
     for path, item in walk(instance.oracle):
-        if id(item) in hidden:
-            raise NotConforming(
-                f"solvers can reach the judge, by oracle{path}",
-                "Keep the truth, the test data and the metrics out of the oracle",
-            )
+        observed = f"solvers can reach the judge, by oracle{path}"
+        remedy = "Keep the truth, the test data and the metrics out of the oracle"
+        require(id(item) not in hidden, observed, remedy)
 
 
 def check_sent(problem: AnyProblem) -> None:
@@ -138,21 +140,6 @@ def check_sent(problem: AnyProblem) -> None:
         observed = str(error.__cause__ or error)
         remedy = "Give the oracle functions and classes of a module, not of a function"
         raise NotConforming(f"the oracle cannot be pickled: {observed}", remedy) from error
-
-
-def check_global_random(problem: AnyProblem) -> None:
-    """Raise where building and judging change the global random state of NumPy or Python."""
-    shared_checks.check_global_random(lambda: _judged(problem))
-
-
-def check_silent(problem: AnyProblem) -> None:
-    """Raise where building or judging prints or warns."""
-    shared_checks.check_silent(lambda: _judged(problem))
-
-
-def _judged(problem: AnyProblem) -> None:
-    instance = _built(problem)
-    instance.measure(Solution(_point(instance, 0)))
 
 
 def _built(problem: AnyProblem) -> AnyInstance:
@@ -181,25 +168,35 @@ def _samples(instance: AnyInstance, counts: list[int]) -> Array:
     return np.concatenate(taken)
 
 
-def _equal(a: Array | None, b: Array | None) -> bool:
-    return a is not None and b is not None and a.shape == b.shape and a.tobytes() == b.tobytes()
+def _of_call(
+    name: str, requirement: str, function: Callable[[Callable[[], object]], None]
+) -> Check:
+    """Return a check of a call that builds a problem, and judges a point."""
+
+    def judge(problem: AnyProblem) -> object:
+        instance = _built(problem)
+        return instance.measure(Solution(_point(instance, 0)))
+
+    return _check(name, requirement, lambda problem: function(partial(judge, problem)))
+
+
+def _check(name: str, requirement: str, function: Callable[[AnyProblem], None]) -> Check:
+    return Check(name, requirement, function, (BUILDS,))
 
 
 BUILDS = Check("builds", "build returns an instance of the type announced", check_builds)
-IT_BUILDS = (BUILDS,)
-REPEATS = Check("repeats", "the same seed gives the same data", check_repeats, IT_BUILDS)
 
 CHECKS: tuple[Check, ...] = (
     BUILDS,
-    Check("judge", "a random point is feasible, with finite metrics", check_judge, IT_BUILDS),
-    Check("optimum", "no random point is better than the best", check_optimum, IT_BUILDS),
-    REPEATS,
-    Check("stream", "samples do not depend on how they are taken", check_stream, IT_BUILDS),
-    Check("hidden", "solvers cannot reach the judge", check_hidden, IT_BUILDS),
-    Check("sent", "the oracle can be sent to the process of a solver", check_sent, IT_BUILDS),
-    Check("random", "global random states are left as they are", check_global_random, IT_BUILDS),
-    Check("silent", "nothing is printed or warned of", check_silent, IT_BUILDS),
-    Check("parameters", "wrong parameters are refused by name", check_parameters),
-    Check("recipe", "it compares, hashes and pickles by its parameters", check_recipe),
+    _check("judge", "a random point is feasible, with finite metrics", check_judge),
+    _check("optimum", "no random point is better than the best", check_optimum),
+    _check("repeats", "the same seed gives the same data", check_repeats),
+    _check("stream", "samples do not depend on how they are taken", check_stream),
+    _check("hidden", "solvers cannot reach the judge", check_hidden),
+    _check("sent", "the oracle can be sent to the process of a solver", check_sent),
+    _of_call("random", "global random states are left as they are", check_global_random),
+    _of_call("silent", "nothing is printed or warned of", check_silent),
+    Check("parameters", PARAMETERS, check_parameters),
+    Check("recipe", RECIPE, check_recipe),
 )
 """Every check of a problem, in the order in which they are made."""

@@ -1,4 +1,4 @@
-"""The checks of a solver, each on a small instance: `CHECKS`."""
+"""The checks of a solver, each on short runs with a small instance: `CHECKS`."""
 
 from __future__ import annotations
 
@@ -12,143 +12,140 @@ from functools import partial
 import numpy as np
 
 from orthobench.contract.placed_solvers import ArraySolver, SummarySolver
-from orthobench.contract.problem import AnyInstance, Oracle, Solution
+from orthobench.contract.problem import Oracle, Solution
 from orthobench.contract.solver import AnySolver, State, Status
 from orthobench.errors import OrthobenchError
 from orthobench.harness.judging import FEASIBLE
-from orthobench.testing import shared_checks
-from orthobench.testing.check import Check, NotConforming
-from orthobench.testing.check_of_flops import check_flops
+from orthobench.testing.check import Check, NotConforming, require
 from orthobench.testing.check_of_libraries import check_libraries
 from orthobench.testing.checks_of_summaries import SUMMARIES
+from orthobench.testing.flop_counting import check_flops
 from orthobench.testing.object_graph import Snapshot, arrays, nan_data
-from orthobench.testing.shared_checks import time_limit
-from orthobench.testing.short_runs import Run, Runner, difference_of_runs, difference_of_solutions
+from orthobench.testing.shared_checks import (
+    PARAMETERS,
+    RECIPE,
+    check_global_random,
+    check_parameters,
+    check_recipe,
+    check_silent,
+    time_limit,
+)
+from orthobench.testing.short_runs import Run, Runner, difference_of_solutions, require_equal
 from orthobench.tools.arrays import Array
 
 NAN_SECONDS = 30.0
 """The most processor time of a run on NaN: a few steps on a small instance."""
 
 
-def check_runs(solver: AnySolver, instance: AnyInstance) -> None:
+def check_runs(runner: Runner) -> None:
     """Raise where a few steps raise, or do not give a solution of the right kind and shape."""
-    runner = Runner(solver, instance)
     run = runner.start()
-    if not isinstance(run.state, State):
-        raise NotConforming(
-            f"init returns a {type(run.state).__name__}", "Return a State, or a subclass of it"
-        )
+    kind = type(run.state).__name__
+    require(isinstance(run.state, State), f"init returns a {kind}", "Return a State, or a subclass")
     run.advance(runner.steps)
     solution = run.read()
-    if not isinstance(solution, Solution):
-        raise NotConforming(
-            f"solution returns a {type(solution).__name__}",
-            "Return an orthobench.contract.Solution",
-        )
-    shape = (runner.oracle.n, runner.oracle.k)
-    if solution.point.shape != shape or solution.point.dtype != np.float64:
-        observed = f"the point is {solution.point.dtype} of shape {solution.point.shape}"
-        raise NotConforming(observed, f"Return float64 of shape (n, k) = {shape}")
+    observed = f"solution returns a {type(solution).__name__}"
+    require(isinstance(solution, Solution), observed, "Return an orthobench.contract.Solution")
+    point, shape = solution.point, (runner.oracle.n, runner.oracle.k)
+    require(
+        point.shape == shape and point.dtype == np.float64,
+        f"the point is {point.dtype} of shape {point.shape}",
+        f"Return float64 of shape (n, k) = {shape}",
+    )
 
 
-def check_orthonormal(solver: AnySolver, instance: AnyInstance) -> None:
+def check_orthonormal(runner: Runner) -> None:
     """Raise where the solution violates the constraint, at the start or after any chunk."""
-    runner = Runner(solver, instance)
     run = runner.start()
     for count in (0, *runner.pieces()):
         run.advance(count)
-        violation = instance.violation(run.read())
-        if not violation <= FEASIBLE:
-            raise NotConforming(
-                f"the solution at step {run.state.work.steps} violates the constraint by "
-                f"{violation:.2g}; {FEASIBLE:g} is allowed",
-                "Orthonormalize in `solution`, or keep the iterate orthonormal to double "
-                "precision: orthobench.contract.orthonormalize, polar",
-            )
+        violation = runner.instance.violation(run.read())
+        require(
+            violation <= FEASIBLE,
+            f"the solution at step {run.state.work.steps} violates the constraint by "
+            f"{violation:.2g}; {FEASIBLE:g} is allowed",
+            "Orthonormalize in `solution`, or keep the iterate orthonormal to double precision: "
+            "orthobench.contract.orthonormalize, polar",
+        )
 
 
-def check_fresh(solver: AnySolver, instance: AnyInstance) -> None:
+def check_fresh(runner: Runner) -> None:
     """Raise where a solution changes after it was returned, or shares memory with the state."""
-    runner = Runner(solver, instance)
     remedy = "Return copies: Solution(state.U.copy())"
     returned: list[Solution] = []
 
     def read(run: Run) -> None:
-        solution = solver.solution(run.state)
+        solution = runner.solver.solution(run.state)
         returned.extend((copy.deepcopy(solution), solution))
 
     def overwrite(run: Run) -> None:
-        for array in arrays(solver.solution(run.state)).values():
+        for array in arrays(runner.solver.solution(run.state)).values():
             if array.flags.writeable:
                 array.fill(0)
 
     run = runner.interrupted(read)
-    if difference := difference_of_solutions(*returned):
-        raise NotConforming(f"a solution changes when the solver advances: {difference}", remedy)
-    if difference := difference_of_runs(run, runner.interrupted(overwrite)):
-        raise NotConforming(
-            f"writing into a solution changes the rest of the run: {difference}", remedy
-        )
+    changed = difference_of_solutions(*returned)
+    observed = f"a solution changes when the solver advances: {changed}"
+    require(changed is None, observed, remedy)
+    observed = "writing into a solution changes the rest of the run"
+    require_equal(run, runner.interrupted(overwrite), observed, remedy)
 
 
-def check_repeats(solver: AnySolver, instance: AnyInstance) -> None:
+def check_repeats(runner: Runner) -> None:
     """Raise where two runs with the same random streams differ in any bit."""
-    runner = Runner(solver, instance)
-    if difference := difference_of_runs(runner.run(), runner.run()):
-        raise NotConforming(
-            f"two runs from the same seed differ after {runner.steps} steps: {difference}",
-            "Draw from the generator given to `init` alone, keep nothing in the solver or its "
-            "class from run to run, and let no sum depend on threads or on the order of a set",
-        )
+    require_equal(
+        runner.run(),
+        runner.run(),
+        f"two runs from the same seed differ after {runner.steps} steps",
+        "Draw from the generator given to `init` alone, keep nothing in the solver or its class "
+        "from run to run, and let no sum depend on threads or on the order of a set",
+    )
 
 
-def check_chunking(solver: AnySolver, instance: AnyInstance) -> None:
+def check_chunking(runner: Runner) -> None:
     """Raise where advance(a) then advance(b) leaves other bits than advance(a + b)."""
-    runner = Runner(solver, instance)
-    if difference := difference_of_runs(runner.run(), runner.run(*runner.pieces())):
-        calls = " then ".join(f"advance({count})" for count in runner.pieces())
-        raise NotConforming(
-            f"{calls} differs from advance({runner.steps}): {difference}",
-            "Let nothing depend on where a call of `advance` begins or ends: put blocks, "
-            "schedules and orthonormalizations at fixed numbers of steps, counted in the state",
-        )
+    calls = " then ".join(f"advance({count})" for count in runner.pieces())
+    require_equal(
+        runner.run(),
+        runner.run(*runner.pieces()),
+        f"{calls} differs from advance({runner.steps})",
+        "Let nothing depend on where a call of `advance` begins or ends: put blocks, schedules "
+        "and orthonormalizations at fixed numbers of steps, counted in the state",
+    )
 
 
-def check_reading(solver: AnySolver, instance: AnyInstance) -> None:
+def check_reading(runner: Runner) -> None:
     """Raise where reading the solution changes the rest of the run."""
-    runner = Runner(solver, instance)
-    read_twice = runner.interrupted(lambda run: (run.read(), run.read()))
-    if difference := difference_of_runs(read_twice, runner.run(*runner.halves())):
-        raise NotConforming(
-            f"a run whose solution is read at step {runner.halves()[0]} ends differently from "
-            f"one whose solution is not read: {difference}",
-            "Leave the state as it is in `solution`, and draw nothing from its generator there",
-        )
+    require_equal(
+        runner.interrupted(lambda run: (run.read(), run.read())),
+        runner.run(*runner.halves()),
+        f"a run whose solution is read at step {runner.halves()[0]} ends differently from one "
+        "whose solution is not read",
+        "Leave the state as it is in `solution`, and draw nothing from its generator there",
+    )
 
 
-def check_resumes(solver: AnySolver, instance: AnyInstance) -> None:
+def check_resumes(runner: Runner) -> None:
     """Raise where a run goes on differently after its state was pickled."""
-    runner = Runner(solver, instance)
-    resumed = runner.interrupted(_pickle_state)
-    if difference := difference_of_runs(resumed, runner.run(*runner.halves())):
-        raise NotConforming(
-            f"a run that is pickled and resumed at step {runner.halves()[0]} ends differently "
-            f"from one that is not: {difference}",
-            "Put everything that a run depends on into the pickle of the state",
-        )
+
+    def pickle_state(run: Run) -> None:
+        try:
+            run.state = pickle.loads(pickle.dumps(run.state))  # noqa: S301 - pickled right here
+        except Exception as error:
+            remedy = "Keep arrays, numbers and generators in it, no functions, files or kernels"
+            raise NotConforming(f"the state cannot be pickled: {error!r}", remedy) from error
+
+    require_equal(
+        runner.interrupted(pickle_state),
+        runner.run(*runner.halves()),
+        f"a run that is pickled and resumed at step {runner.halves()[0]} ends differently from "
+        "one that is not",
+        "Put everything that a run depends on into the pickle of the state",
+    )
 
 
-def _pickle_state(run: Run) -> None:
-    try:
-        run.state = pickle.loads(pickle.dumps(run.state))  # noqa: S301 - pickled right here
-    except Exception as error:
-        remedy = "Keep arrays, numbers and generators in the state, no functions, files or kernels"
-        raise NotConforming(f"the state cannot be pickled: {error!r}", remedy) from error
-
-
-def check_inputs(solver: AnySolver, instance: AnyInstance) -> None:
+def check_inputs(runner: Runner) -> None:
     """Raise where a run writes into the oracle's arrays, or into the samples that it took."""
-    runner = Runner(solver, instance)
     run = runner.start()
     before = Snapshot(runner.oracle)
     with _recorded_samples(runner.oracle) as samples:
@@ -156,83 +153,69 @@ def check_inputs(solver: AnySolver, instance: AnyInstance) -> None:
     where = before.changed()
     if where is None and any(not np.array_equal(taken, copied) for taken, copied in samples):
         where = "take()"
-    if where is not None:
-        raise NotConforming(
-            f"the solver writes into oracle.{where}", "Copy what you change: the data are shared"
-        )
+    observed = f"the solver writes into oracle.{where}"
+    require(where is None, observed, "Copy what you change: the data are shared")
 
 
-def check_global_random(solver: AnySolver, instance: AnyInstance) -> None:
-    """Raise where a run changes the global random state of NumPy or Python."""
-    runner = Runner(solver, instance)
-    shared_checks.check_global_random(lambda: runner.run().read())
-
-
-def check_silent(solver: AnySolver, instance: AnyInstance) -> None:
-    """Raise where a run prints or warns."""
-    runner = Runner(solver, instance)
-    shared_checks.check_silent(lambda: runner.run().read())
-
-
-def check_work(solver: AnySolver, instance: AnyInstance) -> None:
+def check_work(runner: Runner) -> None:
     """Raise where the steps, samples or flops counted are not those done.
 
     No count may fall, but for the flops of solvers with `reruns`: they are those of the last run,
     which may have converged sooner than the one before.
     """
-    runner = Runner(solver, instance)
     run = runner.start()
     with _recorded_samples(runner.oracle) as samples:
         for count in runner.pieces():
             before = asdict(run.state.work)
             run.advance(count)
             _check_counts(run, before, count, sum(len(taken) for taken, _ in samples))
-    if not run.state.work.flops > 0:
-        raise NotConforming(
-            f"work.flops is still 0 after {run.state.work.steps} steps",
-            "Count additions and multiplications in `init` and `advance` by closed formulae "
-            "(orthobench.contract.flops)",
-        )
+    require(
+        run.state.work.flops > 0,
+        f"work.flops is still 0 after {run.state.work.steps} steps",
+        "Count additions and multiplications in `init` and `advance` by closed formulae "
+        "(orthobench.contract.flops)",
+    )
 
 
 def _check_counts(run: Run, before: dict[str, int], count: int, taken: int) -> None:
     now = asdict(run.state.work)
     for name, value in now.items():
-        if type(value) is not int:
-            observed = f"work.{name} is a {type(value).__name__}, {value!r}"
-            raise NotConforming(observed, "Count in Python integers: int(...)")
-        if value < before[name] and not (name == "flops" and run.solver.reruns):
-            observed = f"work.{name} falls from {before[name]} to {value}"
-            raise NotConforming(observed, "Add to it: counts only grow")
+        observed = f"work.{name} is a {type(value).__name__}, {value!r}"
+        require(type(value) is int, observed, "Count in Python integers: int(...)")
+        may_fall = name == "flops" and run.solver.reruns
+        observed = f"work.{name} falls from {before[name]} to {value}"
+        require(value >= before[name] or may_fall, observed, "Add to it: counts only grow")
     done = now["steps"] - before["steps"]
     stopped = run.state.status is not Status.RUNNING and done < count
-    if done != count and not stopped:
-        observed = f"advance({count}) counts {done} steps in work.steps"
-        raise NotConforming(observed, "Add one for each step, and nothing in `init`")
-    if hasattr(run.oracle, "take") and now["samples"] != taken:
-        observed = f"work.samples is {now['samples']} where {taken} samples were taken"
-        raise NotConforming(observed, "Add the number of samples that each step takes")
+    observed = f"advance({count}) counts {done} steps in work.steps"
+    require(done == count or stopped, observed, "Add one for each step, and nothing in `init`")
+    right = now["samples"] == taken or not hasattr(run.oracle, "take")
+    observed = f"work.samples is {now['samples']} where {taken} samples were taken"
+    require(right, observed, "Add the number of samples that each step takes")
 
 
-def check_nan(solver: AnySolver, instance: AnyInstance) -> None:
+def check_nan(runner: Runner) -> None:
     """Raise where a run on data that are NaN does not end as failed.
 
     It does where the status is FAILED, the solution is not finite, or an `OrthobenchError` or a
     `numpy.linalg.LinAlgError` is raised: the harness records each as a failure. Samples are NaN
     from half of the steps on, other data from the start.
     """
-    runner = Runner(solver, instance)
     remedy = (
         "Set state.status = Status.FAILED, with a sentence in state.reason, as soon as the "
         "iterate is not finite; `not (value <= bound)` catches NaN where `value > bound` does not"
     )
-    streaming = solver.batch > 0
+    streaming = runner.solver.batch > 0
     with (
         nan_data(runner.oracle, streaming=streaming) as turn_to_nan,
         time_limit(NAN_SECONDS, remedy),
     ):
         try:
-            run = _run_on_nan(runner, turn_to_nan)
+            if streaming:
+                run = runner.interrupted(lambda _: turn_to_nan())
+            else:
+                run = runner.start(before_init=turn_to_nan)
+                run.advance(runner.halves()[1])
             if run.state.status is Status.FAILED or not run.read().is_finite:
                 return
         except (OrthobenchError, np.linalg.LinAlgError):
@@ -242,26 +225,6 @@ def check_nan(solver: AnySolver, instance: AnyInstance) -> None:
         f"{run.state.work.steps} with a finite solution",
         remedy,
     )
-
-
-def _run_on_nan(runner: Runner, turn_to_nan: Callable[[], None]) -> Run:
-    if runner.solver.batch:
-        return runner.interrupted(lambda _: turn_to_nan())
-    run = runner.start(before_init=turn_to_nan)
-    run.advance(runner.halves()[1])
-    return run
-
-
-def check_parameters(solver: AnySolver, instance: AnyInstance) -> None:
-    """Raise where a parameter allows wrong values."""
-    del instance
-    shared_checks.check_parameters(solver)
-
-
-def check_recipe(solver: AnySolver, instance: AnyInstance) -> None:
-    """Raise where the solver does not compare, hash and pickle by its parameters."""
-    del instance
-    shared_checks.check_recipe(solver)
 
 
 @contextmanager
@@ -285,32 +248,45 @@ def _recorded_samples(oracle: Oracle) -> Iterator[list[tuple[Array, Array]]]:
         del oracle.take
 
 
-RUNS = Check("runs", "a few steps run, and give a solution of the right shape", check_runs)
-REPEATS = Check("repeats", "the same seed gives the same bits", check_repeats, (RUNS,))
-WORK = Check("work", "steps, samples and flops are counted", check_work, (RUNS,))
-IT_RUNS = (RUNS,)
-IT_REPEATS = (RUNS, REPEATS)
+def _of_runs(
+    name: str, requirement: str, function: Callable[[Runner], None], *prerequisites: Check
+) -> Check:
+    """Return a check of short runs of a solver on an instance."""
+    return Check(name, requirement, lambda *pair: function(Runner(*pair)), prerequisites)
+
+
+def _of_call(
+    name: str, requirement: str, function: Callable[[Callable[[], object]], None]
+) -> Check:
+    """Return a check of a call that makes a whole run, and reads its solution."""
+    return _of_runs(name, requirement, lambda runner: function(lambda: runner.run().read()), RUNS)
+
+
+RUNS = _of_runs("runs", "a few steps run, and give a solution of the right shape", check_runs)
+REPEATS = _of_runs("repeats", "the same seed gives the same bits", check_repeats, RUNS)
+WORK = _of_runs("work", "steps, samples and flops are counted", check_work, RUNS)
+BOTH = (RUNS, REPEATS)
 
 CHECKS: tuple[Check, ...] = (
     RUNS,
-    Check("orthonormal", "every solution satisfies the constraint", check_orthonormal, IT_RUNS),
-    Check("fresh", "solutions are copies", check_fresh, IT_REPEATS),
+    _of_runs("orthonormal", "every solution satisfies the constraint", check_orthonormal, RUNS),
+    _of_runs("fresh", "solutions are copies", check_fresh, *BOTH),
     REPEATS,
-    Check("chunking", "advance(a), advance(b) equals advance(a + b)", check_chunking, IT_REPEATS),
-    Check("reading", "reading a solution changes nothing", check_reading, IT_REPEATS),
-    Check("resumes", "a pickled run goes on the same", check_resumes, IT_REPEATS),
-    Check("inputs", "the data of the oracle are left as they are", check_inputs, IT_RUNS),
-    Check("random", "global random states are left as they are", check_global_random, IT_RUNS),
-    Check("silent", "nothing is printed or warned of", check_silent, IT_RUNS),
+    _of_runs("chunking", "advance(a), advance(b) equals advance(a + b)", check_chunking, *BOTH),
+    _of_runs("reading", "reading a solution changes nothing", check_reading, *BOTH),
+    _of_runs("resumes", "a pickled run goes on the same", check_resumes, *BOTH),
+    _of_runs("inputs", "the data of the oracle are left as they are", check_inputs, RUNS),
+    _of_call("random", "global random states are left as they are", check_global_random),
+    _of_call("silent", "nothing is printed or warned of", check_silent),
     WORK,
     Check("flops", "the flops counted are within 5 % of those done", check_flops, (RUNS, WORK)),
-    Check("nan", "data that are NaN end the run as failed", check_nan, IT_RUNS),
-    Check("parameters", "wrong parameters are refused by name", check_parameters),
-    Check("recipe", "it compares, hashes and pickles by its parameters", check_recipe),
+    _of_runs("nan", "data that are NaN end the run as failed", check_nan, RUNS),
+    Check("parameters", PARAMETERS, lambda solver, _: check_parameters(solver)),
+    Check("recipe", RECIPE, lambda solver, _: check_recipe(solver)),
 )
 """Every check of a solver, in the order in which they are made."""
 
-LIBRARIES = Check("libraries", "every array library gives the same", check_libraries, IT_RUNS)
+LIBRARIES = Check("libraries", "every array library gives the same", check_libraries, (RUNS,))
 """A check of those that take arrays of every library."""
 
 
@@ -323,10 +299,9 @@ def checks(solver: AnySolver, plain: AnySolver | None = None) -> tuple[Check, ..
     plain : Solver, optional
         The same method in plain NumPy, whose operations the check "flops" counts.
     """
-    arrays_of_all = (LIBRARIES,) if isinstance(solver, ArraySolver) else ()
-    summaries = SUMMARIES if isinstance(solver, SummarySolver) else ()
-    all_of_it = (*CHECKS, *arrays_of_all, *summaries)
-    if plain is None:
-        return all_of_it
-    counted = partial(check_flops, plain=plain)
-    return tuple(replace(c, function=counted) if c.name == "flops" else c for c in all_of_it)
+    flops = partial(check_flops, plain=plain)
+    return (
+        *(replace(check, function=flops) if check.name == "flops" else check for check in CHECKS),
+        *((LIBRARIES,) if isinstance(solver, ArraySolver) else ()),
+        *(SUMMARIES if isinstance(solver, SummarySolver) else ()),
+    )

@@ -139,7 +139,8 @@ def check_merging(solver: AnySummarySolver, instance: AnyInstance) -> None:
         pairs = zip(case.solutions(along_the_tree), case.solutions(grouping), strict=False)
         for ours, theirs in pairs:
             different = difference_of_solutions(ours, theirs)
-            sine = _sine(ours.point, theirs.point)
+            U, V = ours.point, theirs.point
+            sine = float(np.linalg.norm(V - U @ (U.T @ V), 2))
             if not (different is None or 0 < solver.merge_error >= sine):
                 raise NotConforming(
                     f"another grouping of the blocks turns the solution by an angle of sine "
@@ -155,7 +156,11 @@ def check_arrival(solver: AnySummarySolver, instance: AnyInstance) -> None:
     def sent(solver: AnySummarySolver, parts: list[Summary]) -> Summary:
         return reduced(map(_sent, parts), lambda a, b: _sent(solver.merge(a, b)))
 
-    others = (case.solutions(sent), _backwards(case).solutions(_forwards))
+    def made_backwards(solver: AnySummarySolver, parts: list[Summary]) -> Summary:
+        return along_the_tree(solver, parts[::-1])
+
+    backwards = replace(case, blocks=case.blocks[::-1])
+    others = (case.solutions(sent), backwards.solutions(made_backwards))
     for ours, *theirs in zip(case.solutions(along_the_tree), *others, strict=False):
         for other, what in zip(theirs, ("sent by pickle", "made in another order"), strict=True):
             if difference := difference_of_solutions(ours, other):
@@ -166,25 +171,13 @@ def check_arrival(solver: AnySummarySolver, instance: AnyInstance) -> None:
                 )
 
 
-def _backwards(case: Case) -> Case:
-    return replace(case, blocks=case.blocks[::-1])
-
-
-def _forwards(solver: AnySummarySolver, parts: list[Summary]) -> Summary:
-    return along_the_tree(solver, parts[::-1])
-
-
 def _sent(summary: Summary) -> Summary:
     try:
-        found: Summary = pickle.loads(pickle.dumps(summary))  # noqa: S301 - pickled right here
+        again: Summary = pickle.loads(pickle.dumps(summary))  # noqa: S301 - pickled right here
     except Exception as error:
         remedy = "Keep arrays and numbers in it, no functions, files or kernels"
         raise NotConforming(f"a summary cannot be pickled: {error!r}", remedy) from error
-    return found
-
-
-def _sine(U: Array, V: Array) -> float:
-    return float(np.linalg.norm(V - U @ (U.T @ V), 2))
+    return again
 
 
 RUN = Check("summaries", "a pass over blocks gives a solution, and counts", check_summaries)

@@ -11,6 +11,7 @@ import random
 import signal
 import sys
 import tempfile
+import textwrap
 import threading
 import typing
 import warnings
@@ -23,7 +24,7 @@ import numpy as np
 
 from orthobench.contract.parameters import Parameter, parameters_of
 from orthobench.errors import UsageError
-from orthobench.testing.check import NotConforming
+from orthobench.testing.check import NotConforming, require
 
 LARGEST_PICKLE = 100_000
 """The most bytes that the pickle of a solver or a problem may take: parameters, no data."""
@@ -36,33 +37,47 @@ class Unfit:
         return "<no value at all>"
 
 
+PARAMETERS = "wrong parameters are refused by name"
+RECIPE = "it compares, hashes and pickles by its parameters"
+
+
 def check_parameters(item: Any) -> None:
     """Raise where a parameter has no help, or a wrong value is allowed or not refused by name."""
     for p in parameters_of(type(item)):
-        if not p.help:
-            remedy = f"Declare it: {p.field}: {p.type_name} = parameter(..., help='...')"
-            raise NotConforming(f"the parameter {p.name!r} has no help", remedy)
+        remedy = f"Declare it: {p.field}: {p.type_name} = parameter(..., help='...')"
+        require(p.help, f"the parameter {p.name!r} has no help", remedy)
         for value in unfit(p):
-            _check_refused(item, p, value)
+            observed = f"{p.name}={value!r} is allowed"
+            try:
+                dataclasses.replace(item, **{p.field: value})
+            except UsageError as error:
+                if p.name in str(error):
+                    continue
+                observed = f"{p.name}={value!r} is refused by an error that does not name it"
+            except Exception as error:
+                observed = f"{p.name}={value!r} raises {error!r}, not a UsageError"
+            raise NotConforming(
+                observed,
+                "Declare parameters with orthobench.contract.parameter, and call "
+                "super().__post_init__() where the class has a __post_init__ of its own",
+            )
 
 
 def check_recipe(item: Any) -> None:
     """Raise where an item does not compare and hash by its parameters, or pickles badly."""
     same = dataclasses.replace(item)
-    if item != same or hash(item) != hash(same):
-        remedy = "Make it @dataclass(frozen=True), with parameters that compare and hash by value"
-        raise NotConforming("two of it with equal parameters are not equal", remedy)
+    remedy = "Make it @dataclass(frozen=True), with parameters that compare and hash by value"
+    equal = item == same and hash(item) == hash(same)
+    require(equal, "two of it with equal parameters are not equal", remedy)
     try:
         pickled = pickle.dumps(item)
         again = pickle.loads(pickled)  # noqa: S301 - pickled in the line above
     except Exception as error:
         remedy = "Define its class at the top of a module, and keep no functions or files in it"
         raise NotConforming(f"it cannot be pickled: {error!r}", remedy) from error
-    if again != item:
-        raise NotConforming("its pickle is not equal to it", "Keep its parameters in fields only")
-    if len(pickled) > LARGEST_PICKLE:
-        remedy = "Keep no data in it: read them in `build`"
-        raise NotConforming(f"its pickle takes {len(pickled)} bytes", remedy)
+    require(again == item, "its pickle is not equal to it", "Keep its parameters in fields only")
+    observed = f"its pickle takes {len(pickled)} bytes"
+    require(len(pickled) <= LARGEST_PICKLE, observed, "Keep no data in it: read them in `build`")
 
 
 def unfit(p: Parameter) -> Iterator[Any]:
@@ -84,26 +99,6 @@ def unfit(p: Parameter) -> Iterator[Any]:
             yield int(bound) if whole else bound
 
 
-def _check_refused(item: Any, p: Parameter, value: Any) -> None:
-    remedy = (
-        "Declare parameters with orthobench.contract.parameter, and call super().__post_init__() "
-        "where the class has a __post_init__ of its own"
-    )
-    try:
-        dataclasses.replace(item, **{p.field: value})
-    except UsageError as error:
-        if p.name not in str(error):
-            observed = f"{p.name}={value!r} is refused by an error that does not name it: {error}"
-            raise NotConforming(
-                observed, f"Raise a ParameterError that names {p.name!r}"
-            ) from error
-    except Exception as error:
-        observed = f"{p.name}={value!r} raises {error!r}, not a UsageError"
-        raise NotConforming(observed, remedy) from error
-    else:
-        raise NotConforming(f"{p.name}={value!r} is allowed", remedy)
-
-
 DESCRIPTORS = (1, 2)
 """Standard output and standard error."""
 
@@ -117,13 +112,11 @@ def check_silent(call: Callable[[], object]) -> None:
         warnings.simplefilter("always")
         call()
     text = "".join(written).strip()
-    if text:
-        remedy = "Print nothing: keep in the state what matters, and let the harness show it"
-        raise NotConforming(f"it prints {_short(text)}", remedy)
-    if caught:
-        warning = f"{caught[0].category.__name__}: {caught[0].message}"
-        remedy = "Avoid the cause, or wrap it in np.errstate where it is intended"
-        raise NotConforming(f"it warns: {_short(warning)}", remedy)
+    remedy = "Print nothing: keep in the state what matters, and let the harness show it"
+    require(not text, f"it prints {_short(text)}", remedy)
+    remedy = "Avoid the cause, or wrap it in np.errstate where it is intended"
+    texts = [f"{warning.category.__name__}: {warning.message}" for warning in caught]
+    require(not texts, f"it warns: {_short(''.join(texts[:1]))}", remedy)
 
 
 def check_global_random(call: Callable[[], object]) -> None:
@@ -138,10 +131,9 @@ def check_global_random(call: Callable[[], object]) -> None:
     finally:
         np.random.set_state(kept[0])  # noqa: NPY002
         random.setstate(kept[1])
-    for name, state in after.items():
-        if state != before[name]:
-            remedy = "Draw from the generator that it is given, and seed nothing"
-            raise NotConforming(f"it changes the global random state of {name}", remedy)
+    changed = " and ".join(name for name, state in after.items() if state != before[name])
+    observed = f"it changes the global random state of {changed}"
+    require(not changed, observed, "Draw from the generator that it is given, and seed nothing")
 
 
 def _global_states() -> dict[str, object]:
@@ -173,8 +165,7 @@ def captured() -> Iterator[list[str]]:
 
 
 def _short(text: str) -> str:
-    first = text.splitlines()[0]
-    return repr(first if len(first) <= 80 else f"{first[:77]}...")
+    return repr(textwrap.shorten(text.partition("\n")[0], 80, placeholder="..."))
 
 
 @contextmanager

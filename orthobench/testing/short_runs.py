@@ -1,22 +1,40 @@
-"""Short runs of a solver that checks compare: each with the same data, start and random streams."""
+"""Small instances of the families, and short runs on them that checks compare.
+
+All runs have the same data, start and random streams.
+"""
 
 from __future__ import annotations
 
 import copy
 import dataclasses
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from orthobench.contract.problem import AnyInstance, Oracle, Solution
+from orthobench.contract.problem import AnyInstance, AnyProblem, Oracle, Solution
+from orthobench.contract.samples import SampleOracle
 from orthobench.contract.solver import AnySolver, State, Status
+from orthobench.errors import OrthobenchError, UsageError
+from orthobench.families.orthogonal_group import (
+    ComponentsOracle,
+    OrthogonalGroupOracle,
+    orthogonal_group,
+)
+from orthobench.families.orthogonal_tensor import TensorOracle, orthogonal_tensor
+from orthobench.families.sources import ArraySource
+from orthobench.families.sparse_pca import SparsePCAOracle, sparse_pca
+from orthobench.families.stiefel import FiniteSumOracle, instance
+from orthobench.families.stochastic_pca import EntryOracle, stochastic_pca
+from orthobench.families.symmetric_tensors import composed
+from orthobench.families.symmetric_tucker import MomentOracle, symmetric_tucker
 from orthobench.harness.execution import prepare_steps
 from orthobench.harness.identity import Streams
-from orthobench.testing.check import NotCheckable
+from orthobench.testing.check import NotCheckable, require
 from orthobench.testing.object_graph import Snapshot
-from orthobench.tools.arrays import Array
+from orthobench.tools.arrays import Array, inner, rows_of
 from orthobench.tools.geometry import random_point
 
 STEPS = 40
@@ -75,7 +93,7 @@ class Runner:
             raise NotCheckable(
                 f"{solver.name} needs a {needed}, the instance offers {offered}; pass another"
             )
-        self.solver, self.oracle = solver, instance.oracle
+        self.solver, self.oracle, self.instance = solver, instance.oracle, instance
         self.streams = Streams.of("conformance", (streams_of or solver).name, 0)
         self._before = Snapshot(self.oracle)
         self.steps = self._count_steps()
@@ -147,28 +165,170 @@ def difference_of_solutions(a: Solution, b: Solution) -> str | None:
         return f"one is a {type(a).__name__}, the other a {type(b).__name__}"
     for field in dataclasses.fields(a):
         ours, theirs = getattr(a, field.name), getattr(b, field.name)
-        if not _equal(ours, theirs):
-            return f"their {field.name} differ{_distance(ours, theirs)}"
+        if not (isinstance(ours, np.ndarray) and isinstance(theirs, np.ndarray)):
+            equal = repr(ours) == repr(theirs)
+        elif equal := ours.shape == theirs.shape and ours.dtype == theirs.dtype:
+            equal = ours.tobytes() == theirs.tobytes()
+            if not equal:
+                return (
+                    f"their {field.name} differ by up to {float(np.abs(ours - theirs).max()):.2g}"
+                )
+        if not equal:
+            return f"their {field.name} differ"
     return None
 
 
-def difference_of_runs(a: Run, b: Run) -> str | None:
-    """Return how two runs differ, in status, work or any bit of their solutions, or None."""
+def require_equal(a: Run, b: Run, observed: str, remedy: str) -> None:
+    """Raise `NotConforming` where two runs differ: in status, work, or a bit of their solutions."""
     if a.state.status is not b.state.status:
-        return f"one is {a.state.status.value}, the other {b.state.status.value}"
-    if a.state.work != b.state.work:
-        return f"their work is {a.state.work} and {b.state.work}"
-    return difference_of_solutions(a.read(), b.read())
+        one, other = a.state.status.value, b.state.status.value
+        difference: str | None = f"one is {one}, the other {other}"
+    elif a.state.work != b.state.work:
+        difference = f"their work is {a.state.work} and {b.state.work}"
+    else:
+        difference = difference_of_solutions(a.read(), b.read())
+    require(difference is None, f"{observed}: {difference}", remedy)
 
 
-def _equal(a: Any, b: Any) -> bool:
-    if isinstance(a, np.ndarray) and isinstance(b, np.ndarray):
-        same: bool = a.shape == b.shape and a.dtype == b.dtype and a.tobytes() == b.tobytes()
-        return same
-    return repr(a) == repr(b)
+SAMPLES = 2000
+"""Samples of an instance: 40 steps of batches of 50."""
 
 
-def _distance(a: Any, b: Any) -> str:
-    if isinstance(a, np.ndarray) and isinstance(b, np.ndarray) and a.shape == b.shape:
-        return f" by up to {float(np.abs(a - b).max()):.2g}"
-    return ""
+def example(solver: AnySolver, problems: Iterable[type[AnyProblem]] = ()) -> AnyInstance:
+    """Return a small instance of artificial data that a solver can be checked on.
+
+    Parameters
+    ----------
+    solver : Solver
+        Its `init` is tried on instances of the built-in families, and the first that it does not
+        refuse with a `UsageError` is returned.
+    problems : iterable of types of Problem
+        Problems that are tried after those, with default parameters.
+
+    Raises
+    ------
+    UsageError
+        Where there is no such instance.
+    """
+    fitting = [make for offered, make in _EXAMPLES if issubclass(offered, solver.needs)]
+    fitting += [partial(_built, each) for each in problems if issubclass(each.offers, solver.needs)]
+    reason = f"no built-in family or problem offers the {solver.needs.__name__} that it needs"
+    for make in fitting:
+        try:
+            small = make()
+        except OrthobenchError as error:
+            reason = str(error)
+            continue
+        try:
+            Runner(solver, small).start()
+        except UsageError as error:
+            reason = str(error)
+            continue
+        except Exception:  # noqa: S110 - the checks report it
+            pass
+        return small
+    raise UsageError(
+        f"there is no example for {solver.name}: {reason}; pass an instance, such as "
+        "MyProblem(...).build(np.random.default_rng(0))"
+    )
+
+
+def _built(problem: type[AnyProblem]) -> AnyInstance:
+    return problem().build(np.random.default_rng(0))
+
+
+def _stochastic_pca() -> AnyInstance:
+    return stochastic_pca(_rows(10), k=3)
+
+
+def _entries() -> AnyInstance:
+    rows = _rows(10)
+    seen = np.random.default_rng(1).random(rows.shape) < 0.7
+    return replace(_stochastic_pca(), oracle=EntryOracle(ArraySource(rows * seen), 3))
+
+
+def _sparse_pca(samples: int, m: int) -> AnyInstance:
+    A = _rows(10)[:samples].T
+    return sparse_pca(A - A.mean(axis=1, keepdims=True), m=m)
+
+
+def _orthogonal_tensor() -> AnyInstance:
+    U = random_point(5, 5, np.random.default_rng(2))
+    return orthogonal_tensor(composed(U, np.arange(1.0, 6.0)))
+
+
+def _orthogonal_group() -> AnyInstance:
+    n = 5
+    S = np.random.default_rng(3).standard_normal((n, n))
+    A, N = S + S.T, np.arange(1.0, n + 1)
+
+    def cost(U: Array) -> float:
+        return float(np.einsum("ij,ij,j->", U, A @ U, N))
+
+    def gradient(U: Array) -> Array:
+        partial: Array = 2 * (A @ U) * N
+        return partial
+
+    return orthogonal_group(cost, gradient, n=n)
+
+
+def _components() -> AnyInstance:
+    rows = _rows(4)
+    rows -= rows.mean(axis=0)
+    Z: Array = np.linalg.svd(rows, full_matrices=False)[0] * np.sqrt(SAMPLES)
+
+    def cost(U: Array) -> float:
+        return -float(np.sum((Z @ U) ** 4)) / SAMPLES
+
+    def gradient(U: Array) -> Array:
+        partial: Array = -4 / SAMPLES * Z.T @ (Z @ U) ** 3
+        return partial
+
+    oracle = ComponentsOracle(cost, 4, gradient)
+    oracle.Z = Z
+    return replace(orthogonal_group(cost, gradient, n=4), oracle=oracle)
+
+
+def _rows(n: int) -> Array:
+    """Return samples with decreasing variances, and skewed: their odd moments are not zero."""
+    rng = np.random.default_rng(n)
+    axes = random_point(n, n, rng)
+    rows: Array = (rng.exponential(size=(SAMPLES, n)) * np.linspace(2, 0.2, n)) @ axes.T
+    return rows
+
+
+class _Moment(FiniteSumOracle):
+    """-tr(X'CXN)/2 for the second moment C of samples and N = diag(1, 2, ...)."""
+
+    portable = True
+
+    def __init__(self, samples: Array, p: int) -> None:
+        self.samples, self.C = samples, samples.T @ samples / len(samples)
+        self.terms, self.n = samples.shape
+        self.k, self.weights = p, np.arange(1.0, p + 1)
+        size = self.n * p
+        self.cost_flops, self.gradient_flops = (2 * self.n + 3) * size, (2 * self.n + 2) * size
+        self.term_flops = 4 * size
+
+    def value(self, X: Any) -> Any:
+        return -inner(X * self.weights, self.C @ X) / 2
+
+    def gradient(self, X: Any) -> Any:
+        return -(self.C @ X) * self.weights
+
+    def terms_gradient(self, X: Any, chosen: Any) -> Any:
+        A = rows_of(self.samples, chosen)
+        return -(A.T @ (A @ X)) * self.weights / A.shape[0]
+
+
+_EXAMPLES: tuple[tuple[type[Oracle], Callable[[], AnyInstance]], ...] = (
+    (SampleOracle, _stochastic_pca),
+    (EntryOracle, _entries),
+    (SparsePCAOracle, lambda: _sparse_pca(60, 3)),
+    (SparsePCAOracle, lambda: _sparse_pca(6, 6)),
+    (TensorOracle, _orthogonal_tensor),
+    (FiniteSumOracle, lambda: instance(_Moment(_rows(24) / 10, 3), 0.0)),
+    (OrthogonalGroupOracle, _orthogonal_group),
+    (ComponentsOracle, _components),
+    (MomentOracle, lambda: symmetric_tucker(samples=_rows(6).T, order=3, rank=2)),
+)

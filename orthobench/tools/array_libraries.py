@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from orthobench.tools.distributions import version
+from orthobench.tools.environment import version
 
 DRIVER = Path("/sys/module/nvidia/version")
 """Where Linux tells the version of the driver of NVIDIA's devices."""
@@ -25,12 +25,12 @@ def cuda_facts() -> dict[str, str]:
 
     Each of them only where it is known, or set.
     """
-    known = {}
+    facts = {}
     with suppress(OSError):
-        known["driver"] = DRIVER.read_text(encoding="ascii").strip()
+        facts["driver"] = DRIVER.read_text(encoding="ascii").strip()
     if override := os.environ.get("NVIDIA_TF32_OVERRIDE"):
-        known["tf32 override"] = override
-    return known
+        facts["tf32 override"] = override
+    return facts
 
 
 class ArrayLibrary(ABC):
@@ -67,9 +67,13 @@ class ArrayLibrary(ABC):
         del device
         return None
 
-    @abstractmethod
     def array(self, values: NDArray[np.generic], device: str, dtype: str) -> Any:
         """Return a copy on a device; floats are converted to `dtype`."""
+        return self.copied(values, device, dtype if values.dtype.kind == "f" else None)
+
+    @abstractmethod
+    def copied(self, values: NDArray[np.generic], device: str, dtype: str | None) -> Any:
+        """Return a copy on a device, of a precision unless that is None."""
 
     def to_numpy(self, values: Any) -> NDArray[np.generic]:
         """Return a copy on the host, in the same precision."""
@@ -101,10 +105,9 @@ class NumPy(ArrayLibrary):
 
     package, distribution = "numpy", "numpy"
 
-    def array(self, values: NDArray[np.generic], device: str, dtype: str) -> Any:
+    def copied(self, values: NDArray[np.generic], _device: str, dtype: str | None) -> Any:
         """Return a copy."""
-        del device
-        return np.array(values, dtype=dtype if values.dtype.kind == "f" else None)
+        return np.array(values, dtype=dtype)
 
 
 class Strict(ArrayLibrary):
@@ -115,12 +118,10 @@ class Strict(ArrayLibrary):
 
     package, distribution = "array_api_strict", "array-api-strict"
 
-    def array(self, values: NDArray[np.generic], device: str, dtype: str) -> Any:
+    def copied(self, values: NDArray[np.generic], _device: str, dtype: str | None) -> Any:
         """Return a copy."""
-        del device
         xp = self.module
-        kind = getattr(xp, dtype) if values.dtype.kind == "f" else None
-        return xp.asarray(values, dtype=kind, copy=True)
+        return xp.asarray(values, dtype=dtype and getattr(xp, dtype), copy=True)
 
 
 class Torch(ArrayLibrary):
@@ -136,9 +137,9 @@ class Torch(ArrayLibrary):
             return "torch finds no CUDA device: take torch:cpu, or install a build with CUDA"
         return None
 
-    def array(self, values: NDArray[np.generic], device: str, dtype: str) -> Any:
+    def copied(self, values: NDArray[np.generic], device: str, dtype: str | None) -> Any:
         """Return a tensor."""
-        kind = getattr(self.module, dtype) if values.dtype.kind == "f" else None
+        kind = dtype and getattr(self.module, dtype)
         return self.module.tensor(values, dtype=kind, device=device)
 
     def to_numpy(self, values: Any) -> NDArray[np.generic]:
@@ -159,14 +160,12 @@ class Torch(ArrayLibrary):
 
     def facts(self, device: str) -> Mapping[str, str]:
         """Return the version; of CUDA its own, the device, the driver, and whether TF32 is on."""
-        known = dict(super().facts(device))
-        if device == "cuda":
-            torch = self.module
-            known["device"] = torch.cuda.get_device_name()
-            known["cuda"] = str(torch.version.cuda)
-            known["tf32"] = str(self._tf32())
-            known |= cuda_facts()
-        return known
+        facts = super().facts(device)
+        if device != "cuda":
+            return facts
+        name, cuda = self.module.cuda.get_device_name(), str(self.module.version.cuda)
+        own = {"device": name, "cuda": cuda, "tf32": str(self._tf32())}
+        return {**facts, **own, **cuda_facts()}
 
     def _tf32(self) -> bool:
         matmul = self.module.backends.cuda.matmul
@@ -198,16 +197,15 @@ class Jax(ArrayLibrary):
             return f"jax finds no {device} device: take jax:cpu, or pip install 'jax[cuda12]'"
         return None
 
-    def array(self, values: NDArray[np.generic], device: str, dtype: str) -> Any:
+    def copied(self, values: NDArray[np.generic], device: str, dtype: str | None) -> Any:
         """Return an array."""
         jax = self.module
-        kind = dtype if values.dtype.kind == "f" else None
-        return jax.device_put(np.array(values, dtype=kind), jax.devices(device)[0])
+        return jax.device_put(np.array(values, dtype=dtype), jax.devices(device)[0])
 
     def to_numpy(self, values: Any) -> NDArray[np.generic]:
         """Return a copy on the host; of bfloat16 in float32, which holds its values."""
-        found = np.array(values)
-        return found.astype(np.float32) if str(found.dtype) == "bfloat16" else found
+        copy = np.array(values)
+        return copy.astype(np.float32) if str(copy.dtype) == "bfloat16" else copy
 
     def wait(self, values: Sequence[object], device: str) -> None:
         """Wait for the arrays."""
@@ -224,13 +222,12 @@ class Jax(ArrayLibrary):
 
         By default products are in TF32, where a device has that.
         """
-        known = {**super().facts(device), "jaxlib": version("jaxlib") or "none"}
-        if device == "cuda":
-            jax = self.module
-            known["device"] = jax.devices(device)[0].device_kind
-            known["matmul precision"] = str(jax.config.jax_default_matmul_precision or "default")
-            known |= cuda_facts()
-        return known
+        facts = {**super().facts(device), "jaxlib": version("jaxlib") or "none"}
+        if device != "cuda":
+            return facts
+        precision = str(self.module.config.jax_default_matmul_precision or "default")
+        name = self.module.devices(device)[0].device_kind
+        return {**facts, "device": name, "matmul precision": precision, **cuda_facts()}
 
 
 class CuPy(ArrayLibrary):
@@ -243,15 +240,14 @@ class CuPy(ArrayLibrary):
         """Return whether there is no CUDA device."""
         del device
         try:
-            found = self.module.cuda.runtime.getDeviceCount()
+            count = self.module.cuda.runtime.getDeviceCount()
         except Exception as error:  # its own classes, which need it
             return f"cupy finds no CUDA device ({error})"
-        return None if found else "cupy finds no CUDA device"
+        return None if count else "cupy finds no CUDA device"
 
-    def array(self, values: NDArray[np.generic], device: str, dtype: str) -> Any:
+    def copied(self, values: NDArray[np.generic], _device: str, dtype: str | None) -> Any:
         """Return an array."""
-        del device
-        return self.module.array(values, dtype=dtype if values.dtype.kind == "f" else None)
+        return self.module.array(values, dtype=dtype)
 
     def to_numpy(self, values: Any) -> NDArray[np.generic]:
         """Return a copy on the host."""

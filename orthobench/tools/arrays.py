@@ -1,7 +1,14 @@
-"""The array type of all modules, and checks of arrays that users pass in."""
+"""Arrays of every library: the type of all modules, their numbers, checks of those of users.
+
+Numbers that steps depend on are Python's with NumPy, and arrays of shape () with other libraries: a
+step can go on with one that is not computed yet, so that nothing waits for the device. What is
+written with `inner`, `norm`, `sqrt`, `ratio`, `where`, `minimum` and `maximum` takes either; with
+NumPy they cost what Python's own do.
+"""
 
 from __future__ import annotations
 
+import math
 import mmap
 import os
 from collections.abc import Callable, Mapping
@@ -87,6 +94,78 @@ def in_rows(x: AnyArray) -> AnyArray:
     return cast(AnyArray, made)
 
 
+def inner(A: Any, B: Any) -> Any:
+    """Return the sum of the products of the entries of two arrays."""
+    if isinstance(A, np.ndarray):
+        return float(np.vdot(A, B))
+    return namespace(A).sum(A * B)
+
+
+def norm(A: Any) -> Any:
+    """Return the root of the sum of the squared entries of an array."""
+    if isinstance(A, np.ndarray):
+        return float(np.linalg.norm(A))
+    return namespace(A).linalg.vector_norm(A)
+
+
+def sqrt(x: Any) -> Any:
+    """Return the square root of a number."""
+    return math.sqrt(x) if isinstance(x, float) else namespace(x).sqrt(x)
+
+
+def not_finite(x: Any) -> Any:
+    """Return whether a number is NaN or infinite."""
+    return not math.isfinite(x) if isinstance(x, float) else ~namespace(x).isfinite(x)
+
+
+def ratio(over: Any, under: Any, otherwise: float) -> Any:
+    """Return the ratio of two numbers, or another number where the second is not positive."""
+    if isinstance(under, float):
+        return over / under if under > 0 else otherwise
+    positive = under > 0
+    return where(positive, over / where(positive, under, 1.0), otherwise)
+
+
+def numbers(*values: Any) -> list[float]:
+    """Return numbers as those of Python; elsewhere than in NumPy this waits for the device."""
+    if isinstance(values[0], (float, np.floating)):
+        return [float(value) for value in values]
+    stacked = namespace(values[0]).stack(values)
+    if hasattr(stacked, "tolist"):  # one transfer
+        return [float(value) for value in stacked.tolist()]
+    return [float(stacked[i]) for i in range(len(values))]
+
+
+def where(condition: Any, yes: Any, no: Any) -> Any:
+    """Return one number where a condition holds, and another where not."""
+    if isinstance(condition, (bool, np.bool_)):
+        return yes if condition else no
+    xp = namespace(condition)
+    if not hasattr(yes, "shape") and not hasattr(no, "shape"):  # of Python, and so counts
+        no = xp.full_like(condition, no, dtype=xp.int64)
+    if not hasattr(yes, "shape"):
+        yes = xp.full_like(no, yes)
+    if not hasattr(no, "shape"):
+        no = xp.full_like(yes, no)
+    return xp.where(condition, yes, no)
+
+
+def minimum(a: Any, b: Any) -> Any:
+    """Return the smaller of two numbers."""
+    below = b < a
+    if below is True or below is False:
+        return b if below else a
+    return where(below, b, a)
+
+
+def maximum(a: Any, b: Any) -> Any:
+    """Return the larger of two numbers."""
+    above = b > a
+    if above is True or above is False:
+        return b if above else a
+    return where(above, b, a)
+
+
 def array_of(data: object, what: str) -> NDArray[np.generic]:
     """Return what a user passes as data as an array, where it is clear what is meant.
 
@@ -163,12 +242,12 @@ def is_whole(value: object) -> bool:
     return hasattr(value, "__index__") and not isinstance(value, bool)
 
 
-def matrix(rows: NDArray[np.generic], what: str) -> NDArray[np.generic]:
+def matrix(rows: AnyArray, what: str) -> AnyArray:
     """Return an array that is a real matrix with at least one row and one column.
 
     Parameters
     ----------
-    rows : ndarray
+    rows : ndarray, or anything with its shape and dtype
     what : str
         Its name in messages, in the plural: ``"the samples"``.
 
@@ -177,7 +256,7 @@ def matrix(rows: NDArray[np.generic], what: str) -> NDArray[np.generic]:
     DataError
         Where it is anything else; says what it is.
     """
-    if rows.ndim != 2:
+    if len(rows.shape) != 2:
         raise DataError(f"{what} must be a matrix (samples, features), not of shape {rows.shape}")
     if 0 in rows.shape:
         raise DataError(f"{what} are empty: shape {rows.shape}")

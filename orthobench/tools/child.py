@@ -47,8 +47,8 @@ class Channel:
         loads: Callable[[bytes], Any] | None = None,
     ) -> None:
         self._incoming, self._outgoing = incoming, outgoing
-        self._dumps, known = CODECS[codec]
-        self._loads = loads or known
+        self._dumps, own_loads = CODECS[codec]
+        self._loads = loads or own_loads
 
     def send(self, message: Any) -> None:
         """Write a message, which may be anything but None."""

@@ -74,12 +74,12 @@ def find(file: DataFile) -> Path | None:
     try:
         if not path.exists():
             return None
-        found = checksum(path)
+        actual = checksum(path)
     except OSError as error:
         raise DataError(f"{path} cannot be read: {error}") from error
-    if found not in (file.sha256, *file.repackaged):
+    if actual not in (file.sha256, *file.repackaged):
         raise DataError(
-            f"{path} is not the file expected: its SHA-256 is {found}, not {file.sha256}; "
+            f"{path} is not the file expected: its SHA-256 is {actual}, not {file.sha256}; "
             f"delete it to have it downloaded again, or put the right one there ({file.source})"
         )
     return path
@@ -134,10 +134,8 @@ def _download(file: DataFile) -> Path:
 def _retrieve(file: DataFile, url: str) -> Path:
     import pooch
 
-    found = pooch.retrieve(
-        url, known_hash=f"sha256:{file.sha256}", fname=file.name, path=data_folder()
-    )
-    return Path(found)
+    digest = f"sha256:{file.sha256}"
+    return Path(pooch.retrieve(url, known_hash=digest, fname=file.name, path=data_folder()))
 
 
 @lru_cache(maxsize=2**16)  # a folder may have many files

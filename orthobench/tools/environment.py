@@ -1,18 +1,18 @@
-"""The environment of runs: versions, processors, BLAS, git; stores keep it, `doctor` shows it."""
+"""The environment of runs: versions, processors, BLAS and its threads, git."""
 
 from __future__ import annotations
 
 import os
-import platform
-import shutil
-import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache, lru_cache
+from importlib import metadata
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from orthobench._version import __version__
-from orthobench.tools.distributions import version
-from orthobench.tools.git import GitError, git
 
 PACKAGES = ("numpy", "scipy", "numba", "scikit-learn", "matplotlib", "threadpoolctl", "pluggy")
 """The distributions whose versions are recorded."""
@@ -21,13 +21,24 @@ GPU_FACTS = {"name": "name", "memory": "memory.total", "driver": "driver_version
 """What nvidia-smi is asked about each GPU."""
 
 
+@cache
+def version(distribution: str) -> str | None:
+    """Return the version of an installed distribution, or None."""
+    try:
+        return metadata.version(distribution)
+    except metadata.PackageNotFoundError:
+        return None
+
+
 def snapshot() -> dict[str, Any]:
     """Return versions, processor, GPUs, load, BLAS libraries and git state, as plain values."""
+    import platform
+
     return {
         "orthobench": __version__,
         "python": sys.version.split()[0],
         "platform": platform.platform(),
-        "cpu": _cpu_model(),
+        "cpu": _cpu_model() or platform.processor() or platform.machine(),
         "cores": os.cpu_count(),
         "gpus": gpus(),
         "load": _load(),
@@ -39,52 +50,114 @@ def snapshot() -> dict[str, Any]:
 
 def _cpu_model() -> str:
     info = Path("/proc/cpuinfo")
-    if info.exists():
-        for line in info.read_text().splitlines():
-            if line.startswith("model name"):
-                return line.partition(":")[2].strip()
-    return platform.processor() or platform.machine()
+    lines = info.read_text().splitlines() if info.exists() else []
+    named = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
+    return next(named, "")
 
 
 def gpus() -> list[dict[str, str]]:
     """Return name, memory and driver of each GPU, as nvidia-smi tells them; none without it."""
+    import shutil
+    import subprocess
+
     program = shutil.which("nvidia-smi")
     if program is None:
         return []
     asked = f"--query-gpu={','.join(GPU_FACTS.values())}"
     command = [program, asked, "--format=csv,noheader"]
     try:
-        told = subprocess.run(command, capture_output=True, text=True, check=True, timeout=10)
+        done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=10)
     except (OSError, subprocess.SubprocessError):
         return []
-    rows = [line.split(", ") for line in told.stdout.splitlines()]
+    rows = [line.split(", ") for line in done.stdout.splitlines()]
     return [dict(zip(GPU_FACTS, row, strict=True)) for row in rows if len(row) == len(GPU_FACTS)]
 
 
 def _blas_libraries() -> list[dict[str, Any]]:
     """Return the BLAS libraries and thread pools that are loaded, with their threads."""
-    import numpy as np
     from threadpoolctl import threadpool_info
 
-    np.dot(np.ones((2, 2)), np.ones((2, 2)))
+    _load_blas()
     keys = ("internal_api", "version", "architecture", "num_threads")
     return [{key: pool.get(key) for key in keys} for pool in threadpool_info()]
 
 
 def _git_state(folder: Path) -> dict[str, Any] | None:
     """Return the commit of the checkout around a folder, and whether it has changes, or None."""
-    commit = _git(folder, "rev-parse", "HEAD")
-    if commit is None:
-        return None
-    return {"commit": commit, "dirty": bool(_git(folder, "status", "--porcelain"))}
+    from orthobench.tools.git import GitError, git
 
-
-def _git(folder: Path, *words: str) -> str | None:
     try:
-        return git(folder, *words, timeout=5)
+        commit = git(folder, "rev-parse", "HEAD", timeout=5)
+        return {"commit": commit, "dirty": bool(git(folder, "status", "--porcelain", timeout=5))}
     except (OSError, GitError):
         return None
 
 
 def _load() -> list[float] | None:
     return [round(x, 2) for x in os.getloadavg()] if hasattr(os, "getloadavg") else None
+
+
+@contextmanager
+def limited(threads: int) -> Iterator[None]:
+    """Limit every BLAS library of the process to a number of threads meanwhile.
+
+    Only libraries that are loaded can be limited. SciPy brings a BLAS of its own, which compiled
+    kernels call; so it is loaded first.
+    """
+    import scipy.linalg  # noqa: F401
+
+    with _controller(len(sys.modules)).limit(limits=threads):
+        yield
+
+
+@lru_cache(maxsize=1)
+def _controller(modules: int) -> Any:
+    """Return a controller of the libraries loaded; a new one once more modules are imported."""
+    del modules
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
+
+
+def cores() -> int:
+    """Return how many physical cores this process may use; threads of one core count once."""
+    if not hasattr(os, "sched_getaffinity"):
+        return os.cpu_count() or 1
+    usable = os.sched_getaffinity(0)
+    return len({_siblings(number) for number in usable})
+
+
+def _siblings(number: int) -> str:
+    """Return the processors that share the core of one, as Linux lists them."""
+    topology = Path(f"/sys/devices/system/cpu/cpu{number}/topology")
+    try:
+        return (topology / "thread_siblings_list").read_text()
+    except OSError:
+        return str(number)
+
+
+@cache
+def blas_libraries() -> tuple[str, ...]:
+    """Return the BLAS libraries with versions and architectures, on which the bits depend."""
+    from threadpoolctl import threadpool_info
+
+    _load_blas()
+    pools = [pool for pool in threadpool_info() if pool.get("user_api") == "blas"]
+    parts = ("internal_api", "version", "architecture")
+    return tuple(sorted({" ".join(str(pool.get(part)) for part in parts) for pool in pools}))
+
+
+def _load_blas() -> None:
+    """Load the BLAS libraries of NumPy and SciPy, the latter without SciPy where it brings one."""
+    import numpy as np
+
+    np.dot(np.ones((2, 2)), np.ones((2, 2)))
+    spec = find_spec("scipy")
+    folder = Path(spec.origin).parent.with_name("scipy.libs") if spec and spec.origin else None
+    libraries = sorted(folder.glob("*openblas*.so*")) if folder else []
+    if len(libraries) == 1:
+        import ctypes
+
+        ctypes.CDLL(str(libraries[0]))
+    else:
+        import scipy.linalg  # noqa: F401

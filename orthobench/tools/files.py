@@ -1,4 +1,4 @@
-"""Files: written completely or not at all, locks, CSV without formulas, paths in texts."""
+"""Files: written completely or not at all, locks, CSV without formulas, paths of strangers."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ import secrets
 import stat
 import sys
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from io import BufferedReader
-from pathlib import Path
+from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import IO, Any, BinaryIO
 
-from orthobench.errors import UsageError
+from orthobench.errors import DataError, UsageError, quoted
 
 if sys.platform == "win32":
     import msvcrt
@@ -57,7 +57,7 @@ LOCK = os.O_WRONLY | os.O_APPEND | os.O_CREAT | NO_LINK
 
 
 @contextmanager
-def replacing(path: Path) -> Iterator[BinaryIO]:
+def atomic_write(path: Path) -> Iterator[BinaryIO]:
     """Open a temporary file, which replaces `path` once the body has written it.
 
     Where that fails, `path` stays as it was, and the temporary file is removed.
@@ -78,7 +78,7 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
 
 
 def refuse_unwritable(path: Path) -> None:
-    """Refuse a file that `replacing` could not write, before what is to be written is there.
+    """Refuse a file that `atomic_write` could not write, before what is to be written is there.
 
     Raises
     ------
@@ -132,7 +132,7 @@ def refuse_link(path: Path) -> None:
         raise UsageError(f"nothing is written through links, and {path} is one: remove it")
 
 
-def below(folder: Path, *parts: str) -> Path:
+def safe_join(folder: Path, *parts: str) -> Path:
     """Return a path below a folder that the user named; refuse links on the way there.
 
     Raises
@@ -194,7 +194,7 @@ def locked(path: Path, *, shared: bool = False, wait: bool = True) -> Iterator[b
 
 
 @contextmanager
-def alone(path: Path, otherwise: Exception) -> Iterator[None]:
+def exclusive_lock(path: Path, otherwise: Exception) -> Iterator[None]:
     """Hold the lock of a file meanwhile, in a file beside it; a process that dies lets go.
 
     Where the file of the lock cannot be made, or the file system has no locks, nobody is kept out.
@@ -222,7 +222,7 @@ def alone(path: Path, otherwise: Exception) -> Iterator[None]:
 
 
 def is_held(path: Path) -> bool:
-    """Return whether another process is `alone` with a file."""
+    """Return whether another process has the `exclusive_lock` of a file."""
     try:
         file = os.fdopen(os.open(_beside(path), os.O_RDONLY | NO_LINK), "rb")
     except OSError:
@@ -301,3 +301,35 @@ def hide_home(text: str) -> str:
     if len(home) < 2:  # there is none, or it is the root
         return text
     return re.sub(rf"(?<![\w.~/\\-]){re.escape(home)}(?![\w.-])", "~", text)
+
+
+def refuse_files(parameters: Mapping[str, Any], folders: Sequence[Path] = ()) -> None:
+    """Refuse parameters that may name a file elsewhere than below some folders, links resolved.
+
+    Parameters
+    ----------
+    parameters : mapping
+        Of a problem or a solver.
+    folders : sequence of Path
+
+    Raises
+    ------
+    DataError
+    """
+    allowed = [folder.resolve() for folder in folders]
+    for name, value in parameters.items():
+        if isinstance(value, str) and names_file(name, value):
+            where = Path(value).expanduser().resolve()
+            if not any(where.is_relative_to(folder) for folder in allowed):
+                raise DataError(f"it reads the file {quoted(value)}: name its folder with --data")
+
+
+def names_file(parameter: str, value: str) -> bool:
+    """Return whether a text may be the name of a file."""
+    absolute = any(kind(value).is_absolute() for kind in (PurePosixPath, PureWindowsPath))
+    if parameter == "path" or absolute or value.startswith(("~", "..")):
+        return True
+    try:
+        return Path(value).exists()
+    except (OSError, ValueError):  # too long, or with a NUL
+        return False

@@ -51,14 +51,6 @@ def metric_text(name: str, value: float, ascii_only: bool = False) -> str:
     return number(value)
 
 
-def probability(p: float) -> str:
-    """Return a p-value with its sign: ``p = 0.031``, ``p < 0.001``."""
-    if p < 0.001:
-        return "p < 0.001"
-    rounds_up_to_the_level = p < 0.05 <= float(f"{p:.2g}")
-    return "p < 0.05" if rounds_up_to_the_level else f"p = {p:.2g}"
-
-
 def plural(count: int, noun: str) -> str:
     """Return a count with its noun: ``1 seed``, ``5 seeds``."""
     return f"{count:,} {noun}{'s' * (count != 1)}"

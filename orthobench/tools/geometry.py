@@ -10,8 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from orthobench.tools.arrays import AnyArray, Array, copied, in_rows, is_plain, namespace
-from orthobench.tools.scalars import length
+from orthobench.tools.arrays import AnyArray, Array, copied, in_rows, is_plain, namespace, norm
 
 
 def drift(U: Array) -> float:
@@ -115,7 +114,7 @@ def subspace_error(U: AnyArray, V: AnyArray) -> float:
     U, V : array, shape (n, k)
         Orthonormal bases.
     """
-    return float(length(V - U @ (U.T @ V)))
+    return float(norm(V - U @ (U.T @ V)))
 
 
 def polar(A: AnyArray) -> AnyArray:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from orthobench.errors import UsageError, unknown
 from orthobench.tools.array_libraries import LIBRARIES, ArrayLibrary
-from orthobench.tools.distributions import version
+from orthobench.tools.environment import version
 
 MOST_WORKERS = 16
 """The most workers that are started for each processor."""
@@ -187,17 +187,17 @@ def place_of(text: str) -> Place:
     """
     if REDUCTIONS.fullmatch(text):
         return Place(reduction=text)
-    found = GRAMMAR.fullmatch(text)
-    if found is None:
+    match = GRAMMAR.fullmatch(text)
+    if match is None:
         raise UsageError(
             f"{text!r} is no place to compute: write LIBRARY[:DEVICE][/DTYPE], such as torch:cpu "
             "or torch:cuda/float32; or blocks, dask:4, dask:tcp://HOST:8786"
         )
-    library = found["library"]
+    library = match["library"]
     if library not in LIBRARIES:
         raise unknown("array library", library, LIBRARIES)
     devices = LIBRARIES[library].devices
-    device, dtype = found["device"] or devices[0], found["dtype"] or DTYPES[0]
+    device, dtype = match["device"] or devices[0], match["dtype"] or DTYPES[0]
     if device not in devices:
         raise unknown(f"device of {library}", device, devices)
     if dtype not in LIBRARIES[library].dtypes:

@@ -106,14 +106,27 @@ def _emitted(typed: Callable[..., Any]) -> Any:
     return _numba.intrinsic(typed)
 
 
+def _code(emit: Callable[[Any, Any], Any]) -> Callable[..., Any]:
+    """Return a code generator from a function of the builder and the arguments alone."""
+    return lambda _context, builder, _signature, args: emit(builder, args)
+
+
+def _called(name: str, result: Any, *before: Any, **options: Any) -> Callable[..., Any]:
+    """Return a code generator that calls a function of LLVM with a vector, after constants."""
+
+    def emit(builder: Any, args: Any) -> Any:
+        kinds = [constant.type for constant in before]
+        kind = ir.FunctionType(result, [*kinds, _DOUBLES])
+        function = _declared(builder.module, kind, f"llvm.{name}.v{COUNT}f64")
+        return builder.call(function, [*before, *args], **options)
+
+    return _code(emit)
+
+
 @_emitted
 def fill(_typing: Any, _value: Any) -> Any:
     """Return a float in all lanes."""
-
-    def lower(_context: Any, builder: Any, _signature: Any, args: Any) -> Any:
-        return _spread(builder, args[0])
-
-    return _lanes(types.float64), lower
+    return _lanes(types.float64), _code(lambda builder, args: _spread(builder, args[0]))
 
 
 @_emitted
@@ -168,103 +181,67 @@ def _address(context: Any, builder: Any, signature: Any, args: Any) -> Any:
 def where(_typing: Any, _mask: Any, a: Any, b: Any) -> Any:
     """Return a where the mask is true, and b elsewhere."""
 
-    def lower(_context: Any, builder: Any, _signature: Any, args: Any) -> Any:
+    def emit(builder: Any, args: Any) -> Any:
         return builder.select(args[0], _spread(builder, args[1]), _spread(builder, args[2]))
 
-    return _lanes(_bits, a, b), lower
+    return _lanes(_bits, a, b), _code(emit)
 
 
 @_emitted
 def every(_typing: Any, _mask: Any) -> Any:
     """Return whether the mask is true in all lanes."""
 
-    def lower(_context: Any, builder: Any, _signature: Any, args: Any) -> Any:
+    def emit(builder: Any, args: Any) -> Any:
         bits = builder.bitcast(args[0], ir.IntType(COUNT))
         return builder.icmp_unsigned("==", bits, ir.Constant(bits.type, 2**COUNT - 1))
 
-    return types.boolean(_bits), lower
+    return types.boolean(_bits), _code(emit)
 
 
 @_emitted
 def bits(_typing: Any, _mask: Any) -> Any:
     """Return a mask as an integer whose lowest bit is that of the first lane."""
 
-    def lower(_context: Any, builder: Any, _signature: Any, args: Any) -> Any:
+    def emit(builder: Any, args: Any) -> Any:
         return builder.zext(builder.bitcast(args[0], ir.IntType(COUNT)), ir.IntType(64))
 
-    return types.int64(_bits), lower
+    return types.int64(_bits), _code(emit)
 
 
 @_emitted
 def lowest_bit(_typing: Any, _integer: Any) -> Any:
     """Return the position of the lowest bit of an integer that is set, 64 where none is."""
-
-    def lower(_context: Any, builder: Any, _signature: Any, args: Any) -> Any:
-        return builder.cttz(args[0], ir.Constant(ir.IntType(1), 0))
-
-    return types.int64(types.int64), lower
+    zero = ir.Constant(ir.IntType(1), 0)
+    return types.int64(types.int64), _code(lambda builder, args: builder.cttz(args[0], zero))
 
 
 @_emitted
 def count_bits(_typing: Any, _integer: Any) -> Any:
     """Return the number of bits of an integer that are set."""
-
-    def lower(_context: Any, builder: Any, _signature: Any, args: Any) -> Any:
-        return builder.ctpop(args[0])
-
-    return types.int64(types.int64), lower
+    return types.int64(types.int64), _code(lambda builder, args: builder.ctpop(args[0]))
 
 
 @_emitted
 def total(_typing: Any, _a: Any) -> Any:
     """Return the sum of the lanes, in any order."""
-
-    def lower(_context: Any, builder: Any, _signature: Any, args: Any) -> Any:
-        function = _declared(
-            builder.module,
-            ir.FunctionType(ir.DoubleType(), [ir.DoubleType(), _DOUBLES]),
-            f"llvm.vector.reduce.fadd.v{COUNT}f64",
-        )
-        zero = ir.Constant(ir.DoubleType(), -0.0)
-        return builder.call(function, [zero, args[0]], fastmath=("reassoc",))
-
-    return types.float64(_lanes), lower
+    double = ir.DoubleType()
+    add = _called("vector.reduce.fadd", double, ir.Constant(double, -0.0), fastmath=("reassoc",))
+    return types.float64(_lanes), add
 
 
 @_emitted
 def largest(_typing: Any, _a: Any) -> Any:
     """Return the largest of the lanes, none of which may be NaN."""
-
-    def lower(_context: Any, builder: Any, _signature: Any, args: Any) -> Any:
-        function = _declared(
-            builder.module,
-            ir.FunctionType(ir.DoubleType(), [_DOUBLES]),
-            f"llvm.vector.reduce.fmax.v{COUNT}f64",
-        )
-        return builder.call(function, args)
-
-    return types.float64(_lanes), lower
+    return types.float64(_lanes), _called("vector.reduce.fmax", ir.DoubleType())
 
 
-def _unary(name: str) -> Callable[[Any, Any], Any]:
-    """Return the definition of an intrinsic function that LLVM has for vectors."""
-
-    def typed(_typing: Any, _a: Any) -> Any:
-        def lower(_context: Any, builder: Any, _signature: Any, args: Any) -> Any:
-            function = _declared(
-                builder.module,
-                ir.FunctionType(_DOUBLES, [_DOUBLES]),
-                f"llvm.{name}.v{COUNT}f64",
-            )
-            return builder.call(function, args)
-
-        return _lanes(_lanes), lower
-
-    return typed
+@_emitted
+def magnitude(_typing: Any, _a: Any) -> Any:
+    """Return the absolute value in each lane."""
+    return _lanes(_lanes), _called("fabs", _DOUBLES)
 
 
-magnitude = _emitted(_unary("fabs"))
-"""Return the absolute value in each lane."""
-
-root = _emitted(_unary("sqrt"))
-"""Return the square root in each lane."""
+@_emitted
+def root(_typing: Any, _a: Any) -> Any:
+    """Return the square root in each lane."""
+    return _lanes(_lanes), _called("sqrt", _DOUBLES)

@@ -3,27 +3,27 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import math
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
-from orthobench.harness.cell import Cell
 from orthobench.harness.executors import Limits
 from orthobench.harness.stopping import RunStatus, Termination
 from orthobench.harness.trace import Outcome
 from orthobench.registry.plugins import Registry
-from orthobench.results.reported import Reported
-from orthobench.results.rows import metrics_of
+from orthobench.results.rows import RANKING, Session
+from orthobench.results.runs import Run
 from orthobench.results.store import Store
 from orthobench.tools import environment
 from orthobench.verify.comparing import (
     OF_MACHINE,
     Mismatch,
     bounded,
+    called,
     common,
     comparable,
     depends_on_clock,
@@ -97,9 +97,9 @@ class Verification:
     mismatches: list[Mismatch] = field(default_factory=list)
     renamed: dict[str, str] = field(default_factory=dict)
 
-    def leave_out(self, reported: Reported, reason: str) -> None:
+    def leave_out(self, run: Run, reason: str) -> None:
         """Count a cell as not checked."""
-        self.unchecked.setdefault(reason, []).append(reported.label)
+        self.unchecked.setdefault(reason, []).append(called(run))
 
 
 def verify(
@@ -136,24 +136,25 @@ def verify(
         Where the store is damaged, or is not what was written.
     """
     with Store(store) as opened:
-        reported = opened.reported()
-        found = Verification(len(reported), share, seed)
-        _read_plans(opened, reported, registry.solvers, found)
-        able = _checkable(reported, Rebuilder(registry, folders), found)
-        found.checkable = len(able)
+        runs, sessions = list(opened.runs()), opened.sessions()
+        result = Verification(len(runs), share, seed)
+        _read_plans(opened, runs, registry.solvers, result)
+        able = _checkable(runs, sessions, Rebuilder(registry, folders), result)
+        result.checkable = len(able)
         keys = order(able, seed)[: math.ceil(share * len(able))]
-        drawn = [replace(able[key], exhibits=_exhibits(opened, key)) for key in keys]
-    found.drawn = len(drawn)
+        # one cell at a time: exhibits may be large
+        drawn = [replace(able[key], exhibits=digests(opened.exhibits([key])[key])) for key in keys]
+    result.drawn = len(drawn)
     compute = partial(computed, workers=workers, limits=limits, quiet=quiet)
     doubtful = [
         (one, outcome, differ)
         for one, outcome in compute(drawn)
-        if (differ := _judge(one, outcome, found))
+        if (differ := _judge(one, outcome, result))
     ]
     if doubtful:
-        _settle(doubtful, compute, found)
-    found.mismatches.sort(key=lambda one: (one.cell, one.key))
-    return found
+        _settle(doubtful, compute, result)
+    result.mismatches.sort(key=lambda one: (one.cell, one.key))
+    return result
 
 
 def order(keys: Iterable[str], seed: int) -> list[str]:
@@ -165,93 +166,88 @@ def order(keys: Iterable[str], seed: int) -> list[str]:
     return sorted(keys, key=lambda key: hashlib.sha256(f"{seed} {key}".encode()).digest())
 
 
-def _exhibits(store: Store, key: str) -> dict[str, str]:
-    """Return the digests of what a store shows of a cell, one cell at a time: they may be large."""
-    return digests(store.exhibits([key])[key])
-
-
 def _read_plans(
-    store: Store, reported: Sequence[Reported], solvers: Collection[str], found: Verification
+    store: Store, runs: Sequence[Run], solvers: Collection[str], result: Verification
 ) -> None:
     """Check what the plans of suites say of cells: tuned parameters, and the names of solvers.
 
     A label may be any text, but for one that begins with the name of another of the `solvers`.
     """
-    known = {one.key: one for one in reported}
-    for record in (record for suite in store.suites() for record in store.records(suite)):
-        one, label = known.get(record.key), record.solver.label
-        if one is None:
+    names = {run.key: called(run) for run in runs}
+    for run in (run for suite in store.suites() for run in store.records(suite)):
+        if run.key not in names:
             continue
-        name = one.content["solver"]["name"]
-        called = re.split(r"[^\w-]", label, maxsplit=1)[0]
-        if called != name and called in solvers:
-            found.mismatches.append(Mismatch(one.key, one.label, "label", None, label, name))
-        elif called != name:
-            found.renamed[label] = name
-        for name, value in record.solver.tuned.items():
-            true = record.solver.parameters.get(name)
-            if value != true:
-                told = (one.key, one.label, f"tuned {name}", None, value, true)
-                found.mismatches.append(Mismatch(*told))
+        label, name = run.solver.label, run.solver.name
+        first = re.split(r"[^\w-]", label, maxsplit=1)[0]
+        false: dict[str, tuple[Any, Any]] = {}
+        if first != name and first in solvers:
+            false["label"] = label, name
+        elif first != name:
+            result.renamed[label] = name
+        for parameter, value in run.solver.tuned.items():
+            if value != (true := run.solver.parameters.get(parameter)):
+                false[f"tuned {parameter}"] = value, true
+        result.mismatches += [
+            Mismatch(run.key, names[run.key], what, None, *values) for what, values in false.items()
+        ]
 
 
 def _checkable(
-    reported: Sequence[Reported], rebuilder: Rebuilder, found: Verification
-) -> dict[str, Drawn]:
-    """Return the cells that can be computed here, by key; count the others, and false metrics."""
+    runs: Sequence[Run], sessions: Mapping[int, Session], rebuilder: Rebuilder,
+    result: Verification,
+) -> dict[str, Drawn]:  # fmt: skip
+    """Return the cells that can be computed here, by key; count the others, and false facts."""
     here, able = environment.snapshot(), {}
-    for one in reported:
+    for run in runs:
+        theirs = run.identity.content
         try:
-            cell = rebuilder.cell(one.content)
+            cell = rebuilder.cell(theirs)
         except NotHereError as error:
-            found.leave_out(one, str(error))
+            result.leave_out(run, str(error))
             continue
-        if one.stop.status in OF_MACHINE and not one.trace:
-            found.leave_out(one, OF_ITS_MACHINE.format(one.stop.status.value))
+        if run.stop.status in OF_MACHINE and not run.trace:
+            result.leave_out(run, OF_ITS_MACHINE.format(run.stop.status.value))
             continue
-        content, false = cell.content, list(_false_metrics(one, cell))
-        code = other_code(one.content, content)
+        true = Run.of(cell).problem
+        false = [
+            Mismatch(run.key, called(run), name, None, old, new)
+            for name in sorted(RANKING)
+            if (old := getattr(run.problem, name)) != (new := getattr(true, name))
+        ]
+        code = other_code(theirs, cell.content)
         if code and false:
-            found.leave_out(one, OTHERWISE.format(", ".join(code)))
+            result.leave_out(run, OTHERWISE.format(", ".join(code)))
             continue
-        found.mismatches += false
-        differ = platform_differences(one.content, content, one.environment, here)
-        able[one.key] = Drawn(one, bounded(cell, one), differ, code)
+        result.mismatches += false
+        machine = sessions[run.session]["environment"]
+        differ = platform_differences(theirs, cell.content, machine, here)
+        able[run.key] = Drawn(run, bounded(cell, run), differ, code)
     return able
 
 
-def _false_metrics(reported: Reported, cell: Cell) -> Iterator[Mismatch]:
-    """Yield what the store says falsely about how the problem is judged."""
-    true = json.loads(metrics_of(cell))
-    for name in sorted({*true, *reported.metrics}):
-        old, new = reported.metrics.get(name), true.get(name)
-        if old != new:
-            yield Mismatch(reported.key, reported.label, name, None, old, new)
-
-
-def _judge(one: Drawn, outcome: Outcome, found: Verification) -> list[Mismatch]:
+def _judge(one: Drawn, outcome: Outcome, result: Verification) -> list[Mismatch]:
     """Compare a cell, and count it unless something differs that other rounding may explain."""
-    differ = mismatches(one.reported, outcome, one.cell.solver.place, one.exact)
-    seen = one.exact and comparable(one.reported, outcome)
+    differ = mismatches(one.run, outcome, one.cell.solver.place, one.exact)
+    seen = one.exact and comparable(one.run, outcome)
     if seen:
-        differ += otherwise(one.reported, one.exhibits, outcome)
+        differ += otherwise(one.run, one.exhibits, outcome)
     for text in one.differences:
-        found.platforms[text] = found.platforms.get(text, 0) + 1
-    why = _unfinished(one.reported, outcome)
-    if why and not (differ and common(one.reported.trace, outcome.trace)):
-        found.leave_out(one.reported, why)
+        result.platforms[text] = result.platforms.get(text, 0) + 1
+    why = _unfinished(one.run, outcome)
+    if why and not (differ and common(one.run.trace, outcome.trace)):
+        result.leave_out(one.run, why)
         return []
     if not differ:
-        found.recomputed[one.reported.key] = one.reported.checksum
-        found.exact += one.exact
-        found.unseen += not seen and bool(one.exhibits)
+        result.recomputed[one.run.key] = one.run.checksum
+        result.exact += one.exact
+        result.unseen += not seen and bool(one.exhibits)
         if one.code:
-            found.other_code[one.reported.key] = one.code
+            result.other_code[one.run.key] = one.code
     elif one.code:
-        found.leave_out(one.reported, OTHERWISE.format(", ".join(one.code)))
+        result.leave_out(one.run, OTHERWISE.format(", ".join(one.code)))
         return []
     elif one.exact:
-        found.mismatches += differ
+        result.mismatches += differ
         return []
     return differ
 
@@ -259,28 +255,28 @@ def _judge(one: Drawn, outcome: Outcome, found: Verification) -> list[Mismatch]:
 def _settle(
     doubtful: Sequence[tuple[Drawn, Outcome, list[Mismatch]]],
     compute: Callable[[Sequence[Drawn]], Iterator[tuple[Drawn, Outcome]]],
-    found: Verification,
+    result: Verification,
 ) -> None:
     """Tell mismatches from cells that come out otherwise even here, with other kernels of BLAS.
 
     Where eigenvalues coincide, say, the last bit decides which vector is found. Such a cell can be
     repeated on its own platform only.
     """
-    left = {one.reported.key: (one, outcome, differ) for one, outcome, differ in doubtful}
+    left = {one.run.key: (one, outcome, differ) for one, outcome, differ in doubtful}
     for processor in other_kernels():
         with kernels_for(processor):
             for one, again in compute([one for one, _, _ in left.values()]):
-                outcome = left[one.reported.key][1]
-                ours = replace(one.reported, stop=outcome.stop, trace=outcome.trace)
+                outcome = left[one.run.key][1]
+                ours = replace(one.run, stop=outcome.stop, trace=outcome.trace)
                 if mismatches(ours, again, one.cell.solver.place, exact=False):
-                    found.leave_out(one.reported, ROUNDING_DECIDES)
-                    del left[one.reported.key]
-    found.mismatches += [mismatch for _, _, differ in left.values() for mismatch in differ]
+                    result.leave_out(one.run, ROUNDING_DECIDES)
+                    del left[one.run.key]
+    result.mismatches += [mismatch for _, _, differ in left.values() for mismatch in differ]
 
 
-def _unfinished(reported: Reported, outcome: Outcome) -> str | None:
-    """Return why a run here says nothing about the one reported, or None."""
-    old, new = reported.stop, outcome.stop
+def _unfinished(run: Run, outcome: Outcome) -> str | None:
+    """Return why a run here says nothing about the stored one, or None."""
+    old, new = run.stop, outcome.stop
     if old.status in OF_MACHINE:
         return OF_ITS_MACHINE.format(old.status.value)
     if new.status in OF_MACHINE:
@@ -290,7 +286,7 @@ def _unfinished(reported: Reported, outcome: Outcome) -> str | None:
         return f"its data are not {where}: {lacking[-1].reason:.200}"
     if old.status is not RunStatus.ERROR and _lacks_package(new):
         return f"a package is missing here: {new.reason:.200}"
-    if depends_on_clock(reported) and not common(reported.trace, outcome.trace):
+    if depends_on_clock(run) and not common(run.trace, outcome.trace):
         return "no checkpoint of it is one here"
     return None
 

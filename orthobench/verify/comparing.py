@@ -22,7 +22,7 @@ from orthobench.harness.reducing.parts import WORKER_METRICS
 from orthobench.harness.run import RATIO
 from orthobench.harness.stopping import RunStatus
 from orthobench.harness.trace import Checkpoint, Outcome
-from orthobench.results.reported import Reported
+from orthobench.results.runs import Run
 from orthobench.stats.run_pairs import EXACT, PLATFORMS, differences
 from orthobench.tools.places import Place
 
@@ -59,32 +59,37 @@ class Mismatch:
     recomputed: Any
 
 
-def depends_on_clock(reported: Reported) -> bool:
+def called(run: Run) -> str:
+    """Return what a run of a store is called, with the beginning of its key."""
+    return f"{run.label} (cell {run.key[:12]})"
+
+
+def depends_on_clock(run: Run) -> bool:
     """Return whether a clock, or the end of the process, may have cut a run."""
-    return "seconds" in reported.content["budget"] or reported.stop.status in OF_MACHINE
+    return "seconds" in run.budget or run.stop.status in OF_MACHINE
 
 
-def bounded(cell: Cell, reported: Reported) -> Cell:
+def bounded(cell: Cell, run: Run) -> Cell:
     """Return a cell with a budget that a run ends in which gives what was reported.
 
     The budget in seconds is left out, and steps end soon after the last that was reported: at the
     checkpoint after it, where a run that broke off there would have been seen to.
     """
-    last = reported.trace[-1].work.steps if reported.trace else 0
+    last = run.trace[-1].work.steps if run.trace else 0
     beyond = max(last + 1, int(RATIO * last)) + 1
-    cut = depends_on_clock(reported) and reported.stop.status not in (
+    cut = depends_on_clock(run) and run.stop.status not in (
         RunStatus.DONE, RunStatus.DIVERGED, RunStatus.INFEASIBLE, RunStatus.ERROR
     )  # fmt: skip
     steps = min(cell.budget.steps, last if cut else beyond)
     return replace(cell, budget=replace(cell.budget, steps=steps, seconds=math.inf))
 
 
-def mismatches(reported: Reported, outcome: Outcome, place: Place, exact: bool) -> list[Mismatch]:
+def mismatches(run: Run, outcome: Outcome, place: Place, exact: bool) -> list[Mismatch]:
     """Return what of a result did not come out again, of each metric the first checkpoint.
 
     Parameters
     ----------
-    reported : Reported
+    run : Run
     outcome : Outcome
         Of the `bounded` cell.
     place : Place
@@ -92,31 +97,30 @@ def mismatches(reported: Reported, outcome: Outcome, place: Place, exact: bool) 
     exact : bool
         Whether every bit has to be the same, as on the same platform.
     """
-    found: dict[str, Mismatch] = {}
-    for metric, step, old, new in _differences(reported, outcome, place, exact):
-        new_one = Mismatch(reported.key, reported.label, metric, step, old, new)
-        found.setdefault(metric, new_one)
-    return list(found.values())
+    by_metric: dict[str, Mismatch] = {}
+    for metric, step, old, new in _differences(run, outcome, place, exact):
+        one = Mismatch(run.key, called(run), metric, step, old, new)
+        by_metric.setdefault(metric, one)
+    return list(by_metric.values())
 
 
 def common(
     stored: Sequence[Checkpoint], again: Sequence[Checkpoint]
 ) -> list[tuple[Checkpoint, Checkpoint]]:
     """Return the checkpoints of two traces that are after as many steps."""
-    known = {mark.work.steps: mark for mark in again}
-    return [(mark, known[mark.work.steps]) for mark in stored if mark.work.steps in known]
+    by_steps = {mark.work.steps: mark for mark in again}
+    return [(mark, by_steps[mark.work.steps]) for mark in stored if mark.work.steps in by_steps]
 
 
 def _differences(
-    reported: Reported, outcome: Outcome, place: Place, exact: bool
+    run: Run, outcome: Outcome, place: Place, exact: bool
 ) -> Iterator[tuple[str, int | None, Any, Any]]:
-    stored, again = tuple(reported.trace), outcome.trace
+    stored, again = tuple(run.trace), outcome.trace
     start = again[0].metrics if again else {}
     rule = EXACT if exact else PLATFORMS[place.dtype]
-    broken_off = outcome.stop.status in OF_MACHINE
     pairs = common(stored, again)
-    yield from _endings(reported, outcome, exact)
-    if exact and not depends_on_clock(reported) and not broken_off:
+    yield from _endings(run, outcome, exact)
+    if exact and comparable(run, outcome):
         if len(stored) != len(again):
             yield "checkpoints", None, len(stored), len(again)
         pairs = list(zip(stored, again, strict=False))
@@ -124,19 +128,19 @@ def _differences(
         too_short = stored[-1].work.steps > again[-1].work.steps
         pairs += [(stored[-1], again[-1])] if too_short or not exact else []
     for old, new in pairs:
-        counts = _counts(old, new) if exact or old.work.steps == new.work.steps else ()
-        for metric, a, b in (
-            *counts,
-            *differences(old.metrics, new.metrics, start, rule, MEASURED),
-        ):
-            yield metric, old.work.steps, a, b
+        step = old.work.steps
+        if exact or step == new.work.steps:
+            for name in ("steps", "samples", "flops"):
+                if (a := getattr(old.work, name)) != (b := getattr(new.work, name)):
+                    yield name, step, a, b
+        for metric, x, y in differences(old.metrics, new.metrics, start, rule, MEASURED):
+            yield metric, step, x, y
 
 
-def _endings(
-    reported: Reported, outcome: Outcome, exact: bool
-) -> Iterator[tuple[str, None, Any, Any]]:
-    old, new = reported.stop, outcome.stop
-    if not _ending_counts(reported, outcome):
+def _endings(run: Run, outcome: Outcome, exact: bool) -> Iterator[tuple[str, None, Any, Any]]:
+    old, new = run.stop, outcome.stop
+    cut = depends_on_clock(run) and old.status in (RunStatus.BUDGET, RunStatus.TARGET)
+    if cut or old.status in OF_MACHINE or new.status in OF_MACHINE:
         return
     if old.status is not new.status:
         yield "ending", None, old.status.value, new.status.value
@@ -144,48 +148,23 @@ def _endings(
         yield "reason", None, old.reason, new.reason
 
 
-def _ending_counts(reported: Reported, outcome: Outcome) -> bool:
-    """Return whether two endings can be compared: none of them is a machine's, or a clock's."""
-    old, new = reported.stop.status, outcome.stop.status
-    cut = depends_on_clock(reported) and old in (RunStatus.BUDGET, RunStatus.TARGET)
-    return old not in OF_MACHINE and new not in OF_MACHINE and not cut
-
-
-def _counts(old: Checkpoint, new: Checkpoint) -> Iterator[tuple[str, int, int]]:
-    for name in ("steps", "samples", "flops"):
-        a, b = getattr(old.work, name), getattr(new.work, name)
-        if a != b:
-            yield name, a, b
-
-
 def digests(exhibits: Mapping[str, Exhibit]) -> dict[str, str]:
     """Return what changes with any bit of each exhibit, by its name."""
-    return {name: _digest(one) for name, one in exhibits.items()}
+    parts = {name: packed(exhibit) for name, exhibit in exhibits.items()}
+    return {
+        name: hashlib.sha256(f"{kind} {labels} ".encode() + data).hexdigest()[:DIGITS]
+        for name, (kind, labels, data) in parts.items()
+    }
 
 
-def _digest(exhibit: Exhibit) -> str:
-    kind, labels, data = packed(exhibit)
-    return hashlib.sha256(f"{kind} {labels} ".encode() + data).hexdigest()[:DIGITS]
-
-
-def comparable(reported: Reported, outcome: Outcome) -> bool:
+def comparable(run: Run, outcome: Outcome) -> bool:
     """Return whether both runs end with the same solution, on the same platform."""
-    return not depends_on_clock(reported) and outcome.stop.status not in OF_MACHINE
+    return not depends_on_clock(run) and outcome.stop.status not in OF_MACHINE
 
 
-def otherwise(reported: Reported, shown: Mapping[str, str], outcome: Outcome) -> Iterator[Mismatch]:
-    """Yield the exhibits of a result that did not come out again.
-
-    Parameters
-    ----------
-    reported : Reported
-    shown : mapping
-        The `digests` of what the store shows of it.
-    outcome : Outcome
-    """
+def otherwise(run: Run, stored: Mapping[str, str], outcome: Outcome) -> Iterator[Mismatch]:
+    """Yield the exhibits of a result, by their `digests`, that did not come out again."""
     again = digests(outcome.exhibits)
-    for name in dict.fromkeys([*shown, *again]):
-        old, new = shown.get(name), again.get(name)
-        if old != new:
-            metric = f"exhibit {name!r}"
-            yield Mismatch(reported.key, reported.label, metric, None, old, new)
+    for name in dict.fromkeys([*stored, *again]):
+        if (old := stored.get(name)) != (new := again.get(name)):
+            yield Mismatch(run.key, called(run), f"exhibit {name!r}", None, old, new)

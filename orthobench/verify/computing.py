@@ -17,7 +17,7 @@ from orthobench.harness.cell import Cell
 from orthobench.harness.executors import Limits, local
 from orthobench.harness.trace import Outcome
 from orthobench.report.terminal.progress import Progress
-from orthobench.results.reported import Reported
+from orthobench.results.runs import Run
 
 PACKAGES = ("numpy", "scipy", "numba", "scikit-learn")
 """The distributions whose arithmetic reaches results."""
@@ -32,7 +32,7 @@ class Drawn:
 
     Attributes
     ----------
-    reported : Reported
+    run : Run
     cell : Cell
         As it was run, and as it is `bounded` here.
     differences : tuple of str
@@ -43,7 +43,7 @@ class Drawn:
         Digests of what the store shows of it: `orthobench.verify.comparing.digests`.
     """
 
-    reported: Reported
+    run: Run
     cell: Cell
     differences: tuple[str, ...]
     code: tuple[str, ...] = ()
@@ -63,14 +63,14 @@ def computed(
     with Progress(quiet) as progress:
         progress.expect(len(drawn))
         for threads, group in groupby(by_threads, key=lambda one: one.cell.threads):
-            known = {id(one.cell): one for one in group}
-            cells = [one.cell for one in known.values()]
+            by_cell = {id(one.cell): one for one in group}
+            cells = [one.cell for one in by_cell.values()]
             for event in local.run(cells, workers, threads, limits):
-                one = known[id(event.cell)]
+                one = by_cell[id(event.cell)]
                 if event.outcome is None:
-                    progress.begin(one.reported.label, event.worker)
+                    progress.begin(one.run.label, event.worker)
                     continue
-                progress.end(one.reported.label, False, event.worker)
+                progress.end(one.run.label, False, event.worker)
                 yield one, event.outcome
 
 
@@ -94,7 +94,7 @@ def kernels_for(processor: str) -> Iterator[None]:
 
 
 def platform_differences(
-    theirs: Mapping[str, Any], here: Mapping[str, Any], told: Mapping[str, Any],
+    theirs: Mapping[str, Any], here: Mapping[str, Any], environment: Mapping[str, Any],
     snapshot: Mapping[str, Any],
 ) -> tuple[str, ...]:  # fmt: skip
     """Return in what the platform of a cell differs from this one; empty where it does not.
@@ -103,52 +103,33 @@ def platform_differences(
     ----------
     theirs, here : mapping
         The content of the cell, as it was stored and as it is here.
-    told, snapshot : mapping
+    environment, snapshot : mapping
         The environment of its session, and the one of this process.
     """
-    found = [*_parts(theirs, here), *_machines(told, snapshot)]
-    return tuple(f"{name} {_short(old)} there, {_short(new)} here" for name, old, new in found)
+    old, new = _platform(theirs, environment), _platform(here, snapshot)
+    return tuple(
+        f"{name} {_short(old.get(name))} there, {_short(new.get(name))} here"
+        for name in dict.fromkeys((*old, *new))
+        if old.get(name) != new.get(name)
+    )
 
 
-def machine(environment: Mapping[str, Any]) -> tuple[str, str]:
-    """Return the processor, and the kind of system with its C library, from an environment."""
-    name = str(environment.get("platform") or "").split("-")
-    system = [name[0], *name[-3:]]
-    return str(environment.get("cpu") or ""), "-".join(system)
-
-
-def _parts(theirs: Mapping[str, Any], here: Mapping[str, Any]) -> Iterator[tuple[str, Any, Any]]:
-    if theirs.get("blas") != here.get("blas"):
-        yield "BLAS", theirs.get("blas"), here.get("blas")
-    yield from _entries(theirs.get("versions"), here.get("versions"))
-    if theirs.get("place") != here.get("place"):
-        yield "device", theirs.get("place"), here.get("place")
-
-
-def _machines(
-    told: Mapping[str, Any], snapshot: Mapping[str, Any]
-) -> Iterator[tuple[str, Any, Any]]:
-    for name, old, new in zip(
-        ("processor", "system"), machine(told), machine(snapshot), strict=True
-    ):
-        if old != new:
-            yield name, old, new
-    old_python, new_python = (str(one.get("python", "")) for one in (told, snapshot))
-    if old_python.split(".")[:2] != new_python.split(".")[:2]:
-        yield "Python", old_python, new_python
-    packages = [one.get("packages") or {} for one in (told, snapshot)]
-    yield from _entries(*({name: one.get(name) for name in PACKAGES} for one in packages))
-
-
-def _entries(theirs: Any, here: Any) -> Iterator[tuple[str, Any, Any]]:
-    for name in sorted({*theirs, *here}):
-        if theirs.get(name) != here.get(name):
-            yield name, theirs.get(name), here.get(name)
+def _platform(content: Mapping[str, Any], environment: Mapping[str, Any]) -> dict[str, Any]:
+    """Return by name what a result's bits depend on beside code and data."""
+    packages = environment.get("packages") or {}
+    system = str(environment.get("platform") or "").split("-")
+    return {
+        "BLAS": content.get("blas"),
+        **content.get("versions", {}),
+        "device": content.get("place"),
+        "processor": environment.get("cpu"),
+        "system": "-".join([system[0], *system[-3:]]),
+        "Python": ".".join(str(environment.get("python", "")).split(".")[:2]),
+        **{name: packages.get(name) for name in PACKAGES},
+    }
 
 
 def _short(value: Any) -> str:
-    if isinstance(value, (list, tuple)):
-        return " and ".join(map(str, value))
     if isinstance(value, Mapping):
         return ", ".join(map(str, value.values()))
-    return str(value or "not told")
+    return " and ".join(map(str, value)) if isinstance(value, list) else str(value or "not told")

@@ -13,16 +13,16 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from orthobench._version import __version__
-from orthobench.contract.problem import AnyProblem
+from orthobench.contract.problem import AnyProblem, Oracle
 from orthobench.contract.solver import AnySolver
 from orthobench.errors import OrthobenchError, UsageError
 from orthobench.harness.cell import Cell
 from orthobench.harness.identity import canonical
 from orthobench.harness.stopping import Budget, Target
 from orthobench.registry.plugins import Registry
-from orthobench.registry.strangers import refuse_files
 from orthobench.results import checks
-from orthobench.tools.distributions import version
+from orthobench.tools.environment import version
+from orthobench.tools.files import refuse_files
 
 T = TypeVar("T")
 
@@ -49,7 +49,7 @@ class Rebuilder:
     def __init__(self, registry: Registry, folders: Sequence[Path] = ()) -> None:
         self._registry, self._folders = registry, folders
         self._problem = cache(partial(self._made, registry.problem))
-        self._solver = cache(partial(self._made, registry.solver))
+        self._solver = cache(self._made_solver)
         self._data: Callable[[AnyProblem], str] = cache(lambda problem: problem.checksum())
 
     def cell(self, content: Mapping[str, Any]) -> Cell:
@@ -69,18 +69,26 @@ class Rebuilder:
         except (TypeError, ValueError, LookupError, ArithmeticError) as error:
             raise NotHereError(f"no cell has such values: {error!s:.200}") from None
         for part in sorted({*content, *here} - {*MAY_DIFFER}):
-            if content.get(part) != here.get(part):
-                raise NotHereError(_another(part, here))
+            if content.get(part) == here.get(part):
+                continue
+            if part == "data":
+                raise NotHereError(f"its data are others here: those of {cell.problem.name}")
+            if part in ("problem", "solver"):
+                raise NotHereError(f"{part} {here[part]['name']} has other parameters here")
+            raise NotHereError(f"its {part} is another here")
         return cell
 
     def _cell(self, content: Mapping[str, Any]) -> Cell:
         problem = self._problem(canonical(content["problem"]))
-        solver = self._solver(canonical(content["solver"]))
+        solver = self._solver(canonical(content["solver"]), problem.offers)
         _refuse_missing(problem, solver)
         target, threads = content["until"], content["threads"]
         if not isinstance(threads, int) or not 1 <= threads <= (os.cpu_count() or 1):
             raise NotHereError(f"it needs {threads!r:.20} threads, this machine has fewer")
-        provided = (self._registry.problems[problem.name], self._registry.solvers[solver.name])
+        provided = (
+            self._registry.problems[problem.name],
+            self._registry.solver_class(solver.name, problem.offers),
+        )
         versions = {
             "orthobench": __version__,
             **{name: version(name) or "none" for name in solver.packages},
@@ -91,6 +99,9 @@ class Rebuilder:
             None if target is None else Target(**target), threads,
             tuple(sorted(versions.items())), self._data(problem),
         )  # fmt: skip
+
+    def _made_solver(self, text: str, offers: type[Oracle]) -> AnySolver:
+        return self._made(partial(self._registry.solver, offers=offers), text)
 
     def _made(self, make: Callable[[str, Mapping[str, Any]], T], text: str) -> T:
         named = checks.document(text)
@@ -114,15 +125,5 @@ def _refuse_missing(problem: AnyProblem, solver: AnySolver) -> None:
 def other_code(theirs: Mapping[str, Any], here: Mapping[str, Any]) -> tuple[str, ...]:
     """Return the modules whose code is another here, from the contents of a cell."""
     old, new = theirs.get("code"), here["code"]
-    if not isinstance(old, Mapping):
-        return tuple(new)
+    old = old if isinstance(old, Mapping) else {}
     return tuple(sorted(name for name in {*old, *new} if old.get(name) != new.get(name)))
-
-
-def _another(part: str, here: Mapping[str, Any]) -> str:
-    """Return in what a cell differs from the one of the same names here."""
-    if part == "data":
-        return f"its data are others here: those of {here['problem']['name']}"
-    if part in ("problem", "solver"):
-        return f"{part} {here[part]['name']} has other parameters here"
-    return f"its {part} is another here"

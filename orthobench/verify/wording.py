@@ -31,40 +31,40 @@ def found_with(cells: int, drawn: int, edited: int) -> float:
     return 1.0 - math.prod(missed)
 
 
-def lines(found: Verification) -> Iterator[str]:
+def lines(result: Verification) -> Iterator[str]:
     """Yield the lines of text about a verification."""
     yield (
-        f"{_cells(found.cells)}, of which {found.checkable:,} can be computed here; "
-        f"{found.drawn:,} drawn (share {found.share:g}, seed {found.seed})"
+        f"{_cells(result.cells)}, of which {result.checkable:,} can be computed here; "
+        f"{result.drawn:,} drawn (share {result.share:g}, seed {result.seed})"
     )
-    again = len(found.recomputed)
-    near = again - found.exact
-    yield f"{_cells(again)} came out again: {found.exact:,} bit for bit, {near:,} within tolerance"
-    for text, count in found.platforms.items():
+    again = len(result.recomputed)
+    near = again - result.exact
+    yield f"{_cells(again)} came out again: {result.exact:,} bit for bit, {near:,} within tolerance"
+    for text, count in result.platforms.items():
         yield f"  {_cells(count)} of another platform: {text}"
-    if found.other_code:
-        modules = Counter(name for names in found.other_code.values() for name in names)
-        told = ", ".join(f"{name} ({count:,})" for name, count in sorted(modules.items()))
-        yield f"  {_cells(len(found.other_code))} although their code is another here: {told}"
-    if found.unseen:
-        unseen = _cells(found.unseen)
+    if result.other_code:
+        modules = Counter(name for names in result.other_code.values() for name in names)
+        said = ", ".join(f"{name} ({count:,})" for name, count in sorted(modules.items()))
+        yield f"  {_cells(len(result.other_code))} although their code is another here: {said}"
+    if result.unseen:
+        unseen = _cells(result.unseen)
         yield f"  exhibits of {unseen} not compared: they need the same platform, and no clock"
-    if found.mismatches:
-        yield f"{len(found.mismatches):,} values did not:"
-        yield from (f"  {_told(one)}" for one in found.mismatches[:MOST])
-    for label, name in found.renamed.items():
+    if result.mismatches:
+        yield f"{len(result.mismatches):,} values did not:"
+        yield from (f"  {_told(one)}" for one in result.mismatches[:MOST])
+    for label, name in result.renamed.items():
         yield f"{name} is called {label!r}"
-    if left_out := sum(map(len, found.unchecked.values())):
+    if left_out := sum(map(len, result.unchecked.values())):
         yield f"{_cells(left_out)} not checked:"
-    for reason, cells in found.unchecked.items():
+    for reason, cells in result.unchecked.items():
         yield f"  {_cells(len(cells))}, such as {cells[0]}: {reason}"
-    if found.recomputed and not found.mismatches:
-        yield _odds(found)
+    if result.recomputed and not result.mismatches:
+        yield _odds(result)
 
 
-def facts(found: Verification) -> Mapping[str, Any]:
+def facts(result: Verification) -> Mapping[str, Any]:
     """Return a verification as plain values."""
-    return {"verified": bool(found.recomputed) and not found.mismatches, **asdict(found)}
+    return {"verified": bool(result.recomputed) and not result.mismatches, **asdict(result)}
 
 
 def _told(one: Mismatch) -> str:
@@ -72,11 +72,11 @@ def _told(one: Mismatch) -> str:
     return f"{one.cell}: {one.metric}{where}: stored {one.stored!r}, recomputed {one.recomputed!r}"
 
 
-def _odds(found: Verification) -> str:
-    edited = [count for count in EDITED if count < found.checkable] or [1]
-    shares = [100 * found_with(found.checkable, found.drawn, count) for count in edited]
-    told = ", ".join(f"{n:,}: {share:.3g} %" for n, share in zip(edited, shares, strict=True))
-    return f"a draw finds edits of so many cells with probability {told}"
+def _odds(result: Verification) -> str:
+    edited = [count for count in EDITED if count < result.checkable] or [1]
+    shares = [100 * found_with(result.checkable, result.drawn, count) for count in edited]
+    odds = ", ".join(f"{n:,}: {share:.3g} %" for n, share in zip(edited, shares, strict=True))
+    return f"a draw finds edits of so many cells with probability {odds}"
 
 
 def _cells(count: int) -> str:

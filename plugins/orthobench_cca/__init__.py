@@ -1,8 +1,7 @@
 """Canonical correlation analysis and generalized eigenvectors: families outside the core.
 
-Oracles, judges, makers, problems and solvers need `orthobench.contract` alone, as those of any
-other package would; ``ob.cca`` and ``ob.generalized_eigenvectors`` are found by entry points in the
-group ``orthobench.makers``.
+Oracles, judges, makers, problems and solvers need what any other package may import; ``ob.cca`` and
+``ob.generalized_eigenvectors`` are found by entry points in the group ``orthobench.makers``.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from orthobench_cca.pencil_problems import (
     GeneralizedEigenvectors,
     PlantedPencil,
 )
-from orthobench_cca.problems import CCA, DigitHalves, PlantedCorrelations
+from orthobench_cca.problems import CCA, DigitHalves, NpyCCA, PlantedCorrelations
 
 __all__ = [
     "CCA",
@@ -43,7 +42,7 @@ def orthobench_solvers() -> list[type[AnySolver]]:
 @hookimpl
 def orthobench_problems() -> list[type[AnyProblem]]:
     """Return the problems of the plugin."""
-    return [PlantedCorrelations, DigitHalves, PlantedPencil, DigitDiscriminants]
+    return [PlantedCorrelations, DigitHalves, NpyCCA, PlantedPencil, DigitDiscriminants]
 
 
 @hookimpl

@@ -23,9 +23,9 @@ def cca(
 
     Parameters
     ----------
-    X : array_like, shape (N, p)
-    Y : array_like, shape (N, q)
-        Pairs (x, y) in rows. They are copied, and centred.
+    X : array_like, sparse matrix or DataFrame, shape (N, p)
+    Y : array_like, sparse matrix or DataFrame, shape (N, q)
+        Pairs (x, y) in rows. They are copied, made dense, and centred.
     k : int
         Number of canonical variables, 1 <= k <= min(p, q).
     ridge : float

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar
+from pathlib import Path
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
-from orthobench.contract import Instance, Problem, UsageError, parameter
+from orthobench.contract import DataError, Instance, Problem, UsageError, parameter
+from orthobench.tools import datasets
+from orthobench.tools.files import opened
 from orthobench_cca.maker import cca
 from orthobench_cca.oracle import PairsOracle
+
+T = TypeVar("T")
 
 
 class CCA(Problem[PairsOracle]):
@@ -66,6 +72,74 @@ class PlantedCorrelations(CCA):
         axes = np.linalg.qr(rng.standard_normal((size, size)))[0]
         other = np.linalg.qr(rng.standard_normal((size, size)))[0]
         return np.asarray((rows @ axes * np.geomspace(1, 1 / self.condition, size)) @ other)
+
+
+@dataclass(frozen=True)
+class NpyCCA(CCA):
+    """Your own pairs in files: two .npy files, or one .npz file that has X and Y.
+
+    They are read into memory as a whole, and shuffled for each seed; all of them are judged by.
+    """
+
+    name = "npy-cca"
+
+    path_x: str = parameter(help="the .npy file of X, a matrix (N, p); or a .npz file with X and Y")
+    path_y: str | None = parameter(None, help="the .npy file of Y, a matrix (N, q)")
+    k: int = parameter(1, help="canonical variables sought", low=1)
+    ridge: float = parameter(0.0, help="added to the diagonals of both covariances", low=0.0)
+    passes: int = parameter(5, help="how often a stream goes through the pairs", low=1)
+
+    def build(self, rng: np.random.Generator) -> Instance[PairsOracle]:
+        """Return the instance; `rng` shuffles the pairs.
+
+        Raises
+        ------
+        DataError
+            Where a file is missing, or X and Y are no real matrices of equally many rows.
+        UsageError
+            Where k is too large.
+        """
+        X, Y = self._pairs()
+        if len(X) != len(Y):
+            raise DataError(f"X has {len(X)} rows and Y {len(Y)}: they must be pairs")
+        order = rng.permutation(len(X))
+        return cca(X[order], Y[order], self.k, ridge=self.ridge, passes=self.passes)
+
+    def checksum(self) -> str:
+        """Return a digest of the files."""
+        return " ".join(_of_file(path, datasets.checksum) for path in self._paths())
+
+    def _paths(self) -> list[str]:
+        return [path for path in (self.path_x, self.path_y) if path is not None]
+
+    def _pairs(self) -> tuple[np.ndarray, np.ndarray]:
+        found = [_of_file(path, _loaded) for path in self._paths()]
+        if self.path_y is None:
+            if not (isinstance(found[0], dict) and {"X", "Y"} <= found[0].keys()):
+                raise DataError(f"{self.path_x} is no .npz file with X and Y: name path_y too")
+            found = [found[0]["X"], found[0]["Y"]]
+        if any(isinstance(one, dict) or one.ndim != 2 for one in found):
+            raise DataError(f"{' and '.join(self._paths())} hold no two matrices in .npy files")
+        return found[0], found[1]
+
+
+def _of_file(path: str, read: Callable[[Path], T]) -> T:
+    """Return what is read of a file, or say which cannot be read."""
+    try:
+        return read(Path(path).expanduser())
+    except FileNotFoundError:
+        raise DataError(f"there is no file {path}") from None
+    except Exception as error:  # foreign headers fail in as many ways as there are parsers
+        raise DataError(f"{path} cannot be read as a .npy or .npz file: {error}") from error
+
+
+def _loaded(file: Path) -> Any:
+    """Return the array in a .npy file, or the arrays X and Y in a .npz file, by name."""
+    with opened(file) as stream:
+        found = np.load(stream, allow_pickle=False)
+        if isinstance(found, np.ndarray):
+            return found
+        return {name: found[name] for name in ("X", "Y") if name in found}
 
 
 @dataclass(frozen=True)

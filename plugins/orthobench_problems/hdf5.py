@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from orthobench.contract import DataError, UsageError
+from orthobench.tools.arrays import matrix
 from orthobench.tools.files import opened
-from orthobench.tools.lazy_arrays import chunk_rows
-from orthobench.tools.rows import Rows, borders, check_matrix
+from orthobench.tools.rows import Rows, borders, chunk_rows
 from orthobench_problems import npy
 
 
@@ -52,7 +52,7 @@ class HDF5Rows(Rows):
             found = _own(root, self.dataset, file)
             self.shape, self.dtype = found.shape, found.dtype
             what = f"the samples in {file}/{self.dataset}"
-            check_matrix(self, what)
+            matrix(self, what)
             self.borders = borders(self.shape, what, chunk_rows(found))
 
     def read(self, begin: int, end: int) -> NDArray[np.generic]:

@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from orthobench.contract import DataError, UsageError
+from orthobench.tools.arrays import matrix
 from orthobench.tools.files import opened
-from orthobench.tools.rows import LARGEST_CHUNK, Rows, check_matrix
+from orthobench.tools.rows import LARGEST_CHUNK, Rows
 from orthobench_problems import npy
 
 
@@ -37,7 +38,7 @@ class ParquetRows(Rows):
         kinds = {str(field.type) for field in schema}
         self.dtype = np.dtype(np.float32 if kinds == {"float"} else np.float64)
         self.shape = (metadata.num_rows, len(schema))
-        check_matrix(self, f"the samples in {file}")
+        matrix(self, f"the samples in {file}")
         groups = [metadata.row_group(group).num_rows for group in range(metadata.num_row_groups)]
         self.borders = np.cumsum([0, *filter(None, groups)]).astype(np.intp)
         if max(groups) * 8 * len(schema) > LARGEST_CHUNK:

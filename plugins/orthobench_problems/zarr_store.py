@@ -15,8 +15,7 @@ from typing import Any
 
 from orthobench.contract import DataError, UsageError
 from orthobench.tools.files import opened
-from orthobench.tools.lazy_arrays import OpenRows
-from orthobench.tools.rows import Rows
+from orthobench.tools.rows import OpenRows, Rows
 from orthobench_problems import npy
 
 CODECS = frozenset(

@@ -34,7 +34,7 @@ from orthobench.families.stiefel.stacks import (
     stacked,
     transposed,
 )
-from orthobench.tools.scalars import length, not_finite, ratio
+from orthobench.tools.arrays import norm, not_finite, ratio
 
 DRIFT = 1e-13
 """The largest |X'X - I| of an iterate that is left as it is."""
@@ -141,8 +141,8 @@ def length_of(A: Any) -> Any:
     largest = xp.max(xp.abs(A))
     if isinstance(A, np.ndarray):
         largest = float(largest)
-        return largest * length(A / largest) if 0 < largest < inf else largest
-    return largest * length(A * ratio(1.0, largest, 0.0))
+        return largest * norm(A / largest) if 0 < largest < inf else largest
+    return largest * norm(A * ratio(1.0, largest, 0.0))
 
 
 def evaluated(oracle: ProductOracle, state: Iterate, X: Any) -> tuple[Any, Any]:
@@ -210,7 +210,7 @@ def size_of(A: Any) -> int:
 def norm_of(A: Any, state: State) -> Any:
     """Return the Frobenius norm, 2np flops, counted."""
     state.work.flops += 2 * size_of(A)
-    return length(A)
+    return norm(A)
 
 
 def cleaned(X: Any, state: State) -> Any:

@@ -7,7 +7,7 @@ from typing import Any
 from orthobench.contract import StateT, flops, identity, namespace, unless_ended
 from orthobench.families.stiefel import ProductOracle
 from orthobench.families.stiefel.stacks import lengths, plural, sizes, transposed
-from orthobench.tools.scalars import greatest, least, ratio, root
+from orthobench.tools.arrays import maximum, minimum, ratio, sqrt
 from orthobench_stiefel.descent import (
     ArrayDescent,
     Iterate,
@@ -54,11 +54,11 @@ def safe_step(defect: Any, norm: Any, attraction: float, eps: float) -> Any:
     if isinstance(norm, float) and norm == 0:  # elsewhere a run ends there, whatever the step is
         return longest
     pull = attraction * defect * (1 - defect)
-    room = root(greatest(pull**2 + norm**2 * (eps - defect), 0.0))
+    room = sqrt(maximum(pull**2 + norm**2 * (eps - defect), 0.0))
     if plural(norm):
-        each = least(ratio(pull + room, norm**2, longest), longest)
+        each = minimum(ratio(pull + room, norm**2, longest), longest)
         return namespace(each).min(each)
-    return least((pull + room) / norm**2, longest)
+    return minimum((pull + room) / norm**2, longest)
 
 
 class FieldDescent(ArrayDescent[StateT]):
@@ -99,6 +99,6 @@ class FieldDescent(ArrayDescent[StateT]):
         step: Any = self.step_size
         if self.safe_step:
             own = lengths(field) if plural(defect) else norm
-            step = least(step, safe_step(defect, own, attraction, eps))
+            step = minimum(step, safe_step(defect, own, attraction, eps))
         state.X = unless_ended(state, state.X - step * field, state.X)
         return True

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from orthobench.tools.scalars import greatest, inner, least, ratio
+from orthobench.tools.arrays import inner, maximum, minimum, ratio
 
 RHO = 1e-4
 """The share of the slope that a step must gain."""
@@ -64,4 +64,4 @@ def barzilai_borwein(S: Any, Y: Any, *, long: bool) -> Any:
     """
     product = abs(inner(S, Y))
     over, under = (inner(S, S), product) if long else (product, inner(Y, Y))
-    return least(greatest(ratio(over, under, BOUNDS[1]), BOUNDS[0]), BOUNDS[1])
+    return minimum(maximum(ratio(over, under, BOUNDS[1]), BOUNDS[0]), BOUNDS[1])

@@ -19,7 +19,7 @@ from orthobench.contract import (
 )
 from orthobench.families.stiefel import ProductOracle
 from orthobench.families.stiefel.stacks import each, lengths, sizes, transposed
-from orthobench.tools.scalars import root
+from orthobench.tools.arrays import sqrt
 from orthobench_stiefel.descent import (
     Iterate,
     batch_parameter,
@@ -171,7 +171,7 @@ def _adam(state: PogoState, G: Any) -> Any:
     (first, second), count = BETAS, state.work.steps
     state.mean = first * state.mean + (1 - first) * G
     state.square = second * state.square + (1 - second) * lengths(G) ** 2
-    scale = root(state.square / (1 - second**count)) + EPS
+    scale = sqrt(state.square / (1 - second**count)) + EPS
     state.work.flops += 6 * size_of(G)
     return state.mean / ((1 - first**count) * each(scale))
 

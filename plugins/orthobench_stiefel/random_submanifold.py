@@ -24,7 +24,7 @@ from orthobench.contract import (
 )
 from orthobench.families.stiefel import ProductOracle
 from orthobench.families.stiefel.stacks import matrix_rows, q_factor, sizes, transposed
-from orthobench.tools.scalars import chosen, not_finite
+from orthobench.tools.arrays import not_finite, where
 from orthobench_stiefel.descent import (
     ArrayDescent,
     Iterate,
@@ -189,7 +189,7 @@ class RandomSubmanifold(ArrayDescent[SubmanifoldState]):
 
     def _settle(self, state: SubmanifoldState, norm: Any, n: int) -> None:
         small = norm <= (0.0 if self.batch else self.tolerance) * state.unit
-        state.idle = chosen(small, state.idle + 1, 0)
+        state.idle = where(small, state.idle + 1, 0)
         enough = state.idle >= ceil(COVER * (n / state.size) ** 2)
         finish_if(state, enough, not_finite(norm))
         if state.status is Status.FAILED:

@@ -16,7 +16,7 @@ import numpy as np
 
 from orthobench.contract import Array, flops, identity, is_plain, namespace
 from orthobench.families.stiefel.stacks import lengths, most, q_factor, sizes, transposed
-from orthobench.tools.scalars import inner, length
+from orthobench.tools.arrays import inner, norm
 from orthobench_stiefel.cayley import CayleyCurve
 from orthobench_stiefel.descent import size_of
 
@@ -104,7 +104,7 @@ def newton_schulz(X: Any, D: Any) -> tuple[Any, int]:
         S = transposed(Y) @ Y
         Y = Y @ (1.5 * unit - 0.5 * S)
         done += m * (2 * flops.gemm(n, p, p) + 5 * p * p)
-        if isinstance(Y, np.ndarray) and length(S - unit) <= CLOSE:
+        if isinstance(Y, np.ndarray) and norm(S - unit) <= CLOSE:
             break
     return Y, done
 

@@ -20,7 +20,7 @@ from orthobench.contract import (
 )
 from orthobench.families.stiefel import ProductOracle, projected
 from orthobench.families.stiefel.stacks import sizes, transposed
-from orthobench.tools.scalars import chosen, inner, least
+from orthobench.tools.arrays import inner, minimum, where
 from orthobench_stiefel.descent import (
     ArrayDescent,
     Iterate,
@@ -260,7 +260,7 @@ class RiemannianGradient(ArrayDescent[GradientState]):
         state.work.flops += 4 * size_of(S)
         long, short = (barzilai_borwein(S, Y, long=which) for which in (True, False))
         state.shorts = [*state.shorts[1 - RECENT :], short]
-        return chosen(short < STEEP * long, reduce(least, state.shorts), long)
+        return where(short < STEEP * long, reduce(minimum, state.shorts), long)
 
     def _direction(self, state: GradientState, X: Any, R: Any) -> Any:
         """Return the direction of limited-memory BFGS, by the changes of X and R too."""

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from orthobench.contract import namespace
 from orthobench.families.stiefel import projected
 from orthobench.families.stiefel.stacks import transposed
-from orthobench.tools.scalars import chosen, inner, ratio
+from orthobench.tools.arrays import inner, ratio, where
 
 PAIRS = 5
 """The changes that are kept."""
@@ -57,12 +57,12 @@ def pair(X: Any, S: Any, Y: Any, before: Any) -> Pair:
     square = X.shape[-1] == X.shape[-2]
     outside, change = (A if square else A - X @ (transposed(X) @ A) for A in (S, Y))
     common = ratio(abs(inner(outside, change)), inner(change, change), before)
-    common = chosen(common > 0, common, before)
+    common = where(common > 0, common, before)
     squares = xp.sum(change * change, axis=-2, keepdims=True)
     squares = xp.where(squares > 0, squares, xp.ones_like(squares))
     each = xp.sum(outside * change, axis=-2, keepdims=True) / squares
     each = xp.clip(each, common / SPREAD, common * SPREAD)
-    over = ratio(1.0, chosen(counts, product, 0.0 * product), 0.0)
+    over = ratio(1.0, where(counts, product, 0.0 * product), 0.0)
     return Pair(S, Y, over, common, xp.log(each))
 
 

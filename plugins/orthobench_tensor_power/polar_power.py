@@ -28,8 +28,8 @@ from orthobench.families.orthogonal_tensor import (
     first_point_flops,
     start_parameter,
 )
+from orthobench.tools.arrays import maximum, norm, where
 from orthobench.tools.geometry import diagonal_signs
-from orthobench.tools.scalars import chosen, greatest, length
 
 ALLOWED_FAILURES = 2
 """Steps that may fail to raise the objective before the shift is turned on."""
@@ -140,9 +140,9 @@ class PolarPower(ArraySolver[TensorOracle, PolarPowerState]):
         gradient = self._contract(state)
         failed = (_sum(state.weights) <= value) & (gradient > ROUNDING)
         if failed is not False:
-            state.failures = chosen(failed, state.failures + 1, state.failures)
+            state.failures = where(failed, state.failures + 1, state.failures)
             too_many = failed & (state.failures > ALLOWED_FAILURES)
-            state.shift = chosen(too_many, greatest(2 * state.shift, value / n), state.shift)
+            state.shift = where(too_many, maximum(2 * state.shift, value / n), state.shift)
 
     def solution(self, state: PolarPowerState) -> Solution:
         """Return the factors, and T(u, u, u) of each as its weight."""
@@ -158,7 +158,7 @@ class PolarPower(ArraySolver[TensorOracle, PolarPowerState]):
         state.U = state.U * signs
         inner = inner * signs[:, None]
         state.weights = copied(inner.diagonal() if is_plain(inner) else xp.linalg.diagonal(inner))
-        gradient = length(inner - inner.T) / 2 / state.norm
+        gradient = norm(inner - inner.T) / 2 / state.norm
         finish_if(state, gradient <= self.tolerance)
         return gradient
 
@@ -171,11 +171,12 @@ def _tensor(T: Any) -> tuple[Any, Any]:
     """Return T in the form that is contracted, and its norm."""
     if not is_plain(T):
         n = T.shape[0]
-        return namespace(T).reshape(T, (n, n * n)), length(T)
-    from orthobench_tensor_power.contractions import norm, packed
+        return namespace(T).reshape(T, (n, n * n)), norm(T)
+    from orthobench_tensor_power.contractions import norm as norm_of_packed
+    from orthobench_tensor_power.contractions import packed
 
     P = packed(T)
-    return P, norm(P)
+    return P, norm_of_packed(P)
 
 
 def _contracted(tensor: Any, U: Any) -> Any:

@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from orthobench.contract import is_plain, namespace
-from orthobench.tools.scalars import inner
+from orthobench.tools.arrays import inner
 from orthobench_tucker.objective import RESOLVED, gain
 
 SUFFICIENT = 0.1

@@ -21,7 +21,7 @@ from orthobench.contract import (
 )
 from orthobench.families.symmetric_tucker import SymmetricTensorOracle
 from orthobench.families.symmetric_tucker.sample_moments import monomials
-from orthobench.tools.scalars import length
+from orthobench.tools.arrays import norm
 from orthobench_tucker import whole_arrays
 from orthobench_tucker.ascending import SMALLEST, Iterate, unresolved
 from orthobench_tucker.partial_cores import PartialCores, form_parameter, partial_cores
@@ -192,7 +192,7 @@ class PGD(PGDPasses, WholeTensorSolver[PGDState], ArraySolver[SymmetricTensorOra
         if self.tolerance > 0 and (stuck or unresolved(iterate)):
             near = evaluate(perturbed(iterate.basis))
             state.work.flops += evaluate.flops
-            noise = float(length(near.tangent - iterate.tangent))
+            noise = float(norm(near.tangent - iterate.tangent))
             slope = iterate.relative_gradient * iterate.objective
             stop_at_rounding(state, noise, slope, iterate.objective, stuck=stuck)
 

@@ -13,7 +13,7 @@ from typing import Any, Self
 from orthobench.contract import flops, identity, like, namespace, orthonormalize
 from orthobench.families.symmetric_tucker import MomentOracle, SymmetricTensorOracle
 from orthobench.families.symmetric_tucker.sample_moments import monomials
-from orthobench.tools.scalars import inner, length, numbers
+from orthobench.tools.arrays import inner, norm, numbers
 
 BLOCK = 2**24
 """Most numbers that are computed from a block of samples."""
@@ -119,7 +119,7 @@ def evaluated(W: Any, basis: Any, multiplicities: Any, order: int) -> tuple[Any,
     weighted = 2 * order * weighted
     tangent = weighted.T @ (W - S @ basis)
     tangent = tangent - (tangent @ basis.T) @ basis
-    value, slope = numbers(objective, length(tangent))
+    value, slope = numbers(objective, norm(tangent))
     return weighted.T @ S, tangent, value, slope / value if value > 0 else float("inf")
 
 

@@ -131,5 +131,5 @@ def test_no_file_that_a_store_names_is_read(store, tmp_path):
     np.save(tmp_path / "X.npy", np.eye(9))
     (row, *_) = collect([store]).rows
     parameters = json.dumps({"path": str(tmp_path / "X.npy"), "k": 2})
-    alien = replace(row, name="npy-pca", parameters=parameters)
+    alien = replace(row, name="npy-stochastic-pca", parameters=parameters)
     assert np.isnan(described(Atlas((alien,))).rows[0].decay)

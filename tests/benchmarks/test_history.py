@@ -15,7 +15,7 @@ from orthobench.contract.problem import Problem
 from orthobench.harness.cell import Cell, execute
 from orthobench.harness.stopping import Budget
 from orthobench.registry.plugins import Plugin, Registry
-from orthobench.tools.distributions import version
+from orthobench.tools.environment import version
 
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 

@@ -60,10 +60,10 @@ def test_the_answers_of_a_family_and_of_a_problem(call):
 
 
 def test_advice_about_data_with_a_command(call):
-    printed = " ".join(call("-p", "npy-pca path=X.npy k=2").stdout.split())
+    printed = " ".join(call("-p", "npy-stochastic-pca path=X.npy k=2").stdout.split())
     assert printed.startswith("Use batch-pca: expect 1 times the least time, judged on 2 problems")
-    assert "Check it: orthobench run -p 'npy-pca path=X.npy k=2' -s batch-pca" in printed
-    found = json.loads(call("-p", "npy-pca path=X.npy k=2", "--json").stdout)
+    assert "Check it: orthobench run -p 'npy-stochastic-pca path=X.npy k=2' -s batch-pca" in printed
+    found = json.loads(call("-p", "npy-stochastic-pca path=X.npy k=2", "--json").stdout)
     assert found["use"] == "batch-pca"
     assert found["features"]["d"] == 20
 
@@ -75,7 +75,7 @@ def test_advice_about_data_with_a_command(call):
         (["digits", "-p", "digits"], "or -p with your data"),
         (["--cost", "money"], "'money' is not one of"),
         (["digits", "--tolerance", "0.3"], "not to 0.3"),
-        (["-p", "npy-pca path=none.npy k=2"], "there is no file none.npy"),
+        (["-p", "npy-stochastic-pca path=none.npy k=2"], "there is no file none.npy"),
         (["-p", "npy-pac path=X.npy"], "did you mean 'npy-pca'"),
         (["-p", "stiefel-brockett"], "no problem of the family 'Stiefel manifold'"),
         (["--atlas", "none.parquet"], "cannot read the atlas none.parquet"),

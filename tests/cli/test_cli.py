@@ -152,7 +152,7 @@ def test_a_row_that_is_not_finite_is_refused_before_anything_is_written(
     X = np.random.default_rng(0).standard_normal((100, 5))
     X[30, 2] = np.inf
     np.save(tmp_path / "bad.npy", X)
-    problem = f"npy-pca path=bad.npy k=2 normalization={normalization}"
+    problem = f"npy-stochastic-pca path=bad.npy k=2 normalization={normalization}"
     result = call("run", "-p", problem, "-s", "incremental-pca", code=2)
     assert "sample 30" in result.stderr
     assert "feature 2" in result.stderr
@@ -161,7 +161,7 @@ def test_a_row_that_is_not_finite_is_refused_before_anything_is_written(
 
 def test_more_components_than_features_are_refused(call, tmp_path):
     np.save(tmp_path / "x.npy", np.eye(5))
-    result = call("run", "-p", "npy-pca path=x.npy k=6", "-s", "oja", code=2)
+    result = call("run", "-p", "npy-stochastic-pca path=x.npy k=6", "-s", "oja", code=2)
     assert "k = 6 is more than the data's dimension d = 5" in result.stderr
 
 
@@ -197,7 +197,7 @@ def test_a_trial_that_is_not_chosen_may_fail(call, suite):
         (["show", "msg", "--suite", "mnist"], "'msg' is not a store"),
         (["run", "-p", "digits kk"], "NAME key=value"),
         (["run", "-p", "digits", "-s", "oja step=0"], "step must be > 0"),
-        (["run", "-p", "npy-pca k=2"], "needs path"),
+        (["run", "-p", "npy-stochastic-pca k=2"], "needs path"),
         (["show", "incremental"], "did you mean"),
         (["show", "nothing.sqlite"], "unknown"),
         (["export", "nothing.sqlite"], "there is no store"),
@@ -284,3 +284,15 @@ def test_a_dry_run_refuses_what_a_run_refuses_and_counts_the_rest(call, tmp_path
         result = call("run", "-p", "digits k=65", "-s", "oja", how, code=2)
         assert "k must be" in result.stderr
     assert not list(tmp_path.iterdir())
+
+
+def test_a_place_that_is_none_is_refused_for_problems_of_the_command_line(call):
+    done = call("run", "-p", "digits k=2", "--on", "foo", code=2)
+    assert "unknown array library 'foo'" in done.stderr
+
+
+@pytest.mark.parametrize("family", ["sparse PCA", "sparse-PCA"])
+def test_what_is_listed_may_be_of_one_family(call, family):
+    listed = json.loads(call("list", "--family", family, "--json").stdout)
+    assert {row["family"] for row in listed["problems"]} == {"sparse PCA"}
+    assert {"gpower", "tpower"} <= {row["name"] for row in listed["solvers"]}

@@ -9,15 +9,15 @@ import pytest
 from click.testing import CliRunner
 
 from orthobench.cli.main import main
+from orthobench.compare import environments
 from orthobench.compare import run as running
-from orthobench.compare import sides as naming
 from orthobench.compare.comparison import (
-    Compared,
     Comparison,
     Question,
-    Side,
+    Row,
     Tolerance,
 )
+from orthobench.compare.sides import Side
 from orthobench.errors import UsageError
 from orthobench.stats.run_pairs import Change, Finding
 
@@ -37,16 +37,14 @@ def compare(monkeypatch, tmp_path):
             asked["options"] = options
             if error:
                 raise error
-            answers = {
-                question: Finding(change, 1.5, explanation="1 -> 1.5") for question in Question
-            }
-            cells = (Compared("digits", "msg", 0, answers),)
+            finding = Finding(change, 1.5, explanation="1 -> 1.5")
+            cells = tuple(Row(asked, "digits", "msg", 0, finding) for asked in Question)
             return Comparison(base, head, "regression", options.tolerance, cells)
 
         monkeypatch.setattr(running, "compare", found)
         return CliRunner().invoke(main, ["compare", "main", "HEAD", *map(str, words)])
 
-    monkeypatch.setattr(naming, "sides", sides)
+    monkeypatch.setattr(environments, "sides", sides)
     monkeypatch.chdir(tmp_path)
     call.asked = asked
     return call
@@ -95,17 +93,22 @@ def test_a_tolerance_that_is_none_is_refused(compare, word):
 
 def test_options_are_passed_on(compare):
     compare(
-        "--suite", "mine.toml", "--budget", 7, "-s", "msg", "-s", "oja", "-p", "digits",
+        "--suite", "mine.toml", "--budget", 7, "-s", "msg step=2", "-s", "oja", "-p", "digits",
         "--seeds", 3, "--clock", "wall", "--environments", "kept", "--fresh-dependencies",
     )  # fmt: skip
     options = compare.asked["options"]
     assert options.suite == Path("mine.toml")
     assert (options.budget, options.seeds, options.clock) == (7.0, 3, "wall")
-    assert (options.solvers, options.problems) == (("msg", "oja"), ("digits",))
+    assert (options.solvers, options.problems) == (("msg step=2", "oja"), ("digits",))
     assert (compare.asked["base"], compare.asked["head"]) == ("main", "HEAD")
     assert (compare.asked["folder"], compare.asked["fresh"]) == (Path("kept"), True)
     compare("--suite", "quickstart")
     assert compare.asked["options"].suite == "quickstart"
+
+
+def test_the_help_fits_80_columns():
+    done = CliRunner().invoke(main, ["compare", "--help"], terminal_width=80)
+    assert max(map(len, done.stdout.splitlines())) <= 80
 
 
 def test_files_are_written_beside_what_is_printed(compare, tmp_path):

@@ -3,21 +3,13 @@
 import pytest
 from click.testing import CliRunner
 
-from orthobench.cli.completion import SHELLS
 from orthobench.cli.main import main
-
-
-@pytest.mark.parametrize("shell", SHELLS)
-def test_each_shell_gets_a_script(shell):
-    result = CliRunner().invoke(main, ["completion", shell])
-    assert result.exit_code == 0
-    assert "_ORTHOBENCH_COMPLETE" in result.output
 
 
 @pytest.mark.parametrize(
     ("words", "found"),
     [
-        ("comp", {"compare", "completion"}),
+        ("comp", {"compare"}),
         ("verif", {"verify"}),
         ("run quick", {"quickstart"}),
         ("run -s oj", {"oja"}),

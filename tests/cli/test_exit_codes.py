@@ -12,8 +12,8 @@ import pytest
 from click.testing import CliRunner
 
 from orthobench import api
-from orthobench.cli.exit_codes import Terminated, ended
 from orthobench.cli.main import main
+from orthobench.cli.printing import Terminated, ended
 from orthobench.errors import UsageError
 from orthobench.registry.suite_file import from_table
 from orthobench.tools import files
@@ -123,14 +123,3 @@ def test_a_run_that_is_terminated_says_how_to_go_on(terminable, monkeypatch, tmp
     done = CliRunner().invoke(main, words)
     assert done.exit_code == 143
     assert done.stderr.endswith("run again to go on\n")
-
-
-def test_a_plugin_is_written_whole_or_not_at_all(terminable, monkeypatch, tmp_path):
-    def killed(*_):
-        os.kill(os.getpid(), signal.SIGTERM)
-
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(Path, "rename", killed)
-    done = CliRunner().invoke(main, ["plugin", "new", "orthobench-mine"])
-    assert (done.exit_code, done.stderr) == (143, "interrupted\n")
-    assert list(tmp_path.iterdir()) == []

@@ -14,7 +14,7 @@ SUITE = """
 [budget]
 samples = 10
 [[problem]]
-name = "npy-pca"
+name = "npy-stochastic-pca"
 path = "PATH"
 k = 1
 [[solver]]
@@ -22,7 +22,7 @@ name = "oja"
 """
 CALLS = {
     "suite": ["run", "PATH.toml"],
-    "matrix": ["run", "-p", "npy-pca path=PATH k=1", "-s", "oja"],
+    "matrix": ["run", "-p", "npy-stochastic-pca path=PATH k=1", "-s", "oja"],
     "matrix in a suite": ["run", "mine.toml"],
     "table": ["run", "-p", "prostate path=PATH", "-s", "gpower"],
     "tensor": ["run", "-p", "npy-tensor path=PATH", "-s", "tensor-power"],

@@ -12,6 +12,7 @@ from orthobench.cli.main import main
 from orthobench.harness.executors import inline
 from orthobench.results.store import Store
 from orthobench.verify import computing
+from orthobench.verify.comparing import called
 
 SUITE = {
     "seeds": 2, "budget": {"samples": 60}, "problem": [{"name": "spiked-covariance", "n": 12}],
@@ -45,7 +46,7 @@ def call(*words, code=0):
 
 def falsify(store):
     with Store(store) as opened:
-        cell = opened.reported()[0]
+        cell = next(opened.runs())
     edit.rewritten(store, cell.key, edit.metric("suboptimality", 0.999))
     return cell
 
@@ -68,7 +69,7 @@ def test_an_edited_store_fails_with_the_list_and_is_not_written(store, inline_on
     cell = falsify(store)
     before = store.read_bytes()
     said = call("verify", store.parent, "--share", 1, code=1)
-    assert f"  {cell.label}: suboptimality at step 60: stored 0." in said
+    assert f"  {called(cell)}: suboptimality at step 60: stored 0." in said
     facts = json.loads(call("verify", store, "--share", 1, "--json", code=1))
     assert (facts["verified"], facts["cells"], facts["drawn"]) == (False, 6, 6)
     (told,) = facts["mismatches"]
@@ -89,7 +90,7 @@ def test_results_of_other_code_are_computed_again(store, inline_only):
     told = call("verify", store, "--share", 1)
     assert "\n  6 cells although their code is another here: orthobench (6)\n" in told
     with Store(store) as opened:
-        keys = [one.key for one in opened.reported()]
+        keys = [one.key for one in opened.runs()]
     for key in keys[1:]:
         edit.rewritten(store, key, edit.metric("suboptimality", 0.999))
     facts = json.loads(call("verify", store, "--share", 1, "--json"))

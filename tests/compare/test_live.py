@@ -14,9 +14,10 @@ import orthobench as ob
 from orthobench.cli.comparing import compare as command
 from orthobench.compare.cells import SUITE as SUITE_BY_DEFAULT
 from orthobench.compare.cells import collect
-from orthobench.compare.comparison import Options, Question, Side, Tolerance
+from orthobench.compare.comparison import Options, Question, Tolerance
 from orthobench.compare.process import SideError, SideProcess
 from orthobench.compare.run import compare
+from orthobench.compare.sides import Side
 from orthobench.errors import UsageError
 from orthobench.registry.suite_file import load
 from orthobench.stats.run_pairs import Change
@@ -78,10 +79,20 @@ Registry.installed = staticmethod(installed)
 def compared(base, head, suite, **options):
     settings = Options(suite=suite, budget=options.pop("budget", 0.0), **options)
     found = compare(base, head, settings, lambda _: None)
-    return found, {
-        cell.solver: {asked: answer.change for asked, answer in cell.answers.items()}
-        for cell in found.compared
-    }
+    return found, changes_of(found)
+
+
+def changes_of(found):
+    """The answers to the questions, by solver."""
+    changes = {row.solver: {} for row in found.rows}
+    for row in found.rows:
+        changes[row.solver][row.question] = row.finding.change
+    return changes
+
+
+def results_of(found):
+    """The findings about results."""
+    return [row.finding for row in found.rows if row.question is Question.RESULT]
 
 
 @pytest.mark.wide
@@ -102,7 +113,7 @@ def test_trials_are_compared_on_every_seed(tmp_path):
         step = { tune = [1, 2] }
     """)
     settings = Options(suite=suite, budget=0.0)
-    cells, _ = collect(HERE, replace(HERE, name="HEAD"), settings, lambda _: None)
+    cells, _ = collect([HERE, replace(HERE, name="HEAD")], settings, lambda _: None)
     expected = [(f"oja step={step}", seed) for step in (1, 2) for seed in range(2)]
     assert sorted(key[1:] for key in cells.runs) == expected
 
@@ -124,8 +135,16 @@ def test_equal_code_shows_no_change_and_what_only_one_side_has_is_told(suite, tm
         "incremental-pca": {Question.RESULT: Change.NONE},
         "ccipca": {Question.RESULT: Change.WORSE},
     }
-    assert [cell.solver for cell, _ in found.regressions()] == ["ccipca"]
+    assert [row.solver for row in found.found(Change.WORSE)] == ["ccipca"]
     assert found.machine["cores"] == os.cpu_count()
+
+
+@pytest.mark.wide
+def test_solvers_and_problems_of_the_command_line_replace_those_of_the_suite(suite):
+    chosen = {"solvers": ("oja step=1.0", "ccipca"), "problems": ("spiked-covariance n=10 k=1",)}
+    found, changes = compared(HERE, replace(HERE, name="HEAD"), suite, **chosen)
+    assert {row.problem for row in found.rows} == {"spiked-covariance n=10 k=1"}
+    assert list(changes) == ["oja step=1.0", "ccipca"]
 
 
 @pytest.mark.wide
@@ -145,8 +164,7 @@ def test_a_store_is_compared_with_an_installation(suite, tmp_path, store_is):
     store = Side("store", "store", "there", store=tmp_path / "results.sqlite")
     pair = (store, HERE) if store_is == "BASE" else (HERE, store)
     found = compare(*pair, Options(budget=0.0), lambda _: None)
-    for cell in found.compared:
-        answers = {asked: answer.change for asked, answer in cell.answers.items()}
+    for answers in changes_of(found).values():
         assert answers == {Question.RESULT: Change.SAME, Question.WORK: Change.SAME}
     assert "another time" in found.notes[0]
 
@@ -189,7 +207,7 @@ def test_defects_of_result_and_work_are_always_found(suite, tmp_path):
     found, changes = compared(HERE, dearer, suite)
     assert changes["oja step=2.0"][Question.WORK] is Change.WORSE
     assert changes["oja step=2.0"][Question.RESULT] is Change.SAME
-    assert [cell.solver for cell, _ in found.regressions()] == ["oja step=2.0"]
+    assert [row.solver for row in found.found(Change.WORSE)] == ["oja step=2.0"]
 
 
 DEARER = """
@@ -214,7 +232,7 @@ def change(solvers):
 def wasteful(advance):
     def wasting(self, oracle, state, count):
         at = state.work.steps
-        useful = (at + count) * 20 // 21 - at * 20 // 21
+        useful = (at + count + 20) * 20 // 21 - (at + 20) * 20 // 21
         if useful:
             advance(self, oracle, state, useful)
         if state.work.steps == at + useful:
@@ -222,7 +240,7 @@ def wasteful(advance):
             state.work.samples += (count - useful) * self.batch
     return wasting
 """
-"""One of 21 steps of every solver does nothing: each target takes 5 % more of them."""
+"""One of 21 steps of every solver does nothing, first the second: no solution is without a step."""
 
 TURNED = """
 import dataclasses
@@ -250,17 +268,17 @@ def test_five_percent_more_work_is_found_of_every_solver_of_the_default_suite(tm
     found = compare(HERE, head(tmp_path, defect), Options(budget=0.0), lambda _: None)
     suite = load(ob.catalogue().suite(SUITE_BY_DEFAULT), ob.catalogue())
     names = {planned.solver.name for planned in suite.solvers}
-    assert {cell.solver.split()[0] for cell in found.compared} == names
-    for cell in found.compared:
-        answer = cell.answers[Question.WORK]
-        assert answer.change is Change.WORSE, cell.label
-        assert defect is not DEARER or 1 < answer.ratio <= 1.05, cell.label
+    assert {row.solver.split()[0] for row in found.rows} == names
+    for row in found.rows:
+        if row.question is Question.WORK:
+            assert row.finding.change is Change.WORSE, row.label
+            assert defect is not DEARER or 1 < row.finding.ratio <= 1.05, row.label
 
 
 @pytest.mark.slow
 def test_another_solution_is_found_of_every_solver_of_the_default_suite(tmp_path):
     found = compare(HERE, head(tmp_path, TURNED), Options(budget=0.0), lambda _: None)
-    answers = [cell.answers[Question.RESULT] for cell in found.compared]
+    answers = results_of(found)
     for answer in answers:
         assert answer.change is (Change.WORSE if answer.ratio > 1 else Change.BETTER), (
             answer.explanation
@@ -286,7 +304,7 @@ def test_runs_that_raise_hang_or_die_are_told_and_cost_no_other(suite, tmp_path)
         found, changes = compared(HERE, side, suite, patience=20.0)
         assert changes["oja step=2.0"][Question.RESULT] is Change.WORSE, what
         assert changes["incremental-pca"][Question.RESULT] is Change.SAME, what
-        said = found.compared[0].answers[Question.RESULT].explanation
+        said = results_of(found)[0].explanation
         assert "broken" in said or "SIGKILL" in said or "took longer" in said
         assert "fails" in said
 
@@ -307,7 +325,7 @@ def test_a_solver_that_contradicts_itself_is_no_regression(suite, tmp_path):
         """
     found, changes = compared(HERE, head(tmp_path, defect), suite)
     assert changes["oja step=2.0"][Question.RESULT] is Change.NONE
-    assert "not reproducible" in found.compared[0].answers[Question.RESULT].explanation
+    assert "not reproducible" in results_of(found)[0].explanation
     assert changes["incremental-pca"][Question.RESULT] is Change.SAME
 
 
@@ -333,7 +351,7 @@ def test_a_solver_that_takes_twice_as_long_is_found(suite, tmp_path):
 
 
 def test_a_process_tells_what_it_was_asked_in_vain():
-    with SideProcess(HERE, "cpu", 1, 600.0) as process:
+    with SideProcess(HERE, Options()) as process:
         with pytest.raises(SideError, match="unknown suite 'nothing'"):
             process.ask("suite", name="nothing")
         assert "quickstart" not in process.ask("suite", name="quickstart")["text"][:5]

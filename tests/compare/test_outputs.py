@@ -14,18 +14,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from orthobench.compare import wording
-from orthobench.compare.comparison import (
-    Compared,
-    Comparison,
-    Question,
-    Side,
-    Tolerance,
-)
-from orthobench.compare.facts import facts
-from orthobench.compare.junit import junit
-from orthobench.compare.markdown import LIMIT, markdown
-from orthobench.compare.terminal import LISTED, lines
+from orthobench.compare.comparison import Comparison, Question, Row, Tolerance, percent
+from orthobench.compare.reports import LIMIT, SHOWN, facts, junit, lines, markdown
+from orthobench.compare.sides import Side
 from orthobench.stats.run_pairs import Change, Finding
 
 RESULT, WORK, TIME = Question
@@ -39,13 +30,15 @@ def timed(change, ratio, spread=0.01):
 
 
 def cell(solver, time, result=EXACT, work=EXACT, problem="digits k=4"):
-    return Compared(problem, solver, 0, {RESULT: result, WORK: work, TIME: time})
+    answers = {RESULT: result, WORK: work, TIME: time}
+    return [Row(asked, problem, solver, 0, found) for asked, found in answers.items()]
 
 
 def comparison(*cells, **changes):
     base = Side("main", "revision", "642aba48443c1446da5d893580ba678f9015a3bf")
     head = Side(".", "folder", "/home/me/toy")
-    whole = Comparison(base, head, "regression", Tolerance(), cells, 30, 118.2, {"cpu": "Xeon"})
+    rows = tuple(row for cell in cells for row in cell)
+    whole = Comparison(base, head, "regression", Tolerance(), rows, 30, 118.2, {"cpu": "Xeon"})
     return replace(whole, **changes)
 
 
@@ -68,20 +61,20 @@ def text_of(whole, **options):
 
 
 def test_the_verdict_counts_regressions_and_what_is_open():
-    assert wording.verdict(MIXED) == (
+    assert MIXED.verdict() == (
         "5 regressions: 2 of result, 1 of work, 2 of time (1 undecided, 2 not compared)"
     )
-    assert wording.verdict(CALM) == "no regression"
+    assert CALM.verdict() == "no regression"
     one = comparison(cell("s", timed(WORSE, 2.0)))
-    assert wording.verdict(one) == "1 regression: 1 of time"
+    assert one.verdict() == "1 regression: 1 of time"
     nothing = Finding(NONE, explanation="no")
-    assert wording.verdict(comparison(cell("s", nothing, nothing, nothing))) == wording.NOTHING
-    assert wording.verdict(comparison()) == wording.NOTHING
+    assert comparison(cell("s", nothing, nothing, nothing)).verdict() == "nothing was compared"
+    assert comparison().verdict() == "nothing was compared"
     # as where BASE is too old for the suite, or its environment lacks something
     base_fails = Finding(BETTER, explanation="BASE fails: error: TypeError")
-    assert wording.verdict(comparison(cell("s", nothing, base_fails, nothing))) == wording.NOTHING
+    assert comparison(cell("s", nothing, base_fails, nothing)).verdict() == "nothing was compared"
     head_fails = Finding(WORSE, explanation="HEAD fails: error: TypeError")
-    assert wording.verdict(comparison(cell("s", nothing, head_fails, nothing))).startswith("1 reg")
+    assert comparison(cell("s", nothing, head_fails, nothing)).verdict().startswith("1 reg")
 
 
 @pytest.mark.parametrize(
@@ -92,81 +85,75 @@ def test_the_verdict_counts_regressions_and_what_is_open():
     ],
 )  # fmt: skip
 def test_ratios_are_told_as_changes(value, said):
-    assert wording.percent(value) == said
-    assert wording.ratio(Finding(SAME, value, value, value)) == said
+    assert percent(value) == said
+    assert ratio(Finding(SAME, value, value, value)) == said
+
+
+def ratio(finding):
+    return Row(TIME, "p", "s", 0, finding).ratio
 
 
 def test_bounds_are_told_where_there_are_any():
-    assert wording.ratio(Finding(WORSE, 1.052, 1.039, 1.066)) == "+5.2 % [+3.9, +6.6]"
-    assert wording.ratio(Finding(WORSE, 1.052)) == "+5.2 %"
+    assert ratio(Finding(WORSE, 1.052, 1.039, 1.066)) == "+5.2 % [+3.9, +6.6]"
+    assert ratio(Finding(WORSE, 1.052)) == "+5.2 %"
 
 
 def test_worst_come_first_and_a_failure_before_all():
-    def names(asked, change):
-        return [cell.solver for cell, _ in wording.cells_with(MIXED, asked, change)]
-
-    assert names(TIME, WORSE) == ["slowest", "slower"]
-    assert names(RESULT, WORSE) == ["fails", "worse"]
+    assert [row.solver for row in MIXED.found(WORSE, TIME)] == ["slowest", "slower"]
+    assert [row.solver for row in MIXED.found(WORSE, RESULT)] == ["fails", "worse"]
+    assert [row.question for row in MIXED.found(WORSE)] == [RESULT, WORK, TIME, RESULT, TIME]
     both = comparison(cell("a", timed(BETTER, 0.9)), cell("b", timed(BETTER, 0.5)))
-    assert [c.solver for c, _ in wording.cells_with(both, TIME, BETTER)] == ["b", "a"]
+    assert [row.solver for row in both.found(BETTER, TIME)] == ["b", "a"]
 
 
 def test_the_terminal_shows_what_changed_and_counts_the_rest():
     text = text_of(MIXED)
-    assert text.splitlines()[0] == wording.verdict(MIXED)
+    assert text.splitlines()[0] == MIXED.verdict()
     assert "main (642aba48443c) -> . (/home/me/toy), suite regression" in text
     assert "steady" not in text
     assert "7 cells: 2 worse, 1 better, 2 same, 1 undecided, 1 not compared" in text
-    assert re.search(r"worse +\+50\.0 % \[\+49\.0, \+51\.0\] +slowest on digits k=4, seed 0", text)
-    assert "not compared, a run failed: fails on digits k=4, seed 0" in text
+    assert "worse: slowest on digits k=4, seed 0: +50.0 % [+49.0, +51.0]; 12 ms" in text
+    assert "not compared: fails on digits k=4, seed 0: a run failed" in text
     assert "note: fails took no part" in text
     ending = "30 rounds in 1 min 58 s on Xeon; tolerated: result 0 %, work 0 %, time 3 %"
     assert " ".join(text.split()).endswith(ending)
     assert "steady" in text_of(MIXED, every=True)
     for asked in ("result", "work", "time"):
-        assert re.search(f"^{asked}  .*\\?\n  1 cell, same$", text_of(CALM), re.MULTILINE)
+        assert re.search(f"^{asked}  .*\\?\n  1 cell: 1 same$", text_of(CALM), re.MULTILINE)
 
 
 @pytest.mark.parametrize("width", [40, 80, 100])
 def test_lines_fit_the_terminal(width):
     long = cell("s " + "parameter=1 " * 20, timed(WORSE, 1.2), problem="p " * 60)
-    for line in text_of(comparison(long, *MIXED.compared), width=width).splitlines()[1:]:
+    for line in text_of(comparison(long, MIXED.rows), width=width).splitlines()[1:]:
         assert len(line) <= max(width, 70)
 
 
 def test_long_lists_are_cut_and_said_to_be():
-    many = comparison(*(cell(f"s{i}", timed(WORSE, 2 + i)) for i in range(LISTED[WORSE] + 5)))
+    many = comparison(*(cell(f"s{i}", timed(WORSE, 2 + i)) for i in range(SHOWN[WORSE][2] + 5)))
     text = text_of(many)
     assert "and 5 more worse: --all lists them" in text
-    assert f"s{LISTED[WORSE] + 4} on" in text
+    assert f"s{SHOWN[WORSE][2] + 4} on" in text
     assert "s0 on" not in text
-    assert all(f"s{i} on" in text_of(many, every=True) for i in range(LISTED[WORSE] + 5))
-
-
-def test_a_comparison_of_a_thing_with_itself_says_so():
-    same = replace(CALM, head=CALM.base)
-    for text in (text_of(same), markdown(same), junit(same), json.dumps(facts(same))):
-        assert "BASE and HEAD are the same" in text
-    assert "are the same" not in text_of(CALM)
+    assert all(f"s{i} on" in text_of(many, every=True) for i in range(SHOWN[WORSE][2] + 5))
 
 
 def test_facts_are_strict_json_with_null_for_what_is_not_finite():
     found = json.loads(json.dumps(facts(MIXED), allow_nan=False))
     assert found["schema"] == 1
     assert list(found) == [
-        "schema", "verdict", "regressions", "base", "head", "suite", "tolerance", "counts",
-        "cells", "rounds", "seconds", "machine", "notes",
+        "schema", "verdict", "regressions", "base", "head", "suite", "tolerance",
+        "findings", "rounds", "seconds", "machine", "notes",
     ]  # fmt: skip
-    assert found["counts"]["time"] == {
-        "worse": 2, "better": 1, "same": 2, "undecided": 1, "not compared": 1,
-    }  # fmt: skip
     assert found["base"]["detail"] == MIXED.base.detail
-    answers = {c["solver"]: c["answers"] for c in found["cells"]}
-    assert answers["slower"]["time"] == {
+    answers = {(row["solver"], row["question"]): row for row in found["findings"]}
+    assert len(answers) == len(found["findings"]) == 21
+    assert answers["slower", "time"] == {
+        "question": "time", "problem": "digits k=4", "solver": "slower", "seed": 0,
         "change": "worse", "ratio": 1.052, "low": pytest.approx(1.042),
         "high": pytest.approx(1.062), "said": "12 ms -> 13 ms",
     }  # fmt: skip
-    assert answers["worse"]["work"]["ratio"] is None
+    assert answers["worse", "work"]["ratio"] is None
     assert math.isfinite(found["seconds"])
 
 
@@ -176,8 +163,6 @@ ALLOWED = {
         "name", "tests", "failures", "errors", "time", "skipped", "disabled", "timestamp",
         "hostname", "id", "package",
     },
-    "properties": set(),
-    "property": {"name", "value"},
     "testcase": {"name", "classname", "time", "assertions", "status"},
     "failure": {"type", "message"},
     "skipped": {"type", "message"},
@@ -186,8 +171,7 @@ ALLOWED = {
 
 CHILDREN = {
     "testsuites": {"testsuite"},
-    "testsuite": {"properties", "testcase"},
-    "properties": {"property"},
+    "testsuite": {"testcase"},
     "testcase": {"failure", "skipped"},
 }
 
@@ -236,12 +220,12 @@ def test_junit_has_a_case_for_each_cell_and_question():
 
 
 def test_a_cell_may_have_an_answer_to_one_question_only():
-    gone = Compared("p", "s", 0, {RESULT: Finding(WORSE, explanation="HEAD does not have it")})
+    gone = [Row(RESULT, "p", "s", 0, Finding(WORSE, explanation="HEAD does not have it"))]
     whole = comparison(gone)
     assert [int(suite.get("tests")) for suite in check_junit(junit(whole))] == [1, 0, 0]
     assert "HEAD does not have it" in text_of(whole)
     assert "HEAD does not have it" in markdown(whole)
-    assert facts(whole)["counts"]["time"]["worse"] == 0
+    assert [row["question"] for row in facts(whole)["findings"]] == ["result"]
 
 
 HOSTILE = st.text(st.characters(codec=None), max_size=30)
@@ -288,7 +272,7 @@ def test_markdown_shows_names_as_they_are():
 
 def test_markdown_says_all_and_folds_what_is_not_a_regression():
     text = markdown(MIXED)
-    assert text.startswith(f"### orthobench · {wording.verdict(MIXED)}\n")
+    assert text.startswith(f"### orthobench · {MIXED.verdict()}\n")
     shown, _, folded = text.partition("<details>")
     assert "slowest" in shown
     assert "faster" not in shown

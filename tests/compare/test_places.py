@@ -1,6 +1,7 @@
 """Comparisons of solvers that compute elsewhere than in NumPy; on a GPU where there is one."""
 
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -8,9 +9,10 @@ from gpu_places import marked
 
 from orthobench.compare import run as comparing
 from orthobench.compare.cells import SideCells
-from orthobench.compare.comparison import Options, Question, Side
+from orthobench.compare.comparison import Options, Question
 from orthobench.compare.process import run_of
 from orthobench.compare.remote.worker import FORKS, Worker
+from orthobench.compare.sides import Side
 from orthobench.stats.run_pairs import Change
 from orthobench.tools.places import place_of
 
@@ -40,11 +42,10 @@ def test_the_same_code_raises_no_alarm(tmp_path, on):
     suite = tmp_path / "placed.toml"
     suite.write_text(SUITE.replace("PLACE", on))
     found = comparing.compare(HERE, HERE, Options(suite, budget=5.0, clock="wall"), lambda _: None)
-    assert len(found.compared) == 2
-    for cell in found.compared:
-        assert cell.answers[Question.RESULT].change is Change.SAME
-        assert cell.answers[Question.WORK].change is Change.SAME
-        assert cell.answers[Question.TIME].change is not Change.WORSE
+    assert len(found.rows) == 6
+    assert len(found.found(Change.SAME, Question.RESULT)) == 2
+    assert len(found.found(Change.SAME, Question.WORK)) == 2
+    assert not found.found(Change.WORSE, Question.TIME)
     assert any("equal runs differ on a GPU" in note for note in found.notes) == ("cuda" in on)
 
 
@@ -52,10 +53,11 @@ def test_the_same_code_raises_no_alarm(tmp_path, on):
 def test_only_processes_with_numpy_alone_go_on_in_copies(on, copies):
     pytest.importorskip("array_api_strict")
     worker = Worker("cpu")
-    planned = worker.plan(SUITE.replace("PLACE", on), "placed", {})
-    assert [cell["refusal"] for cell in planned["cells"]] == [None, None]
+    planned = worker.plan(tomllib.loads(SUITE.replace("PLACE", on)), "placed", 2.0)
+    (key, _), _ = planned["cells"]
+    assert planned["absent"] == []
     assert worker.copies is copies
-    assert worker.run(planned["cells"][0]["key"], 2.0)["on"] == on
+    assert worker.run(key)["on"] == on
 
 
 @pytest.mark.parametrize(("on", "clock", "said"), [
@@ -65,13 +67,14 @@ def test_only_processes_with_numpy_alone_go_on_in_copies(on, copies):
 ])  # fmt: skip
 def test_processor_time_is_not_compared_on_a_gpu(monkeypatch, on, clock, said):
     key = ("p", "s", 0)
-    reply = {"status": "budget", "reason": "", "failed": False, "primary": "gap", "on": on}
+    reply = {"status": "budget", "reason": "", "primary": "gap", "on": on}
     reply["trace"] = [[0, 1, 2, 1.0], [3, 4, 5, 0.5]]
-    cells = SideCells("toys", {key: run_of(key, reply)}, {key: "k"})
-    monkeypatch.setattr(comparing, "collect", lambda *_: (cells, cells))
-    monkeypatch.setattr(comparing.timing, "measure", lambda *_: 0)
     side = Side("BASE", "folder", "here")
+    cells = SideCells(side, "toys", {key: run_of(key, reply)})
+    monkeypatch.setattr(comparing, "collect", lambda *_: [cells, cells])
+    monkeypatch.setattr(comparing.timing, "measure", lambda *_: 0)
     found = comparing.compare(side, side, Options(clock=clock), lambda _: None)
-    answer = found.compared[0].answers[Question.TIME]
+    assert "BASE and HEAD are the same: what differs is noise" in found.notes
+    (answer,) = (row.finding for row in found.rows if row.question is Question.TIME)
     assert (said in answer.explanation) if said else (answer.change is Change.UNDECIDED)
     assert any("equal runs differ on a GPU" in note for note in found.notes) == ("cuda" in on)

@@ -3,6 +3,7 @@
 import ast
 import inspect
 import os
+import re
 import subprocess
 import sys
 import venv
@@ -11,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from orthobench.compare import protocol, remote
-from orthobench.compare.remote import probe
-from orthobench.compare.sides import sides
+from orthobench.compare.environments import sides
+from orthobench.compare.remote import worker
 from orthobench.errors import UsageError
 from orthobench.tools import child
 
@@ -38,10 +39,10 @@ def orthobench(tmp_path):
 def test_every_name_of_the_protocol_says_what_it_promises():
     tree = ast.parse(Path(protocol.__file__).read_text(encoding="utf-8"))
     assigned = [n.targets[0].id for n in tree.body if isinstance(n, ast.Assign)]
-    promised = sum(isinstance(n, ast.Expr) for n in tree.body) - 1
-    assert promised == len(assigned)
-    assert probe.VERSION == protocol.VERSION
-    assert probe.names() is protocol
+    promised = re.findall(r"^(\w+)\n    ", ast.get_docstring(tree), re.MULTILINE)
+    assert promised == assigned
+    assert worker.VERSION == protocol.VERSION
+    assert worker.names() is protocol
 
 
 FOREIGN = [Path(child.__file__), *Path(remote.__file__).parent.glob("*.py")]

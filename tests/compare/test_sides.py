@@ -1,297 +1,208 @@
-"""Environments have the code of their side, and nothing else differs: the worst that a gate can do
-is to compare a version with itself."""
+"""What BASE and HEAD mean: one thing each, or a clear refusal, before anything is built; and that a
+change of it is noticed."""
 
-import json
 import os
-import subprocess
+import shutil
 import sys
-import sysconfig
-import venv
 import zipfile
-from contextlib import nullcontext
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
-import orthobench
-from orthobench.compare import building
-from orthobench.compare import sides as module
-from orthobench.compare.building import (
-    Builder,
-    Built,
-    code_here,
-    missing_to_build,
-    packages_here,
-    shared_paths,
-)
-from orthobench.compare.cached_env import cached_envs
-from orthobench.compare.comparison import Side
-from orthobench.compare.naming import Named
-from orthobench.compare.seal import ChangedError
-from orthobench.compare.sides import sides
-from orthobench.errors import UsageError
-
-VERSION = "import orthobench, toy_solver; print(toy_solver.VERSION, orthobench.__file__)"
+from orthobench.compare.comparison import Options
+from orthobench.compare.process import SideProcess
+from orthobench.compare.sides import ChangedError, Seal, Side, checked_out, resolve
+from orthobench.errors import StoreError, UsageError
+from orthobench.results.store import Store
+from orthobench.tools.git import git
 
 
-def asked(side, code=VERSION):
-    done = subprocess.run(
-        [side.python, "-I", "-c", code], capture_output=True, text=True, check=True
-    )
-    return done.stdout.split()
+def kind_of(text, here):
+    side = resolve("BASE", text, here)
+    assert side.name == text
+    return side.kind, side.detail
 
 
-def unpacked(builder, named, *words):
-    """Do what pip does for the toy: build its wheel, or unpack it."""
-    if "wheel" in words:
-        *_, out, source = words
-        Path(out).mkdir()
-        code = f"import backend; backend.build_wheel({out!r})"
-        subprocess.run([sys.executable, "-c", code], cwd=source, check=True)
-        return
-    folder = Path(words[words.index("--python") + 1]).parents[1]
-    where = {"base": str(folder), "platbase": str(folder)}
-    with zipfile.ZipFile(words[-1]) as wheel:
-        wheel.extractall(sysconfig.get_path("purelib", "venv", where))
+@pytest.mark.parametrize("text", ["v1.0", "HEAD~1", "feature/fast", "main^{commit}~1"])
+def test_revisions_are_commits(project, text):
+    side = resolve("HEAD", text, project.root)
+    assert (side.kind, side.detail, side.project) == ("revision", project.first, ".")
+
+
+def test_folders_stores_wheels_and_environments_are_told_apart(project, empty):
+    with Store(empty / "run" / "results.sqlite", write=True):
+        pass
+    with zipfile.ZipFile(empty / "toy-1.0-py3-none-any.whl", "w") as wheel:
+        wheel.writestr("toy.py", "")
+    store, python = str(empty / "run" / "results.sqlite"), Path(sys.executable)
+    assert kind_of("run", empty) == ("store", store)
+    assert kind_of(store, empty) == ("store", store)
+    assert kind_of("toy-1.0-py3-none-any.whl", empty)[0] == "wheel"
+    assert kind_of(str(python), empty) == ("environment", str(python))
+    assert kind_of(str(project.root), empty) == ("folder", str(project.root))
+    assert kind_of(".", project.root) == ("folder", str(project.root))
+
+
+def test_an_environments_interpreter_is_the_link_in_it_not_what_it_points_to(empty):
+    # python finds the environment's packages by the link's own place
+    (empty / "env" / "bin").mkdir(parents=True)
+    (empty / "env" / "bin" / "python").symlink_to(sys.executable)
+    side = resolve("BASE", "env", empty)
+    assert (side.kind, side.python) == ("environment", empty / "env" / "bin" / "python")
+
+
+def test_what_means_nothing_is_refused_with_all_that_it_could_have_been(project, empty):
+    with pytest.raises(UsageError, match=r"unknown HEAD, no revision: 'v1.1'.*'v1.0'") as found:
+        resolve("HEAD", "v1.1", project.root)
+    assert "no store, wheel, environment or project" in str(found.value)
+    (empty / "some").mkdir()
+    with pytest.raises(UsageError, match=r"some is no store, wheel.*here is no git repository"):
+        resolve("BASE", "some", empty)
+
+
+@pytest.mark.parametrize("text", ["--help", "-q", "HEAD:toy_solver.py"])
+def test_what_git_would_take_for_something_else_is_no_revision(project, text):
+    with pytest.raises(UsageError, match="unknown BASE"):
+        resolve("BASE", text, project.root)
+
+
+def test_an_empty_text_is_refused_and_is_not_the_current_folder(project):
+    # what `orthobench compare "$BASE" HEAD` says where BASE is not set
+    with pytest.raises(UsageError, match="BASE is empty"):
+        resolve("BASE", " ", project.root)
+
+
+def test_a_branch_that_is_a_folder_too_is_refused(project):
+    folder = project.root / "feature" / "fast"
+    folder.mkdir(parents=True)
+    (folder / "setup.py").touch()
+    try:
+        with pytest.raises(UsageError, match=r"a revision and a folder too; write ./feature/fast"):
+            resolve("BASE", "feature/fast", project.root)
+        assert kind_of("./feature/fast", project.root)[0] == "folder"
+        assert kind_of("refs/heads/feature/fast", project.root)[0] == "revision"
+    finally:
+        shutil.rmtree(project.root / "feature")
+
+
+def test_the_project_is_the_nearest_one(project):
+    inner = project.root / "inner" / "src"
+    inner.mkdir(parents=True)
+    try:
+        assert resolve("BASE", "HEAD", inner).project == "."
+        (inner.parent / "pyproject.toml").touch()
+        assert resolve("BASE", "HEAD", inner).project == "inner"
+        assert resolve("BASE", "..", inner).project == "inner"
+    finally:
+        shutil.rmtree(inner.parent)
+
+
+def test_a_store_that_is_none_is_refused(empty):
+    (empty / "x.sqlite").write_bytes(b"no database" * 20)
+    with pytest.raises(StoreError, match="not an orthobench store"):
+        resolve("BASE", "x.sqlite", empty)
+
+
+def test_a_revision_that_a_shallow_clone_lacks_is_said_to_be_missing(project, empty):
+    project.git("clone", "-q", "--depth=1", f"file://{project.root}", str(empty / "clone"))
+    with pytest.raises(UsageError, match="shallow clone: fetch the revision"):
+        resolve("BASE", project.first, empty / "clone")
+
+
+def state(project):
+    files = {path: path.read_bytes() for path in project.root.glob("*.*") if path.is_file()}
+    return files, project.git("status", "--porcelain"), project.git("worktree", "list")
+
+
+def test_checking_out_leaves_the_users_checkout_as_it_is(project, empty):
+    before, side = state(project), resolve("BASE", "v1.0", project.root)
+    hook = project.root / ".git" / "hooks" / "post-checkout"
+    hook.write_text("#!/bin/sh\ntouch ../../hooked\nexit 1\n")
+    hook.chmod(0o755)
+    with checked_out(side, empty / "tree") as tree:
+        assert (tree / "toy_solver.py").read_text().startswith("VERSION = 'first'\n")
+    assert not (empty / "tree").exists()
+
+    def interrupted():
+        with checked_out(side, empty / "tree"):
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupted()
+    hook.unlink()
+    assert not (empty / "tree").exists()
+    assert state(project) == before
+
+
+def test_the_working_tree_is_taken_as_it_is(project, empty):
+    before = state(project)
+    backend, kept = project.root / "backend.py", (project.root / "backend.py").read_text()
+    backend.unlink()
+    link = project.root / "link.py"
+    link.symlink_to("toy_new.py")
+    try:
+        with checked_out(resolve("HEAD", ".", project.root), empty / "tree") as tree:
+            assert (tree / "toy_solver.py").read_text().startswith("VERSION = 'third'\n")
+            names = {path.name for path in tree.iterdir()} - {".git"}
+            assert (tree / "link.py").is_symlink()
+            assert git(tree, "rev-parse", "HEAD") == project.second
+    finally:
+        link.unlink()
+        backend.write_text(kept)
+    assert names == {".gitignore", "pyproject.toml", "toy_solver.py", "toy_new.py", "link.py"}
+    assert state(project) == before
+
+
+def test_git_reads_this_repository_whatever_a_hook_has_set(project, empty, monkeypatch):
+    monkeypatch.setenv("GIT_DIR", str(empty))
+    monkeypatch.setenv("GIT_INDEX_FILE", str(empty / "index"))
+    assert resolve("HEAD", "main", project.root).detail == project.second
+    assert not os.path.lexists(empty / "index")
 
 
 @pytest.fixture
-def no_pip(monkeypatch):
-    calls = []
-    monkeypatch.setattr(Builder, "_pip", lambda *words: (calls.append(words[2:]), unpacked(*words)))
-    return calls
+def code(tmp_path):
+    """A package with machine code."""
+    folder = tmp_path / "code"
+    (folder / "__pycache__").mkdir(parents=True)
+    for name in ("a.py", "b.py", "__pycache__/a.nbc"):
+        (folder / name).write_text("before")
+    return folder
 
 
-@pytest.mark.wide
-def test_each_side_imports_its_own_code_and_shares_the_rest(project, no_pip):
-    said = []
-    with sides("HEAD~1", ".", here=project.root, progress=said.append) as (base, head):
-        first, ours = asked(base)
-        third, same = asked(head)
-        assert (first, third, ours) == ("first", "third", same)
-        assert (base.kind, base.detail, head.kind) == ("revision", project.first, "folder")
-        folder = base.python.parents[2]
-        assert len(str(base.python)) == len(str(head.python))
-    assert not folder.exists()
-    assert any("BASE 'HEAD~1'" in text for text in said)
-    assert project.git("worktree", "list").count("\n") == 0
-
-
-@pytest.mark.wide
-def test_environments_of_commits_are_kept_and_reused_those_of_folders_are_not(
-    project, no_pip, empty, monkeypatch
-):
-    monkeypatch.setattr(module, "_check_built", lambda named, built: None)
-    for _ in range(2):
-        with sides("v1.0", ".", empty / "kept", here=project.root) as (base, head):
-            assert base.python.is_relative_to(empty / "kept")
-            assert not head.python.is_relative_to(empty / "kept")
-        assert base.python.exists()
-    assert [words[0] for words in no_pip] == ["wheel", "--python"] + 2 * ["wheel", "--python"]
-    assert len(cached_envs(empty / "kept")) == 1
-    with sides("HEAD", "v1.0", empty / "kept", here=project.root) as (base, head):
-        assert base.python != head.python
-    assert len(cached_envs(empty / "kept")) == 3
-
-
-def test_an_interrupted_build_leaves_nothing_that_would_be_taken_for_an_environment(
-    project, empty, monkeypatch
-):
-    def interrupted(builder, named, *words):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(Builder, "_pip", interrupted)
-
-    def build():
-        with sides("v1.0", "HEAD", empty / "kept", here=project.root):
-            pass
-
-    with pytest.raises(KeyboardInterrupt):
-        build()
-    assert [path.suffix for path in (empty / "kept").iterdir()] == [".lock"]
-
-
-ATTACK = """
-import pathlib
-for site in pathlib.Path.cwd().parent.parent.glob("orthobench-compare-*/base/lib/*/site-packages"):
-    {attack}
-"""
-"""The build of HEAD reaches for BASE, wherever it lies beside it."""
+def replace(path):
+    """Write a file of the same size and age in place of another."""
+    was = path.stat()
+    path.write_text("after!")
+    os.utime(path, ns=(was.st_atime_ns, was.st_mtime_ns))
 
 
 @pytest.mark.parametrize(
-    "attack",
-    [
-        "(site / 'toy_solver.py').write_text(\"VERSION = 'attacked'\")",
-        "(site / 'attack.pth').write_text('import toy_solver')",
-        "(site / '__pycache__').mkdir(exist_ok=True); (site / '__pycache__' / 'x.nbc').touch()",
-    ],
+    ("name", "change"),
+    [("a.py", replace), ("a.py", Path.unlink), ("new.py", Path.touch), ("new.pth", Path.touch)],
 )
-def test_a_build_of_head_that_changes_base_is_refused(project, no_pip, empty, attack):
-    project.git("clone", "-q", str(project.root), str(empty / "clone"))
-    backend = empty / "clone" / "backend.py"
-    backend.write_text(backend.read_text() + ATTACK.format(attack=attack))
-    with (
-        pytest.raises(ChangedError, match=r"BASE 'v1\.0' is not what was built any more"),
-        sides("v1.0", ".", here=empty / "clone"),
-    ):
-        pass
+def test_a_file_that_was_changed_is_named(code, name, change):
+    side = Side("main", "revision", "", role="BASE", seal=Seal.of(code))
+    side.check()
+    change(code / name)
+    with pytest.raises(ChangedError, match=rf"BASE 'main' is not what was built.*{name}"):
+        side.check()
 
 
-@pytest.mark.parametrize(("name", "allowed"), [("__pycache__/new.pyc", True), ("new.py", False)])
-def test_what_the_build_of_head_may_change_of_the_shared_code(
-    name, allowed, project, no_pip, empty, monkeypatch
-):
-    """Others compile it meanwhile, and change nothing else."""
-    shared = empty / "shared"
-    (shared / "__pycache__").mkdir(parents=True)
-
-    def share(builder, built):
-        if "/head/" in str(built.python):
-            (shared / name).touch()
-
-    monkeypatch.setattr(building, "code_here", lambda distribution: [shared])
-    monkeypatch.setattr(Builder, "_share", share)
-    monkeypatch.setattr(module, "_check_built", lambda named, built: None)
-    refused = nullcontext() if allowed else pytest.raises(ChangedError, match="BASE")
-    with refused, sides("v1.0", "HEAD", here=project.root) as (base, _):
-        assert len(base.seals) == 2
-        base.check()
+def test_what_python_and_numba_compile_is_no_change(code):
+    seal = Seal.of(code)
+    (code / "__pycache__" / "a.nbc").write_text("compiled")
+    (code / "__pycache__" / "b.pyc").touch()
+    assert seal.changed() == []
 
 
-def test_the_shared_code_of_orthobench_and_plugins_is_sealed_without_the_own():
-    inside = Path(orthobench.__file__).parent
-    assert inside in code_here("toy_plugin")
-    assert inside not in code_here("orthobench")
-
-
-def test_nothing_is_built_where_one_side_means_nothing(project, no_pip):
-    with pytest.raises(UsageError, match="unknown HEAD"), sides("v1.0", "v9", here=project.root):
-        pass
-    assert no_pip == []
-
-
-def test_an_environment_without_orthobench_is_refused(empty):
-    venv.EnvBuilder(symlinks=os.name != "nt").create(empty / "bare")
-    with (
-        pytest.raises(UsageError, match="cannot import orthobench"),
-        sides("bare", "bare", here=empty),
-    ):
-        pass
-
-
-def checked(monkeypatch, **found):
-    """Check a built environment whose interpreter says this of what it imports."""
-    usual = {
-        "orthobench": "/env/lib/orthobench", "refused": "", "broken": {},
-        "plugins": {"toy": "toy-plugin"}, "modules": {"toy_solver": "/env/lib/toy_solver.py"},
-    }  # fmt: skip
-    monkeypatch.setattr(module, "_probed", lambda *_: usual | found)
-    built = SimpleNamespace(
-        folder=Path("/env"), python=Path("/env/bin/python"), distribution="toy_plugin"
-    )
-    module._check_built(Named("BASE", Side("main", "revision", "0" * 40)), built)
-
-
-@pytest.mark.parametrize(
-    ("found", "said"),
-    [
-        (
-            {"modules": {"toy_solver": "/home/me/toy_solver.py"}},
-            "imported from /home/me/toy_solver",
-        ),
-        ({"modules": {"toy_solver": None}}, "toy_solver would be imported from None"),
-        ({"modules": None}, "did not install toy_plugin"),
-        ({"orthobench": None}, "no orthobench"),
-        ({"refused": "it is too old"}, "cannot be compared: it is too old"),
-        ({"broken": {"toy": "ImportError: no x"}}, "plugin 'toy' does not load: ImportError"),
-        ({"broken": {"orthobench": "ImportError"}}, "plugin 'orthobench' does not load"),
-    ],
-)
-def test_an_environment_that_imports_something_else_is_refused(found, said, monkeypatch):
-    checked(monkeypatch)
-    checked(monkeypatch, broken={"another's": "ImportError"})
-    with pytest.raises(UsageError, match=said):
-        checked(monkeypatch, **found)
-
-
-def test_other_packages_come_after_the_own_ones_and_editable_ones_too(empty, monkeypatch):
-    other, checkout, hidden = empty / "other", empty / "checkout", empty / "hidden"
-    for folder in (other, checkout, hidden):
-        folder.mkdir()
-    (other / "_theirs.pth").write_text(f"# theirs\n{checkout}\nimport json\n")
-    (other / "_project.pth").write_text(f"{hidden}\n")
-    monkeypatch.setattr(building, "packages_here", lambda: [str(other)])
-    assert shared_paths(["_project.pth"]) == [str(other), str(checkout), "import json"]
-
-
-def test_an_editable_installation_of_the_project_is_left_out(empty, monkeypatch):
-    # removed from HEAD, a module would still be found in the user's checkout
-    info = empty / "toy_plugin-9.dist-info"
-    info.mkdir()
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: toy-plugin\nVersion: 9\n")
-    (empty / "_toy.pth").write_text("hidden")
-    (info / "RECORD").write_text("_toy.pth,,\ntoy_plugin-9.dist-info/METADATA,,\n")
-    monkeypatch.syspath_prepend(empty)
-    here = packages_here()
-    monkeypatch.setattr(building, "packages_here", lambda: [str(empty), *here])
-    venv.EnvBuilder(symlinks=os.name != "nt").create(empty / "env")
-    built = Built(empty / "env" / "bin" / "python", "toy_plugin")
-    Builder(empty, None, fresh=False, progress=lambda text: None)._share(built)
-    (written,) = (empty / "env").rglob("_orthobench_shared.pth")
-    lines = written.read_text().splitlines()
-    assert str(Path(pytest.__file__).parents[1]) in lines
-    assert str(empty) in lines
-    assert str(empty / "hidden") not in lines
-
-
-def test_packages_here_are_those_that_this_interpreter_imports():
-    assert any(Path(pytest.__file__).is_relative_to(folder) for folder in packages_here())
-
-
-def test_a_build_is_isolated_where_something_it_needs_is_not_here(empty):
-    assert set(missing_to_build(empty)) <= {"setuptools"}
-    file = empty / "pyproject.toml"
-    file.write_text('build-system.requires = ["pytest>=8", "no-such-backend[x] >=1"]')
-    assert missing_to_build(empty) == ["no-such-backend"]
-    file.write_text("build-system.requires = []")
-    assert missing_to_build(empty) == []
-
-
-def test_pips_failure_is_told_by_its_last_lines(project, empty):
-    builder = Builder(empty, None, fresh=False, progress=lambda text: None)
-    named = Named("BASE", Side("main", "revision", project.first))
-    said = builder._failure(named, "\n".join(f"line {i}" for i in range(50)), ("wheel", "x"))
-    assert said.startswith("cannot build the wheel of BASE 'main'; pip said:\n    line 38\n")
-    assert said.endswith("line 49\nwithout a network, install here first what its build needs")
-
-
-@pytest.mark.slow
-def test_pip_builds_revisions_folders_and_wheels(project, empty):
-    with sides("HEAD~1", "HEAD", empty / "kept", here=project.root) as (base, head):
-        assert (asked(base)[0], asked(head)[0]) == ("first", "second")
-        names = json.loads(asked(head, "import json, importlib.metadata as m;"
-            "print(json.dumps([e.dist.name for e in m.entry_points(group='orthobench')]"
-            ", separators=(',', ':')))")[0])  # fmt: skip
-        assert names.count("toy-plugin") == 1
-    subprocess.run(
-        [sys.executable, "-m", "pip", "wheel", "-q", "--no-build-isolation", "-w", empty, "."],
-        cwd=project.root, check=True, capture_output=True,
-    )  # fmt: skip
-    with sides("toy_plugin-1.0-py3-none-any.whl", sys.executable, here=empty) as (base, head):
-        assert asked(base)[0] == "third"
-        assert head.python == Path(sys.executable)
-
-
-@pytest.mark.slow
-def test_a_build_that_fails_is_told_with_what_pip_said(project):
-    text = (project.root / "backend.py").read_text()
-    (project.root / "backend.py").write_text("raise RuntimeError('no such compiler')")
-    try:
-        said = r"wheel of HEAD '\.'; pip said(.|\n)*no such compiler"
-        with pytest.raises(UsageError, match=said), sides("HEAD", ".", here=project.root):
-            pass
-    finally:
-        (project.root / "backend.py").write_text(text)
-    assert project.git("worktree", "list").count("\n") == 0
+def test_a_side_that_was_changed_begins_no_round_and_starts_no_process(code):
+    side = Side("BASE", "revision", "", Path(sys.executable), seal=Seal.of(code))
+    with SideProcess(side, Options()) as process:
+        process.begin()
+        process.ask("end")
+        replace(code / "a.py")
+        with pytest.raises(ChangedError):
+            process.begin()
+    with pytest.raises(ChangedError):
+        SideProcess(side, Options())

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from orthobench.compare import timing
-from orthobench.compare.comparison import Side
 from orthobench.compare.process import SideError
+from orthobench.compare.sides import Side
 from orthobench.compare.timing import PAIRS, TimedCell, evidence, findings, measure
 from orthobench.stats.run_pairs import Change
 

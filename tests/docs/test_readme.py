@@ -9,12 +9,11 @@ import pytest
 from fences import texts
 
 import orthobench
-from orthobench.cli.adhoc import requested_suite
-from orthobench.contract.samples import SampleOracle
 from orthobench.families.orthogonal_group import maker as orthogonal_group
 from orthobench.families.sparse_pca import maker as sparse_pca
 from orthobench.families.stiefel import maker as stiefel
 from orthobench.families.stochastic_pca import maker as stochastic_pca
+from orthobench.registry.adhoc import requested_suite
 from orthobench.registry.plugins import catalogue
 
 README = Path(__file__).parents[2] / "README.md"
@@ -73,9 +72,15 @@ def test_the_comparison_is_a_frame_and_a_plot(tmp_path, monkeypatch):
 def test_the_command_on_your_own_data_is_valid(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     np.save("X.npy", np.eye(20))
-    (specification,) = re.findall(r'orthobench run -p "(.*)"', README.read_text(encoding="utf-8"))
+    text = README.read_text(encoding="utf-8")
+    (specification,) = re.findall(r'orthobench race -p "(.*)" --', text)
     suite = requested_suite(problems=[specification])
-    able = {n for n, p in catalogue().solvers.items() if issubclass(SampleOracle, p.item.needs)}
+    offers = suite.problems[0].problem.offers
+    able = {
+        name
+        for name, first in catalogue().solvers.items()
+        if any(issubclass(offers, one.item.needs) for one in first.all)
+    }
     assert {s.solver.name for s in suite.solvers} == able
 
 

@@ -5,9 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from orthobench.compare.comparison import Side
+from orthobench.compare.comparison import Options
+from orthobench.compare.environments import sides
 from orthobench.compare.process import SideProcess
-from orthobench.compare.sides import sides
+from orthobench.compare.sides import Side
 from orthobench.harness.cell import Cell
 from orthobench.harness.executors import local
 from orthobench.harness.stopping import Budget, RunStatus
@@ -49,7 +50,7 @@ def test_by_a_comparison(planted, monkeypatch):
     monkeypatch.setenv("PYTHONPATH", str(planted))
     with sides(sys.executable, sys.executable, here=planted) as (base, _):
         assert base.python == Path(sys.executable)
-    with SideProcess(Side("BASE", "environment", "", base.python), "cpu", 1, 600.0) as process:
+    with SideProcess(Side("BASE", "environment", "", base.python), Options()) as process:
         assert "[[problem]]" in process.ask("suite", name="quickstart")["text"]
 
 

@@ -103,7 +103,7 @@ def test_a_number_that_was_changed_is_noticed(tmp_path, filled):
     path = tmp_path / "changed.sqlite"
     shutil.copy(filled, path)
     with closing(sqlite3.connect(path)) as connection, connection:
-        connection.execute("UPDATE result SET flops = flops + 1 WHERE cell = 1")
+        connection.execute("UPDATE run SET flops = flops + 1 WHERE cell = 1")
     with pytest.raises(StoreError, match=r"damaged \(power.* seed 0: it is not what was written"):
         read(path)
 
@@ -120,7 +120,7 @@ def test_foreign_files_are_refused(tmp_path_factory, content):
 
 SCALARS = st.one_of(
     st.none(), st.booleans(), st.integers(-3, 3), st.floats(), st.text(max_size=8),
-    st.sampled_from(["digits", "msg", "oja", "npy-pca", "samples", "steps"]),
+    st.sampled_from(["digits", "msg", "oja", "npy-stochastic-pca", "samples", "steps"]),
 )  # fmt: skip
 VALUES = st.recursive(
     SCALARS,

@@ -65,7 +65,7 @@ def written(store):
         return 0
     with closing(sqlite3.connect(store)) as connection:
         try:
-            return connection.execute("SELECT count(*) FROM result").fetchone()[0]
+            return connection.execute("SELECT count(*) FROM run").fetchone()[0]
         except sqlite3.OperationalError:
             return 0
 

@@ -171,12 +171,6 @@ def test_a_class_that_no_other_process_can_import_is_said(faults, monkeypatch):
     assert found[planned[1].key].stop.status is RunStatus.BUDGET
 
 
-def test_a_class_of_a_script_is_refused_before_anything_runs(faults, monkeypatch):
-    monkeypatch.setattr(faults.Sound, "__module__", "__main__")
-    with pytest.raises(UsageError, match="defined in the script itself"):
-        next(local.run(cells(faults, faults.Sound())))
-
-
 @pytest.mark.parametrize(
     ("settings", "message"),
     [

@@ -13,7 +13,7 @@ from orthobench.contract.solver import Work
 from orthobench.harness import run as harness
 from orthobench.harness.execution import PEAK
 from orthobench.harness.trace import Checkpoint
-from orthobench.tools.memory_peaks import Peak
+from orthobench.tools.machine import Peak
 from orthobench.tools.places import DEFAULT
 
 needs_linux = pytest.mark.skipif(

@@ -16,7 +16,7 @@ from orthobench.harness.cell import Cell
 from orthobench.harness.execution import CLOCK
 from orthobench.harness.placement import TRANSFER, WARM_UP, MeasuredPlace
 from orthobench.registry.plugins import catalogue
-from orthobench.testing.examples import example
+from orthobench.testing.short_runs import example
 from orthobench.tools.array_libraries import LIBRARIES, NumPy
 from orthobench.tools.places import place_of
 
@@ -256,13 +256,16 @@ def test_an_oracle_of_numpy_only_is_refused():
 def test_a_cell_whose_library_is_missing_has_a_key_and_no_place(lazy, monkeypatch):
     from orthobench_problems.stochastic_pca import SpikedCovariance
 
-    cell = Cell(SpikedCovariance(), Summing(on="lazy"), 0, ob.Budget(samples=3))
-    assert "place" in cell.content
+    def made():
+        return Cell(SpikedCovariance(), Summing(on="lazy"), 0, ob.Budget(samples=3))
+
+    assert "place" in made().content
 
     def fails(device):
         raise ModuleNotFoundError("No module named 'lazy'")
 
     monkeypatch.setattr(lazy, "facts", fails)
     monkeypatch.setattr(lazy, "missing", lambda device: "lazy is not installed")
+    cell = made()
     assert "place" not in cell.content
     assert len(cell.key) == 64

@@ -3,11 +3,12 @@
 import shutil
 import sys
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
 import orthobench as ob
-from orthobench.harness import parsed_code, source_digests
+from orthobench.harness import source_digests
 
 FILES = {
     "__init__.py": "from somebody.alpha import Alpha\nfrom somebody.beta import Beta\n",
@@ -26,7 +27,7 @@ SOLVER = type("Solver", (), {"__module__": "builtins"})
 
 
 def clear_caches():
-    for function in (*CACHED, parsed_code._cache):
+    for function in CACHED:
         function.cache_clear()
 
 
@@ -38,6 +39,8 @@ def folder(tmp_path, monkeypatch):
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(text)
     monkeypatch.syspath_prepend(tmp_path)
+    for name in ("somebody.alpha", "somebody.beta"):  # not imported, but not by value
+        monkeypatch.setitem(sys.modules, name, ModuleType(name))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     clear_caches()
     yield folder
@@ -150,14 +153,15 @@ def test_a_loaded_library_that_no_digest_knows_is_a_warning(folder, tmp_path):
 
 
 def test_what_was_parsed_is_parsed_again_once_it_changed(folder):
-    path = folder / "alpha.py"
-    first = parsed_code.parsed(path, "somebody").digest
-    parsed_code.save()
-    parsed_code._cache.cache_clear()
-    assert parsed_code._cache()._files  # from the file
-    assert parsed_code.parsed(path, "somebody").digest == first
-    edit(path, "pass", "x = 1")
-    assert parsed_code.parsed(path, "somebody").digest != first
+    module = "somebody.alpha"
+    first = source_digests._facts(module)["digest"]
+    source_digests._memory().save()
+    clear_caches()
+    assert source_digests._memory().files  # from the file
+    assert source_digests._facts(module)["digest"] == first
+    edit(folder / "alpha.py", "pass", "x = 1")
+    clear_caches()
+    assert source_digests._facts(module)["digest"] != first
 
 
 @pytest.mark.wide

@@ -47,7 +47,7 @@ def test_local_workers_that_are_done_at_one_time_are_told_together(toys):
         worker.request = local.Request(sealed(worker.cell))
     for worker in (crew[2], crew[0]):
         replies.put((worker.process, DONE))
-    found = list(local._next_events(crew, replies))
+    found = list(local.next_events(crew, replies))
     assert [(e.worker, e.more) for e in found] == [("2", True), ("0", False)]
     assert [worker.request is None for worker in crew] == [True, False, True]
 

@@ -37,6 +37,7 @@ PLUGINS = (
     "cca",
     "givens",
     "gpower",
+    "pca",
     "peers",
     "polar",
     "stiefel",
@@ -112,8 +113,8 @@ SIZES = {
 }  # fmt: skip
 
 NEED_FILES = {
-    "mnist", "prostate", "hsi-anomaly", "portfolio", "npy-pca", "npy-sparse", "npy-tensor",
-    "npy-moment", "npy-brockett", "npy-procrustes", "npy-joint-diagonalization",
+    "mnist", "prostate", "hsi-anomaly", "portfolio", "npy-stochastic-pca", "npy-sparse",
+    "npy-tensor", "npy-moment", "npy-brockett", "npy-procrustes", "npy-joint-diagonalization",
     "npy-weight-rotation",
 }  # fmt: skip
 

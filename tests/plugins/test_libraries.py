@@ -30,7 +30,7 @@ from orthobench.harness.stopping import Budget
 from orthobench.registry.plugins import catalogue
 from orthobench.testing.check import NotConforming
 from orthobench.testing.check_of_libraries import REFERENCE, begun, check_libraries, readings
-from orthobench.testing.examples import example
+from orthobench.testing.short_runs import example
 from orthobench.tools.places import place_of
 
 SETTINGS: dict[str, dict[str, Any]] = {

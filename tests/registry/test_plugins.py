@@ -8,10 +8,9 @@ from typing import NamedTuple
 
 import pytest
 
-from orthobench.contract import hookimpl
+from orthobench.contract import Oracle, hookimpl
 from orthobench.contract.solver import Solver
 from orthobench.errors import UsageError
-from orthobench.registry import plugins
 from orthobench.registry.plugin_checks import PluginError
 from orthobench.registry.plugins import Plugin, Registry
 
@@ -60,7 +59,7 @@ def test_a_broken_plugin_leaves_the_rest_working(toys, install):
 
 
 RAISING = """\
-from orthobench.contract import hookimpl
+from orthobench.contract import Oracle, hookimpl
 
 @hookimpl
 def orthobench_solvers():
@@ -225,19 +224,6 @@ def test_a_choice_of_unknown_plugins_is_refused(toys, install, monkeypatch):
         install(Point("good", toys.Plugin), Point("tucker", toys.Plugin))
 
 
-def test_loading_is_timed(toys, install, monkeypatch):
-    clock = [0.0]
-
-    def slow():
-        clock[0] += 3.0
-        return toys.Plugin()
-
-    monkeypatch.setattr(plugins, "perf_counter", lambda: clock[0])
-    registry = install(Point("slow", slow), Point("quick", lambda: brings()))
-    seconds = {plugin.name: seconds for plugin, seconds in registry.seconds.items()}
-    assert seconds == {"slow": 3.0, "quick": 0.0}
-
-
 @pytest.mark.parametrize(
     ("item", "said"),
     [
@@ -283,3 +269,19 @@ def test_unknown_names_suggest_the_nearest(toys):
         toys.registry.solver("pwoer")
     with pytest.raises(UsageError, match=r"parameter of solver power: 'stepp'.*'step'"):
         toys.registry.solver("power", {"stepp": 1.0})
+
+
+def test_a_name_may_be_that_of_solvers_for_different_oracles(toys):
+    class Other(Oracle):
+        """What the first cannot work on."""
+
+    other = type("Power2", (toys.Solver,), {"name": "power", "needs": Other})
+    registry = Registry()
+    registry.add(brings(toys.Solver), Plugin("first"))
+    registry.add(brings(other), Plugin("second"))
+    assert list(registry.solvers) == ["power"]
+    assert type(registry.solver("power", offers=Other)) is other
+    assert registry.solver_class("power", toys.Solver.needs).plugin.name == "first"
+    assert registry.solver_class("power").plugin.name == "first"
+    with pytest.raises(PluginError, match="brings solver 'power', which plugin 'second'"):
+        registry.add(brings(type("Power3", (other,), {})), Plugin("third"))

@@ -77,7 +77,12 @@ def test_an_array_library_that_is_missing_is_refused_with_its_remedy(
 
 def test_tuning_without_validation_data_is_refused(tmp_path):
     np.save(tmp_path / "X.npy", np.random.default_rng(0).standard_normal((200, 5)))
-    problem = {"name": "npy-pca", "path": str(tmp_path / "X.npy"), "k": 2, "validation": 0}
+    problem = {
+        "name": "npy-stochastic-pca",
+        "path": str(tmp_path / "X.npy"),
+        "k": 2,
+        "validation": 0,
+    }
     one = suite({"name": "oja", "step": {"tune": [1]}}, problem=problem)
     assert not ob.run(one, tmp_path / "one.sqlite", executor="inline", quiet=True).failures
     two = suite({"name": "oja", "step": {"tune": [1, 2]}}, problem=problem)

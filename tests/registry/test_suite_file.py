@@ -257,7 +257,7 @@ def test_a_value_beyond_all_bounds_is_refused_in_a_short_sentence(toys, key):
 
 def test_a_suite_of_long_dotted_keys_is_refused(read):
     with pytest.raises(
-        UsageError, match=r"mine\.toml: not valid TOML: a key of more than 16 parts"
+        UsageError, match=r"mine\.toml: not valid TOML: line . has more than 100 dots"
     ):
         read(".".join(["a"] * 20_000) + " = 1")
 

@@ -10,7 +10,7 @@ import pytest
 from records import altered
 
 import orthobench as ob
-from orthobench.harness.stopping import RunStatus
+from orthobench.harness.stopping import RunStatus, Termination
 from orthobench.report.notebook_view import MOST_ROWS, Results
 
 EVIL = "<script>alert(1)</script>\x1b[31m"
@@ -99,3 +99,27 @@ def test_the_page_is_written_and_shown_in_a_frame_of_its_own(runs, written, tmp_
 def test_the_name_is_free_whatever_was_imported_before(first):
     code = f"{first}import orthobench as ob; assert callable(ob.report); import orthobench.report"
     subprocess.run([sys.executable, "-c", f"{code}; assert callable(ob.report)"], check=True)
+
+
+def test_an_outcome_shows_how_it_ended_its_work_and_its_curve():
+    from matplotlib.figure import Figure
+
+    outcome = ob.solve("oja", "digits", ob.Budget(samples=300), step=0.5)
+    html = unescape(outcome._repr_html_())
+    last = outcome.trace[-1]
+    assert "<b>budget</b>" in html
+    assert "<th>samples</th><td>300</td>" in html
+    assert f"<th>suboptimality</th><td>{last.metrics['suboptimality']:.4g}</td>" in html
+    heights = [float(y) for _, y in re.findall(r"([\d.]+),([\d.]+)", html.split("points=")[1])]
+    assert len(heights) == len(outcome.trace)
+    values = [mark.metrics["suboptimality"] for mark in outcome.trace]
+    assert heights.index(max(heights)) == values.index(min(values))
+    drawn = outcome.plot(Figure().subplots(), "subspace_error")
+    assert list(drawn.y) == [mark.metrics["subspace_error"] for mark in outcome.trace]
+    with pytest.raises(ob.UsageError, match="did you mean 'subspace_error'"):
+        outcome.plot(Figure().subplots(), "subspace_eror")
+
+
+def test_an_outcome_without_points_says_why_in_safe_words():
+    html = ob.Outcome(Termination(RunStatus.ERROR, EVIL))._repr_html_()
+    assert html == "<p><b>error</b>: &lt;script&gt;alert(1)&lt;/script&gt; [31m</p>"

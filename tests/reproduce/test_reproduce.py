@@ -80,15 +80,15 @@ def runs(paper, tmp_path):
 class TestCheck:
     def test_each_claim_has_its_verdict(self, paper, runs):
         found = {one.claim.name: one for one in check(paper.claims, runs)}
-        assert found["counted"].found.verdict is Verdict.HOLDS
-        assert found["counted"].found.value == pytest.approx(1 / 3)
-        assert found["beats"].found.verdict in {Verdict.HOLDS, Verdict.UNDECIDED}
+        assert found["counted"].measurement.verdict is Verdict.HOLDS
+        assert found["counted"].measurement.value == pytest.approx(1 / 3)
+        assert found["beats"].measurement.verdict in {Verdict.HOLDS, Verdict.UNDECIDED}
         assert len(runs.results["race"].records) == 12
         assert "ojaa" in found["typo"].error
         assert "oja" in found["typo"].error
         assert "on purpose" in found["breaks"].error
-        assert found["private"].found.verdict is Verdict.UNTESTABLE
-        assert "no-such-file" in found["absent"].found.text
+        assert found["private"].measurement.verdict is Verdict.UNTESTABLE
+        assert "no-such-file" in found["absent"].measurement.text
         assert {name for name, one in found.items() if one.red} >= {"typo", "breaks"}
         assert not found["private"].red
         assert not found["absent"].red

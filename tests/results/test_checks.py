@@ -2,13 +2,13 @@
 
 import json
 import math
-import struct
 
 import pytest
 
 from orthobench.harness.cell import Level
 from orthobench.results import checks
 from orthobench.results.checks import MisfitError
+from orthobench.tools.machine import Load
 
 LARGEST = 2**63 - 1
 DEEP = "[" * 100_000
@@ -45,20 +45,14 @@ def test_texts_by_name_have_those_that_are_needed():
 
 
 SETTINGS = {"budget": {"steps": 3}, "versions": {"orthobench": "1"}, "until": None}
-CONTENT = {
-    **SETTINGS,
-    "problem": {"name": "p", "parameters": {"n": 1}},
-    "solver": {"name": "s", "parameters": {}},
-    "seed": 0,
-}
 
 
 @pytest.mark.parametrize(
     "part",
     [{}, {"until": {"metric": "gap", "value": 0.1}}, {"measure": "memory"}, {"budget": {}}],
 )
-def test_what_a_cell_depends_on_is_read(part):
-    assert checks.content(json.dumps({**CONTENT, **part})) == {**CONTENT, **part}
+def test_settings_are_read(part):
+    assert checks.settings({**SETTINGS, **part}) == {**SETTINGS, **part}
 
 
 @pytest.mark.parametrize(
@@ -72,21 +66,46 @@ def test_what_a_cell_depends_on_is_read(part):
         ({"until": {}}, "the target is not one of a metric"),
         ({"until": "gap"}, "the target is not one of a metric"),
         ({"measure": 1}, "what was measured is 1"),
-        ({"problem": "p"}, "the problem is not a name with parameters"),
-        ({"solver": {"parameters": {}}}, "the solver is not a name with parameters"),
-        ({"solver": {"name": "s", "parameters": {"a": []}}}, "the parameters of the solver are"),
-        ({"seed": 0.0}, "the seed is 0.0"),
     ],
 )
-def test_what_no_cell_depends_on_is_refused(part, reason):
+def test_other_settings_are_refused(part, reason):
     with pytest.raises(MisfitError, match=reason):
-        checks.content(json.dumps({**CONTENT, **part}))
+        checks.settings({**SETTINGS, **part})
 
 
-@pytest.mark.parametrize("text", ["", "{", DEEP, "\ud800", "[1]"])
-def test_what_is_no_json_or_no_object_is_refused(text):
-    with pytest.raises(MisfitError, match=r"is not JSON|values by name"):
-        checks.content(text)
+@pytest.mark.parametrize(
+    ("value", "reason"),
+    [
+        ("p", "the solver is not a name with parameters"),
+        ({"parameters": {}}, "the solver is not a name with parameters"),
+        ({"name": "s", "parameters": {"a": []}}, "the parameters of the solver are"),
+    ],
+)
+def test_what_is_not_in_a_catalogue_is_refused(value, reason):
+    with pytest.raises(MisfitError, match=reason):
+        checks.catalogued(value, "solver")
+
+
+@pytest.mark.parametrize("text", ["", "{", DEEP, "\ud800"])
+def test_what_is_no_json_is_refused(text):
+    with pytest.raises(MisfitError, match="is not JSON"):
+        checks.document(text)
+
+
+def test_metrics_are_as_many_numbers_as_names():
+    assert checks.metrics("[0.5, null, Infinity]", 3) == [0.5, None, math.inf]
+    for text in ("[]", "[1]", '["a"]', "{}", "[[1.0]]"):
+        with pytest.raises(MisfitError, match="metrics are"):
+            checks.metrics(text, 1)
+
+
+def test_a_load_is_of_processors_before_and_after():
+    before, after = checks.load("[[2, 0.5, null], [2, null, 2100.0]]")
+    assert (before, after) == (Load(2, 0.5, None), Load(2, None, 2100.0))
+    assert checks.load(None) is None
+    for text in ("[[0, 1, 1], [0, 1, 1]]", '[[1, "a", 1], [1, 1, 1]]', "[[1, 1, 1]]", "1"):
+        with pytest.raises(checks.ERRORS):
+            checks.load(text)
 
 
 def test_levels_are_a_metric_with_a_number_each():
@@ -109,7 +128,8 @@ STARTED, RAN_ON = "2026-01-02T03:04:05+00:00", {"python": "3.11"}
 
 
 def session(text="", environment=RAN_ON, started=STARTED, ended=None):
-    return checks.session(text, "orthobench run", json.dumps(environment), started, ended)
+    row = {"text": text, "environment": json.dumps(environment), "started": started, "ended": ended}
+    return checks.session(row)["environment"]
 
 
 def test_a_session_has_a_short_suite_and_two_dates_of_which_the_second_may_be_missing():
@@ -157,14 +177,3 @@ def test_a_last_checkpoint_has_work_and_at_most_three_decades(cost):
 def test_other_last_checkpoints_are_refused(points, work, times, reason):
     with pytest.raises(MisfitError, match=reason):
         checks.costs(points, work, times)
-
-
-@pytest.mark.parametrize(
-    "error", [ValueError, TypeError, AttributeError, OverflowError, struct.error]
-)
-def test_what_is_wrong_in_the_rows_of_a_cell_names_it(error):
-    with (
-        pytest.raises(MisfitError, match="the cell '0123456789ab': too long"),
-        checks.named("0123456789abcdef"),
-    ):
-        raise error("too long")

@@ -8,6 +8,7 @@ import pytest
 
 from orthobench.cli.options import size
 from orthobench.errors import StoreError
+from orthobench.harness import cell
 from orthobench.harness.cell import execute
 from orthobench.registry.suite_file import from_table
 from orthobench.results.explain import RUNS, STORED, explain, lines
@@ -27,7 +28,7 @@ def suite(toys):
 
 
 def contents(planned):
-    return {p.key: p.content for p in planned}
+    return {p.key: p.identity for p in planned}
 
 
 def reasons(planned, stored, failed=()):
@@ -72,6 +73,7 @@ def test_changed_code_makes_another_key(suite, monkeypatch):
     assert len({p.key for p in old}) == 4
     found = {**old[0].content["code"], "orthobench": "new"}
     monkeypatch.setattr("orthobench.harness.cell.digests", lambda *_: found)
+    cell._settings.cache_clear()
     now = suite.cells()
     assert not known.keys() & {p.key for p in now}
     assert "code of orthobench " in reasons(now, known)[0][1]
@@ -121,7 +123,7 @@ def test_stores_are_united_cell_by_cell(tmp_path, suite):
         expected = [*one.records("toys")[:3], other.records("toys")[3]]
     assert united == expected
     assert len(rows(both, "session")) == 2
-    assert len(rows(both, "trace")) == len(united)
+    assert len(rows(both, "run")) == len(united)
 
 
 def test_a_plan_of_more_cells_is_added_behind(tmp_path, suite, toys):

@@ -4,6 +4,7 @@ import json
 import math
 from dataclasses import replace
 
+import numpy as np
 import pandas as pd
 import pytest
 from records import altered
@@ -12,7 +13,7 @@ from orthobench import api
 from orthobench.errors import UsageError
 from orthobench.harness.stopping import RunStatus
 from orthobench.registry.suite_file import from_table
-from orthobench.results import ioh
+from orthobench.results import export
 from orthobench.results.export import FORMATS, write
 from orthobench.results.results import Results
 
@@ -122,8 +123,8 @@ def test_a_run_that_works_before_its_first_checkpoint_starts_like_the_others(res
     records = list(results.records)
     late = next(i for i, r in enumerate(records) if "raise" not in r.solver.label)
     records[late] = replace(records[late], trace=records[late].trace[2:])
-    table = ioh._rows(records[late], "flops", results.entries)
-    assert table[0] == (1.0, results.records[late].start, 0.0, 0.0, 0.0, 0.0)
+    table = export._evaluations(records[late], "flops", results.entries)
+    assert table[0].tolist() == [1.0, results.records[late].start, 0.0, 0.0, 0.0, 0.0]
     assert table[1][0] > 1
 
 
@@ -131,7 +132,7 @@ def test_a_value_that_rises_again_counts_as_it_was(results):
     record = next(r for r in results.records if "raise" not in r.solver.label)
     marks = list(record.trace)
     marks[-1] = replace(marks[-1], metrics={**marks[-1].metrics, "gap": 99.0})
-    rows = ioh._rows(replace(record, trace=tuple(marks)), "flops", results.entries)
+    rows = export._evaluations(replace(record, trace=tuple(marks)), "flops", results.entries)
     assert rows[-1][1] == rows[-2][1] == marks[-2].metrics["gap"]
     assert rows[-1][0] == 1 + marks[-1].work.flops
 
@@ -139,15 +140,13 @@ def test_a_value_that_rises_again_counts_as_it_was(results):
 def test_a_run_of_two_checkpoints_has_both(results):
     record = next(r for r in results.records if "raise" not in r.solver.label)
     marks = record.trace[:2]
-    rows = ioh._rows(replace(record, trace=tuple(marks)), "flops", results.entries)
-    assert [row[:2] for row in rows] == [
-        (1 + mark.work.flops, mark.metrics["gap"]) for mark in marks
-    ]
+    rows = export._evaluations(replace(record, trace=tuple(marks)), "flops", results.entries)
+    assert rows[:, :2].tolist() == [[1 + mark.work.flops, mark.metrics["gap"]] for mark in marks]
 
 
 def test_a_run_is_told_by_its_end_and_by_where_its_best_value_is_first():
-    rows = [(float(at), value, 0.0, 0.0, 0.0, 0.0) for at, value in ((1, 9.0), (5, 2.0), (7, 2.0))]
-    assert ioh._run(3, rows) == {
+    rows = np.array([[1.0, 9.0], [5.0, 2.0], [7.0, 2.0]])
+    assert export._about(3, rows) == {
         "instance": 3, "evals": 7, "best": {"evals": 5, "y": 2.0, "x": []},
     }  # fmt: skip
 
@@ -165,9 +164,9 @@ def test_samples_count_as_evaluations_where_every_run_draws_some(results):
         return replace(record, trace=tuple(marks))
 
     entries = [replace(e, records=tuple(map(drawing, e.records))) for e in results.entries]
-    assert ioh._cost(results.entries) == "flops"
-    assert ioh._cost(entries) == "samples"
-    assert ioh._cost([*entries, results.entries[0]]) == "flops"
+    assert export._cost(results.entries) == "flops"
+    assert export._cost(entries) == "samples"
+    assert export._cost([*entries, results.entries[0]]) == "flops"
 
 
 @pytest.fixture(scope="module")

@@ -24,8 +24,9 @@ def run(tmp_path, monkeypatch):
     monkeypatch.chdir(folder)
     data = folder / "X.npy"
     np.save(data, np.random.default_rng(0).standard_normal((50, 5)))
-    words = ["run", "-p", f"npy-pca path='{data}' k=1", "-s", "oja", "-s", "capped-msg K=1",
-             "--seeds", "1", "--samples", "20", "--executor", "inline", "--no-figures"]  # fmt: skip
+    words = ["run", "-p", f"npy-stochastic-pca path='{data}' k=1", "-s", "oja",
+             "-s", "capped-msg K=1", "--seeds", "1",
+             "--samples", "20", "--executor", "inline", "--no-figures"]  # fmt: skip
     monkeypatch.setattr("sys.argv", [str(home / "bin" / "orthobench"), *words])
     assert CliRunner().invoke(main, words).exit_code == 0
     return folder / "orthobench-results" / "command-line" / "results.sqlite"

@@ -16,8 +16,7 @@ from orthobench.errors import UsageError
 from orthobench.harness.cell import Level
 from orthobench.harness.stopping import RunStatus
 from orthobench.harness.trace import Checkpoint
-from orthobench.results.scoring import average
-from orthobench.results.tuning import choose
+from orthobench.results.tuning import average, choose
 
 
 def record(values, step=None, seed=0, solver="msg", status=RunStatus.DONE, at=None, test=None):

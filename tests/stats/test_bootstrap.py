@@ -13,7 +13,6 @@ from orthobench.stats import bootstrap
 from orthobench.stats.bootstrap import (
     RESAMPLES,
     ROWS,
-    contrast,
     expanded_level,
     interval,
     intervals,
@@ -183,41 +182,3 @@ class TestInterval:
     def test_of_one_value_is_that_value(self):
         assert interval([2.5]) == (2.5, 2.5)
         assert interval([INF]) == (INF, INF)
-
-
-class TestContrast:
-    def test_of_equal_solvers_is_no_contrast(self):
-        x = np.random.default_rng(1).lognormal(size=8)
-        assert contrast(x, x, np.divide) == (1, (1, 1))
-        assert contrast(x, x, np.subtract) == (0, (0, 0))
-
-    def test_removes_what_the_seeds_share(self):
-        hard = np.array([1.0, 10.0, 100.0, 1000.0, 10_000.0])
-        value, (low, high) = contrast(2 * hard, hard, np.divide)
-        assert (value, low, high) == (2, 2, 2)
-
-    def test_is_the_contrast_of_medians(self):
-        value, (low, high) = contrast([4.0, 2.0, 9.0], [1.0, 5.0, 2.0], np.subtract)
-        assert value == 4 - 2
-        assert low < value < high
-
-    @pytest.mark.parametrize("n", [2, 5, 10])
-    def test_is_scipys_with_the_level_expanded(self, n):
-        pair = np.random.default_rng(n).lognormal(size=(2, n))
-        expected = scipy.stats.bootstrap(
-            tuple(pair),
-            lambda a, b, axis: np.median(a, axis=axis) / np.median(b, axis=axis),
-            paired=True,
-            vectorized=True,
-            n_resamples=RESAMPLES,
-            confidence_level=expanded_level(0.95, n),
-            method="percentile",
-            random_state=np.random.default_rng(0),
-        ).confidence_interval
-        assert contrast(*pair, np.divide)[1] == pytest.approx(tuple(expected), rel=1e-12)
-
-    def test_is_infinite_above_with_failures(self):
-        value, (low, high) = contrast([2.0, 3.0, 2.0, INF, 2.5], np.full(5, 2.0**-30), np.divide)
-        assert value == 2.5 * 2**30
-        assert 2 * 2**30 <= low <= value
-        assert high == INF

@@ -16,6 +16,7 @@ from commands import refusal
 
 from orthobench.contract.exhibits import Curve, Image
 from orthobench.contract.solver import Work
+from orthobench.harness.identity import Identity
 from orthobench.harness.stopping import RunStatus, Termination
 from orthobench.harness.trace import Checkpoint, Outcome
 from orthobench.registry.plugins import catalogue
@@ -57,7 +58,7 @@ SCHEMAS = (
     "CREATE TABLE other (x CHECK (x LIKE '%a%a%a%a%b'))", "CREATE TABLE sqlite_x (x)",
     "CREATE VIEW other AS SELECT * FROM {table}", "PRAGMA user_version = 1",
     "PRAGMA user_version = 2", "PRAGMA user_version = 3", "PRAGMA user_version = 0",
-    "PRAGMA user_version = -1", "PRAGMA user_version = 4", "PRAGMA user_version = 5",
+    "PRAGMA user_version = -1", "PRAGMA user_version = 4", "PRAGMA user_version = 6",
     "CREATE TRIGGER other AFTER INSERT ON {table} BEGIN DELETE FROM {table}; END",
     f"{OPEN} sql = 'CREATE TABLE {{table}} (x)' WHERE name = '{{table}}'",
     f"{OPEN} rootpage = 3 WHERE name = '{{table}}'",
@@ -162,11 +163,12 @@ def document(connection, chance):
             ("exhibit", "meta"),
             ("session", "environment"),
             ("session", "text"),
-            ("cell", "content"),
+            ("run", "metrics"),
+            ("run", "load"),
         )
         if connection.execute("SELECT 1 FROM sqlite_master WHERE name = ?", (table,)).fetchone()
         for row, value in connection.execute(f"SELECT rowid, {name} FROM {table}")  # noqa: S608
-        if str(value).startswith(("{", "[")) or name == "content"
+        if str(value).startswith(("{", "["))
     ]
     table, name, row, value = chance.choice(found)
     changed = mutated(json.loads(value), chance)
@@ -198,8 +200,7 @@ def mutated(value, chance):
 def trace(connection, chance):
     """A block that is cut, swapped, a bomb, or packs other numbers."""
     cell, names, points, block = chance.choice(connection.execute(
-        "SELECT trace.cell, value, points, block FROM trace JOIN result USING (cell)"
-        " JOIN text ON text.id = names"
+        "SELECT cell, value, points, trace FROM run JOIN text ON text.id = names"
     ).fetchall())  # fmt: skip
     kind = chance.randrange(5)
     if kind == 0:
@@ -221,12 +222,11 @@ def trace(connection, chance):
         if at == len(marks) - 1:
             costs = (work.steps, work.samples, work.flops, float(number))
             connection.execute(
-                "UPDATE result SET steps = ?, samples = ?, flops = ?, seconds = ?, finals = ?"
+                "UPDATE run SET steps = ?, samples = ?, flops = ?, seconds = ?, metrics = ?"
                 " WHERE cell = ?",
-                (*costs, np.array([*metrics.values()], "<f8").tobytes(), cell),
+                (*costs, json.dumps([*metrics.values()]), cell),
             )
-    connection.execute("UPDATE trace SET block = ? WHERE cell = ?", (block, cell))
-    connection.execute("UPDATE result SET points = ? WHERE cell = ?", (points, cell))
+    connection.execute("UPDATE run SET trace = ?, points = ? WHERE cell = ?", (block, points, cell))
 
 
 def exhibit(connection, chance):
@@ -295,18 +295,13 @@ def resealed(connection):
         return
     for number, problem, solver, seed, settings in cells:
         try:
-            content = rows.joined(text[problem], text[solver], seed, text[settings])
-            key = bytes.fromhex(rows.key_of(content))
+            identity = Identity(text[problem], text[solver], seed, text[settings])
+            key = bytes.fromhex(identity.key)
             connection.execute("UPDATE cell SET key = ? WHERE id = ?", (key, number))
-            told = connection.execute(
-                "SELECT status, reason, points, steps, samples, flops, seconds, reading, start,"
-                " names, finals, block, load FROM result JOIN trace USING (cell) WHERE cell = ?",
-                (number,),
-            ).fetchone()
-            status, reason, *costs, names, finals, block, load = told
-            check = rows.checksum(
-                key, status, text[reason], tuple(costs), text[names], finals, block, load
-            )
-            connection.execute("UPDATE result SET checksum = ? WHERE cell = ?", (check, number))
+            row = connection.cursor()
+            row.row_factory = sqlite3.Row
+            row = row.execute("SELECT * FROM run WHERE cell = ?", (number,)).fetchone()
+            check = rows.checksum(key, row, text[row["reason"]], text[row["names"]])
+            connection.execute("UPDATE run SET checksum = ? WHERE cell = ?", (check, number))
         except Exception:  # noqa: S112 - what has no digest keeps the one that it had
             continue

@@ -25,7 +25,7 @@ LINES = ("[[problem]]", "[budget]", "[[solver]]", "=", "]]", "seeds = [", "[a.b.
          "budget.steps = -1", "description = '''", "name = 1", "\ufeff", "problem = 3",
          "target = {}", "tuning = { trials = 0 }", "levels = { x = [] }", "[" * 2000,
          "seeds = " + "[" * 3000, "x = " + "{a=" * 3000, 'solver = [{ name = "" }]',
-         'problem = [{ name = "npy-pca", path = "/nowhere" }]')  # fmt: skip
+         'problem = [{ name = "npy-stochastic-pca", path = "/nowhere" }]')  # fmt: skip
 
 
 def attack(folder, number):

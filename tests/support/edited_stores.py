@@ -8,25 +8,19 @@ from dataclasses import replace
 from damaged_stores import resealed
 
 from orthobench.contract.solver import Work
-from orthobench.harness.trace import Outcome
-from orthobench.results import merging, rows
 from orthobench.results.store import Store
 
 
 def rewritten(path, key, change):
     """Change the outcome of a cell: `change` gets the stop and the trace, and returns them."""
     with Store(path, write=True) as store:
-        cell = next(one for one in store.reported() if one.key == key)
-        stop, trace = change(cell.stop, list(cell.trace))
-        name, outcome = bytes.fromhex(key), Outcome(stop, tuple(trace))
-        with store._transaction() as connection:
-            number, session = connection.execute(
-                "SELECT cell, session FROM result JOIN cell ON id = cell WHERE key = ?", (name,)
-            ).fetchone()
-            row, block = rows.result_row(store._texts, name, outcome, cell.metrics["primary"], 0)
-            for table in ("trace", "result"):
-                connection.execute(f"DELETE FROM {table} WHERE cell = ?", (number,))  # noqa: S608
-            merging.add_result(connection, (number, session, *row), block, ())
+        run = next(one for one in store.runs() if one.key == key)
+        exhibits = store.exhibits([key])[key]
+        stop, trace = change(run.stop, list(run.trace))
+        store.discard([key])
+        with store._transaction():
+            edited = replace(run, stop=stop, trace=tuple(trace))
+            store._writer.run(run.session, edited, exhibits)
 
 
 def metric(name, factor, at=-1):

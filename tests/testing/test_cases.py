@@ -96,7 +96,7 @@ def _hooked(cls):
 
 def test_required_parameters_are_named():
     by_name = {case.name: case for case in cases.cases("problems", catalogue())}
-    assert "it needs path" in by_name["npy-pca"].result().message
+    assert "it needs path" in by_name["npy-stochastic-pca"].result().message
 
 
 TEST = """

@@ -23,7 +23,6 @@ from orthobench.testing import (
     checks_of_solvers,
     short_runs,
 )
-from orthobench.testing.check import Check
 from orthobench.tools.flops import qr
 from orthobench.tools.geometry import orthonormalize
 
@@ -432,7 +431,8 @@ def test_the_instance_is_left_as_it_was():
     X = np.random.default_rng(0).standard_normal((200, 6))
     before = X.copy()
     instance = ob.stochastic_pca(X, k=2)
-    Check("inputs", "", checks_of_solvers.check_inputs).result(ScalesData(), instance)
+    (inputs,) = (check for check in checks_of_solvers.CHECKS if check.name == "inputs")
+    replace(inputs, prerequisites=()).result(ScalesData(), instance)
     checks_of_solvers.RUNS(PlainOja(), instance)
     np.testing.assert_array_equal(X[:-1], before[:-1])
 

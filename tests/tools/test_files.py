@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from orthobench.tools import files
-from orthobench.tools.files import alone, is_held, locked
+from orthobench.tools.files import exclusive_lock, is_held, locked
 
 COUNTS = """
 import sys
@@ -39,9 +39,9 @@ def test_where_there_can_be_no_lock_nobody_waits(tmp_path):
 HOLDS = """
 import sys, time
 from pathlib import Path
-from orthobench.tools.files import alone
+from orthobench.tools.files import exclusive_lock
 
-with alone(Path(sys.argv[1]), ValueError()):
+with exclusive_lock(Path(sys.argv[1]), ValueError()):
     print(flush=True)
     time.sleep(600)
 """
@@ -50,9 +50,9 @@ with alone(Path(sys.argv[1]), ValueError()):
 def test_who_comes_second_is_refused_until_the_first_ends_or_dies(tmp_path, monkeypatch):
     path = tmp_path / "store"
     monkeypatch.setattr(files, "PAUSE", 0.0)
-    with alone(path, ValueError("first")):
+    with exclusive_lock(path, ValueError("first")):
         assert is_held(path)
-        with pytest.raises(ValueError, match="second"), alone(path, ValueError("second")):
+        with pytest.raises(ValueError, match="second"), exclusive_lock(path, ValueError("second")):
             pass
         assert is_held(path)
     assert not is_held(path)
@@ -64,12 +64,12 @@ def test_who_comes_second_is_refused_until_the_first_ends_or_dies(tmp_path, monk
         assert is_held(path)
         holder.kill()
     assert not is_held(path)
-    with alone(path, ValueError("the lock of a dead process is held")):
+    with exclusive_lock(path, ValueError("the lock of a dead process is held")):
         assert is_held(path)
     assert not list(tmp_path.iterdir())
 
 
 def test_where_no_lock_can_be_made_nobody_is_refused(tmp_path):
     path = tmp_path / "missing" / "store"
-    with alone(path, ValueError()), alone(path, ValueError()):
+    with exclusive_lock(path, ValueError()), exclusive_lock(path, ValueError()):
         assert not is_held(path)

@@ -7,7 +7,8 @@ import subprocess
 import pytest
 
 from orthobench.cli import doctor
-from orthobench.compare.repository import Repository
+from orthobench.compare.sides import checked_out, resolve
+from orthobench.errors import UsageError
 from orthobench.registry.scaffold import Names, render
 from orthobench.tools import environment
 from orthobench.tools.git import GitError, git
@@ -71,14 +72,11 @@ def test_the_state_of_a_hostile_checkout_is_read_without_running_what_it_names(h
 
 def test_a_comparison_reads_a_hostile_repository_without_running_what_it_names(hostile, tmp_path):
     root, mark = hostile
-    repository = Repository.around(root)
-    commit = repository.commit("HEAD")
-    assert repository.has(commit, "pyproject.toml")
-    assert repository.near("mian") == ["main"]
-    assert not repository.shallow
-    with repository.checked_out(commit, tmp_path / "base") as folder:
+    with pytest.raises(UsageError, match="did you mean 'main'"):
+        resolve("BASE", "mian", root)
+    with checked_out(resolve("BASE", "HEAD", root), tmp_path / "base") as folder:
         assert "stranger" in (folder / "pyproject.toml").read_text()
-    with repository.as_it_is(tmp_path / "head") as folder:
+    with checked_out(resolve("HEAD", ".", root), tmp_path / "head") as folder:
         assert "another" in (folder / "pyproject.toml").read_text()
         assert (folder / "new.toml").exists()
     assert not mark.exists()
@@ -115,8 +113,7 @@ def test_filters_of_the_user_stay(hostile, tmp_path, monkeypatch):
     git(root, "add", ".")
     plainly(root, "-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=", "commit", "-m", "own")
     mark.unlink(missing_ok=True)
-    repository = Repository(root)
-    with repository.checked_out("HEAD", tmp_path / "base") as folder:
+    with checked_out(resolve("BASE", "HEAD", root), tmp_path / "base") as folder:
         assert "ANOTHER" in (folder / "pyproject.toml").read_text()
     assert not mark.exists()
 
@@ -127,12 +124,13 @@ def test_a_link_of_a_commit_is_no_way_out_of_its_copy(tmp_path):
     outside.mkdir()
     plainly(root, "init")
     (root / "sub").symlink_to(outside)
+    (root / "pyproject.toml").touch()
     plainly(root, "add", ".")
     plainly(root, "commit", "-m", "a link")
     (root / "sub").unlink()
     (root / "sub").mkdir()
     (root / "sub" / "planted").write_text("")
-    with Repository(root).as_it_is(tmp_path / "head") as folder:
+    with checked_out(resolve("HEAD", ".", root), tmp_path / "head") as folder:
         assert (folder / "sub" / "planted").exists()
     assert not list(outside.iterdir())
 

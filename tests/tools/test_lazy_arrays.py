@@ -9,8 +9,7 @@ from scipy import sparse
 
 import orthobench as ob
 from orthobench.families.sources import ArraySource
-from orthobench.tools import lazy_arrays
-from orthobench.tools.lazy_arrays import DaskRows, OpenRows, SparseRows, rows_of
+from orthobench.tools.rows import DaskRows, OpenRows, SparseRows, rows_of
 
 X = np.random.default_rng(0).exponential(size=(500, 6)) * np.arange(1, 7)
 
@@ -121,7 +120,7 @@ def test_dask_arrays_of_another_form_are_refused_with_the_call_that_helps(broken
 
 
 def test_dask_chunks_too_large_for_memory_are_refused_with_their_size(monkeypatch):
-    monkeypatch.setattr(lazy_arrays, "LARGEST_CHUNK", 5000)
+    monkeypatch.setattr("orthobench.tools.rows.LARGEST_CHUNK", 5000)
     with pytest.raises(ob.DataError, match=r"120 rows.*pass data.rechunk\({0: \d+, 1: -1}\)"):
         DaskRows(dask_array())
 

@@ -7,7 +7,7 @@ import pytest
 from gpu_places import marked
 
 from orthobench.tools.array_libraries import LIBRARIES
-from orthobench.tools.memory_peaks import Peak
+from orthobench.tools.machine import Peak
 from orthobench.tools.places import DEFAULT, place_of
 
 needs_linux = pytest.mark.skipif(

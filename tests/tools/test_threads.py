@@ -1,7 +1,7 @@
 import pytest
 from threadpoolctl import threadpool_info
 
-from orthobench.tools.threads import limited
+from orthobench.tools.environment import limited
 
 
 def threads():

@@ -22,6 +22,7 @@ from orthobench.registry.suite_file import from_table
 from orthobench.results.store import Store
 from orthobench.verify import computing
 from orthobench.verify.check import ROUNDING_DECIDES, order, verify
+from orthobench.verify.comparing import called
 from orthobench.verify.wording import found_with, lines
 
 SUITE = {
@@ -59,7 +60,7 @@ def ran(table, path, registry):
 
 def cells(path):
     with Store(path) as store:
-        return store.reported()
+        return list(store.runs())
 
 
 def budgeted(path):
@@ -110,7 +111,7 @@ def test_an_edit_is_found_and_named(store, toys, metric):
     assert (mismatch.key, mismatch.metric) == (cell.key, metric)
     assert mismatch.stored != mismatch.recomputed
     assert len(found.recomputed) == 23
-    assert any(cell.label in line for line in lines(found))
+    assert any(called(cell) in line for line in lines(found))
 
 
 def test_a_failure_made_up_is_found(store, toys):
@@ -121,7 +122,7 @@ def test_a_failure_made_up_is_found(store, toys):
 
 
 def test_a_metric_named_falsely_as_the_primary_one_is_found_whatever_is_drawn(store, toys):
-    edit.described(store, "metrics", lambda value: value.update(primary="validation_gap"))
+    edit.described(store, "ranking", lambda value: value.update(primary="validation_gap"))
     found = checked(store, toys.registry, share=0.01)
     assert found.drawn == 1
     assert {(m.metric, m.stored, m.recomputed) for m in found.mismatches} == {
@@ -237,7 +238,7 @@ def test_who_edits_a_metric_and_the_digest_of_the_code_gets_not_checked(store, t
     cell = one(store)
     edit.rewritten(store, cell.key, edit.metric("gap", 1.001))
     found = checked(store, toys.registry)
-    assert (found.mismatches, found.unchecked) == ([], {OTHERWISE: [cell.label]})
+    assert (found.mismatches, found.unchecked) == ([], {OTHERWISE: [called(cell)]})
     assert (found.drawn, len(found.recomputed)) == (24, 23)
     assert cell.key not in {*found.recomputed, *found.other_code}
     assert found.mismatches == []
@@ -245,7 +246,7 @@ def test_who_edits_a_metric_and_the_digest_of_the_code_gets_not_checked(store, t
 
 def test_of_other_code_a_false_primary_metric_is_not_checked(store, toys):
     other_code(store, "orthobench", "gone")
-    edit.described(store, "metrics", lambda value: value.update(primary="validation_gap"))
+    edit.described(store, "ranking", lambda value: value.update(primary="validation_gap"))
     found = checked(store, toys.registry)
     assert (found.checkable, found.recomputed, found.mismatches) == (0, {}, [])
     assert {reason: len(left_out) for reason, left_out in found.unchecked.items()} == {
@@ -390,7 +391,7 @@ def test_the_checksum_of_a_result_changes_with_any_of_its_checkpoints(store, at)
     after = {cell.key: cell.checksum for cell in cells(store)}
     assert {one for one in before if before[one] != after[one]} == {key}
     with Store(store) as opened:
-        assert opened.checksums() == after
+        assert {run.key: run.checksum for run in opened.runs()} == after
 
 
 def test_seconds_apart_from_the_clock_are_not_compared(store, toys):

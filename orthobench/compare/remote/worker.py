@@ -2,20 +2,53 @@
 
 from __future__ import annotations
 
-import json
 import os
 import random
+import sys
 import time
-import tomllib
-import traceback
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from functools import cache
+from importlib import import_module, metadata
+from importlib.util import find_spec
+from itertools import product
+from pathlib import Path
 from typing import Any
 
-from .probe import RefusedError, names
-
+PROTOCOL = "orthobench.compare.protocol"
+VERSION = 2  # of the protocol that can be served
+FRESH = "repair what is installed here, or build with --fresh-dependencies"
 FORKS = hasattr(os, "fork")
-
 CLOCKS = {"cpu": time.process_time_ns, "wall": time.perf_counter_ns}
+
+
+class RefusedError(Exception):
+    """A side that cannot be compared live, for the reason in the message."""
+
+
+@cache
+def names() -> Any:
+    """Return an object with the names of the protocol as attributes.
+
+    Raises
+    ------
+    RefusedError
+        Where the side's orthobench has no protocol, or another version of it.
+    """
+    try:
+        protocol = import_module(PROTOCOL)
+    except ModuleNotFoundError as error:
+        if error.name not in (PROTOCOL, PROTOCOL.rpartition(".")[0]):
+            raise
+        protocol = None
+    if getattr(protocol, "VERSION", None) == VERSION:
+        return protocol
+    known = f"version {protocol.VERSION}" if protocol else "no version"
+    version = getattr(import_module("orthobench"), "__version__", "of an unknown version")
+    raise RefusedError(
+        f"its orthobench {version} has {known} of the comparison protocol, and this one knows "
+        f"version {VERSION}: run the suite in both environments, and compare the stores"
+    )
 
 
 class Worker:
@@ -29,91 +62,113 @@ class Worker:
 
     def __init__(self, clock: str) -> None:
         self._clock = CLOCKS[clock]
-        self._planned: dict[str, Any] = {}
+        self._planned: dict[tuple[Any, ...], Any] = {}
+        self._ratio = 1.0
 
     @property
     def copies(self) -> bool:
         """Whether a copy of this process can go on: GPUs and libraries' threads are not copied."""
-        return FORKS and all(_on(cell).startswith("numpy") for cell in self._planned.values())
+        places = {str(getattr(cell.solver, "place", "numpy")) for cell in self._planned.values()}
+        return FORKS and all(place.startswith("numpy") for place in places)
+
+    def check(self, distribution: str) -> dict[str, Any]:
+        """Return the place of orthobench; refuse an environment without the code of its side.
+
+        Parameters
+        ----------
+        distribution : str
+            One that was installed in this environment itself; empty where none was.
+        """
+        points = list(metadata.distribution(distribution).entry_points if distribution else ())
+        points = [point for point in points if point.group == "orthobench"]
+        if distribution and not points:
+            raise RefusedError(f"{distribution} is no plugin of orthobench")
+        for module in {point.module.partition(".")[0] for point in points}:
+            place = _place(module)
+            if not place or not Path(place).is_relative_to(Path(sys.prefix).resolve()):
+                raise RefusedError(f"{module} would be imported from {place}, not from what was "
+                                   f"built of it; {FRESH}")  # fmt: skip
+        if not (found := _place("orthobench")):
+            raise RefusedError("its Python cannot import orthobench; install it there, without "
+                               "PYTHONPATH and the user's own site-packages")  # fmt: skip
+        broken = names().catalogue().broken
+        for name in (point.name for point in points if point.name in broken):
+            raise RefusedError(f"its plugin {name!r} does not load: {broken[name]}; {FRESH}")
+        return {"orthobench": found}
 
     def suite(self, name: str) -> dict[str, Any]:
         """Return the text of a suite that the side knows by name."""
         return {"text": names().catalogue().suite(name).read_text(encoding="utf-8")}
 
-    def plan(self, text: str, name: str, changes: Mapping[str, Any]) -> dict[str, Any]:
-        """Plan every cell of a suite that can be planned here, and say why the others cannot."""
+    def plan(self, tables: Mapping[str, Any], name: str, ratio: float) -> dict[str, Any]:
+        """Plan every cell of a suite that can be planned here, and say why the others cannot.
+
+        Each pair of a problem and a solver is a suite of its own: a side that does not know one of
+        the two lacks the pair, and not the whole suite.
+        """
+        self._ratio = ratio
         known = names().catalogue()
-        cells, absent = [], []
-        for part in _pairs({**tomllib.loads(text), **changes}):
+        cells: list[Any] = []
+        absent: list[Any] = []
+        for problem, solver in product(tables.get("problem", []), tables.get("solver", [])):
+            pair = {**tables, "problem": [problem], "solver": [solver]}
             try:
-                cells += list(self._plan_pair(part, name, known))
+                for cell in names().from_table(pair, name, known).cells():
+                    tuned = "".join(f" {key}={value}" for key, value in cell.tuned.items())
+                    key = (cell.problem_label, cell.solver_label + tuned, cell.seed)
+                    if refusal := cell.solver.refuses(cell.problem):
+                        absent.append((*key[:2], refusal))
+                    else:
+                        self._planned[key] = cell
+                        cells.append((key, cell.content["code"]))
             except Exception as error:
-                absent.append({
-                    "problem": _label(part["problem"][0]),
-                    "solver": _label(part["solver"][0]),
-                    "reason": str(error),
-                })  # fmt: skip
+                labels = [str(one.get("label") or one.get("name")) for one in (problem, solver)]
+                absent.append((*labels, str(error)))
         return {"cells": cells, "absent": absent, "broken": known.broken}
 
-    def run(self, key: str, ratio: float) -> dict[str, Any]:
-        """Run a cell, with checkpoints `ratio` apart, and return its curve.
+    def run(self, key: list[Any]) -> dict[str, Any]:
+        """Run a cell, with checkpoints in the planned ratio, and return its curve.
 
         A solver that runs anew for each checkpoint has those of any run.
         """
-        cell = self._planned[key]
-        ratio = names().RATIO if getattr(cell.solver, "reruns", False) else ratio
-        with names().limited(cell.threads):
-            _limit(cell)
-            instance = names().built(cell)
+        with self._cell(key) as (cell, instance):
+            ratio = names().RATIO if getattr(cell.solver, "reruns", False) else self._ratio
             outcome = names().run(
                 instance, cell.solver, cell.budget, cell.streams, cell.until, ratio=ratio
             )
         primary = cell.problem.primary
+        trace = [(m.work.steps, m.work.samples, m.work.flops, m.metrics[primary])
+                 for m in outcome.trace]  # fmt: skip
         return {
-            "status": outcome.stop.status.value,
-            "failed": outcome.stop.status.failed,
-            "reason": outcome.stop.reason,
-            "primary": primary,
-            "budget": cell.budget.limits,
-            "on": _on(cell),
-            "trace": [
-                [m.work.steps, m.work.samples, m.work.flops, m.metrics[primary]]
-                for m in outcome.trace
-            ],
-        }
+            "status": outcome.stop.status.value, "reason": outcome.stop.reason, "trace": trace,
+            "primary": primary, "budget": cell.budget.limits,
+            "on": str(getattr(cell.solver, "place", "numpy")),
+        }  # fmt: skip
 
-    def time(self, key: str, steps: int, runs: int) -> dict[str, Any]:
+    def time(self, key: list[Any], steps: int, runs: int) -> dict[str, Any]:
         """Run a cell some times without judging it, and return the seconds of each run.
 
         They are those of ``init``, of `steps` steps and of reading the solution.
         """
-        cell = self._planned[key]
+        with self._cell(key) as (cell, instance):
+            token = names().CLOCK.set(self._clock)
+            try:
+                seconds = [
+                    float(names().timed(instance, cell.solver, steps, cell.streams))
+                    for _ in range(runs)
+                ]
+            finally:
+                names().CLOCK.reset(token)
+        return {"seconds": seconds}
+
+    @contextmanager
+    def _cell(self, key: list[Any]) -> Iterator[tuple[Any, Any]]:
+        """Give a cell and its instance, with the libraries held to its threads."""
+        cell = self._planned[tuple(key)]
         with names().limited(cell.threads):
-            _limit(cell)
-            instance = names().built(cell)
-            return {"seconds": [self._seconds(cell, instance, steps) for _ in range(runs)]}
-
-    def _plan_pair(self, part: Mapping[str, Any], name: str, known: Any) -> Iterator[Any]:
-        for planned in names().from_table(part, name, known).cells():
-            tuned = "".join(f" {key}={value}" for key, value in planned.tuned.items())
-            cell = {
-                "problem": planned.problem_label,
-                "solver": planned.solver_label + tuned,
-                "seed": planned.seed,
-            }
-            key = json.dumps(list(cell.values()))
-            self._planned[key] = planned
-            refusal = planned.solver.refuses(planned.problem)
-            limits = planned.budget.limits
-            code = planned.content["code"]
-            yield {**cell, "key": key, "refusal": refusal, "budget": limits, "code": code}
-
-    def _seconds(self, cell: Any, instance: Any, steps: int) -> float:
-        token = names().CLOCK.set(self._clock)
-        try:
-            return float(names().timed(instance, cell.solver, steps, cell.streams))
-        finally:
-            names().CLOCK.reset(token)
+            if place := getattr(cell.solver, "place", None):
+                place.limit(cell.threads)
+            yield cell, names().built(cell)
 
 
 def main(channel: Any, clock: str) -> None:
@@ -144,11 +199,9 @@ def main(channel: Any, clock: str) -> None:
 def _answer(worker: Worker, do: str, request: dict[str, Any]) -> dict[str, Any]:
     try:
         answer: dict[str, Any] = getattr(worker, do)(**request)
-    except RefusedError as error:
-        return {"error": str(error)}
     except Exception as error:
-        where = "".join(traceback.format_exception(error))
-        return {"error": f"{type(error).__name__}: {error}", "traceback": where}
+        what = "" if isinstance(error, RefusedError) else f"{type(error).__name__}: "
+        return {"error": f"{what}{error}"}
     return answer
 
 
@@ -161,45 +214,22 @@ def _continue_in_copy(copies: bool) -> dict[str, Any]:
     """
     process = os.fork() if copies else 0
     if process == 0:
-        _ballast.extend(_random_blocks())
+        chance = random.SystemRandom()
+        for most, least, largest in ((200, 1, 20_000), (5, 100_000, 4_000_000)):
+            sizes = (chance.randrange(least, largest) for _ in range(chance.randrange(most)))
+            _ballast.extend(map(bytearray, sizes))
         return {}
     _, status = os.waitpid(process, 0)
     return {"ended": os.waitstatus_to_exitcode(status)}
 
 
-def _random_blocks() -> Iterator[bytearray]:
-    chance = random.SystemRandom()
-    for _ in range(chance.randrange(200)):
-        yield bytearray(chance.randrange(1, 20_000))
-    for _ in range(chance.randrange(5)):
-        yield bytearray(chance.randrange(100_000, 4_000_000))
+_ballast: list[bytearray] = []  # memory that a copy holds and does not use
 
 
-_ballast: list[bytearray] = []
-"""Memory that a copy holds and does not use."""
-
-
-def _on(cell: Any) -> str:
-    """Return where the solver of a cell computes; older versions know NumPy only."""
-    return str(getattr(cell.solver, "place", "numpy"))
-
-
-def _limit(cell: Any) -> None:
-    """Hold the array library of a cell to its threads."""
-    place = getattr(cell.solver, "place", None)
-    if place is not None:
-        place.limit(cell.threads)
-
-
-def _pairs(tables: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """Yield a suite of its own for each pair of a problem and a solver.
-
-    A side that does not know one of the two lacks the pair, and not the whole suite.
-    """
-    for problem in tables.get("problem", []):
-        for solver in tables.get("solver", []):
-            yield {**tables, "problem": [problem], "solver": [solver]}
-
-
-def _label(entry: Mapping[str, Any]) -> str:
-    return str(entry.get("label") or entry.get("name"))
+def _place(module: str) -> str | None:
+    """Return the file of a module or the folder of a package; None where it is not found."""
+    spec = find_spec(module)
+    if spec is None:
+        return None
+    found = [*(spec.submodule_search_locations or ()), spec.origin][0]
+    return str(Path(found).resolve()) if found else None

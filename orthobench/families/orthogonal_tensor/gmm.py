@@ -27,8 +27,7 @@ from orthobench.families.orthogonal_tensor.problem import TensorOracle
 from orthobench.families.sources import ArraySource
 from orthobench.families.streams import IteratorSource
 from orthobench.tools.arrays import Array, is_array_like
-from orthobench.tools.lazy_arrays import is_lazy, rows_of
-from orthobench.tools.rows import Rows
+from orthobench.tools.rows import Rows, is_lazy, rows_of
 
 Labels = NDArray[np.intp]
 

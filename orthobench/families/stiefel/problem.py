@@ -37,7 +37,7 @@ class ProductOracle(Oracle, ABC):
     Subclasses write `value` and `gradient`, and override `value_and_gradient` where both share
     work and `gradient_rows` where some rows cost less than all. X may be off the manifold. Those
     that are `portable` take arrays of any library and return such, of shape () for a value
-    (`orthobench.tools.scalars.inner`).
+    (`orthobench.tools.arrays.inner`).
 
     Attributes
     ----------

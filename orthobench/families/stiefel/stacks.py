@@ -8,9 +8,8 @@ from __future__ import annotations
 from math import prod
 from typing import Any
 
-from orthobench.tools.arrays import identity, namespace, rows_of
+from orthobench.tools.arrays import identity, namespace, norm, rows_of
 from orthobench.tools.geometry import orthonormalize
-from orthobench.tools.scalars import length
 
 
 def sizes(X: Any) -> tuple[int, int, int]:
@@ -37,7 +36,7 @@ def transposed(X: Any) -> Any:
 def lengths(X: Any) -> Any:
     """Return the Frobenius norm of each matrix: a number of a single one, else an array."""
     if X.ndim == 2:
-        return length(X)
+        return norm(X)
     return namespace(X).linalg.vector_norm(X, axis=(-2, -1))
 
 

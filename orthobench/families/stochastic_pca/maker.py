@@ -18,8 +18,7 @@ from orthobench.families.stochastic_pca.problem import RelaxedSolution
 from orthobench.families.streams import IteratorSource, Sampler, SamplerSource
 from orthobench.tools.arrays import Array, array_of, is_array_like, is_whole, matrix, real, unshared
 from orthobench.tools.geometry import subspace_error
-from orthobench.tools.lazy_arrays import is_lazy, rows_of
-from orthobench.tools.rows import Rows
+from orthobench.tools.rows import Rows, is_lazy, rows_of
 
 RELAXED_METRICS = ("relaxed_suboptimality", "rank")
 """Metrics of a `RelaxedSolution` only."""

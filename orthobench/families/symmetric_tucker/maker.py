@@ -44,8 +44,7 @@ from orthobench.tools.arrays import (
     unshared,
 )
 from orthobench.tools.geometry import drift
-from orthobench.tools.lazy_arrays import is_lazy, rows_of
-from orthobench.tools.rows import Rows
+from orthobench.tools.rows import Rows, is_lazy, rows_of
 
 Samples: TypeAlias = "NDArray[np.generic] | SampleSource | Rows | Sampler | Iterable[Array]"
 

@@ -61,7 +61,6 @@ def run(
         Where the scheduler cannot be reached, or is lost while cells run.
     """
     waiting = CellQueue.of(cells)
-    local.refuse_scripts(waiting)
     with _client(workers, scheduler) as client:
         yield from _events(client, waiting, threads, limits or Limits())
 

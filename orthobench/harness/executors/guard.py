@@ -15,6 +15,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -37,14 +38,15 @@ from orthobench.harness.executors.messages import (
 )
 from orthobench.harness.identity import Streams
 from orthobench.harness.judging import judged, stop_at, stop_of
+from orthobench.harness.objects import pickled
 from orthobench.harness.placement import WARM_UP
 from orthobench.harness.stopping import RunStatus, Termination
 from orthobench.harness.trace import Checkpoint, Journal, Outcome, Recording
 from orthobench.tools.arrays import Array
+from orthobench.tools.environment import limited
 from orthobench.tools.machine import Load, Usage, load, queued, usage
 from orthobench.tools.places import Place
 from orthobench.tools.processes import Process, ProcessError, Program
-from orthobench.tools.threads import limited
 
 FIRST_ROWS = 256
 """Samples that are handed out at first; then as many as so far, within the oracle's window."""
@@ -94,6 +96,12 @@ class SealedCell(Cell):
 
     solver: SealedSolver  # type: ignore[assignment]
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "problem": pickled(self.problem)}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state, problem=pickle.loads(state["problem"]))  # noqa: S301 - the parent's
+
 
 def sealed(cell: Cell) -> SealedCell:
     """Return a cell as it is sent to the process that judges it, which loads no code of solvers."""
@@ -102,7 +110,7 @@ def sealed(cell: Cell) -> SealedCell:
         cell.problem,
         SealedSolver(
             solver.name, int(solver.batch), solver.reruns, solver.place,
-            solver.refuses(cell.problem), pickle.dumps(solver),
+            solver.refuses(cell.problem), pickled(solver),
         ),
         cell.seed, cell.budget, cell.until, cell.threads, data=cell.data, measure=cell.measure,
     )  # fmt: skip

@@ -13,7 +13,6 @@ from math import inf
 from queue import Empty, SimpleQueue
 
 from orthobench.contract.problem import Solution
-from orthobench.errors import UsageError
 from orthobench.harness.cell import Cell
 from orthobench.harness.executors import Event, Events, Limits
 from orthobench.harness.executors.cell_queue import CellQueue, Data
@@ -59,14 +58,8 @@ def run(
         Threads of the libraries in each; set before they are loaded.
     limits : Limits, optional
         The most that one cell may take.
-
-    Raises
-    ------
-    UsageError
-        Where a class of a cell is defined in a script, which other processes cannot import.
     """
     waiting = CellQueue.of(cells)
-    refuse_scripts(waiting)
     replies: Replies = SimpleQueue()
     crew = [Worker(str(i + 1), threads, limits or Limits(), replies) for i in range(workers)]
     try:
@@ -74,7 +67,7 @@ def run(
             yield from _assign(crew, waiting)
             if not any(worker.request for worker in crew):
                 return
-            for event in _next_events(crew, replies):
+            for event in next_events(crew, replies):
                 waiting.finish(event.cell)
                 yield event
     finally:
@@ -82,22 +75,11 @@ def run(
             worker.close()
 
 
-def refuse_scripts(cells: Iterable[Cell]) -> None:
-    """Refuse cells whose classes are defined in a script, which other processes cannot import."""
-    for cell in cells:
-        for item in (cell.solver, cell.problem):
-            if type(item).__module__ == "__main__":
-                raise UsageError(
-                    f"{item.name} is defined in the script itself, which other processes cannot "
-                    "import: put it into a module, or use the inline executor"
-                )
-
-
 def execute(worker: Worker, cell: Cell) -> Outcome:
     """Execute one cell on a worker that is idle."""
     worker.begin(cell)
     while True:
-        for event in _next_events([worker], worker.replies):
+        for event in next_events([worker], worker.replies):
             if event.outcome is not None:
                 return event.outcome
 
@@ -214,9 +196,12 @@ def _assign(crew: Sequence[Worker], waiting: CellQueue) -> Iterator[Event]:
             yield Event(cell, worker.name)
 
 
-def _next_events(crew: Sequence[Worker], replies: Replies) -> Iterator[Event]:
-    """Wait for a reply or a deadline, and yield the events of cells that are finished then."""
-    left = min(worker.deadline for worker in crew) - time.monotonic()
+def next_events(crew: Sequence[Worker], replies: Replies, until: float = inf) -> Iterator[Event]:
+    """Wait for a reply or a deadline, and yield the events of cells that are finished then.
+
+    It waits no longer than until a time of the monotonic clock.
+    """
+    left = min(until, *(worker.deadline for worker in crew)) - time.monotonic()
     try:
         ready = [replies.get(timeout=None if left == inf else max(0.0, left))]
     except Empty:

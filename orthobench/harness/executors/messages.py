@@ -11,6 +11,7 @@ from __future__ import annotations
 import pickle
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from io import BytesIO
@@ -23,6 +24,7 @@ from orthobench.contract.samples import SampleSource
 from orthobench.contract.solver import Work
 from orthobench.errors import UsageError
 from orthobench.harness.identity import Streams
+from orthobench.harness.objects import pickler
 from orthobench.harness.stopping import Budget, RunStatus, Termination
 from orthobench.harness.trace import Checkpoint
 from orthobench.tools.arrays import Array
@@ -222,15 +224,23 @@ def packed(
     UsageError
         Where the oracle cannot be pickled.
     """
-    file, sources = BytesIO(), list[SampleSource]()
-    found: list[pickle.PickleBuffer] = []
+    with suppress(Exception):
+        return _packed(oracle, whole, pickle)
     try:
-        _Packer(file, None if whole else sources, found).dump(oracle)
+        return _packed(oracle, whole, pickler())
     except Exception as error:
         raise UsageError(
-            f"the oracle of {problem} cannot be sent to the process of a solver ({error}): give it "
-            "functions of a module, not of a function; or take the inline executor"
+            f"the oracle of {problem} cannot be sent to the process of a solver ({error}): take "
+            "the inline executor"
         ) from error
+
+
+def _packed(oracle: Oracle, whole: bool, module: Any) -> tuple[PackedOracle, list[SampleSource]]:
+    file, sources = BytesIO(), list[SampleSource]()
+    found: list[pickle.PickleBuffer] = []
+    packer = _packer(module)(file, protocol=5, buffer_callback=found.append)
+    packer.sources = None if whole else sources
+    packer.dump(oracle)
     buffers = (Buffer(buffer.raw().tobytes(), buffer.raw().readonly) for buffer in found)
     return PackedOracle(file.getvalue(), tuple(buffers)), sources
 
@@ -241,22 +251,21 @@ def unpacked(packed_oracle: PackedOracle, ask: Ask) -> Any:
     return _Unpacker(packed_oracle.oracle, buffers, ask).load()
 
 
-class _Packer(pickle.Pickler):
-    def __init__(
-        self,
-        file: BytesIO,
-        sources: list[SampleSource] | None,
-        buffers: list[pickle.PickleBuffer],
-    ) -> None:
-        super().__init__(file, protocol=5, buffer_callback=buffers.append)
-        self._sources = sources
+@cache
+def _packer(module: Any) -> Any:
+    """Return a class of picklers that leave out the sources of samples, and list them."""
 
-    def persistent_id(self, item: Any) -> tuple[int, int, float] | None:
-        if self._sources is None or not isinstance(item, SampleSource):
-            return None
-        if item not in self._sources:
-            self._sources.append(item)
-        return self._sources.index(item), item.d, item.size
+    class Packer(module.Pickler):  # type: ignore[misc]
+        sources: list[SampleSource] | None
+
+        def persistent_id(self, item: Any) -> tuple[int, int, float] | None:
+            if self.sources is None or not isinstance(item, SampleSource):
+                return None
+            if item not in self.sources:
+                self.sources.append(item)
+            return self.sources.index(item), item.d, item.size
+
+    return Packer
 
 
 class _Unpacker(pickle.Unpickler):

@@ -34,8 +34,8 @@ from orthobench.harness.stopping import RunStatus, Termination
 from orthobench.harness.trace import Checkpoint
 from orthobench.tools.arrays import Array
 from orthobench.tools.child import Channel
+from orthobench.tools.environment import limited
 from orthobench.tools.files import hide_home
-from orthobench.tools.threads import limited
 
 
 def main(channel: Channel, memory: int | None) -> None:

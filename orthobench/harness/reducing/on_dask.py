@@ -14,8 +14,8 @@ from typing import Any, TypeAlias
 from orthobench.contract.placed_solvers import BlockOracle
 from orthobench.harness.clusters import ClusterError, Workers, connected, silenced
 from orthobench.harness.reducing.parts import Blocks, Part, here, reduced
+from orthobench.tools.environment import limited
 from orthobench.tools.places import Place
-from orthobench.tools.threads import limited
 
 TASKS = 16
 """The least number of tasks for each worker, where there are as many blocks."""

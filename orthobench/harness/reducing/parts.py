@@ -16,8 +16,8 @@ from orthobench.contract.samples import BlockSource
 from orthobench.errors import DataError, OrthobenchError
 from orthobench.harness.execution import timed_call
 from orthobench.tools.arrays import check_rows
-from orthobench.tools.memory_peaks import process_peak, reset_process_peak
-from orthobench.tools.threads import limited
+from orthobench.tools.environment import limited
+from orthobench.tools.machine import process_peak, reset_process_peak
 
 T = TypeVar("T")
 

@@ -8,8 +8,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 
 from orthobench.contract.exhibits import Image
-from orthobench.report.figures.figure import blank, heading, heading_height, write_heading
-from orthobench.report.figures.layouts import SCREEN, Layout
+from orthobench.report.figures.figure import (
+    SCREEN,
+    Layout,
+    blank,
+    heading,
+    heading_height,
+    write_heading,
+)
 from orthobench.report.figures.panels import INK, MUTED
 from orthobench.report.figures.text import LINE, fitted
 from orthobench.report.plots.exhibits import (
@@ -145,15 +151,22 @@ def draw_gallery(page: Page, layout: Layout = SCREEN) -> Figure:
     """
     with layout.applied():
         lines = heading(page.name, page.about, _width(page, layout), layout)
-        grid = _grid(page, layout, heading_height(lines))
-        fig = blank(grid.width, grid.height)
+        (wide, high), gap = _cell(page, layout), layout.gap / 2
+        titled, tops, end = dict(enumerate(page.titles)), [], layout.margin + heading_height(lines)
+        for i in range(len(page.cell_rows)):
+            tops.append(end + _title_height(titled.get(i, ()), wide, layout))
+            end = tops[-1] + high
+        width, height = _width(page, layout), end - gap + layout.margin
+        fig = blank(width, height)
         write_heading(fig, lines, layout)
-        for i, (entry, row) in enumerate(page.cell_rows):
+        size = ((wide - gap) / width, (high - gap) / height)
+        for i, ((entry, row), top) in enumerate(zip(page.cell_rows, tops, strict=True)):
             if entry or not i:
-                _label_row(fig, grid.box(i, 0), entry, layout)
+                _label_row(fig, 1 - top / height, entry, layout)
             for column, (name, image) in enumerate(row):
-                title = _title(name, grid.cell[0], layout) if i < len(page.titles) else ""
-                draw_image(fig.add_axes(grid.box(i, column)), image, title)
+                corner = (layout.names + column * wide) / width, 1 - (top + high - gap) / height
+                title = _title(name, wide, layout) if i in titled else ""
+                draw_image(fig.add_axes((*corner, *size)), image, title)
     return fig
 
 
@@ -185,53 +198,10 @@ def draw_image(ax: Axes, image: Image | None, title: str = "") -> None:
         spine.set(color="#b0b0b0", linewidth=0.6)
 
 
-@dataclass(frozen=True)
-class _Grid:
-    """The positions of the cells of a page, in inches.
-
-    Attributes
-    ----------
-    width, height : float
-        Of the page.
-    cell : (float, float)
-        Width and height of a cell, with the gap to the next.
-    gap : float
-    left, top : float
-        The corner of the first row.
-    titled : mapping
-        The height of the titles above a row, by its number.
-    """
-
-    width: float
-    height: float
-    cell: tuple[float, float]
-    gap: float
-    left: float
-    top: float
-    titled: Mapping[int, float]
-
-    def box(self, row: int, column: int) -> tuple[float, float, float, float]:
-        """Return left, bottom, width and height of a cell, as fractions of the page."""
-        wide, high = self.cell
-        titles = sum(room for at, room in self.titled.items() if at <= row)
-        bottom = self.height - self.top - titles - (row + 1) * high + self.gap
-        return (
-            (self.left + column * wide) / self.width, bottom / self.height,
-            (wide - self.gap) / self.width, (high - self.gap) / self.height,
-        )  # fmt: skip
-
-
-def _grid(page: Page, layout: Layout, above: float) -> _Grid:
-    """Return the positions of the cells of a page, below a heading of this height."""
-    cell, line = _cell(page, layout), LINE * layout.small / 72
-    titled = {
-        i: 0.6 * line + line * max(_title(name, cell[0], layout).count("\n") + 1 for name in names)
-        for i, names in enumerate(page.titles)
-    }
-    top = layout.margin + above
-    rows = len(page.titles) - bool(page.rows) + len(page.rows)
-    height = top + sum(titled.values()) + rows * cell[1] - layout.gap / 2 + layout.margin
-    return _Grid(_width(page, layout), height, cell, layout.gap / 2, layout.names, top, titled)
+def _title_height(names: Sequence[str], wide: float, layout: Layout) -> float:
+    """Return the height of the titles above a row of cells of this width."""
+    lines = [_title(name, wide, layout).count("\n") + 1.6 for name in names]
+    return max(lines, default=0.0) * LINE * layout.small / 72
 
 
 def _width(page: Page, layout: Layout) -> float:
@@ -255,15 +225,12 @@ def _title(name: str, wide: float, layout: Layout) -> str:
     return "\n".join(fitted(name, wide - layout.gap, layout.small, 3))
 
 
-def _label_row(
-    fig: Figure, box: tuple[float, float, float, float], entry: SolverResult | None, layout: Layout
-) -> None:
+def _label_row(fig: Figure, top: float, entry: SolverResult | None, layout: Layout) -> None:
     """Write the label of a row beside its first cell."""
-    _, bottom, _, height = box
     name = legend_label(entry) if entry else "the same for all"
     text = "\n".join(fitted(name, layout.names - layout.margin - layout.gap / 2, layout.small))
     fig.text(
-        layout.margin / fig.get_figwidth(), bottom + height, text, ha="left", va="top",
+        layout.margin / fig.get_figwidth(), top, text, ha="left", va="top",
         color=INK if entry else MUTED, style="normal" if entry else "italic",
         fontsize=layout.small, parse_math=False,
     )  # fmt: skip

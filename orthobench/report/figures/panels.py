@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -11,12 +13,13 @@ import numpy as np
 from orthobench.contract.panel import Panel, Series
 from orthobench.report.figures.axes import extent, font_size, label_ticks, scale
 from orthobench.report.figures.text import balanced, fitted, legend_text, power, width
-from orthobench.report.plots.geometry import Floor, floor_of, points_at
+from orthobench.report.plots.geometry import Floor, floor_of
 from orthobench.report.style import Style
 from orthobench.tools.arrays import Array
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.lines import Line2D
 
 INK = "#1a1a1a"
 MUTED = "#5c5c5c"
@@ -26,8 +29,8 @@ GRID = "#e4e4e4"
 DASHES: tuple[tuple[int, tuple[float, ...]], ...] = ((0, (5, 3)), (0, (2, 2)), (0, (8, 2, 2, 2)))
 """The dashes of the first, second and third reference, then again from the first."""
 
-MARKERS = 6
-"""The number of markers along a line with more than twice as many points."""
+MARKED = 12
+"""A line of more points, and one of steps, has a marker at its end alone."""
 
 SIZES = {"P": 1.25, "*": 1.65}
 """Factors that make these markers look as large as the others."""
@@ -43,15 +46,19 @@ LONGEST = 2.2
 
 
 def draw_panel(
-    ax: Axes, panel: Panel, styles: Mapping[str, Style], figure_panels: Sequence[Panel] = ()
+    ax: Axes,
+    panel: Panel,
+    styles: Mapping[str, Style],
+    figure_panels: Sequence[Panel] = (),
+    banded: Sequence[str] | None = None,
 ) -> None:
     """Draw a panel into an axis: any axis, empty or not.
 
-    Each series is a line with the markers of its solver, with a band or bars around it, crosses
-    where failed runs ended, and a ring around the chosen point. A cross at a place that a log axis
-    does not have is drawn at its left end. On a log axis, values that are numerically zero are
-    drawn on the lower edge, with a note (`orthobench.report.plots.geometry.Floor`). Sizes are those
-    of matplotlib's settings.
+    Each series is a line with the marker of its solver at its end, with a band or bars around it,
+    crosses where failed runs ended, and a ring around the chosen point. A cross at a place that a
+    log axis does not have is drawn at its left end. On a log axis, values that are numerically zero
+    are drawn on the lower edge, with a note (`orthobench.report.plots.geometry.Floor`), and no line
+    leads there: nobody is seen to converge to zero. Sizes are those of matplotlib's settings.
 
     Parameters
     ----------
@@ -62,26 +69,91 @@ def draw_panel(
     figure_panels : sequence of Panel
         All panels of the figure. Those of the same y get one scale, and a reference has the same
         dashes in all of them.
+    banded : sequence of str, optional
+        The solvers that have bands; all by default.
     """
-    panels = figure_panels if any(p is panel for p in figure_panels) else [panel, *figure_panels]
+    if banded is not None and not panel.x.categories:
+        panel, figure_panels = _banded(panel, banded), [_banded(p, banded) for p in figure_panels]
+    panels = [panel, *figure_panels]
     same_y = [other for other in panels if other.y.key == panel.y.key]
     floor = _floor(same_y)
     _draw_frame(ax, panel)
     _set_x_axis(ax, panel)
     heights = [_raised(part, floor) for other in same_y for part in _heights(other)]
     scale(ax, "y", heights, log=floor is not None)
-    if names := panel.y.categories:
-        ax.set_ylim(-0.5, len(names) - 0.5)
-        ax.set_yticks(range(len(names)), names, parse_math=False)
     for at in panel.rules:
         ax.axvline(at, color=MUTED, linewidth=0.8, linestyle=(0, (1, 3)), zorder=1)
-    dashes = reference_dashes(panels)
+    dashes = reference_dashes(figure_panels or panels)
     for number, series in enumerate(panel.series):
         solver, label = series.solver, series.label
         line = solver_line(styles[solver]) if solver else reference_line(dashes[label])
         _draw_series(ax, panel, number, line, floor)
     if floor is not None and floor.zeros:
         _note_floor(ax, floor)
+
+
+def _banded(panel: Panel, names: Sequence[str]) -> Panel:
+    """Return a panel without the bands of other solvers than these."""
+    series = (s if s.solver in names else replace(s, low=None, high=None) for s in panel.series)
+    return replace(panel, series=tuple(series))
+
+
+def name_ends(ax: Axes, panel: Panel, styles: Mapping[str, Style], room: float) -> None:
+    """Write the names of series to the right of an axis, each led to from the end of its line.
+
+    Parameters
+    ----------
+    ax : matplotlib Axes
+        With the panel drawn, of its final height.
+    panel : Panel
+    styles : mapping
+        The style of each solver.
+    room : float
+        The most inches of a line of a name.
+    """
+    size, drawn = font_size("legend.fontsize"), {line.get_label(): line for line in ax.lines}
+    ends = []
+    for series in panel.series:
+        label = legend_text(series.label)
+        own = [drawn[name] for name in (f"_{label}", label) if name in drawn]
+        found = [point for line in own for point in _last_point(ax, line)]
+        ends.append((found[0] if found else None, fitted(series.label, room, size, 3), series))
+    ends.sort(key=lambda end: (end[0][1], -end[0][0]) if end[0] else (-math.inf, 0.0))
+    heights = [len(lines) * LINE * size / 72 / extent(ax, "y") for _, lines, _ in ends]
+    rows = _apart([end[1] if end else 0.0 for end, _, _ in ends], heights)
+    for (end, lines, series), row in zip(ends, rows, strict=True):
+        colour = styles[series.solver].colour if series.solver else MUTED
+        leader = {"arrowstyle": "-", "color": colour, "linewidth": 0.5, "alpha": 0.5,
+                  "shrinkA": 1, "shrinkB": 3, "relpos": (0, 0.5)}  # fmt: skip
+        ax.annotate(
+            "\n".join(lines), end or (1.0, 0.0), (1.04, row), "axes fraction", "axes fraction",
+            color=colour, fontsize=size, va="center", parse_math=False, annotation_clip=False,
+            arrowprops=leader if end else None,
+        )  # fmt: skip
+
+
+def _last_point(ax: Axes, line: Line2D) -> list[tuple[float, float]]:
+    """Return the last point of a line in fractions of its axis, if there is any."""
+    points = np.column_stack([line.get_xdata(), line.get_ydata()]).astype(np.float64)
+    points = points[np.isfinite(points).all(axis=1)][-1:]
+    seen = ax.transAxes.inverted().transform(ax.transData.transform(points))
+    return [(min(float(x), 1.0), float(y)) for x, y in seen]
+
+
+def _apart(places: Sequence[float], heights: Sequence[float]) -> Array:
+    """Return ascending places moved as little as keeps things of these heights from overlapping.
+
+    Isotonic regression: what overlaps is centred around its mean place, within 0 and 1 if it fits.
+    """
+    least = np.cumsum([0.0, *((a + b) / 2 for a, b in itertools.pairwise(heights))])
+    pools: list[list[float]] = []
+    for place, offset in zip(places, least, strict=False):
+        pools.append([place - offset])
+        while len(pools) > 1 and np.mean(pools[-2]) > np.mean(pools[-1]):
+            pools[-2:] = [pools[-2] + pools[-1]]
+    starts = np.array([np.mean(pool) for pool in pools for _ in pool])
+    rows: Array = np.clip(starts, 0.0, max(0.0, 1.0 - least[-1])) + least[: len(starts)]
+    return rows
 
 
 def label_axis(ax: Axes, which: str, text: str) -> None:
@@ -130,8 +202,13 @@ def _draw_series(
     if panel.x.categories:
         line = {**line, "linestyle": "none"}
     steps = "steps-post" if panel.stepped else "default"
-    markers = _with_markers(ax, x, y, finite, number / len(panel.series))
-    ax.plot(x, y, **line, label=legend_text(series.label), drawstyle=steps, markevery=markers)
+    zero = finite & (series.y <= (floor.zero if floor else -math.inf))
+    label, few = legend_text(series.label), finite.sum() <= MARKED and not panel.stepped
+    for i, part in enumerate([p for p in (~zero, zero) if p.any()] or [~zero]):
+        points = np.flatnonzero(finite & part).tolist()
+        more = {"label": f"_{label}" if i else label, "drawstyle": steps}
+        markers = points if few else points[-1:]
+        ax.plot(x, np.where(part, y, math.nan), **{**line, **more}, markevery=markers)
     left = _left_end(ax, panel)
     for at, end in series.crosses:
         height = float(_raised(np.array([end]), floor)[0])
@@ -183,9 +260,12 @@ def _draw_spread(
         ax.vlines(x[banded], low[banded], high[banded], color=colour, linewidth=thickness)
         return
     step: Literal["post"] | None = "post" if panel.stepped else None
-    ax.fill_between(
-        x, low, high, where=banded.tolist(), step=step, color=colour, alpha=0.13, linewidth=0
-    )
+    zero = series.low <= (floor.zero if floor else -math.inf)
+    for where in (banded & ~zero, banded & zero):
+        if where.any():
+            ax.fill_between(
+                x, low, high, where=where.tolist(), step=step, color=colour, alpha=0.13, linewidth=0
+            )
 
 
 def _positions(panel: Panel, number: int) -> Array:
@@ -198,20 +278,6 @@ def _positions(panel: Panel, number: int) -> Array:
         return x
     count = len(panel.series)
     return np.asarray(x + 0.6 * (number - (count - 1) / 2) / count)
-
-
-def _with_markers(ax: Axes, x: Array, y: Array, finite: Any, phase: float) -> list[int]:
-    """Return the points that have markers: all, or some evenly along a long line and its last.
-
-    They are shifted by `phase`, so that the markers of two lines do not hide each other.
-    """
-    index = np.flatnonzero(finite)
-    if len(index) <= 2 * MARKERS:
-        return [int(i) for i in index]
-    seen_x = np.log(x[index]) if ax.get_xscale() == "log" else x[index]
-    seen_y = np.log(y[index]) if ax.get_yscale() == "log" else y[index]
-    chosen = points_at(seen_x, seen_y, (np.arange(MARKERS) + phase) / MARKERS)
-    return sorted({int(index[i]) for i in [*chosen, -1]})
 
 
 def _floor(panels: Sequence[Panel]) -> Floor | None:

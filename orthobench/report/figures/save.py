@@ -2,23 +2,37 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from orthobench.contract.panel import Key, Panel, Plot
 from orthobench.errors import unknown
-from orthobench.report.figures.figure import draw_figure, metadata, sheet_panels
+from orthobench.report.figures.figure import (
+    Layout,
+    draw_figure,
+    layout_of,
+    metadata,
+    sheet_panels,
+)
 from orthobench.report.figures.gallery import Page, draw_gallery, pages
-from orthobench.report.figures.layouts import Layout, layout_of
-from orthobench.report.plots.collection import comparison_plots, exhibit_plots, problem_plots
+from orthobench.report.plots.collection import (
+    banded,
+    comparison_plots,
+    exhibit_plots,
+    problem_plots,
+)
 from orthobench.report.plots.exhibits import Exhibition, Load, exhibitions
 from orthobench.report.style import Style, solver_styles
+from orthobench.results.results import Results
 from orthobench.results.tuning import SolverResult
 from orthobench.tools.collections import grouped
-from orthobench.tools.files import make_folder, replacing, write_csv
+from orthobench.tools.files import atomic_write, make_folder, write_csv
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -28,6 +42,10 @@ FORMATS = ("png", "svg", "pdf", "csv")
 
 RUN_KINDS = ("convergence", "tradeoff", "sweep", "break-even", "scaling", "curves", "images")
 """The kinds of plots that ``orthobench run`` writes: they need no comparison over problems."""
+
+
+REMEMBERED = "drawn.json"
+"""Beside the figures of a run: which they are, and of which data and code."""
 
 
 @dataclass(frozen=True)
@@ -50,6 +68,39 @@ class FigureFile:
     kind: str
     about: tuple[str, ...]
     draw: Callable[[bool], tuple[Figure | None, list[list[Any]]]]
+
+
+def run_figures(results: Results, folder: Path) -> list[Path]:
+    """Return the figures of ``orthobench run``, drawn again where data or code changed since.
+
+    Parameters
+    ----------
+    results : Results
+    folder : Path
+    """
+    data, remembered = f"{results.fingerprint()} {_code()}", folder / REMEMBERED
+    with suppress(OSError, ValueError, LookupError, TypeError):
+        known = json.loads(remembered.read_text())
+        paths = [folder / Path(name).name for name in known["files"]]
+        if paths and known["data"] == data and all(path.is_file() for path in paths):
+            return paths
+    paths = save_figures(
+        results.entries, folder, formats=("png", "svg", "csv"), kinds=RUN_KINDS,
+        exhibits=results.exhibits,
+    )  # fmt: skip
+    facts = {"data": data, "files": [path.name for path in paths]}
+    with atomic_write(remembered) as file:
+        file.write(json.dumps(facts, indent=2).encode())
+    return paths
+
+
+def _code() -> str:
+    """Return a digest of the code that draws."""
+    found, core = hashlib.sha256(), Path(__file__).parents[2]
+    for room in ("decide", "report", "stats"):
+        for path in sorted((core / room).rglob("*.py")):
+            found.update(path.read_bytes())
+    return found.hexdigest()[:16]
 
 
 def save_figures(
@@ -97,8 +148,13 @@ def save_figures(
             raise unknown("format", kind, FORMATS)
     directory = make_folder(Path(directory), "the figures")
     styles = solver_styles(entry.solver for entry in entries)
-    plots = [*_all_problem_plots(entries), *comparison_plots(entries)]
-    figures = [_plot_file(plot, styles, layout) for plot in plots]
+    taking_part = [entry for entry in entries if not entry.refused]
+    figures = [
+        _plot_file(plot, styles, layout, group)
+        for group in grouped(taking_part, lambda entry: entry.problem).values()
+        for plot in problem_plots(group)
+    ]
+    figures += [_plot_file(plot, styles, layout, entries) for plot in comparison_plots(entries)]
     for exhibition in exhibitions(entries, exhibits) if exhibits else ():
         figures += _exhibit_files(exhibition, styles, layout)
     paths: list[Path] = []
@@ -185,13 +241,6 @@ def table(plot: Plot, panels: Mapping[Key, Panel]) -> list[list[Any]]:
     return head + [[plot.name, *key, *(row.get(c, "") for c in columns)] for key, row in rows]
 
 
-def _all_problem_plots(entries: Sequence[SolverResult]) -> list[Plot]:
-    """Return the plots of all problems that some solver takes part in."""
-    taking_part = (entry for entry in entries if not entry.refused)
-    groups = grouped(taking_part, lambda entry: entry.problem)
-    return [plot for group in groups.values() for plot in problem_plots(group)]
-
-
 def _exhibit_files(
     exhibition: Exhibition, styles: Mapping[str, Style], layout: Layout
 ) -> list[FigureFile]:
@@ -207,10 +256,20 @@ def _gallery_file(page: Page, layout: Layout) -> FigureFile:
     return FigureFile(page.name, "images", page.about, draw)
 
 
-def _plot_file(plot: Plot, styles: Mapping[str, Style], layout: Layout) -> FigureFile:
+def _plot_file(
+    plot: Plot,
+    styles: Mapping[str, Style],
+    layout: Layout,
+    entries: Sequence[SolverResult] | None = None,
+) -> FigureFile:
+    """Return the figure of a plot; those of entries have the bands of the first solvers alone."""
+
     def draw(picture: bool) -> tuple[Figure | None, list[list[Any]]]:
         panels = sheet_panels(plot)
-        return draw_figure(plot, styles, layout, panels) if picture else None, table(plot, panels)
+        if not picture:
+            return None, table(plot, panels)
+        names = None if entries is None else banded(entries)
+        return draw_figure(plot, styles, layout, panels, names), table(plot, panels)
 
     return FigureFile(plot.name, plot.kind, plot.about, draw)
 
@@ -221,10 +280,10 @@ def _save(stem: Path, figure: FigureFile, formats: Sequence[str], layout: Layout
     with layout.applied():
         for path, kind in zip(paths, formats, strict=True):
             if kind == "csv":
-                with replacing(path) as file:
+                with atomic_write(path) as file:
                     write_csv(rows, file)
             elif fig is not None:
                 facts = metadata(figure.name, figure.about, kind)
-                with replacing(path) as file:
+                with atomic_write(path) as file:
                     fig.savefig(file, format=kind, metadata=facts)
     return paths

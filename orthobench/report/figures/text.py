@@ -6,7 +6,7 @@ import math
 from bisect import bisect_right
 from functools import lru_cache
 
-from orthobench.report.formatting import clean
+from orthobench.tools.formatting import clean
 
 LINE = 1.25
 """The distance from one line of text to the next, in font sizes."""

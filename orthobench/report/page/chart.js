@@ -50,9 +50,9 @@ function rangesOf({ panel, lines, view }) {
   const most = view.logY ? 10 * top : top + 0.5 * (top - Math.min(least(ys, 0), 0));
   const heights = [...ys, ...high.filter((y) => y !== null && y <= most)];
   const zeros = view.logY && lines.some(({ line, runs, picked }) => [line, ...runs, ...(picked ? [picked] : [])].some((one) => one.floored.some(Boolean)));
-  const categories = (axis) => (axis.categories ? [-0.6, axis.categories.length - 0.4] : null);
-  const x = view.zoom?.x ?? categories(panel.x) ?? rangeOf(xs, view.logX, 0.025);
-  const y = view.zoom?.y ?? categories(panel.y) ?? rangeOf(heights, view.logY, 0.06, true);
+  const categories = panel.x.categories ? [-0.6, panel.x.categories.length - 0.4] : null;
+  const x = view.zoom?.x ?? categories ?? rangeOf(xs, view.logX, 0.025);
+  const y = view.zoom?.y ?? rangeOf(heights, view.logY, 0.06, true);
   return { rangeX: x, rangeY: y, zeros };
 }
 
@@ -60,7 +60,7 @@ function rangesOf({ panel, lines, view }) {
 function drawTogether(chart) {
   const { panel, view, lines } = chart;
   const single = singlePoints(chart);
-  const names = view.labels && !hasNames(panel) && !single ? lines.filter(({ line }) => line.there.length) : [];
+  const names = view.labels && !panel.x.categories && !single ? lines.filter(({ line }) => line.there.length) : [];
   const room = names.length ? Math.min(0.3 * view.width, greatest(names.map(({ style }) => textWidth(style.name, BOLD)), 0)) + 26 : 14;
   const box = boxOf(chart, { right: room });
   const [x, y] = [new Scale(view.logX, chart.rangeX, box.left, box.right), new Scale(view.logY, chart.rangeY, box.bottom, box.top)];
@@ -76,10 +76,9 @@ function drawTogether(chart) {
     inside.append(group);
   });
   chart.parts.push({ box, x, y, lines });
-  if (panel.y.categories) rowLabels(chart, box, y);
-  else if (single) pointLabels(chart, box, x, y);
+  if (single) pointLabels(chart, box, x, y);
   else if (names.length) endLabels(chart, names, box, x, y);
-  chart.named = Boolean(panel.y.categories || single || names.length || !lines.length);
+  chart.named = Boolean(single || names.length || !lines.length);
   noteEnds(chart, box, x);
 }
 
@@ -90,15 +89,10 @@ function sharedCategories({ panel, lines }) {
   return new Set(used).size < used.length;
 }
 
-/** Whether an axis has names instead of numbers. */
-function hasNames({ x, y }) {
-  return Boolean(x.categories || y.categories);
-}
-
 /** Whether each solver is a single point of a plane. */
 function singlePoints({ panel, lines }) {
   const solvers = lines.filter(({ one }) => one.solver >= 0);
-  return !hasNames(panel) && solvers.length > 0 && solvers.every(({ line }) => line.x.length <= 1);
+  return !panel.x.categories && solvers.length > 0 && solvers.every(({ line }) => line.x.length <= 1);
 }
 
 /** Small multiples: each series in front of all others, in axes of the same scales. */
@@ -134,14 +128,9 @@ function drawApart(chart) {
 function boxOf(chart, { right }) {
   const { panel, view } = chart;
   const rough = new Scale(view.logY, chart.rangeY, view.height - 50, 10);
-  const texts = ticksOf(panel.y, rough, Math.floor((view.height - 56) / 40)).texts.map(([, text]) => Math.min(textWidth(text, BOLD), rowRoom(view)));
+  const texts = ticksOf(panel.y, rough, Math.floor((view.height - 56) / 40)).texts.map(([, text]) => textWidth(text, BOLD));
   const names = panel.x.categories ? categoryRoom(panel, view) : 0;
   return { left: greatest(texts, 10) + 34, right: view.width - right, top: 12, bottom: view.height - 44 - names };
-}
-
-/** The most room for a name beside its row. */
-function rowRoom(view) {
-  return 0.45 * view.width;
 }
 
 /** The room below an axis for names that do not fit side by side. */
@@ -154,7 +143,7 @@ function drawFrame(chart, box, x, y, parts = { left: true, below: true, titleX: 
   const { panel, view } = chart;
   const height = parts.height ?? view.height;
   const tilted = panel.x.categories && categoryRoom(panel, view) > 0;
-  const across = ticksOf(panel.x, x, Math.max(2, Math.floor((box.right - box.left) / (panel.y.categories ? 40 : 75))));
+  const across = ticksOf(panel.x, x, Math.max(2, Math.floor((box.right - box.left) / 75)));
   const up = ticksOf(panel.y, y, Math.max(2, Math.floor((box.bottom - box.top) / 40)));
   const frame = drawn("g", { class: "frame-of-axes", "aria-hidden": "true" });
   const line = (name, x1, y1, x2, y2) => frame.append(drawn("path", { class: name, d: `M${round(x1)},${round(y1)}L${round(x2)},${round(y2)}` }));
@@ -169,7 +158,7 @@ function drawFrame(chart, box, x, y, parts = { left: true, below: true, titleX: 
   for (const [value, text] of up.texts) {
     const at = y.at(value);
     line("grid", box.left, at, box.right, at);
-    if (parts.left && !panel.y.categories) frame.append(drawn("text", { class: "tick y-tick", x: box.left - 7, y: at + 4, "text-anchor": "end" }, text));
+    if (parts.left) frame.append(drawn("text", { class: "tick y-tick", x: box.left - 7, y: at + 4, "text-anchor": "end" }, text));
   }
   for (const value of across.between) line("axis", x.at(value), box.bottom, x.at(value), box.bottom + 2);
   for (const value of up.between) line("axis", box.left - 2, y.at(value), box.left, y.at(value));

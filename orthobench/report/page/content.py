@@ -14,7 +14,6 @@ from orthobench.contract.panel import Plot
 from orthobench.decide.answer import Answer
 from orthobench.decide.rule import Comparison, Verdict
 from orthobench.decide.wording import MARKS, factor_text, mark, verdict_text
-from orthobench.report.formatting import clean, plural
 from orthobench.report.page.galleries import Gallery, galleries
 from orthobench.report.page.plot_data import PlotData, plot_data
 from orthobench.report.page.problems import Failure, Problem, failures, refusals
@@ -31,6 +30,7 @@ from orthobench.results.tuning import SolverResult
 from orthobench.stats.targets import run_matrix
 from orthobench.tools import toml
 from orthobench.tools.collections import grouped
+from orthobench.tools.formatting import clean, plural
 
 DRAWN = 2_700_000
 """The most characters of plot data and images in one page."""

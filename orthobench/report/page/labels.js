@@ -21,14 +21,6 @@ function endLabels(chart, lines, box, x, y) {
   });
 }
 
-/** Names beside the rows of their points. */
-function rowLabels(chart, box, y) {
-  for (const entry of chart.lines.filter(({ one, line }) => one.solver >= 0 && line.there.length)) {
-    const name = fitted(entry.style.name, rowRoom(chart.view), BOLD);
-    chart.svg.append(labelOf(chart, entry, box.left - 9 - textWidth(name, BOLD), y.at(entry.line.atY[0]) + 4, name));
-  }
-}
-
 /** Ascending heights as near as possible to the wanted ones, at least so far apart: isotonic regression. */
 function apart(wanted, step, top, bottom) {
   const pools = [];
@@ -49,7 +41,7 @@ function mean({ sum, count }) {
   return sum / count;
 }
 
-/** Names beside single points, wherever there is room first; without any, only while they are in front. */
+/** Names beside single points, wherever there is room first, or further off and led to; without any, only while they are in front. */
 function pointLabels(chart, box, x, y) {
   const points = chart.lines.filter(({ one, line }) => one.solver >= 0 && line.there.length);
   const at = ({ line }) => [x.at(line.atX[0]), y.at(line.atY[0])];
@@ -58,7 +50,8 @@ function pointLabels(chart, box, x, y) {
   points.forEach((entry) => {
     const [px, py] = at(entry);
     const width = textWidth(entry.one.label, BOLD);
-    const places = [[px + 10, py + 4], [px - 10 - width, py + 4], [px - width / 2, py - 10], [px - width / 2, py + 20], [px + 8, py - 9], [px + 8, py + 17], [px - 8 - width, py - 9], [px - 8 - width, py + 17], [px + 10, py - 22], [px + 10, py + 30]];
+    const near = [[px + 10, py + 4], [px - 10 - width, py + 4], [px - width / 2, py - 10], [px - width / 2, py + 20], [px + 8, py - 9], [px + 8, py + 17], [px - 8 - width, py - 9], [px - 8 - width, py + 17], [px + 10, py - 22], [px + 10, py + 30]];
+    const places = [...near, ...further(px, py, width, box, chart.view)];
     const boxes = places.map(([left, base]) => [left, base - 11, left + width, base + 3]);
     const inside = (one) => one[0] >= box.left + 2 && one[2] <= chart.view.width - 2 && one[1] >= 0 && one[3] <= box.bottom;
     const clear = (others) => boxes.findIndex((one) => inside(one) && !others.some((other) => overlap(one, other)));
@@ -66,10 +59,24 @@ function pointLabels(chart, box, x, y) {
     const free = best < 0 ? clear(taken) : best;
     const chosen = free < 0 ? Math.max(0, boxes.findIndex(inside)) : free;
     const label = labelOf(chart, entry, ...places[chosen], entry.one.label);
+    const [left, top, right, bottom] = boxes[chosen];
+    if (chosen >= near.length) label.prepend(drawn("path", { class: "leader", d: `M${round(px)},${round(py)}L${round(within(px, left, right))},${round(within(py, top, bottom))}` }));
     if (free < 0) label.classList.add("crowded");
     else taken.push(boxes[chosen]);
     chart.svg.append(label);
   });
+}
+
+/** Places for a name at growing distances above and below a point, as near to it as the axes allow. */
+function further(px, py, width, box, view) {
+  const step = LINE_HEIGHT / 4;
+  const rows = Array.from({ length: 2 * Math.ceil(view.height / step) }, (_, i) => (Math.floor(i / 2) + 8) * (i % 2 ? -step : step));
+  const across = [10, -10 - width, -width / 2, 40, -40 - width, view.width].map((by) => within(px + by, box.left + 3, view.width - 3 - width));
+  return rows.flatMap((down) => across.map((left) => [left, py + 4 + down]));
+}
+
+function within(value, low, high) {
+  return Math.min(Math.max(value, low), high);
 }
 
 /** The boxes that a descending line of steps takes. */
@@ -87,8 +94,7 @@ function labelOf({ panel }, entry, x, y, text) {
   const { one, line } = entry;
   const end = line.there.at(-1);
   const at = formatted(line.x[end], 3);
-  const there = panel.y.categories ? `${panel.x.label} ${at}` : `${panel.y.label} ${formatted(line.y[end], 3)} at ${at}`;
-  const ends = end === undefined ? "no finite value" : `${there}${one.ended ? `, ${one.ended}` : ""}`;
+  const ends = end === undefined ? "no finite value" : `${panel.y.label} ${formatted(line.y[end], 3)} at ${at}${one.ended ? `, ${one.ended}` : ""}`;
   const failed = entry.crosses.length ? `, ${entry.crosses.length} failed` : "";
   const label = drawn("g", { class: `label ${colourClass(one.solver)}`, "data-place": entry.place }, drawn("text", { x, y }, text));
   if (one.solver < 0) return label;

@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 
 from orthobench.contract.panel import Axis, Panel, Plot, Series
-from orthobench.report.formatting import clean
 from orthobench.report.page.runs import EntryRuns
 from orthobench.report.plots.geometry import floor_of
 from orthobench.report.style import REFERENCES, Style
 from orthobench.tools.arrays import Array
+from orthobench.tools.formatting import clean
 
 MOST_POINTS = 80
 """The most points of a curve or of a single run."""

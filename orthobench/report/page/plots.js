@@ -118,9 +118,9 @@ class PlotView {
     writeLink(this);
   }
 
-  /** Whether an axis must be linear: it has names or ranks of these, or most of its values are below zero. */
+  /** Whether an axis must be linear: it has names, or most of its values are below zero. */
   linear(axis) {
-    return Boolean(this.panel[axis].categories || this.panel.y.categories) || (axis === "y" && this.panel.floor === null);
+    return Boolean(this.panel[axis].categories) || (axis === "y" && this.panel.floor === null);
   }
 
   /** The choices of the reader, completed by the defaults of the panel. */
@@ -137,8 +137,6 @@ class PlotView {
 
   size() {
     const width = Math.max(280, this.canvas.clientWidth || 680);
-    const rows = this.panel?.y.categories?.length;
-    if (rows) return [width, 70 + 24 * rows];
     return [width, width < WIDE ? 320 : this.plot.kind === "pareto" ? 380 : 416];
   }
 

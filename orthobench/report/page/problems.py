@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 
 from orthobench.harness.identity import canonical
 from orthobench.report import caveats
-from orthobench.report.formatting import assignments, budget_text, clean, number, plural, short
 from orthobench.report.plots.labels import axis_label
 from orthobench.report.plots.tuning import varied
 from orthobench.report.ranking import Ranked
@@ -17,6 +16,7 @@ from orthobench.results.results import Results
 from orthobench.results.tuning import SolverResult, Trial
 from orthobench.stats.values import COSTS
 from orthobench.tools.collections import grouped
+from orthobench.tools.formatting import assignments, budget_text, clean, number, plural, short
 
 
 class HeatMap(NamedTuple):

@@ -104,7 +104,7 @@ function hover(view, hit, event) {
   if (!hit) return leave(view);
   showFocus(view, hit.entry.place);
   showTip(view, hit, event.clientX, event.clientY);
-  if (hit.line && !hasNames(view.panel) && hit.run === null) showInLegend(view, hit.line.x[hit.i]);
+  if (hit.line && !view.panel.x.categories && hit.run === null) showInLegend(view, hit.line.x[hit.i]);
 }
 
 function leave(view) {
@@ -183,8 +183,7 @@ function valuesAt(view, { entry, line, i, run, cross }) {
     return [[panel.x.label, formatted(x)], [panel.y.label, formatted(y)], ["", "a failed run ended here"]];
   }
   const nameX = panel.x.categories ? panel.x.categories[line.x[i]] : formatted(line.x[i]);
-  const found = [[panel.x.label, nameX]];
-  if (!panel.y.categories) found.push([panel.y.label, formatted(line.y[i])]);
+  const found = [[panel.x.label, nameX], [panel.y.label, formatted(line.y[i])]];
   if (line.low && run === null) found.push([panel.band || "from, to", `${formatted(line.low[i], 3)} to ${formatted(line.high[i], 3)}`]);
   if (run !== null) found.push(["run", runName(view, one.solver, run)]);
   if (one.notes && run === null) found.push(["", one.notes[i]]);

@@ -9,10 +9,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from orthobench.report.formatting import assignments, clean
 from orthobench.results.runs import Run
 from orthobench.results.tuning import SolverResult
 from orthobench.tools import toml
+from orthobench.tools.formatting import assignments, clean
 
 SEED = "\0"
 """The place of the seed in a command, while it is made."""

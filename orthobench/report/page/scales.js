@@ -30,12 +30,12 @@ function rangeOf(values, log, margin, zero = false) {
   return [low - pad, high + pad];
 }
 
-/** The range of a linear axis; from zero on if that takes little room. */
+/** The range of a linear axis; from zero on if that takes little room, and not below without values there. */
 function linearRange(values, margin, zero) {
   let [low, high] = [least(values, 0), greatest(values, 1)];
   if (zero && low > 0 && low < 0.4 * high) low = 0;
   const pad = high > low ? margin * (high - low) : Math.abs(high) || 1;
-  return [zero && low === 0 ? -0.3 * pad : low - pad, high + pad];
+  return [zero && low >= 0 ? Math.max(0, low - pad) : low - pad, high + pad];
 }
 
 function least(values, otherwise) {

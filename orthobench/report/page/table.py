@@ -8,9 +8,9 @@ from functools import partial
 from typing import NamedTuple
 
 from orthobench.decide.wording import MARKS
-from orthobench.report.formatting import assignments, clean, count, metric_text, number, si
 from orthobench.report.ranking import Ranked
 from orthobench.stats.values import COSTS, others_cost
+from orthobench.tools.formatting import assignments, clean, count, metric_text, number, si
 
 HEAD = {
     "family": "family", "problem": "problem", "solver": "solver", "chosen": "chosen",

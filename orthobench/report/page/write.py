@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 from orthobench.decide.wording import MARKS
 from orthobench.errors import UsageError
-from orthobench.report.formatting import assignments, clean, count, duration, number, plural, si
 from orthobench.report.page.content import Page, cell, page_content
 from orthobench.report.page.problems import ranges
 from orthobench.report.page.table import FEW, TEXTS
@@ -19,7 +18,8 @@ from orthobench.report.style import REFERENCES
 from orthobench.results.results import Results
 from orthobench.stats.costs import ALL_COSTS
 from orthobench.stats.values import COSTS
-from orthobench.tools.files import make_folder, replacing
+from orthobench.tools.files import atomic_write, make_folder
+from orthobench.tools.formatting import assignments, clean, count, duration, number, plural, si
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -56,7 +56,7 @@ def write_page(results: Results, folder: Path) -> Path:
     """
     text = rendered(page_content(results))
     path = make_folder(folder, "the page") / "index.html"
-    with replacing(path) as file:
+    with atomic_write(path) as file:
         file.write(text.encode())
     return path
 

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 from orthobench.contract.panel import Axis, Panel, Plot, Series
 from orthobench.harness.stopping import RunStatus
-from orthobench.report.formatting import listed
 from orthobench.report.plots.labels import TOTAL, about, axis_label, band_of, legend_label
 from orthobench.results.runs import Run
 from orthobench.results.tuning import SolverResult
 from orthobench.stats.curves import Traces
 from orthobench.stats.values import COSTS, others_cost
+from orthobench.tools.formatting import listed
 
 
 def convergence(entries: Sequence[SolverResult]) -> Plot:

@@ -11,14 +11,13 @@ import numpy as np
 
 from orthobench.contract.exhibits import Curve, Exhibit, Image, Values
 from orthobench.contract.panel import Axis, Panel, Plot, Series
-from orthobench.report.formatting import budget_text, clean
-from orthobench.report.plots.geometry import points_at
 from orthobench.report.plots.labels import legend_label, said
 from orthobench.results.runs import Run
 from orthobench.results.tuning import SolverResult
 from orthobench.stats.values import final, metric_of
 from orthobench.tools.arrays import Array
 from orthobench.tools.collections import grouped
+from orthobench.tools.formatting import budget_text, clean
 
 Load: TypeAlias = Callable[[Iterable[Run]], Mapping[str, Mapping[str, Exhibit]]]
 """A function that returns the exhibits of runs by their keys, such as `Results.exhibits`."""
@@ -251,11 +250,20 @@ def thinned(curve: Curve) -> tuple[Array, Array]:
     x, y = curve.x.astype(np.float64), curve.y.astype(np.float64)
     if len(x) <= POINTS:
         return x, y
-    even = points_at(x, y, np.linspace(0, 1, POINTS))
+    steps = [np.diff(part) / _span(part) for part in (x, y)]
+    lengths = np.nan_to_num(np.hypot(*steps), posinf=0.0)
+    travelled = np.concatenate([[0.0], np.cumsum(lengths)])
+    even = np.searchsorted(travelled, np.linspace(0, 1, POINTS) * travelled[-1])
     missing = np.isnan(y)
     gaps = np.flatnonzero(missing & ~np.roll(missing, 1))
-    indices = np.unique([0, *even, *gaps, len(x) - 1])
+    last = len(x) - 1
+    indices = np.unique([0, *np.minimum(even, last), *gaps, last])
     return x[indices], y[indices]
+
+
+def _span(values: Array) -> float:
+    finite = values[np.isfinite(values)]
+    return float(np.ptp(finite)) or 1.0 if finite.size else 1.0
 
 
 def colour_limits(values: Values, signed: bool) -> tuple[float, float]:

@@ -11,13 +11,13 @@ from typing import NamedTuple
 import numpy as np
 
 from orthobench.contract.panel import Axis, Panel, Plot, Series
-from orthobench.report.formatting import budget_text, clean, plural
 from orthobench.report.plots.labels import COST_NAMES, axis_label, said
 from orthobench.results.tuning import SolverResult
 from orthobench.stats.expected import expected_costs
 from orthobench.stats.profiles import LADDER, PRECISIONS, Distribution, ecdf, performance_profile
 from orthobench.stats.targets import RunMatrix, run_matrix
 from orthobench.tools.arrays import Array
+from orthobench.tools.formatting import budget_text, clean, plural
 
 LONGEST = 150
 """The most steps of a line that are drawn; a plot is not high enough to show more."""

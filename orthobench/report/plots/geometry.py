@@ -1,14 +1,12 @@
-"""Where points are drawn: zeros on a logarithmic axis, and points spread evenly along a curve."""
+"""Where zeros are drawn on a logarithmic axis."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from orthobench.tools.arrays import Array
 
@@ -70,27 +68,3 @@ def floor_of(parts: Sequence[Array]) -> Floor | None:
         zero = 10.0 ** math.ceil(math.log10(below[-1]))
     least = positive[positive > zero][0]
     return Floor(zero, float(least) / 3, bool(values[0] <= zero))
-
-
-def points_at(x: NDArray[Any], y: NDArray[Any], fractions: Array) -> list[int]:
-    """Return the indices of the points at these fractions of a curve's length.
-
-    The length is that of the curve drawn in a square.
-
-    Parameters
-    ----------
-    x, y : ndarray, shape (m,)
-        At least one point; gaps, where y is not finite, have no length.
-    fractions : ndarray
-        In [0, 1].
-    """
-    steps = [np.diff(part.astype(np.float64)) / _span(part) for part in (x, y)]
-    lengths = np.nan_to_num(np.hypot(*steps), posinf=0.0)
-    travelled = np.concatenate([[0.0], np.cumsum(lengths)])
-    indices = np.searchsorted(travelled, fractions * travelled[-1]).tolist()
-    return [min(at, len(x) - 1) for at in indices]
-
-
-def _span(values: NDArray[Any]) -> float:
-    finite = values[np.isfinite(values)].astype(np.float64)
-    return float(np.ptp(finite)) or 1.0 if finite.size else 1.0

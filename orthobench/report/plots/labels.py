@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
-from orthobench.report.formatting import assignments, budget_text, clean
 from orthobench.results.runs import Run
 from orthobench.results.traces import finite
 from orthobench.results.tuning import SolverResult
 from orthobench.stats.bootstrap import spread_name
 from orthobench.stats.values import final, metric_of
+from orthobench.tools.formatting import assignments, budget_text, clean
 
 TOTAL = "total flops"
 """The option of x that counts the trials that tuning did not choose, too."""

@@ -14,7 +14,6 @@ from orthobench.contract.panel import Axis, Key, Panel, Plot, Series
 from orthobench.decide.answer import MISS, Answer, answer
 from orthobench.decide.comparisons import compare
 from orthobench.decide.rule import STRICT, TOLERANCE, Comparison
-from orthobench.report.formatting import clean, plural
 from orthobench.report.plots.families import caption, costs
 from orthobench.report.plots.labels import said
 from orthobench.results.tuning import SolverResult
@@ -23,6 +22,7 @@ from orthobench.stats.costs import ALL_COSTS
 from orthobench.stats.targets import RunMatrix, run_matrix
 from orthobench.tools.arrays import Array
 from orthobench.tools.collections import grouped
+from orthobench.tools.formatting import clean, plural
 
 LEAST = 1e-7
 """The smallest gap that counts: below the smallest tolerance."""

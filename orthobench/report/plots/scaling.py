@@ -11,12 +11,12 @@ import numpy as np
 from orthobench.contract.panel import Axis, Panel, Plot, Series
 from orthobench.harness.reducing.parts import WORKERS, efficiency
 from orthobench.harness.trace import Checkpoint
-from orthobench.report.formatting import clean, number
 from orthobench.report.plots.labels import about, axis_label, band_of
 from orthobench.report.plots.sweeps import sweeps
 from orthobench.results.tuning import SolverResult
 from orthobench.stats.bootstrap import spread
 from orthobench.tools.collections import grouped
+from orthobench.tools.formatting import clean, number
 
 EFFICIENCY, SECONDS = VALUES = ("efficiency", "seconds")
 """What can be drawn against the number of workers."""

@@ -12,12 +12,12 @@ from orthobench.contract.panel import Axis, Panel, Plot, Series
 from orthobench.harness.identity import canonical
 from orthobench.harness.placement import TRANSFER
 from orthobench.harness.trace import Checkpoint
-from orthobench.report.formatting import clean, listed, number
 from orthobench.report.plots.labels import COMMON_COSTS, about, axis_label, band_of
 from orthobench.results.tuning import SolverResult
 from orthobench.stats.bootstrap import spread
 from orthobench.stats.crossings import crossings
 from orthobench.stats.values import COSTS, cost_or_metric, final, final_spread
+from orthobench.tools.formatting import clean, listed, number
 
 FEWEST = 3
 """The fewest values of a parameter that make a sweep."""

@@ -10,11 +10,11 @@ import numpy as np
 
 from orthobench.contract.panel import Axis, Panel, Plot, Series
 from orthobench.harness.stopping import RunStatus
-from orthobench.report.formatting import assignments, clean
 from orthobench.report.plots.labels import COMMON_COSTS, about, axis_label
 from orthobench.results.tuning import SolverResult, Trial
 from orthobench.stats.bootstrap import quantiles
 from orthobench.stats.values import COSTS, final, metric_of
+from orthobench.tools.formatting import assignments, clean
 
 
 @dataclass(frozen=True)

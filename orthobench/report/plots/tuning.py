@@ -10,10 +10,10 @@ import numpy as np
 
 from orthobench.contract.panel import Axis, Panel, Plot, Series
 from orthobench.harness.identity import canonical
-from orthobench.report.formatting import assignments, clean, short
 from orthobench.report.plots.labels import axis_label, band_of, legend_label, said
 from orthobench.results.tuning import SolverResult, Trial
 from orthobench.stats.values import final, final_spread, metric_of
+from orthobench.tools.formatting import assignments, clean, short
 
 SCORE = "tuning score"
 """The option of y that shows the score by which parameters are chosen."""

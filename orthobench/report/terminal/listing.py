@@ -24,7 +24,7 @@ Facts = Mapping[str, Any]
 def facts(registry: Registry) -> dict[str, list[dict[str, Any]]]:
     """Return what is installed as plain values: a list for each kind."""
     return {
-        "solvers": [_solver(registry, name) for name in sorted(registry.solvers)],
+        "solvers": [s for name in sorted(registry.solvers) for s in _solvers(registry, name)],
         "problems": [_problem(name, p) for name, p in sorted(registry.problems.items())],
         "suites": [_suite(name, p) for name, p in sorted(registry.suites.items())],
         "plugins": [
@@ -53,7 +53,8 @@ def details(registry: Registry, name: str) -> dict[str, Any]:
         On an unknown name; suggests the nearest one.
     """
     if name in registry.solvers:
-        return {"kind": "solver", **_solver(registry, name)}
+        first, *others = ({"kind": "solver", **s} for s in _solvers(registry, name))
+        return {**first, "others": others} if others else first
     if name in registry.problems:
         return {"kind": "problem", **_problem(name, registry.problems[name])}
     if name in registry.suites:
@@ -112,6 +113,9 @@ def page(facts: Facts) -> Iterator[str]:
     if facts["parameters"]:
         yield click.style("parameters", bold=True, underline=True)
         yield from _columns([(p["name"], _meaning(p)) for p in facts["parameters"]])
+    for other in facts.get("others", ()):  # of this name, for another family
+        yield ""
+        yield from page(other)
 
 
 def _without_repeated_sections(documentation: str) -> str:
@@ -142,12 +146,12 @@ def _wrapped(text: str, indent: int = 0) -> list[str]:
     return textwrap.wrap(text, max(columns - indent, 30))
 
 
-def _solver(registry: Registry, name: str) -> dict[str, Any]:
-    provided = registry.solvers[name]
-    problems = (p.item for p in registry.problems.values())
-    families = {p.family for p in problems if issubclass(p.offers, provided.item.needs)}
-    return {**_class(name, provided), "needs": provided.item.needs.__name__,
-            "families": sorted(families), "source": provided.item.source}  # fmt: skip
+def _solvers(registry: Registry, name: str) -> Iterator[dict[str, Any]]:
+    problems = [p.item for p in registry.problems.values()]
+    for provided in registry.solvers[name].all:
+        families = {p.family for p in problems if issubclass(p.offers, provided.item.needs)}
+        yield {**_class(name, provided), "needs": provided.item.needs.__name__,
+               "families": sorted(families), "source": provided.item.source}  # fmt: skip
 
 
 def _family(row: Facts) -> str:

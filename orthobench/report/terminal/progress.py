@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any, TextIO
 
 from orthobench.harness.executors import Observer
-from orthobench.report.formatting import clean, duration
+from orthobench.tools.formatting import clean, duration
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Bar

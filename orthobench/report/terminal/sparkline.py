@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from orthobench.contract.panel import Panel
-from orthobench.report.formatting import clean, count, duration, number, si
 from orthobench.report.plots.convergence import first_panel
 from orthobench.report.plots.geometry import Floor, floor_of
 from orthobench.results.tuning import SolverResult
@@ -22,13 +21,6 @@ ASCII_BLOCKS, ASCII_FAILED = ".:-=+*#@", "x"
 
 NARROW, WIDE = 8, 24
 """The fewest and the most characters of a curve."""
-
-RANGES: Mapping[str, Callable[[float, float], str]] = {
-    "samples": lambda low, high: f"{count(low)} to {count(high)} samples",
-    "steps": lambda low, high: f"{count(low)} to {count(high)} steps",
-    "flops": lambda low, high: f"{si(low)} to {si(high)} flops",
-    "seconds": lambda low, high: f"{duration(low)} to {duration(high)}",
-}
 
 
 @dataclass(frozen=True)
@@ -97,19 +89,6 @@ class Sparklines:
         else:
             height = math.log(value / low) / math.log(high / low)
         return blocks[min(int(height * len(blocks)), len(blocks) - 1)]
-
-    def note(self, ascii_only: bool = False) -> str:
-        """Return a footnote: what the curves show, and the ends of their scales."""
-        blocks = ASCII_BLOCKS if ascii_only else BLOCKS
-        metric = clean(self.panel.y.key.replace("_", " "))
-        lowest = "0" if self.floor is not None and self.floor.zeros else number(self.y[0])
-        over = RANGES[self.panel.x.key](*self.x)
-        scales = "heights linear, lengths logarithmic" if self.floor is None else "log scales"
-        return (
-            f"curve: median {metric}, {blocks[0]} {lowest} to {blocks[-1]} {number(self.y[1])}, "
-            f"over {over.replace('µ', 'u') if ascii_only else over}; {scales}, "
-            "the same in every row"
-        )
 
 
 def sparklines(entries: Sequence[SolverResult]) -> Sparklines | None:

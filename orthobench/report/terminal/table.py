@@ -10,17 +10,18 @@ from typing import TYPE_CHECKING, Any
 from orthobench.decide.comparisons import compare
 from orthobench.decide.rule import Comparison, Decision, Verdict
 from orthobench.decide.wording import MARKS, factor_text, mark, verdict_text
+from orthobench.harness.stopping import RunStatus
 from orthobench.report import caveats
-from orthobench.report.formatting import assignments, budget_text, clean, plural
 from orthobench.report.ranking import rounded, rounding_level
-from orthobench.report.terminal import footnotes
 from orthobench.report.terminal.sparkline import NARROW, WIDE, sparklines
+from orthobench.results.runs import Run
 from orthobench.results.tuning import SolverResult, Trial
 from orthobench.stats.bootstrap import spread_name
 from orthobench.stats.costs import ALL_COSTS, COSTS
 from orthobench.stats.summaries import Summary, summaries
 from orthobench.stats.values import median_final, metric_of, others_cost
 from orthobench.tools.collections import finite_or_none, grouped
+from orthobench.tools.formatting import assignments, budget_text, clean, listed, plural
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -194,14 +195,12 @@ def _parts(
     notes += [
         *caveats.tuning(entries), *caveats.reruns(entries), *caveats.stationarity(entries),
         *caveats.missing(results), *caveats.busy(results), *caveats.measured(results),
-        *footnotes.refusals(results),
+        *_refusals(results),
     ]  # fmt: skip
-    failed = [
-        *footnotes.failures([(row.result, row.summary) for row in part]),
-        *footnotes.failures_before_refusal(results),
-    ]
+    failed = [line for row in part for line in _failures(row)]
+    failed += [line for r in results if r.refused for line in _failures_not_chosen(r)]
     for text, style in [*((n, "dim") for n in notes), *((line, "red") for line in failed)]:
-        yield Padding(Text(text, style=style), (0, 0, 0, footnotes.INDENT), expand=False)
+        yield Padding(Text(text, style=style), (0, 0, 0, 2), expand=False)
 
 
 def _takes_part(row: Row) -> bool:
@@ -264,3 +263,43 @@ def _table(part: Sequence[Row], comparison: Comparison, console: Console, curved
 def _parameters(result: SolverResult) -> str:
     chosen = assignments(result.best_parameters, " ")
     return f" {chosen}" if chosen else ""
+
+
+def _refusals(entries: Sequence[SolverResult]) -> list[str]:
+    """Return which solvers take no part and why, a line for each reason."""
+    refused = grouped((e for e in entries if e.refused), lambda e: clean(e.refusal))
+    names = {reason: [clean(e.solver) for e in group] for reason, group in refused.items()}
+    return [
+        f"{listed(solvers, len(solvers))} take{'s' * (len(solvers) == 1)} no part: {reason}"
+        for reason, solvers in names.items()
+    ]
+
+
+def _failures(row: Row) -> list[str]:
+    """Return the failed runs of a solver, a line for each reason."""
+    lines = []
+    for reason, seeds in row.summary.reasons.items():
+        names = ("seed " if len(seeds) == 1 else "seeds ") + ", ".join(map(str, seeds))
+        which = "all seeds" if 1 < len(seeds) == len(row.result.finished) else names
+        lines.append(f"{clean(row.result.solver)}: {clean(reason)} ({which})")
+    return lines + _failures_not_chosen(row.result)
+
+
+def _failures_not_chosen(entry: SolverResult) -> list[str]:
+    """Return the failed runs of trials that tuning did not choose, a line for each status."""
+    by_status: dict[str, list[Run]] = {}
+    for trial in entry.trials:
+        for record in trial.records if trial.tuned != entry.best_parameters else ():
+            ending = record.stop.status
+            if record.failed or (ending is RunStatus.REFUSED and not entry.refused):
+                by_status.setdefault(ending.value, []).append(record)
+    lines: list[str] = []
+    for status, records in by_status.items():
+        values = dict.fromkeys(
+            assignments({n: v}) for r in records for n, v in r.solver.tuned.items()
+        )
+        lines.append(
+            f"{clean(entry.solver)}, not chosen {' '.join(values)}: {status}: "
+            f"{clean(records[0].stop.reason)} ({plural(len(records), 'run')})"
+        )
+    return lines

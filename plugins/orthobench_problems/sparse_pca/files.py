@@ -25,7 +25,7 @@ NAMED = 5
 
 @dataclass(frozen=True)
 class NpySparse(SparsePCA):
-    """Your own matrix in a .npy file, with samples in rows as for `npy-pca`.
+    """Your own matrix in a .npy file, with samples in rows as for `npy-stochastic-pca`.
 
     Its transpose is the family's A, features by samples. It is read into memory as a whole, split
     at random where a test part is asked for, and scaled by the training part. Features that do

@@ -9,7 +9,7 @@ import numpy as np
 
 from orthobench.contract import Array, Instance, parameter
 from orthobench.families.stiefel import Stiefel, StiefelOracle, instance
-from orthobench.tools.scalars import inner
+from orthobench.tools.arrays import inner
 
 
 class AssignmentOracle(StiefelOracle):

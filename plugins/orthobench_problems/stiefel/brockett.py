@@ -9,8 +9,8 @@ import numpy as np
 
 from orthobench.contract import Array, Instance, parameter, random_point, rows_of
 from orthobench.families.stiefel import Stiefel, StiefelOracle, instance
+from orthobench.tools.arrays import inner
 from orthobench.tools.flops import gemm
-from orthobench.tools.scalars import inner
 from orthobench_problems.stiefel.sizes import check_columns
 
 

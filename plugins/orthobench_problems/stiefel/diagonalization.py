@@ -17,7 +17,7 @@ from orthobench.contract import (
     rows_of,
 )
 from orthobench.families.stiefel import FiniteSumOracle, Stiefel, StiefelOracle, instance
-from orthobench.tools.scalars import inner
+from orthobench.tools.arrays import inner
 
 SWEEPS = 60
 """Most sweeps of Jacobi rotations, which take about six."""

@@ -9,7 +9,7 @@ import numpy as np
 
 from orthobench.contract import Array, DataError, Instance, is_plain, namespace, parameter
 from orthobench.families.stiefel import Stiefel, StiefelOracle, instance
-from orthobench.tools.scalars import inner
+from orthobench.tools.arrays import inner
 from orthobench_problems.stiefel.sizes import check_columns
 
 ITERATIONS = 1000

@@ -17,8 +17,8 @@ from orthobench.families.stiefel import (
     instance,
 )
 from orthobench.families.stiefel.stacks import sizes, transposed
+from orthobench.tools.arrays import inner
 from orthobench.tools.flops import gemm
-from orthobench.tools.scalars import inner
 from orthobench_problems.stiefel.sizes import check_columns
 
 

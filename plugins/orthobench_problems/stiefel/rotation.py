@@ -17,8 +17,8 @@ from orthobench.contract import (
     rows_of,
 )
 from orthobench.families.stiefel import FiniteSumOracle, Stiefel, StiefelOracle, instance
+from orthobench.tools.arrays import inner
 from orthobench.tools.flops import gemm
-from orthobench.tools.scalars import inner
 
 LARGER = 12.0
 """The factor of columns of outliers."""

@@ -40,7 +40,7 @@ class NpyPCA(StochasticPCA):
     block by block, and keeps min(rows of the part, d) times d numbers.
     """
 
-    name = "npy-pca"
+    name = "npy-stochastic-pca"
 
     path: str = parameter(help=PATH_HELP)
     k: int = parameter(1, help="dimension of the subspace", low=1)

@@ -25,7 +25,7 @@ Rows: TypeAlias = "NDArray[np.intp] | range"
 
 @dataclass(frozen=True)
 class NpyMoment(SymmetricTucker):
-    """The moments of your own samples, a matrix (samples, features) in files, as for `npy-pca`.
+    """The moments of your own samples, a matrix (samples, features) in files.
 
     Samples are rows: save ``X.T`` of the paper's X (n, p). They are centred over
     all rows, so that the moments are those about the mean (``centre=false``: about the origin).

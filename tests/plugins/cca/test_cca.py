@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import orthobench_cca
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -11,8 +12,9 @@ from orthobench_cca.alternating import AlternatingLeastSquares
 from orthobench_cca.app_grad import AppGrad
 from orthobench_cca.covariances import normalized, whitening
 from orthobench_cca.exact import Exact
-from orthobench_cca.problems import DigitHalves, PlantedCorrelations
+from orthobench_cca.problems import DigitHalves, NpyCCA, PlantedCorrelations
 from scipy.linalg import eigh
+from scipy.sparse import csc_array, csr_matrix
 
 import orthobench as ob
 from orthobench.contract.problem import Solution
@@ -235,3 +237,51 @@ def test_the_maker_is_an_attribute_of_orthobench_by_its_entry_point():
     assert "pca" not in dir(ob)
     with pytest.raises(AttributeError, match="no attribute 'pca'"):
         _ = ob.pca
+
+
+@pytest.mark.parametrize("form", [csr_matrix, csc_array, pd.DataFrame, np.ndarray.tolist])
+def test_pairs_may_be_sparse_or_tables(form):
+    X, Y, _ = planted()
+    X[np.abs(X) < 0.5] = 0.0
+    given, dense = (ob.cca(x, Y, k=2, ridge=0.1) for x in (form(X), X))
+    np.testing.assert_array_equal(given.oracle.pairs, dense.oracle.pairs)
+    np.testing.assert_array_equal(given.measure.correlations, dense.measure.correlations)
+
+
+def files(folder):
+    X, Y, _ = planted()
+    np.save(folder / "x.npy", X)
+    np.save(folder / "y.npy", Y)
+    np.savez(folder / "both.npz", X=X, Y=Y)
+    return ob.cca(X, Y, k=2, ridge=0.1)
+
+
+def test_pairs_come_from_two_files_or_one(tmp_path):
+    expected = files(tmp_path)
+    two = {"path_x": str(tmp_path / "x.npy"), "path_y": str(tmp_path / "y.npy")}
+    problems = [NpyCCA(**two, k=2, ridge=0.1), NpyCCA(str(tmp_path / "both.npz"), k=2, ridge=0.1)]
+    first, second = (problem.build(np.random.default_rng(0)) for problem in problems)
+    np.testing.assert_array_equal(first.oracle.pairs, second.oracle.pairs)
+    np.testing.assert_allclose(first.measure.correlations, expected.measure.correlations)
+    before = problems[0].checksum()
+    np.save(tmp_path / "y.npy", np.eye(7))
+    assert problems[0].checksum() != before
+    with pytest.raises(DataError, match="X has 60 rows and Y 7"):
+        problems[0].build(np.random.default_rng(0))
+
+
+@pytest.mark.parametrize(
+    ("names", "said"),
+    [
+        (("none.npy", "y.npy"), "there is no file .*none.npy"),
+        (("x.npy", None), "x.npy is no .npz file with X and Y"),
+        (("x.npy", "both.npz"), "hold no two matrices"),
+        (("text.npy", "y.npy"), "text.npy cannot be read"),
+    ],
+)
+def test_files_that_hold_no_pairs_are_named(tmp_path, names, said):
+    files(tmp_path)
+    (tmp_path / "text.npy").write_text("1,2")
+    problem = NpyCCA(*(name and str(tmp_path / name) for name in names))
+    with pytest.raises(DataError, match=said):
+        problem.build(np.random.default_rng(0))

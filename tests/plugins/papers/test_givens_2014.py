@@ -185,7 +185,7 @@ class TestQuick:
 
     def test_no_claim_is_red(self, runs):
         red = [
-            f"{one.claim.name}: {one.found.verdict.value}, {one.found.value} {one.error}"
+            (one.claim.name, one.measurement, one.error)
             for one in check(GIVENS_2014.claims, runs)
             if one.red
         ]

@@ -120,7 +120,7 @@ FAST = (
 def test_identities_are_as_published(tmp_path):
     for name, one in found(FAST, tmp_path).items():
         assert not one.error, (name, one.error)
-        assert one.found.verdict is one.claim.known, (name, one.found)
+        assert one.measurement.verdict is one.claim.known, (name, one.measurement)
 
 
 class TestBreaks:
@@ -183,7 +183,7 @@ class TestBreaks:
 def test_no_claim_is_red(tmp_path, first_seed):
     names = [c.name for c in TUCKER_2022.claims]
     for name, one in found(names, tmp_path, first_seed=first_seed).items():
-        assert not one.red, (name, one.found, one.error)
+        assert not one.red, (name, one.measurement, one.error)
 
 
 def at_the_papers_size(folder, suite, seeds):

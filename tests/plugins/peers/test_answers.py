@@ -7,7 +7,7 @@ import orthobench as ob
 from orthobench.families.symmetric_tensors import composed
 from orthobench.harness.stopping import Budget
 from orthobench.registry.plugins import catalogue
-from orthobench.tools import distributions
+from orthobench.tools import environment
 from orthobench.tools.geometry import drift, random_point, subspace_error
 
 PCA = (
@@ -23,7 +23,7 @@ DESCENT = tuple(f"pymanopt-{method}" for method in METHODS)
 def _there(request):
     name = request.getfixturevalue("name") if "name" in request.fixturenames else ""
     packages = catalogue().solver(name, {}).packages if name else ()
-    if None in map(distributions.version, packages):
+    if None in map(environment.version, packages):
         pytest.skip(f"{name}: a library is missing")
 
 
@@ -111,7 +111,7 @@ def test_a_peer_of_one_library_refuses_the_others():
 
 @pytest.mark.parametrize("name", ["tensorly-hosvd", "tensorly-tucker"])
 def test_tensorly_finds_the_same_with_torch(name):
-    if distributions.version("torch") is None:
+    if environment.version("torch") is None:
         pytest.skip("torch is missing")
     instance = ob.symmetric_tucker(samples=samples(d=6).T, order=3, rank=2)
     numpy, torch = (

@@ -11,7 +11,7 @@ from orthobench import api
 from orthobench.harness.cell import Cell, execute, instance_of
 from orthobench.harness.stopping import Budget, RunStatus
 from orthobench.registry.plugins import catalogue
-from orthobench.tools import distributions
+from orthobench.tools import environment
 from orthobench.tools.geometry import random_point
 
 PCA = ("digits", {"k": 3})
@@ -62,7 +62,7 @@ EXTRAS = (
 
 def installed(name):
     solver = catalogue().solver(name, {})
-    return all(distributions.version(package) for package in solver.packages)
+    return all(environment.version(package) for package in solver.packages)
 
 
 def cases():
@@ -143,7 +143,7 @@ def test_equal_seeds_give_equal_bits_and_feasible_points(name, problem, steps):
 
 @every_peer
 def test_without_its_library_it_refuses_and_says_what_to_install(name, problem, steps, monkeypatch):
-    known = distributions.version
+    known = environment.version
     solver, recipe = catalogue().solver(name, {}), catalogue().problem(*problem)
     assert solver.refuses(recipe) is None
     monkeypatch.setattr(
@@ -191,7 +191,7 @@ def test_without_the_extra_the_rest_of_a_suite_runs(tmp_path, monkeypatch):
     def version(name):
         return None if name in EXTRAS else known(name)
 
-    known = distributions.version
+    known = environment.version
     monkeypatch.setattr("orthobench.contract.solver.version", version)
     monkeypatch.setattr("orthobench.harness.suite.version", version)
     store = tmp_path / "results.sqlite"

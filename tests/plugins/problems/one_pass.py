@@ -17,7 +17,7 @@ from orthobench.contract.solver import Solver, State
 from orthobench.harness.identity import Streams
 from orthobench.harness.run import run
 from orthobench.harness.stopping import Budget
-from orthobench.tools.threads import limited
+from orthobench.tools.environment import limited
 
 
 @dataclass(kw_only=True)
@@ -53,6 +53,6 @@ if __name__ == "__main__":
     before = peak()
     with limited(1):
         instance = problem.build(np.random.default_rng(0))
-        outcome = run(instance, Adder(), Budget(), Streams.of("npy-pca", "adder", 0))
+        outcome = run(instance, Adder(), Budget(), Streams.of("npy-stochastic-pca", "adder", 0))
     figures = (outcome.stop.status.value, outcome.work.samples, before, peak())
     sys.stdout.write(" ".join(map(str, figures)))

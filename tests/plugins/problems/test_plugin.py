@@ -43,7 +43,7 @@ def test_the_names_are_the_pinned_ones():
         "missing-entries",
         "digits",
         "mnist",
-        "npy-pca",
+        "npy-stochastic-pca",
         "prostate",
         "planted-sparse",
         "digits-sparse",

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from matplotlib.figure import Figure
 
-from orthobench.report.figures.axes import label_ticks, room, scale
+from orthobench.report.figures.axes import label_ticks, scale
 
 
 def axis(width=4.0, height=3.0):
@@ -61,18 +61,3 @@ def test_given_ticks_keep_only_labels_that_have_room():
     assert ax.get_xticks().tolist() == ticks
     labels = [t.get_text() for t in ax.get_xticklabels()]
     assert labels == ["10,000", "30,000", "", "100,000", ""]
-
-
-@pytest.mark.parametrize("names", [(), ("a-long-name-of-a-solver",) * 5])
-def test_the_room_computed_is_that_which_matplotlib_needs(names):
-    ax = Figure(figsize=(6, 5)).add_axes((0.3, 0.3, 0.5, 0.5))
-    scale(ax, "x", [np.array([1e-3, 1e4])], log=not names)
-    scale(ax, "y", [np.array([0.02, 0.3])])
-    ax.set(xlabel="time", ylabel="a label\nof two lines", title="title")
-    if names:
-        ax.set_xlim(-0.5, 4.5)
-        ax.set_xticks(range(5), names, rotation=30, ha="right", rotation_mode="anchor")
-    box, tight = ax.get_window_extent(), ax.get_tightbbox()
-    pixels = (box.x0 - tight.x0, box.y0 - tight.y0, tight.x1 - box.x1, tight.y1 - box.y1)
-    for computed, needed in zip(room(ax), np.array(pixels) / ax.figure.dpi, strict=True):
-        assert needed - 0.03 <= computed <= needed + 0.12

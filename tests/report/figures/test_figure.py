@@ -1,14 +1,20 @@
 """Sheets: what stands where, that nothing overlaps, how wide and how small it is."""
 
-from itertools import combinations
+from itertools import combinations, pairwise
 
 import numpy as np
 import pytest
 from matplotlib.text import Text
 
 from orthobench.contract.panel import Axis, Panel, Plot, Series
-from orthobench.report.figures.figure import draw_figure, sheet_panels
-from orthobench.report.figures.layouts import LAYOUTS, ONE_COLUMN, SCREEN, TWO_COLUMN
+from orthobench.report.figures.figure import (
+    LAYOUTS,
+    ONE_COLUMN,
+    SCREEN,
+    TWO_COLUMN,
+    draw_figure,
+    sheet_panels,
+)
 from orthobench.report.plots.convergence import convergence
 from orthobench.report.style import solver_styles
 from orthobench.results.tuning import choose
@@ -37,12 +43,11 @@ def sheet(one, layout=SCREEN):
 
 
 def boxes(fig, layout):
-    """Where all texts above, axes with their labels, and the legend are, in pixels."""
+    """Where all texts above and axes with their labels and names are, in pixels."""
     with layout.applied():
         fig.canvas.draw()
         found = [text.get_window_extent() for text in fig.texts]
-        found += [ax.get_tightbbox() for ax in fig.axes]
-        return found + [legend.get_window_extent() for legend in fig.legends]
+        return found + [ax.get_tightbbox() for ax in fig.axes]
 
 
 CASES = [
@@ -124,25 +129,54 @@ def test_work_and_time_stand_on_one_scale_with_one_label(runs):
     assert (left.get_xlabel(), right.get_xlabel()) == ("samples", "time (s), clock + reading")
 
 
-class TestLegend:
-    def test_has_solvers_by_name_then_references(self):
+class TestNames:
+    def names(self, ax):
+        return [text for text in ax.texts if text.get_position()[0] > 1]
+
+    def test_stand_in_the_order_of_the_ends_of_lines_and_do_not_overlap(self):
         x = np.arange(1.0, 9)
-        lines = [Series(s or "bound", x, x, solver=s) for s in ("", "b", "a")]
-        fig = sheet(plot([Panel(Axis("x", "x"), Axis("y", "y"), tuple(lines))] * 2))
-        assert [t.get_text() for t in fig.legends[0].get_texts()] == ["a", "b", "bound"]
+        levels = {"c": 1.02, "a": 1.0, "d": 50.0, "b": 1.01, "bound": 0.9}
+        lines = [Series(s, x, y / x, solver=s * (s != "bound")) for s, y in levels.items()]
+        fig = sheet(plot([Panel(Axis("x", "x"), Axis("y", "y"), tuple(lines))]))
+        found = self.names(fig.axes[0])
+        assert [t.get_text() for t in found] == ["bound", "a", "b", "c", "d"]
+        boxes = [Text.get_window_extent(text) for text in found]  # without its leader
+        assert all(a.y1 <= b.y0 + 1 for a, b in pairwise(boxes))
 
-    def test_shows_names_as_they_are(self):
-        fig = sheet(plot([toy(("_c", "a_b$c^$"))]))
-        texts = fig.legends[0].get_texts()
-        assert [t._preprocess_math(t.get_text())[0] for t in texts] == [" _c", "a_b$c^$"]
-        assert not any(t._preprocess_math(t.get_text())[1] for t in texts)
+    @pytest.mark.parametrize(("style", "named"), [("screen", [2, 2]), ("two-column", [2, 2])])
+    def test_stand_beside_each_panel_that_stays_as_wide_as_high(self, style, named):
+        fig = sheet(plot([toy(), toy()]), LAYOUTS[style])
+        assert [len(self.names(ax)) for ax in fig.axes] == named
+        wide = sheet(plot([toy(("a", "a-long-name-of-a-solver"))] * 3), LAYOUTS[style])
+        assert [len(self.names(ax)) for ax in wide.axes] == [0, 0, 2]
 
-    def test_is_left_out_where_the_axis_names_all(self):
-        x = Axis("solver", "", log=False, categories=("a", "b"))
-        points = [Series(s, np.array([i]), np.ones(1), solver=s) for i, s in enumerate("ab")]
-        ranks = Panel(x, Axis("rank", "mean rank", log=False), tuple(points))
-        assert not sheet(plot([ranks])).legends
-        assert sheet(plot([toy()])).legends
+    def test_make_panels_as_high_as_they_need(self):
+        many = [f"solver-{i:02}" for i in range(40)]
+        found = self.names(sheet(plot([toy(many)])).axes[0])
+        boxes = [Text.get_window_extent(text) for text in found]  # without its leader
+        assert all(a.y1 <= b.y0 + 1 for a, b in pairwise(boxes))
+
+    def test_are_shown_as_they_are(self):
+        found = self.names(sheet(plot([toy(("_c", "a_b$c^$"))])).axes[0])
+        assert sorted(t.get_text() for t in found) == ["_c", "a_b$c^$"]
+        assert not any(t.get_parse_math() for t in found)
+
+    def test_of_what_has_no_point_have_no_leader(self):
+        nothing = Series("b", np.ones(2), np.full(2, np.inf), solver="b")
+        one = Panel(Axis("x", "x"), Axis("y", "y"), (*toy(("a",)).series, nothing))
+        found = {t.get_text(): t.arrow_patch for t in self.names(sheet(plot([one])).axes[0])}
+        assert found["a"] is not None
+        assert found["b"] is None
+
+
+def test_bands_of_some_are_named():
+    x = np.geomspace(1, 9, 5)
+    lines = tuple(Series(s, x, 1 / x, 0.5 / x, 2 / x, solver=s) for s in "abcd")
+    one = plot([Panel(Axis("x", "x"), Axis("y", "y"), lines)])
+    fig = draw_figure(one, solver_styles("abcd"), banded=["a", "c"])
+    assert len(fig.axes[0].collections) == 2
+    assert fig.texts[-1].get_text() == "bands of a and c alone"
+    assert len(draw_figure(one, solver_styles("abcd")).axes[0].collections) == 4
 
 
 def test_a_plot_without_a_sheet_shows_its_first_panel():

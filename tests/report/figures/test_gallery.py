@@ -14,8 +14,8 @@ import orthobench as ob
 from orthobench.cli.main import main
 from orthobench.contract.exhibits import Image
 from orthobench.registry.suite_file import from_table
+from orthobench.report.figures.figure import LAYOUTS
 from orthobench.report.figures.gallery import draw_gallery, pages
-from orthobench.report.figures.layouts import LAYOUTS
 from orthobench.report.figures.save import RUN_KINDS, save_figures
 from orthobench.report.plots.exhibits import SIDE, colour_limits, exhibitions, reduced, typical_seed
 from orthobench.results.tuning import choose
@@ -263,7 +263,7 @@ class TestEndToEnd:
 
     @pytest.mark.wide
     def test_the_command_line_prints_their_paths(self, suite, tmp_path, monkeypatch):
-        monkeypatch.setattr("orthobench.cli.adhoc.requested_suite", lambda *_, **__: suite)
+        monkeypatch.setattr("orthobench.registry.adhoc.requested_suite", lambda *_, **__: suite)
         words = ["run", "toys", "-q", "--store", str(tmp_path / "s.sqlite")]
         result = CliRunner().invoke(main, [*words, "--executor", "inline"])
         assert result.exit_code == 1  # power fault=nan has failed

@@ -4,7 +4,7 @@ import matplotlib as mpl
 import pytest
 
 from orthobench.errors import UsageError
-from orthobench.report.figures.layouts import LAYOUTS, ONE_COLUMN, SCREEN, TWO_COLUMN, layout_of
+from orthobench.report.figures.figure import LAYOUTS, ONE_COLUMN, SCREEN, TWO_COLUMN, layout_of
 
 
 def test_papers_have_the_widths_of_columns_and_legible_letters():

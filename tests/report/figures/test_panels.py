@@ -68,12 +68,12 @@ class TestLines:
         assert lines(drawn(panel(stepped=True)))["a"].get_drawstyle() == "steps-post"
         assert lines(drawn(panel()))["a"].get_drawstyle() == "default"
 
-    def test_long_ones_have_few_markers_and_not_at_the_same_places(self):
+    def test_long_ones_and_steps_have_a_marker_at_their_end(self):
         x = np.geomspace(1, 1e4, 200)
         many = [Series(s, x, 1 / x, solver=s) for s in "abc"]
-        marks = [line.get_markevery() for line in lines(drawn(panel(*many))).values()]
-        assert all(len(m) <= 7 and m[-1] == 199 for m in marks)
-        assert len({m[1] for m in marks}) == 3
+        assert all(line.get_markevery() == [199] for line in lines(drawn(panel(*many))).values())
+        assert lines(drawn(panel(stepped=True)))["a"].get_markevery() == [7]
+        assert lines(drawn(panel()))["a"].get_markevery() == list(range(8))
 
     def test_a_panel_without_any_is_an_empty_axis(self):
         for axis in (Axis("t", "t"), Axis("t", "t", log=False)):
@@ -194,6 +194,15 @@ class TestFloor:
         assert 0 < zero[0] < min(other)
         assert ax.get_ylim()[0] < zero[0]
         assert [t.get_text() for t in ax.texts] == ["0, or below 10⁻¹⁶"]
+
+    def test_no_line_leads_to_it(self):
+        y = np.where(X < 20, 1 / X, 0.0)
+        ax = drawn(panel(series(y=y)))
+        above, below = [line.get_ydata() for line in ax.lines if len(line.get_xdata()) == len(X)]
+        np.testing.assert_array_equal(above, np.where(y > 0, y, math.nan))
+        np.testing.assert_array_equal(np.isfinite(below), y == 0)
+        banded = drawn(panel(series(low=y, high=2 / X)))
+        assert len(banded.collections) == 2
 
     def test_there_is_none_where_nothing_is_zero_or_y_is_linear(self):
         assert not drawn(panel()).texts

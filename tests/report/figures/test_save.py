@@ -15,7 +15,7 @@ from records import altered
 
 from orthobench.contract.panel import Axis, Panel, Plot, Series
 from orthobench.errors import UsageError
-from orthobench.report.figures.layouts import LAYOUTS
+from orthobench.report.figures.figure import LAYOUTS
 from orthobench.report.figures.save import (
     FORMATS,
     RUN_KINDS,

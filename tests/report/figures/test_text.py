@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from matplotlib.cbook import is_math_text
 
 from orthobench.report.figures.text import balanced, fitted, legend_text, plain, power, width
-from orthobench.report.formatting import clean
+from orthobench.tools.formatting import clean
 
 WORDS = st.text(st.characters(codec="ascii", categories=("L", "N", "P")), min_size=1, max_size=30)
 

@@ -16,8 +16,7 @@ from orthobench.errors import StoreError, UsageError
 from orthobench.harness.cell import execute
 from orthobench.registry.suite_file import from_table
 from orthobench.report.live import watch as module
-from orthobench.report.live.progress import chosen_to_come
-from orthobench.report.live.watch import AT_LEAST, Watched, watch
+from orthobench.report.live.watch import AT_LEAST, Watched, chosen_to_come, watch
 from orthobench.results.store import Store
 from orthobench.tools import files
 

@@ -235,10 +235,35 @@ def test_names_at_the_ends_of_lines_do_not_overlap(shown):
 
 
 @pytest.mark.wide
+def test_every_point_has_its_name_on_a_narrow_screen(opened, runs, made, tmp_path):
+    names = [f"a-long-name-of-solver-{i}" for i in range(13)]
+    records = [r for i, s in enumerate(names) for r in runs(s, 1.0 + 0.01 * i, seeds=2)]
+    watched = opened(write_page(made(records), tmp_path), width=390)
+    figure = watched.page.locator("figure[data-kind=pareto]")
+    figure.locator("svg.chart").wait_for(state="attached")
+    assert figure.locator(".label").count() == len(names)
+    assert figure.locator(".label.crowded").count() == 0
+    assert watched.troubles == []
+
+
+@pytest.mark.wide
+def test_no_share_is_below_zero(opened, runs, made, tmp_path):
+    records = [r for s in "ab" for r in runs(s, 1.0, seeds=2, failed=2)]
+    watched = opened(write_page(made(records), tmp_path))
+    watched.page.locator("#across").evaluate("details => { details.open = true }")
+    for kind in ("profile", "ecdf"):
+        figure = watched.page.locator(f"figure[data-kind={kind}]")
+        figure.scroll_into_view_if_needed()
+        figure.locator(".y-tick").first.wait_for(state="attached")
+        ticks = [float(t) for t in figure.locator(".y-tick").all_text_contents()]
+        assert min(ticks) == 0
+
+
+@pytest.mark.wide
 def test_names_of_points_that_have_no_room_show_when_they_are_in_front(
     opened, runs, made, tmp_path
 ):
-    records = [r for i in range(40) for r in runs(f"solver {i}", 1.0 + 1e-9 * i, seeds=2)]
+    records = [r for i in range(99) for r in runs(f"a-solver {i}", 1.0 + 1e-9 * i, seeds=2)]
     watched = opened(write_page(made(records), tmp_path))
     figure = watched.page.locator("figure[data-kind=pareto]")
     figure.locator("svg.chart").wait_for(state="attached")

@@ -72,19 +72,14 @@ def test_zeros_are_at_the_floor_and_do_not_squeeze_the_rest():
     lines = drawn(a=np.where(X < 1e4, FALLING, 0.0), b=np.where(X < 1e4, 0.3, 2e-4))
     assert lines.line("a", 8) == "▇▅▃▁▁▁▁▁"
     assert lines.line("b", 8) == "███▂▂▂▂▂"
-    assert "▁ 0 to █ 0.316," in lines.note()
 
 
-def test_values_below_zero_have_linear_heights_and_the_note_says_so():
+def test_values_below_zero_have_linear_heights():
     falling = -np.log10(X)
     lines = drawn(a=falling, b=np.full(801, -8.0), c=np.full(801, math.inf))
     assert lines.line("a", 8) == BLOCKS[::-1]
     assert lines.line("b", 8) == "▁▁▁▁▁▁▁▁"
     assert lines.line("c", 8) == "✗       "
-    assert lines.note() == (
-        "curve: median gap, ▁ -8 to █ 0, over 1 to 100,000,000 samples; "
-        "heights linear, lengths logarithmic, the same in every row"
-    )
 
 
 def test_runs_below_zero_are_no_flat_line(runs):
@@ -94,21 +89,6 @@ def test_runs_below_zero_are_no_flat_line(runs):
     rising = lines.line("b", 40)
     assert (rising[0], rising[-1]) == ("▁", "█")
     assert list(rising) == sorted(rising)
-
-
-def test_the_note_says_what_is_shown_and_the_ends_of_the_scales():
-    assert drawn(a=1 / X).note() == (
-        "curve: median gap, ▁ 1.00e-8 to █ 1, over 1 to 100,000,000 samples; log scales, "
-        "the same in every row"
-    )
-
-
-@pytest.mark.parametrize("key", ["samples", "steps", "flops", "seconds"])
-def test_the_note_is_ascii_where_the_console_is_whatever_the_axis(key):
-    lines = drawn(a=1 / X)
-    lines = replace(lines, x=(1e-5, 10), panel=replace(lines.panel, x=Axis(key, key)))
-    assert lines.note(ascii_only=True).isascii()
-    assert "10" in lines.note()
 
 
 positive = st.floats(1e-12, 1e12)

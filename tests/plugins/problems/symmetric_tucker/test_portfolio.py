@@ -12,11 +12,11 @@ from orthobench_problems.symmetric_tucker import Portfolio, portfolio
 from orthobench_problems.symmetric_tucker.allocation import Utility, performance
 from orthobench_problems.symmetric_tucker.returns import read_returns
 
-from orthobench.cli.adhoc import requested_suite
 from orthobench.contract.problem import Solution
 from orthobench.errors import DataError, UsageError
 from orthobench.families.symmetric_tucker import ComponentSolution
 from orthobench.families.symmetric_tucker.sample_moments import gradient, partial_core
+from orthobench.registry.adhoc import requested_suite
 from orthobench.registry.plugins import catalogue
 from orthobench.registry.suite_file import load
 from orthobench.tools import datasets

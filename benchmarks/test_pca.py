@@ -1,0 +1,135 @@
+"""Principal components: our clock against the plain call that users make, and all of `ob.solve`.
+
+CPU seconds of one thread on both sides, our clock included, so that a busy machine matters little.
+Plain calls are as their documentation advises for the shape. Sparse counts are those of
+``pbmc-facs-counts.npz`` in the folder that ORTHOBENCH_DATA names.
+"""
+
+from __future__ import annotations
+
+import os
+from functools import cache
+from pathlib import Path
+from time import process_time_ns
+
+import numpy as np
+import pytest
+from clock import spent
+from orthobench_pca.problems import log_normalized
+from scipy.linalg import eigh
+from scipy.sparse import load_npz
+from scipy.sparse.linalg import LinearOperator, svds
+from sklearn.decomposition import PCA
+from smoke import usually
+
+import orthobench as ob
+from orthobench.harness.execution import CLOCK
+from orthobench.tools.environment import limited
+
+SHAPES = usually(
+    [(72, 7129, 10), (200_000, 300, 10), (20_000, 2000, 10)],
+    smoke=[(20, 50, 3), (200, 30, 3), (120, 40, 3)],
+)
+SPARSE_K = usually(50, smoke=5)
+TURNS = usually(3, smoke=1)
+LAST = SHAPES[-1][:2]
+RATIO, RATIO_AT_LAST, WHOLE = usually((1.3, 1.1, 1.5), smoke=(1e9, 1e9, 1e9))
+COUNTS = Path(os.environ.get("ORTHOBENCH_DATA", "")) / "pbmc-facs-counts.npz"
+
+
+@cache
+def dense(rows, d):
+    rng = np.random.default_rng(0)
+    return rng.standard_normal((rows, d)) * np.arange(1.0, d + 1) ** -0.5 + 1.0
+
+
+@cache
+def counts():
+    return log_normalized(load_npz(COUNTS))
+
+
+def gram(X, k):
+    """Return what a page on PCA by hand has: the smaller of covariance and Gram matrix."""
+    mean = X.mean(axis=0)
+    if len(X) >= X.shape[1]:
+        C = X.T @ X - len(X) * np.outer(mean, mean)
+        return eigh(C, subset_by_index=[len(C) - k, len(C) - 1])[1]
+    Z = X - mean
+    left = eigh(Z @ Z.T, subset_by_index=[len(Z) - k, len(Z) - 1])[1]
+    return np.linalg.qr(Z.T @ left)[0]
+
+
+def randomized(X, k):
+    """Return what our method does, on a centred copy."""
+    Z, rng = X - X.mean(axis=0), np.random.default_rng(0)
+    Q = np.linalg.qr(Z.T @ rng.standard_normal((len(Z), min(k + 10, *Z.shape))))[0]
+    for _ in range(4):
+        Q = np.linalg.qr(Z.T @ (Z @ Q))[0]
+    return Q @ np.linalg.svd(np.linalg.qr(Z @ Q, mode="r"))[2][:k].T
+
+
+def centred_operator(X):
+    """Return a sparse matrix less its means as scanpy has it."""
+    mean, ones = np.asarray(X.mean(axis=0)).ravel(), np.ones(X.shape[0])
+    return LinearOperator(
+        X.shape, dtype=X.dtype,
+        matvec=lambda v: X @ v - mean @ v, rmatvec=lambda u: X.T @ u - mean * (ones @ u),
+        matmat=lambda V: X @ V - mean @ V,
+        rmatmat=lambda U: X.T @ U - np.outer(mean, ones @ U),
+    )  # fmt: skip
+
+
+def arpack(X, k):
+    Z = centred_operator(X) if hasattr(X, "indptr") else X - X.mean(axis=0)
+    return svds(Z, k, return_singular_vectors="vh", random_state=0)
+
+
+PLAIN = {
+    "gram-pca": gram,
+    "sklearn-pca": lambda X, k: PCA(k, random_state=0).fit(X),
+    "scipy-svds": arpack,
+    "randomized-pca": randomized,
+}
+
+
+def compared(benchmark, beside, report, name, X, k, bound):
+    instance = ob.pca(X, k)
+    instance.measure(ob.Solution(np.eye(X.shape[1])[:, :k]))  # the reference, once an instance
+    fresh = ob.pca(X, k)
+    plain, clocks, wholes = [], [], []
+    token = CLOCK.set(process_time_ns)
+    try:
+        for _ in range(TURNS):
+            plain.append(spent(lambda: PLAIN[name](X, k))[0])
+            fresh = ob.pca(X, k)
+            whole, outcome = spent(lambda fresh=fresh: ob.solve(name, fresh))
+            wholes.append(whole)
+            clocks.append(outcome.trace[-1].seconds + outcome.trace[-1].readout_seconds)
+    finally:
+        CLOCK.reset(token)
+    benchmark.group = f"{name} {X.shape}"
+    benchmark.pedantic(ob.solve, args=(name, instance), rounds=1)
+    beside({"plain call": plain})
+    ratio = min(clocks) / min(plain)
+    met = "met" if ratio <= bound else "MISSED"
+    row = f"{min(plain):.3g}", f"{min(clocks):.3g}", f"{ratio:.2f}"
+    report(name, X.shape, k, *row, f"at most {bound:g} {met}", "-")
+    share = min(wholes) / min(clocks)
+    met = "met" if share <= WHOLE else "MISSED"
+    row = f"{min(clocks):.3g}", f"{min(wholes):.3g}", f"{share:.2f}"
+    report(f"ob.solve {name}", X.shape, k, *row, f"at most {WHOLE:g} {met}", "-")
+
+
+@pytest.mark.parametrize("name", PLAIN)
+@pytest.mark.parametrize(("rows", "d", "k"), SHAPES)
+def test_the_clock_is_the_users(benchmark, beside, report, name, rows, d, k):
+    bound = RATIO_AT_LAST if (rows, d) == LAST else RATIO
+    with limited(1):
+        compared(benchmark, beside, report, name, dense(rows, d), k, bound)
+
+
+@pytest.mark.skipif(not COUNTS.is_file(), reason="ORTHOBENCH_DATA has no pbmc-facs-counts.npz")
+@pytest.mark.parametrize("name", ["sklearn-pca", "scipy-svds"])
+def test_sparse_counts_stay_sparse(benchmark, beside, report, name):
+    with limited(1):
+        compared(benchmark, beside, report, name, counts(), SPARSE_K, RATIO)

@@ -1,0 +1,122 @@
+"""The command ``orthobench race``."""
+
+from __future__ import annotations
+
+import re
+import sys
+import textwrap
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from orthobench.cli.options import AS_JSON, QUIET, Installed, size
+from orthobench.cli.printing import FAILED, INTERRUPTED, print_json, say
+
+if TYPE_CHECKING:
+    from orthobench.racing.race import Race
+
+UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
+
+
+def seconds(text: str) -> float:
+    """Return the seconds of ``90``, ``30s``, ``2m`` or ``1h``."""
+    found = re.fullmatch(r"\s*(\d+(?:\.\d*)?|\.\d+)\s*(s|m|min|h|)\s*", text.lower())
+    value = float(found[1]) * UNITS[found[2]] if found else 0.0
+    if value <= 0:
+        raise click.BadParameter(f"{text!r} is no time; write it as 30s, 2m or 1h")
+    return value
+
+
+@click.command()
+@click.option(
+    "-p",
+    "--problem",
+    "problems",
+    multiple=True,
+    required=True,
+    type=Installed("problems"),
+    metavar="SPEC",
+    help='A problem: "NAME key=value ...". Repeatable: each has its share of the time.',
+)
+@click.option(
+    "--within",
+    type=seconds,
+    default="2m",
+    show_default=True,
+    metavar="TIME",
+    help="The time that it may take in all, as 30s, 2m or 1h.",
+)
+@click.option(
+    "--tolerance",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    default=0.01,
+    show_default=True,
+    help="Part of the gap from the start to the best value that is good enough.",
+)
+@click.option(
+    "--cost",
+    type=click.Choice(("seconds", "samples", "flops", "memory")),
+    default="seconds",
+    show_default=True,
+    help="What is to be least.",
+)
+@click.option(
+    "--memory",
+    type=size,
+    metavar="SIZE",
+    help="The most memory of a process, as 2GB; a solver that needs more fails.",
+)
+@click.option(
+    "-s",
+    "--solver",
+    "solvers",
+    multiple=True,
+    type=Installed("solvers"),
+    metavar="SPEC",
+    help="Who races, instead of all that can. Repeatable.",
+)
+@click.option(
+    "--store",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="SQLite file for the runs.  [default: a folder in orthobench-results]",
+)
+@QUIET
+@AS_JSON
+def race(problems: tuple[str, ...], within: float, tolerance: float, cost: str,
+         memory: int | None, solvers: tuple[str, ...], store: Path | None, quiet: bool,
+         as_json: bool) -> None:  # fmt: skip
+    """Find the cheapest solver that is good enough on your problem, in the time that you give it.
+
+    All solvers that can take it race. Those that are not there in a few times the time of the
+    leader are dropped, and the best run on fresh seeds until it is shown which to use. The same
+    command goes on where a race was interrupted.
+    """
+    from orthobench.racing.race import races
+
+    tell = None if quiet or as_json else lambda line: say(line, err=True)
+    found = races(problems, within, tolerance, cost, solvers=solvers, memory=memory, store=store,
+                  tell=tell)  # fmt: skip
+    facts = [one.facts() for one in found]
+    if as_json:
+        print_json(facts[0] if len(problems) == 1 else {"races": facts})
+    else:
+        for one in found:
+            _print(one, many=len(problems) > 1)
+    if found[-1].interrupted:
+        sys.exit(INTERRUPTED)
+    sys.exit(0 if all(one.winner for one in found) else FAILED)
+
+
+def _print(one: Race, many: bool) -> None:
+    from orthobench.racing import wording
+
+    say()
+    for line in wording.lines(one.table, one.cost):
+        say(line)
+    for why, names in one.lacking.items():
+        say("\n".join(textwrap.wrap(f"not raced: {', '.join(names)} ({why})", 80)))
+    title = f"{one.problem}: " if many else ""
+    say("\n" + "\n".join(textwrap.wrap(title + one.sentence, 80)))
+    say(f"\n{one.code}\n" if one.code else "")
+    say(f"{one.seconds:.1f} s; the runs are in {one.results.path}")

@@ -1,0 +1,279 @@
+"""The environment of a side: its own project, on top of the packages of this environment.
+
+So BASE and HEAD run on the same NumPy and differ in nothing but the project. With fresh
+dependencies, each has its own instead, as its project requires them. Environments of revisions and
+wheels are kept for the next comparison. Each is built beside its place and renamed when it is
+complete; one that was changed since is built anew.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import shutil
+import site
+import subprocess
+import sys
+import sysconfig
+import time
+import tomllib
+import venv
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import replace
+from importlib import metadata, util
+from pathlib import Path
+from tempfile import TemporaryDirectory, mkdtemp
+
+from orthobench.compare.comparison import Options
+from orthobench.compare.process import SideError, SideProcess
+from orthobench.compare.sides import PROJECT, Seal, Side, checked_out, resolve
+from orthobench.errors import UsageError
+from orthobench.tools.environment import version
+from orthobench.tools.files import make_folder
+
+MOST = 2 * 10**9  # bytes that kept environments may take, but for those used within the last day
+
+
+@contextmanager
+def sides(
+    base: str, head: str, folder: Path | None = None, *, fresh: bool = False,
+    here: Path | None = None, progress: Callable[[str], None] = lambda _: None,
+) -> Iterator[tuple[Side, Side]]:  # fmt: skip
+    """Give the two sides of a comparison, with the environments that they need.
+
+    Every text is looked up before anything is built. A built environment contains the side's
+    project alone, and takes everything else from the packages of this environment, so that both
+    sides have the same dependencies; its interpreter is asked whether it really imports what was
+    built. The user's checkout and environment stay as they are, and what is not kept of the built
+    environments is removed at the end.
+
+    BASE is complete and sealed before any code of HEAD is run, its build included.
+
+    Parameters
+    ----------
+    base, head : str
+        Each a git revision of the project around `here`, a project's folder (as it is, with
+        uncommitted changes), a wheel, an environment (its folder or interpreter) or a store.
+    folder : Path, optional
+        Where environments of revisions and wheels are kept and found again the next time.
+    fresh : bool
+        Whether each environment gets dependencies of its own, from the package index.
+    here : Path, optional
+        The current folder by default.
+    progress : callable
+        Called with what is being done.
+
+    Raises
+    ------
+    UsageError
+        Where a text means nothing, or an environment cannot be built, does not import its code or
+        has an orthobench that this one cannot be compared with.
+    StoreError
+        Where a database is no store.
+    ChangedError
+        Where the build of HEAD changed BASE.
+    """
+    here = here or Path.cwd()
+    found = [resolve("BASE", base, here), resolve("HEAD", head, here)]
+    kept = folder and _private(folder.absolute())
+    with ExitStack() as stack:
+        for i, side in enumerate(found):
+            if side.kind in ("revision", "folder", "wheel"):
+                # none lies beside the other, where its build could reach it by a relative path
+                scratch = stack.enter_context(TemporaryDirectory(prefix="orthobench-compare-"))
+                found[i] = _installed(side, Path(scratch).resolve(), kept, fresh, progress)
+        progress("checking what the sides import")
+        with ThreadPoolExecutor() as pool:
+            ready = list(pool.map(_checked, found))
+        yield ready[0], ready[1]
+
+
+def cache_folder() -> Path:
+    """Return the folder of kept environments in the user's cache, which may not exist yet."""
+    import platformdirs
+
+    return platformdirs.user_cache_path("orthobench") / "environments"
+
+
+def kept_environments(root: Path) -> dict[Path, int]:
+    """Return the environments that are kept in a folder with their bytes, the oldest use first."""
+    folders = sorted((seal.parent for seal in root.glob("*/seal.json")), key=os.path.getmtime)
+    return {one: sum(path.lstat().st_size for path in one.rglob("*")) for one in folders}
+
+
+def make_room(root: Path) -> None:
+    """Remove what broken-off builds left, and the oldest environments until the rest fits."""
+    kept = kept_environments(root)
+    excess = sum(kept.values()) - MOST
+    for folder in [*root.glob(".*/"), *kept]:
+        if (excess > 0 or folder not in kept) and folder.stat().st_mtime < time.time() - 86_400:
+            shutil.rmtree(folder, ignore_errors=True)
+            excess -= kept.get(folder, 0)
+
+
+def _private(folder: Path) -> Path:
+    """Make a folder of environments where there is none; refuse one that others can write to."""
+    if not folder.exists():
+        make_folder(folder, "environments", "name another folder with --environments").chmod(0o700)
+    found = folder.stat()
+    if os.name == "posix" and (found.st_uid != os.getuid() or found.st_mode & 0o022):
+        raise UsageError(f"others can write to {folder}, from where code that is compared is run: "
+                         "name a folder of your own with --environments")  # fmt: skip
+    return folder
+
+
+def _checked(side: Side) -> Side:
+    """Refuse an environment that would not run the side's code, or not all of it.
+
+    A gate that compares a version with itself, or with nothing, would always pass.
+    """
+    if side.python is None:
+        return side
+    try:
+        with SideProcess(side, Options(patience=120.0)) as process:
+            place = process.ask("check", distribution=side.distribution)["orthobench"]
+    except (SideError, OSError) as error:
+        raise UsageError(f"{side} cannot be compared: {error}") from None
+    return side if side.seal else replace(side, seal=Seal.of(Path(place)))
+
+
+def _installed(
+    side: Side, scratch: Path, kept: Path | None, fresh: bool, progress: Callable[[str], None]
+) -> Side:
+    """Return a side with its environment, which is built where it is not kept as it was built.
+
+    What was built as HEAD is kept apart, and never serves as BASE.
+    """
+    kept = scratch if kept is None or side.kind == "folder" else kept
+    folder = kept / f"{side.role.lower()}-{_key(side, fresh)}"
+    if not (ready := _intact(side, folder)):
+        part = Path(mkdtemp(prefix=".", dir=kept))
+        try:
+            name = _build(side, part / "env", scratch, fresh, progress)
+            state = {"distribution": name, "files": Seal.of(part / "env").files}
+            (part / "seal.json").write_text(json.dumps(state), encoding="utf-8")
+            shutil.rmtree(folder, ignore_errors=True)
+            part.rename(folder)
+        except OSError:  # another process may have been faster
+            if not _intact(side, folder):
+                raise
+        finally:
+            shutil.rmtree(part, ignore_errors=True)
+        with suppress(FileNotFoundError):  # another process writes machine code meanwhile
+            make_room(kept)
+        ready = _intact(side, folder)
+    os.utime(folder)
+    if ready is None:
+        raise UsageError(f"{folder} is changed by others: name another with --environments")
+    return ready
+
+
+def _intact(side: Side, folder: Path) -> Side | None:
+    """Return a side with a kept environment; None where there is none that is as it was built."""
+    try:
+        state = json.loads((folder / "seal.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    seal = Seal(folder / "env", {path: tuple(now) for path, now in state["files"].items()})
+    python = _python(folder / "env")
+    ready = replace(side, python=python, distribution=state["distribution"], seal=seal)
+    return None if seal.changed() else ready
+
+
+def _key(side: Side, fresh: bool) -> str:
+    """Return the name of an environment: a digest of what is installed in it."""
+    wheel = side.kind == "wheel"
+    what = hashlib.sha256(Path(side.detail).read_bytes()).hexdigest() if wheel else side.detail
+    facts = [what, side.project, fresh, sys.version, sys.base_prefix, shared_paths(),
+             metadata.version("orthobench")]  # fmt: skip
+    return hashlib.sha256(json.dumps(facts).encode()).hexdigest()[:24]
+
+
+def _build(
+    side: Side, env: Path, scratch: Path, fresh: bool, progress: Callable[[str], None]
+) -> str:
+    """Install a side's project in a new environment, and return the project's name."""
+    wheel = Path(side.detail)
+    if side.kind != "wheel":
+        progress(f"{side}: building its wheel")
+        with checked_out(side, scratch / "source") as source:
+            if not any((source / file).is_file() for file in PROJECT):
+                raise UsageError(f"{side} has no {PROJECT[0]} in {side.project}; call this in the "
+                                 "folder of a project that it has")  # fmt: skip
+            here = [] if fresh or not _can_be_built(source) else ["--no-build-isolation"]
+            _pip(side, "wheel", "--no-deps", *here, "-w", str(scratch / "wheel"), str(source))
+        wheel = next((scratch / "wheel").glob("*.whl"))
+    progress(f"{side}: making its environment")
+    venv.EnvBuilder(symlinks=os.name != "nt").create(env)
+    name = wheel.name.partition("-")[0]
+    what = _with_orthobench(name) if fresh else ["--no-deps", "--no-index"]
+    _pip(side, "--python", str(_python(env)), "install", str(wheel), *what)
+    if not fresh:
+        where = {"base": str(env), "platbase": str(env)}
+        shared = Path(sysconfig.get_path("purelib", "venv", where), "_orthobench_shared.pth")
+        shared.write_text("\n".join(shared_paths(name)), encoding="utf-8")
+    return name
+
+
+def _python(env: Path) -> Path:
+    return env / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
+
+
+def _can_be_built(source: Path) -> bool:
+    """Return whether all is installed here that the build of a project needs."""
+    file = source / PROJECT[0]
+    table = tomllib.loads(file.read_text(encoding="utf-8")) if file.is_file() else {}
+    needed = table.get("build-system", {}).get("requires", ["setuptools"])
+    return all(version(re.split(r"[^\w.-]", text)[0]) for text in needed)
+
+
+def _with_orthobench(name: str) -> list[str]:
+    """Return the requirement of orthobench beside a plugin: the version that compares."""
+    here = metadata.distribution("orthobench")
+    url = json.loads(here.read_text("direct_url.json") or "{}")
+    wanted = url["url"] if "dir_info" in url else f"orthobench=={here.version}"
+    return [] if name == "orthobench" else [wanted]
+
+
+def shared_paths(without: str = "") -> list[str]:
+    """Return the lines of a ``.pth`` file that adds the packages here to another environment.
+
+    Parameters
+    ----------
+    without : str
+        The project itself: the code of an editable installation of it is not the side's.
+    """
+    own = set()
+    if without and version(without):
+        own = {path.name for path in metadata.distribution(without).files or ()}
+    users = [site.getusersitepackages()] if site.ENABLE_USER_SITE else []
+    lines = []
+    for folder in filter(os.path.isdir, [*site.getsitepackages(), *users]):
+        lines.append(folder)
+        for file in sorted(Path(folder).glob("*.pth")):
+            text = "" if file.name in own else file.read_text(encoding="utf-8-sig")
+            lines += [
+                line if line.startswith("import") else str(Path(folder, line))
+                for line in filter(None, text.splitlines())
+            ]
+    return lines
+
+
+def _pip(side: Side, *words: str) -> None:
+    if util.find_spec("pip") is None:
+        raise UsageError("pip is not installed here; python -m ensurepip installs it")
+    options = ["--disable-pip-version-check", "--no-input", "--no-color"]
+    done = subprocess.run(
+        [sys.executable, "-I", "-m", "pip", *options, *words],
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", check=False,
+    )  # fmt: skip
+    if done.returncode:
+        last = [line for line in done.stdout.splitlines() if line.strip()][-12:]
+        said = "".join(f"    {line}\n" for line in last)
+        verb = "build" if words[0] == "wheel" else "install"
+        advice = "without a network, install here first what it needs"
+        raise UsageError(f"cannot {verb} {side}; pip said:\n{said}{advice}")

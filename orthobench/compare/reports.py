@@ -1,0 +1,227 @@
+"""A comparison for people and machines: a terminal, Markdown, JUnit XML and JSON."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from collections.abc import Iterator
+from dataclasses import asdict
+from typing import Any
+from xml.etree import ElementTree as ET
+
+import click
+
+from orthobench.compare.comparison import ASKED, Comparison, Question, Row
+from orthobench.compare.sides import Side
+from orthobench.stats.run_pairs import Change
+from orthobench.tools.collections import finite_or_none
+from orthobench.tools.formatting import clean, duration, plural
+
+SHOWN = {  # the answers that are listed, with their colour, and how many a terminal shows
+    Change.WORSE: ("Regressions", "red", 20),
+    Change.UNDECIDED: ("Undecided", "yellow", 5),
+    Change.BETTER: ("Improvements", "green", 20),
+    Change.NONE: ("Not compared", None, 5),
+}
+LIMIT = 60_000  # characters of Markdown; GitHub refuses comments of more than 65,536
+ROWS = (1000, 300, 100, 30, 10, 3, 0)  # of a table: the first of these that keeps the limit
+LONGEST = 300  # characters of one text in Markdown, before it is escaped; the rest is cut off
+# what XML 1.0 cannot contain
+FORBIDDEN = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+def lines(comparison: Comparison, every: bool = False, width: int = 80) -> Iterator[str]:
+    """Yield the verdict first, then for each question the cells that changed, worst first.
+
+    Parameters
+    ----------
+    comparison : Comparison
+    every : bool
+        Whether to list every cell, also those that did not change.
+    width : int
+        Columns of the terminal.
+    """
+    bad = comparison.empty or comparison.found(Change.WORSE)
+    yield click.style(comparison.verdict(), fg="red" if bad else "green", bold=True)
+    base, head = _side(comparison.base), _side(comparison.head)
+    yield from _wrapped(f"{base} -> {head}, suite {comparison.suite}", width)
+    for asked in Question:
+        yield f"\n{click.style(asked.value, bold=True)}  {ASKED[asked]}"
+        found = {change: comparison.found(change, asked) for change in Change}
+        counts = [f"{len(rows):,} {change.value}" for change, rows in found.items() if rows]
+        yield f"  {plural(sum(map(len, found.values())), 'cell')}: {', '.join(counts)}"
+        for change, rows in found.items():
+            _, colour, most = SHOWN.get(change, ("", None, 0))
+            listed = rows if every else rows[:most]
+            for row in listed:
+                first, *rest = _wrapped(f"{change.value}: {row.label}: {row.said}", width, "  ")
+                yield first.replace(change.value, click.style(change.value, fg=colour), 1)
+                yield from rest
+            if change in SHOWN and (more := len(rows) - len(listed)):
+                yield f"  and {more:,} more {change.value}: --all lists them"
+    yield ""
+    for note in comparison.notes:
+        yield from _wrapped(f"note: {note}", width)
+    yield from _wrapped(_measured(comparison), width)
+
+
+def markdown(comparison: Comparison) -> str:
+    """Return the verdict, counts for each question, the regressions, and the rest folded.
+
+    Names and messages are shown as they are, whatever they contain: nothing in them is formatted or
+    notifies anybody. Tables are cut so that the text stays below GitHub's limit.
+
+    Parameters
+    ----------
+    comparison : Comparison
+    """
+    texts = ("\n".join(_markdown(comparison, most)) + "\n" for most in ROWS)
+    short = f"### orthobench · {comparison.verdict()}\n"
+    return next((text for text in texts if len(text) <= LIMIT), short)
+
+
+def junit(comparison: Comparison) -> str:
+    """Return a test suite for each question, in which each cell is a test case.
+
+    A regression is a failure; a cell that is undecided or was not compared is skipped, with the
+    reason. Cells have no durations, only the comparison as a whole has one. There is no standard;
+    this is what the readers of GitLab and Jenkins have in common.
+
+    Parameters
+    ----------
+    comparison : Comparison
+    """
+    root = ET.Element("testsuites", name="orthobench compare", time=f"{comparison.seconds:.3f}")
+    for asked in Question:
+        name = f"orthobench compare: {asked.value}"
+        suite = ET.SubElement(root, "testsuite", name=name, time="0.000")
+        cases = [_case(row) for row in comparison.rows if row.question is asked]
+        suite.extend(cases)
+        _count(suite, len(cases))
+    _count(root, len(comparison.rows))
+    ET.indent(root)
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n{ET.tostring(root, "unicode")}\n'
+
+
+def facts(comparison: Comparison) -> dict[str, Any]:
+    """Return a comparison as plain values; None stands for a number that is not finite.
+
+    Parameters
+    ----------
+    comparison : Comparison
+
+    Returns
+    -------
+    dict
+        ``schema`` (raised where a key is dropped or changes its meaning), ``verdict`` (a sentence),
+        ``regressions`` (their number), ``base``, ``head``, ``suite``, ``tolerance``, ``findings``
+        (each with its question, cell and answer), ``rounds``, ``seconds``, ``machine``, ``notes``.
+    """
+    names = ("name", "kind", "detail")
+    base, head = ({name: getattr(side, name) for name in names}
+                  for side in (comparison.base, comparison.head))  # fmt: skip
+    return {
+        "schema": 1, "verdict": comparison.verdict(),
+        "regressions": len(comparison.found(Change.WORSE)), "base": base, "head": head,
+        "suite": comparison.suite, "tolerance": asdict(comparison.tolerance),
+        "findings": [_plain_row(row) for row in comparison.rows], "rounds": comparison.rounds,
+        "seconds": comparison.seconds, "machine": dict(comparison.machine),
+        "notes": list(comparison.notes),
+    }  # fmt: skip
+
+
+def _plain_row(row: Row) -> dict[str, Any]:
+    found = row.finding
+    bounds = {name: finite_or_none(getattr(found, name)) for name in ("ratio", "low", "high")}
+    return {
+        "question": row.question.value, "problem": row.problem, "solver": row.solver,
+        "seed": row.seed, "change": found.change.value, **bounds, "said": found.explanation,
+    }  # fmt: skip
+
+
+def _side(side: Side) -> str:
+    """Return the user's name of a side, and what it is, with a commit shortened."""
+    detail = side.detail[:12] if side.kind == "revision" else side.detail
+    return side.name if detail in side.name else f"{side.name} ({detail})"
+
+
+def _measured(comparison: Comparison) -> str:
+    """Return how much was measured and where, and what was tolerated."""
+    tolerated = asdict(comparison.tolerance).items()
+    parts = ", ".join(f"{asked} {100 * value:g} %" for asked, value in tolerated)
+    rounds = f"{plural(comparison.rounds, 'round')} in {duration(comparison.seconds)}"
+    return f"{rounds} on {comparison.machine.get('cpu')}; tolerated: {parts}"
+
+
+def _wrapped(text: str, width: int, indent: str = "") -> list[str]:
+    return textwrap.wrap(clean(text), width, initial_indent=indent, subsequent_indent=f"{indent}  ")
+
+
+def _markdown(comparison: Comparison, most: int) -> Iterator[str]:
+    texts = _side(comparison.base), _side(comparison.head), comparison.suite
+    base, head, suite = (f"<code>{_escaped(text)}</code>" for text in texts)
+    yield f"### orthobench · {comparison.verdict()}\n\n{base} → {head}, suite {suite}\n"
+    yield "| question | " + " | ".join(change.value for change in Change) + " |"
+    yield "|:--|" + "--:|" * len(Change)
+    for asked in Question:
+        counts = (f"{len(comparison.found(change, asked)):,}" for change in Change)
+        yield f"| {asked.value}: {ASKED[asked]} | {' | '.join(counts)} |"
+    if worse := comparison.found(Change.WORSE):
+        yield "\n#### Regressions\n"
+        yield from _table(worse, most)
+    for change, (title, *_) in SHOWN.items():
+        if change is not Change.WORSE and (rows := comparison.found(change)):
+            yield from _folded(f"{title} ({len(rows):,})", _table(rows, most))
+    notes = [_measured(comparison), *comparison.notes[:most]]
+    yield from _folded("How it was measured", (f"- {_plain(note)}" for note in notes))
+
+
+def _table(rows: list[Row], most: int) -> Iterator[str]:
+    if most:
+        yield "| question | solver | problem | seed | change | |"
+        yield "|:--|:--|:--|--:|--:|:--|"
+    for row in rows[:most]:
+        names = " | ".join(f"<code>{_escaped(name)}</code>" for name in (row.solver, row.problem))
+        ratio = _plain(row.ratio).replace(" ", "&nbsp;")
+        said = _plain(row.finding.explanation)
+        yield f"| {row.question.value} | {names} | {row.seed} | {ratio} | {said} |"
+    if len(rows) > most:
+        yield f"\n… and {len(rows) - most:,} more"
+
+
+def _folded(title: str, content: Iterator[str]) -> Iterator[str]:
+    yield f"\n<details><summary>{title}</summary>\n"
+    yield from content
+    yield "\n</details>"
+
+
+def _plain(text: str) -> str:
+    """Return a text in which an invisible space keeps ``@`` and ``#`` from becoming links."""
+    return re.sub(r"(&#64;|&#35;)(?=\w)", "\\1\u200b", _escaped(text))
+
+
+def _escaped(text: str) -> str:
+    """Return one line in which every character with a meaning is a character reference."""
+    line = clean(text)
+    line = f"{line[:LONGEST]}…" if len(line) > LONGEST else line
+    return re.sub(r"[^\w\s.,;()+%/→…-]|_", lambda found: f"&#{ord(found[0])};", line)
+
+
+def _case(row: Row) -> ET.Element:
+    # both readers identify a case by class name and name, which must be unique over all suites
+    name, change = FORBIDDEN.sub("\ufffd", row.label), row.finding.change
+    case = ET.Element("testcase", classname=f"orthobench.{row.question.value}", name=name, time="0")
+    text = FORBIDDEN.sub("\ufffd", row.said)
+    if change is Change.WORSE:
+        failure = ET.SubElement(case, "failure", type=row.question.value, message=text)
+        failure.text = f"{name}\n{ASKED[row.question]}\n{text}"
+    elif change in (Change.UNDECIDED, Change.NONE):
+        ET.SubElement(case, "skipped", message=f"{change.value}: {text}")
+    return case
+
+
+def _count(parent: ET.Element, tests: int) -> None:
+    """Write the number of test cases into a suite, or into all of them."""
+    failures, skipped = (sum(1 for _ in parent.iter(tag)) for tag in ("failure", "skipped"))
+    counts = {"tests": tests, "failures": failures, "errors": 0, "skipped": skipped}
+    parent.attrib.update({name: str(count) for name, count in counts.items()})

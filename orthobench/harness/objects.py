@@ -1,0 +1,184 @@
+"""Objects of a notebook or a script: what identifies them, and how they are pickled.
+
+Other processes cannot import their code, so it is sent by value. It is identified by what it does:
+the bytecode of functions, without docstrings, line numbers and local names, and all that these
+refer to.
+"""
+
+from __future__ import annotations
+
+import copyreg
+import dis
+import hashlib
+import pickle
+import sys
+import uuid
+from collections.abc import Callable
+from contextlib import suppress
+from functools import cache, cached_property, lru_cache
+from inspect import isdatadescriptor
+from pathlib import Path
+from types import CodeType, FunctionType, ModuleType, SimpleNamespace
+from typing import Any, get_type_hints
+
+from orthobench.tools.rows import DaskRows, MappedFile, OpenRows
+
+MADE = frozenset({
+    "__dict__", "__weakref__", "__doc__", "__module__", "__qualname__", "__annotations__",
+    "__dataclass_fields__", "__dataclass_params__", "__match_args__", "__abstractmethods__",
+    "_abc_impl", "__parameters__", "__orig_bases__", "__firstlineno__", "__static_attributes__",
+    "__annotate_func__", "__annotations_cache__",
+})  # fmt: skip
+"""Attributes of classes that Python makes, or that mean nothing when methods run."""
+
+
+ARGUMENTS = 0xFF
+"""The flags of code that say how it is called, and whether it is a generator."""
+
+GLOBAL = ("LOAD_GLOBAL", "LOAD_NAME")
+
+
+def by_value(item: Any) -> bool:
+    """Return whether a class or a function is one that other processes cannot import."""
+    module = item.__module__ or ""
+    return module == "__main__" or "<" in item.__qualname__ or module not in sys.modules
+
+
+def pickler() -> Any:
+    """Return the module that pickles classes and functions of a script or a notebook by value."""
+    try:
+        import cloudpickle
+    except ImportError:  # older versions of joblib, which scikit-learn needs, bring their own
+        from joblib.externals import cloudpickle
+    copyreg.pickle(type(cache(pickler)), _reduced)
+    return cloudpickle
+
+
+def _reduced(item: Any) -> Any:
+    """Return how a function with a cache is pickled: by value too, where it has to be."""
+    settings = item.cache_parameters()
+    return (_cached, (item.__wrapped__, settings)) if by_value(item) else item.__qualname__
+
+
+def _cached(function: Callable[..., Any], settings: dict[str, Any]) -> Any:
+    return lru_cache(**settings)(function)
+
+
+def pickled(item: object) -> bytes:
+    """Return the pickle of a solver or a problem, by value where its class has to be."""
+    for cls in type(item).__mro__:
+        if by_value(cls):  # where it goes, nothing has the names that annotations as texts have
+            own = vars(cls).get("__annotations__", {})
+            with suppress(NameError):
+                cls.__annotations__ = {n: t for n, t in get_type_hints(cls).items() if n in own}
+    data: bytes = (pickler() if by_value(type(item)) else pickle).dumps(item, protocol=5)
+    return data
+
+
+def digest_of(value: object, code_of: Callable[[str], str]) -> str:
+    """Return a digest of a value: of its data, and of what the code that it refers to does.
+
+    What cannot be looked into, such as a generator or an array of Dask, has a digest that nothing
+    else has, so that no stored result is taken for its own.
+
+    Parameters
+    ----------
+    value : object
+        Anything that can be pickled; classes and functions too.
+    code_of : callable
+        Returns a digest of what a module does, by its name.
+    """
+    hashed = hashlib.sha256()
+    try:
+        _Digester(hashed.update, code_of).dump(value)
+    except Exception:
+        return uuid.uuid4().hex
+    return hashed.hexdigest()
+
+
+class _Digester(pickle.Pickler):
+    """Writes a value, with what functions and classes do in the place of their names."""
+
+    def __init__(self, write: Callable[[Any], None], code_of: Callable[[str], str]) -> None:
+        file = SimpleNamespace(write=write)
+        super().__init__(file, protocol=5, buffer_callback=lambda buffer: write(buffer.raw()))
+        self._code_of = code_of
+        self._seen: dict[int, tuple[int, object]] = {}
+
+    def persistent_id(self, item: Any) -> Any:
+        match item:
+            case ModuleType():
+                return "module", item.__name__, self._code_of(item.__name__)
+            case set() | frozenset():
+                return "set", sorted(map(repr, item))
+            case MappedFile() | Path():
+                return _file(item)
+            case DaskRows() | OpenRows():
+                raise TypeError("their content is elsewhere")
+            case classmethod() | staticmethod():
+                return type(item).__name__, item.__func__
+            case property():
+                return "property", item.fget, item.fset
+            case cached_property():
+                return "property", item.func
+            case type() | FunctionType():
+                return self._code(item)
+        # compiled by numba, or with a cache: their pickle is a name
+        inner = getattr(item, "py_func", None) or getattr(item, "__wrapped__", None)
+        return ("wrapped", inner) if isinstance(inner, FunctionType) else None
+
+    def _code(self, item: Any) -> Any:
+        if id(item) in self._seen:
+            return "seen", self._seen[id(item)][0]
+        self._seen[id(item)] = len(self._seen), item
+        if not by_value(item):
+            return "name", item.__module__, item.__qualname__, self._code_of(item.__module__)
+        return _class(item) if isinstance(item, type) else _function(item)
+
+
+def _file(item: MappedFile | Path) -> Any:
+    path = item if isinstance(item, Path) else Path(item.file)
+    if not path.is_file():
+        return None
+    state = path.stat()
+    offset = item.offset if isinstance(item, MappedFile) else 0
+    return "file", str(path), offset, state.st_size, state.st_mtime_ns
+
+
+def _class(item: type) -> tuple[Any, ...]:
+    """Return what a class does: its bases, its methods and its values."""
+    members = {
+        name: value
+        for name, value in sorted(vars(item).items())
+        if name not in MADE
+        and (isinstance(value, (property, cached_property)) or not isdatadescriptor(value))
+    }
+    return "class", item.__bases__, members
+
+
+def _function(item: FunctionType) -> tuple[Any, ...]:
+    """Return what a function does: its code, defaults, closure, and the globals that it reads."""
+    cells = []
+    for cell in item.__closure__ or ():
+        with suppress(ValueError):  # it is empty
+            cells.append(cell.cell_contents)
+    known = item.__globals__
+    read = {name: known[name] for name in sorted(_names(item.__code__)) if name in known}
+    return "function", _words(item.__code__), item.__defaults__, item.__kwdefaults__, cells, read
+
+
+def _words(code: CodeType) -> tuple[Any, ...]:
+    """Return what code does; a docstring is a constant that no instruction loads."""
+    loaded = {i.arg for i in dis.get_instructions(code) if i.opcode in dis.hasconst}
+    constants = [
+        _words(c) if isinstance(c, CodeType) else c
+        for number, c in enumerate(code.co_consts)
+        if number in loaded
+    ]
+    return code.co_code, constants, code.co_names, code.co_argcount, code.co_flags & ARGUMENTS
+
+
+def _names(code: CodeType) -> set[str]:
+    """Return the names of the globals that code reads."""
+    own = {i.argval for i in dis.get_instructions(code) if i.opname in GLOBAL}
+    return own.union(*(_names(c) for c in code.co_consts if isinstance(c, CodeType)))

@@ -1,0 +1,1 @@
+"""Races: the answer for one problem, in the time that is given."""

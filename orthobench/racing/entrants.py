@@ -1,0 +1,89 @@
+"""Who races: the configurations of all solvers that take a problem, the best expected first."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from orthobench.atlas.advice import expected_order
+from orthobench.errors import UsageError
+from orthobench.harness.cell import Level
+from orthobench.harness.identity import canonical, describe, digest
+from orthobench.harness.stopping import Budget
+from orthobench.harness.suite import Suite, SuiteSolver
+from orthobench.racing.halving import SEEDS
+from orthobench.registry.adhoc import requested_suite
+from orthobench.tools.formatting import assignments, listed
+
+
+@dataclass(frozen=True)
+class Entry:
+    """Who races on what.
+
+    Attributes
+    ----------
+    suite : Suite
+        Its solvers are configurations, in the order in which they run. Each has a label of its own:
+        of points of a grid, with their values.
+    missing : mapping
+        What to install for solvers that cannot run, by name.
+    """
+
+    suite: Suite
+    missing: Mapping[str, str]
+
+
+def entry(problem: Any, cost: str = "seconds", solvers: Sequence[Any] = ()) -> Entry:
+    """Return who races on a problem.
+
+    Parameters
+    ----------
+    problem : str, Problem or Instance
+    cost : str
+    solvers : sequence
+        Specifications, classes or objects; all solvers that take the problem where there is none.
+
+    Raises
+    ------
+    UsageError
+        Where a specification is wrong, or nobody can take the problem.
+    """
+    measure = "memory" if cost == "memory" else None
+    asked = requested_suite(None, [problem], solvers, SEEDS, measure=measure)
+    known = asked.problems[0]
+    refusals = {s.label: s.solver.refuses(known.problem) for s in asked.solvers}
+    able = [s for s in asked.solvers if refusals[s.label] is None]
+    if not able:
+        reasons = [f"{name}: {why}" for name, why in refusals.items()]
+        raise UsageError(f"no solver can take {known.label} ({listed(reasons, 3)})")
+    first = {name: place for place, name in enumerate(expected_order(known.problem))}
+
+    def place(s: SuiteSolver) -> tuple[bool, int]:
+        return s.label != s.solver.name, first.get(s.solver.name, len(first))
+
+    about = canonical(describe(known.problem)) + known.problem.checksum()
+    name = f"race-{known.problem.name}-{digest(about)[:8]}"
+    levels = [Level(metric, most[0]) for metric, most in known.problem.at.items() if most]
+    missing = {s.solver.name: s.solver.missing_packages() for s in asked.solvers}
+    return Entry(
+        replace(
+            asked,
+            name=f"{name}-{measure}" if measure else name,
+            problems=(replace(known, budget=Budget(), levels=tuple(levels)),),
+            solvers=tuple(sorted(_configurations(able), key=place)),
+        ),
+        {name: why for name, why in missing.items() if why},
+    )
+
+
+def _configurations(solvers: Sequence[SuiteSolver]) -> list[SuiteSolver]:
+    """Return each solver as it is by default, and at the points of its grid."""
+    found: dict[Any, SuiteSolver] = {}
+    for s in solvers:
+        if s.tuned and s.label == s.solver.name:
+            plain = type(s.solver)()
+            found.setdefault(plain, replace(s, solver=plain, tuned={}))
+        label = " ".join([s.label, assignments(s.tuned, " ")]).strip()
+        found.setdefault(s.solver, replace(s, label=label, tuned={}))
+    return list(found.values())

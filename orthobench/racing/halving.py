@@ -1,0 +1,443 @@
+"""The rule of a race: which configuration runs next, and for how long; without clock or processes.
+
+Successive halving with adaptive capping. A first run gives a value and what it costs to come within
+the tolerance of it: from there the gap is that from the start to the best value seen. Then each of
+the others has a few times the seconds of the leader, the cheapest of those that are there; what is
+not there by then is dropped. Where that is more than the time allows, all have equal shares of it;
+those behind the leader at equal time are dropped, and the others have more. What did not take a
+step yet, or would pass the best value at the rate at which it falls, is looked at again. The best
+of the rest run on fresh seeds until `orthobench.decide` names the cheapest that is as good.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from statistics import median
+from typing import TypeAlias
+
+import numpy as np
+
+from orthobench.decide.rule import FEWEST, TOLERANCE, Decision, Verdict, decide
+from orthobench.decide.wording import factor_text
+from orthobench.tools.arrays import Array
+
+FINALISTS = 5
+"""The most configurations that run on fresh seeds."""
+
+SEEDS = 10
+"""The most seeds of a race."""
+
+FACTOR = 4.0
+"""How many times the seconds of the leader a configuration has to get as far."""
+
+MOST = 10.0
+"""How many times the seconds of the leader what may pass the best value has at most."""
+
+FIRST = 0.1
+"""The share of the time of a race that its first run may take."""
+
+FLOOR = 0.1
+"""The share of the time that runs of the least length may take together."""
+
+FINALS = 0.4
+"""The share of the time that is kept for fresh seeds."""
+
+DOUBLINGS = 3
+"""A run may go on that would pass the best value after so many doublings of its time, if each
+gained what the last one did."""
+
+BEHIND = 2.0
+"""What had no time to get there is dropped where the leader is as far in this fraction of it."""
+
+FRESH = 2.5
+"""How many times the seconds of the leader a finalist has on a fresh seed."""
+
+FAR = 3.0
+"""A finalist is dropped where its cost is more than this over that of the leader, but for one."""
+
+Run: TypeAlias = tuple[str, int]
+"""A configuration and a seed."""
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A run of a configuration on a seed.
+
+    Attributes
+    ----------
+    configuration : str
+    seed : int
+    cap : float
+        The seconds that it had.
+    values : ndarray, shape (m,)
+        What is to be small, at each checkpoint; empty where the run failed.
+    seconds, spent : ndarray, shape (m,)
+        The seconds and the cost up to each checkpoint.
+    ended : bool
+        Whether it ended by itself, so that more time would change nothing.
+    failed : str
+        Why it failed; empty where it did not.
+    """
+
+    configuration: str
+    seed: int
+    cap: float
+    values: Array
+    seconds: Array
+    spent: Array
+    ended: bool = False
+    failed: str = ""
+
+    @property
+    def lowest(self) -> float:
+        """The smallest value that it reached."""
+        return float(self.values.min(initial=math.inf))
+
+    def cost(self, target: float) -> float:
+        """Return the least cost of a checkpoint at or below a value; infinite without any."""
+        return float(self.spent[self.values <= target].min(initial=math.inf))
+
+    def seconds_to(self, target: float) -> float:
+        """Return the least seconds of a checkpoint at or below a value; infinite without any."""
+        return float(self.seconds[self.values <= target].min(initial=math.inf))
+
+    def at(self, seconds: float) -> float:
+        """Return the smallest value that was there after some seconds."""
+        return float(self.values[self.seconds <= seconds].min(initial=math.inf))
+
+
+@dataclass(frozen=True)
+class Ask:
+    """What to run next: a configuration on a seed, for some seconds."""
+
+    configuration: str
+    seed: int
+    cap: float
+
+
+@dataclass(frozen=True)
+class Rules:
+    """What does not change during a race.
+
+    Attributes
+    ----------
+    order : mapping
+        The solver of each configuration, those that are expected to be best first.
+    total : float
+        Seconds of the whole race.
+    tolerance : float
+        The part of the gap by which what is good enough may end above the best.
+    timed : bool
+        Whether the cost is seconds, so that no run need be longer than a few times the leader's.
+    """
+
+    order: Mapping[str, str]
+    total: float
+    tolerance: float = TOLERANCE
+    timed: bool = True
+
+
+@dataclass(frozen=True)
+class Field:
+    """A race as it stands: what all trials so far say.
+
+    Attributes
+    ----------
+    rules : Rules
+    trials : sequence of Trial
+        In any order; of several of a configuration on a seed the one with the largest cap counts.
+    """
+
+    rules: Rules
+    trials: Sequence[Trial]
+
+    @cached_property
+    def latest(self) -> dict[tuple[str, int], Trial]:
+        """The trial that counts of each configuration and seed."""
+        found = sorted(self.trials, key=lambda t: t.cap)
+        return {(t.configuration, t.seed): t for t in found}
+
+    @cached_property
+    def gaps(self) -> dict[int, tuple[float, float]]:
+        """The common start and the best value seen, of each seed that something is known of."""
+        sound = [t for t in self.latest.values() if len(t.values)]
+        return {
+            seed: (
+                max(float(t.values[0]) for t in sound if t.seed == seed),
+                min(t.lowest for t in sound if t.seed == seed),
+            )
+            for seed in sorted({t.seed for t in sound})
+        }
+
+    def target(self, seed: int) -> float:
+        """Return the value that is good enough on a seed."""
+        start, best = self.gaps[seed]
+        return best + self.rules.tolerance * (start - best)
+
+    def above(self, trial: Trial) -> float:
+        """Return how far a trial ends above the best value, in units of the gap."""
+        start, best = self.gaps[trial.seed]
+        return (trial.lowest - best) / max(start - best, 1e-300)
+
+    def costs(self, configuration: str) -> list[float]:
+        """Return the cost to the target on each seed that it was run on."""
+        own = [t for (name, _), t in self.latest.items() if name == configuration]
+        return [t.cost(self.target(t.seed)) if t.seed in self.gaps else math.inf for t in own]
+
+    def cost(self, configuration: str) -> float:
+        """Return the median over seeds of the cost to the target; infinite where it misses it."""
+        costs = sorted(self.costs(configuration))
+        return costs[len(costs) // 2] if costs else math.inf
+
+    @cached_property
+    def failed(self) -> dict[str, str]:
+        """Why each configuration failed that did."""
+        return {t.configuration: t.failed for t in self.latest.values() if t.failed}
+
+    @cached_property
+    def leader(self) -> str | None:
+        """The cheapest of the configurations that are there, on most seeds of those that have."""
+        raced = {name for name, _ in self.latest} - set(self.failed)
+        there = [name for name in self.rules.order if name in raced and self.cost(name) < math.inf]
+        final = [name for name in there if len(self.costs(name)) > 1]
+        return min(final or there, key=self.cost, default=None)
+
+    @cached_property
+    def lead(self) -> float:
+        """The seconds that the leader needed, the median over seeds."""
+        if self.leader is None:
+            return math.inf
+        own = [t for (name, _), t in self.latest.items() if name == self.leader]
+        needed = [t.seconds_to(self.target(t.seed)) for t in own]
+        return median([s for s in needed if s < math.inf])
+
+    @cached_property
+    def dropped(self) -> dict[str, str]:
+        """Why each configuration is out of the race that is."""
+        found = {}
+        for name in self.rules.order:
+            if (trial := self.latest.get((name, 0))) is not None and (why := self._why(trial)):
+                found[name] = why
+        return found
+
+    def _why(self, trial: Trial) -> str:
+        """Return why a configuration is out of the race; empty where it is not."""
+        name, leader = trial.configuration, self.leader
+        if name in self.failed:
+            return f"failed: {self.failed[name]}"
+        if leader is None or name == leader:
+            return ""
+        costs = self.costs(name)
+        if len(costs) == 1 and costs[0] == math.inf:
+            return self._why_not_there(trial, leader)
+        factor = self.cost(name) / self.cost(leader)
+        if len(costs) > 1 and factor == math.inf:
+            return f"does not get to the quality of {leader} on most seeds"
+        if factor > (FAR if len(costs) > 2 else FACTOR):
+            return f"{factor_text(factor)} times the {self._noun} of {leader} for the same quality"
+        return ""
+
+    def _why_not_there(self, trial: Trial, leader: str) -> str:
+        if trial.ended:
+            share = f"{100 * self.above(trial):.2g} %"
+            return f"ends {share} of the gap above {leader}"
+        if self.rules.timed and trial.cap >= FACTOR * self.lead:
+            factor = factor_text(trial.cap / self.lead)
+            return f"more than {factor} times the time of {leader} for the same quality"
+        start, best = self.gaps[0]
+        behind = trial.lowest - self.latest[leader, 0].at(trial.cap / BEHIND)
+        if len(trial.values) > 1 and behind > self.rules.tolerance * (start - best):
+            return f"after {trial.cap:.2g} s behind where {leader} is in half of that"
+        return ""
+
+    @property
+    def _noun(self) -> str:
+        return "time" if self.rules.timed else "cost"
+
+    @cached_property
+    def finalists(self) -> list[str]:
+        """The configurations that run on fresh seeds, the cheapest first.
+
+        The best of each solver come before others of the same.
+        """
+        out = set(self.dropped)
+        first = {
+            name: self.latest[name, 0].cost(self.target(0))
+            for name in self.rules.order
+            if (name, 0) in self.latest and name not in out
+        }
+        there = sorted((n for n, c in first.items() if c < math.inf), key=lambda n: first[n])
+        best = {self.rules.order[name]: name for name in reversed(there)}
+        rest = [name for name in there if name not in best.values()]
+        chosen = [*(n for n in there if n in best.values()), *rest][:FINALISTS]
+        return sorted(chosen, key=self.cost)
+
+    def decisions(self) -> list[Decision]:
+        """Return what is decided of the finalists, on the seeds that something is known of."""
+        seeds = sorted(self.gaps)
+        names = self.finalists
+
+        def final(name: str, seed: int) -> float:
+            trial = self.latest.get((name, seed))
+            return math.nan if trial is None else float(trial.values[-1])
+
+        def identity(name: str, seed: int) -> object:
+            trial = self.latest.get((name, seed))
+            return trial and trial.values.tobytes()
+
+        def costs(targets: Sequence[float]) -> dict[str, list[float]]:
+            pairs = list(zip(seeds, targets, strict=True))
+            return {
+                name: [
+                    trial.cost(target) if (trial := self.latest.get((name, s))) else math.inf
+                    for s, target in pairs
+                ]
+                for name in names
+            }
+
+        return decide(
+            {name: [final(name, s) for s in seeds] for name in names},
+            [self.gaps[s][0] for s in seeds],
+            costs,
+            lowest=[self.gaps[s][1] for s in seeds],
+            identity={name: [identity(name, s) for s in seeds] for name in names},
+            tolerance=self.rules.tolerance,
+        )[1]
+
+    @cached_property
+    def settled(self) -> bool:
+        """Whether the cheapest is as good as the best, and nothing undecided is cheaper."""
+        decided = self.decisions()
+        good = [d.cost for d in decided if d.as_good]
+        least = min(good, default=math.inf)
+        open_ = [d for d in decided if d.verdict is Verdict.UNDECIDED and d.cost <= least]
+        return bool(good) and not open_
+
+    def next(self, left: float, overhead: float = 0.0, running: Collection[Run] = ()) -> Ask | None:
+        """Return what to run next, None where there is nothing until one of those running ends.
+
+        Parameters
+        ----------
+        left : float
+            Seconds of the race that are left, times the runs that may go on at once.
+        overhead : float
+            Seconds that a run takes beside those on its clock.
+        running : collection of (str, int)
+            Configurations and seeds that run now.
+        """
+        if left <= 0:
+            return None
+        if left > FINALS * self.rules.total or self.leader is None:
+            ask = (
+                self._look(left, overhead, running, contenders=True)
+                or self._untried(left, overhead, running)
+                or self._look(left, overhead, running, contenders=False)
+            )
+            if ask:
+                return ask
+        return next(self._fresh(running), None)
+
+    @cached_property
+    def floor(self) -> float:
+        """The least seconds of a run."""
+        return FLOOR * self.rules.total / len(self.rules.order)
+
+    def _untried(self, left: float, overhead: float, running: Collection[Run]) -> Ask | None:
+        """Return the next first run: solvers in their order, then the points of their grids.
+
+        Those of solvers that have come further so far come first.
+        """
+        known = {*self.latest, *((name, 0) for name, _ in running)}
+        waiting = [name for name in self.rules.order if (name, 0) not in known]
+        if not waiting:
+            return None
+        ends = {t.configuration: t.lowest for t in self.latest.values() if t.seed == 0}
+        lowest: dict[str, float] = {}
+        for name, end in ends.items():
+            solver = self.rules.order[name]
+            lowest[solver] = min(end, lowest.get(solver, math.inf))
+        first = min(waiting, key=lambda name: lowest.get(self.rules.order[name], -math.inf))
+        return Ask(first, 0, self._cap(left, len(waiting), overhead))
+
+    def _cap(self, left: float, waiting: int, overhead: float) -> float:
+        """Return the seconds of the next of some that wait."""
+        if self.leader is None:
+            return min(FIRST * self.rules.total, left)
+        share = (left - FINALS * self.rules.total) / waiting - overhead
+        most = FACTOR * self.lead if self.rules.timed else math.inf
+        return max(self.floor, min(most, max(share, overhead)))
+
+    def _look(
+        self, left: float, overhead: float, running: Collection[Run], contenders: bool
+    ) -> Ask | None:
+        """Return the next run of what had too little time: the leader first, then by value.
+
+        Parameters
+        ----------
+        left, overhead, running
+            As of `next`.
+        contenders : bool
+            Only what is known to keep up with the leader; otherwise also what took no step yet, or
+            falls fast.
+        """
+        first = [self.latest[name, 0] for name in self.rules.order if (name, 0) in self.latest]
+        free = [t for t in first if (t.configuration, 0) not in running]
+        looks = [t for t in free if (self._contends(t) if contenders else self._may_win(t))]
+        if not looks or self.leader is None:
+            return None
+        trial = min(looks, key=lambda t: (t.configuration != self.leader, t.lowest))
+        cap = max(FACTOR * trial.cap, self._cap(left, len(looks), overhead))
+        return Ask(trial.configuration, 0, min(cap, FIRST * self.rules.total))
+
+    def _more(self, trial: Trial) -> bool:
+        """Whether a run was cut off, and may have more time."""
+        cut = not (trial.failed or trial.ended)
+        return cut and trial.cap < FIRST * self.rules.total
+
+    def _contends(self, trial: Trial) -> bool:
+        """Whether a run that was cut off keeps up with the leader, or leads and falls on."""
+        if not self._more(trial) or len(trial.values) < 2:
+            return False
+        if trial.configuration == self.leader:
+            return trial.seconds_to(self.target(0)) > trial.cap / BEHIND
+        return trial.lowest > self.target(0) and trial.configuration not in self.dropped
+
+    def _may_win(self, trial: Trial) -> bool:
+        """Whether a run that was cut off took no step yet, or would pass the best value soon."""
+        if not self._more(trial):
+            return False
+        if len(trial.values) < 2:
+            return trial.cap < self.lead
+        if trial.cap >= MOST * max(self.lead, self.floor):
+            return False
+        start, best = self.gaps[0]
+        gain = trial.at(trial.cap / 2) - trial.lowest
+        soon = trial.lowest - DOUBLINGS * gain
+        return trial.lowest > self.target(0) and soon < best - self.rules.tolerance * (start - best)
+
+    def _fresh(self, running: Collection[Run]) -> Iterator[Ask]:
+        """Yield the runs of finalists on fresh seeds, until the cheapest is known."""
+        if self.leader is None:
+            return
+        cap = max(self.floor, FRESH * self.lead)
+        for seed in range(1, SEEDS):
+            if seed >= FEWEST and self.settled:
+                return
+            if seed >= 2 and self._repeats:
+                return
+            for name in self.finalists:
+                if (name, seed) not in self.latest and (name, seed) not in running:
+                    yield Ask(name, seed, cap)
+                    return
+
+    @property
+    def _repeats(self) -> bool:
+        """Whether the first two runs of all finalists are copies, so that another says nothing."""
+        return all(
+            (name, 1) in self.latest
+            and np.array_equal(self.latest[name, 0].values, self.latest[name, 1].values)
+            for name in self.finalists
+        )

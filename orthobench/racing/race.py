@@ -1,0 +1,488 @@
+"""Races run: `race`, which asks the rule what comes next, runs it as a cell, and stores it."""
+
+from __future__ import annotations
+
+import math
+import shlex
+import sys
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from queue import SimpleQueue
+from statistics import median
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from orthobench.api import RESULTS
+from orthobench.contract.parameters import parameters_of, values_of
+from orthobench.decide.answer import answer
+from orthobench.decide.comparisons import compare
+from orthobench.decide.rule import TOLERANCE
+from orthobench.errors import DataError, UsageError, unknown
+from orthobench.harness.cell import Cell
+from orthobench.harness.executors import Limits
+from orthobench.harness.executors.cell_queue import kernels_of
+from orthobench.harness.executors.local import Worker, next_events
+from orthobench.harness.stopping import Budget, RunStatus, Termination
+from orthobench.harness.suite import Suite
+from orthobench.harness.trace import Outcome
+from orthobench.racing import wording
+from orthobench.racing.entrants import entry
+from orthobench.racing.halving import Field, Rules, Trial
+from orthobench.report.notebook_view import Results
+from orthobench.results.runs import Run
+from orthobench.results.schema import exists
+from orthobench.results.store import FILE, Store
+from orthobench.stats.costs import ALL_COSTS
+from orthobench.stats.targets import path_of
+from orthobench.tools import environment
+from orthobench.tools.collections import plain
+from orthobench.tools.environment import cores, limited
+from orthobench.tools.files import hide_home, safe_join
+from orthobench.tools.processes import Replies
+
+COSTS = ("seconds", "samples", "flops", "memory")
+"""What a race can make least."""
+
+RESERVE = 0.3, 0.03
+"""Seconds kept for the end of a race, and the share of its time."""
+
+SLACK = 2.0
+"""The least seconds beside its clock that a run may take before its process is killed."""
+
+BEGINNING = 0.3
+"""The share of the time of a race that its first run may take beside its clock."""
+
+LOADING = 0.15
+"""The share of the time of a race that packages may take to load, and kernels to compile, or a
+process to start."""
+
+TICK = 4.0
+"""Seconds between two standings."""
+
+FRESH = RunStatus.TIMEOUT, RunStatus.NOTHING_DONE
+"""How runs end that had too little time, which is no failure in a race."""
+
+MOST_WORKERS = 4
+"""The most runs at once: more share the bandwidth of the memory."""
+
+At: TypeAlias = tuple[str, int]
+"""A configuration and a seed."""
+
+
+@dataclass(frozen=True)
+class Drop:
+    """A configuration that is out of a race: its name, the second when it was, and why."""
+
+    name: str
+    when: float
+    why: str
+
+
+@dataclass(frozen=True)
+class Race:
+    """What a race gave.
+
+    Attributes
+    ----------
+    winner : str, optional
+        The name of a solver in the catalogue; None where no run came to an end.
+    parameters : mapping
+        Its parameters, those that are not as by default.
+    factor : float
+        The cost of the next solver over its own; NaN where no other gets as far.
+    sentence : str
+        What to use, how good it is and what it costs.
+    decided : bool
+        Whether it is shown to be as good as the best (`orthobench.decide`).
+    table : list of dict
+        A row for each configuration: ``configuration``, ``solver``, ``parameters``, ``verdict``,
+        ``cost``, ``factor``, ``seeds``, ``why``.
+    dropped : tuple of Drop
+    missing : mapping
+        Why solvers could not take part whose packages are not installed, by name.
+    results : Results
+        All runs, as ordinary results.
+    code : str
+        The lines that compute the answer with `orthobench.solve`.
+    seconds : float
+        How long it took.
+    problem : str
+        Its label.
+    cost : str
+    interrupted : bool
+        Whether somebody broke it off.
+    """
+
+    winner: str | None
+    parameters: Mapping[str, Any]
+    factor: float
+    sentence: str
+    decided: bool
+    table: list[dict[str, Any]]
+    dropped: tuple[Drop, ...]
+    missing: Mapping[str, str]
+    results: Results
+    code: str
+    seconds: float
+    problem: str
+    cost: str
+    interrupted: bool = False
+
+    def __str__(self) -> str:
+        return f"{self.sentence}\n\n{self.code}"
+
+    @property
+    def lacking(self) -> dict[str, list[str]]:
+        """The solvers that could not take part, by what to install."""
+        return {
+            why: [name for name, reason in self.missing.items() if reason == why]
+            for why in self.missing.values()
+        }
+
+    def facts(self) -> dict[str, Any]:
+        """Return all but the runs as JSON values."""
+        values = {name: value for name, value in vars(self).items() if name != "results"}
+        return {**plain(values), "store": str(self.results.path)}
+
+
+def race(
+    problem: Any,
+    within: float = 120.0,
+    tolerance: float = TOLERANCE,
+    cost: str = "seconds",
+    *,
+    solvers: Sequence[Any] = (),
+    memory: int | None = None,
+    store: Path | str | None = None,
+    tell: Callable[[str], None] | None = None,
+) -> Race:
+    """Find the cheapest solver that is good enough on a problem, in the time that is given.
+
+    All solvers that take the problem race, and the points of the grids that they declare. Those
+    that are not there in a few times the time of the leader are dropped: see
+    `orthobench.racing.halving`. What is compared at levels of another metric races at the first.
+    A race that was interrupted goes on from its store.
+
+    Parameters
+    ----------
+    problem : str, Problem or Instance
+        As ``"npy-pca path=X.npy k=8"``, or data of your own such as ``ob.stochastic_pca(X, k=8)``.
+    within : float
+        Seconds that it may take in all.
+    tolerance : float
+        The part of the gap from the start to the best value by which what is good enough may end
+        above the best.
+    cost : str
+        What is to be least: ``"seconds"``, ``"samples"``, ``"flops"`` or ``"memory"``.
+    solvers : sequence
+        Specifications ``NAME key=value ...``, classes or objects; all that take the problem, and
+        the grids that they declare, where none is given.
+    memory : int, optional
+        The most bytes that the process of a solver may take (on Linux).
+    store : path, optional
+        The SQLite file; one for each problem in ``orthobench-results`` where none is named.
+    tell : callable, optional
+        Called with lines for people: who leads, who is dropped, and the time left.
+
+    Raises
+    ------
+    UsageError, DataError
+        Where there is nothing to race, before anything runs, or the data are unfit.
+    StoreError
+        Where the store cannot be used.
+    """
+    return races(
+        [problem], within, tolerance, cost, solvers=solvers, memory=memory, store=store, tell=tell
+    )[0]
+
+
+def races(
+    problems: Sequence[Any],
+    within: float,
+    tolerance: float,
+    cost: str,
+    *,
+    solvers: Sequence[Any],
+    memory: int | None,
+    store: Path | str | None,
+    tell: Callable[[str], None] | None,
+) -> list[Race]:
+    """Race on several problems in turn, each in its share of the time that is left; see `race`."""
+    began = time.monotonic()
+    _check(within, tolerance, cost)
+    limits = Limits(None, memory)
+    entries = [entry(problem, cost, solvers) for problem in problems]
+    found: list[Race] = []
+    for i, (suite, missing) in enumerate((e.suite, e.missing) for e in entries):
+        spent = time.monotonic() - began
+        path = Path(store or safe_join(Path(), RESULTS, suite.name, FILE))
+        rules = Rules(
+            {s.label: s.solver.name for s in suite.solvers},
+            (within - spent) / (len(entries) - i) if i else within / len(entries),
+            tolerance,
+            cost == "seconds",
+        )
+        started = time.monotonic() if i else began
+        course = _Course(suite, rules, cost, path, limits, started, tell or (lambda _: None))
+        try:
+            course.run()
+        except KeyboardInterrupt:
+            if not course.trials:
+                raise
+            return [*found, _result(course, missing, interrupted=True)]
+        found.append(_result(course, missing, interrupted=False))
+    return found
+
+
+def _check(within: float, tolerance: float, cost: str) -> None:
+    if not 0 < within < math.inf:
+        raise UsageError(f"a race takes a positive number of seconds, not {within}")
+    if not 0 < tolerance < 1:
+        raise UsageError(f"the tolerance is a part of the gap, in (0, 1), not {tolerance}")
+    if cost not in COSTS:
+        raise unknown("cost", cost, COSTS)
+
+
+@dataclass
+class _Course:
+    """A race under way."""
+
+    suite: Suite
+    rules: Rules
+    cost: str
+    path: Path
+    limits: Limits
+    began: float
+    tell: Callable[[str], None]
+    trials: list[Trial] = field(default_factory=list)
+    cells: dict[At, Cell] = field(default_factory=dict)
+    dropped: dict[str, float] = field(default_factory=dict)
+    overheads: list[float] = field(default_factory=list)
+    loaded: set[str] = field(default_factory=set)
+    running: dict[At, float] = field(default_factory=dict)
+
+    @property
+    def workers(self) -> int:
+        """How many runs go on at once."""
+        return max(1, min(MOST_WORKERS, int(cores() // self.suite.threads)))
+
+    @property
+    def elapsed(self) -> float:
+        """Seconds since the beginning."""
+        return time.monotonic() - self.began
+
+    @property
+    def overhead(self) -> float:
+        """Seconds that a run usually takes beside those on its clock."""
+        return median(self.overheads[1:] or self.overheads or [0.0])
+
+    @property
+    def left(self) -> float:
+        """Seconds until the last run has to be over."""
+        return self.end - self.elapsed
+
+    @property
+    def end(self) -> float:
+        """Seconds from the beginning to when the last run has to be over."""
+        fixed, share = RESERVE
+        return self.rules.total * (1 - share) - fixed
+
+    @property
+    def standing(self) -> Field:
+        """The race as it stands."""
+        return Field(self.rules, tuple(self.trials))
+
+    def run(self) -> None:
+        """Run what the rule asks for, until nothing is left to ask or the time is over."""
+        planned = {(c.solver_label, c.seed): c for c in self.suite.cells()}
+        with ExitStack() as stack:
+            known = self._stored(planned) if exists(self.path) else []
+            store = stack.enter_context(Store(self.path, write=True))
+            session = self._begin(store)
+            self.trials += [trial_of(run, self.cost) for run in known]
+            stack.callback(self._ticking().set)
+            self._announce()
+            replies: Replies = SimpleQueue()
+            crew = [
+                Worker(str(i + 1), self.suite.threads, self.limits, replies)
+                for i in range(self.workers)
+            ]
+            for worker in crew:
+                stack.callback(worker.close)
+            while self._assign(crew, planned):
+                for event in next_events(crew, replies, self.began + self.end):
+                    if event.outcome is not None:
+                        self._keep(event.cell, event.outcome, store, session)
+                if self.left <= 0:
+                    break
+            store.end(session)
+
+    def _assign(self, crew: Sequence[Worker], planned: Mapping[At, Cell]) -> bool:
+        """Give idle workers what the rule asks for; return whether any is at work."""
+        for worker in crew:
+            if worker.request is not None:
+                continue
+            left = self.left * len(crew)
+            ask = self.standing.next(left, self.overhead, self.running.keys())
+            if ask is None:
+                break
+            at = ask.configuration, ask.seed
+            cell = replace(planned[at], budget=Budget(seconds=ask.cap))
+            timeout = min(ask.cap + self._slack(cell, worker), max(self.left, 0.01))
+            worker.limits = replace(self.limits, timeout=timeout)
+            self.running[at] = self.elapsed
+            worker.begin(cell)
+        return bool(self.running)
+
+    def _slack(self, cell: Cell, worker: Worker) -> float:
+        """Return the seconds beside its clock that a run may take before its process is killed."""
+        if not self.overheads:
+            return BEGINNING * self.rules.total
+        loads = {*kernels_of(cell), *cell.solver.packages} - self.loaded
+        self.loaded |= loads
+        fresh = bool(loads) or worker.process is None
+        return max(SLACK, 3 * self.overhead) + (LOADING * self.rules.total if fresh else 0.0)
+
+    def _stored(self, planned: Mapping[At, Cell]) -> list[Run]:
+        """Return the runs of this race that are stored, and would be the same today."""
+        with Store(self.path) as store:
+            records = store.records(self.suite.name)
+        found = []
+        for run in records:
+            cell = planned.get((run.solver.label, run.seed))
+            if cell is None or run.stop.status is RunStatus.MISSING:
+                continue
+            cell = replace(cell, budget=Budget(**run.budget))
+            if cell.key == run.key:
+                self.cells[run.solver.label, run.seed] = cell
+                found.append(run)
+        return found
+
+    def _begin(self, store: Store) -> int:
+        with limited(self.suite.threads):
+            ran_on = environment.snapshot()
+        facts = {**ran_on, "run": {"executor": "local", "workers": 1}}
+        command = hide_home(shlex.join(sys.argv))
+        return store.begin(self.suite, list(self.cells.values()), command, facts)
+
+    def _keep(self, cell: Cell, outcome: Outcome, store: Store, session: int) -> None:
+        """Store a run, unless the end of the race cut it off."""
+        at = cell.solver_label, cell.seed
+        begun = self.running.pop(at)
+        if self.left <= 0 and outcome.stop.status is RunStatus.TIMEOUT:
+            return
+        _refuse_unfit(cell, outcome.stop)
+        store.add(session, [(cell, outcome)])
+        if at in self.cells:
+            store.begin(self.suite, [*({**self.cells, at: cell}.values())], "", {})
+        else:
+            store.plan(self.suite.name, [cell])
+        self.cells[at] = cell
+        records = store.records(self.suite.name, cell.problem_label, cell.solver_label)
+        trial = trial_of(next(run for run in records if run.key == cell.key), self.cost)
+        self.trials.append(trial)
+        clock = float(trial.seconds[-1]) if len(trial.seconds) else 0.0
+        self.overheads.append(self.elapsed - begun - clock)
+        self._announce()
+
+    def _announce(self) -> None:
+        """Tell who is out since the last time."""
+        field_ = self.standing
+        for name, why in field_.dropped.items():
+            if name not in self.dropped:
+                self.dropped[name] = self.elapsed
+                own = [n for n, kin in self.rules.order.items() if kin == self.rules.order[name]]
+                if all(n in field_.dropped for n in own):
+                    self.tell(f"{wording.at(self.elapsed)} {name}: {why}")
+
+    def _ticking(self) -> threading.Event:
+        """Tell the standing again and again, until the event that is returned is set."""
+        over = threading.Event()
+
+        def tick() -> None:
+            while not over.wait(TICK):
+                first = next(iter(self.running), ("", 0))[0]
+                self.tell(wording.standing(self.standing, first, self.elapsed, self.left))
+
+        threading.Thread(target=tick, daemon=True).start()
+        return over
+
+
+def trial_of(run: Run, cost: str) -> Trial:
+    """Return what a stored run says in a race."""
+    stop, cap = run.stop, run.budget.get("seconds", math.inf)
+    counted = run
+    if stop.status in FRESH:
+        counted = replace(run, stop=Termination(RunStatus.BUDGET, stop.reason))
+    level = run.problem.levels[0] if run.problem.levels else None
+    path = path_of(counted, level, measured(run))
+    nothing = np.zeros(0)
+    if path is None:
+        failed = "" if stop.status in FRESH else stop.reason
+        return Trial(run.solver.label, run.seed, cap, nothing, nothing, nothing, False, failed)
+    seconds = path.spent["seconds"]
+    ended = stop.status in (RunStatus.DONE, RunStatus.NOT_STATIONARY)
+    return Trial(run.solver.label, run.seed, cap, path.values, seconds, path.spent[cost], ended)
+
+
+def measured(run: Run) -> str:
+    """Return the metric that a race is about: the primary one of the problem, where it is known.
+
+    A function of one's own has no known optimum, so its value is compared.
+    """
+    known = run.trace[0].metrics if run.trace else {}
+    primary, other = run.problem.primary, run.problem.tuned_by
+    return other if primary not in known and other in known else primary
+
+
+def _refuse_unfit(cell: Cell, stop: Termination) -> None:
+    """Refuse a problem that cannot be built, which the first run finds."""
+    if stop.status is RunStatus.ERROR and stop.reason.startswith(f"problem {cell.problem.name}"):
+        raise DataError(stop.reason)
+
+
+def _result(course: _Course, missing: Mapping[str, str], interrupted: bool) -> Race:
+    """Return what a race gave so far."""
+    standing = course.standing
+    with Store(course.path) as store:
+        results = Results(course.suite.name, course.path, store.records(course.suite.name))
+    metric = next((measured(run) for run in results.records if run.trace), "")
+    found = answer(compare(results.entries, course.cost, course.rules.tolerance, metric))
+    winner = found.solver or standing.leader
+    solver = next((s.solver for s in course.suite.solvers if s.label == winner), None)
+    default = {p.name: p.default for p in parameters_of(type(solver))} if solver else {}
+    chosen = (
+        {}
+        if solver is None
+        else {key: value for key, value in values_of(solver).items() if value != default[key]}
+    )
+    rows = wording.table(standing, found, winner)
+    others = [
+        row["cost"] for row in rows if solver and row["solver"] != solver.name
+        and row["cost"] < math.inf
+    ]  # fmt: skip
+    factor = min(others) / standing.cost(winner) if winner and others else math.nan
+    return Race(
+        solver.name if solver else None,
+        chosen,
+        factor,
+        found.sentence if found.use else wording.provisional(standing, ALL_COSTS[course.cost]),
+        found.use is not None,
+        rows,
+        tuple(
+            Drop(name, round(course.dropped.get(name, 0.0), 3), why)
+            for name, why in standing.dropped.items()
+        ),
+        missing,
+        results,
+        wording.code(course.suite.problems[0].problem, solver, chosen, standing),
+        course.elapsed,
+        course.suite.problems[0].label,
+        course.cost,
+        interrupted,
+    )

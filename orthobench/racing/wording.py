@@ -1,0 +1,109 @@
+"""What a race says: its standing, its table, a sentence before anything is shown, and the code."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from orthobench.contract.parameters import parameters_of, values_of
+from orthobench.contract.problem import AnyProblem
+from orthobench.contract.solver import AnySolver
+from orthobench.decide.answer import Answer
+from orthobench.decide.wording import factor_text, verdict_text
+from orthobench.harness.cell import GivenProblem
+from orthobench.racing.halving import FACTOR, Field
+from orthobench.stats.costs import ALL_COSTS, Cost
+from orthobench.tools.formatting import clean, duration, plural
+
+
+def at(seconds: float) -> str:
+    """Return a time of a race, as a line begins with it."""
+    return f"{seconds:6.1f} s "
+
+
+def standing(race: Field, running: str, elapsed: float, left: float) -> str:
+    """Return who leads, how many are in the race, and the time left, in a line."""
+    raced = len({name for name, _ in race.latest})
+    counts = f"{raced} of {len(race.rules.order)} raced, {len(race.dropped)} dropped"
+    if race.leader:
+        lead = f"{race.leader} leads with {duration(race.lead)}"
+    else:
+        lead = f"first: {running}" if running else "the first run begins"
+    return f"{at(elapsed)} {clean(lead)}; {counts}; {duration(max(left, 0.0))} left"
+
+
+def provisional(race: Field, cost: Cost) -> str:
+    """Return what leads where too few seeds show that it is as good as the best."""
+    if race.leader is None:
+        why = next(iter(race.failed.values()), "no run came to an end: give it more time")
+        return f"No solver yet: {clean(why)}."
+    own, leader = race.cost(race.leader), race.leader
+    solver = race.rules.order[leader]
+    others = {n: race.cost(n) for n, kin in race.rules.order.items() if kin != solver}
+    next_ = min(others, key=lambda n: others[n], default=leader)
+    price = ""
+    if others and others[next_] < math.inf:
+        text = factor_text(others[next_] / own)
+        price = f", {clean(next_)} {cost.dearer.format(text)}"
+    return (
+        f"Use {clean(leader)}: the first within {100 * race.rules.tolerance:g} % of the gap above "
+        f"the best value seen, on {plural(len(race.costs(leader)), 'seed')}{price}. More time "
+        "would show whether it is as good as the best."
+    )
+
+
+def table(race: Field, found: Answer, winner: str | None) -> list[dict[str, Any]]:
+    """Return a row for each configuration, the winner first, then by cost."""
+    decided = {d.solver: d for c in found.comparisons for d in c.decisions}
+    least = race.cost(winner) if winner else math.nan
+    rows = []
+    for name, solver in race.rules.order.items():
+        cost, seeds, why = race.cost(name), len(race.costs(name)), race.dropped.get(name, "")
+        verdict = "not run" if not seeds else verdict_text(decided[name])
+        rows.append({
+            "configuration": name, "solver": solver,
+            "verdict": "winner" if name == winner else "dropped" if why else verdict,
+            "cost": cost, "factor": cost / least, "seeds": seeds, "why": why,
+        })  # fmt: skip
+    return sorted(rows, key=lambda r: (r["configuration"] != winner, r["cost"], not r["seeds"]))
+
+
+def lines(rows: Sequence[Mapping[str, Any]], cost: str, most: int = 10) -> Iterator[str]:
+    """Yield the lines of a table: those that got there, and how many did not."""
+    there = [row for row in rows if row["cost"] < math.inf]
+    width = max((len(row["configuration"]) for row in there[:most]), default=0)
+    for row in there[:most]:
+        amount = ALL_COSTS[cost].text(row["cost"], False)
+        factor = factor_text(row["factor"]) if row["factor"] < math.inf else ""
+        yield (
+            f"{clean(row['configuration']):{width}}  {amount:>9}  {factor:>7}  "
+            f"{plural(row['seeds'], 'seed'):>8}  {row['verdict']}"
+        )
+    waiting = sum(not row["seeds"] for row in rows)
+    others = len(rows) - waiting - len(there[:most])
+    yield f"and {others} others that are dearer or not as good" + (
+        f"; {waiting} were not run" if waiting else ""
+    )
+
+
+def code(
+    problem: AnyProblem, solver: AnySolver | None, chosen: Mapping[str, Any], race: Field
+) -> str:
+    """Return the lines that compute the answer."""
+    if solver is None:
+        return ""
+    defaults = {p.name: p.default for p in parameters_of(type(problem))}
+    own = {k: v for k, v in values_of(problem).items() if v != defaults[k]}
+    given = isinstance(problem, GivenProblem)
+    made = f"ob.catalogue().problem({problem.name!r}, {own!r})"
+    settings = "".join(f", {name}={value!r}" for name, value in chosen.items())
+    seconds = float(f"{FACTOR * race.lead:.2g}")
+    return "\n".join((
+        "import orthobench as ob",
+        "",
+        f"problem = {'...  # your instance' if given else made}",
+        f"budget = ob.Budget(seconds={seconds})",
+        f"outcome = ob.solve({solver.name!r}, problem, budget{settings})",
+        "print(outcome.solution)",
+    ))  # fmt: skip

@@ -1,0 +1,244 @@
+"""The entries of suites: specifications, classes, ``FILE.py:CLASS``, objects and instances."""
+
+from __future__ import annotations
+
+import importlib
+import re
+import shlex
+import sys
+import tomllib
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import MISSING
+from importlib.util import find_spec
+from itertools import count
+from pathlib import Path
+from types import ModuleType
+from typing import Any, TypeAlias
+
+from orthobench.contract.parameters import parameters_of
+from orthobench.contract.problem import AnyInstance, Instance, Problem
+from orthobench.contract.solver import Solver
+from orthobench.errors import OrthobenchError, UsageError, quoted, unknown
+from orthobench.harness.cell import problem_of
+from orthobench.harness.source_digests import CORE, file_of, forget, reached
+from orthobench.registry.plugin_checks import reason
+from orthobench.registry.plugins import OWN, Provided, Registry
+from orthobench.tools import toml
+
+KeyPath: TypeAlias = tuple[str | int, ...]
+"""The path of a table or key: ``("solver", 0, "step")``."""
+
+_TABLE = re.compile(r"^\s*(\[?)\[\s*([\w.\-]+)\s*\]")
+_KEY = re.compile(r"""^\s*["']?([\w\-]+)["']?\s*(?:\.[\w\-.\s]+)?=""")
+
+
+class SuiteError(Exception):
+    """An error at a key of a suite.
+
+    Parameters
+    ----------
+    path : tuple
+        The path of the key.
+    message : str
+    """
+
+    def __init__(self, path: KeyPath, message: str) -> None:
+        super().__init__(message)
+        self.path, self.message = path, message
+
+    def as_usage_error(self, source: str, text: str = "") -> UsageError:
+        """Return the error for users, with the source, the line where its text has it, and key."""
+        lines = line_numbers(text)
+        around = (self.path[:length] for length in range(len(self.path), 0, -1))
+        line = next((f", line {lines[path]}" for path in around if path in lines), "")
+        key = ".".join(part for part in self.path if isinstance(part, str))
+        return UsageError(f"{source}{line}: {key}: {self.message}".replace(": : ", ": "))
+
+
+def line_numbers(text: str) -> dict[KeyPath, int]:
+    """Return the number of the line, from 1, of each table and key of a TOML document, by path."""
+    numbers: dict[KeyPath, int] = {}
+    counts: Counter[str] = Counter()
+    table: KeyPath = ()
+    for number, line in enumerate(text.splitlines(), start=1):
+        if match := _TABLE.match(line):
+            name = match[2]
+            table = (name, counts[name]) if match[1] else tuple(name.split("."))
+            counts[name] += 1
+            numbers.setdefault((name,), number)
+            numbers[table] = number
+        elif match := _KEY.match(line):
+            numbers.setdefault((*table, match[1]), number)
+    return numbers
+
+
+def named(
+    table: Mapping[str, Any], registry: Registry, folder: Path | None = None
+) -> tuple[dict[str, Any], Registry]:
+    """Return the table of a suite that names all its problems and solvers, and what has the names.
+
+    Parameters
+    ----------
+    table : mapping
+        ``problem`` and ``solver`` are tables, specifications ``NAME key=value ...``, classes,
+        objects, and of problems instances. A name may be ``FILE.py:CLASS``.
+    registry : Registry
+    folder : Path, optional
+        The folder of the suite, which files are in; without one they may be anywhere.
+
+    Raises
+    ------
+    SuiteError
+        Where a class cannot be found or could not run.
+    """
+    known, changed = registry.extended(), dict(table)
+    for kind in ("problem", "solver"):
+        items = table.get(kind)
+        items = [items] if isinstance(items, str) else items
+        if not isinstance(items, list):
+            continue
+        changed[kind], classes = [], dict[str, Any]()
+        for i, item in enumerate(items):
+            try:
+                entry, cls = _entry(item, known, folder)
+            except OrthobenchError as error:
+                raise SuiteError((kind, i), str(error)) from error
+            if cls and classes.setdefault(entry["name"], cls) is not cls:
+                raise SuiteError((kind, i), f"another class is called {entry['name']!r} too")
+            changed[kind].append(entry)
+    return changed, known
+
+
+def _entry(item: Any, registry: Registry, folder: Path | None) -> tuple[Any, type | None]:
+    """Return the table of a problem or a solver, and its class where that is not installed."""
+    entry: Any = item
+    match item:
+        case Instance():
+            return _given(item, registry), None
+        case Solver() | Problem():
+            entry = {"name": type(item), **_settings(item)}
+        case type():
+            entry = {"name": item}
+        case str():
+            entry = specification(item)
+        case Mapping():
+            pass
+        case _:
+            raise UsageError(
+                f"{quoted(item)} is no table, class, object or specification such as 'oja step=0.5'"
+            )
+    cls = entry.get("name")
+    if isinstance(cls, str) and ".py:" in cls:
+        cls = class_in(cls, folder)
+    if not isinstance(cls, type):
+        return entry, None
+    return {**entry, "name": registry.register(cls)}, cls
+
+
+def _given(instance: AnyInstance, registry: Registry) -> dict[str, Any]:
+    """Add a given instance to the problems; return its entry, with a label of its own."""
+    base = registry.base_of(instance.oracle)
+    text = f"{base.family} n={instance.oracle.n} k={instance.oracle.k}"
+    names = (f"{text} #{number}" if number > 1 else text for number in count(1))
+    label = next(name for name in names if name not in registry.problems)
+    registry.problems[label] = Provided(problem_of(instance, base), OWN)  # type: ignore[arg-type]
+    return {"name": label, "label": label}
+
+
+def _settings(item: Any) -> dict[str, Any]:
+    """Return the parameters of an object that are not what its class says."""
+    values = {p.name: (getattr(item, p.field), p.default) for p in parameters_of(type(item))}
+    return {name: value for name, (value, default) in values.items()
+            if default is MISSING or value != default}  # fmt: skip
+
+
+def class_in(text: str, folder: Path | None = None) -> type:
+    """Return the class that ``FILE.py:CLASS`` names; a file that has changed is loaded again.
+
+    Parameters
+    ----------
+    text : str
+    folder : Path, optional
+        The folder of the suite that names it, which the file must be in.
+
+    Raises
+    ------
+    UsageError
+        Where there is no such file or class, or the file cannot be imported; names its line.
+    """
+    file, _, name = text.rpartition(":")
+    path = ((folder or Path()) / Path(file).expanduser()).resolve()
+    if folder is not None and not path.is_relative_to(folder.resolve()):
+        raise UsageError(f"a suite names files of its own folder, not {file}: pass it with -s")
+    if not path.is_file():
+        raise UsageError(f"there is no file {path}")
+    module = _module(path)
+    found = getattr(module, name, None)
+    if isinstance(found, type):
+        return found
+    own = [n for n, v in vars(module).items() if getattr(v, "__module__", "") == path.stem]
+    raise unknown(f"class in {path.name}:", name, own)
+
+
+def _module(path: Path) -> ModuleType:
+    """Import a file by its name, as the worker processes do that get the same search path."""
+    folder, name = str(path.parent), path.stem
+    if folder not in sys.path:
+        sys.path.append(folder)  # last, so that it hides nothing
+    importlib.invalidate_caches()
+    spec = find_spec(name) if name.isidentifier() else None
+    origin = spec.origin if spec else None
+    if origin is None or Path(origin).resolve() != path:
+        other = f", which is that of {origin}" if origin else ""
+        raise UsageError(f"{path} cannot be imported by its name{other}: give it another")
+    known = _states.get(path, {})
+    if known != _state(known):
+        for loaded in known:
+            sys.modules.pop(loaded, None)
+        forget()
+    try:
+        module = importlib.import_module(name)
+    except (Exception, SystemExit) as error:
+        raise UsageError(f"cannot import {path.name}: {reason(error, name, str(path))}") from error
+    _states[path] = _state(reached(name))
+    return module
+
+
+def _state(modules: Iterable[str]) -> dict[str, int]:
+    """Return when the files of modules have last changed, but for those of the core."""
+    files = {name: file_of(name) for name in modules if name.partition(".")[0] != CORE}
+    return {name: file.stat().st_mtime_ns if file and file.exists() else 0
+            for name, file in files.items()}  # fmt: skip
+
+
+_states: dict[Path, dict[str, int]] = {}
+"""When the files that were loaded, and those that they import, had last changed."""
+
+
+def specification(text: str) -> dict[str, Any]:
+    """Parse ``NAME key=value ...``; a value that is not TOML is taken as a string.
+
+    Raises
+    ------
+    UsageError
+        If a word has no ``=``.
+    """
+    try:
+        name, *words = shlex.split(text)
+    except ValueError as error:
+        raise UsageError(f"cannot read {text!r}: {error}; write NAME key=value ...") from None
+    entry: dict[str, Any] = {"name": name}
+    for word in words:
+        key, equals, value = word.partition("=")
+        if not equals:
+            raise UsageError(f"cannot read {word!r} in {text!r}; write NAME key=value ...")
+        entry[key] = _value(value)
+    return entry
+
+
+def _value(text: str) -> Any:
+    try:
+        return toml.loads(f"value = {text}")["value"]
+    except tomllib.TOMLDecodeError:
+        return text

@@ -1,0 +1,450 @@
+"""The check that the flops which a solver counts are those that it does, on arrays that count.
+
+NumPy's operations on such arrays are counted as `orthobench.tools.flops` does, and give such
+arrays. Operations that NumPy does not see cannot be counted: kernels of numba, and functions of
+scipy.linalg and scipy.sparse.linalg (LAPACK, ARPACK) given such an array, raise `UncountableError`,
+whichever library calls them.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from types import ModuleType
+from typing import Any
+from unittest import mock
+
+import numpy as np
+
+from orthobench.contract.problem import AnyInstance, Oracle
+from orthobench.contract.solver import AnySolver
+from orthobench.testing.check import NotCheckable, require
+from orthobench.testing.object_graph import arrays
+from orthobench.testing.short_runs import Run, Runner
+from orthobench.tools import flops
+
+FREE = (
+    "negative", "positive", "absolute", "fabs", "sign", "copysign", "maximum", "minimum", "fmax",
+    "fmin", "floor", "ceil", "rint", "trunc", "conjugate", "ldexp", "frexp", "nextafter", "spacing",
+)  # fmt: skip
+"""Universal functions without an addition, multiplication, division or square root."""
+
+PRODUCTS = frozenset({"matmul", "vecdot", "matvec", "vecmat"})
+"""Universal functions that are products of matrices and vectors."""
+
+MAKERS = (
+    "zeros", "empty", "ones", "full", "eye", "identity", "array", "asarray",
+    "ascontiguousarray", "asfortranarray", "linspace", "arange",
+)  # fmt: skip
+"""Functions of NumPy that make arrays; while counting, they make arrays that count."""
+
+DRAWS = ("standard_normal", "normal", "random", "uniform", "exponential", "standard_exponential")
+"""Methods of random generators; while counting, they return arrays that count."""
+
+
+class UncountableError(BaseException):
+    """Operations that cannot be counted; the message says where they are done.
+
+    Not an `Exception`, so that no library on the way handles it.
+    """
+
+
+@dataclass
+class Tally:
+    """The number of operations counted so far.
+
+    Attributes
+    ----------
+    flops : int
+        May be reset to zero.
+    paused : bool
+        Whether nothing is counted at present.
+    """
+
+    flops: int = 0
+    paused: bool = False
+
+    @contextmanager
+    def pause(self) -> Iterator[None]:
+        """Count nothing meanwhile."""
+        before, self.paused = self.flops, True
+        try:
+            yield
+        finally:
+            self.flops, self.paused = before, False
+
+
+_tally = Tally()
+_asarray, _default_rng = np.asarray, np.random.default_rng
+
+
+class CountingArray(np.ndarray):
+    """An array, or a number taken from one, that counts the operations done with it."""
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        """Apply a universal function, and count its operations."""
+        plain = [_plain(item) for item in inputs]
+        if "out" in kwargs:
+            kwargs["out"] = tuple(_plain(item) for item in kwargs["out"])
+        result = getattr(ufunc, method)(*plain, **kwargs)
+        if ufunc.__name__ not in FREE:
+            _tally.flops += _operations(ufunc.__name__, method, plain, result)
+        if "out" in kwargs and isinstance(kwargs["out"][0], np.ndarray):
+            return inputs[0] if kwargs["out"][0] is plain[0] else counted(result)
+        return counted(result)
+
+    def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        """Call a function; count it by its formula, or else by the operations that it does."""
+        if func in _FORMULAE:
+            args, kwargs = _all_plain(args), _all_plain(kwargs)
+            result = func(*args, **kwargs)
+            _tally.flops += _FORMULAE[func](result, *args)
+            return _all_counted(result)
+        if func.__module__ in ("numpy.linalg", "numpy.fft"):
+            raise UncountableError(f"{func.__module__}.{func.__name__} has no formula for flops")
+        return _all_counted(super().__array_function__(func, types, args, kwargs))
+
+    def __getitem__(self, key: Any) -> Any:
+        """Return a part of the array, which counts too."""
+        return counted(super().__getitem__(key))
+
+    def dot(self, other: Any, out: Any = None) -> Any:
+        """Return the product with another array, as `numpy.dot` does."""
+        return np.dot(self, other, out)
+
+
+def counted(item: Any) -> Any:
+    """Return an array or a number of floats as one that counts, and anything else as it is."""
+    if isinstance(item, (np.ndarray, np.floating)) and item.dtype.kind == "f":
+        return _asarray(item).view(CountingArray)
+    return item
+
+
+@contextmanager
+def counting() -> Iterator[Tally]:
+    """Give a tally of the operations done meanwhile with arrays that are `counted` or new.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from orthobench.testing import counted, counting
+    >>> with counting() as tally:
+    ...     product = counted(np.ones((2, 3))) @ np.ones((3, 4))
+    >>> tally.flops
+    48
+    """
+    _tally.flops = 0
+    makers: dict[str, Any] = {name: _with_counted_result(getattr(np, name)) for name in MAKERS}
+    with (
+        mock.patch.multiple(np, **makers),
+        mock.patch.object(np.random, "default_rng", _counting_generator),
+        _numba_refused(),
+        _scipy_refused(),
+    ):
+        yield _tally
+
+
+def _plain(item: Any) -> Any:
+    return item.view(np.ndarray) if isinstance(item, CountingArray) else item
+
+
+def _all_plain(item: Any) -> Any:
+    if isinstance(item, (list, tuple)):
+        return type(item)(_all_plain(part) for part in item)
+    if isinstance(item, dict):
+        return {key: _all_plain(part) for key, part in item.items()}
+    return _plain(item)
+
+
+def _all_counted(result: Any) -> Any:
+    if isinstance(result, tuple) and hasattr(result, "_fields"):
+        return type(result)(*map(counted, result))
+    if isinstance(result, (list, tuple)):
+        return type(result)(counted(part) for part in result)
+    return counted(result)
+
+
+def _operations(name: str, method: str, inputs: list[Any], result: Any) -> int:
+    """Return the number of operations that a universal function did."""
+    results = result if isinstance(result, tuple) else (result,)
+    size = sum(np.size(item) for item in results if _asarray(item).dtype.kind == "f")
+    if not size:
+        return 0
+    if name in PRODUCTS:
+        return 2 * size * int(np.shape(inputs[0])[-1])
+    if method == "reduce":
+        return int(np.size(inputs[0])) - size
+    if method == "at":
+        return int(np.size(inputs[-1]))
+    return size
+
+
+def _with_counted_result(function: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        return counted(function(*args, **kwargs))
+
+    return call
+
+
+class _CountingGenerator(np.random.Generator):
+    """A random generator that returns arrays that count."""
+
+
+for _name in DRAWS:
+    setattr(_CountingGenerator, _name, _with_counted_result(getattr(np.random.Generator, _name)))
+
+
+def _counting_generator(seed: Any = None) -> np.random.Generator:
+    return _CountingGenerator(_default_rng(seed).bit_generator)
+
+
+@contextmanager
+def _numba_refused() -> Iterator[None]:
+    """Make kernels compiled by numba raise meanwhile."""
+    from numba.core.dispatcher import Dispatcher
+
+    run = Dispatcher.__call__
+
+    def guarded(kernel: Any, *args: Any, **kwargs: Any) -> Any:
+        if not _tally.paused:
+            raise UncountableError("its arithmetic is done in kernels compiled by numba")
+        return run(kernel, *args, **kwargs)
+
+    with mock.patch.object(Dispatcher, "__call__", guarded):
+        yield
+
+
+@contextmanager
+def _scipy_refused() -> Iterator[None]:
+    """Make SciPy's linear algebra raise on arrays that count, in every module that imported it."""
+    from scipy import linalg
+    from scipy.sparse import linalg as sparse
+
+    # where functions have two names, that of the last module counts
+    guards = _guards(sparse, linalg.lapack, linalg.blas, linalg)
+    with ExitStack() as stack:
+        for module in list(sys.modules.values()):
+            held = getattr(module, "__dict__", {})
+            if not guards.keys().isdisjoint(map(id, held.values())):
+                guarded = ((name, guards.get(id(f))) for name, f in held.items())
+                bound: dict[str, Any] = {name: guard for name, guard in guarded if guard}
+                stack.enter_context(mock.patch.multiple(module, **bound))
+        yield
+
+
+@functools.cache  # by module: one that is imported again has other functions
+def _guards(*modules: ModuleType) -> dict[int, Callable[..., Any]]:
+    """Return the guard that takes the place of each function, by the id of the function."""
+    return {
+        id(function): _guard(function, module.__name__)
+        for module in modules
+        for name, function in vars(module).items()
+        if name[0] != "_" and callable(function) and not isinstance(function, type)
+    }
+
+
+def _guard(function: Callable[..., Any], where: str) -> Callable[..., Any]:
+    @functools.wraps(function)
+    def guarded(*args: Any, **kwargs: Any) -> Any:
+        given = (*args, *kwargs.values())
+        if not _tally.paused and any(isinstance(arg, CountingArray) for arg in given):
+            raise UncountableError(f"its arithmetic is done in {where}")
+        return function(*args, **kwargs)
+
+    return guarded
+
+
+def _product(result: Any, a: Any, b: Any, *_: Any) -> int:
+    """Return 2MKN for matrices of MK, KN and MN entries."""
+    return 2 * math.isqrt(int(np.size(a) * np.size(b) * np.size(result)))
+
+
+def _einsum(result: Any, subscripts: Any, *operands: Any) -> int:
+    """Return two operations for each tuple of indices and operand after the first."""
+    if not isinstance(subscripts, str) or "." in subscripts:
+        raise UncountableError("numpy.einsum is counted only with indices in a string, no dots")
+    terms = subscripts.replace(" ", "").partition("->")[0].split(",")
+    sizes = {
+        index: n
+        for term, x in zip(terms, operands, strict=True)
+        for index, n in zip(term, np.shape(x), strict=True)
+    }
+    every = math.prod(sizes.values())
+    return int(len(operands) * every - (np.size(result) if len(operands) == 1 else 0))
+
+
+def _stacked(formula: Callable[[int, int], int]) -> Callable[..., int]:
+    """Return a formula for a stack of matrices from the formula for one of shape (m, n)."""
+
+    def count(_: Any, A: Any, *__: Any) -> int:
+        return int(math.prod(A.shape[:-2])) * formula(*A.shape[-2:])
+
+    return count
+
+
+def _outer(result: Any, *_: Any) -> int:
+    return int(np.size(result))
+
+
+def _squares(_: Any, A: Any, *__: Any) -> int:
+    return 2 * int(np.size(A))
+
+
+_FORMULAE: dict[Any, Callable[..., int]] = {
+    np.dot: lambda result, a, b, *_: (
+        _product(result, a, b) if np.ndim(a) and np.ndim(b) else int(np.size(result))
+    ),
+    np.vdot: lambda _, a, *__: 2 * int(np.size(a)),
+    np.inner: _product,
+    np.tensordot: _product,
+    np.outer: _outer,
+    np.kron: _outer,
+    np.einsum: _einsum,
+    np.trace: lambda result, A, *_: min(np.shape(A)[-2:]) * int(np.size(result)),
+    np.linalg.norm: _squares,
+    np.linalg.vector_norm: _squares,
+    np.linalg.matrix_norm: _squares,
+    np.linalg.diagonal: lambda *_: 0,
+    np.linalg.matrix_transpose: lambda *_: 0,
+    np.linalg.trace: lambda result, A, *_: min(np.shape(A)[-2:]) * int(np.size(result)),
+    np.linalg.qr: _stacked(lambda m, n: flops.qr(max(m, n), min(m, n))),
+    np.linalg.svd: _stacked(flops.svd),
+    np.linalg.eigh: _stacked(lambda n, _: flops.eigh(n)),
+    np.linalg.eigvalsh: _stacked(lambda n, _: 4 * n**3 // 3),
+    np.linalg.cholesky: _stacked(lambda n, _: n**3 // 3),
+    np.linalg.inv: _stacked(lambda n, _: 2 * n**3),
+    np.linalg.solve: lambda _, A, b: 2 * len(A) ** 3 // 3 + 2 * len(A) * int(np.size(b)),
+}
+"""Flops of functions of NumPy, as ``formula(result, *arguments)``."""
+
+
+TOLERANCE = 0.05
+"""Relative difference of `Work.flops` from the operations done."""
+
+
+def check_flops(solver: AnySolver, instance: AnyInstance, plain: AnySolver | None = None) -> None:
+    """Raise where `Work.flops` is not within 5 % of the operations that a solver does.
+
+    The operations are counted while a short run works on NumPy arrays that count them. Reading the
+    solution once may be included or not: a method that collects data, and solves when it is read,
+    counts that. The work of the oracle is not the solver's: taking samples counts nothing, and
+    forming a tensor counts what the oracle says, its ``forming_flops``.
+
+    Parameters
+    ----------
+    solver : Solver
+    instance : Instance
+        Large enough that lower-order terms do not matter, where the solver's formulae omit them.
+    plain : Solver, optional
+        The same method in plain NumPy, one step for one step, whose operations are counted in
+        place of those of `solver`. For methods whose kernels are compiled, or which do less than
+        the method as its paper states it.
+
+    Raises
+    ------
+    NotConforming
+    NotCheckable
+        Where NumPy does not see the operations: in compiled kernels, in SciPy, or in functions of
+        the oracle.
+    """
+    runner = Runner(plain or solver, instance, streams_of=solver)
+    _refuse_functions(runner.oracle)
+    runner.run(1)  # imports what the solver needs, which must not happen while counting
+    try:
+        with counting() as tally, _counting_oracle(runner.oracle, tally) as begin_counting:
+            run = runner.start(before_init=begin_counting)
+            run.advance(runner.steps)
+            _refuse_plain_arrays(run)
+            done = tally.flops
+            run.read()
+    except UncountableError as reason:
+        raise NotCheckable(f"{reason}; pass plain=, the same method in plain NumPy") from reason
+    work, total = run.state.work, tally.flops
+    if plain is not None:
+        work = Runner(solver, instance).run(work.steps).state.work
+    require(
+        any(abs(work.flops - count) <= TOLERANCE * count for count in (done, total)),
+        f"work.flops is {work.flops} after {work.steps} steps where {done} operations were done, "
+        f"and {total - done} in reading the solution "
+        f"(n = {runner.oracle.n}, k = {runner.oracle.k})",
+        "Count each addition, multiplication, division and square root "
+        "(orthobench.contract.flops); where the formulae give leading terms only, check on a "
+        "larger instance",
+    )
+
+
+def _refuse_plain_arrays(run: Run) -> None:
+    """Refuse a state with arrays that do not count: whatever made them was not counted."""
+    for path, array in arrays(run.state).items():
+        if array.dtype.kind == "f" and array.size and not isinstance(array, CountingArray):
+            raise UncountableError(f"state{path} comes from code that NumPy does not see")
+
+
+def _refuse_functions(oracle: Oracle) -> None:
+    for name, value in vars(oracle).items():
+        if callable(value) and not isinstance(value, type):
+            raise NotCheckable(
+                f"oracle.{name} is a function, whose operations are the problem's, not the solver's"
+            )
+
+
+@contextmanager
+def _counting_oracle(oracle: Oracle, tally: Tally) -> Iterator[Callable[[], None]]:
+    """Give a function from whose call on the arrays of an oracle count; restore it at the end."""
+    attributes, cls = dict(vars(oracle)), type(oracle)
+
+    def begin_counting() -> None:
+        for name, value in vars(oracle).items():
+            if isinstance(value, np.ndarray):
+                setattr(oracle, name, counted(value))
+        for name in ("prepare", "take"):
+            if hasattr(oracle, name):
+                setattr(oracle, name, _free_of_charge(getattr(oracle, name), tally))
+        oracle.__class__ = _with_counted_properties(cls, tally)
+        tally.flops = 0
+
+    try:
+        yield begin_counting
+    finally:
+        oracle.__class__ = cls
+        vars(oracle).clear()
+        vars(oracle).update(attributes)
+
+
+def _free_of_charge(method: Callable[[int], Any], tally: Tally) -> Callable[[int], Any]:
+    """Return a method whose own operations are not counted, and whose result counts."""
+
+    def call(count: int) -> Any:
+        with tally.pause():
+            return counted(method(count))
+
+    return call
+
+
+def _with_counted_properties(cls: type[Oracle], tally: Tally) -> type[Oracle]:
+    """Return a class of oracles whose properties count their ``forming_flops`` when first read."""
+    formed: set[str] = set()
+
+    def counted_property(name: str, form: Callable[[Any], Any]) -> property:
+        def get(oracle: Any) -> Any:
+            with tally.pause():
+                value = counted(form(oracle))
+            if isinstance(value, np.ndarray) and name not in formed:
+                formed.add(name)
+                tally.flops += getattr(oracle, "forming_flops", 0)
+            return value
+
+        return property(get)
+
+    members = ((name, getattr(cls, name)) for name in dir(cls))
+    properties = {
+        name: counted_property(name, member.fget)
+        for name, member in members
+        if isinstance(member, property) and member.fget
+    }
+    return type(cls.__name__, (cls,), properties)

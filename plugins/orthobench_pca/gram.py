@@ -1,0 +1,50 @@
+"""Principal components by the eigendecomposition of the covariance or of the Gram matrix."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from orthobench.contract import Array, flops
+from orthobench_pca.base import DirectSolver
+from orthobench_pca.judge import right_vectors
+from orthobench_pca.oracle import PCAOracle
+from orthobench_pca.scatter import inner_products, leading, refuse_large, scatter
+
+
+@dataclass(frozen=True)
+class GramPCA(DirectSolver):
+    """Leading eigenvectors of Z'Z, or of ZZ' where rows are fewer than columns.
+
+    Singular values below 1e-8 of the first (3e-4 in float32) are lost, since their squares are.
+
+    Notes
+    -----
+    Flops: rd² for the symmetric product of r rows and d columns, d the smaller, and 9d³. Memory: d²
+    numbers. Two passes, of which one is for the mean.
+    """
+
+    name: ClassVar[str] = "gram-pca"
+    source: ClassVar[str] = "Golub and Van Loan 2013, section 8.6"
+
+    def check(self, oracle: PCAOracle) -> None:
+        """Refuse a Gram matrix that takes too much memory."""
+        refuse_large(oracle)
+
+    def components(self, oracle: PCAOracle, rng: np.random.Generator) -> tuple[Any, int]:
+        """Return the eigenvectors."""
+        del rng
+        rows, d, k = oracle.rows, oracle.n, oracle.k
+        if d <= rows:
+            return leading(scatter(oracle), k)[1], rows * d * d + flops.eigh(d)
+        values, left = leading(inner_products(oracle), k)
+        found = right_vectors(oracle, left[:, : _rank(values, rows)])
+        return found, rows * rows * d + flops.eigh(rows) + flops.gemm(d, k, rows)
+
+
+def _rank(values: Array, rows: int) -> int:
+    """Return how many eigenvalues are more than rounding."""
+    floor = rows * float(np.finfo(values.dtype).eps) * float(values[0])
+    return int(np.count_nonzero(values > floor))

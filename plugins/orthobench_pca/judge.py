@@ -1,0 +1,153 @@
+"""The judge of principal components, by the eigendecomposition of the smaller Gram matrix."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from orthobench.contract import Array, Solution, orthonormalize
+from orthobench_pca.matrices import Dense
+from orthobench_pca.oracle import PCAOracle
+from orthobench_pca.scatter import inner_products, leading, scatter, shared_scatter
+
+DENSE_SIDE = 5000
+"""The smaller side of a dense matrix up to which its Gram matrix is decomposed."""
+
+SPARSE_SIDE = 1000
+"""The same of matrices that have products only, or few entries."""
+
+GAP = 1e-10
+"""The relative eigengap from which on the subspace is determined."""
+
+
+@dataclass(frozen=True)
+class PCASolution(Solution):
+    """A point, with what it took.
+
+    Attributes
+    ----------
+    passes : float, optional
+        How often X was read; None where a library does not say.
+    products : int
+        Products of X or X' with one vector.
+    """
+
+    passes: float | None = None
+    products: int = 0
+
+
+@dataclass(frozen=True)
+class Reference:
+    """What points are held to.
+
+    Attributes
+    ----------
+    optimal : float
+        The sum of the k leading eigenvalues of Z'Z.
+    gap : float
+        Eigenvalue k less the next, over the first.
+    vectors : ndarray, shape (n, k)
+        The leading eigenvectors.
+    moment : ndarray, shape (n, n), optional
+        Z'Z, where it was formed.
+    """
+
+    optimal: float
+    gap: float
+    vectors: Array
+    moment: Array | None = None
+
+
+class Judge:
+    """Measures points; the reference is computed once, when the first is measured.
+
+    Parameters
+    ----------
+    oracle : PCAOracle
+        Of its own, in float64.
+    """
+
+    def __init__(self, oracle: PCAOracle) -> None:
+        self.oracle = oracle
+
+    def __call__(self, solution: Solution) -> dict[str, float]:
+        """Return the metrics; ``gap``, the primary one, first.
+
+        ``gap`` is 1 - tr V'Z'ZV over the sum of the k leading eigenvalues; ``residual`` is
+        |Z'ZV - V (V'Z'ZV)| / |Z'ZV|; ``angle`` is the largest principal angle to the leading
+        eigenvectors, in radians, where the eigengap is above 1e-10; ``passes`` and ``products`` are
+        those of `PCASolution`.
+        """
+        V, known = solution.point, self.reference
+        W = self._normal(V)
+        ritz = V.T @ W
+        optimal = known.optimal or 1.0
+        length = float(np.linalg.norm(W)) or 1.0
+        found = {
+            "gap": max(0.0, 1 - float(np.trace(ritz)) / optimal) if known.optimal else 0.0,
+            "residual": float(np.linalg.norm(W - V @ ritz)) / length,
+        }
+        if known.gap > GAP:
+            outside = V - known.vectors @ (known.vectors.T @ V)
+            found["angle"] = float(np.arcsin(min(1.0, float(np.linalg.norm(outside, 2)))))
+        passes = getattr(solution, "passes", 0.0)
+        if passes is not None:
+            found["passes"] = float(passes)
+        return {**found, "products": float(getattr(solution, "products", 0))}
+
+    @cached_property
+    def reference(self) -> Reference:
+        """The optimum: of the Gram matrix where that is small, or by Lanczos iterations."""
+        oracle = self.oracle
+        side, most = min(oracle.rows, oracle.n), SPARSE_SIDE
+        if isinstance(oracle.matrix, Dense):
+            most = DENSE_SIDE
+        if side > most:
+            return self._by_lanczos()
+        return self._by_moment() if oracle.n == side else self._by_inner_products()
+
+    def _normal(self, V: Array) -> Array:
+        """Return Z'ZV."""
+        moment = self.reference.moment
+        if moment is not None:
+            return np.asarray(moment @ V)
+        return self.oracle.transposed_times(self.oracle.times(V))
+
+    def _by_moment(self) -> Reference:
+        k, oracle = self.oracle.k, self.oracle
+        C = shared_scatter(oracle) if isinstance(oracle.matrix, Dense) else scatter(oracle)
+        C = np.triu(C) + np.triu(C, 1).T
+        values, vectors = leading(C, min(k + 1, len(C)), overwrite=False)
+        return _reference(values, vectors[:, :k], k, C)
+
+    def _by_inner_products(self) -> Reference:
+        oracle = self.oracle
+        values, left = leading(inner_products(oracle), min(oracle.k + 1, oracle.rows))
+        return _reference(values, right_vectors(oracle, left[:, : oracle.k]), oracle.k)
+
+    def _by_lanczos(self) -> Reference:
+        from scipy.sparse.linalg import eigsh
+
+        oracle = self.oracle
+        side, k = min(oracle.rows, oracle.n), oracle.k
+        v0 = np.random.default_rng(0).standard_normal(side)
+        count = min(k + 1, side - 1)
+        values, found = eigsh(oracle.normal_operator(), count, which="LA", v0=v0)
+        order = np.argsort(values)[::-1]
+        values, found = values[order], found[:, order[:k]]
+        vectors = found if side == oracle.n else right_vectors(oracle, found)
+        return _reference(values, vectors, k)
+
+
+def right_vectors(oracle: PCAOracle, left: Array) -> Array:
+    """Return an orthonormal basis of Z'U, for left singular vectors U."""
+    return orthonormalize(oracle.transposed_times(left))
+
+
+def _reference(values: Array, vectors: Array, k: int, moment: Array | None = None) -> Reference:
+    following = float(values[k]) if len(values) > k else 0.0
+    first = float(values[0]) or 1.0
+    optimal = float(np.maximum(values[:k], 0.0).sum())
+    return Reference(optimal, (float(values[k - 1]) - following) / first, vectors, moment)

@@ -1,0 +1,237 @@
+"""Principal components as users of scikit-learn and PyTorch compute them, each called once."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from orthobench.contract import AnyProblem, UsageError, flops, parameter
+from orthobench_pca.base import DirectSolver
+from orthobench_pca.matrices import Dense, Sparse
+from orthobench_pca.oracle import PCAOracle
+
+SEEDS = 2**31
+"""Bound of the seeds that libraries take."""
+
+
+class LibrarySolver(DirectSolver):
+    """Base of methods that are given X itself.
+
+    Class attributes
+    ----------------
+    centers : bool, optional
+        Whether the library subtracts means; None where it does as it is told.
+    """
+
+    centers: ClassVar[bool | None] = None
+
+    def refuses(self, problem: AnyProblem) -> str | None:
+        """Return why not: other than `Solver.refuses`, centring that the library does not offer."""
+        return super().refuses(problem) or self._uncentred(getattr(problem, "center", self.centers))
+
+    def check(self, oracle: PCAOracle) -> None:
+        """Refuse a matrix that the library cannot take as it is."""
+        if why := self._uncentred(oracle.center):
+            raise UsageError(f"{self.name}: {why}")
+        if oracle.scale is not None:
+            raise UsageError(f"{self.name} does not scale: divide the columns beforehand")
+        if not isinstance(oracle.matrix, (Dense, Sparse)):
+            size = oracle.rows * oracle.n * oracle.matrix.dtype.itemsize
+            raise UsageError(
+                f"{self.name} needs an array, and a {type(oracle.X).__name__} would take {size:,} "
+                "bytes as one: take block-krylov"
+            )
+
+    def _uncentred(self, center: bool | None) -> str | None:
+        if self.centers is None or center is None or center == self.centers:
+            return None
+        does = "always" if self.centers else "never"
+        return f"it {does} centres: make the problem with center={str(self.centers).lower()}"
+
+
+def refuse_sparse(oracle: PCAOracle, how: str) -> None:
+    """Refuse a sparse matrix that would be made dense; say the bytes."""
+    if oracle.sparse:
+        size = oracle.rows * oracle.n * oracle.matrix.dtype.itemsize
+        raise UsageError(
+            f"{how} would make the sparse matrix dense, which takes {size:,} bytes: take "
+            "another setting, or block-krylov"
+        )
+
+
+def fitted(method: Any, oracle: PCAOracle) -> None:
+    """Fit an estimator of scikit-learn to X; what it refuses is refused in its words."""
+    try:
+        method.fit(oracle.X)
+    except ValueError as error:
+        raise UsageError(f"scikit-learn: {' '.join(str(error).split())}") from error
+
+
+@dataclass(frozen=True)
+class SklearnPCA(LibrarySolver):
+    """`sklearn.decomposition.PCA` on X itself.
+
+    Parameters
+    ----------
+    svd_solver : str
+        ``"auto"``: what scikit-learn chooses by shape, as users get it.
+    n_iter : int
+        ``iterated_power`` of the randomized solver; -1: ``"auto"``.
+    oversampling : int
+        ``n_oversamples`` of the randomized solver.
+    tolerance : float
+        ``tol`` of ARPACK; 0 is full accuracy.
+
+    Notes
+    -----
+    Flops, nominal: those of the covariance, rd² and 9d³, with ``"full"`` of an SVD, else 4rdb for
+    each iteration of b columns.
+
+    References
+    ----------
+    Pedregosa et al. 2011, "Scikit-learn: machine learning in Python".
+    """
+
+    name: ClassVar[str] = "sklearn-pca"
+    source: ClassVar[str] = "sklearn.decomposition.PCA"
+    packages: ClassVar[tuple[str, ...]] = ("scikit-learn",)
+    centers: ClassVar[bool | None] = True
+    known_passes: ClassVar[bool] = False
+
+    svd_solver: str = parameter(
+        "auto",
+        help="what scikit-learn decomposes",
+        choices=("auto", "full", "covariance_eigh", "arpack", "randomized"),
+    )
+    n_iter: int = parameter(-1, help="power iterations where randomized; -1: auto", low=-1)
+    oversampling: int = parameter(10, help="columns beyond those sought where randomized", low=0)
+    tolerance: float = parameter(0.0, help="of ARPACK; 0: full accuracy", low=0.0)
+
+    def check(self, oracle: PCAOracle) -> None:
+        """Refuse also what would make a sparse matrix dense."""
+        super().check(oracle)
+        if self.svd_solver in ("full", "randomized"):
+            refuse_sparse(oracle, f'svd_solver="{self.svd_solver}"')
+
+    def components(self, oracle: PCAOracle, rng: np.random.Generator) -> tuple[Any, int]:
+        """Call it."""
+        from sklearn.decomposition import PCA
+
+        method = PCA(
+            oracle.k, svd_solver=self.svd_solver, random_state=int(rng.integers(SEEDS)),
+            iterated_power="auto" if self.n_iter < 0 else self.n_iter, tol=self.tolerance,
+            n_oversamples=self.oversampling,
+        )  # fmt: skip
+        fitted(method, oracle)
+        return method.components_.T, self._flops(oracle)
+
+    def _flops(self, oracle: PCAOracle) -> int:
+        rows, d = oracle.rows, oracle.n
+        if self.svd_solver == "full":
+            return flops.svd(rows, d)
+        covariance = rows * d * d + flops.eigh(d)
+        iterations = 4 if self.n_iter < 0 else self.n_iter
+        b = min(oracle.k + self.oversampling, rows, d)
+        randomized = 2 * (iterations + 1) * flops.gemm(rows, b, d)
+        return covariance if self.svd_solver == "covariance_eigh" else min(covariance, randomized)
+
+
+@dataclass(frozen=True)
+class SklearnTruncatedSVD(LibrarySolver):
+    """`sklearn.decomposition.TruncatedSVD` on X itself, which does not centre.
+
+    Parameters
+    ----------
+    algorithm : str
+    n_iter, oversampling : int
+        Of the randomized algorithm.
+
+    Notes
+    -----
+    Flops, nominal: 4rdb for each iteration of b columns.
+
+    References
+    ----------
+    Halko, Martinsson and Tropp 2011, "Finding structure with randomness".
+    """
+
+    name: ClassVar[str] = "sklearn-truncated-svd"
+    source: ClassVar[str] = "sklearn.decomposition.TruncatedSVD"
+    packages: ClassVar[tuple[str, ...]] = ("scikit-learn",)
+    centers: ClassVar[bool | None] = False
+    known_passes: ClassVar[bool] = False
+
+    algorithm: str = parameter(
+        "randomized", help="randomized, or ARPACK", choices=("randomized", "arpack")
+    )
+    n_iter: int = parameter(5, help="power iterations where randomized", low=0)
+    oversampling: int = parameter(10, help="columns beyond those sought where randomized", low=0)
+
+    def check(self, oracle: PCAOracle) -> None:
+        """Refuse also as many components as ARPACK does not find."""
+        super().check(oracle)
+        side = min(oracle.rows, oracle.n)
+        if oracle.k >= side and self.algorithm == "arpack":
+            raise UsageError(f"{self.name} with ARPACK takes k below min(rows, columns) = {side}")
+
+    def components(self, oracle: PCAOracle, rng: np.random.Generator) -> tuple[Any, int]:
+        """Call it."""
+        from sklearn.decomposition import TruncatedSVD
+
+        k = oracle.k
+        method = TruncatedSVD(
+            k, algorithm=self.algorithm, n_iter=self.n_iter, n_oversamples=self.oversampling,
+            random_state=int(rng.integers(SEEDS)),
+        )  # fmt: skip
+        fitted(method, oracle)
+        b = min(k + self.oversampling, oracle.rows, oracle.n)
+        return method.components_.T, 2 * (self.n_iter + 1) * flops.gemm(oracle.rows, b, oracle.n)
+
+
+@dataclass(frozen=True)
+class TorchPCALowrank(LibrarySolver):
+    """`torch.pca_lowrank` on X itself, on the CPU.
+
+    Parameters
+    ----------
+    n_iter, oversampling : int
+        ``niter``, and ``q`` less k.
+
+    Notes
+    -----
+    Flops, nominal: 4rdb for each iteration of b columns.
+
+    References
+    ----------
+    Halko, Martinsson and Tropp 2011, "Finding structure with randomness".
+    """
+
+    name: ClassVar[str] = "torch-pca-lowrank"
+    source: ClassVar[str] = "torch.pca_lowrank"
+    packages: ClassVar[tuple[str, ...]] = ("torch",)
+    known_passes: ClassVar[bool] = False
+
+    n_iter: int = parameter(2, help="power iterations", low=0)
+    oversampling: int = parameter(6, help="columns beyond those sought", low=0)
+
+    def check(self, oracle: PCAOracle) -> None:
+        """Refuse also a sparse matrix, of which it would need a dense tensor."""
+        super().check(oracle)
+        refuse_sparse(oracle, "a tensor of it")
+
+    def components(self, oracle: PCAOracle, rng: np.random.Generator) -> tuple[Any, int]:
+        """Call it."""
+        import torch
+
+        X = oracle.X
+        b = min(oracle.k + self.oversampling, *X.shape)
+        with torch.random.fork_rng(devices=()), warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # that X cannot be written into
+            torch.manual_seed(int(rng.integers(SEEDS)))
+            A = torch.from_numpy(np.asarray(X, oracle.matrix.dtype))
+            _, _, V = torch.pca_lowrank(A, q=b, center=oracle.center, niter=self.n_iter)
+        found = np.linalg.qr(V[:, : oracle.k].numpy())[0]
+        return found, 2 * (self.n_iter + 1) * flops.gemm(oracle.rows, b, oracle.n)

@@ -1,0 +1,147 @@
+"""Makes instances of your own matrices."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from orthobench.contract import Array, DataError, Instance, UsageError, matrix
+from orthobench_pca.judge import Judge
+from orthobench_pca.matrices import Chunked, Dense, Matrix, Operator, Sparse
+from orthobench_pca.oracle import PCAOracle
+
+
+def pca(X: Any, k: int, center: bool = True, scale: bool = False) -> Instance[PCAOracle]:
+    """Make the principal components of your own matrix.
+
+    Sought are the k leading eigenvectors of its covariance. X is neither copied nor made dense:
+    centring and scaling are done within products.
+
+    Parameters
+    ----------
+    X : ndarray, sparse matrix, LinearOperator, Dask array, tensor or DataFrame, shape (rows, d)
+        Real numbers, samples in rows. An array may be mapped from a file. Of scipy.sparse CSR and
+        CSC stay as they are. A PyTorch tensor has to be on the CPU. Float32 is computed with in
+        float32, all else in float64.
+    k : int
+        Components, at most the smaller of rows and columns.
+    center : bool
+        Whether the means of columns are subtracted.
+    scale : bool
+        Whether columns are divided by their standard deviations; constant ones are left.
+
+    Returns
+    -------
+    Instance
+        Its points have components in columns, shape (d, k); its metrics are those of
+        `orthobench_pca.judge.Judge`.
+
+    Raises
+    ------
+    DataError
+        Where X is empty, no matrix, not real, or not finite.
+    UsageError
+        Where k does not fit.
+
+    Notes
+    -----
+    What is mapped, chunked or an operator is not looked through for NaN here: a run ends where it
+    meets one.
+
+    Examples
+    --------
+    >>> import numpy as np, orthobench as ob
+    >>> X = np.random.default_rng(0).standard_normal((500, 20)) * np.linspace(2, 1, 20) + 3
+    >>> outcome = ob.solve("gram-pca", ob.pca(X, k=3))
+    >>> outcome.solution.shape
+    (20, 3)
+    >>> outcome.trace[-1].metrics["gap"] < 1e-12
+    True
+    """
+    given = matrix_of(X)
+    _check(given, k)
+    scales = _deviations(given) if scale else None
+    judge = Judge(PCAOracle(_in_double(given), k, center, scales))
+    best = {"gap": 0.0, "angle": 0.0, "residual": 0.0}
+    oracle = PCAOracle(given, k, center, scales)
+    return Instance(oracle, judge, best, conditional=("angle", "passes"))
+
+
+def matrix_of(X: Any) -> Matrix:
+    """Return a matrix of any kind behind one face.
+
+    Raises
+    ------
+    DataError
+        Where it is no real matrix.
+    """
+    from scipy.sparse import issparse
+    from scipy.sparse.linalg import LinearOperator
+
+    if hasattr(X, "detach"):
+        X = X.detach().numpy()
+    if hasattr(X, "to_numpy") and not hasattr(X, "chunks"):
+        X = X.to_numpy()
+    if not hasattr(X, "shape") or not hasattr(X, "dtype"):
+        X = np.asarray(X)
+    if len(X.shape) != 2:
+        raise DataError(f"X must be a matrix (rows, columns), not of shape {tuple(X.shape)}")
+    if 0 in X.shape:
+        raise DataError(f"X is empty: shape {tuple(X.shape)}")
+    kind = np.dtype(X.dtype or np.float64)
+    if kind.kind not in "fiub":
+        raise DataError(f"X must have real numbers, not {kind}")
+    work = np.dtype(np.float32) if kind == np.float32 else np.dtype(np.float64)
+    if isinstance(X, LinearOperator):
+        return Operator(X, work)
+    if issparse(X):
+        X = X if X.format in ("csr", "csc") else X.tocsr()
+        return Sparse(X if kind == work else X.astype(work), work)
+    if hasattr(X, "chunks"):
+        return Chunked(X, work)
+    return Dense(_read_only(X), work)
+
+
+def _read_only(X: Any) -> Any:
+    view = matrix(X if isinstance(X, np.memmap) else np.asarray(X), "X").view()
+    if view.flags.writeable:
+        view.flags.writeable = False
+    return view
+
+
+def _in_double(given: Matrix) -> Matrix:
+    """Return the matrix of the judge."""
+    return type(given)(given.X, np.float64)
+
+
+def _check(given: Matrix, k: int) -> None:
+    if k != int(k) or k < 1:
+        raise UsageError(f"k must be a whole number >= 1, not {k!r}")
+    if k > min(given.shape):
+        raise UsageError(f"k = {k} components of a matrix {given.shape} are too many")
+    entries: Any = None
+    if isinstance(given, Sparse):
+        entries = (given.X.data,)
+    elif isinstance(given, Dense) and not isinstance(given.X, np.memmap):
+        entries = (block for _, block in given.blocks())
+    if entries and not all(_finite(block) for block in entries):
+        raise DataError("X has entries that are NaN or infinite: remove or fill them")
+
+
+def _finite(entries: Array) -> bool:
+    return bool(np.isfinite(entries.sum()) or np.isfinite(entries).all())
+
+
+def _deviations(given: Matrix) -> Array:
+    """Return the standard deviations of columns, 1 for constant ones; two passes."""
+    rows = given.shape[0]
+    mean = given.column_sums() / rows
+    if isinstance(given, Sparse):
+        squares = np.asarray(given.X.multiply(given.X).sum(axis=0)).ravel() / rows
+        variance = squares - mean * mean
+    else:
+        variance = sum(((b - mean) ** 2).sum(axis=0, dtype=np.float64) for _, b in given.blocks())
+        variance = variance / rows
+    floor = rows * np.finfo(np.float64).eps * (mean * mean + variance)
+    return np.sqrt(np.where(variance > floor, variance, 1.0))

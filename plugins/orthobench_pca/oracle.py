@@ -1,0 +1,152 @@
+"""The oracle of principal components: a matrix, its mean, products, and how often it was read."""
+
+from __future__ import annotations
+
+from copy import copy
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from orthobench.contract import Array, DataError, Oracle
+from orthobench_pca.matrices import Matrix, Sparse
+
+SMALL = 64
+"""Rows and columns of the matrix of a warm-up, beyond twice the components sought."""
+
+
+class PCAOracle(Oracle):
+    """A matrix X (rows, n) whose k leading principal components are sought.
+
+    They are the leading eigenvectors of Z'Z for Z = (X - 1m') D, where m' has the means of columns
+    and D divides by standard deviations. Neither Z nor a copy of X is ever formed.
+
+    Parameters
+    ----------
+    matrix : Matrix
+    k : int
+    center : bool
+        Whether means are subtracted; otherwise m = 0.
+    scale : ndarray, shape (n,), optional
+        The standard deviations that columns are divided by.
+
+    Attributes
+    ----------
+    passes : float
+        How often X was read in this run: a product reads it once, whatever its columns.
+    products : int
+        Products of X or X' with one vector.
+    """
+
+    def __init__(self, matrix: Matrix, k: int, center: bool, scale: Array | None = None) -> None:
+        self.matrix, self.k, self.center, self.scale = matrix, k, center, scale
+        self.rows, self.n = matrix.shape
+        self.passes, self.products = 0.0, 0
+        self._mean: Array | None = None
+
+    @property
+    def X(self) -> Any:
+        """The matrix as the user has it: for libraries; `count` what they read."""
+        return self.matrix.X
+
+    @property
+    def sparse(self) -> bool:
+        """Whether X is of scipy.sparse."""
+        return isinstance(self.matrix, Sparse)
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """Rows, columns and components."""
+        return (self.rows, self.n, self.k)
+
+    def rewind(self, rng: np.random.Generator) -> None:
+        """Forget the mean, and count from zero."""
+        del rng
+        self.passes, self.products, self._mean = 0.0, 0, None
+
+    def miniature(self) -> PCAOracle:
+        """Return an oracle of the same kind with a few random numbers."""
+        rng = np.random.default_rng(0)
+        shape = tuple(min(size, SMALL + 2 * self.k) for size in self.matrix.shape)
+        small = copy(self)
+        small.matrix = self.matrix.like(rng.standard_normal(shape))
+        small.rows, small.n = shape
+        small.scale = None if self.scale is None else np.ones(shape[1])
+        small.start = np.linalg.qr(rng.standard_normal((shape[1], self.k)))[0]
+        return small
+
+    def mean(self) -> Array:
+        """Return the means of columns, zero without centring; a pass, for the first call."""
+        if self._mean is None:
+            if not self.center:
+                return np.zeros(self.n)
+            self.count(1, 1)
+            self._mean = self.matrix.column_sums() / self.rows
+        return self._mean
+
+    def times(self, V: Array) -> Array:
+        """Return ZV for V (n, b), in the precision of X; a pass."""
+        self.count(1, V.shape[1])
+        W = self._scaled(V)
+        found = self.matrix.times(W)
+        if self.center:
+            found -= (self.mean() @ W).astype(found.dtype)
+        return finite(np.asarray(found))
+
+    def transposed_times(self, U: Array) -> Array:
+        """Return Z'U for U (rows, b), in the precision of X; a pass."""
+        self.count(1, U.shape[1])
+        found = self.matrix.transposed_times(U)
+        if self.center:
+            found -= np.outer(self.mean(), U.sum(axis=0)).astype(found.dtype)
+        return finite(np.asarray(self._scaled(found)))
+
+    def count(self, passes: float, products: int = 0) -> None:
+        """Count what was read, and products with single vectors."""
+        self.passes += passes
+        self.products += products
+
+    def operator(self) -> Any:
+        """Return Z as a `scipy.sparse.linalg.LinearOperator`, whose products are counted."""
+        return _operator(self.matrix.shape, self.matrix.dtype, self.times, self.transposed_times)
+
+    def normal_operator(self) -> Any:
+        """Return Z'Z (n, n), or the smaller ZZ' where rows are fewer, as an operator."""
+        side = min(self.matrix.shape)
+        both = (self.times, self.transposed_times)
+        apply = partial(_composed, *(both[::-1] if self.rows < self.n else both))
+        return _operator((side, side), self.matrix.dtype, apply, apply)
+
+    def _scaled(self, V: Array) -> Array:
+        return V if self.scale is None else V / self.scale[:, None].astype(V.dtype)
+
+
+def finite(found: Array) -> Array:
+    """Return what was computed from X.
+
+    Raises
+    ------
+    DataError
+        Where it is not finite.
+    """
+    if not np.isfinite(found.sum()) and not np.isfinite(found).all():
+        raise DataError("X has entries that are NaN or infinite, or overflow: remove or rescale")
+    return found
+
+
+def _composed(there: Any, back: Any, V: Array) -> Array:
+    return np.asarray(back(there(V)))
+
+
+def _operator(shape: tuple[int, ...], dtype: Any, there: Any, back: Any) -> Any:
+    from scipy.sparse.linalg import LinearOperator
+
+    return LinearOperator(
+        shape, dtype=dtype, matmat=there, rmatmat=back,
+        matvec=partial(_single, there), rmatvec=partial(_single, back),
+    )  # fmt: skip
+
+
+def _single(apply: Any, v: Array) -> Array:
+    """Return a product with one vector."""
+    return np.asarray(apply(np.reshape(v, (-1, 1)))[:, 0])

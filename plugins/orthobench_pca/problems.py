@@ -1,0 +1,287 @@
+"""Problems of principal components: tall, wide and flat ones, sparse counts, and your own files."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+
+from orthobench.contract import Array, DataError, Instance, Problem, UsageError, parameter
+from orthobench.tools.files import opened
+from orthobench_pca.maker import pca
+from orthobench_pca.oracle import PCAOracle
+
+SPECTRA = ("exponential", "power", "spiked", "flat")
+
+PROBE_BYTES = 2**16
+"""Bytes at both ends of a file that its checksum reads."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PrincipalComponents(Problem[PCAOracle]):
+    """Base of the problems of this family: its oracle, and the metrics that rank and tune."""
+
+    family: ClassVar[str] = "pca"
+    offers: ClassVar[type[PCAOracle]] = PCAOracle
+    primary: ClassVar[str] = "gap"
+    tuned_by: ClassVar[str] = "gap"
+
+    center: bool = parameter(True, help="whether means are subtracted")
+    scale: bool = parameter(False, help="whether columns are divided by standard deviations")
+
+
+@dataclass(frozen=True)
+class Drawn(PrincipalComponents):
+    """Base of dense matrices with a prescribed spectrum, random directions, and a mean.
+
+    Standard deviations of the components, i from 0:
+
+    - ``exponential``: 0.8^i, and at least 0.001.
+    - ``power``: 1 / (i + 1).
+    - ``spiked``: k of them from 2 to 1.2, the others 1.
+    - ``flat``: from 1 to 0.98.
+    """
+
+    def drawn(
+        self, rng: np.random.Generator, shape: tuple[int, int], k: int, spectrum: str, kind: str
+    ) -> Instance[PCAOracle]:
+        """Return the instance."""
+        n, d = shape
+        if k > min(shape):
+            raise UsageError(f"k = {k} components of a matrix {shape} are too many")
+        side = min(shape)
+        V = np.linalg.qr(rng.standard_normal((d, side)))[0]
+        X = (rng.standard_normal((n, side)) * deviations(spectrum, side, k)) @ V.T
+        X += rng.standard_normal(d)
+        return pca(X.astype(kind, copy=False), k, self.center, self.scale)
+
+
+def deviations(spectrum: str, count: int, k: int) -> Array:
+    """Return the standard deviations of so many components, descending."""
+    i = np.arange(count)
+    if spectrum == "exponential":
+        return np.asarray(np.maximum(0.8**i, 1e-3))
+    if spectrum == "power":
+        return np.asarray(1 / (i + 1.0))
+    if spectrum == "spiked":
+        return np.append(np.linspace(2, 1.2, k), np.ones(count - k))
+    return np.linspace(1, 0.98, count)
+
+
+def rows_parameter(default: int) -> Any:
+    """Declare the parameter ``n``."""
+    return parameter(default, help="rows", low=2)
+
+
+def columns_parameter(default: int) -> Any:
+    """Declare the parameter ``d``."""
+    return parameter(default, help="columns", low=1)
+
+
+def components_parameter(default: int) -> Any:
+    """Declare the parameter ``k``."""
+    return parameter(default, help="components", low=1)
+
+
+def spectrum_parameter(default: str) -> Any:
+    """Declare the parameter ``spectrum``."""
+    return parameter(default, help="standard deviations of the components", choices=SPECTRA)
+
+
+def precision_parameter() -> Any:
+    """Declare the parameter ``dtype``."""
+    return parameter("float64", help="precision of the entries", choices=("float64", "float32"))
+
+
+@dataclass(frozen=True)
+class TallPCA(Drawn):
+    """Many rows and few columns."""
+
+    name = "tall-pca"
+
+    n: int = rows_parameter(5000)
+    d: int = columns_parameter(50)
+    k: int = components_parameter(5)
+    spectrum: str = spectrum_parameter("exponential")
+    dtype: str = precision_parameter()
+
+    def build(self, rng: np.random.Generator) -> Instance[PCAOracle]:
+        """Return the instance; `rng` draws the matrix."""
+        return self.drawn(rng, (self.n, self.d), self.k, self.spectrum, self.dtype)
+
+
+@dataclass(frozen=True)
+class WidePCA(Drawn):
+    """Few rows and many columns, as of gene expression."""
+
+    name = "wide-pca"
+
+    n: int = rows_parameter(72)
+    d: int = columns_parameter(2000)
+    k: int = components_parameter(5)
+    spectrum: str = spectrum_parameter("power")
+    dtype: str = precision_parameter()
+
+    def build(self, rng: np.random.Generator) -> Instance[PCAOracle]:
+        """Return the instance; `rng` draws the matrix."""
+        return self.drawn(rng, (self.n, self.d), self.k, self.spectrum, self.dtype)
+
+
+@dataclass(frozen=True)
+class FlatSpectrumPCA(Drawn):
+    """A spectrum that hardly falls, where randomized methods are far off."""
+
+    name = "flat-spectrum-pca"
+
+    n: int = rows_parameter(10000)
+    d: int = columns_parameter(20)
+    k: int = components_parameter(1)
+    spectrum: str = spectrum_parameter("flat")
+    dtype: str = precision_parameter()
+
+    def build(self, rng: np.random.Generator) -> Instance[PCAOracle]:
+        """Return the instance; `rng` draws the matrix."""
+        return self.drawn(rng, (self.n, self.d), self.k, self.spectrum, self.dtype)
+
+
+@dataclass(frozen=True)
+class SparseCountsPCA(PrincipalComponents):
+    """Sparse counts as of single cells, in CSR format: rows of a few kinds, columns of all sizes.
+
+    Each row draws d times `density` columns, with probabilities of its kind, and counts them; those
+    drawn twice make the share of nonzeros a little smaller.
+    """
+
+    name = "sparse-counts-pca"
+
+    n: int = rows_parameter(1000)
+    d: int = columns_parameter(2000)
+    k: int = components_parameter(10)
+    density: float = parameter(0.05, help="share of nonzeros", above=0.0, high=1.0)
+    kinds: int = parameter(12, help="kinds of rows", low=1)
+    log1p: bool = parameter(True, help="log(1 + x) of rows scaled to equal sums")
+
+    def build(self, rng: np.random.Generator) -> Instance[PCAOracle]:
+        """Return the instance; `rng` draws the counts."""
+        from scipy.sparse import csr_matrix
+
+        if self.k > min(self.n, self.d):
+            raise UsageError(f"k = {self.k} components of {self.n} rows, {self.d} columns")
+        common = rng.lognormal(sigma=1.0, size=self.d)
+        weights = common * rng.lognormal(sigma=1.0, size=(self.kinds, self.d))
+        shares = np.cumsum(weights, axis=1) / weights.sum(axis=1)[:, None]
+        kinds = rng.integers(self.kinds, size=self.n)
+        count = max(1, round(self.density * self.d))
+        columns = np.empty((self.n, count), np.int32)
+        for kind in range(self.kinds):
+            own = kinds == kind
+            drawn = np.searchsorted(shares[kind], rng.random((int(own.sum()), count)))
+            columns[own] = np.minimum(drawn, self.d - 1)
+        ends = np.arange(self.n + 1, dtype=np.int64) * count
+        X = csr_matrix((np.ones(columns.size), columns.ravel(), ends), shape=(self.n, self.d))
+        X.sum_duplicates()
+        return pca(log_normalized(X) if self.log1p else X, self.k, self.center, self.scale)
+
+
+@dataclass(frozen=True)
+class SparseTermsPCA(SparseCountsPCA):
+    """The same as of terms in documents, not centred, as latent semantic analysis has it."""
+
+    name = "sparse-terms-pca"
+
+    center: bool = parameter(False, help="whether means are subtracted")
+
+
+@dataclass(frozen=True)
+class NpyPCA(PrincipalComponents):
+    """Your own matrix in a file, all of its rows.
+
+    A .npy file is mapped, and read by what reads it: it may be larger than memory. A .npz file has
+    a sparse matrix as `scipy.sparse.save_npz` writes it, or one array. `log1p` is the usual
+    preparation of counts.
+    """
+
+    name = "npy-pca"
+
+    path: str = parameter(help="X.npy, a matrix (rows, columns), or X.npz, a sparse one")
+    k: int = components_parameter(2)
+    log1p: bool = parameter(False, help="log(1 + x) of rows scaled to equal sums; of .npz alone")
+
+    def build(self, rng: np.random.Generator) -> Instance[PCAOracle]:
+        """Return the instance; `rng` is not used.
+
+        Raises
+        ------
+        DataError
+            Where the file is missing or holds no matrix of real numbers.
+        UsageError
+            Where k does not fit.
+        """
+        del rng
+        X = read(Path(self.path).expanduser())
+        if self.log1p:
+            if not hasattr(X, "indptr"):
+                raise UsageError("log1p is for the sparse matrix of a .npz file")
+            X = log_normalized(X)
+        return pca(X, self.k, self.center, self.scale)
+
+    def checksum(self) -> str:
+        """Return a digest of the file's size, its time of change, and the bytes at its ends.
+
+        Raises
+        ------
+        DataError
+            Where it is missing or cannot be read.
+        """
+        file = Path(self.path).expanduser()
+        try:
+            status = file.stat()
+            digest = sha256(f"{status.st_size} {status.st_mtime_ns}".encode())
+            with opened(file) as stream:
+                for place in (0, max(0, status.st_size - PROBE_BYTES)):
+                    stream.seek(place)
+                    digest.update(stream.read(PROBE_BYTES))
+        except OSError as error:
+            raise _unreadable(file, error) from error
+        return digest.hexdigest()
+
+
+def read(file: Path) -> Any:
+    """Return the matrix of a file: mapped of a .npy file, sparse or dense of a .npz file.
+
+    Raises
+    ------
+    DataError
+        Where it is missing or no such file.
+    """
+    from scipy.sparse import load_npz
+
+    try:
+        opened(file).close()
+        if file.suffix != ".npz":
+            return np.lib.format.open_memmap(file, mode="r")
+        with np.load(file, allow_pickle=False) as stored:
+            if "indptr" not in stored and len(stored.files) == 1:
+                return stored[stored.files[0]]
+        return load_npz(file)
+    except Exception as error:  # foreign headers fail in as many ways as there are parsers
+        raise _unreadable(file, error) from error
+
+
+def log_normalized(X: Any) -> Any:
+    """Return log(1 + x) of the rows scaled to their median sum, in CSR format."""
+    sums = np.asarray(X.sum(axis=1), dtype=np.float64).ravel()
+    factors = np.median(sums[sums > 0]) / np.where(sums > 0, sums, 1.0)
+    scaled = X.tocsr().astype(np.float64)
+    scaled.data = np.log1p(scaled.data * np.repeat(factors, np.diff(scaled.indptr)))
+    return scaled
+
+
+def _unreadable(file: Path, error: Exception) -> DataError:
+    if isinstance(error, FileNotFoundError):
+        return DataError(f"there is no file {file}")
+    said = " ".join(str(error).split()) or type(error).__name__
+    return DataError(f"{file} cannot be read as a matrix in a .npy or .npz file: {said:.300}")

@@ -1,0 +1,169 @@
+"""The matrices Z'Z and ZZ' of a centred and scaled matrix, and their leading eigenvectors."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+
+from orthobench.contract import Array, UsageError
+from orthobench.tools.environment import cores, limited
+from orthobench_pca.matrices import Matrix, Operator, Sparse, block_length
+from orthobench_pca.oracle import PCAOracle, finite
+
+MOST_BYTES = 2**31
+"""The largest Gram matrix that is formed."""
+
+CANCELLED = 1e4
+"""Where means have this many times the variance, X'X - n mm' loses digits: rows are centred."""
+
+
+def scatter(oracle: PCAOracle) -> Array:
+    """Return Z'Z (n, n), of which the upper triangle is valid; a pass and one for the mean.
+
+    Notes
+    -----
+    Symmetric rank-k updates through BLAS, and X'X - rows mm' for centring; n² numbers.
+    """
+    if isinstance(oracle.matrix, Operator):
+        return _by_products(oracle.times, oracle.transposed_times, oracle.n, oracle.rows)
+    oracle.count(1, oracle.n)
+    mean, matrix, rows = oracle.mean(), oracle.matrix, oracle.rows
+    if isinstance(matrix, Sparse):
+        C = (matrix.X.T @ matrix.X).toarray().astype(matrix.dtype, copy=False)
+        C -= rows * np.outer(mean, mean).astype(C.dtype)
+    else:
+        C = _uncentred(matrix)
+        if oracle.center:
+            C = _centred(oracle, C, mean)
+    return _divided(C, oracle.scale)
+
+
+def shared_scatter(oracle: PCAOracle) -> Array:
+    """Return Z'Z (n, n) in float64 of a matrix with rows, on all cores.
+
+    Notes
+    -----
+    The threads are of Python: those of BLAS wait for each other, which costs much where cores are
+    shared.
+    """
+    matrix, rows, step = oracle.matrix, oracle.rows, 8 * block_length(oracle.n, np.float64)
+
+    def part(begin: int) -> tuple[Array, Array]:
+        block = matrix.rows(begin, min(begin + step, rows))
+        return block.T @ block, np.ones(len(block)) @ block
+
+    with limited(1), ThreadPoolExecutor(cores()) as pool:
+        parts = list(pool.map(part, range(0, rows, step)))
+    C = np.sum([C for C, _ in parts], axis=0)
+    if oracle.center:
+        C = _centred(oracle, C, np.sum([total for _, total in parts], axis=0) / rows)
+    return _divided(C, oracle.scale)
+
+
+def inner_products(oracle: PCAOracle) -> Array:
+    """Return ZZ' (rows, rows), of which the upper triangle is valid; a pass and one for the mean.
+
+    Notes
+    -----
+    Symmetric rank-k updates through BLAS over blocks of columns, which are centred and scaled.
+    """
+    if isinstance(oracle.matrix, Operator):
+        return _by_products(oracle.transposed_times, oracle.times, oracle.rows, oracle.n)
+    oracle.count(1, oracle.rows)
+    mean, matrix = oracle.mean(), oracle.matrix
+    if isinstance(matrix, Sparse):
+        return _sparse_inner_products(oracle, mean)
+    K: Any = None
+    for begin, block in matrix.column_blocks():
+        part = slice(begin, begin + block.shape[1])
+        if oracle.center:
+            block = block - mean[part].astype(block.dtype)
+        if oracle.scale is not None:
+            block = block / oracle.scale[part].astype(block.dtype)
+        K = _rank_update(block.T, K)
+    return np.asarray(K)
+
+
+def leading(C: Array, k: int, overwrite: bool = True) -> tuple[Array, Array]:
+    """Return the k leading eigenvalues, descending, and eigenvectors; reads an upper triangle."""
+    from scipy.linalg import eigh
+
+    finite(C.diagonal())
+    last = len(C) - 1
+    which = None if k > len(C) // 2 else (last + 1 - k, last)
+    values, vectors = eigh(
+        C, lower=False, subset_by_index=which, overwrite_a=overwrite, check_finite=False,
+        driver="evr",
+    )  # fmt: skip
+    return values[: -k - 1 : -1], np.ascontiguousarray(vectors[:, : -k - 1 : -1])
+
+
+def refuse_large(oracle: PCAOracle) -> None:
+    """Refuse a Gram matrix that takes more than `MOST_BYTES`.
+
+    Raises
+    ------
+    UsageError
+        Which says the bytes.
+    """
+    side = min(oracle.rows, oracle.n)
+    size = side * side * oracle.matrix.dtype.itemsize
+    if size > MOST_BYTES:
+        raise UsageError(
+            f"a dense Gram matrix ({side}, {side}) would take {size:,} bytes: take block-krylov"
+        )
+
+
+def _by_products(there: Any, back: Any, side: int, other: int) -> Array:
+    """Return the Gram matrix of an operator, by products with blocks of unit vectors."""
+    unit, step = np.eye(side), block_length(other, np.float64)
+    blocks = [back(there(unit[:, begin : begin + step])) for begin in range(0, side, step)]
+    return np.concatenate(blocks, axis=1)
+
+
+def _uncentred(matrix: Matrix) -> Any:
+    C: Any = None
+    for _, piece in matrix.pieces():
+        C = _rank_update(piece, C)
+    return C
+
+
+def _centred(oracle: PCAOracle, C: Any, mean: Array) -> Any:
+    """Return X'X - rows mm', or the sum over centred rows where that cancels."""
+    shift = oracle.rows * float(mean @ mean)
+    left = float(np.trace(C)) - shift
+    if shift <= CANCELLED * left:
+        return C - oracle.rows * np.outer(mean, mean).astype(C.dtype)
+    oracle.count(1, oracle.n)
+    C = None
+    for _, block in oracle.matrix.blocks():
+        C = _rank_update(block - mean.astype(block.dtype), C)
+    return C
+
+
+def _sparse_inner_products(oracle: PCAOracle, mean: Array) -> Array:
+    X = oracle.matrix.X
+    if oracle.scale is not None:
+        mean, X = mean / oracle.scale, X.multiply(1 / oracle.scale).tocsr()
+    K = (X @ X.T).toarray()
+    along = X @ mean
+    found: Array = K - along[:, None] - along + float(mean @ mean)
+    return found.astype(oracle.matrix.dtype, copy=False)
+
+
+def _divided(C: Array, scale: Array | None) -> Array:
+    return C if scale is None else C / scale.astype(C.dtype) / scale.astype(C.dtype)[:, None]
+
+
+def _rank_update(A: Any, C: Any) -> Any:
+    """Return C + A'A, the upper triangle in Fortran order, in the place of C."""
+    from scipy.linalg.blas import dsyrk, ssyrk
+
+    syrk = dsyrk if A.dtype == np.float64 else ssyrk
+    transposed = A.flags.f_contiguous and not A.flags.c_contiguous
+    first, trans = (A, 1) if transposed else (A.T, 0)
+    if C is None:
+        return syrk(1.0, first, trans=trans)
+    return syrk(1.0, first, beta=1.0, c=C, trans=trans, overwrite_c=1)

@@ -1,0 +1,142 @@
+"""Principal components by scipy's Lanczos and LOBPCG iterations, each called once."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from orthobench.contract import Array, UsageError, flops, parameter
+from orthobench_pca.base import DirectSolver
+from orthobench_pca.judge import right_vectors
+from orthobench_pca.oracle import PCAOracle
+
+
+class Arpack(DirectSolver):
+    """Base of the methods of ARPACK, which finds fewer vectors than the smaller side has."""
+
+    packages: ClassVar[tuple[str, ...]] = ("scipy",)
+
+    def check(self, oracle: PCAOracle) -> None:
+        """Refuse as many components as the smaller side has."""
+        side = min(oracle.rows, oracle.n)
+        if oracle.k >= side:
+            raise UsageError(f"{self.name} takes k below min(rows, columns) = {side}")
+
+
+@dataclass(frozen=True)
+class ScipySVDS(Arpack):
+    """`scipy.sparse.linalg.svds` of the centred matrix as an operator: ARPACK on its Gram matrix.
+
+    Parameters
+    ----------
+    tolerance : float
+        ``tol``: of singular values; 0 is full accuracy.
+
+    Notes
+    -----
+    Flops, of the products alone: 2rd for each vector. Memory: 2k + 1 vectors of the smaller side.
+    """
+
+    name: ClassVar[str] = "scipy-svds"
+    source: ClassVar[str] = "scipy.sparse.linalg.svds"
+
+    tolerance: float = parameter(0.0, help="tol: of singular values; 0: full accuracy", low=0.0)
+
+    def components(self, oracle: PCAOracle, rng: np.random.Generator) -> tuple[Any, int]:
+        """Call it."""
+        from scipy.sparse.linalg import svds
+
+        side = min(oracle.rows, oracle.n)
+        v0 = rng.standard_normal(side).astype(oracle.matrix.dtype)
+        _, _, Vt = svds(
+            oracle.operator(), oracle.k, tol=self.tolerance, v0=v0, return_singular_vectors="vh"
+        )
+        return np.linalg.qr(Vt[::-1].T)[0], _product_flops(oracle)
+
+
+@dataclass(frozen=True)
+class ScipyEigsh(Arpack):
+    """`scipy.sparse.linalg.eigsh` of the smaller Gram matrix as an operator: ARPACK.
+
+    Parameters
+    ----------
+    tolerance : float
+        ``tol``: of eigenvalues; 0 is full accuracy.
+
+    Notes
+    -----
+    Flops, of the products alone: 2rd for each vector. Memory: 2k + 1 vectors of the smaller side.
+    """
+
+    name: ClassVar[str] = "scipy-eigsh"
+    source: ClassVar[str] = "scipy.sparse.linalg.eigsh"
+
+    tolerance: float = parameter(0.0, help="tol: of eigenvalues; 0: full accuracy", low=0.0)
+
+    def components(self, oracle: PCAOracle, rng: np.random.Generator) -> tuple[Any, int]:
+        """Call it."""
+        from scipy.sparse.linalg import eigsh
+
+        side = min(oracle.rows, oracle.n)
+        v0 = rng.standard_normal(side).astype(oracle.matrix.dtype)
+        values, found = eigsh(
+            oracle.normal_operator(), oracle.k, which="LA", tol=self.tolerance, v0=v0
+        )
+        return _right(oracle, found[:, np.argsort(values)[::-1]]), _product_flops(oracle)
+
+
+@dataclass(frozen=True)
+class ScipyLOBPCG(DirectSolver):
+    """`scipy.sparse.linalg.lobpcg` of the smaller Gram matrix as an operator.
+
+    Parameters
+    ----------
+    tolerance : float
+        Of the residual, over the largest eigenvalue, which a product with the start estimates.
+    iterations : int
+        ``maxiter``.
+
+    Notes
+    -----
+    Flops, of the products alone: 2rd for each vector. Memory: 9k vectors of the smaller side.
+
+    References
+    ----------
+    Knyazev 2001, "Toward the optimal preconditioned eigensolver".
+    """
+
+    name: ClassVar[str] = "scipy-lobpcg"
+    source: ClassVar[str] = "scipy.sparse.linalg.lobpcg"
+    packages: ClassVar[tuple[str, ...]] = ("scipy",)
+
+    tolerance: float = parameter(1e-5, help="residual, over the largest eigenvalue", above=0.0)
+    iterations: int = parameter(200, help="most iterations", low=1)
+
+    def components(self, oracle: PCAOracle, rng: np.random.Generator) -> tuple[Any, int]:
+        """Call it."""
+        from scipy.sparse.linalg import lobpcg
+
+        side = min(oracle.rows, oracle.n)
+        start = np.linalg.qr(rng.standard_normal((side, oracle.k)).astype(oracle.matrix.dtype))[0]
+        A = oracle.normal_operator()
+        largest = float(np.linalg.norm(A.matmat(start), 2))
+        with warnings.catch_warnings():
+            # that it did not converge, that k is large, or that its small matrices are singular
+            warnings.simplefilter("ignore")
+            values, found = lobpcg(
+                A, start, tol=self.tolerance * largest, maxiter=self.iterations, largest=True
+            )
+        return _right(oracle, found[:, np.argsort(values)[::-1]]), _product_flops(oracle)
+
+
+def _right(oracle: PCAOracle, found: Array) -> Array:
+    """Return right singular vectors for eigenvectors of the smaller Gram matrix."""
+    left = oracle.rows < oracle.n
+    return right_vectors(oracle, found) if left else np.linalg.qr(found)[0]
+
+
+def _product_flops(oracle: PCAOracle) -> int:
+    return flops.gemm(oracle.rows, oracle.products, oracle.n)

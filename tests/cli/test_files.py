@@ -1,0 +1,133 @@
+"""Solvers in a file of their own: ``FILE.py:CLASS`` on the command line and in suites."""
+
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from orthobench.cli.main import main
+from orthobench.harness import source_digests
+from orthobench.results.store import Store
+
+SOLVER = """
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from helper_of_mine import orthonormal
+from orthobench.contract import SampleOracle, Solution, Solver, State, parameter
+
+
+@dataclass(slots=True, kw_only=True)
+class Iterate(State):
+    U: np.ndarray
+
+
+@dataclass(frozen=True)
+class MyOja(Solver[SampleOracle, Iterate]):
+    name: ClassVar[str] = "my-oja"
+    batch: ClassVar[int] = 1
+    rate: float = parameter(1.0, help="step", above=0)
+
+    def init(self, oracle, rng):
+        return Iterate(U=oracle.start.copy())
+
+    def step(self, oracle, state):
+        x = oracle.take(1)
+        state.work.steps += 1
+        state.work.samples += len(x)
+        state.U = orthonormal(state.U + self.rate / state.work.steps * x.T @ (x @ state.U))
+
+    def solution(self, state):
+        return Solution(state.U)
+"""
+HELPER = "import numpy as np\n\n\ndef orthonormal(M):\n    return np.linalg.qr(M)[0]\n"
+SUITE = """\
+seeds = 1
+budget = { samples = 60 }
+problem = "digits"
+solver = ["my_oja.py:MyOja rate=2", "oja"]
+"""
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    (tmp_path / "mine").mkdir()
+    for name, text in {"my_oja.py": SOLVER, "helper_of_mine.py": HELPER, "s.toml": SUITE}.items():
+        (tmp_path / "mine" / name).write_text(text)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "1")
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    yield tmp_path / "mine"
+    for name in ("my_oja", "helper_of_mine", "taken", "broken"):
+        sys.modules.pop(name, None)
+    source_digests.forget()
+
+
+def call(*words):
+    return CliRunner().invoke(main, ["run", *words, "--no-figures", "-q", "--store", "s.sqlite"])
+
+
+def keys(suite):
+    with Store(Path("s.sqlite")) as store:
+        return {r.solver.label: r.key for r in store.records(suite) if r.ok}
+
+
+def test_a_file_is_named_from_the_folder_of_the_suite_and_a_changed_one_runs_again(folder):
+    assert call("mine/s.toml").exit_code == 0
+    first = keys("s")
+    assert set(first) == {"my-oja rate=2", "oja"}
+    (folder / "my_oja.py").write_text("# nothing but a comment\n" + SOLVER)
+    assert call("mine/s.toml").exit_code == 0
+    assert keys("s") == first
+    slower = SOLVER.replace("state.work.steps * x.T", "(1 + state.work.steps) * x.T")
+    (folder / "my_oja.py").write_text(slower)
+    assert call("mine/s.toml").exit_code == 0
+    second = keys("s")
+    assert second["oja"] == first["oja"]
+    assert second["my-oja rate=2"] != first["my-oja rate=2"]
+    (folder / "helper_of_mine.py").write_text(HELPER.replace("[0]", "[0] + 0.0"))
+    assert call("mine/s.toml").exit_code == 0
+    third = keys("s")
+    assert third["oja"] == first["oja"]
+    assert third["my-oja rate=2"] != second["my-oja rate=2"]
+
+
+def test_a_file_is_named_on_the_command_line_with_parameters(folder):
+    words = ("--samples", "60", "--seeds", "1", "--executor", "inline")
+    done = call("-p", "digits", "-s", "mine/my_oja.py:MyOja rate=0.5", *words)
+    assert done.exit_code == 0, done.output
+    assert set(keys("command-line")) == {"my-oja rate=0.5"}
+
+
+def test_a_suite_names_files_of_its_own_folder(folder):
+    (folder / "s.toml").write_text(SUITE.replace("my_oja.py", "../mine/../other.py"))
+    done = call("mine/s.toml")
+    assert done.exit_code == 2
+    assert "line 4: solver: a suite names files of its own folder" in done.output
+
+
+@pytest.mark.parametrize(
+    ("spec", "said"),
+    [
+        ("mine/other.py:MyOja", "there is no file"),
+        ("mine/my_oja.py:MyOj", "did you mean 'MyOja'"),
+        ("mine/my_oja.py:Iterate", "is not a subclass of Solver"),
+        ("mine/my_oja.py:MyOja speed=2", "unknown parameter of solver my-oja: 'speed'"),
+        ("mine/broken.py:MyOja", "broken.py, line 2)"),
+        ("mine/json.py:MyOja", "which is that of"),
+        ("mine/taken.py:Taken", "has the name of solver 'oja'"),
+    ],
+)
+def test_a_class_that_cannot_be_had_is_one_sentence(folder, spec, said):
+    (folder / "broken.py").write_text("import numpy\nimport no_such_module\n")
+    (folder / "json.py").write_text(SOLVER)
+    taken = SOLVER.replace('"my-oja"', '"oja"').replace("MyOja", "Taken")
+    (folder / "taken.py").write_text(taken)
+    done = call("-p", "digits", "-s", spec)
+    assert done.exit_code == 2
+    assert said in done.output
+    assert len(done.output.strip().splitlines()) == 1
+    assert not Path("s.sqlite").exists()

@@ -1,0 +1,279 @@
+"""Environments have the code of their side, and nothing else differs: the worst that a gate can do
+is to compare a version with itself."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import sysconfig
+import textwrap
+import venv
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from orthobench.compare import environments as module
+from orthobench.compare.environments import kept_environments, make_room, shared_paths, sides
+from orthobench.compare.remote import worker
+from orthobench.compare.sides import ChangedError
+from orthobench.errors import UsageError
+
+VERSION = "import orthobench, toy_solver; print(toy_solver.VERSION, orthobench.__file__)"
+
+
+def asked(side, code=VERSION):
+    done = subprocess.run(
+        [side.python, "-I", "-c", code], capture_output=True, text=True, check=True
+    )
+    return done.stdout.split()
+
+
+def unpacked(side, *words):
+    """Do what pip does for the toy: build its wheel, or unpack it."""
+    if "wheel" in words:
+        *_, out, source = words
+        Path(out).mkdir()
+        code = f"import backend; backend.build_wheel({out!r})"
+        subprocess.run([sys.executable, "-c", code], cwd=source, check=True)
+        return
+    folder = Path(words[words.index("--python") + 1]).parents[1]
+    where = {"base": str(folder), "platbase": str(folder)}
+    with zipfile.ZipFile(words[words.index("install") + 1]) as wheel:
+        wheel.extractall(sysconfig.get_path("purelib", "venv", where))
+
+
+@pytest.fixture
+def no_pip(monkeypatch):
+    calls = []
+    monkeypatch.setattr(
+        module, "_pip", lambda side, *words: (calls.append(words[0]), unpacked(side, *words))
+    )
+    return calls
+
+
+@pytest.fixture
+def unchecked(monkeypatch):
+    monkeypatch.setattr(module, "_checked", lambda side: side)
+
+
+def test_each_side_imports_its_own_code_and_shares_the_rest(project, no_pip):
+    said = []
+    with sides("HEAD~1", ".", here=project.root, progress=said.append) as (base, head):
+        first, ours = asked(base)
+        third, same = asked(head)
+        assert (first, third, ours) == ("first", "third", same)
+        assert (base.kind, base.detail, head.kind) == ("revision", project.first, "folder")
+        folder = base.python.parents[2]
+        assert len(str(base.python)) == len(str(head.python))
+    assert not folder.exists()
+    assert any("BASE 'HEAD~1'" in text for text in said)
+    assert project.git("worktree", "list").count("\n") == 0
+
+
+def test_environments_of_commits_are_kept_and_reused_those_of_folders_are_not(
+    project, no_pip, unchecked, empty
+):
+    for _ in range(2):
+        with sides("v1.0", ".", empty / "kept", here=project.root) as (base, head):
+            assert base.python.is_relative_to(empty / "kept")
+            assert not head.python.is_relative_to(empty / "kept")
+        assert base.python.exists()
+    assert no_pip == 3 * ["wheel", "--python"]
+    with sides("HEAD", "v1.0", empty / "kept", here=project.root) as (base, head):
+        assert base.python != head.python
+    assert len(kept_environments(empty / "kept")) == 3
+
+
+@pytest.mark.parametrize("name", ["env/pyvenv.cfg", "env/added.py", "seal.json"])
+def test_what_was_changed_since_is_built_anew(project, no_pip, unchecked, empty, name):
+    for _ in range(2):
+        with sides("v1.0", sys.executable, empty / "kept", here=project.root) as (base, _):
+            base.check()
+        (base.python.parents[2] / name).write_text("{")
+    assert no_pip == 2 * ["wheel", "--python"]
+
+
+def test_a_build_that_was_killed_is_not_taken_for_an_environment(project, empty):
+    program = """
+    import os, sys
+    from pathlib import Path
+    from orthobench.compare import environments
+
+    def killed(side, *words):
+        if "install" in words:
+            os.kill(os.getpid(), 9)
+        Path(words[-2]).mkdir()
+        Path(words[-2], "toy-1.whl").touch()
+
+    environments._pip = killed
+    with environments.sides("v1.0", "HEAD", Path(sys.argv[1])):
+        pass
+    """
+    words = [sys.executable, "-c", textwrap.dedent(program), empty / "kept"]
+    assert subprocess.run(words, cwd=project.root, check=False).returncode == -signal.SIGKILL
+    assert kept_environments(empty / "kept") == {}
+    (part,) = (empty / "kept").iterdir()
+    make_room(empty / "kept")
+    assert part.exists()  # perhaps it is not broken off
+    os.utime(part, (0, 0))
+    make_room(empty / "kept")
+    assert not part.exists()
+
+
+def test_the_oldest_go_first_where_there_is_too_much_but_none_of_today(empty, monkeypatch):
+    for number, name in enumerate("abcd"):
+        (empty / name).mkdir()
+        (empty / name / "seal.json").write_text("{}" * 50)
+        if name != "d":
+            os.utime(empty / name, (number, number))
+    monkeypatch.setattr(module, "MOST", 200)
+    make_room(empty)
+    assert [folder.name for folder in kept_environments(empty)] == ["c", "d"]
+    monkeypatch.setattr(module, "MOST", 0)
+    make_room(empty)
+    assert [folder.name for folder in kept_environments(empty)] == ["d"]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="permissions of POSIX")
+def test_a_folder_that_others_can_write_to_is_refused(project, no_pip, unchecked, empty):
+    with sides("v1.0", sys.executable, empty / "kept", here=project.root):
+        assert (empty / "kept").stat().st_mode & 0o777 == 0o700
+    (empty / "kept").chmod(0o770)
+    refused = pytest.raises(UsageError, match=r"others can write to .*kept.*--environments")
+    with refused, sides("v1.0", "HEAD", empty / "kept", here=project.root):
+        pass
+
+
+ATTACK = """
+import pathlib
+for site in pathlib.Path.cwd().parent.parent.glob("*/base-*/env/lib/*/site-packages"):
+    {attack}
+"""
+"""The build of HEAD reaches for BASE, wherever it lies beside it."""
+
+
+@pytest.mark.parametrize(
+    "attack",
+    [
+        "(site / 'toy_solver.py').write_text(\"VERSION = 'attacked'\")",
+        "(site / 'attack.pth').write_text('import toy_solver')",
+    ],
+)
+def test_a_build_of_head_that_changes_base_is_refused(project, no_pip, empty, attack):
+    project.git("clone", "-q", str(project.root), str(empty / "clone"))
+    backend = empty / "clone" / "backend.py"
+    backend.write_text(backend.read_text() + ATTACK.format(attack=attack))
+    with (
+        pytest.raises(ChangedError, match=r"BASE 'v1\.0' is not what was built any more"),
+        sides("v1.0", ".", here=empty / "clone"),
+    ):
+        pass
+
+
+def test_nothing_is_built_where_one_side_means_nothing(project, no_pip):
+    with pytest.raises(UsageError, match="unknown HEAD"), sides("v1.0", "v9", here=project.root):
+        pass
+    assert no_pip == []
+
+
+def test_a_project_that_the_revision_does_not_have_is_refused(project, no_pip):
+    inner = project.root / "inner"
+    inner.mkdir()
+    (inner / "pyproject.toml").touch()
+    said = r"BASE 'v1\.0' has no pyproject\.toml in inner"
+    try:
+        with pytest.raises(UsageError, match=said), sides("v1.0", "HEAD", here=inner):
+            pass
+    finally:
+        (inner / "pyproject.toml").unlink()
+        inner.rmdir()
+    assert no_pip == []
+
+
+def test_an_environment_without_orthobench_is_refused(empty):
+    venv.EnvBuilder(symlinks=os.name != "nt").create(empty / "bare")
+    with (
+        pytest.raises(UsageError, match=r"BASE 'bare' cannot be compared: .*import orthobench"),
+        sides("bare", "bare", here=empty),
+    ):
+        pass
+
+
+@pytest.mark.parametrize("place", ["/home/me/toy_solver.py", None])
+def test_an_environment_that_imports_something_else_is_refused(place, monkeypatch):
+    """This environment has orthobench, as an editable installation of a checkout elsewhere."""
+    monkeypatch.setattr(worker, "_place", lambda module: place)
+    with pytest.raises(worker.RefusedError, match=f"would be imported from {place}, not from"):
+        worker.Worker("cpu").check("orthobench")
+
+
+def test_a_project_that_is_no_plugin_is_refused():
+    with pytest.raises(worker.RefusedError, match="pytest is no plugin of orthobench"):
+        worker.Worker("cpu").check("pytest")
+
+
+def test_a_plugin_of_the_side_that_does_not_load_is_refused(project, no_pip):
+    (project.root / "toy_solver.py").rename(project.root / "kept")
+    (project.root / "toy_solver.py").write_text("import no_such_module\n")
+    said = r"HEAD '\.' cannot be compared: its plugin 'toy' does not load: .*no_such_module"
+    try:
+        with pytest.raises(UsageError, match=said), sides("HEAD", ".", here=project.root):
+            pass
+    finally:
+        (project.root / "kept").rename(project.root / "toy_solver.py")
+
+
+def test_other_packages_come_after_the_own_ones_and_editable_ones_too(empty, monkeypatch):
+    # removed from HEAD, a module would still be found in the user's checkout
+    info = empty / "own_plugin-9.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: own-plugin\nVersion: 9\n")
+    (info / "RECORD").write_text("_own.pth,,\nown_plugin-9.dist-info/METADATA,,\n")
+    (empty / "_theirs.pth").write_text("checkout\nimport json\n")
+    (empty / "_own.pth").write_text("hidden\n")
+    monkeypatch.syspath_prepend(empty)
+    monkeypatch.setattr(module.site, "getsitepackages", lambda: [str(empty)])
+    monkeypatch.setattr(module.site, "ENABLE_USER_SITE", False)
+    shared = [str(empty), str(empty / "checkout"), "import json"]
+    assert shared_paths("own_plugin") == shared
+    assert sorted(shared_paths()) == sorted([*shared, str(empty / "hidden")])
+
+
+def test_a_build_is_isolated_where_something_it_needs_is_not_here(empty):
+    file = empty / "pyproject.toml"
+    file.write_text('build-system.requires = ["pytest>=8", "no-such-backend[x] >=1"]')
+    assert not module._can_be_built(empty)
+    file.write_text('build-system.requires = ["pytest>=8"]')
+    assert module._can_be_built(empty)
+
+
+@pytest.mark.slow
+def test_pip_builds_revisions_folders_and_wheels(project, empty):
+    with sides("HEAD~1", "HEAD", empty / "kept", here=project.root) as (base, head):
+        assert (asked(base)[0], asked(head)[0]) == ("first", "second")
+        names = json.loads(asked(head, "import json, importlib.metadata as m;"
+            "print(json.dumps([e.dist.name for e in m.entry_points(group='orthobench')]"
+            ", separators=(',', ':')))")[0])  # fmt: skip
+        assert names.count("toy-plugin") == 1
+    subprocess.run(
+        [sys.executable, "-m", "pip", "wheel", "-q", "--no-build-isolation", "-w", empty, "."],
+        cwd=project.root, check=True, capture_output=True,
+    )  # fmt: skip
+    with sides("toy_plugin-1.0-py3-none-any.whl", sys.executable, here=empty) as (base, head):
+        assert asked(base)[0] == "third"
+        assert head.python == Path(sys.executable)
+
+
+@pytest.mark.slow
+def test_a_build_that_fails_is_told_with_what_pip_said(project):
+    text = (project.root / "backend.py").read_text()
+    (project.root / "backend.py").write_text("raise RuntimeError('no such compiler')")
+    try:
+        said = r"cannot build HEAD '\.'; pip said:(.|\n)*no such compiler(.|\n)*without a network"
+        with pytest.raises(UsageError, match=said), sides("HEAD", ".", here=project.root):
+            pass
+    finally:
+        (project.root / "backend.py").write_text(text)
+    assert project.git("worktree", "list").count("\n") == 0

@@ -1,0 +1,74 @@
+"""What a comparison says of the runs that both sides have, without any process."""
+
+from dataclasses import replace
+
+import pytest
+
+from orthobench.compare import run as comparing
+from orthobench.compare.cells import SideCells
+from orthobench.compare.comparison import Options, Question
+from orthobench.compare.process import run_of
+from orthobench.compare.sides import Side
+from orthobench.errors import UsageError
+from orthobench.stats.run_pairs import Change
+
+KEY = ("p", "s", 0)
+SIDES = Side("v1", "revision", "1"), Side("v2", "revision", "2")
+
+
+def cells(last=0.5, code="1", keys=(KEY,), side=SIDES[0], **reply):
+    reply = {"status": "budget", "reason": "", "primary": "gap"} | reply
+    reply["trace"] = [[0, 0, 0, 1.0], [3, 4, 5, last]]
+    runs, codes = {key: run_of(key, reply) for key in keys}, {key: {"s": code} for key in keys}
+    return SideCells(side, "toys", runs, (("p", "t", "it is unknown"),), code=codes)
+
+
+@pytest.fixture
+def compared(monkeypatch):
+    def call(base, head, sides=SIDES):
+        both = [replace(cells, side=side) for cells, side in zip((base, head), sides, strict=True)]
+        again = {cells.side.name: cells for cells in both}
+        monkeypatch.setattr(comparing, "collect", lambda *_: both)
+        monkeypatch.setattr(comparing, "run_cells", lambda sides, *_: [again[sides[0].name]])
+        monkeypatch.setattr(comparing.timing, "measure", lambda *_: 0)
+        return comparing.compare(*sides, Options(), lambda _: None)
+
+    return call
+
+
+@pytest.mark.parametrize(("last", "code", "said"), [
+    (0.5, "1", "no cell runs a solver, a problem or a harness that differs"),
+    (0.9, "1", "cells differ though their code is the same"),
+    (0.5, "2", None),
+    (0.9, "2", None),
+])  # fmt: skip
+def test_no_code_is_said_to_be_the_same_where_a_result_differs(compared, last, code, said):
+    found = compared(cells(), cells(last, code))
+    change = Change.WORSE if last > 0.5 else Change.SAME
+    assert [row.finding.change for row in found.rows[:1]] == [change]
+    assert [note[:20] for note in found.notes] == ([said[:20]] if said else [])
+
+
+def test_a_side_against_itself_is_said_to_be_noise(compared):
+    notes = compared(cells(), cells(), sides=SIDES[:1] * 2).notes
+    assert notes[0] == "BASE and HEAD are the same: what differs is noise"
+
+
+def test_a_cell_that_head_lost_is_a_regression_and_a_new_one_is_not(compared):
+    more = cells(keys=(KEY, ("p", "t", 0)))
+    lost, new = compared(more, cells()), compared(cells(), more)
+    assert [row.finding.explanation for row in lost.found(Change.WORSE)] == [
+        "HEAD does not have it: it is unknown"
+    ]
+    assert not new.found(Change.WORSE)
+    assert new.found(Change.NONE)[0].finding.explanation == "new in HEAD; BASE: it is unknown"
+
+
+def test_results_of_a_budget_in_seconds_are_not_compared(compared):
+    found = compared(*(cells(last, budget={"seconds": 1.0}) for last in (0.5, 0.9)))
+    assert [row.question for row in found.found(Change.NONE)] == [Question.RESULT, Question.WORK]
+
+
+def test_nothing_to_compare_is_an_error_with_the_reasons(compared):
+    with pytest.raises(UsageError, match="nothing to compare: it is unknown"):
+        compared(cells(keys=()), cells(keys=()))

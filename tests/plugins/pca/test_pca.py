@@ -1,0 +1,345 @@
+"""Principal components against LAPACK's SVD: kinds of matrices, shapes, counts and refusals."""
+
+from __future__ import annotations
+
+import pickle
+from functools import partial
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from orthobench_pca import matrices, orthobench_solvers, problems, scatter
+from scipy.sparse.linalg import LinearOperator, aslinearoperator
+
+import orthobench as ob
+from orthobench.errors import DataError, UsageError
+from orthobench.harness.cell import instance_of
+from orthobench.harness.executors.messages import packed, unpacked
+from orthobench.registry.plugins import catalogue
+
+ACCURATE = {
+    "block-krylov": {"tolerance": 1e-12},
+    "randomized-pca": {"n_iter": 40},
+    "scipy-lobpcg": {"tolerance": 1e-10, "iterations": 1000},
+    "sklearn-truncated-svd": {"n_iter": 40},
+    "incremental-pca": {"oversampling": 60},  # all directions are kept
+    "torch-pca-lowrank": {"n_iter": 40},
+}
+"""Settings at which the methods are as accurate as LAPACK."""
+
+SOLVERS = [cls.name for cls in orthobench_solvers() if cls().missing_packages() is None]
+
+PRODUCTS = ("block-krylov", "randomized-pca", "scipy-svds", "scipy-eigsh", "scipy-lobpcg")
+"""Those that take anything with products, at any size."""
+
+SHAPES = {"tall": (90, 24), "wide": (24, 90), "square": (32, 32)}
+
+KINDS = {
+    "dense": lambda X, folder: X,
+    "fortran": lambda X, folder: np.asfortranarray(X),
+    "strided": lambda X, folder: np.repeat(X, 2, axis=1)[:, ::2],
+    "float32": lambda X, folder: X.astype(np.float32),
+    "integers": lambda X, folder: X.astype(np.int16),
+    "csr": lambda X, folder: sp.csr_matrix(X),
+    "csc": lambda X, folder: sp.csc_array(X),
+    "operator": lambda X, folder: aslinearoperator(X),
+    "mapped": lambda X, folder: mapped(X, folder),
+    "dask": lambda X, folder: pytest.importorskip("dask.array").from_array(X, chunks=(10, -1)),
+    "frame": lambda X, folder: pytest.importorskip("pandas").DataFrame(X),
+}
+
+
+def mapped(X, folder):
+    np.save(folder / "X.npy", X)
+    return np.load(folder / "X.npy", mmap_mode="r")
+
+
+def counts(shape, seed=0):
+    """Return a matrix of whole numbers, half of them zero, with a falling spectrum and a mean."""
+    rng = np.random.default_rng(seed)
+    side = min(shape)
+    factors = rng.standard_normal((shape[0], side)) * 0.7 ** np.arange(side)
+    X = np.round(20 * factors @ rng.standard_normal((side, shape[1])) + 5)
+    X[rng.random(shape) < 0.3] = 0
+    return X
+
+
+def exact(X, k, center):
+    Z = X - X.mean(axis=0) if center else X
+    values, Vt = np.linalg.svd(Z, full_matrices=False)[1:]
+    return values, Vt[:k].T
+
+
+def angle(U, V):
+    return np.linalg.norm(V - U @ (U.T @ V), 2)
+
+
+@pytest.mark.parametrize("center", [True, False])
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_the_subspace_is_that_of_lapack(solver, kind, shape, center, tmp_path):
+    X = counts(SHAPES[shape])
+    instance = ob.pca(KINDS[kind](X, tmp_path), k=3, center=center)
+    try:
+        outcome = ob.solve(solver, instance, **ACCURATE.get(solver, {}))
+    except UsageError as refusal:
+        if solver in PRODUCTS:
+            raise
+        pytest.skip(str(refusal))
+    found = outcome.solution.astype(np.float64)
+    digits = 1e-3 if kind == "float32" else 1e-7
+    assert angle(exact(X, 3, center)[1], found) < digits
+    assert np.abs(found.T @ found - np.eye(3)).max() < (1e-5 if kind == "float32" else 1e-12)
+    assert outcome.trace[-1].metrics["gap"] < digits**1.5
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_one_component_and_as_many_as_there_are(solver, shape):
+    X = counts(SHAPES[shape])
+    for k in (1, min(X.shape)):
+        center = solver != "sklearn-truncated-svd"
+        try:
+            outcome = ob.solve(solver, ob.pca(X, k, center), **ACCURATE.get(solver, {}))
+        except UsageError as refusal:
+            if k == 1 or "takes k below min(rows, columns)" not in str(refusal):
+                raise
+            continue
+        assert outcome.solution.shape == (X.shape[1], k)
+        assert outcome.trace[-1].metrics["gap"] < 1e-9
+        assert np.abs(outcome.solution.T @ outcome.solution - np.eye(k)).max() < 1e-12
+
+
+@pytest.mark.parametrize("solver", PRODUCTS)
+def test_scaling_is_that_of_standard_scores(solver):
+    X = counts((90, 24))
+    X[:, 5] = 7  # constant
+    deviations = X.std(axis=0)
+    V = exact((X - X.mean(axis=0)) / np.where(deviations > 0, deviations, 1), 3, center=False)[1]
+    for given in (X, sp.csr_matrix(X)):
+        found = ob.solve(solver, ob.pca(given, 3, scale=True), **ACCURATE.get(solver, {})).solution
+        assert angle(V, found) < 1e-7
+
+
+@pytest.mark.parametrize("c", [1e-6, 1e6])
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_the_unit_does_not_matter(solver, c):
+    X, center = counts((90, 24)), solver != "sklearn-truncated-svd"
+    plain, scaled = (ob.solve(solver, ob.pca(c * X, 3, center)).solution for c in (1.0, c))
+    assert angle(plain, scaled) < 1e-7
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_the_judge_measures_what_it_says(shape):
+    X = counts(SHAPES[shape])
+    values, V = exact(X, 3, center=True)
+    point = np.linalg.qr(V + 0.1 * np.random.default_rng(1).standard_normal(V.shape))[0]
+    Z = X - X.mean(axis=0)
+    W = Z.T @ (Z @ point)
+    for kind in ("dense", "csr", "operator", "dask"):
+        metrics = ob.pca(KINDS[kind](X, None), 3).measure(ob.Solution(point))
+        explained = np.sum((Z @ point) ** 2)
+        assert metrics["gap"] == pytest.approx(1 - explained / np.sum(values[:3] ** 2))
+        residual = np.linalg.norm(W - point @ (point.T @ W)) / np.linalg.norm(W)
+        assert metrics["residual"] == pytest.approx(residual)
+        assert metrics["angle"] == pytest.approx(np.arcsin(angle(V, point)))
+
+
+def test_there_is_no_angle_where_the_subspace_is_not_determined():
+    X = np.diag([3.0, 2.0, 2.0, 1.0])
+    metrics = ob.pca(X, 2, center=False).measure(ob.Solution(np.eye(4)[:, :2]))
+    assert metrics["gap"] == 0
+    assert "angle" not in metrics
+
+
+@pytest.mark.parametrize("rows", [200, 60])
+def test_lanczos_gives_the_same_reference(rows, monkeypatch):
+    X = counts((rows, 100))
+    known = ob.pca(X, 4).measure.reference
+    monkeypatch.setattr("orthobench_pca.judge.DENSE_SIDE", 10)
+    found = ob.pca(X, 4).measure.reference
+    assert found.optimal == pytest.approx(known.optimal, rel=1e-12)
+    assert found.gap == pytest.approx(known.gap, rel=1e-9)
+    assert angle(known.vectors, found.vectors) < 1e-8
+
+
+def test_a_large_mean_costs_no_digits():
+    X = counts((90, 24)) + 1e7
+    for solver in ("gram-pca", "randomized-pca", "incremental-pca"):
+        found = ob.solve(solver, ob.pca(X, 2), **ACCURATE.get(solver, {})).solution
+        assert angle(exact(X, 2, center=True)[1], found) < 1e-6
+
+
+class Counting(LinearOperator):
+    """A matrix that counts how often it is read, and products with vectors."""
+
+    def __init__(self, X):
+        super().__init__(X.dtype, X.shape)
+        self.A, self.reads, self.vectors = X, 0, 0
+
+    def _counted(self, A, V):
+        self.reads, self.vectors = self.reads + 1, self.vectors + V.shape[1]
+        return A @ V
+
+    def _matmat(self, V):
+        return self._counted(self.A, V)
+
+    def _rmatmat(self, V):
+        return self._counted(self.A.T, V)
+
+
+@pytest.mark.parametrize("center", [True, False])
+@pytest.mark.parametrize("solver", [*PRODUCTS, "gram-pca"])
+def test_passes_and_products_are_those_that_were_made(solver, center):
+    X = Counting(counts((200, 150)))
+    outcome = ob.solve(solver, ob.pca(X, 3, center))
+    metrics = outcome.trace[-1].metrics
+    # the judge reads it in blocks of unit vectors, once for all points
+    X.reads = X.vectors = 0
+    instance = ob.pca(X, 3, center)
+    again = catalogue().solver(solver, offers=type(instance.oracle))
+    instance.oracle.start = outcome.solution
+    state = again.init(instance.oracle, np.random.default_rng(0))
+    again.advance(instance.oracle, state, 1000)
+    assert (state.passes, state.products) == (X.reads, X.vectors)
+    assert metrics["passes"] >= 2
+
+
+def test_passes_of_known_methods():
+    tall = {"gram-pca": 2, "randomized-pca": 11, "incremental-pca": 1}
+    for solver, passes in tall.items():
+        outcome = ob.solve(solver, ob.pca(counts((900, 24)), 3))
+        assert outcome.trace[-1].metrics["passes"] == pytest.approx(passes)
+
+
+def test_a_sparse_matrix_is_never_made_dense(monkeypatch):
+    def never(self, *args, **options):
+        if sorted(self.shape) == [500, 2000]:
+            raise AssertionError("made dense")
+        return dense(self, *args, **options)
+
+    dense = sp.csr_matrix.toarray
+    monkeypatch.setattr(sp.csr_matrix, "toarray", never)
+    X = sp.random(500, 2000, 0.01, format="csr", random_state=0)
+    for solver in PRODUCTS:
+        ob.solve(solver, ob.pca(X, 5))
+    for svd_solver in ("full", "randomized"):
+        with pytest.raises(UsageError, match="dense, which takes 8,000,000 bytes"):
+            ob.solve("sklearn-pca", ob.pca(X, 5), svd_solver=svd_solver)
+    monkeypatch.setattr(scatter, "MOST_BYTES", 1_000_000)
+    with pytest.raises(UsageError, match="would take 2,000,000 bytes: take block-krylov"):
+        ob.solve("gram-pca", ob.pca(X, 5))
+
+
+@pytest.mark.parametrize(
+    ("X", "said"),
+    [
+        (np.zeros(3), "must be a matrix"),
+        (np.zeros((0, 3)), "empty"),
+        (np.zeros((3, 3), complex), "must have real numbers, not complex128"),
+        ([["a", "b"]], "must have real numbers"),
+        (np.array([[1.0, np.nan], [0.0, 1.0]]), "NaN or infinite"),
+        (sp.csr_matrix([[1.0, np.inf], [0.0, 1.0]]), "NaN or infinite"),
+    ],
+)
+def test_unfit_data_are_refused(X, said):
+    with pytest.raises(DataError, match=said):
+        ob.pca(X, 1)
+
+
+@pytest.mark.parametrize("k", [0, -1, 3, 1.5])
+def test_unfit_numbers_of_components_are_refused(k):
+    with pytest.raises(UsageError, match=r"^k "):
+        ob.pca(np.ones((2, 5)), k)
+
+
+def test_nan_in_a_file_ends_the_run(tmp_path):
+    X = counts((60, 8))
+    X[50, 3] = np.nan
+    for solver in ("gram-pca", "block-krylov", "scipy-svds"):
+        with pytest.raises(DataError, match="NaN or infinite"):
+            ob.solve(solver, ob.pca(mapped(X, tmp_path), 2))
+
+
+def test_blocks_give_what_the_whole_gives(monkeypatch):
+    X = counts((300, 17))
+    whole = ob.pca(X.astype(np.int32), 3).oracle
+    monkeypatch.setattr(matrices, "BLOCK_BYTES", 1000)
+    V = np.random.default_rng(0).standard_normal((17, 4))
+    Z = X - X.mean(axis=0)
+    assert np.allclose(whole.times(V), Z @ V)
+    assert np.allclose(whole.transposed_times(Z @ V), Z.T @ (Z @ V))
+    assert np.allclose(np.triu(scatter.scatter(whole)), np.triu(Z.T @ Z))
+    assert np.allclose(scatter.shared_scatter(whole), Z.T @ Z)
+    assert np.allclose(np.triu(scatter.inner_products(whole)), np.triu(Z @ Z.T))
+
+
+def test_the_matrix_is_not_copied(tmp_path):
+    X = counts((60, 8))
+    assert np.shares_memory(ob.pca(X, 2).oracle.X, X)
+    sparse = sp.csr_matrix(X)
+    assert np.shares_memory(ob.pca(sparse, 2).oracle.X.data, sparse.data)
+    assert X.flags.writeable
+
+
+def test_a_mapped_file_goes_to_other_processes_by_its_name(tmp_path):
+    X = counts((6000, 20))
+    for part in (mapped(X, tmp_path), mapped(X, tmp_path)[1000:]):
+        sent, _ = packed(ob.pca(part, 2).oracle, "npy-pca")
+        assert len(pickle.dumps(sent)) < 5000
+        assert np.array_equal(unpacked(sent, lambda *_: None).X, part)
+
+
+def test_a_warm_up_is_on_a_few_numbers():
+    for kind in KINDS.values():
+        X = counts((2000, 300))
+        oracle = ob.pca(kind(X, None) if kind is not KINDS["mapped"] else X, 4).oracle
+        small = oracle.miniature()
+        assert type(small.matrix) is type(oracle.matrix)
+        assert small.sizes == (72, 72, 4)
+        assert small.matrix.dtype == oracle.matrix.dtype
+
+
+def test_a_name_of_two_families_is_the_solver_of_the_problem(tmp_path):
+    X = counts((200, 12))
+    names = ("block-krylov", "scipy-svds", "scipy-lobpcg", "sklearn-pca", "incremental-pca")
+    for name in names:
+        here = ob.solve(name, ob.pca(X, 2)).trace[-1].metrics
+        stream = ob.stochastic_pca(X - X.mean(axis=0), 2)
+        there = ob.solve(name, stream, ob.Budget(samples=50)).trace[-1].metrics
+        assert "gap" in here
+        assert "suboptimality" in there
+    problems = [{"name": "tall-pca", "n": 200, "d": 10}, {"name": "spiked-covariance"}]
+    suite = {
+        "seeds": 1, "budget": {"samples": 30}, "problem": problems,
+        "solver": [{"name": name} for name in names],
+    }  # fmt: skip
+    results = ob.run(suite, tmp_path / "both.sqlite", executor="inline", quiet=True)
+    assert not results.failures
+    assert len(results.records) == 2 * len(names)
+
+
+def test_your_own_files_are_used_whole(tmp_path):
+    X = counts((60, 8))
+    np.save(tmp_path / "X.npy", X)
+    sp.save_npz(tmp_path / "X.npz", sp.csr_matrix(np.abs(X)))
+    build = partial(instance_of, seed=0)
+    dense = build(problems.NpyPCA(path=str(tmp_path / "X.npy"), k=2))
+    assert isinstance(dense.oracle.X, np.memmap)
+    assert dense.oracle.rows == 60
+    sparse = build(problems.NpyPCA(path=str(tmp_path / "X.npz"), k=2, log1p=True))
+    sums = np.abs(X).sum(axis=1, keepdims=True)
+    assert np.allclose(sparse.oracle.X.toarray(), np.log1p(np.abs(X) / sums * np.median(sums)))
+    for name, said in (("none.npy", "no file"), ("X.txt", "cannot be read as a matrix")):
+        (tmp_path / "X.txt").write_text("1 2")
+        with pytest.raises(DataError, match=said):
+            build(problems.NpyPCA(path=str(tmp_path / name), k=2))
+
+
+@pytest.mark.parametrize("spectrum", problems.SPECTRA)
+def test_generated_matrices_have_the_spectrum_that_they_say(spectrum):
+    problem = problems.TallPCA(n=20000, d=10, k=3, spectrum=spectrum)
+    X = np.asarray(instance_of(problem, 0).oracle.X)
+    found = np.linalg.svd(X - X.mean(axis=0), compute_uv=False) / np.sqrt(len(X))
+    assert np.allclose(found, problems.deviations(spectrum, 10, 3), rtol=0.1, atol=0.02)

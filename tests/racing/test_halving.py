@@ -1,0 +1,194 @@
+"""The rule of a race, on simulated curves: what it loses, what it spends, and whom it drops."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+
+from orthobench.racing.halving import FINALISTS, MOST, SEEDS, Field, Rules, Trial
+
+OVERHEAD = 0.2
+SLACK = 2.0
+
+
+@dataclass(frozen=True)
+class Curve:
+    """A configuration: it waits, falls at a rate to where it ends, and then is over."""
+
+    solver: str
+    wait: float
+    rate: float
+    end: float
+    noise: float
+
+    def trial(self, name: str, seed: int, cap: float) -> Trial:
+        """Return a run: values fall from 1 as exp(-rate t), and end a little differently."""
+        rng = np.random.default_rng([seed, *name.encode()])
+        speed = math.exp(self.noise * rng.standard_normal())
+        end = self.end * math.exp(0.1 * rng.standard_normal())
+        over = self.wait + 20 / self.rate
+        t = np.concatenate([[0.0], self.wait + np.geomspace(over / 1000, over, 60)])
+        values = np.maximum(np.exp(-self.rate * np.maximum(t - self.wait, 0)), end)
+        t = t * speed
+        within = (t <= cap) | ((np.arange(len(t)) < 2) & (t <= cap + SLACK))
+        t, values = t[within], values[within]
+        return Trial(name, seed, cap, values, t, t, ended=bool(within.all()))
+
+
+def field_of(
+    rng: np.random.Generator, scale: float, prior: float, solvers: int = 20
+) -> dict[str, Curve]:
+    """Return configurations whose rates differ by a factor of thousand; some end above others.
+
+    Those that are expected to be fast come first, with an error of `prior` decades.
+    """
+    found = {}
+    for i in range(solvers):
+        rate = 5 / scale * 10 ** -rng.uniform(0, 3)
+        ends = 10 ** -rng.uniform(1, 3) if rng.random() < 0.4 else 1e-6
+        wait = 2 / rate if rng.random() < 0.2 else 0.0
+        for j in range(1 if rng.random() < 0.5 else 5):
+            own = rate * 10 ** (-rng.uniform(0, 1.5) if j else 0.0)
+            curve = Curve(f"s{i}", wait, own, ends, 0.15)
+            found[f"s{i}" + (f" step={j}" if j else "")] = curve
+    first = {c.solver: -math.log10(c.rate) + prior * rng.standard_normal() for c in found.values()}
+    order = sorted(found, key=lambda name: (" " in name, first[found[name].solver]))
+    return {name: found[name] for name in order}
+
+
+def true_costs(curves: dict[str, Curve], tolerance: float = 0.01) -> dict[str, float]:
+    """Return the median cost of each to the tolerance of the gap, had all run to their ends."""
+    runs = {
+        (n, s): c.trial(n, s, math.inf) for n, c in curves.items() for s in range(100, 131)
+    }  # fmt: skip
+    best = {s: min(t.lowest for (_, seed), t in runs.items() if seed == s) for _, s in runs}
+    return {
+        n: float(np.median([
+            runs[n, s].cost(best[s] + tolerance * (1 - best[s])) for s in best
+        ]))
+        for n in curves
+    }  # fmt: skip
+
+
+def raced(
+    curves: dict[str, Curve], total: float, until: Callable[[Field], bool] | None = None
+) -> tuple[Field, float]:
+    """Return a race as it ends, and the time that it took, with one run at a time."""
+    rules = Rules({name: c.solver for name, c in curves.items()}, total)
+    trials: list[Trial] = []
+    spent = 0.0
+    while (ask := Field(rules, tuple(trials)).next(total - spent, OVERHEAD)) is not None:
+        trial = curves[ask.configuration].trial(ask.configuration, ask.seed, ask.cap)
+        killed = ask.cap + SLACK if len(trial.values) < 2 else 0.0
+        spent += max(float(trial.seconds[-1]), killed) + OVERHEAD
+        if spent > total:
+            break
+        trials.append(trial)
+    return Field(rules, tuple(trials)), spent
+
+
+def regret(seed: int, scale: float, total: float, prior: float = 0.7) -> tuple[float, float]:
+    """Return what the winner of a race costs over the best, and the share of the time spent."""
+    curves = field_of(np.random.default_rng(seed), scale, prior)
+    field, spent = raced(curves, total)
+    costs = true_costs(curves)
+    leader = field.leader
+    lost = costs[leader] / min(costs.values()) if leader else math.inf
+    return min(lost, 10.0), spent / total
+
+
+@pytest.mark.parametrize(
+    ("scale", "total", "races"),
+    [
+        (0.1, 120.0, 5),
+        *(
+            pytest.param(*case, 25, marks=pytest.mark.slow)
+            for case in ((0.01, 30.0), (0.01, 120.0), (0.1, 30.0), (0.1, 120.0), (1.0, 120.0))
+        ),
+    ],
+)
+def test_the_winner_costs_hardly_more_than_the_best(scale: float, total: float, races: int) -> None:
+    lost, shares = zip(*[regret(seed, scale, total) for seed in range(races)], strict=True)
+    assert math.exp(np.mean(np.log(lost))) <= 1.1
+    assert max(shares) <= 1.1  # the harness kills what would take longer
+
+
+def test_a_slow_starter_that_is_first_in_the_end_wins() -> None:
+    fast = {f"s{i}": Curve(f"s{i}", 0.0, 1.0 / (i + 1), 1e-6, 0.1) for i in range(4)}
+    exact = Curve("exact", 0.9, 1000.0, 1e-9, 0.1)
+    field, _ = raced({**fast, "exact": exact}, 120.0)
+    assert field.leader == "exact"
+
+
+def test_what_ends_above_the_best_is_dropped_and_says_by_how_much() -> None:
+    curves = {
+        "best": Curve("best", 0.0, 20.0, 1e-6, 0.1),
+        "poor": Curve("poor", 0.0, 200.0, 0.2, 0),
+    }
+    field, _ = raced(curves, 60.0)
+    assert field.leader == "best"
+    assert field.dropped["poor"].startswith("ends 2")
+
+
+def test_nobody_has_more_than_a_few_times_what_the_leader_needed() -> None:
+    curves = {
+        "quick": Curve("quick", 0.0, 50.0, 1e-6, 0.1),
+        "slow": Curve("slow", 0.0, 0.01, 1e-6, 0.1),
+    }
+    field, spent = raced(curves, 120.0)
+    most = max(t.cap for t in field.trials if t.configuration == "slow")
+    assert most <= max(MOST * field.lead, MOST * field.floor)
+    assert field.dropped["slow"].startswith("more than")
+    assert spent < 60.0
+
+
+def test_runs_that_fail_are_out_and_the_next_one_begins() -> None:
+    nothing = np.zeros(0)
+    rules = Rules({"broken": "broken", "sound": "sound"}, 60.0)
+    broken = Trial("broken", 0, 6.0, nothing, nothing, nothing, False, "it raised")
+    field = Field(rules, (broken,))
+    ask = field.next(60.0)
+    assert ask is not None
+    assert ask.configuration == "sound"
+    assert field.dropped == {"broken": "failed: it raised"}
+
+
+def test_nothing_runs_twice_at_once() -> None:
+    curves = {f"s{i}": Curve(f"s{i}", 0.0, 10.0, 1e-6, 0.1) for i in range(3)}
+    rules = Rules({name: name for name in curves}, 60.0)
+    field = Field(rules, (curves["s0"].trial("s0", 0, 6.0),))
+    asks = [field.next(60.0, 0.0, running) for running in ([], [("s1", 0)])]
+    assert [ask and ask.configuration for ask in asks] == ["s1", "s2"]
+
+
+def test_deterministic_runs_are_repeated_once() -> None:
+    values, t = np.array([1.0, 0.1, 0.0]), np.array([0.0, 0.1, 0.2])
+    trials = [
+        Trial(name, seed, 6.0, values + (name == "b") * t * 1e-4, t * factor, t * factor, True)
+        for name, factor in (("a", 1.0), ("b", 2.0)) for seed in (0, 1)
+    ]  # fmt: skip
+    field = Field(Rules({"a": "a", "b": "b"}, 60.0), trials)
+    assert field.next(60.0) is None
+    assert [d.as_good for d in field.decisions()] == [True, True]
+    assert field.leader == "a"
+
+
+def test_the_same_trials_ask_for_the_same_run_in_any_order() -> None:
+    curves = field_of(np.random.default_rng(3), 0.1, 0.7, solvers=6)
+    field, _ = raced(curves, 40.0)
+    for n in (1, 5, len(field.trials) - 1):
+        some = field.trials[:n]
+        asks = [Field(field.rules, t).next(30.0, OVERHEAD) for t in (some, some[::-1])]
+        assert asks[0] == asks[1]
+
+
+def test_at_most_so_many_finalists_and_seeds() -> None:
+    curves = {f"s{i}": Curve(f"s{i}", 0.0, 20.0, 1e-6, 0.3) for i in range(12)}
+    field, _ = raced(curves, 400.0)
+    fresh = {t.configuration for t in field.trials if t.seed == 1}
+    assert len(fresh) <= FINALISTS
+    assert max(t.seed for t in field.trials) < SEEDS

@@ -1,0 +1,166 @@
+"""Races that run: what they return and print, refuse, store, and how they go on."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+import orthobench as ob
+from orthobench.cli.main import main
+from orthobench.racing.entrants import entry
+from orthobench.results.store import Store
+
+SOLVERS = ("batch-pca", "oja", "block-krylov")
+
+
+@pytest.fixture(scope="module")
+def raced(tmp_path_factory: pytest.TempPathFactory) -> ob.racing.race.Race:
+    store = tmp_path_factory.mktemp("race") / "race.sqlite"
+    return ob.race("digits k=2", within=40, solvers=SOLVERS, store=store)
+
+
+def test_a_race_names_a_solver_that_can_be_typed(raced: ob.racing.race.Race) -> None:
+    assert raced.winner in SOLVERS
+    assert ob.solve(raced.winner, "digits", seed=1, **raced.parameters).trace
+    assert raced.winner in raced.sentence
+    assert raced.factor > 0 or np.isnan(raced.factor)
+    assert raced.seconds < 44
+
+
+def test_the_table_has_a_row_for_each_configuration(raced: ob.racing.race.Race) -> None:
+    assert {row["configuration"] for row in raced.table} == {*SOLVERS}
+    assert raced.table[0]["verdict"] == "winner"
+    out = {drop.name for drop in raced.dropped}
+    assert all(row["why"] for row in raced.table if row["configuration"] in out)
+
+
+def test_the_code_computes_the_answer(raced: ob.racing.race.Race) -> None:
+    names: dict[str, object] = {}
+    exec(raced.code, names)  # noqa: S102
+    assert names["outcome"].solution.shape == (64, 2)  # type: ignore[attr-defined]
+
+
+def test_the_results_are_ordinary(raced: ob.racing.race.Race) -> None:
+    again = ob.Results.read(raced.results.path)
+    assert {run.solver.label for run in again.records} == {*SOLVERS}
+    assert not again.missing
+    assert len({(r.solver.label, r.seed) for r in again.records}) == len(again.records)
+
+
+def test_a_race_that_is_over_is_not_run_again(raced: ob.racing.race.Race) -> None:
+    again = ob.race("digits k=2", within=40, solvers=SOLVERS, store=raced.results.path)
+    assert (again.winner, again.parameters) == (raced.winner, raced.parameters)
+    assert [r.key for r in again.results.records] == [r.key for r in raced.results.records]
+
+
+def test_values_of_a_function_of_ones_own_are_compared(tmp_path: Path) -> None:
+    weights = np.arange(1.0, 21.0)[:, None]
+    instance = ob.stiefel(
+        lambda V: float(np.sum(weights * V * V)), lambda V: 2 * weights * V, n=20, p=2
+    )
+    found = ob.race(
+        instance, within=20, solvers=["wen-yin", "riemannian-gradient"], store=tmp_path / "r.sqlite"
+    )
+    assert found.winner in ("wen-yin", "riemannian-gradient")
+    assert "your instance" in found.code
+
+
+def test_configurations_are_the_default_and_the_points_of_the_grid() -> None:
+    found = entry("digits")
+    labels = [s.label for s in found.suite.solvers]
+    assert len(labels) == len(set(labels))
+    plain = [label for label in labels if " " not in label]
+    assert labels[: len(plain)] == plain
+    assert any(label.startswith("oja step=") for label in labels)
+    assert len({s.solver for s in found.suite.solvers}) == len(labels)
+
+
+def test_packages_that_are_missing_are_listed_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    cls = ob.catalogue().solvers["sklearn-pca"].item
+    monkeypatch.setattr(cls, "packages", ("no-such-package",))
+    found = entry("digits")
+    assert "no-such-package" in found.missing["sklearn-pca"]
+    assert all(s.solver.name != "sklearn-pca" for s in found.suite.solvers)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["-p", "digit"], "digits"),
+        (["-p", "digits k=4 x"], "key=value"),
+        (["-p", "digits", "-s", "ojaa"], "oja"),
+        (["-p", "digits", "-s", "wen-yin"], "no solver can take digits"),
+        (["-p", "digits", "--within", "soon"], "write it as 30s, 2m or 1h"),
+        (["-p", "digits", "--within", "0"], "write it as 30s, 2m or 1h"),
+        (["-p", "digits", "--tolerance", "2"], "range"),
+        (["-p", "digits", "--cost", "money"], "seconds"),
+        (["-p", "digits", "--memory", "much"], "write it as"),
+        (["-p", "npy-pca path=nowhere.npy"], "nowhere.npy"),
+        ([], "problem"),
+    ],
+)
+def test_bad_input_is_refused_before_any_work(
+    arguments: list[str], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    done = CliRunner().invoke(main, ["race", *arguments])
+    assert done.exit_code == 2
+    assert said in done.output
+    assert not list(tmp_path.iterdir())
+
+
+def test_standard_output_is_only_json(tmp_path: Path) -> None:
+    command = [
+        sys.executable, "-m", "orthobench", "race", "-p", "digits", "--within", "20s",
+        "-s", "batch-pca", "-s", "block-krylov", "--json", "--store", str(tmp_path / "r.sqlite"),
+    ]  # fmt: skip
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    facts = json.loads(done.stdout)
+    assert {"winner", "parameters", "factor", "sentence", "table", "dropped", "code"} <= {*facts}
+    assert facts["winner"] in ("batch-pca", "block-krylov")
+
+
+@pytest.mark.wide
+def test_within_is_kept_and_the_standing_is_told(tmp_path: Path) -> None:
+    told: list[str] = []
+    began = time.monotonic()
+    ob.race("digits", within=12, tell=told.append, store=tmp_path / "r.sqlite")
+    assert time.monotonic() - began <= 13.2
+    assert any("left" in line for line in told)
+
+
+@pytest.mark.wide
+def test_a_race_that_was_killed_goes_on_with_what_it_has(tmp_path: Path) -> None:
+    store = tmp_path / "race.sqlite"
+    solvers = [word for name in SOLVERS for word in ("-s", name)]
+    command = [
+        sys.executable, "-m", "orthobench", "race", "-p", "digits", "--within", "60s", *solvers,
+        "--json", "--store", str(store),
+    ]  # fmt: skip
+    racing = subprocess.Popen(command, stdout=subprocess.DEVNULL, start_new_session=True)
+    while not _finished(store) and racing.poll() is None:
+        time.sleep(0.05)
+    os.killpg(racing.pid, signal.SIGKILL)
+    racing.wait()
+    before = _finished(store)
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    whole = ob.race("digits", within=60, solvers=SOLVERS, store=tmp_path / "whole.sqlite")
+    assert json.loads(done.stdout)["winner"] == whole.winner
+    assert before <= _finished(store)
+
+
+def _finished(store: Path) -> set[str]:
+    try:
+        with Store(store) as opened:
+            return set(opened.checksums())
+    except ob.StoreError:
+        return set()

@@ -1,0 +1,140 @@
+"""Operations counted, against the closed formulae."""
+
+import subprocess
+import sys
+from types import ModuleType
+from unittest.mock import patch
+
+import numpy as np
+import pytest
+
+from orthobench.testing import counted, counting
+from orthobench.testing.flop_counting import CountingArray, UncountableError
+from orthobench.tools import flops
+from orthobench.tools.geometry import orthonormalize, polar
+
+
+@pytest.fixture
+def operands():
+    rng = np.random.default_rng(0)
+    return rng.standard_normal((5, 3)), rng.standard_normal((3, 4))
+
+
+COUNTS = {
+    "product": (lambda A, B: A @ B, 2 * 5 * 3 * 4),
+    "dot": (lambda A, B: A.dot(B), 2 * 5 * 3 * 4),
+    "einsum": (lambda A, B: np.einsum("ij,jk->ik", A, B), 2 * 5 * 3 * 4),
+    "einsum of one": (lambda A, _: np.einsum("ij->j", A), 15 - 3),
+    "tensordot": (lambda A, B: np.tensordot(A, B, 1), 2 * 5 * 3 * 4),
+    "outer": (lambda A, B: np.outer(A[0], B[0]), 12),
+    "sum": (lambda A, _: A.sum(axis=0), 12),
+    "mean": (lambda A, _: A.mean(), 15),
+    "norm": (lambda A, _: np.linalg.norm(A), 30),
+    "in place": (lambda A, _: np.multiply(A, 2.0, out=A), 15),
+    "an entry": (lambda A, _: A[0, 0] * A[1, 1] + 1.0, 2),
+    "a filled array": (lambda A, _: np.full((2, 3), 2.0) * A[:2], 6),
+    "what is free": (lambda A, _: np.maximum(-A, np.abs(A)) > 0, 0),
+    "whole numbers": (lambda A, _: np.arange(4) + len(A), 0),
+    "qr": (lambda A, _: np.linalg.qr(A), flops.qr(5, 3)),
+    "svd": (lambda A, _: np.linalg.svd(A, full_matrices=False), flops.svd(5, 3)),
+    "eigh": (lambda A, _: np.linalg.eigh(A.T @ A), 2 * 9 * 5 + flops.eigh(3)),
+    "retraction": (lambda A, _: orthonormalize(A), flops.qr(5, 3) + 15),
+    "polar factor": (lambda A, _: polar(A), flops.svd(5, 3) + 2 * 5 * 9),
+}
+
+
+@pytest.mark.parametrize("name", COUNTS)
+def test_operations_are_counted(name, operands):
+    call, expected = COUNTS[name]
+    with counting() as tally:
+        call(*map(counted, operands))
+    assert tally.flops == expected
+
+
+def test_values_are_those_of_numpy(operands):
+    A, B = operands
+    with counting():
+        product = counted(A) @ counted(B)
+        filled = np.zeros((5, 4))
+        filled[:] = product
+    assert isinstance(filled, CountingArray)
+    np.testing.assert_array_equal(np.asarray(filled), A @ B)
+    assert type(np.zeros(3)) is np.ndarray
+
+
+def test_what_cannot_be_seen_is_not_counted_but_refused(operands):
+    import scipy.linalg
+    from orthobench_stochastic_pca.projection import shift
+
+    A = operands[0]
+    with counting(), pytest.raises(UncountableError, match=r"scipy\.linalg"):
+        scipy.linalg.qr(counted(A))
+    with counting(), pytest.raises(UncountableError, match="compiled by numba"):
+        shift(np.ones(2), np.ones(2), 1.0)
+    with counting(), pytest.raises(UncountableError, match=r"numpy\.linalg\.pinv"):
+        np.linalg.pinv(counted(A))
+    assert shift(np.ones(2), np.ones(2), 1.0) == -0.5
+    assert scipy.linalg.qr(A)[0].shape == (5, 5)
+
+
+def test_what_others_imported_by_name_is_refused_too_and_given_back(operands):
+    import scipy.linalg
+    import scipy.sparse.linalg
+
+    library = ModuleType("library")
+    library.qr, library.eigsh = scipy.linalg.qr, scipy.sparse.linalg.eigsh
+    A = counted(operands[0])
+    with patch.dict(sys.modules, library=library):
+        with counting():
+            with pytest.raises(UncountableError, match=r"scipy\.linalg"):
+                library.qr(A)
+            with pytest.raises(UncountableError, match=r"scipy\.sparse\.linalg"):
+                library.eigsh(A.T @ A, 1)
+        assert library.qr is scipy.linalg.qr
+        assert library.qr(operands[0])[0].shape == (5, 5)
+
+
+AGAIN = """
+import sys
+import numpy as np
+from orthobench.testing import counted, counting
+with counting():
+    pass
+for name in [name for name in sys.modules if name.startswith("scipy.sparse")]:
+    del sys.modules[name]
+from scipy.sparse.linalg import eigsh
+with counting():
+    eigsh(counted(np.eye(5)), 1)
+"""
+
+
+@pytest.mark.wide
+def test_scipy_is_refused_also_after_it_was_imported_again():
+    """As after `pytester`, which removes modules that a test imported."""
+    done = subprocess.run(
+        [sys.executable, "-c", AGAIN], capture_output=True, text=True, check=False
+    )
+    assert "UncountableError: its arithmetic is done in scipy.sparse.linalg" in done.stderr
+
+
+def test_no_library_takes_a_refusal_for_an_error_of_its_own(operands):
+    import scipy.linalg
+
+    def careful(A):
+        try:
+            return scipy.linalg.qr(A)
+        except Exception as error:
+            raise RuntimeError from error
+
+    with counting(), pytest.raises(UncountableError):
+        careful(counted(operands[0]))
+
+
+def test_a_pause_counts_nothing(operands):
+    A = counted(operands[0])
+    with counting() as tally:
+        A + A
+        with tally.pause():
+            A * A
+        A - A
+    assert tally.flops == 30
