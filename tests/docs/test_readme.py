@@ -10,7 +10,6 @@ from fences import texts
 
 import orthobench
 from orthobench.cli.adhoc import requested_suite
-from orthobench.contract.samples import SampleOracle
 from orthobench.families.orthogonal_group import maker as orthogonal_group
 from orthobench.families.sparse_pca import maker as sparse_pca
 from orthobench.families.stiefel import maker as stiefel
@@ -75,7 +74,9 @@ def test_the_command_on_your_own_data_is_valid(tmp_path, monkeypatch):
     np.save("X.npy", np.eye(20))
     (specification,) = re.findall(r'orthobench run -p "(.*)"', README.read_text(encoding="utf-8"))
     suite = requested_suite(problems=[specification])
-    able = {n for n, p in catalogue().solvers.items() if issubclass(SampleOracle, p.item.needs)}
+    offers = suite.problems[0].problem.offers
+    known = (p.item for named in catalogue().solvers.values() for p in named.all)
+    able = {solver.name for solver in known if issubclass(offers, solver.needs)}
     assert {s.solver.name for s in suite.solvers} == able
 
 
