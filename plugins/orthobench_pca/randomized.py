@@ -159,6 +159,7 @@ class BlockKrylovPCA(PCASolver[KrylovState]):
         state.work.steps += 1
         state.work.flops += 2 * flops.gemm(rows, b, d) + 8 * side * m * b
         state.work.flops += flops.eigh(m) + 3 * flops.gemm(side, b, m)
+        state.work.flops += flops.svd(side, b) + flops.qr(side, b)
 
 
 def _expansion(Q: Array, residuals: Array, floor: float) -> Array:
