@@ -101,7 +101,8 @@ def _price(solver: str, good: Sequence[Comparison]) -> str:
         rest = {d.verdict for c in good for d in c.decisions if d.solver != solver}
         if rest == {Verdict.FAILED}:
             return ", and the only one without a failed run"
-        return ", and the only one that is" if rest - {Verdict.ABSENT} else ""
+        shown = " shown to be" if Verdict.UNDECIDED in rest else ""
+        return f", and the only one that is{shown}" if rest - {Verdict.ABSENT} else ""
     if all(c.cheapest == solver for c in good):
         return _lead(solver, good)
     factors = [c.of(solver).factor for c in good]

@@ -48,7 +48,7 @@ from orthobench.tools.processes import Replies
 COSTS = ("seconds", "samples", "flops", "memory")
 """What a race can make least."""
 
-RESERVE = 0.3, 0.03
+RESERVE = 0.5, 0.05
 """Seconds kept for the end of a race, and the share of its time."""
 
 SLACK = 2.0

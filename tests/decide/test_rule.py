@@ -185,3 +185,20 @@ def test_errors_are_rare(kind, seeds):
 def test_no_error_is_above_its_level(kind, seeds, noise):
     rates = simulate(kind, seeds, 1000, noise=noise)
     assert max(rates["use"], rates["worse"]) <= 0.05
+
+
+def test_a_solver_with_few_seeds_holds_up_nobody():
+    nan = math.nan
+    finals = {
+        "a": [0.001, 0.002, 0.003, 0.004, 0.005],
+        "b": [0.0001, 0.0002, 0.0003, 0.0004, 0.0005],
+        "lost": [0.0, nan, nan, nan, nan],
+    }
+    costs = {"a": [1.0] * 5, "b": [2.0] * 5, "lost": [5.0, *[math.inf] * 4]}
+    best, decided = decide(finals, [1.0] * 5, costs, tolerance=0.01)
+    found = {d.solver: d for d in decided}
+    assert best == "b"
+    assert found["a"].as_good
+    assert found["b"].as_good
+    assert found["lost"].verdict is Verdict.UNDECIDED
+    assert found["lost"].more_seeds == FEWEST - 1
