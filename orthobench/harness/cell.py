@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-import pickle
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from functools import cache, cached_property, lru_cache
-from pathlib import Path
-from tempfile import NamedTemporaryFile
-from typing import Any, ClassVar
-from weakref import finalize
+from functools import cached_property, lru_cache
+from typing import Any
 
 import numpy as np
 
-from orthobench.contract.problem import AnyInstance, AnyProblem, Problem
+from orthobench.contract.problem import AnyInstance, AnyProblem
 from orthobench.contract.solver import AnySolver
-from orthobench.errors import UsageError
 from orthobench.harness.identity import (
-    INSTANCE,
     Identity,
     Same,
     Streams,
@@ -26,9 +20,8 @@ from orthobench.harness.identity import (
     text_of,
 )
 from orthobench.harness.judging import stop_of
-from orthobench.harness.objects import digest_of, pickler
 from orthobench.harness.run import run
-from orthobench.harness.source_digests import code_of, digests, warn_of_libraries
+from orthobench.harness.source_digests import digests, warn_of_libraries
 from orthobench.harness.stopping import Budget, RunStatus, Target, Termination
 from orthobench.harness.trace import Outcome
 from orthobench.tools.environment import blas_libraries, limited
@@ -182,99 +175,6 @@ def instance_of(problem: AnyProblem, seed: int) -> AnyInstance:
 def built(cell: Cell) -> AnyInstance:
     """Return the instance of a cell; consecutive cells on the same data share it."""
     return _shared(cell.problem, cell.seed, cell.data)
-
-
-@dataclass(frozen=True, init=False, eq=False)
-class GivenProblem(Problem[Any]):
-    """A problem whose instance is there, the same for every seed; equal where the data are.
-
-    Parameters
-    ----------
-    instance : Instance
-    data : str
-        A digest of it.
-    """
-
-    name = INSTANCE
-
-    instance: ClassVar[AnyInstance]
-    data: ClassVar[str]
-
-    def __init__(self, instance: AnyInstance, data: str) -> None:
-        oracle = instance.oracle
-        columns = dict.fromkeys(("k", "m", "p"), oracle.k)  # as families call their number
-        vars(self).update(columns, instance=instance, data=data, offers=type(oracle), n=oracle.n)
-
-    def build(self, rng: np.random.Generator) -> AnyInstance:
-        """Return the instance; nothing is drawn."""
-        del rng
-        return self.instance
-
-    def checksum(self) -> str:
-        """Return the digest of the instance."""
-        return self.data
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, GivenProblem) and self.data == other.data
-
-    def __hash__(self) -> int:
-        return hash(self.data)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _read, (self._file, self.data)
-
-    @cached_property
-    def _file(self) -> str:
-        """The file that other processes of this machine read the instance from, once each."""
-        try:
-            data = pickler().dumps((self.instance, type(self).__bases__[1]))
-        except Exception as error:
-            raise UsageError(
-                f"the instance cannot be sent to another process ({error}): take the executor "
-                "inline"
-            ) from error
-        with NamedTemporaryFile(prefix="orthobench-", suffix=".pickle", delete=False) as file:
-            file.write(data)
-        finalize(self, Path(file.name).unlink, missing_ok=True)
-        return file.name
-
-
-def problem_of(instance: AnyInstance, base: type[AnyProblem]) -> AnyProblem:
-    """Return a problem whose instance is a given one, whatever the seed.
-
-    Parameters
-    ----------
-    instance : Instance
-    base : type of Problem
-        The base class of the problems of its family, which says what metrics rank and tune.
-    """
-    own = instance.oracle.__dict__
-    start = own.pop("start", None)  # of an earlier run
-    data = digest_of(instance, code_of)
-    own.update({} if start is None else {"start": start})
-    return _given(instance, base, data)
-
-
-def _given(instance: AnyInstance, base: type[AnyProblem], data: str) -> AnyProblem:
-    homes = {type(instance.oracle).__module__, str(instance.measure.__module__)}
-    cls = _given_class(base, tuple(sorted(homes - {"__main__", "functools"})))
-    problem: AnyProblem = cls(instance, data)
-    return problem
-
-
-@cache
-def _given_class(base: type[AnyProblem], homes: tuple[str, ...]) -> Any:
-    """Return the class of given problems of a family whose code begins in some modules."""
-    # what a family asks for is None where it is known only once data are read
-    unknown = dict.fromkeys(base.__abstractmethods__ - {"build"})
-    own = {**unknown, "__module__": __name__, "homes": homes}
-    return type(base.__name__, (GivenProblem, base), own)
-
-
-@lru_cache(maxsize=2)
-def _read(file: str, data: str) -> AnyProblem:
-    instance, base = pickle.loads(Path(file).read_bytes())  # noqa: S301 - `GivenProblem` wrote it
-    return _given(instance, base, data)
 
 
 @lru_cache(maxsize=2)

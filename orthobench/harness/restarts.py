@@ -107,11 +107,11 @@ class Restarted(Solver[Oracle, RestartState]):
             self._proceed(oracle, state)
         end = state.work.steps + count
         while state.work.steps < end and state.status is Status.RUNNING:
-            before = state.work.steps
-            self.solver.advance(oracle, state.current, end - before)
-            self._proceed(oracle, state)
-            if state.work.steps == before and state.current.status is Status.RUNNING:
+            current, before = state.current, state.current.work.steps
+            self.solver.advance(oracle, current, end - state.work.steps)
+            if current.work.steps == before and current.status is Status.RUNNING:
                 return
+            self._proceed(oracle, state)
 
     def solution(self, state: RestartState) -> Solution:
         """Return the best point that a start ended at, before the first the iterate."""

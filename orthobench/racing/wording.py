@@ -11,7 +11,7 @@ from orthobench.contract.problem import AnyProblem
 from orthobench.contract.solver import AnySolver
 from orthobench.decide.answer import Answer
 from orthobench.decide.wording import factor_text, verdict_text
-from orthobench.harness.cell import GivenProblem
+from orthobench.harness.given import GivenProblem
 from orthobench.racing.halving import FACTOR, Field
 from orthobench.stats.costs import ALL_COSTS, Cost
 from orthobench.tools.formatting import clean, duration, plural

@@ -20,7 +20,7 @@ from orthobench.contract.parameters import parameters_of
 from orthobench.contract.problem import AnyInstance, Instance, Problem
 from orthobench.contract.solver import Solver
 from orthobench.errors import OrthobenchError, UsageError, quoted, unknown
-from orthobench.harness.cell import problem_of
+from orthobench.harness.given import problem_of
 from orthobench.harness.source_digests import CORE, file_of, forget, reached
 from orthobench.registry.plugin_checks import reason
 from orthobench.registry.plugins import OWN, Provided, Registry

@@ -138,7 +138,7 @@ def check_sent(problem: AnyProblem) -> None:
         packed(_built(problem).oracle, problem.name)
     except UsageError as error:
         observed = str(error.__cause__ or error)
-        remedy = "Give the oracle functions and classes of a module, not of a function"
+        remedy = "Keep arrays, numbers and functions in it, no files, locks or generators"
         raise NotConforming(f"the oracle cannot be pickled: {observed}", remedy) from error
 
 

@@ -53,7 +53,10 @@ def normalized(M: Array, S: Array) -> Array:
     `normalized_flops`.
     """
     roots, vectors = np.linalg.eigh(M.T @ (S @ M))
-    inverse = (vectors / np.sqrt(np.maximum(roots, np.finfo(np.float64).tiny))) @ vectors.T
+    # directions that M lacks, up to rounding, would be blown up to nothing but rounding
+    limits = np.finfo(np.float64)
+    floor = max(float(limits.eps) * float(roots[-1]), float(limits.tiny))
+    inverse = (vectors / np.sqrt(np.maximum(roots, floor))) @ vectors.T
     return np.asarray(M @ inverse)
 
 

@@ -60,6 +60,9 @@ def cca(
     left, right = _centred(X, "X"), _centred(Y, "Y")
     if len(left) != len(right):
         raise DataError(f"X has {len(left)} rows and Y {len(right)}: they must be pairs")
+    for name, rows in (("X", left), ("Y", right)):
+        if not rows.any():
+            raise DataError(f"{name} does not vary: there is nothing to correlate")
     most = min(left.shape[1], right.shape[1])
     if not is_whole(k) or not 1 <= k <= most:
         raise UsageError(f"k must be a whole number between 1 and {most}, not {k}")

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from orthobench.contract import Array, DataError, Instance, UsageError, matrix
+from orthobench.contract import Array, DataError, Instance, UsageError
 from orthobench_pca.judge import Judge
 from orthobench_pca.matrices import Chunked, Dense, Matrix, Operator, Sparse
 from orthobench_pca.oracle import PCAOracle
@@ -100,14 +100,8 @@ def matrix_of(X: Any) -> Matrix:
         return Sparse(X if kind == work else X.astype(work), work)
     if hasattr(X, "chunks"):
         return Chunked(X, work)
-    return Dense(_read_only(X), work)
-
-
-def _read_only(X: Any) -> Any:
-    view = matrix(X if isinstance(X, np.memmap) else np.asarray(X), "X").view()
-    if view.flags.writeable:
-        view.flags.writeable = False
-    return view
+    # not as a view that is read-only: of such scikit-learn makes a copy, although it does not write
+    return Dense(X if isinstance(X, np.memmap) else np.asarray(X), work)
 
 
 def _in_double(given: Matrix) -> Matrix:

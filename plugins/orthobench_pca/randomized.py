@@ -61,13 +61,19 @@ class KrylovState(PCAState):
     Attributes
     ----------
     Q, W : ndarray, shape (n, m)
-        An orthonormal basis, and Z'ZQ.
+        An orthonormal basis, and Z'ZQ; shape (rows, m) and ZZ'Q where rows are fewer.
+    H : ndarray, shape (n, m), optional
+        Z'Q, where rows are fewer.
+    T : ndarray, shape (m, m)
+        Q'Z'ZQ.
     fresh : ndarray, shape (n, b)
         The columns that the next step adds to Q.
     """
 
     Q: Array
     W: Array
+    H: Array | None
+    T: Array
     fresh: Array
 
 
@@ -75,9 +81,10 @@ class KrylovState(PCAState):
 class BlockKrylovPCA(PCASolver[KrylovState]):
     """Block Krylov iterations with Rayleigh and Ritz at each step, from a Gaussian block.
 
-    A step multiplies a block by Z'Z, and continues with the residuals of the leading Ritz vectors,
-    which span the same Krylov space; at 12 blocks the basis is compressed to these vectors. It ends
-    where the residuals of the k leading ones are below the tolerance.
+    A step multiplies a block by Z'Z, or by ZZ' where rows are fewer, and continues with the
+    residuals of the leading Ritz vectors, which span the same Krylov space; at 12 blocks the basis
+    is compressed to these vectors. It ends where the residuals of the k leading ones are below the
+    tolerance.
 
     Parameters
     ----------
@@ -88,8 +95,9 @@ class BlockKrylovPCA(PCASolver[KrylovState]):
 
     Notes
     -----
-    With b columns, flops of a step: 4rdb for the product, 8dmb to orthonormalize against m columns,
-    and 9m³ + 2dm(m + b) for the Ritz vectors. Memory: 24 d b numbers. Two passes a step.
+    With b columns, flops of a step: 4rdb for the product, 8smb to orthonormalize against m columns
+    of the smaller side s, and 9m³ + 6smb for the Ritz vectors. Memory: 24 s b numbers, and 12 d b
+    where rows are fewer. Two passes a step.
 
     References
     ----------
@@ -106,27 +114,35 @@ class BlockKrylovPCA(PCASolver[KrylovState]):
     def init(self, oracle: PCAOracle, rng: np.random.Generator) -> KrylovState:
         """Draw a block."""
         b = min(oracle.k + self.oversampling, oracle.rows, oracle.n)
-        block = oracle.transposed_times(rng.standard_normal((oracle.rows, b)))
+        first = oracle.times if oracle.rows < oracle.n else oracle.transposed_times
+        block = first(rng.standard_normal((max(oracle.rows, oracle.n), b)))
         fresh = np.linalg.qr(block)[0]
-        nothing = np.empty((oracle.n, 0), fresh.dtype)
+        nothing = np.empty((len(fresh), 0), fresh.dtype)
         return KrylovState(
-            basis=oracle.start, rng=rng, Q=nothing, W=nothing, fresh=fresh,
+            basis=oracle.start, rng=rng, Q=nothing, W=nothing, T=np.empty((0, 0), fresh.dtype),
+            H=np.empty((oracle.n, 0), fresh.dtype) if oracle.rows < oracle.n else None, fresh=fresh,
             passes=oracle.passes, products=oracle.products,
         )  # fmt: skip
 
     def step(self, oracle: PCAOracle, state: KrylovState) -> None:
         """Multiply, find Ritz vectors, and prepare the next block."""
-        b, k, fresh = min(state.fresh.shape[1], oracle.n), oracle.k, state.fresh
-        state.W = np.hstack([state.W, oracle.transposed_times(oracle.times(fresh))])
-        state.Q = np.hstack([state.Q, fresh])
+        b, k, fresh = state.fresh.shape[1], oracle.k, state.fresh
+        if state.H is None:
+            product = oracle.transposed_times(oracle.times(fresh))
+        else:
+            across = oracle.transposed_times(fresh)
+            product, state.H = oracle.times(across), np.hstack([state.H, across])
+        state.W, state.Q = np.hstack([state.W, product]), np.hstack([state.Q, fresh])
         Q, W = state.Q, state.W
-        T = Q.T @ W
+        column = Q.T @ W[:, -b:]
+        state.T = T = np.block([[state.T, column[:-b]], [column[:-b].T, column[-b:]]])
         values, Y = np.linalg.eigh((T + T.T) / 2)
         kept = min(Q.shape[1], oracle.k + self.oversampling)
         values, Y = values[::-1][:kept], Y[:, ::-1][:, :kept]
         V = Q @ Y
         residuals = W @ Y - V * values
-        state.basis = complete(V, oracle.start.astype(V.dtype), k)
+        right = V if state.H is None else np.linalg.qr(state.H @ Y[:, :k])[0]
+        state.basis = complete(right, oracle.start.astype(V.dtype), k)
         self._count(oracle, state, b)
         worst = float(np.linalg.norm(residuals[:, :k], axis=0).max())
         floor = max(self.tolerance, 8 * float(np.finfo(V.dtype).eps))
@@ -134,14 +150,16 @@ class BlockKrylovPCA(PCASolver[KrylovState]):
         if worst <= floor * float(values[0]) or not state.fresh.shape[1]:
             state.status = Status.CONVERGED
         elif Q.shape[1] > BLOCKS * kept:
-            state.Q, state.W = V, W @ Y
+            state.Q, state.W, state.T = V, W @ Y, np.diag(values)
+            state.H = None if state.H is None else state.H @ Y
 
     def _count(self, oracle: PCAOracle, state: KrylovState, b: int) -> None:
-        rows, d, m = oracle.rows, oracle.n, state.Q.shape[1]
+        rows, d, (side, m) = oracle.rows, oracle.n, state.Q.shape
         state.passes, state.products = oracle.passes, oracle.products
         state.work.steps += 1
-        state.work.flops += 2 * flops.gemm(rows, b, d) + 8 * d * m * b
-        state.work.flops += flops.eigh(m) + flops.gemm(d, b, m) + flops.gemm(m, m, d)
+        state.work.flops += 2 * flops.gemm(rows, b, d) + 8 * side * m * b
+        state.work.flops += flops.eigh(m) + 3 * flops.gemm(side, b, m)
+        state.work.flops += flops.svd(side, b) + flops.qr(side, b)
 
 
 def _expansion(Q: Array, residuals: Array, floor: float) -> Array:

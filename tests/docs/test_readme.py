@@ -76,11 +76,8 @@ def test_the_command_on_your_own_data_is_valid(tmp_path, monkeypatch):
     (specification,) = re.findall(r'orthobench race -p "(.*)" --', text)
     suite = requested_suite(problems=[specification])
     offers = suite.problems[0].problem.offers
-    able = {
-        name
-        for name, first in catalogue().solvers.items()
-        if any(issubclass(offers, one.item.needs) for one in first.all)
-    }
+    known = (p.item for named in catalogue().solvers.values() for p in named.all)
+    able = {solver.name for solver in known if issubclass(offers, solver.needs)}
     assert {s.solver.name for s in suite.solvers} == able
 
 

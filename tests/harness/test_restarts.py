@@ -59,6 +59,13 @@ def test_the_component_asked_for_is_kept(solver, component):
     assert instance.violation(Solution(other)) == 2.0
 
 
+@pytest.mark.parametrize("solver", ["pymanopt-trust-regions", "riemannian-gradient", "givens"])
+def test_a_start_that_needs_no_step_is_followed_by_the_next(solver):
+    cost = {"cost": lambda U: float(U[0, 0]), "gradient": lambda U: np.ones((1, 1))}
+    outcome = ob.solve(solver, ob.orthogonal_group(**cost, n=1), ob.Budget(steps=9))
+    assert outcome.solution.item() == -1
+
+
 def test_another_component_is_refused():
     with pytest.raises(ob.UsageError, match="component of the orthogonal group"):
         linear(component="0")

@@ -161,6 +161,6 @@ def test_a_race_that_was_killed_goes_on_with_what_it_has(tmp_path: Path) -> None
 def _finished(store: Path) -> set[str]:
     try:
         with Store(store) as opened:
-            return set(opened.checksums())
+            return set(opened.contents())
     except ob.StoreError:
         return set()

@@ -161,10 +161,10 @@ class ShowsJudge(Gaussian):
         return instance
 
 
-class KeepsFunction(Gaussian):
+class KeepsGenerator(Gaussian):
     def build(self, rng):
         instance = super().build(rng)
-        instance.oracle.value = lambda point: point.sum()
+        instance.oracle.steps = (1 / t for t in range(1, 100))
         return instance
 
 
@@ -200,7 +200,7 @@ COUNTEREXAMPLES = {
     "repeats": (DrawsUnseeded,),
     "stream": (TakesPieces, NeverReturns),
     "hidden": (ShowsJudge,),
-    "sent": (KeepsFunction,),
+    "sent": (KeepsGenerator,),
     "random": (SeedsGlobally,),
     "silent": (Prints,),
     "parameters": (TakesAnything,),

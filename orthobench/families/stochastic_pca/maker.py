@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Iterable
 from typing import Any, TypeAlias
 
@@ -135,6 +136,13 @@ JUDGE_BYTES = 256 * 2**20
 """Most bytes of training rows that the judge measures on where it has no data of its own."""
 
 
+MOST_OF_MEAN = 0.5
+"""The share of the second moment from which the mean is warned of."""
+
+FEWEST_ROWS = 20
+"""Fewer samples do not tell a mean from their noise."""
+
+
 def stochastic_pca(
     train: Data | Sampler | Iterable[Array],
     k: int,
@@ -182,6 +190,9 @@ def stochastic_pca(
 
     Notes
     -----
+    Samples are not centred: it warns where their mean carries most of their second moment, by the
+    first block of an array. Take `ob.pca` for the principal components of a matrix.
+
     Where the largest entry of the first block of an array is beyond 1e50, or below 1e-50, solvers
     and the judge see the samples divided by a power of two, and variances are reported in the unit
     of the data.
@@ -202,6 +213,8 @@ def stochastic_pca(
     if source is not train and not isinstance(covariance, SecondMoment):
         unit = _unit(source)
         source = _divided(source, unit)
+    if isinstance(source, ArraySource) and source is not train:
+        _warn_of_mean(source)
     population = _population(covariance, unit)
     if not is_whole(k) or not 1 <= k <= source.d:
         raise UsageError(f"k must be a whole number between 1 and d = {source.d}, not {k}")
@@ -245,6 +258,18 @@ def _divided(source: Any, unit: float) -> Any:
     if unit == 1 or not isinstance(source, ArraySource):
         return source
     return ArraySource(source.rows, source.order, source.passes, source.scale / unit, source.centre)
+
+
+def _warn_of_mean(source: ArraySource) -> None:
+    block = next(source.one_pass())
+    mean = block.mean(axis=0)
+    share = float(mean @ mean) / (float(np.vdot(block, block)) / len(block) or 1.0)
+    if len(block) >= FEWEST_ROWS and share > MOST_OF_MEAN:
+        warnings.warn(
+            f"the mean carries {100 * share:.0f} % of the samples' second moment, so the first "
+            "column will be about the mean: subtract it, or use ob.pca(X, k), which centres",
+            stacklevel=3,
+        )
 
 
 def _source(

@@ -33,11 +33,12 @@ class NpyPCA(StochasticPCA):
     "none": then step sizes that suit one data set suit others as well. For this all rows are
     checked and measured first, which reads the file once or twice more.
 
-    The first rows are for training, the next for validation, the last for the test, each part
-    read in file order. That suits files larger than memory whose rows are in random order already;
-    with `shuffle` the rows are drawn into the parts, and read, at random, which .npy files alone
-    allow. A pass keeps a few blocks of rows in memory. The judge reads each of its parts once,
-    block by block, and keeps min(rows of the part, d) times d numbers.
+    The rows are drawn into the parts for training, validation and test, and read, at random, anew
+    for each seed. Other files than .npy cannot be read so, and a file that is larger than memory
+    is slow to: then, and with ``shuffle=false``, the parts are cut and read in file order, which
+    suits rows that are in random order already. A pass keeps a few blocks of rows in memory. The
+    judge reads each of its parts once, block by block, and keeps min(rows of the part, d) times d
+    numbers.
     """
 
     name = "npy-stochastic-pca"
@@ -49,7 +50,9 @@ class NpyPCA(StochasticPCA):
     normalization: str = parameter(
         "common", help=f"{NORMALIZATION_HELP}, or none", choices=(*NORMALIZATIONS, "none")
     )
-    shuffle: bool = parameter(False, help="draw the parts at random rather than in file order")
+    shuffle: bool | None = parameter(
+        None, help="draw the parts at random rather than in file order; by default of .npy files"
+    )
     passes: int = parameter(1, help=PASSES_HELP, low=1)
     io: str = parameter("untimed", help=IO_HELP, choices=IO)
 
@@ -70,7 +73,9 @@ class NpyPCA(StochasticPCA):
         """
         rows = rows_at(self.path)
         check_dimension(self.k, rows.shape[1])
-        order = rng.permutation(len(rows)) if self.shuffle else range(len(rows))
+        able = isinstance(rows, np.ndarray) or rows.random
+        shuffle = able if self.shuffle is None else self.shuffle
+        order = rng.permutation(len(rows)) if shuffle else range(len(rows))
         train, validation, test = self._parts(rows, order)
         return stochastic_pca(train, self.k, validation=validation, test=test)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tracemalloc
+import warnings
 from dataclasses import dataclass
 
 import numpy as np
@@ -255,3 +256,12 @@ def test_a_bad_training_row_ends_the_run_with_its_number():
     outcome = run(instance, Watcher(), ob.Budget(), STREAMS)
     assert outcome.stop.status is RunStatus.ERROR
     assert "sample 1234 " in outcome.stop.reason
+
+
+def test_a_mean_that_carries_most_of_the_second_moment_is_warned_of():
+    X = np.random.default_rng(0).standard_normal((200, 5))
+    with pytest.warns(UserWarning, match=r"the mean carries 9\d % .* use ob\.pca\(X, k\)"):
+        ob.stochastic_pca(X + 3.0, 2)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        ob.stochastic_pca(X, 2)

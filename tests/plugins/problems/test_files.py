@@ -25,9 +25,9 @@ def path(tmp_path, X):
 
 
 def built(path, seed=0, **parameters):
-    return NpyPCA(path=str(path), **{"normalization": "none", **parameters}).build(
-        np.random.default_rng(seed)
-    )
+    return NpyPCA(
+        path=str(path), **{"normalization": "none", "shuffle": False, **parameters}
+    ).build(np.random.default_rng(seed))
 
 
 def training(instance):
@@ -64,6 +64,17 @@ def test_a_bad_row_is_named_before_it_spoils_the_normalization(tmp_path, X):
     np.save(tmp_path / "bad.npy", X)
     with pytest.raises(DataError, match=r"sample 700 .*feature 3"):
         built(tmp_path / "bad.npy", normalization="common")
+
+
+def test_by_default_the_parts_are_drawn_anew_for_each_seed(path, X):
+    first, other = (
+        NpyPCA(path=str(path), normalization="none").build(np.random.default_rng(seed))
+        for seed in (0, 1)
+    )
+    order = np.random.default_rng(0).permutation(1000)
+    seen = training(first)
+    assert np.array_equal(seen, X[order[:400]])
+    assert not np.array_equal(training(other), seen)
 
 
 def test_shuffled_parts_are_disjoint_and_cover_the_file(path, X):

@@ -62,7 +62,7 @@ SOURCES = {
 
 
 def built(path, **parameters):
-    options = {"normalization": "none", "k": 2, **parameters}
+    options = {"normalization": "none", "k": 2, "shuffle": False, **parameters}
     return NpyPCA(path=path, **options).build(np.random.default_rng(0))
 
 
@@ -166,6 +166,7 @@ def test_files_are_drawn_from_at_random_where_they_are_npy(tmp_path):
 def test_other_formats_cannot_be_shuffled_when_they_are_read(tmp_path, kind):
     with pytest.raises(DataError, match="cannot be drawn one by one: shuffle them when"):
         built(SOURCES[kind](tmp_path), shuffle=True)
+    assert np.array_equal(training(built(SOURCES[kind](tmp_path), shuffle=None)), X[:400])
 
 
 @pytest.mark.parametrize("kind", SOURCES)
