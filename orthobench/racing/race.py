@@ -54,7 +54,7 @@ RESERVE = 0.5, 0.05
 SLACK = 2.0
 """The least seconds beside its clock that a run may take before its process is killed."""
 
-BEGINNING = 0.3
+BEGINNING = 0.6
 """The share of the time of a race that its first run may take beside its clock."""
 
 LOADING = 0.15
