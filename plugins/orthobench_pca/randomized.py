@@ -118,11 +118,14 @@ class BlockKrylovPCA(PCASolver[KrylovState]):
         block = first(rng.standard_normal((max(oracle.rows, oracle.n), b)))
         fresh = np.linalg.qr(block)[0]
         nothing = np.empty((len(fresh), 0), fresh.dtype)
-        return KrylovState(
+        state = KrylovState(
             basis=oracle.start, rng=rng, Q=nothing, W=nothing, T=np.empty((0, 0), fresh.dtype),
             H=np.empty((oracle.n, 0), fresh.dtype) if oracle.rows < oracle.n else None, fresh=fresh,
             passes=oracle.passes, products=oracle.products,
         )  # fmt: skip
+        state.work.flops = flops.gemm(oracle.rows, b, oracle.n) + flops.qr(len(fresh), b)
+        state.work.flops += oracle.rows * oracle.n * oracle.center  # the mean
+        return state
 
     def step(self, oracle: PCAOracle, state: KrylovState) -> None:
         """Multiply, find Ritz vectors, and prepare the next block."""
