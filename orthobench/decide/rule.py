@@ -105,6 +105,8 @@ class Decision:
         Seeds whose runs are copies of another one's, and do not count.
     n_failed : int
         Its failed runs.
+    success : float
+        The share of its runs that end at the best value seen, within `STRICT` of the gap.
     more_seeds : int, optional
         About so many seeds more would decide; None where none would, or it is decided.
     parameters : mapping
@@ -124,6 +126,7 @@ class Decision:
     seeds: int = 0
     copies: int = 0
     n_failed: int = 0
+    success: float = math.nan
     more_seeds: int | None = None
     parameters: Mapping[str, Any] = field(default_factory=dict)
     name: str = ""
@@ -268,6 +271,7 @@ def decide(
             low=low, high=high,
             cost=float(np.median(spent)) if len(spent) else math.inf,
             seeds=distinct, copies=int(own.sum()) - distinct, n_failed=int(failed[i]),
+            success=float((shares[i][own] <= STRICT).mean()) if own.any() else math.nan,
             more_seeds=more,
         ))  # fmt: skip
     return best, _with_factors(found, costs)

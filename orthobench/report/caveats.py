@@ -13,7 +13,7 @@ from orthobench.tools.formatting import assignments, clean, listed, plural
 
 
 def tuning(entries: Sequence[SolverResult]) -> list[str]:
-    """Return how parameters were chosen, and which chosen values are at the edge of their grid.
+    """Return how parameters were chosen, which had no effect, and which are at a grid's edge.
 
     Parameters
     ----------
@@ -29,7 +29,14 @@ def tuning(entries: Sequence[SolverResult]) -> list[str]:
     when = "at the end" if tuned[0].tuned_on_final else "averaged over the run"
     tried = f"{trials} trials of each solver{_seeds(tuned)}"
     first = f"parameters were chosen by {by} {when}, from {tried}"
-    return [first, *(caveat for entry in tuned for caveat in _edges(entry))]
+    idle = [f"{clean(e.solver)} ({', '.join(e.best_parameters)})" for e in tuned if _idle(e)]
+    without = [f"tuning had no effect on {listed(idle, len(idle))}"] if idle else []
+    return [first, *without, *(caveat for entry in tuned for caveat in _edges(entry))]
+
+
+def _idle(entry: SolverResult) -> bool:
+    """Return whether all trials have the same scores, seed by seed."""
+    return len({trial.scores for trial in entry.trials if trial.scores}) == 1
 
 
 def _seeds(tuned: Sequence[SolverResult]) -> str:

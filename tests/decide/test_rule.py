@@ -66,6 +66,16 @@ def test_a_failed_run_is_a_failure_and_missing_ones_are_absent():
     assert {d.verdict for d in found.values()} == {FAILED}
 
 
+def test_success_is_the_share_of_runs_that_end_at_the_best_value_seen():
+    values = {
+        "a": [0.0, 0.0, 1e-7, 0.5], "b": [0.2, 1e-3, 0.0, 0.1],
+        "c": [math.inf] * 4, "d": [math.nan] * 4,
+    }  # fmt: skip
+    _, found = verdicts(values, [1.0] * 4)
+    assert [found[name].success for name in "abc"] == [0.75, 0.5, 0]
+    assert math.isnan(found["d"].success)
+
+
 def test_copies_count_once():
     rng = np.random.default_rng(1)
     few = {name: (level + 0.02 * rng.standard_normal(6)).tolist()

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from orthobench.report import caveats
-from orthobench.results.tuning import choose
+from orthobench.results.tuning import Trial, choose
 from orthobench.tools.machine import Load
 
 IDLE, BUSY = Load(2, 0.8, None), Load(2, 7.0, None)
@@ -37,3 +37,12 @@ def test_runs_that_measured_something_have_no_times_to_compare(runs):
     assert caveats.measured(choose(records)) == []
     (said,) = caveats.measured(choose([replace(r, measure="memory") for r in records]))
     assert said == "run to measure memory, which takes time: compare no times"
+
+
+def test_a_tuned_parameter_without_effect_is_said_to_have_none(runs):
+    (entry,) = choose(runs("a", 0.3))
+    trials = [Trial({"step": step}, 0.1, entry.records, (0.1, 0.1)) for step in (1, 2)]
+    idle = replace(entry, best_parameters={"step": 1}, trials=tuple(trials))
+    assert "tuning had no effect on a (step)" in caveats.tuning([idle])
+    works = replace(idle, trials=(trials[0], replace(trials[1], scores=(0.1, 0.2))))
+    assert not any("no effect" in said for said in caveats.tuning([works]))

@@ -135,12 +135,9 @@ def page_content(results: Results) -> Page:
         for name, group in by_family.items()
     }
     first = [next(iter(own.values())) for own in answers.values() if own]
-    marks = {
-        (c.problem, d.solver): mark(c, d.solver)
-        for one in first
-        for c in one.comparisons
-        for d in c.decisions
-    }
+    decided = [(c, d) for one in first for c in one.comparisons for d in c.decisions]
+    marks = {(c.problem, d.solver): mark(c, d.solver) for c, d in decided}
+    success = {(c.problem, d.solver): d.success for c, d in decided}
     exhibits = exhibitions(entries, results.exhibits)
     problems, plots = _problems(entries, begun, exhibits)
     of_problems = len(plots)
@@ -166,7 +163,7 @@ def page_content(results: Results) -> Page:
         ],
         break_evens=break_evens(entries),
         marks=marks,
-        table=table(begun, marks),
+        table=table(begun, marks, success),
         provenance=_provenance(results, session),
         styles=styles,
         plot_data=data,

@@ -16,6 +16,7 @@ HEAD = {
     "family": "family", "problem": "problem", "solver": "solver", "chosen": "chosen",
     "mark": "mark", "median": "median", "low": "low", "high": "high",
     "interval_low": "95 % from", "interval_high": "95 % to", "runs": "runs", "failed": "failed",
+    "success": "success",
     "trials": "trials", "steps": "steps", "samples": "samples", "flops": "flops",
     "seconds": "seconds", "total_flops": "flops, all trials",
 }  # fmt: skip
@@ -51,7 +52,11 @@ class Table(NamedTuple):
         ]
 
 
-def table(ranked: Sequence[Ranked], marks: Mapping[tuple[str, str], str]) -> Table:
+def table(
+    ranked: Sequence[Ranked],
+    marks: Mapping[tuple[str, str], str],
+    success: Mapping[tuple[str, str], float],
+) -> Table:
     """Return the table of all entries that take part.
 
     Parameters
@@ -59,6 +64,8 @@ def table(ranked: Sequence[Ranked], marks: Mapping[tuple[str, str], str]) -> Tab
     ranked : sequence of Ranked
     marks : mapping
         The mark of each solver on each problem, a key of `MARKS`.
+    success : mapping
+        The share of its runs that end at the best value seen.
     """
     values = [r.metrics for r in ranked]
     metrics = dict.fromkeys(name for own in values for name in own)
@@ -68,19 +75,22 @@ def table(ranked: Sequence[Ranked], marks: Mapping[tuple[str, str], str]) -> Tab
             r,
             {name: own.get(name, math.nan) for name in metrics},
             marks.get((r.entry.problem, r.entry.solver), ""),
+            success.get((r.entry.problem, r.entry.solver), math.nan),
         )
         for r, own in zip(ranked, values, strict=True)
     ]
     return Table({**HEAD, **titles, "parameters": "all parameters"}, rows)
 
 
-def _row(ranked: Ranked, metrics: Mapping[str, float], mark: str) -> list[tuple[str, str]]:
+def _row(
+    ranked: Ranked, metrics: Mapping[str, float], mark: str, success: float
+) -> list[tuple[str, str]]:
     entry, summary = ranked.entry, ranked.summary
     first = entry.records[0]
     names = (first.problem.family, entry.problem, entry.solver, assignments(entry.best_parameters))
     values = (
         summary.median, summary.low, summary.high, *summary.interval,
-        len(entry.seeds), summary.n_failed, len(entry.trials),
+        len(entry.seeds), summary.n_failed, success, len(entry.trials),
     )  # fmt: skip
     return [
         *((clean(name), "") for name in names),
