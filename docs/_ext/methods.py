@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterator
-from functools import lru_cache
 from typing import Any
 
 from docutils import nodes
@@ -28,16 +27,9 @@ from plain import escape, escaped
 from sphinx.ext.napoleon import Config, NumpyDocstring
 from sphinx.util.docutils import SphinxDirective
 
-from orthobench.atlas.answers import SHIPPED, opened, record_of
-from orthobench.atlas.table import Atlas
+from orthobench.atlas.answers import SHIPPED, opened
 
 ELSEWHERE = ("Parameters", "References")  # sections of docstrings that the page shows by itself
-
-
-@lru_cache(maxsize=1)
-def shipped() -> Atlas:
-    """Return the atlas that comes with the package."""
-    return opened(None)
 
 
 def docstring(cls: type[Any]) -> Iterator[str]:
@@ -72,7 +64,7 @@ class SolverRecord(SphinxDirective):
     def run(self) -> list[nodes.Node]:
         """Return a paragraph; nothing where the atlas has no run of it."""
         self.env.note_dependency(str(SHIPPED))
-        sentence = record_of(shipped(), self.arguments[0])
+        sentence = opened(None, rows=False).about["records"].get(self.arguments[0], "")
         linked = sentence.replace("In the atlas", "In [the atlas](../guide/atlas.md)")
         return self.parse_text_to_nodes(linked)
 

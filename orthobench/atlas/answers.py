@@ -6,12 +6,11 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from orthobench.atlas.table import SHARES, Atlas, AtlasRow, read, settings
-from orthobench.decide.answer import Answer, Standing, answer, standings
+from orthobench.decide.answer import Answer, answer, standings
 from orthobench.decide.rule import STRICT, TOLERANCE, Comparison, decide
 from orthobench.decide.wording import factor_text
 from orthobench.errors import UsageError, unknown
@@ -39,8 +38,8 @@ NUMBERS = (
 """What the numbers of the table are."""
 
 
-def opened(path: Path | None) -> Atlas:
-    """Return an atlas: the one that comes with the package, unless a file is named.
+def opened(path: Path | None, rows: bool = True) -> Atlas:
+    """Return an atlas: the one that comes with the package, unless a file is named; as `read`.
 
     Raises
     ------
@@ -54,7 +53,7 @@ def opened(path: Path | None) -> Atlas:
             "no atlas came with this installation; name one with --atlas FILE, which "
             "`orthobench atlas STORE --out DIR` makes"
         )
-    return read(path or SHIPPED)
+    return read(path or SHIPPED, rows)
 
 
 def compare(
@@ -164,36 +163,24 @@ def facts(atlas: Atlas, kinds: Sequence[str]) -> list[dict[str, Any]]:
     ]
 
 
-def record_of(atlas: Atlas, solver: str) -> str:
-    """Return how often a solver is as good as the best, and cheapest, in a sentence.
+def with_records(atlas: Atlas) -> Atlas:
+    """Return an atlas that says how often each solver is as good as the best, and cheapest.
 
-    Parameters
-    ----------
-    atlas : Atlas
-    solver : str
-        Its name in the catalogue. Of its labels the one counts that stands first in a family.
-
-    Returns
-    -------
-    str
-        Empty where the atlas has no run of it.
+    Of the labels of a solver the one counts that stands first in a family.
     """
-    clauses = []
+    clauses: dict[str, list[str]] = {}
     for kind, rows in atlas.kinds.items():
-        if all(name_of(row.solver) != solver for row in rows):
-            continue
-        one = next(s for s in _standings(tuple(rows)) if s.use == solver)
-        cheapest = one.cheapest_on or "none"
-        among = f"{one.as_good_on} of {one.problems} problems of {clean(kind)}"
-        clauses.append(f"{among} (cheapest on {cheapest})")
-    if not clauses:
-        return ""
-    return f"In the atlas, as good as the best on {listed(clauses)}."
-
-
-@lru_cache(maxsize=32)
-def _standings(rows: Sequence[AtlasRow]) -> list[Standing]:
-    return standings(compare(rows))
+        first = {one.use: one for one in reversed(standings(compare(rows)))}
+        for solver, one in first.items():
+            among = f"{one.as_good_on} of {one.problems} problems of {clean(kind)}"
+            clauses.setdefault(solver, []).append(
+                f"{among} (cheapest on {one.cheapest_on or 'none'})"
+            )
+    records = {
+        solver: f"In the atlas, as good as the best on {listed(own)}."
+        for solver, own in sorted(clauses.items())
+    }
+    return replace(atlas, about={**atlas.about, "records": records})
 
 
 def find(atlas: Atlas, text: str) -> tuple[list[str], str]:

@@ -15,7 +15,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from orthobench._version import __version__
-from orthobench.atlas.answers import NOBODY, NUMBERS, VIEWS, origin, short, titled, views
+from orthobench.atlas.answers import (
+    NOBODY,
+    NUMBERS,
+    VIEWS,
+    origin,
+    short,
+    titled,
+    views,
+    with_records,
+)
 from orthobench.atlas.collect import collect
 from orthobench.atlas.describe import described
 from orthobench.atlas.table import Atlas, rounded, write
@@ -62,7 +71,7 @@ def build(stores: Sequence[Path], folder: Path) -> Path:
         Does not exist, is empty, or has a site and nothing else.
     """
     refuse_foreign(folder)  # before anything takes its time
-    return write_site(described(collect(stores)), folder)
+    return write_site(with_records(described(collect(stores))), folder)
 
 
 def write_site(atlas: Atlas, folder: Path) -> Path:

@@ -133,7 +133,8 @@ class Atlas:
     ----------
     rows : tuple of AtlasRow
     about : mapping
-        Plain values: ``date``, ``machine``, ``versions``, ``suites``.
+        Plain values: ``date``, ``machine``, ``versions``, ``suites``; in a file also ``records``,
+        how each solver did, in a sentence.
     """
 
     rows: tuple[AtlasRow, ...]
@@ -212,8 +213,14 @@ def rounded(atlas: Atlas) -> Atlas:
     return replace(atlas, rows=tuple(_rows(_table(atlas).to_pydict(), Path(FORMAT))))
 
 
-def read(path: Path) -> Atlas:
+def read(path: Path, rows: bool = True) -> Atlas:
     """Read an atlas.
+
+    Parameters
+    ----------
+    path : Path
+    rows : bool
+        Whether its rows are wanted, too, or only what it says of itself.
 
     Raises
     ------
@@ -229,6 +236,8 @@ def read(path: Path) -> Atlas:
         with opened(path) as file:
             parquet_file = parquet.ParquetFile(file, page_checksum_verification=True)
             about = _about(parquet_file, path)
+            if not rows:
+                return Atlas((), about)
             _refuse_huge(parquet_file, path)
             columns = parquet_file.read(columns=_names()).to_pydict()
     except OSError as error:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import shlex
 import sys
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -213,7 +214,14 @@ def show(name: str, suite: str | None, as_json: bool) -> None:
         from orthobench.registry.plugins import catalogue
         from orthobench.report.terminal import listing
 
-        print_facts(listing.details(catalogue(), name), as_json, listing.page)
+        facts = listing.details(catalogue(), name)
+        if facts["kind"] == "solver":
+            from orthobench.atlas.answers import opened
+            from orthobench.errors import UsageError
+
+            with suppress(UsageError):  # there is no atlas, or nothing that reads it
+                facts["record"] = opened(None, rows=False).about.get("records", {}).get(name, "")
+        print_facts(facts, as_json, listing.page)
 
 
 @main.command()

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 import orthobench as ob
-from orthobench.atlas.answers import compare, find, markdown, record_of, views
+from orthobench.atlas.answers import compare, find, markdown, views, with_records
 from orthobench.atlas.collect import collect
 from orthobench.atlas.table import SHARES, Atlas
 from orthobench.decide.answer import answer
@@ -45,10 +45,13 @@ def test_the_cheapest_that_is_as_good_is_named(rows):
 
 def test_a_solver_has_its_record_in_words(rows):
     atlas = Atlas(tuple(replace(r, value=1e-3) for r in rows(problems=3, solvers=3, seeds=8)))
+    records = with_records(atlas).about["records"]
     among = "In the atlas, as good as the best on 3 of 3 problems of PCA"
-    assert record_of(atlas, "solver-0") == f"{among} (cheapest on 3)."
-    assert record_of(atlas, "solver-1") == f"{among} (cheapest on none)."
-    assert record_of(atlas, "solver-9") == ""
+    assert records == {
+        "solver-0": f"{among} (cheapest on 3).",
+        "solver-1": f"{among} (cheapest on none).",
+        "solver-2": f"{among} (cheapest on none).",
+    }
 
 
 def test_times_are_compared_on_one_machine(rows):

@@ -296,3 +296,8 @@ def test_what_is_listed_may_be_of_one_family(call, family):
     listed = json.loads(call("list", "--family", family, "--json").stdout)
     assert {row["family"] for row in listed["problems"]} == {"sparse PCA"}
     assert {"gpower", "tpower"} <= {row["name"] for row in listed["solvers"]}
+
+
+def test_show_says_how_a_solver_did_in_the_atlas(call):
+    shown = call("show", "meg").output
+    assert re.search(r"In the atlas, as good as the best on \d+ of \d+ problems", shown)

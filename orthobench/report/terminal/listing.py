@@ -98,6 +98,7 @@ def page(facts: Facts) -> Iterator[str]:
         yield f"Family: {_family(facts)}"
     if facts.get("source"):
         yield f"Source: {facts['source']}"
+    yield from _wrapped(facts.get("record", ""))
     yield ""
     if facts["kind"] == "suite":
         yield facts["documentation"]
