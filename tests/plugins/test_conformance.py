@@ -14,7 +14,15 @@ from orthobench_gpower.tpower import TPower
 from orthobench_peers.tensorly_methods import TensorlyHOSVD, TensorlyTucker
 from orthobench_peers.torch_pca import TorchSVDLowrank
 from orthobench_problems import orthobench_problems
-from orthobench_stiefel import POGO, Landing, RandomSubmanifold, RiemannianGradient, WenYin
+from orthobench_stiefel import (
+    POGO,
+    SPEL,
+    Landing,
+    ManifoldMuon,
+    RandomSubmanifold,
+    RiemannianGradient,
+    WenYin,
+)
 from orthobench_stochastic_pca.ada_oja import AdaOja
 from orthobench_stochastic_pca.ccipca import CCIPCA
 from orthobench_stochastic_pca.entropic import MEG, WarmuthKuzmin
@@ -85,6 +93,9 @@ VARIANTS = (
     POGO(momentum=0.9, best_normal=True),
     POGO(base="vector-adam"),
     RandomSubmanifold(sampling="rotation", orthonormalize=7),
+    SPEL(projection=False, momentum=0.9, batch=5),
+    ManifoldMuon(dual="admm", schedule="1/t"),
+    ManifoldMuon(relative=False, batch=5),
     TensorlyTucker(backend="torch:cpu"),
     TensorlyHOSVD(backend="torch:cpu"),
     TorchSVDLowrank(oversampling=0, iterations=0),

@@ -30,6 +30,8 @@ METHODS = [
     ("pogo", {"relative": False, "step": 0.2, "momentum": 0.5, "best_normal": True}),
     ("random-submanifold", {"relative": False, "step": 0.5}),
     ("random-submanifold", {"relative": False, "step": 0.5, "sampling": "rotation", "size": 6}),
+    ("landing-newton", {}),
+    ("cdopt", {}),
     ("pymanopt-trust-regions", {}),
 ]
 
@@ -138,7 +140,10 @@ def test_a_missing_gradient_is_asked_for():
 def test_a_stationary_start_is_converged():
     start = random_point(N, P, np.random.default_rng(1))
     constant = ob.stiefel(lambda X: 3.0, np.zeros_like, n=N, p=P, start=start)
-    for name in ("riemannian-gradient", "wen-yin", "landing", "pogo", "random-submanifold"):
+    for name in (
+        "riemannian-gradient", "wen-yin", "landing", "pogo", "random-submanifold", "spel",
+        "manifold-muon", "landing-newton", "cdopt",
+    ):  # fmt: skip
         outcome = ob.solve(name, constant, ob.Budget(steps=100))
         assert outcome.stop.reason.startswith("converged")
         assert np.abs(outcome.solution - start).max() < 1e-15

@@ -5,12 +5,17 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from orthobench_problems.stiefel import StiefelBrockett
+from orthobench_stiefel.cdopt import CDOpt
 from orthobench_stiefel.descent import Iterate
 from orthobench_stiefel.landing import Landing
 from orthobench_stiefel.landing_field import landing_field, safe_step
+from orthobench_stiefel.landing_newton import LandingNewton
+from orthobench_stiefel.manifold_muon import ManifoldMuon, dual_admm, dual_ascent, off_tangent
 from orthobench_stiefel.pogo import POGO
 from orthobench_stiefel.random_submanifold import RandomSubmanifold
 from orthobench_stiefel.riemannian_gradient import RiemannianGradient
+from orthobench_stiefel.spectral import msign
+from orthobench_stiefel.spel import SPEL
 from orthobench_stiefel.wen_yin import WenYin
 from scipy.linalg import expm
 
@@ -300,3 +305,154 @@ def test_wen_yin_may_rise_without_the_safe_search():
 def test_the_iterate_is_what_a_solution_holds():
     state = Iterate(X=np.eye(3))
     assert np.array_equal(Landing().solution(state).point, np.eye(3))
+
+
+def polar_factor(A):
+    U, _, Vt = np.linalg.svd(A, full_matrices=False)
+    return U @ Vt
+
+
+@pytest.mark.parametrize("projection", [True, False])
+def test_steps_of_spel_are_polar_factors(projection):
+    solver = SPEL(step_size=0.1, momentum=0.5, projection=projection)
+    oracle = ob.stiefel(cost, gradient, n=N, p=P).oracle
+    oracle.start = X = random_point(N, P, np.random.default_rng(0))
+    state = solver.init(oracle, np.random.default_rng(1))
+    B = np.zeros_like(X)
+    for count in (1, 2, 3):
+        solver.step(oracle, state)
+        B = 0.5 * B + gradient(X)
+        along = projected(X, B) if projection else B
+        X = polar_factor(X - 0.1 / np.sqrt(count) * polar_factor(along))
+        assert np.abs(state.X - X).max() < 1e-13
+
+
+def test_a_polar_factor_has_nothing_where_singular_values_are_rounding():
+    skewed = skew(np.random.default_rng(0).standard_normal((5, 5)))
+    A, _ = msign(skewed)
+    assert np.linalg.matrix_rank(A) == 4
+    assert np.abs(A + A.T).max() < 1e-13
+    assert np.allclose(np.linalg.svd(A)[1], [1, 1, 1, 1, 0], atol=1e-13)
+
+
+def test_spectral_steps_converge_only_where_they_fall():
+    """A step of spectral norm t ends about t away, so that the gap is of the order of t²."""
+    gaps = {}
+    for schedule in ("constant", "1/sqrt(t)", "1/t"):
+        instance = ob.stiefel(cost, gradient, n=N, p=P)
+        best = ob.solve("riemannian-gradient", instance).trace[-1].metrics["objective"]
+        solver = SPEL(step_size=0.5 if schedule == "1/t" else 0.1, schedule=schedule)
+        outcome = ob.solve(solver, instance, ob.Budget(steps=1000))
+        gaps[schedule] = outcome.trace[-1].metrics["objective"] - best
+    assert gaps["constant"] > 100 * gaps["1/sqrt(t)"] > 1000 * gaps["1/t"] > 0
+
+
+@pytest.mark.parametrize("solve", [dual_ascent, dual_admm])
+@pytest.mark.parametrize("scale", [1e-3, 1.0, 1e3])
+def test_manifold_muon_finds_the_steepest_tangent(solve, scale):
+    """Its value is that of the dual, a nuclear norm: neither can be improved."""
+    rng = np.random.default_rng(0)
+    X, G = random_point(64, 8, rng), scale * rng.standard_normal((64, 8))
+    unit = np.linalg.norm(G) / np.sqrt(8)
+    A, taken, _ = solve(X, G, 0.2 if solve is dual_ascent else 1.0, 400, unit)
+    assert taken < 100
+    assert np.linalg.norm(off_tangent(X, A)) < 2e-5
+    assert np.linalg.norm(A, 2) < 1 + 1e-12
+    L = symmetric_multiplier(X, G, A)
+    assert np.vdot(G, A) == pytest.approx(np.linalg.norm(G + 2 * X @ L, "nuc"), rel=1e-5)
+    other = projected(X, polar_factor(projected(X, G)))
+    assert np.vdot(G, A) > np.vdot(G, other) / np.linalg.norm(other, 2)
+
+
+def symmetric_multiplier(X, G, A):
+    """Return the symmetric L for which A'(G + 2XL) is symmetric and positive, by least squares."""
+    p = X.shape[1]
+    basis = [
+        (np.outer(i, j) + np.outer(j, i)) / 2
+        for a, i in enumerate(np.eye(p))
+        for j in np.eye(p)[: a + 1]
+    ]
+    outside = G - A @ (A.T @ G)
+    columns = [(2 * (X @ E - A @ (A.T @ (X @ E)))).ravel() for E in basis]
+    weights = np.linalg.lstsq(np.stack(columns, axis=1), -outside.ravel(), rcond=None)[0]
+    return sum(w * E for w, E in zip(weights, basis, strict=True))
+
+
+def test_published_dual_steps_depend_on_the_scale_of_the_gradient():
+    rng = np.random.default_rng(0)
+    X, G = random_point(64, 32, rng), rng.standard_normal((64, 32))
+    off = [
+        np.linalg.norm(off_tangent(X, dual_ascent(X, scale * G, 0.01, 100, 1.0)[0])) / 32
+        for scale in (1.0, 0.01)
+    ]
+    assert off[0] > 3e-2
+    assert off[1] < 5e-4
+
+
+def test_manifold_muon_is_spel_on_the_orthogonal_group():
+    """There msign(P(G)) is tangent already."""
+    target = np.random.default_rng(3).standard_normal((6, 6))
+    ends = []
+    for solver in (SPEL(), ManifoldMuon(), ManifoldMuon(dual="admm")):
+        instance = ob.stiefel(
+            lambda X: -float(np.vdot(target, X)), lambda _: -target, n=6, p=6,
+            start=random_point(6, 6, np.random.default_rng(0)),
+        )  # fmt: skip
+        ends.append(ob.solve(solver, instance, ob.Budget(steps=5)).solution)
+    assert np.abs(ends[1] - ends[0]).max() < 1e-12
+    assert np.abs(ends[2] - ends[0]).max() < 1e-4
+
+
+def test_landing_newton_converges_quadratically_without_and_with_a_hessian():
+    """The slope of log |R'| against log |R|, R the gradients of steps, until rounding."""
+    B = np.random.default_rng(4).standard_normal((2 * N, P))
+    M = np.random.default_rng(5).standard_normal((2 * N, N))
+    for hessian in (None, lambda X, V: 2 * M.T @ (M @ V)):
+        instance = ob.stiefel(
+            lambda X: float(np.sum((M @ X - B) ** 2)), lambda X: 2 * M.T @ (M @ X - B),
+            n=N, p=P, hessian=hessian,
+        )  # fmt: skip
+        oracle, solver = instance.oracle, LandingNewton(tolerance=1e-13)
+        oracle.start = random_point(N, P, np.random.default_rng(0))
+        state = solver.init(oracle, np.random.default_rng(0))
+        norms = []
+        while state.status.name == "RUNNING" and state.work.steps < 100:
+            solver.step(oracle, state)
+            norms.append(np.linalg.norm(state.R))
+        end = [norm for norm in norms if 1e-8 < norm < 1e-1]
+        assert len(end) >= 3
+        slope = np.polyfit(np.log(end[:-1]), np.log(end[1:]), 1)[0]
+        assert slope == pytest.approx(2, abs=0.35)
+        assert drift(state.X) < 1e-12
+
+
+def test_the_gradient_of_dissolved_constraints_is_that_of_their_function():
+    solver = CDOpt(penalty=0.7, relative=False)
+    oracle, state, X = ready(solver)
+    X = X + 0.05 * np.random.default_rng(2).standard_normal(X.shape)
+    D = np.random.default_rng(3).standard_normal(X.shape)
+
+    def dissolved(X):
+        S = X.T @ X
+        penalty = 0.7 / 4 * np.sum((S - np.eye(P)) ** 2)
+        return cost(X @ (1.5 * np.eye(P) - S / 2)) + penalty
+
+    value, H = solver._dissolved(oracle, state, X)
+    assert value == pytest.approx(dissolved(X), rel=1e-12)
+    slopes = (dissolved(X + 1e-5 * D) - dissolved(X - 1e-5 * D)) / 2e-5
+    assert np.vdot(H, D) == pytest.approx(slopes, rel=1e-8)
+
+
+def test_dissolved_constraints_have_a_minimum_only_under_a_large_penalty():
+    """Across the manifold the curvature is 2 penalty - 3 <X'G, S²>/|S|²."""
+    target = np.eye(N)[:, :P]
+    for penalty, stays in ((1.6, True), (1.4, False)):
+        instance = ob.stiefel(
+            lambda X: float(np.sum((X - 2 * target) ** 2)), lambda X: 2 * (X - 2 * target),
+            n=N, p=P,
+        )  # fmt: skip
+        instance.oracle.start = -target
+        solver = CDOpt(penalty=penalty * 6, relative=False)
+        state = solver.init(instance.oracle, np.random.default_rng(0))
+        value, _ = solver._dissolved(instance.oracle, state, -1.01 * target)
+        assert (value > state.reference.cost) is stays
