@@ -29,6 +29,9 @@ from orthobench.tools.machine import load
 RATIO = 1.3
 """Ratio of the step counts of one checkpoint and the next."""
 
+RERUN_RATIO = 4
+"""The least such ratio of a solver with `reruns`: the runs before take a third of the last."""
+
 WAITING = 0.01
 """The largest share of a chunk that the wait for a device takes, once the speed is known."""
 
@@ -112,7 +115,7 @@ def record(
     try:
         with closing(_execution(oracle, solver, budget, streams, measure)) as execution:
             throttled = _throttled(rule)
-            targets = checkpoints(ratio)
+            targets = checkpoints(max(ratio, RERUN_RATIO) if solver.reruns else ratio)
             stop = _checkpoint(execution, keep, throttled)
             while stop is None:
                 stop = _chunk(execution, budget, _target(execution, targets, marks), marks)
@@ -191,12 +194,15 @@ def _chunk(
     # with reruns each run spends something before its first step, which is no part of the rate
     start = marks[1] if solver.reruns and len(marks) > 1 else marks[0]
     left = budget.left(now, start, execution.batch)
-    # the rest that a wrong estimate leaves is not worth another run from the start
-    if left < 1 or (solver.reruns and execution.clipped):
+    # another run from the start is not worth it for less than twice the steps
+    if left < 1 or (solver.reruns and left < now.work.steps):
         reason = f"the budget is spent {execution.state.reason}".rstrip()
         return Termination(RunStatus.BUDGET, reason)
     wanted = target - now.work.steps
-    execution.clipped = left < wanted
+    if solver.reruns:
+        batch = execution.batch
+        end = min(left, (execution.oracle.remaining() + batch - 1) / batch if batch else left)
+        wanted = end if end < RERUN_RATIO * wanted else wanted
     execution.advance(int(min(wanted, left)))
     state = execution.state
     if state.work.steps == now.work.steps and state.status is Status.RUNNING:
