@@ -47,6 +47,7 @@ def run(
     until: Rule | None = None,
     ratio: float = RATIO,
     measure: str = "",
+    curve: bool = True,
 ) -> Outcome:
     """Run a solver on an instance in this process, then judge what was recorded.
 
@@ -69,8 +70,12 @@ def run(
         Ratio of the step counts of one checkpoint and the next. Iterates do not depend on it.
     measure : str
         What is measured beside time: one of `orthobench.harness.execution.MEASURES`, or nothing.
+    curve : bool
+        Whether to record more than the start and the end of a run that no rule stops.
     """
-    recording = Recording()
+    recording = Recording(curve=curve or until is not None)
+    if not recording.curve and math.isinf(budget.seconds):
+        ratio = math.inf
     rule = None if until is None else partial(stop_at, instance, until)
     oracle = ready_oracle(instance.oracle, solver, streams)
     before = load(os.getpid())
@@ -115,10 +120,12 @@ def record(
     try:
         with closing(_execution(oracle, solver, budget, streams, measure)) as execution:
             throttled = _throttled(rule)
-            targets = checkpoints(max(ratio, RERUN_RATIO) if solver.reruns else ratio)
+            sparse = solver.reruns or math.isinf(ratio)
+            targets = checkpoints(RERUN_RATIO if sparse else ratio)
             stop = _checkpoint(execution, keep, throttled)
             while stop is None:
-                stop = _chunk(execution, budget, _target(execution, targets, marks), marks)
+                target = _target(execution, targets, marks)
+                stop = _chunk(execution, budget, target, marks, ratio)
                 stop = stop or _checkpoint(execution, keep, throttled)
     except Exception as error:
         return stop_of(error, solver.name), error
@@ -187,7 +194,7 @@ def _checkpoint(
 
 
 def _chunk(
-    execution: Execution, budget: Budget, target: int, marks: list[Checkpoint]
+    execution: Execution, budget: Budget, target: int, marks: list[Checkpoint], ratio: float
 ) -> Termination | None:
     """Advance to a step count, as far as budget and data allow; return why not at all, where so."""
     solver, now = execution.solver, marks[-1]
@@ -198,11 +205,11 @@ def _chunk(
     if left < 1 or (solver.reruns and left < now.work.steps):
         reason = f"the budget is spent {execution.state.reason}".rstrip()
         return Termination(RunStatus.BUDGET, reason)
-    wanted = target - now.work.steps
+    wanted: float = target - now.work.steps
     if solver.reruns:
         batch = execution.batch
         end = min(left, (execution.oracle.remaining() + batch - 1) / batch if batch else left)
-        wanted = end if end < RERUN_RATIO * wanted else wanted
+        wanted = end if end < max(ratio, RERUN_RATIO) * wanted else wanted
     execution.advance(int(min(wanted, left)))
     state = execution.state
     if state.work.steps == now.work.steps and state.status is Status.RUNNING:

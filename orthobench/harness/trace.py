@@ -117,6 +117,11 @@ class Outcome:
 class Recording:
     """The points of a run that are not judged yet, whether it ended or broke off.
 
+    Parameters
+    ----------
+    curve : bool
+        Whether to keep more than the first point and the last.
+
     Attributes
     ----------
     marks : list of Checkpoint
@@ -130,8 +135,9 @@ class Recording:
     marks: list[Checkpoint] = field(default_factory=list)
     solutions: list[Solution] = field(default_factory=list)
     error: Exception | None = None
+    curve: bool = True
 
     def add(self, mark: Checkpoint, solution: Solution) -> None:
         """Add a point, with a copy of the solution: the solver may go on in the same arrays."""
-        self.marks.append(mark)
-        self.solutions.append(deepcopy(solution))
+        at = len(self.marks) if self.curve else 1
+        self.marks[at:], self.solutions[at:] = [mark], [deepcopy(solution)]
