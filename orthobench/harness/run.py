@@ -23,7 +23,14 @@ from orthobench.harness.identity import Streams
 from orthobench.harness.judging import judged, stop_at, stop_of
 from orthobench.harness.restarts import on_all_components
 from orthobench.harness.stopping import USED_UP, Budget, Rule, RunStatus, Termination
-from orthobench.harness.trace import Checkpoint, Journal, Outcome, PointRule, Recording
+from orthobench.harness.trace import (
+    Checkpoint,
+    Journal,
+    Outcome,
+    PointRule,
+    Recording,
+    spent_seconds,
+)
 from orthobench.tools.machine import load
 
 RATIO = 1.3
@@ -31,6 +38,9 @@ RATIO = 1.3
 
 RERUN_RATIO = 4
 """The least such ratio of a solver with `reruns`: the runs before take a third of the last."""
+
+OVERSHOOT = 0.1
+"""The share of a budget in seconds beyond which a run says why it took longer."""
 
 WAITING = 0.01
 """The largest share of a chunk that the wait for a device takes, once the speed is known."""
@@ -198,12 +208,12 @@ def _chunk(
 ) -> Termination | None:
     """Advance to a step count, as far as budget and data allow; return why not at all, where so."""
     solver, now = execution.solver, marks[-1]
-    # with reruns each run spends something before its first step, which is no part of the rate
-    start = marks[1] if solver.reruns and len(marks) > 1 else marks[0]
-    left = budget.left(now, start, execution.batch)
+    left = _left(execution, budget, marks)
     # another run from the start is not worth it for less than twice the steps
     if left < 1 or (solver.reruns and left < now.work.steps):
         reason = f"the budget is spent {execution.state.reason}".rstrip()
+        if (spent := spent_seconds(marks, solver.reruns)) > (1 + OVERSHOOT) * budget.seconds:
+            reason += f"; it took {spent:.3g} s, since no call is interrupted"
         return Termination(RunStatus.BUDGET, reason)
     wanted: float = target - now.work.steps
     if solver.reruns:
@@ -215,6 +225,20 @@ def _chunk(
     if state.work.steps == now.work.steps and state.status is Status.RUNNING:
         return Termination(RunStatus.DONE, USED_UP)
     return None
+
+
+def _left(execution: Execution, budget: Budget, marks: list[Checkpoint]) -> int | float:
+    """Return how many more steps fit; at least one where only the last chunk speaks against it."""
+    now, reruns = marks[-1], execution.solver.reruns
+    # with reruns each run spends something before its first step, which is no part of the rate
+    start = marks[1] if reruns and len(marks) > 1 else marks[0]
+    again = now.seconds - marks[0].seconds if reruns else 0.0
+    besides = spent_seconds(marks, reruns) - now.seconds + now.readout_seconds + again
+    left = budget.left(now, start, execution.batch, besides)
+    if len(marks) < 2:
+        return left
+    seconds = Budget(seconds=budget.seconds)
+    return min(left, max(1, seconds.left(now, marks[-2], 0, besides)))
 
 
 def _target(execution: Execution, targets: Iterator[int], marks: list[Checkpoint]) -> int:

@@ -14,7 +14,8 @@ from orthobench.harness import execution
 from orthobench.harness import run as harness
 from orthobench.harness.execution import ready_oracle
 from orthobench.harness.identity import Streams
-from orthobench.harness.stopping import USED_UP, Budget, RunStatus
+from orthobench.harness.stopping import USED_UP, Budget, RunStatus, Termination
+from orthobench.harness.trace import spent_seconds
 from orthobench.registry.suite_file import from_table
 
 STREAMS = Streams.of("toy", "power", 0)
@@ -45,26 +46,37 @@ def again(toys):
 
 
 @pytest.fixture
-def clock(monkeypatch, toys):
-    """A clock that counts a second a step and five for init; the total of all that was spent."""
+def spend(monkeypatch):
+    """Lets a clock go on by some seconds; returns what was spent in all."""
     now = [0]
     monkeypatch.setattr(
         "orthobench.harness.execution.CLOCK", ContextVar("CLOCK", default=lambda: now[0])
     )
     monkeypatch.setattr(execution, "_warm_up", lambda *given: None)
+
+    def spend(seconds):
+        now[0] += seconds * SECOND
+        return now[0] / SECOND
+
+    return spend
+
+
+@pytest.fixture
+def clock(monkeypatch, toys, spend):
+    """A clock that counts a second a step and five for init; the total of all that was spent."""
     step, init = toys.Solver.step, toys.Solver.init
 
     def timed_step(self, oracle, state):
-        now[0] += SECOND
+        spend(1)
         step(self, oracle, state)
 
     def timed_init(self, oracle, rng):
-        now[0] += BEGIN * SECOND if rng is not None else 0
+        spend(BEGIN if rng is not None else 0)
         return init(self, oracle, rng)
 
     monkeypatch.setattr(toys.Solver, "step", timed_step)
     monkeypatch.setattr(toys.Solver, "init", timed_init)
-    return lambda: now[0] / SECOND
+    return lambda: spend(0)
 
 
 @dataclass(frozen=True)
@@ -110,16 +122,31 @@ def test_the_trace_is_that_of_the_solver_that_can_be_stepped(toys, again):
 
 def test_a_budget_in_seconds_ends_it_after_one_run_that_fills_it(toys, again, clock):
     outcome = run(toys, again(), Budget(seconds=BEGIN + 100))
-    assert outcome.stop.status is RunStatus.BUDGET
+    assert outcome.stop == Termination(RunStatus.BUDGET, "the budget is spent")
     steps = [m.work.steps for m in outcome.trace]
-    assert steps == [0, 1, 4, 16, 100]
-    assert outcome.trace[-1].seconds == BEGIN + 100
+    assert steps == [0, 1, 4, 16, 100 - 1 - 4 - 16]
+    assert clock() == BEGIN + 100
 
 
-@pytest.mark.parametrize("limit", [10, 100, 1000])
-def test_all_runs_together_take_a_few_times_the_budget(toys, again, clock, limit):
-    run(toys, again(), Budget(seconds=limit))
-    assert clock() < 2 * limit
+@pytest.mark.parametrize("limit", [20, 100, 1000])
+def test_all_runs_and_readings_together_fill_the_budget(
+    toys, again, clock, limit, spend, monkeypatch
+):
+    solution = toys.Solver.solution
+    monkeypatch.setattr(toys.Solver, "solution", lambda *given: [solution(*given), spend(2)][0])
+    outcome = run(toys, again(), Budget(seconds=limit))
+    assert outcome.stop == Termination(RunStatus.BUDGET, "the budget is spent")
+    assert 0.6 * limit <= clock() <= limit
+    assert clock() == spent_seconds(outcome.trace, reruns=True)
+
+
+def test_a_call_that_takes_longer_than_promised_is_said(toys, again, clock, spend, monkeypatch):
+    advance = again.advance
+    monkeypatch.setattr(
+        again, "advance", lambda *given: [advance(*given), given[2].work.steps > 9 and spend(99)]
+    )
+    reason = run(toys, again(), Budget(seconds=100)).stop.reason
+    assert reason == "the budget is spent; it took 125 s, since no call is interrupted"
 
 
 def counting(again, monkeypatch, flops):
