@@ -60,6 +60,7 @@ def solve(
     seed: int = 0,
     until: Rule | None = None,
     threads: int = 1,
+    curve: bool = False,
     **parameters: Any,
 ) -> Outcome:
     """Run one solver on one problem.
@@ -79,6 +80,9 @@ def solve(
         Stop when this is met, such as ``ob.Target("suboptimality", 1e-3)``.
     threads : int
         BLAS threads.
+    curve : bool
+        Whether to record points between the start and the end too, as `run` does and every solve
+        with `until`. Reading them takes time.
     **parameters
         Of the solver, where it is named: ``step=0.1``; and for those that compute with any array
         library ``on="torch:cuda/float32"``, for those that summarize blocks ``on="dask:4"``.
@@ -87,7 +91,8 @@ def solve(
     -------
     Outcome
         ``.solution`` (n, k), ``.weights``, ``.core``, ``.trace``, ``.work``, ``.stop``,
-        ``.exhibits``; a notebook shows it, and ``.plot(ax)`` draws its curve.
+        ``.exhibits``; a notebook shows it, and ``.plot(ax)`` draws its curve, of two points
+        without `curve`.
 
     Raises
     ------
@@ -96,7 +101,7 @@ def solve(
     DataError
         On data that no solver should see.
     SolverError
-        Where the run failed; its ``outcome`` holds the curve so far.
+        Where the run failed; its ``outcome`` holds what was recorded so far.
     """
     recipe = catalogue().problem(problem) if isinstance(problem, str) else problem
     preflight.check_settings(budget, seed, until, threads, recipe)
@@ -113,7 +118,8 @@ def solve(
     preflight.check_ending(chosen, instance, limits, until)
     with limited(int(threads)):
         chosen.place.limit(threads)
-        ran = harness.run(instance, chosen, limits, Streams.of(text, chosen.name, seed), until)
+        streams = Streams.of(text, chosen.name, seed)
+        ran = harness.run(instance, chosen, limits, streams, until, curve=curve)
     outcome = Outcome(**vars(ran))
     if isinstance(outcome.error, OrthobenchError):
         raise outcome.error

@@ -36,10 +36,27 @@ def test_a_solution_is_orthonormal_and_near_the_best(X):
     )
 
 
+@pytest.mark.parametrize("name", ["capped-msg", "block-krylov", "sklearn-pca"])
+def test_a_solve_records_start_and_end_unless_it_is_to_record_its_curve(X, name):
+    instance = ob.stochastic_pca(X, k=4)
+    plain, curve = (ob.solve(name, instance, curve=curve) for curve in (False, True))
+    assert [m.work.samples for m in plain.trace] == [0, len(X)]
+    assert np.array_equal(plain.solution, curve.solution)
+    assert [m.metrics for m in plain.trace] == [curve.trace[i].metrics for i in (0, -1)]
+    assert len(curve.trace) > 3
+
+
+def test_a_solve_that_a_rule_may_stop_records_its_curve(X):
+    instance, until = ob.stochastic_pca(X, k=4), ob.Target("suboptimality", 0.0)
+    assert len(ob.solve("capped-msg", instance, until=until).trace) > 20
+
+
 def test_the_same_call_twice_is_equal_bit_for_bit(X):
     instance = ob.stochastic_pca(X, k=4)
     a, b = (
-        ob.solve("capped-msg", instance, budget=ob.Budget(samples=777), seed=3, step=0.5)
+        ob.solve(
+            "capped-msg", instance, budget=ob.Budget(samples=777), seed=3, curve=True, step=0.5
+        )
         for _ in range(2)
     )
     assert np.array_equal(a.solution, b.solution)
@@ -98,7 +115,7 @@ def test_a_row_that_is_not_finite_is_named(X):
 def test_a_solver_that_fails_raises_with_its_curve(toys):
     problem = toys.Problem()
     with pytest.raises(SolverError, match="ZeroDivisionError") as caught:
-        ob.solve(toys.Solver(fault="raise"), problem, ob.Budget(steps=9))
+        ob.solve(toys.Solver(fault="raise"), problem, ob.Budget(steps=9), curve=True)
     assert len(caught.value.outcome.trace) == 5
 
 

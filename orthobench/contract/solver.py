@@ -80,7 +80,8 @@ class Solver(ABC, Generic[OracleT_contra, StateT]):
         Whether each call of `advance` starts from the beginning and does all steps so far, as it
         must where a library cannot be stepped. The seconds of a run are then those of ``init`` and
         of the last call, and ``work.flops`` those of the last call; they may fall from one
-        checkpoint to the next.
+        checkpoint to the next. Checkpoints are a factor of 4 apart or more: all calls before the
+        last do together fewer steps than that one.
     converges : bool
         Whether it ends by itself, by the status ``CONVERGED``. Runs of a solver that neither does
         nor takes samples need a budget in steps, seconds or flops.

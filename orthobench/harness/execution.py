@@ -55,8 +55,6 @@ class Execution:
     seconds : float
         On the clock so far. Of a solver with `reruns`: of ``init`` and the last ``advance``, which
         together are one run of all steps so far.
-    clipped : bool
-        Whether the budget cut the last chunk short.
     batch : int
         The most samples of a step.
     waiting : float
@@ -70,7 +68,7 @@ class Execution:
     def __init__(
         self, oracle: Oracle, solver: AnySolver, streams: Streams, measure: str = ""
     ) -> None:
-        self.oracle, self.solver, self.clipped = oracle, solver, False
+        self.oracle, self.solver = oracle, solver
         self.batch = int(solver.batch)
         self._calls, self._peak = calls(solver), Peak(solver.place) if measure else None
         if self._calls.waits:
@@ -82,7 +80,7 @@ class Execution:
     def advance(self, count: int) -> None:
         """Do `count` steps, or as many as there are data for."""
         while count > 0 and self.state.status is Status.RUNNING:
-            steps = prepare_steps(self.oracle, self.solver.batch, count)
+            steps = prepare_steps(self.oracle, self.solver.batch, count, self.solver.reruns)
             if steps < 1:
                 return
             self._calls.rehearse(self.oracle, self.state, steps)
@@ -174,7 +172,7 @@ def ready_oracle(oracle: OracleT, solver: AnySolver, streams: Streams) -> Oracle
     return oracle
 
 
-def prepare_steps(oracle: Oracle, batch: int, steps: int) -> int:
+def prepare_steps(oracle: Oracle, batch: int, steps: int, whole: bool = False) -> int:
     """Prepare the samples of the next steps; return how many steps they are enough for.
 
     Parameters
@@ -185,10 +183,13 @@ def prepare_steps(oracle: Oracle, batch: int, steps: int) -> int:
     steps : int
         How many are wanted. There are fewer where the oracle's window or its data end before; the
         last step takes the samples that are left, which may be fewer than a batch.
+    whole : bool
+        Whether the window is no limit, since each call would be a run from the start.
     """
     if not batch:
         return steps
-    steps = min(steps, max(1, oracle.window // batch))
+    if not whole:
+        steps = min(steps, max(1, oracle.window // batch))
     oracle.prepare(steps * batch)
     return math.ceil(min(steps * batch, oracle.remaining()) / batch)
 

@@ -23,11 +23,24 @@ from orthobench.harness.identity import Streams
 from orthobench.harness.judging import judged, stop_at, stop_of
 from orthobench.harness.restarts import on_all_components
 from orthobench.harness.stopping import USED_UP, Budget, Rule, RunStatus, Termination
-from orthobench.harness.trace import Checkpoint, Journal, Outcome, PointRule, Recording
+from orthobench.harness.trace import (
+    Checkpoint,
+    Journal,
+    Outcome,
+    PointRule,
+    Recording,
+    spent_seconds,
+)
 from orthobench.tools.machine import load
 
 RATIO = 1.3
 """Ratio of the step counts of one checkpoint and the next."""
+
+RERUN_RATIO = 4
+"""The least such ratio of a solver with `reruns`: the runs before take a third of the last."""
+
+OVERSHOOT = 0.1
+"""The share of a budget in seconds beyond which a run says why it took longer."""
 
 WAITING = 0.01
 """The largest share of a chunk that the wait for a device takes, once the speed is known."""
@@ -44,6 +57,7 @@ def run(
     until: Rule | None = None,
     ratio: float = RATIO,
     measure: str = "",
+    curve: bool = True,
 ) -> Outcome:
     """Run a solver on an instance in this process, then judge what was recorded.
 
@@ -66,8 +80,12 @@ def run(
         Ratio of the step counts of one checkpoint and the next. Iterates do not depend on it.
     measure : str
         What is measured beside time: one of `orthobench.harness.execution.MEASURES`, or nothing.
+    curve : bool
+        Whether to record more than the start and the end of a run that no rule stops.
     """
-    recording = Recording()
+    recording = Recording(curve=curve or until is not None)
+    if not recording.curve and math.isinf(budget.seconds):
+        ratio = math.inf
     rule = None if until is None else partial(stop_at, instance, until)
     oracle = ready_oracle(instance.oracle, solver, streams)
     before = load(os.getpid())
@@ -112,10 +130,12 @@ def record(
     try:
         with closing(_execution(oracle, solver, budget, streams, measure)) as execution:
             throttled = _throttled(rule)
-            targets = checkpoints(ratio)
+            sparse = solver.reruns or math.isinf(ratio)
+            targets = checkpoints(RERUN_RATIO if sparse else ratio)
             stop = _checkpoint(execution, keep, throttled)
             while stop is None:
-                stop = _chunk(execution, budget, _target(execution, targets, marks), marks)
+                target = _target(execution, targets, marks)
+                stop = _chunk(execution, budget, target, marks, ratio)
                 stop = stop or _checkpoint(execution, keep, throttled)
     except Exception as error:
         return stop_of(error, solver.name), error
@@ -184,24 +204,41 @@ def _checkpoint(
 
 
 def _chunk(
-    execution: Execution, budget: Budget, target: int, marks: list[Checkpoint]
+    execution: Execution, budget: Budget, target: int, marks: list[Checkpoint], ratio: float
 ) -> Termination | None:
     """Advance to a step count, as far as budget and data allow; return why not at all, where so."""
     solver, now = execution.solver, marks[-1]
-    # with reruns each run spends something before its first step, which is no part of the rate
-    start = marks[1] if solver.reruns and len(marks) > 1 else marks[0]
-    left = budget.left(now, start, execution.batch)
-    # the rest that a wrong estimate leaves is not worth another run from the start
-    if left < 1 or (solver.reruns and execution.clipped):
+    left = _left(execution, budget, marks)
+    # another run from the start is not worth it for less than twice the steps
+    if left < 1 or (solver.reruns and left < now.work.steps):
         reason = f"the budget is spent {execution.state.reason}".rstrip()
+        if (spent := spent_seconds(marks, solver.reruns)) > (1 + OVERSHOOT) * budget.seconds:
+            reason += f"; it took {spent:.3g} s, since no call is interrupted"
         return Termination(RunStatus.BUDGET, reason)
-    wanted = target - now.work.steps
-    execution.clipped = left < wanted
+    wanted: float = target - now.work.steps
+    if solver.reruns:
+        batch = execution.batch
+        end = min(left, (execution.oracle.remaining() + batch - 1) / batch if batch else left)
+        wanted = end if end < max(ratio, RERUN_RATIO) * wanted else wanted
     execution.advance(int(min(wanted, left)))
     state = execution.state
     if state.work.steps == now.work.steps and state.status is Status.RUNNING:
         return Termination(RunStatus.DONE, USED_UP)
     return None
+
+
+def _left(execution: Execution, budget: Budget, marks: list[Checkpoint]) -> int | float:
+    """Return how many more steps fit; at least one where only the last chunk speaks against it."""
+    now, reruns = marks[-1], execution.solver.reruns
+    # with reruns each run spends something before its first step, which is no part of the rate
+    start = marks[1] if reruns and len(marks) > 1 else marks[0]
+    again = now.seconds - marks[0].seconds if reruns else 0.0
+    besides = spent_seconds(marks, reruns) - now.seconds + now.readout_seconds + again
+    left = budget.left(now, start, execution.batch, besides)
+    if len(marks) < 2:
+        return left
+    seconds = Budget(seconds=budget.seconds)
+    return min(left, max(1, seconds.left(now, marks[-2], 0, besides)))
 
 
 def _target(execution: Execution, targets: Iterator[int], marks: list[Checkpoint]) -> int:

@@ -129,17 +129,21 @@ class Progress(Protocol):
 
 @dataclass(frozen=True)
 class Budget:
-    """Hard limits of a run, none of which is exceeded.
+    """Hard limits of a run.
 
     Parameters
     ----------
     steps, samples, flops : float
         Counts of `Work`; infinite where not limited.
     seconds : float
-        Seconds on the clock of the run.
+        Seconds that the calls of the solver take: steps, readings, and runs from the start where it
+        cannot be stepped.
 
     Notes
     -----
+    No call is interrupted. Where one took so much longer than those before it promised that the
+    seconds are exceeded by more than a tenth, `Termination.reason` says so.
+
     Steps and samples are limited exactly. What a step costs in seconds and flops may vary, and in
     samples where these are evaluations of a function: there the last chunk is cut by the average
     cost of the steps so far.
@@ -168,7 +172,7 @@ class Budget:
         """Whether it ends every run of a solver that takes `batch` samples a step."""
         return any(name != "samples" or batch > 0 for name in self.limits)
 
-    def left(self, now: Progress, start: Progress, batch: int) -> int | float:
+    def left(self, now: Progress, start: Progress, batch: int, besides: float = 0.0) -> int | float:
         """Return how many more steps fit; infinite where nothing limits them.
 
         Parameters
@@ -178,6 +182,8 @@ class Budget:
             The checkpoint after ``init``, whose cost is spent but says nothing about a step's.
         batch : int
             Samples that one step takes, 0 where a step may evaluate a function any number of times.
+        besides : float
+            Seconds that are spent or promised beside those of `now`.
         """
         room: list[float] = [self.steps - now.work.steps]
         steps, samples = now.work.steps - start.work.steps, self.samples - now.work.samples
@@ -185,7 +191,7 @@ class Budget:
             samples // batch
             if batch
             else _steps_for(samples, now.work.samples - start.work.samples, steps),
-            _steps_for(self.seconds - now.seconds, now.seconds - start.seconds, steps),
+            _steps_for(self.seconds - now.seconds - besides, now.seconds - start.seconds, steps),
             _steps_for(self.flops - now.work.flops, now.work.flops - start.work.flops, steps),
         ]
         least = min(room)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
@@ -51,6 +51,23 @@ class Checkpoint:
             self.metrics,
             self.extra_metrics,
         )
+
+
+def spent_seconds(marks: Sequence[Checkpoint], reruns: bool) -> float:
+    """Return the seconds of all calls of a run so far: on the clock, again, and of reading.
+
+    Parameters
+    ----------
+    marks : sequence of Checkpoint
+        All that it recorded.
+    reruns : bool
+        As of the solver.
+    """
+    reading = sum(mark.readout_seconds for mark in marks)
+    if not marks or not reruns:
+        return reading + sum(mark.seconds for mark in marks[-1:])
+    begin = marks[0].seconds
+    return reading + begin + sum(mark.seconds - begin for mark in marks)
 
 
 Journal: TypeAlias = Callable[[Checkpoint, Solution], None]
@@ -117,6 +134,11 @@ class Outcome:
 class Recording:
     """The points of a run that are not judged yet, whether it ended or broke off.
 
+    Parameters
+    ----------
+    curve : bool
+        Whether to keep more than the first point and the last.
+
     Attributes
     ----------
     marks : list of Checkpoint
@@ -130,8 +152,9 @@ class Recording:
     marks: list[Checkpoint] = field(default_factory=list)
     solutions: list[Solution] = field(default_factory=list)
     error: Exception | None = None
+    curve: bool = True
 
     def add(self, mark: Checkpoint, solution: Solution) -> None:
         """Add a point, with a copy of the solution: the solver may go on in the same arrays."""
-        self.marks.append(mark)
-        self.solutions.append(deepcopy(solution))
+        at = len(self.marks) if self.curve else 1
+        self.marks[at:], self.solutions[at:] = [mark], [deepcopy(solution)]

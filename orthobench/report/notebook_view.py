@@ -101,7 +101,8 @@ class Outcome(trace.Outcome):
     stop : Termination
         How and why the run ended.
     trace : tuple of Checkpoint
-        The checkpoints, with seconds, work and metrics.
+        The checkpoints, with seconds, work and metrics: start and end, or with ``curve=True`` or
+        `until` those between them too.
     solution, weights, core : ndarray, optional
         The last solution.
     work : Work
@@ -112,6 +113,8 @@ class Outcome(trace.Outcome):
 
     def plot(self, ax: Axes, metric: str | None = None) -> Series:
         """Draw a metric over the seconds into an axis; by default the one that problems rank by.
+
+        It has as many points as `trace`: two unless the run was to record its curve.
 
         Returns
         -------

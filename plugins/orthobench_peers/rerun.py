@@ -71,8 +71,8 @@ class Rerun(Peer[OracleT_contra, RerunState]):
     """Base of iterative methods that a library only runs as a whole.
 
     The trace is made by re-running with more and more iterations. After s steps solution, time
-    and counts are those of one run from the start with at most s iterations. All runs together
-    take about four times as long as the last. A run that ends by itself has converged.
+    and counts are those of one run from the start with at most s iterations. A run that ends by
+    itself has converged.
     """
 
     converges: ClassVar[bool] = True

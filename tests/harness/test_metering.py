@@ -79,7 +79,8 @@ def ran(solver, measure):
 def test_init_steps_and_reading_are_measured(solver):
     found = [metrics[PEAK] for metrics in ran(solver, "memory")]
     assert found[0] == pytest.approx(160 * MB, rel=0.05)
-    assert found[1:] == pytest.approx([260 * MB] * 3, rel=0.05)
+    assert found[1:] == pytest.approx([260 * MB] * len(found[1:]), rel=0.05)
+    assert len(found) > 1
 
 
 def suite(**tables):

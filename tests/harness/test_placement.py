@@ -74,7 +74,7 @@ def lazy(monkeypatch):
 
 def test_the_clock_is_read_once_all_is_computed(lazy):
     instance = ob.stochastic_pca(ROWS, k=2)
-    outcome = ob.solve(Summing(on="lazy"), instance, ob.Budget(samples=3))
+    outcome = ob.solve(Summing(on="lazy"), instance, ob.Budget(samples=3), curve=True)
     # init and each of the chunks are waited for on the clock, and so is each reading
     assert [mark.seconds for mark in outcome.trace] == [1, 2, 3, 4]
     assert [mark.readout_seconds for mark in outcome.trace] == [1, 1, 1, 1]
@@ -172,8 +172,10 @@ def test_chunks_grow_until_waiting_is_a_hundredth_of_them(slow):
     instance = ob.stochastic_pca(np.tile(ROWS, (50, 1)), k=2)
     slow.met.update(range(10_000))  # nothing to compile
     budget = ob.Budget(steps=2000)
-    steps = [mark.work.steps for mark in ob.solve(slow(on="lazy:cuda"), instance, budget).trace]
-    everywhere = [mark.work.steps for mark in ob.solve(slow(on="lazy"), instance, budget).trace]
+    steps, everywhere = (
+        [m.work.steps for m in ob.solve(slow(on=place), instance, budget, curve=True).trace]
+        for place in ("lazy:cuda", "lazy")
+    )
     assert everywhere[:8] == [0, 1, 2, 3, 4, 5, 6, 7]
     assert set(steps) < set(everywhere)
     # a wait takes 1 s, and a step 3 s: the first chunk, whose speed is not known, has one step
@@ -183,7 +185,9 @@ def test_chunks_grow_until_waiting_is_a_hundredth_of_them(slow):
 
 def test_what_is_compiled_for_each_length_of_a_chunk_is_compiled_off_the_clock(slow, monkeypatch):
     def seconds():
-        outcome = ob.solve(slow(on="lazy"), ob.stochastic_pca(ROWS, k=2), ob.Budget(samples=30))
+        outcome = ob.solve(
+            slow(on="lazy"), ob.stochastic_pca(ROWS, k=2), ob.Budget(samples=30), curve=True
+        )
         assert np.allclose(totals[-1], ROWS[:30].sum(axis=0))
         return outcome.trace[-1].seconds
 

@@ -100,12 +100,14 @@ def test_a_result_is_waited_for_while_there_are_workers_and_30_looks_without(wor
 def solved(budget=None, source=None, **parameters):
     solver = PowerSteps(on="blocks", **parameters)
     return ob.solve(
-        solver, ob.stochastic_pca(source or Blocks(), k=2, covariance=np.eye(6)), budget
+        solver, ob.stochastic_pca(source or Blocks(), k=2, covariance=np.eye(6)), budget, curve=True
     )
 
 
 def test_each_pass_is_a_step_and_a_mark():
-    outcome = ob.solve(PowerSteps(on="blocks", turns=4), ob.stochastic_pca(Blocks(), k=2))
+    outcome = ob.solve(
+        PowerSteps(on="blocks", turns=4), ob.stochastic_pca(Blocks(), k=2), curve=True
+    )
     assert [mark.work.steps for mark in outcome.trace] == [0, 1, 2, 3, 4]
     assert [mark.work.samples for mark in outcome.trace] == [0, 3000, 6000, 9000, 12000]
     assert outcome.work.flops == 4 * 4 * SAMPLES.size * 2

@@ -40,7 +40,7 @@ def test_two_seconds_and_waiting_for_a_core_are_allowed_beside_the_clock(clock, 
     assert said == f"the run took {most - queued} s where its clock says {clock} s"
 
 
-@pytest.mark.parametrize(("reruns", "seconds"), [(False, 8.0), (True, 13.0)])
+@pytest.mark.parametrize(("reruns", "seconds"), [(False, 8.0), (True, 9.0)])
 def test_what_is_compiled_during_a_run_is_told_apart_from_its_clock_and_raises_no_suspicion(
     reruns, seconds
 ):

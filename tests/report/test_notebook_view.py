@@ -104,7 +104,7 @@ def test_the_name_is_free_whatever_was_imported_before(first):
 def test_an_outcome_shows_how_it_ended_its_work_and_its_curve():
     from matplotlib.figure import Figure
 
-    outcome = ob.solve("oja", "digits", ob.Budget(samples=300), step=0.5)
+    outcome = ob.solve("oja", "digits", ob.Budget(samples=300), curve=True, step=0.5)
     html = unescape(outcome._repr_html_())
     last = outcome.trace[-1]
     assert "<b>budget</b>" in html

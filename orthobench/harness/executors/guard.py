@@ -41,7 +41,7 @@ from orthobench.harness.judging import judged, stop_at, stop_of
 from orthobench.harness.objects import pickled
 from orthobench.harness.placement import WARM_UP
 from orthobench.harness.stopping import RunStatus, Termination
-from orthobench.harness.trace import Checkpoint, Journal, Outcome, Recording
+from orthobench.harness.trace import Checkpoint, Journal, Outcome, Recording, spent_seconds
 from orthobench.tools.arrays import Array
 from orthobench.tools.environment import limited
 from orthobench.tools.machine import Load, Usage, load, queued, usage
@@ -365,10 +365,8 @@ def claimed_seconds(marks: Sequence[Checkpoint], reruns: bool) -> float:
     reruns : bool
         As of the solver.
     """
-    runs = marks if reruns else marks[-1:]
-    timed = sum(mark.seconds for mark in runs) + sum(mark.readout_seconds for mark in marks)
     warm = [mark.extra_metrics.get(WARM_UP, 0.0) for mark in marks]
-    return timed + (warm[-1] - warm[0] if warm else 0.0)
+    return spent_seconds(marks, reruns) + (warm[-1] - warm[0] if warm else 0.0)
 
 
 def suspicion(spent: Usage, clock: float, threads: int, volume: int) -> str | None:

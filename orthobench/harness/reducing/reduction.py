@@ -91,7 +91,7 @@ class Reduction(Execution):
         self, oracle: Oracle, solver: AnySummarySolver, budget: Budget, streams: Streams
     ) -> None:
         source = _source(oracle)
-        self.solver, self.state, self.seconds, self.clipped = solver, State(), 0.0, False
+        self.solver, self.state, self.seconds = solver, State(), 0.0
         self.batch = _rows(source.length, solver, budget)
         self._timed = source.timed
         self._next = BlockOracle(oracle.sizes, oracle.start, self.batch, streams.solver)

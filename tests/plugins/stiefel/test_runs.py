@@ -171,5 +171,5 @@ def test_drift_stays_at_rounding_over_many_steps(name, settings):
     if name != "wen-yin":
         settings = settings | {"tolerance": 0.0}
     instance = ob.stiefel(cost, gradient, n=N, p=P)
-    outcome = ob.solve(name, instance, ob.Budget(steps=100_000), **settings)
+    outcome = ob.solve(name, instance, ob.Budget(steps=100_000), curve=True, **settings)
     assert max(m.metrics["orthogonality_defect"] for m in outcome.trace) < 1e-12
