@@ -462,16 +462,21 @@ def _result(course: _Course, missing: Mapping[str, str], interrupted: bool) -> R
         else {key: value for key, value in values_of(solver).items() if value != default[key]}
     )
     rows = wording.table(standing, found, winner)
-    others = [
-        row["cost"] for row in rows if solver and row["solver"] != solver.name
-        and row["cost"] < math.inf
-    ]  # fmt: skip
-    factor = min(others) / standing.cost(winner) if winner and others else math.nan
+    others = {
+        row["configuration"]: row["factor"]
+        for row in rows
+        if solver and row["solver"] != solver.name and row["cost"] < math.inf
+    }
+    factor = min(others.values(), default=math.nan)
+    if found.use:
+        sentence = wording.with_next(found, others, ALL_COSTS[course.cost])
+    else:
+        sentence = wording.provisional(standing, ALL_COSTS[course.cost])
     return Race(
         solver.name if solver else None,
         chosen,
         factor,
-        found.sentence if found.use else wording.provisional(standing, ALL_COSTS[course.cost]),
+        sentence,
         found.use is not None,
         rows,
         tuple(

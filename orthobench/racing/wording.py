@@ -53,6 +53,25 @@ def provisional(race: Field, cost: Cost) -> str:
     )
 
 
+def with_next(found: Answer, others: Mapping[str, float], cost: Cost) -> str:
+    """Return the sentence of an answer, and what the next cost where that is not in it.
+
+    Parameters
+    ----------
+    found : Answer
+    others : mapping
+        The factors of cost of the other solvers that got as far on some seed.
+    cost : Cost
+    """
+    if not others or not math.isnan(found.factor):
+        return found.sentence
+    name = min(others, key=lambda n: others[n])
+    return (
+        f"Use {clean(found.solver)}: as good as the best; the next to get there, {clean(name)}, "
+        f"{cost.dearer.format(factor_text(others[name]))}."
+    )
+
+
 def table(race: Field, found: Answer, winner: str | None) -> list[dict[str, Any]]:
     """Return a row for each configuration, the winner first, then by cost."""
     decided = {d.solver: d for c in found.comparisons for d in c.decisions}
@@ -90,7 +109,7 @@ def lines(rows: Sequence[Mapping[str, Any]], cost: str, most: int = 10) -> Itera
 def code(
     problem: AnyProblem, solver: AnySolver | None, chosen: Mapping[str, Any], race: Field
 ) -> str:
-    """Return the lines that compute the answer."""
+    """Return the lines that compute the answer; with a budget where the solver does not end."""
     if solver is None:
         return ""
     defaults = {p.name: p.default for p in parameters_of(type(problem))}
@@ -98,12 +117,13 @@ def code(
     given = isinstance(problem, GivenProblem)
     made = f"ob.catalogue().problem({problem.name!r}, {own!r})"
     settings = "".join(f", {name}={value!r}" for name, value in chosen.items())
+    ends = all(t.ended for (name, _), t in race.latest.items() if name == race.leader)
     seconds = float(f"{FACTOR * race.lead:.2g}")
+    budget = "" if ends else f", ob.Budget(seconds={seconds})"
     return "\n".join((
         "import orthobench as ob",
         "",
         f"problem = {'...  # your instance' if given else made}",
-        f"budget = ob.Budget(seconds={seconds})",
-        f"outcome = ob.solve({solver.name!r}, problem, budget{settings})",
+        f"outcome = ob.solve({solver.name!r}, problem{budget}{settings})",
         "print(outcome.solution)",
     ))  # fmt: skip
