@@ -5,6 +5,7 @@ It ends with at most one line on standard error and an exit code, whatever happe
 
 from __future__ import annotations
 
+import io
 import itertools
 import json
 import os
@@ -170,6 +171,9 @@ class Group(click.Group):
 
     def make_context(self, *args: Any, **kwargs: Any) -> click.Context:
         """Parse the command line; ``--help`` and ``--version`` print and exit here."""
+        for stream in (sys.stdout, sys.stderr):
+            if isinstance(stream, io.TextIOWrapper) and stream.errors == "strict":
+                stream.reconfigure(errors="replace")  # Windows' code pages lack what names have
         with ended():
             return super().make_context(*args, **kwargs)
 

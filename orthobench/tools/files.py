@@ -23,7 +23,8 @@ if sys.platform == "win32":
     import msvcrt
 
     def _lock(file: IO[bytes], shared: bool, wait: bool) -> None:
-        while not shared:  # which it does not have; nor does it remove files that are open
+        # it has no shared locks; who only looks, and does not wait, locks for that moment
+        while not (shared and wait):
             try:
                 msvcrt.locking(file.fileno(), msvcrt.LK_LOCK if wait else msvcrt.LK_NBLCK, 1)
                 break

@@ -1,7 +1,8 @@
 """Worker processes, seen from the parent: started, sent messages, listened to and killed.
 
 The child's end is `orthobench.tools.child`. A worker never imports from the current folder in
-place of what is installed; it is killed together with its parent, and with all copies of itself.
+place of what is installed. It is killed with all copies of itself (on Windows they stay), and on
+Linux together with its parent; elsewhere it ends once it has its next message to read.
 """
 
 from __future__ import annotations
@@ -157,7 +158,7 @@ class Process:
     def send(self, message: Any) -> None:
         """Send a message; a process that is gone shows when its reply is awaited."""
         self._written = self._stderr_size()
-        with suppress(BrokenPipeError):
+        with suppress(OSError):  # a broken pipe, which Windows calls an invalid argument
             self._channel.send(message)
 
     def receive(self, timeout: float | None = None) -> Any:
@@ -212,7 +213,7 @@ class Process:
         self.kill()
         if self._listener is not None:
             self._listener.join()
-        with suppress(BrokenPipeError):
+        with suppress(OSError):
             self._channel.close()
         self._stderr.close()
 

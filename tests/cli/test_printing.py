@@ -37,6 +37,16 @@ def test_figures_are_listed_with_their_formats():
     assert list(figure_lines(paths)) == ["f/a.svg (also .csv)", "f/b.1.svg"]
 
 
+def test_what_a_code_page_lacks_is_a_question_mark(monkeypatch):
+    written = io.BytesIO()
+    stream = io.TextIOWrapper(written, encoding="cp1252", errors="strict")
+    monkeypatch.setattr("sys.stdout", stream)
+    with pytest.raises(SystemExit, match="0"):
+        main(["list", "solvers"])
+    stream.flush()
+    assert b"?" in written.getvalue()
+
+
 class Terminal(io.StringIO):
     def isatty(self):
         return True

@@ -1,6 +1,8 @@
 """The version, the changelog and the citation name the same release."""
 
+import json
 import re
+import tomllib
 from pathlib import Path
 
 import orthobench
@@ -17,3 +19,21 @@ def test_version_changelog_and_citation_agree():
     assert version == orthobench.__version__
     assert f"\nversion: {version}\ndate-released: {date}\n" in citation
     assert all(re.fullmatch(r"\d+\.\d+\.\d+ - \d{4}-\d{2}-\d{2}", heading) for heading in releases)
+
+
+def test_the_conda_recipe_needs_what_the_wheel_needs():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    recipe = (ROOT / "packaging" / "conda" / "recipe.yaml").read_text(encoding="utf-8")
+    needed = [*project["dependencies"], *project["optional-dependencies"]["report"]]
+    wanted = {n.replace(">=", " >=").replace("matplotlib ", "matplotlib-base ") for n in needed}
+    run = recipe.partition("  run:\n")[2].partition("\n\n")[0]
+    assert set(re.findall(r"- (.+)", run)) == {"python >=3.11", *wanted}
+    assert f'version: "{orthobench.__version__}"' in recipe
+
+
+def test_the_archive_and_the_citation_name_the_same():
+    archive = json.loads((ROOT / ".zenodo.json").read_text(encoding="utf-8"))
+    citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    assert f'title: "{archive["title"]}"' in citation
+    assert all(f"name: {creator['name']}\n" in citation for creator in archive["creators"])
+    assert f"license: {archive['license']}\n" in citation

@@ -1,5 +1,6 @@
 """Worker processes: messages arrive, a death is explained, and no process is left behind."""
 
+import errno
 import os
 import signal
 import subprocess
@@ -155,6 +156,18 @@ def test_a_death_is_explained(start, message, reason, stderr):
         assert not process.alive
         with pytest.raises(ProcessError):
             ask(process, "greet")
+
+
+def test_a_message_to_a_process_that_is_gone_shows_as_its_death(start, monkeypatch):
+    def send(message):
+        raise OSError(errno.EINVAL, "Invalid argument")  # as on Windows
+
+    with start() as process:
+        process.kill()
+        monkeypatch.setattr(process._channel, "send", send)
+        process.send("greet")
+        with pytest.raises(ProcessError):
+            process.receive()
 
 
 def test_a_process_that_hangs_is_killed_when_its_time_is_up(start):
