@@ -1,0 +1,163 @@
+"""Bernstein 2025: manifold Muon, the steepest tangent direction under a spectral bound."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import orthobench as ob
+from orthobench.contract import Array, random_point
+from orthobench.families.stiefel import projected
+from orthobench.reproduce import (
+    Claim,
+    Evidence,
+    Measurement,
+    Paper,
+    Verdict,
+    always_within,
+    catalogue,
+)
+from orthobench_papers.polar_runs import in_each, polar_factor
+from orthobench_papers.runs import begin_trial
+
+SHAPES = {"64 x 32": (64, 32), "128 x 64": (128, 64), "512 x 128": (512, 128)}
+TOLERANCE = 1e-6
+"""The authors' tolerance for the root mean square of X'A + A'X."""
+
+PUBLISHED = {"relative": False, "dual_step": 0.01}
+"""The authors' dual step."""
+
+
+def pair(n: int, p: int, seed: int, scale: float = 1.0) -> tuple[Array, Array]:
+    """Return a random point and a normal gradient of a scale."""
+    rng = np.random.default_rng([seed, 48])
+    return random_point(n, p, rng), scale * rng.standard_normal((n, p))
+
+
+def solved(X: Array, G: Array, **parameters: Any) -> tuple[Array, int]:
+    """Return the direction A of `manifold-muon`, and its flops."""
+    solver: Any = catalogue().solver("manifold-muon", parameters)
+    n, p = G.shape
+    made = ob.stiefel(lambda Y: float(np.vdot(G, Y)), lambda _: G, n=n, p=p)
+    state = begin_trial("manifold-muon", made, 0, X, **parameters).state
+    before = state.work.flops
+    return solver.direction(state, G), state.work.flops - before
+
+
+def dual_steps(X: Array, G: Array, **parameters: Any) -> int:
+    """Return how many dual steps it took, by the flops."""
+    spent = [solved(X, G, dual_steps=most, **parameters)[1] for most in (1, 2)]
+    whole = solved(X, G, **parameters)[1]
+    return 1 + round((whole - spent[0]) / (spent[1] - spent[0]))
+
+
+def off_tangent(X: Array, A: Array) -> float:
+    """Return the root mean square of X'A + A'X."""
+    XA = X.T @ A
+    return float(np.linalg.norm(XA + XA.T)) / len(XA)
+
+
+def tangency(scale: float, high: float, **parameters: Any) -> Callable[[Evidence], Measurement]:
+    """Return the check of how far directions are from tangent."""
+
+    def check(evidence: Evidence) -> Measurement:
+        rows = {}
+        for name, (n, p) in SHAPES.items():
+            if evidence.quick and n > 200:
+                continue
+            pairs = [pair(n, p, seed, scale) for seed in evidence.seeds[:2]]
+            found = [off_tangent(X, solved(X, G, **parameters)[0]) for X, G in pairs]
+            rows[name] = always_within(found, high=high)
+        return in_each(rows, "root mean square of X'A + A'X after 100 dual steps")
+
+    return check
+
+
+def steepest(evidence: Evidence) -> Measurement:
+    """Compare what the direction gains with the projected one, both cut to spectral norm 1."""
+    rows = {}
+    for name, (n, p) in SHAPES.items():
+        if evidence.quick and n > 200:
+            continue
+        found = []
+        for seed in evidence.seeds[:2]:
+            X, G = pair(n, p, seed)
+            best = gain(X, G, solved(X, G)[0])
+            found.append(best / gain(X, G, polar_factor(projected(X, G))))
+        rows[name] = always_within(found, low=1.0)
+    return in_each(rows, "gain over that of msign(P(G)), both made tangent")
+
+
+def gain(X: Array, G: Array, A: Array) -> float:
+    """Return <G, T> for the tangent part T of A, divided by its spectral norm where above 1."""
+    T = projected(X, A)
+    return float(np.vdot(G, T)) / max(1.0, float(np.linalg.norm(T, 2)))
+
+
+def faster(**rival: Any) -> Callable[[Evidence], Measurement]:
+    """Return the check that ADMM takes at most half of the dual steps of an ascent."""
+
+    def check(evidence: Evidence) -> Measurement:
+        n, p = (128, 32) if evidence.quick else (512, 128)
+        found = []
+        for seed in evidence.seeds[:2]:
+            X, G = pair(n, p, seed)
+            found.append(dual_steps(X, G, dual="admm") / dual_steps(X, G, **rival))
+        return always_within(found, high=0.5, text=f"dual steps of ADMM over the ascent, {n} x {p}")
+
+    return check
+
+
+NOTES = """
+- **Gradients** are standard normal, as in the authors' code; singular values of 64 x 32 are up to
+  14. `relative` here takes dual steps in units of their root mean square.
+- **ADMM** returns its multiplier, which has a spectral norm of at most 1; the code of the blog
+  returns msign(G + 2 X L).
+- **Not here**: training.
+"""
+
+MANIFOLD_MUON_2025 = Paper(
+    name="manifold-muon-2025",
+    reference=(
+        "Jeremy Bernstein: *Modular manifolds*. Thinking Machines, 2025, with the repository "
+        "thinking-machines-lab/manifolds; Sam Buchanan: *Manifold Muon*, a blog, for ADMM."
+    ),
+    claims=(
+        Claim(
+            "converges-in-100", "100 dual steps of .01 find the tangent direction to 1e-6.",
+            "manifold_muon.py", tangency(1.0, TOLERANCE, **PUBLISHED), printed="1e-6",
+            known=Verdict.FAILS,
+            reason="The dual step has the unit of the gradient, and is too short for this one.",
+        ),
+        Claim(
+            "converges-in-100-of-small",
+            "100 dual steps of .01 find the tangent direction to 2e-3: a gradient over 100.",
+            "manifold_muon.py", tangency(0.01, 2e-3, **PUBLISHED),
+        ),
+        Claim(
+            "converges-in-units",
+            "Corrected: 100 dual steps in units of the gradient find it to 2e-3, at any scale.",
+            "manifold_muon.py", tangency(1e6, 2e-3),
+        ),
+        Claim(
+            "steepest", "The direction gains more than the polar factor of the projected gradient.",
+            "text", steepest,
+        ),
+        Claim(
+            "admm-faster", "ADMM takes half of the dual steps, or fewer: of the published ascent.",
+            "Buchanan", faster(**PUBLISHED), printed="2 times",
+        ),
+        Claim(
+            "admm-faster-in-units",
+            "ADMM takes half of the dual steps, or fewer: of an ascent in units of the gradient.",
+            "Buchanan", faster(), printed="2 times", known=Verdict.FAILS,
+            reason="Holds only against a dual step that is too short: in units both take about 15.",
+        ),
+    ),
+    suites=Path(__file__).parent / "manifold_muon_2025",
+    notes=NOTES,
+)  # fmt: skip
+"""The claims; there are no suites."""

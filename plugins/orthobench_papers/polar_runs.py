@@ -1,0 +1,158 @@
+"""What the papers on polar factors share: matrices, and iterations in half precision."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+
+import orthobench as ob
+from orthobench.contract import AnySolver, Array
+from orthobench.reproduce import Evidence, Measurement, catalogue, together
+
+Draw: TypeAlias = Callable[[np.random.Generator], Array]
+"""Draws a matrix (n, p), n >= p."""
+
+Rounding: TypeAlias = Callable[[Array], Array]
+"""Rounds the entries of a matrix to a precision."""
+
+
+def gaussian(n: int, p: int) -> Draw:
+    """Return what draws standard normal entries."""
+    return lambda rng: rng.standard_normal((n, p))
+
+
+def cauchy(n: int, p: int) -> Draw:
+    """Return what draws Cauchy entries."""
+    return lambda rng: rng.standard_cauchy((n, p))
+
+
+def scaled_columns(n: int, p: int, scale: float = 100.0) -> Draw:
+    """Return what draws normal columns of scales from 1 to 1 / `scale`."""
+    return lambda rng: rng.standard_normal((n, p)) / np.geomspace(1, scale, p)
+
+
+def conditioned(n: int, p: int, condition: float) -> Draw:
+    """Return what draws singular vectors for singular values with evenly spaced logarithms."""
+
+    def draw(rng: np.random.Generator) -> Array:
+        U = np.linalg.qr(rng.standard_normal((n, p)))[0]
+        V = np.linalg.qr(rng.standard_normal((p, p)))[0]
+        return np.asarray((U * np.geomspace(1, 1 / condition, p)) @ V.T)
+
+    return draw
+
+
+def drawn(draw: Draw, evidence: Evidence, most: int) -> list[Array]:
+    """Return a matrix for each of the first seeds, fewer of them at the small size."""
+    seeds = evidence.seeds[: 3 if evidence.quick else most]
+    return [draw(np.random.default_rng([seed, 45])) for seed in seeds]
+
+
+def bfloat16(A: Array) -> Array:
+    """Round to eight binary digits, half to even."""
+    bits = np.asarray(A, dtype=np.float32).view(np.uint32).astype(np.uint64)
+    bits = (bits + 0x7FFF + ((bits >> np.uint64(16)) & np.uint64(1))) & np.uint64(0xFFFF0000)
+    return bits.astype(np.uint32).view(np.float32).astype(np.float64)
+
+
+def float16(A: Array) -> Array:
+    """Round to eleven binary digits, between 6e-8 and 65504."""
+    return np.asarray(A, dtype=np.float16).astype(np.float64)
+
+
+def exact(A: Array) -> Array:
+    """Return A, in double precision."""
+    return A
+
+
+PRECISIONS: Mapping[str, Rounding] = {"float64": exact, "float16": float16, "bfloat16": bfloat16}
+"""How entries are rounded; sums within a product are exact, as with the units for matrices."""
+
+
+def polynomials(coefficients: str, steps: int) -> list[tuple[float, float, float]]:
+    """Return the first polynomials of a schedule of `newton-schulz`."""
+    solver: AnySolver = catalogue().solver("newton-schulz", {"coefficients": coefficients})
+    return [solver.at(number) for number in range(1, steps + 1)]  # type: ignore[attr-defined]
+
+
+def newton_schulz(
+    A: Array, steps: Sequence[tuple[float, float, float]], precision: str = "float64"
+) -> Array:
+    """Return Newton-Schulz iterations from A / |A|, with every matrix rounded.
+
+    Parameters
+    ----------
+    A : ndarray, shape (n, p)
+    steps : sequence of (float, float, float)
+        Of `polynomials`.
+    precision : {"float64", "float16", "bfloat16"}
+    """
+    rounded = PRECISIONS[precision]
+    X = rounded(A / np.linalg.norm(A))
+    for a, b, c in steps:
+        S = rounded(X.T @ X)
+        P = rounded(b * S + rounded(c * (S @ S)))
+        X = rounded(a * X + X @ P)
+    return X
+
+
+def gram_newton_schulz(
+    A: Array, steps: Sequence[tuple[float, float, float]], restart: int, precision: str = "float64"
+) -> Array:
+    """Return the same from products of the Gram matrix, computed again after `restart` steps."""
+    rounded, unit = PRECISIONS[precision], np.eye(A.shape[1])
+    X = rounded(A / np.linalg.norm(A))
+    R, Q = rounded(X.T @ X), unit
+    for number, (a, b, c) in enumerate(steps, 1):
+        P = rounded(a * unit + b * R + c * (R @ R))
+        Q = rounded(Q @ P)
+        R = rounded(P @ rounded(R @ P))
+        if number == restart and number < len(steps):
+            X = rounded(X @ Q)
+            R, Q = rounded(X.T @ X), unit
+    return rounded(X @ Q)
+
+
+def mapped(values: Array, steps: Sequence[tuple[float, float, float]]) -> Array:
+    """Return what singular values become, infinite where they leave the range of numbers."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        for a, b, c in steps:
+            values = values * (a + values**2 * (b + c * values**2))
+    return np.where(np.isfinite(values), values, np.inf)
+
+
+def polar_factor(A: Array) -> Array:
+    """Return UV' of A = U S V', in double precision."""
+    U, _, Vt = np.linalg.svd(A, full_matrices=False)
+    return np.asarray(U @ Vt)
+
+
+def off_one(X: Array) -> float:
+    """Return the largest distance of a singular value from 1."""
+    return float(np.abs(np.linalg.svd(X, compute_uv=False) - 1).max())
+
+
+def off_unit(X: Array) -> float:
+    """Return the largest entry of |X'X - I|."""
+    return float(np.abs(X.T @ X - np.eye(X.shape[1])).max())
+
+
+def distance(X: Array, Y: Array) -> float:
+    """Return the root mean square difference, relative to a matrix with orthonormal columns."""
+    return float(np.linalg.norm(X - Y)) / X.shape[1] ** 0.5
+
+
+def metrics(solver: str, A: Array, **parameters: Any) -> Mapping[str, float]:
+    """Return the metrics at the end of a run of a solver of the catalogue on A."""
+    return ob.solve(solver, ob.polar(A), **parameters).trace[-1].metrics
+
+
+def in_each(rows: Mapping[str, Measurement], text: str) -> Measurement:
+    """Join measurements of several settings; the text has the value of each, and who holds."""
+    told = "; ".join(
+        f"{name} {row.value:.3g}{'' if row.verdict.value == 'holds' else ' ✗'}"
+        for name, row in rows.items()
+    )
+    return together(list(rows.values()), f"{text}: {told}")

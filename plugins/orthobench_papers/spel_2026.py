@@ -1,0 +1,146 @@
+"""SPEL, 2026: spectral steepest descent on the Stiefel manifold."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+
+import orthobench as ob
+from orthobench.contract import Array, random_point
+from orthobench.families.stiefel import projected
+from orthobench.reproduce import (
+    Claim,
+    Evidence,
+    Measurement,
+    Paper,
+    Verdict,
+    always_within,
+    median_within,
+)
+from orthobench_papers.polar_runs import in_each, polar_factor
+from orthobench_papers.runs import begin_trial
+
+SHAPES = {"128 x 64": (128, 64), "512 x 128": (512, 128)}
+STEP = 0.1
+
+
+def pair(n: int, p: int, seed: int) -> tuple[Array, Array]:
+    """Return a random point and a standard normal gradient."""
+    rng = np.random.default_rng([seed, 46])
+    return random_point(n, p, rng), rng.standard_normal((n, p))
+
+
+def stepped(X: Array, G: Array, projection: bool) -> Array:
+    """Return the point after one step of `spel` with a gradient of G everywhere."""
+    n, p = X.shape
+    made = ob.stiefel(lambda Y: float(np.vdot(G, Y)), lambda _: G, n=n, p=p)
+    return begin_trial("spel", made, 0, X, step=STEP, projection=projection).advance().point
+
+
+def gain(X: Array, G: Array, Y: Array) -> float:
+    """Return how much <G, X> falls, over that of the longest step of this spectral norm."""
+    return float(np.vdot(G, X - Y)) / (STEP * float(np.linalg.norm(G, "nuc")))
+
+
+def gains(evidence: Evidence) -> Measurement:
+    """Compare what steps gain with the projection and without it."""
+    rows = {}
+    for name, (n, p) in SHAPES.items():
+        found = []
+        for seed in evidence.seeds[: 2 if evidence.quick else 5]:
+            X, G = pair(n, p, seed)
+            found.append(gain(X, G, stepped(X, G, True)) / gain(X, G, stepped(X, G, False)))
+        rows[name] = always_within(found, low=1.02)
+    return in_each(rows, "gain of a step over that without the projection")
+
+
+def tangent(evidence: Evidence) -> Measurement:
+    """Measure how far the direction is from the tangent space."""
+    rows = {}
+    for name, (n, p) in {"64 x 64": (64, 64), **SHAPES}.items():
+        found = []
+        for seed in evidence.seeds[:3]:
+            X, G = pair(n, p, seed)
+            A = polar_factor(projected(X, G))
+            XA = X.T @ A
+            found.append(float(np.linalg.norm(XA + XA.T)) / p**0.5)
+        rows[name] = always_within(found, high=1e-10)
+    return in_each(rows, "|X'A + A'X| / √p of the direction A")
+
+
+def feasible(evidence: Evidence) -> Measurement:
+    """Measure the largest defect in runs."""
+    found = []
+    for seed in evidence.seeds[:3]:
+        run = begin_trial("spel", ob_problem(seed), seed, step=STEP)
+        found.append(run.advance(100).metrics["orthogonality_defect"])
+    return always_within(found, high=1e-12, text="largest defect after 100 steps")
+
+
+def ob_problem(seed: int) -> ob.Instance:
+    """Return Brockett's problem with a known optimum."""
+    rng = np.random.default_rng([seed, 47])
+    Q = random_point(30, 30, rng)
+    A, N = (Q * np.arange(1.0, 31)) @ Q.T, np.array([3.0, 2.0, 1.0])
+    best = float(np.arange(1.0, 4) @ N)
+    return ob.stiefel(
+        lambda X: float(np.vdot(X * N, A @ X)), lambda X: 2 * (A @ X) * N, n=30, p=3, best=best
+    )
+
+
+def converges(schedule: str, high: float) -> Callable[[Evidence], Measurement]:
+    """Return the check of the gap at the end of runs."""
+
+    def check(evidence: Evidence) -> Measurement:
+        found = []
+        for seed in evidence.seeds[:5]:
+            run = begin_trial("spel", ob_problem(seed), seed, step=STEP, schedule=schedule)
+            run.advance(1000 if evidence.quick else 4000)
+            found.append(run.metrics["objective_gap"])
+        return median_within(found, high=high, text="gap to the optimum at the end")
+
+    return check
+
+
+NOTES = """
+- **Gains** are of one step of spectral norm .1 against a standard normal gradient, return to the
+  manifold included, over .1 |G|_*.
+- **Steps** have a spectral norm of t, whatever the gradient is.
+- **Not here**: training.
+"""
+
+SPEL_2026 = Paper(
+    name="spel-2026",
+    reference="*Manifold constrained steepest descent*. 2026, arXiv:2601.21487.",
+    claims=(
+        Claim("feasible", "All iterates are on the manifold.", "method", feasible),
+        Claim(
+            "converges", "With steps that fall it converges.", "theory",
+            converges("1/sqrt(t)", 1e-2),
+        ),
+        Claim(
+            "converges-with-constant-steps",
+            "Beyond the paper: with a constant step it converges.", "theory",
+            converges("constant", 1e-2), known=Verdict.FAILS,
+            reason="The direction has a spectral norm of 1, however small the gradient is.",
+        ),
+        Claim(
+            "gains-by-projection",
+            "The tangent projection gains: a step without it is worth less.",
+            "NVIDIA-NeMo/Emerging-Optimizers, pull request 301", gains,
+        ),
+        Claim(
+            "tangent", "The direction is tangent.", "pull request 301", tangent,
+            known=Verdict.FAILS,
+            reason=(
+                "Holds only where X is square: elsewhere the polar factor of a tangent matrix is "
+                "not tangent. `manifold-muon` has the tangent one."
+            ),
+        ),
+    ),
+    suites=Path(__file__).parent / "spel_2026",
+    notes=NOTES,
+)  # fmt: skip
+"""The claims; there are no suites."""
