@@ -22,6 +22,7 @@ from orthobench.contract import (
 from orthobench.families.sparse_pca import SparsePCAOracle, SparseSolution
 from orthobench.families.sparse_pca.loadings import solve_for_z
 from orthobench.families.sparse_pca.problem import gamma_parameter, loadings_parameter
+from orthobench_gpower.delivery import delivers
 
 DECREASE = 1e-3
 """Share of the decrease that the gradient promises with which a step is accepted."""
@@ -69,6 +70,7 @@ class AManPGState(State):
     tau: float
 
 
+@delivers
 @dataclass(frozen=True)
 class AManPG(Solver[SparsePCAOracle, AManPGState]):
     """Alternating manifold proximal gradient method for all components at once.
@@ -96,6 +98,9 @@ class AManPG(Solver[SparsePCAOracle, AManPGState]):
         has converged.
     loadings : {"filled", "thresholded"}
         The loadings that explain most variance with the pattern of Y, or Y itself.
+
+    A problem that asks for a cardinality is solved by bisection of `gamma`, a step for the whole
+    search (`orthobench.families.sparse_pca.delivery.bisected`).
 
     Notes
     -----

@@ -30,6 +30,7 @@ from orthobench.families.sparse_pca.loadings import solve_for_z
 from orthobench.families.sparse_pca.problem import gamma_parameter, loadings_parameter
 from orthobench_gpower import dense_ascent
 from orthobench_gpower.ascent import Ascent
+from orthobench_gpower.delivery import delivers
 from orthobench_gpower.dense_ascent import DenseAscent
 
 EPS = float(np.finfo(np.float64).eps)
@@ -65,6 +66,7 @@ class GPowerState(EndingState):
     component: int = 0
 
 
+@delivers
 @dataclass(frozen=True)
 class GPower(ArraySolver[SparsePCAOracle, GPowerState]):
     """Generalized power method: maximize a convex function of X on the sphere or X'X = I.
@@ -104,6 +106,9 @@ class GPower(ArraySolver[SparsePCAOracle, GPowerState]):
         How Z follows from X and the pattern: the loadings that explain most variance with it
         (`orthobench.families.sparse_pca.loadings.solve_for_z`), or those of the formulation
         itself, A X for l0, and for l1 A X less the penalty, at unit length.
+
+    A problem that asks for a cardinality is solved by bisection of `gamma`, a step for the whole
+    search (`orthobench.families.sparse_pca.delivery.bisected`).
 
     Notes
     -----

@@ -74,7 +74,8 @@ class TPower(Solver[SparsePCAOracle, TPowerState]):
     Parameters
     ----------
     cardinality : int
-        Non-zero loadings of each component.
+        Non-zero loadings of each component, where the problem does not say how many: of a number
+        in all, each component gets the same, and the first ones what is left.
     start : {"warm", "largest"}
         The feature of largest variance; or from there by eight, four and two times as many
         loadings, each until it has converged.
@@ -120,8 +121,10 @@ class TPower(Solver[SparsePCAOracle, TPowerState]):
         """
         del rng
         d, N = oracle.n, oracle.samples
-        if self.cardinality > d:
-            raise UsageError(f"cardinality = {self.cardinality} is more than the {d} features")
+        if self._count(oracle, 0) > d:
+            raise UsageError(
+                f"cardinality = {self._count(oracle, 0)} is more than the {d} features"
+            )
         A = np.array(oracle.A, order="C")
         A /= oracle.unit
         state = TPowerState(
@@ -132,7 +135,8 @@ class TPower(Solver[SparsePCAOracle, TPowerState]):
 
     def step(self, oracle: SparsePCAOracle, state: TPowerState) -> None:
         """Do one truncated power iteration."""
-        count = min(self._phases()[state.phase] * self.cardinality, oracle.n)
+        own = self._count(oracle, state.component)
+        count = min(self._phases()[state.phase] * own, oracle.n)
         product = state.A @ state.scores
         _move_to(state, largest(np.abs(product), count), product)
         variance = float(state.scores @ state.scores)
@@ -142,6 +146,13 @@ class TPower(Solver[SparsePCAOracle, TPowerState]):
         state.variance = variance
         if converged:
             self._end_phase(state)
+
+    def _count(self, oracle: SparsePCAOracle, component: int) -> int:
+        """Return the number of loadings sought of a component."""
+        if oracle.cardinality is None or oracle.each:
+            return oracle.cardinality or self.cardinality
+        share, left = divmod(oracle.cardinality, oracle.k)
+        return share + (component < left)
 
     def _phases(self) -> tuple[int, ...]:
         """Return the cardinalities of the phases, in units of the one sought."""

@@ -4,19 +4,29 @@ from __future__ import annotations
 
 import warnings
 from abc import abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
 
-from orthobench.contract import Solution, flops, parameter, unit_columns
+from orthobench.contract import Array, Solution, flops, parameter, unit_columns
 from orthobench.families.sparse_pca import SparsePCAOracle, SparseSolution
+from orthobench.families.sparse_pca.delivery import bisected
 from orthobench.families.sparse_pca.problem import gamma_parameter
 from orthobench_peers.peer import finite, numpy_seeded
 from orthobench_peers.rerun import Rerun, RerunState, Run
 
 UNIT = "the norm of the longest row of the data, from which on all loadings are zero"
 """Unit of the relative penalty."""
+
+
+def _scaled(oracle: SparsePCAOracle) -> Array:
+    """Return samples whose longest feature has unit length.
+
+    scikit-learn compares some of what has the unit of the data with fixed numbers.
+    """
+    scaled = oracle.A.T / oracle.unit
+    return np.asarray(scaled / (float(np.linalg.norm(scaled, axis=0).max()) or 1.0))
 
 
 class Sparse(Rerun[SparsePCAOracle]):
@@ -27,25 +37,31 @@ class Sparse(Rerun[SparsePCAOracle]):
     gamma: float
 
     def prepare(self, oracle: SparsePCAOracle) -> tuple[Any, Solution, int]:
-        """Scale the data; the loadings before any run are the common start.
-
-        scikit-learn compares some of what has the unit of the data with fixed numbers.
-        """
+        """Return nothing but the common start, which are the loadings before any run."""
         finite(oracle.A, "data")
-        scaled, decomposition = oracle.A.T / oracle.unit, flops.svd(*oracle.A.shape)
-        longest = float(np.linalg.norm(scaled, axis=0).max())
-        return scaled / (longest or 1.0), SparseSolution(oracle.start.copy()), decomposition
+        return None, SparseSolution(oracle.start.copy()), flops.svd(*oracle.A.shape)
 
     def run(self, oracle: SparsePCAOracle, state: RerunState, iterations: int) -> Run:
-        """Fit the samples from the start."""
-        estimator = self.estimator(oracle, state, iterations)
-        # coordinate descent draws a seed from numpy's global generator even if it needs none
-        with warnings.catch_warnings(), numpy_seeded(state.seed):
-            warnings.simplefilter("ignore", UserWarning)  # advice about the lasso of one feature
-            estimator.fit(state.prepared)
-        done = min(int(estimator.n_iter_), iterations)
-        count = done * 2 * flops.gemm(oracle.n, oracle.k, oracle.samples)
-        return Run(SparseSolution(unit_columns(estimator.components_.T)), done, count)
+        """Fit the samples from the start; where a cardinality is asked for, with many penalties."""
+        counts: list[int] = []
+        method: Any = self
+
+        def fit(gamma: float, own: SparsePCAOracle) -> Array:
+            estimator = replace(method, gamma=gamma).estimator(own, state, iterations)
+            # coordinate descent draws a seed from numpy's global generator even if it needs none
+            with warnings.catch_warnings(), numpy_seeded(state.seed):
+                warnings.simplefilter("ignore", UserWarning)  # advice on the lasso of one feature
+                estimator.fit(_scaled(own))
+            counts.append(min(int(estimator.n_iter_), iterations))
+            found: Array = unit_columns(estimator.components_.T)
+            return found
+
+        asked = oracle.cardinality is not None
+        Z = bisected(fit, oracle) if asked else fit(self.gamma, oracle)
+        width = 1 if asked and oracle.each else oracle.k
+        count = sum(counts) * 2 * flops.gemm(oracle.n, width, oracle.samples)
+        count += (len(counts) - 1) * flops.svd(*oracle.A.shape)
+        return Run(SparseSolution(Z), max(counts), count)
 
     @abstractmethod
     def estimator(self, oracle: SparsePCAOracle, state: RerunState, iterations: int) -> Any:
@@ -63,7 +79,8 @@ class SklearnSparsePCA(Sparse):
 
     Coordinate descent ("cd") takes half the time of scikit-learn's default, least angle regression.
     It cannot be stepped: it is re-run with growing ``max_iter``, and each point of the trace has
-    the time of its own run.
+    the time of its own run. Where a problem asks for a cardinality, `gamma` is found by bisection
+    (`orthobench.families.sparse_pca.delivery.bisected`), and all fits count.
 
     Parameters
     ----------
@@ -108,7 +125,8 @@ class SklearnMiniBatchSparsePCA(Sparse):
     leaves 7 % more variance unexplained. Its rules for ending early are kept.
 
     It cannot be stepped: it is re-run with growing ``max_iter``, and each point of the trace has
-    the time of its own run.
+    the time of its own run. Where a problem asks for a cardinality, `gamma` is found by bisection
+    (`orthobench.families.sparse_pca.delivery.bisected`), and all fits count.
 
     Parameters
     ----------

@@ -7,10 +7,11 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from orthobench.contract.exhibits import Curve
 from orthobench.contract.problem import Instance, Solution
 from orthobench.errors import DataError, UsageError
 from orthobench.families.sparse_pca.bounds import MOST, VarianceBounds
-from orthobench.families.sparse_pca.problem import SparsePCAOracle, SparseSolution
+from orthobench.families.sparse_pca.problem import UNDELIVERED, SparsePCAOracle, SparseSolution
 from orthobench.tools.arrays import Array, array_of, check_rows, is_whole, matrix
 from orthobench.tools.geometry import polar, unit_columns
 
@@ -91,6 +92,9 @@ class Judge:
         Features by samples.
     test : ndarray, shape (d, M), optional
         Fresh samples of the same features; by default the training data.
+    cardinality : int, optional
+    each : bool
+        What is asked for, as of `sparse_pca`.
 
     Raises
     ------
@@ -103,7 +107,14 @@ class Judge:
     to orthogonalize them; where d is at most `MOST`, also `VarianceBounds`.
     """
 
-    def __init__(self, train: Array, test: Array | None = None) -> None:
+    def __init__(
+        self,
+        train: Array,
+        test: Array | None = None,
+        cardinality: int | None = None,
+        each: bool = True,
+    ) -> None:
+        self.cardinality, self.each = cardinality, each
         self.train, self.test = train, train if test is None else test
         self.total = _total_variance(train, "the data")
         self.test_total = self.total if test is None else _total_variance(test, "the test part")
@@ -118,7 +129,12 @@ class Judge:
         ``training_unexplained_variance`` the same on the training data. ``nonzeros`` is the mean
         number of non-zero loadings of a component, ``fewest_nonzeros`` and ``most_nonzeros`` the
         extremes, ``density`` the share of non-zero loadings, ``empty`` the number of components
-        without any. Solutions of methods with an l1 penalty also have ``penalized_objective`` and
+        without any. ``span_explained_variance`` is the share of variance in the span of the
+        loadings; ``overlap`` the sum of |z_s'z_t| over pairs s < t, zero of orthogonal loadings;
+        ``score_correlation`` the largest correlation of two scores; ``shared`` the number of
+        features with loadings in more than one component, zero of disjoint ones. Where a
+        cardinality is asked for, ``undelivered`` is the number of loadings beyond it and of empty
+        components. Solutions of methods with an l1 penalty also have ``penalized_objective`` and
         ``squared_objective`` (`objectives`). Where there are few features,
         ``unexplained_variance_bound`` is what the best components with as many loadings leave
         unexplained, or less (`VarianceBounds`).
@@ -127,7 +143,7 @@ class Judge:
         adjusted = adjusted_variance(self.test, Z) / self.test_total
         same = self.test is self.train
         training = adjusted if same else adjusted_variance(self.train, Z) / self.total
-        nonzeros = np.count_nonzero(Z, axis=0)
+        nonzeros, scores = np.count_nonzero(Z, axis=0), unit_columns(self.test.T @ Z)
         metrics = {
             "unexplained_variance": 1 - adjusted,
             "adjusted_explained_variance": adjusted,
@@ -138,7 +154,14 @@ class Judge:
             "fewest_nonzeros": float(nonzeros.min()),
             "most_nonzeros": float(nonzeros.max()),
             "empty": float(np.count_nonzero(nonzeros == 0)),
+            "span_explained_variance": _span_variance(self.test, Z) / self.test_total,
+            "overlap": float(np.triu(np.abs(Z.T @ Z), 1).sum()),
+            "score_correlation": float(np.triu(np.abs(scores.T @ scores), 1).max()),
+            "shared": float(np.count_nonzero(np.count_nonzero(Z, axis=1) > 1)),
         }
+        if self.cardinality is not None:
+            beyond = (nonzeros if self.each else nonzeros.sum()) - self.cardinality
+            metrics[UNDELIVERED] = float(np.maximum(beyond, 0).sum()) + metrics["empty"]
         if self.bounds is not None:
             metrics[BOUND] = max(0.0, 1 - self.bounds(nonzeros) / self.test_total)
         if isinstance(solution, SparseSolution) and solution.gamma is not None:
@@ -178,6 +201,12 @@ def objectives(A: Array, Z: Array, gamma: float) -> dict[str, float]:
     }
 
 
+def _span_variance(A: Array, Z: Array) -> float:
+    """Return |A'Q|² of an orthonormal basis Q of the span of Z."""
+    left, sizes, _ = np.linalg.svd(Z, full_matrices=False)
+    return explained_variance(A, left[:, sizes > DEPENDENT * sizes.max(initial=0.0)])
+
+
 def violation(solution: Solution) -> float:
     """Return the largest deviation of a column of loadings from unit length.
 
@@ -190,6 +219,12 @@ def violation(solution: Solution) -> float:
 def nearest(solution: Solution) -> Solution:
     """Return the solution with columns of unit length, or of zeros."""
     return replace(solution, point=unit_columns(solution.point))
+
+
+def delivered(solution: Solution) -> dict[str, Curve]:
+    """Return the number of non-zero loadings of each component."""
+    counts = np.count_nonzero(solution.point, axis=0) * 1.0
+    return {"loadings": Curve(np.arange(len(counts)) + 1.0, counts, "component", "loadings")}
 
 
 def _total_variance(A: Array, what: str) -> float:
@@ -210,6 +245,8 @@ def sparse_pca(
     *,
     passes: int = 1,
     order: NDArray[np.intp] | None = None,
+    cardinality: int | None = None,
+    each: bool = True,
 ) -> Instance[SparsePCAOracle]:
     """Make a sparse PCA instance of your own data.
 
@@ -225,6 +262,12 @@ def sparse_pca(
         How often streaming solvers may go through the samples.
     order : ndarray of int, shape (N,), optional
         The order in which streaming solvers see the samples.
+    cardinality : int, optional
+        The most non-zero loadings: solvers are compared where ``undelivered`` is zero, with no more
+        of them and no empty component. Those with a penalty search for the one that delivers as
+        many. Without it their own parameters say how many loadings there are.
+    each : bool
+        Whether that is the number of each component, or in all.
 
     Returns
     -------
@@ -234,7 +277,8 @@ def sparse_pca(
     Raises
     ------
     UsageError
-        Where m is not a whole number from 1 to min(d, N).
+        Where m is not a whole number from 1 to min(d, N), or the cardinality none from 1 to d, in
+        all from m to dm.
     DataError
         Where data are not a finite real matrix, where a feature does not vary, or where the sum
         of squares underflows or overflows; says which. Where the order does not name all N
@@ -255,13 +299,24 @@ def sparse_pca(
             f"m must be a whole number between 1 and {min(d, samples)}, not {m}: "
             f"there are {d} features and {samples} samples"
         )
+    low, high = (1, d) if each else (m, m * d)
+    if cardinality is not None and not (is_whole(cardinality) and low <= cardinality <= high):
+        raise UsageError(
+            f"cardinality must be a whole number between {low} and {high}, not {cardinality}"
+        )
     _refuse_constant(train)
     held_out = None if test is None else _checked(test, "the test part")
     if held_out is not None and len(held_out) != d:
         raise DataError(f"the test part has {len(held_out)} features, the data {d}")
-    oracle, judge = SparsePCAOracle(train, m, passes, order), Judge(train, held_out)
+    oracle = SparsePCAOracle(train, m, passes, order)
+    oracle.cardinality, oracle.each = cardinality, each
     return Instance(
-        oracle, judge, violation=violation, nearest=nearest, conditional=PENALIZED_METRICS
+        oracle,
+        Judge(train, held_out, cardinality, each),
+        violation=violation,
+        nearest=nearest,
+        exhibits=delivered,
+        conditional=PENALIZED_METRICS,
     )
 
 

@@ -20,6 +20,9 @@ from orthobench.tools.arrays import Array, namespace
 from orthobench.tools.flops import gemm, svd
 from orthobench.tools.places import Place
 
+UNDELIVERED = "undelivered"
+"""The metric that is zero where solutions deliver the cardinality asked for."""
+
 
 @dataclass(frozen=True)
 class SparseSolution(Solution):
@@ -62,9 +65,16 @@ class SparsePCAOracle(Oracle):
         In Fortran order: each sample is contiguous. Do not write into it.
     norms : ndarray, shape (d,)
         Norms of the rows of A. Penalties are relative to the largest of them.
+    cardinality : int, optional
+        The non-zero loadings asked for; without it each solver's own penalty, or its own number,
+        says how many there are.
+    each : bool
+        Whether they are asked for of each component, or in all.
     """
 
     portable: ClassVar[bool] = True
+    cardinality: int | None = None
+    each: bool = True
 
     def __init__(
         self, A: Array, m: int, passes: int = 1, order: NDArray[np.intp] | None = None
@@ -178,19 +188,29 @@ def loadings_parameter() -> Any:
 class SparsePCA(Problem[SparsePCAOracle]):
     """Base of the problems of this family: its oracle, and the metrics that rank and tune.
 
+    A problem that asks for a cardinality compares solvers by what they deliver at it; one that
+    does not, at levels of density.
+
     Attributes
     ----------
     m : int
         Components sought: a parameter of every problem of the family.
+    cardinality : int, optional
+        The non-zero loadings asked for, a parameter as well.
     """
 
     family: ClassVar[str] = "sparse PCA"
     offers: ClassVar[type[SparsePCAOracle]] = SparsePCAOracle
     primary: ClassVar[str] = "unexplained_variance"
     tuned_by: ClassVar[str] = "training_unexplained_variance"
-    at: ClassVar[Mapping[str, tuple[float, ...]]] = {"density": (0.05, 0.1, 0.2)}
 
     m: int
+    cardinality: int | None = None
+
+    @property
+    def at(self) -> Mapping[str, tuple[float, ...]]:  # type: ignore[override]
+        """What was asked for, delivered; levels of density where nothing was."""
+        return {UNDELIVERED: (0.0,)} if self.cardinality else {"density": (0.05, 0.1, 0.2)}
 
     @property
     @abstractmethod

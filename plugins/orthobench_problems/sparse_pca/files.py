@@ -11,6 +11,8 @@ from orthobench.contract import DataError, Instance, UsageError, parameter
 from orthobench.families.sparse_pca import SparsePCA, SparsePCAOracle
 from orthobench_problems import npy
 from orthobench_problems.sparse_pca.parts import (
+    CARDINALITY_HELP,
+    EACH_HELP,
     PASSES_HELP,
     SCALING_HELP,
     SCALINGS,
@@ -43,6 +45,8 @@ class NpySparse(SparsePCA):
         0.0, help="share of the samples held out for the judge", low=0.0, below=1.0
     )
     passes: int = parameter(1, help=PASSES_HELP, low=1)
+    cardinality: int | None = parameter(None, help=CARDINALITY_HELP, low=1)
+    each: bool = parameter(True, help=EACH_HELP)
 
     @property
     def samples(self) -> int | None:
@@ -72,7 +76,7 @@ class NpySparse(SparsePCA):
         check_components(self.m, d, n - held_out)
         parts = self._split(rows, held_out, rng)
         _refuse_dropped(parts, d, self.path)
-        return parts.instance(self.m, self.passes, rng)
+        return parts.instance(self.m, self.passes, rng, self.cardinality, self.each)
 
     def checksum(self) -> str:
         """Return `orthobench_problems.npy.checksum` of the file, which does not read every byte."""

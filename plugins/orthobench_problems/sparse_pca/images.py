@@ -10,6 +10,8 @@ from orthobench.contract import Instance, parameter
 from orthobench.families.sparse_pca import SparsePCA, SparsePCAOracle
 from orthobench_problems import digits
 from orthobench_problems.sparse_pca.parts import (
+    CARDINALITY_HELP,
+    EACH_HELP,
     PASSES_HELP,
     SCALING_HELP,
     SCALINGS,
@@ -35,6 +37,8 @@ class DigitsSparse(SparsePCA):
     scaling: str = parameter("centred", help=SCALING_HELP, choices=SCALINGS)
     test: int = parameter(797, help="images held out for the judge; 0: none", low=0)
     passes: int = parameter(1, help=PASSES_HELP, low=1)
+    cardinality: int | None = parameter(None, help=CARDINALITY_HELP, low=1)
+    each: bool = parameter(True, help=EACH_HELP)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -56,7 +60,7 @@ class DigitsSparse(SparsePCA):
             Where fewer than m pixels vary in the training part.
         """
         parts = split_parts(digits.pixels(), self.test, self.scaling, rng)
-        return parts.instance(self.m, self.passes, rng)
+        return parts.instance(self.m, self.passes, rng, self.cardinality, self.each)
 
     def checksum(self) -> str:
         """Return the digest of the pixels, which `build` verifies."""

@@ -16,6 +16,8 @@ SCALINGS = ("standardized", "centred")
 
 SCALING_HELP = "every feature to mean 0 and variance 1, or to mean 0 only"
 PASSES_HELP = "passes of streaming methods over the training samples"
+CARDINALITY_HELP = "non-zero loadings asked for; none: as many as each solver's own penalty leaves"
+EACH_HELP = "whether cardinality is that of each component, or in all"
 
 Rows: TypeAlias = NDArray[np.intp]
 """Indices of rows or columns."""
@@ -38,11 +40,20 @@ class Parts:
     test: Array | None
     features: Rows
 
-    def instance(self, m: int, passes: int, rng: np.random.Generator) -> Instance[SparsePCAOracle]:
+    def instance(
+        self,
+        m: int,
+        passes: int,
+        rng: np.random.Generator,
+        cardinality: int | None = None,
+        each: bool = True,
+    ) -> Instance[SparsePCAOracle]:
         """Return the instance; `rng` draws the order in which streaming solvers see samples."""
         test = None if self.test is None else self.test.T
         order = rng.permutation(len(self.train))
-        return sparse_pca(self.train.T, m, test, passes=passes, order=order)
+        return sparse_pca(
+            self.train.T, m, test, passes=passes, order=order, cardinality=cardinality, each=each
+        )
 
 
 def check_components(m: int, d: int, samples: int) -> None:

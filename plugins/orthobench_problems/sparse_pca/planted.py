@@ -11,7 +11,13 @@ from numpy.typing import NDArray
 
 from orthobench.contract import Array, Instance, Solution, UsageError, parameter
 from orthobench.families.sparse_pca import SparsePCA, SparsePCAOracle
-from orthobench_problems.sparse_pca.parts import PASSES_HELP, check_components, scaled
+from orthobench_problems.sparse_pca.parts import (
+    CARDINALITY_HELP,
+    EACH_HELP,
+    PASSES_HELP,
+    check_components,
+    scaled,
+)
 
 Measure: TypeAlias = Callable[[Solution], Mapping[str, float]]
 
@@ -47,6 +53,8 @@ class PlantedSparse(SparsePCA):
     )
     test: int = parameter(1000, help="fresh samples for the judge", low=1)
     passes: int = parameter(1, help=PASSES_HELP, low=1)
+    cardinality: int | None = parameter(None, help=CARDINALITY_HELP, low=1)
+    each: bool = parameter(True, help=EACH_HELP)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -94,7 +102,7 @@ class PlantedSparse(SparsePCA):
         V = self.loadings(rng)
         train = self._draw(V, self.samples, rng)
         parts = scaled(train, self._draw(V, self.test, rng), "centred")
-        instance = parts.instance(self.m, self.passes, rng)
+        instance = parts.instance(self.m, self.passes, rng, self.cardinality, self.each)
         judge = SupportJudge(instance.measure, V)
         return replace(instance, measure=judge, best={**instance.best, "support_f1": 1.0})
 

@@ -14,6 +14,8 @@ from orthobench.tools.datasets import DataFile
 from orthobench_problems import data_files
 from orthobench_problems.sparse_pca.expression import read_csv, read_rdata
 from orthobench_problems.sparse_pca.parts import (
+    CARDINALITY_HELP,
+    EACH_HELP,
     PASSES_HELP,
     SCALING_HELP,
     SCALINGS,
@@ -58,6 +60,8 @@ class Prostate(SparsePCA):
     scaling: str = parameter("standardized", help=SCALING_HELP, choices=SCALINGS)
     test: int = parameter(0, help="samples held out for the judge; 0: none", low=0)
     passes: int = parameter(1, help=PASSES_HELP, low=1)
+    cardinality: int | None = parameter(None, help=CARDINALITY_HELP, low=1)
+    each: bool = parameter(True, help=EACH_HELP)
     path: str | None = parameter(
         None, help="your own download instead: a CSV file, genes in lines, samples in columns"
     )
@@ -84,7 +88,8 @@ class Prostate(SparsePCA):
         """
         X = self._read()
         check_components(self.m, X.shape[1], len(X) - self.test)
-        return split_parts(X, self.test, self.scaling, rng).instance(self.m, self.passes, rng)
+        parts = split_parts(X, self.test, self.scaling, rng)
+        return parts.instance(self.m, self.passes, rng, self.cardinality, self.each)
 
     def checksum(self) -> str:
         """Return the SHA-256 of the file; `build` verifies that of the published one."""

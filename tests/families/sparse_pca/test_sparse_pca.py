@@ -16,6 +16,7 @@ from orthobench.contract.solver import Solver, State, Status
 from orthobench.errors import DataError, UsageError
 from orthobench.families.sparse_pca import SparsePCA, SparsePCAOracle, SparseSolution
 from orthobench.families.sparse_pca.bounds import VarianceBounds
+from orthobench.families.sparse_pca.delivery import bisected
 from orthobench.families.sparse_pca.maker import (
     adjusted_variance,
     explained_variance,
@@ -65,6 +66,10 @@ def test_metrics_on_the_training_part_and_their_order():
             "fewest_nonzeros": min(np.sum(Z != 0, axis=0)),
             "most_nonzeros": max(np.sum(Z != 0, axis=0)),
             "empty": 0,
+            "span_explained_variance": np.sum((np.linalg.pinv(Z) @ A) * (Z.T @ A)) / total,
+            "overlap": sum(abs(Z[:, s] @ Z[:, t]) for s in range(3) for t in range(s)),
+            "score_correlation": max(np.abs(np.corrcoef(Z.T @ A)[[0, 0, 1], [1, 2, 2]])),
+            "shared": np.sum(np.sum(Z != 0, axis=1) > 1),
             "unexplained_variance_bound": 1 - VarianceBounds(A)(np.sum(Z != 0, axis=0)) / total,
         }
     )
@@ -98,6 +103,43 @@ def test_pca_leaves_the_least_unexplained_and_a_full_basis_nothing():
     for seed in range(20):
         assert judge(Solution(loadings(9, 3, seed)))["unexplained_variance"] >= least
     assert judge(Solution(left[:, :6]))["unexplained_variance"] == pytest.approx(0, abs=1e-12)
+
+
+def test_what_is_not_delivered_are_loadings_beyond_and_empty_components():
+    Z = np.zeros((9, 3))
+    Z[:5, 0], Z[5:7, 1] = 5**-0.5, 2**-0.5
+    measures = {
+        3: ob.sparse_pca(data(), 3, cardinality=3).measure,
+        5: ob.sparse_pca(data(), 3, cardinality=5).measure,
+        6: ob.sparse_pca(data(), 3, cardinality=6, each=False).measure,
+    }
+    found = {asked: measure(Solution(Z))["undelivered"] for asked, measure in measures.items()}
+    assert found == {3: 2 + 1, 5: 1, 6: 1 + 1}
+    assert "undelivered" not in ob.sparse_pca(data(), 3).measure(Solution(Z))
+    for wrong, each in ((0, True), (10, True), (2, False), (28, False)):
+        with pytest.raises(UsageError, match="cardinality must be a whole number between"):
+            ob.sparse_pca(data(), 3, cardinality=wrong, each=each)
+
+
+def test_bisection_ends_at_what_was_asked_for_or_at_the_most_below():
+    d, m = 9, 3
+    A = np.linalg.qr(rng().standard_normal((d, d)))[0] @ np.diag(np.arange(d, 0, -1.0))
+    oracle = ob.sparse_pca(A - A.mean(axis=1, keepdims=True), m, cardinality=4).oracle
+
+    def dense(count):
+        return np.eye(d, 1) if count == 1 else unit_columns((np.arange(d) < count)[:, None] * 1.0)
+
+    Z = bisected(lambda gamma, own: dense(round(9 * (1 - gamma))), oracle)
+    assert np.count_nonzero(Z, axis=0).tolist() == [4, 4, 4]
+    Z = bisected(lambda gamma, own: dense(3 if gamma > 0.3 else 5), oracle)
+    assert np.count_nonzero(Z, axis=0).tolist() == [3, 3, 3]
+    seen = []
+    bisected(lambda gamma, own: (seen.append(own.A), dense(4))[1], oracle)
+    z = dense(4)
+    np.testing.assert_allclose(seen[1], seen[0] - z @ (z.T @ seen[0]))
+    oracle.cardinality, oracle.each = 8, False
+    Z = bisected(lambda gamma, own: np.tile(dense(4), own.k) * (gamma < 0.2) + dense(2), oracle)
+    assert np.count_nonzero(Z) == 6
 
 
 def test_empty_components_are_counted():

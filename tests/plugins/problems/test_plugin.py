@@ -48,6 +48,7 @@ def test_the_names_are_the_pinned_ones():
         "planted-sparse",
         "digits-sparse",
         "npy-sparse",
+        "classic-sparse",
         "procrustes",
         "brockett",
         "ica",

@@ -1,0 +1,81 @@
+"""Sparse PCA at the cardinality that a problem asks for."""
+
+import numpy as np
+import pytest
+from orthobench_gpower.aman_pg import AManPG
+from orthobench_gpower.gpower import GPower
+from orthobench_problems.sparse_pca.classics import ClassicSparse
+
+import orthobench as ob
+from orthobench.errors import UsageError
+from orthobench.families.sparse_pca.delivery import bisected
+
+
+def built(**parameters):
+    return ClassicSparse(**parameters).build(np.random.default_rng(0))
+
+
+def counts(outcome):
+    return np.count_nonzero(outcome.solution, axis=0).tolist()
+
+
+def test_mtcars_gives_the_published_row():
+    """msPCA 0.5.1, benchmarking article: nsprcomp, (4, 4, 4), .832 at an overlap of .078."""
+    outcome = ob.solve("tpower", built())
+    found = outcome.trace[-1].metrics
+    assert counts(outcome) == [4, 4, 4]
+    assert round(found["explained_variance"], 3) == 0.832
+    assert round(found["overlap"], 3) == 0.078
+
+
+@pytest.mark.parametrize(("data", "m", "dense"), [("mtcars", 3, 0.899), ("pitprops", 6, 0.877)])
+def test_dense_components_explain_what_was_published(data, m, dense):
+    A = built(data=data, m=m).oracle.A
+    np.testing.assert_allclose(np.linalg.norm(A, axis=1) ** 2, A.shape[1] ** (data == "mtcars"))
+    values = np.linalg.eigvalsh(A @ A.T)
+    assert values[-m:].sum() / values.sum() == pytest.approx(dense, abs=1e-3)
+
+
+@pytest.mark.parametrize("solver", [GPower(), GPower(block=True), AManPG()])
+@pytest.mark.parametrize("data", ["mtcars", "wine"])
+def test_a_penalty_is_found_that_delivers_no_more_than_asked_for(solver, data):
+    for m, asked in ((1, 3), (3, 4)):
+        outcome = ob.solve(solver, built(data=data, m=m, cardinality=asked))
+        assert all(1 <= count <= asked for count in counts(outcome))
+        assert outcome.trace[-1].metrics["undelivered"] == 0
+
+
+def test_every_run_of_the_search_is_counted():
+    runs = []
+
+    def run(gamma, own):
+        runs.append(ob.solve("aman-pg", ob.sparse_pca(own.A, 1), gamma=gamma))
+        return runs[-1].solution
+
+    instance = built(m=1, cardinality=3)
+    outcome = ob.solve("aman-pg", instance)
+    np.testing.assert_array_equal(bisected(run, instance.oracle), outcome.solution)
+    assert outcome.trace[-1].work.flops == sum(one.trace[-1].work.flops for one in runs)
+
+
+def test_what_is_asked_for_in_all_comes_from_one_penalty():
+    outcome = ob.solve("gpower", built(cardinality=12, each=False))
+    assert max(counts(outcome)) > 4
+    assert sum(counts(outcome)) <= 12
+    assert counts(ob.solve("tpower", built(cardinality=11, each=False))) == [4, 4, 3]
+
+
+def test_components_asked_for_one_by_one_are_those_of_the_deflated_data():
+    instance = built(data="wine")
+    Z = ob.solve("aman-pg", instance).solution
+    A = instance.oracle.A
+    left = A - np.outer(Z[:, 0], Z[:, 0] @ A)
+    own = ob.solve("aman-pg", ob.sparse_pca(left, 1, cardinality=4)).solution
+    np.testing.assert_allclose(own[:, 0], Z[:, 1], atol=1e-9)
+
+
+def test_a_table_refuses_more_loadings_than_it_has_features():
+    with pytest.raises(UsageError, match="cardinality must be at most 11, not 12"):
+        ClassicSparse(cardinality=12)
+    assert ClassicSparse(cardinality=12, each=False).at == {"undelivered": (0.0,)}
+    assert "density" in ClassicSparse(cardinality=None).at
