@@ -153,11 +153,13 @@ def timed_call(call: Callable[[], T], collect: bool = False) -> tuple[float, T]:
     return spent * 1e-9, result
 
 
-def ready_oracle(oracle: OracleT, solver: AnySolver, streams: Streams) -> OracleT:
+def ready_oracle(oracle: OracleT, solver: AnySolver, streams: Streams) -> tuple[OracleT, float]:
     """Return the oracle at the beginning of its data, with a start, and the solver warmed up.
 
-    Of a solver that computes elsewhere it is a copy with its arrays there.
+    Of a solver that computes elsewhere it is a copy with its arrays there. With it come the seconds
+    that the warm-up took, for `Budget.after`.
     """
+    warmed = 0.0
     oracle.start = random_point(oracle.n, oracle.k, np.random.default_rng(streams.start))
     oracle.start.flags.writeable = False
     if solver.place.moves:
@@ -165,11 +167,11 @@ def ready_oracle(oracle: OracleT, solver: AnySolver, streams: Streams) -> Oracle
         place.touch()
         oracle = oracle.to(place)
         with place.warm_up():
-            _warm_up(oracle, solver, streams)
+            warmed = _warm_up(oracle, solver, streams)
     elif not solver.place.reduces:  # workers are warmed up one by one
-        _warm_up(oracle, solver, streams)
+        warmed = _warm_up(oracle, solver, streams)
     oracle.rewind(np.random.default_rng(streams.samples))
-    return oracle
+    return oracle, warmed
 
 
 def prepare_steps(oracle: Oracle, batch: int, steps: int, whole: bool = False) -> int:
@@ -197,34 +199,38 @@ def prepare_steps(oracle: Oracle, batch: int, steps: int, whole: bool = False) -
 _warm: set[tuple[object, ...]] = set()
 
 
-def _warm_up(oracle: Oracle, solver: AnySolver, streams: Streams) -> None:
-    """Compile and load what the run will use: do a few steps, and forget them.
+def _warm_up(oracle: Oracle, solver: AnySolver, streams: Streams) -> float:
+    """Compile and load what the run will use: do a few steps, and forget them; return the seconds.
+
+    They are those of steps after the first, which compiles. With reruns there is no other.
 
     Once a process for each type of solver and oracle, `Oracle.sizes`, and parameters that are not
     floats: words choose between kernels, numbers do not. Each time where code is compiled for all
-    shapes of the data. It is done on `Oracle.miniature`. An error here comes again in the run,
+    shapes of the data; else it is done on `Oracle.miniature`. An error here comes again in the run,
     where it is recorded. Samples are prepared only once, so that generators can be read again.
     """
-    oracle = oracle.miniature()
+    if not solver.place.compiles:
+        oracle = oracle.miniature()
     choices = [value for value in values_of(solver).values() if not isinstance(value, float)]
     key = (type(solver), type(oracle), *choices, *oracle.sizes)
     if key in _warm and not solver.place.compiles:
-        return
+        return 0.0
     _warm.add(key)
     oracle.rewind(np.random.default_rng(streams.samples))
+    spent = 0.0
     try:
         state = solver.init(oracle, np.random.default_rng(streams.solver))
-        left, spent = prepare_steps(oracle, solver.batch, WARM_UP_STEPS), 0.0
-        for steps in (
-            1,
-            2,
-            WARM_UP_STEPS,
-        ):  # the first may compile, the second tells what one takes
+        most = 1 if solver.reruns else WARM_UP_STEPS
+        left = prepare_steps(oracle, solver.batch, most)
+        # the first may compile, the second tells what one takes
+        for steps in (1, 2, WARM_UP_STEPS):
             steps = min(steps, left)
-            if steps < 1 or state.status is not Status.RUNNING or spent > WARM_UP_SECONDS:
+            if steps < 1 or state.status is not Status.RUNNING:
                 break
-            spent, _ = timed_call(partial(solver.advance, oracle, state, steps))
-            spent, left = (spent if steps > 1 else 0.0) * WARM_UP_STEPS / 2, left - steps
+            taken, _ = timed_call(partial(solver.advance, oracle, state, steps))
+            spent += taken if steps > 1 else 0.0
+            left -= steps if spent * WARM_UP_STEPS / 2 <= WARM_UP_SECONDS else left
         solver.solution(state)
     except Exception:  # noqa: S110 - the run itself meets and records it
         pass
+    return spent

@@ -87,10 +87,10 @@ def run(
     if not recording.curve and math.isinf(budget.seconds):
         ratio = math.inf
     rule = None if until is None else partial(stop_at, instance, until)
-    oracle = ready_oracle(instance.oracle, solver, streams)
+    oracle, warmed = ready_oracle(instance.oracle, solver, streams)
     before = load(os.getpid())
     stop, recording.error = record(
-        oracle, solver, budget, streams, recording.add, rule, ratio, measure
+        oracle, solver, budget.after(warmed), streams, recording.add, rule, ratio, measure
     )
     after = load(os.getpid())
     return replace(judged(instance, recording, stop, until), load=(before, after))
@@ -158,7 +158,7 @@ def timed(instance: AnyInstance, solver: AnySolver, steps: int, streams: Streams
     RuntimeError
         Where the run fails or ends before its last step.
     """
-    oracle = ready_oracle(instance.oracle, solver, streams)
+    oracle, _ = ready_oracle(instance.oracle, solver, streams)
     with closing(_execution(oracle, solver, Budget(), streams)) as execution:
         execution.advance(steps)
         mark, _ = execution.read()

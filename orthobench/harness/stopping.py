@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from enum import Enum
 from typing import Any, Protocol, TypeAlias, cast
 
@@ -136,8 +136,8 @@ class Budget:
     steps, samples, flops : float
         Counts of `Work`; infinite where not limited.
     seconds : float
-        Seconds that the calls of the solver take: steps, readings, and runs from the start where it
-        cannot be stepped.
+        Seconds that the calls of the solver take: steps, readings, runs from the start where it
+        cannot be stepped, and of a warm-up what follows its first step.
 
     Notes
     -----
@@ -167,6 +167,10 @@ class Budget:
         """The finite limits, by name; empty where nothing is limited."""
         values = {f.name: getattr(self, f.name) for f in fields(self)}
         return {name: value for name, value in values.items() if math.isfinite(value)}
+
+    def after(self, seconds: float) -> Budget:
+        """Return what so many seconds of a warm-up leave: half of those of the budget at least."""
+        return replace(self, seconds=max(self.seconds / 2, self.seconds - seconds))
 
     def binds(self, batch: int) -> bool:
         """Whether it ends every run of a solver that takes `batch` samples a step."""

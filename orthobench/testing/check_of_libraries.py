@@ -99,7 +99,7 @@ def begun(solver: AnySolver, instance: AnyInstance, steps: int, on: str) -> Call
     on : str
     """
     moved, streams = _on(solver, on), Streams.of("conformance", solver.name, 0)
-    oracle = ready_oracle(instance.oracle, moved, streams)
+    oracle, _ = ready_oracle(instance.oracle, moved, streams)
     state = moved.init(oracle, np.random.default_rng(streams.solver))
     count = prepare_steps(oracle, moved.batch, steps)
     running = state.status is Status.RUNNING

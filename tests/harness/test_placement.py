@@ -134,7 +134,7 @@ def test_samples_and_start_are_the_same_in_each_precision(lazy):
     for on, dtype in (("numpy", "float64"), ("lazy/float32", "float32")):
         solver = Summing(on=on)
         streams = harness.Streams.of("instance", solver.name, 0)
-        oracle = harness.ready_oracle(instance.oracle, solver, streams)
+        oracle, _ = harness.ready_oracle(instance.oracle, solver, streams)
         oracle.prepare(5)
         assert oracle.start.dtype == dtype
         assert np.array_equal(oracle.take(5), ROWS[:5].astype(dtype))

@@ -52,7 +52,7 @@ def spend(monkeypatch):
     monkeypatch.setattr(
         "orthobench.harness.execution.CLOCK", ContextVar("CLOCK", default=lambda: now[0])
     )
-    monkeypatch.setattr(execution, "_warm_up", lambda *given: None)
+    monkeypatch.setattr(execution, "_warm_up", lambda *given: 0.0)
 
     def spend(seconds):
         now[0] += seconds * SECOND
@@ -184,7 +184,7 @@ def test_rows_fitted_grow_with_the_samples_however_small_the_window(rows, monkey
     solver, fitted = Fitting(), Fitting.fitted
     instance = ob.stochastic_pca(np.random.default_rng(0).standard_normal((rows, 3)), k=2)
     assert instance.oracle.window == 16
-    oracle = ready_oracle(instance.oracle, solver, STREAMS)
+    oracle, _ = ready_oracle(instance.oracle, solver, STREAMS)
     fitted.clear()
     stop, error = harness.record(oracle, solver, Budget(), STREAMS, lambda mark, solution: None)
     assert (stop.reason, error, fitted[-1]) == (USED_UP, None, rows)

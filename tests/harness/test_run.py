@@ -262,7 +262,7 @@ def test_a_journal_gets_every_point(toys):
     recording = Recording()
     instance = toys.Problem().build(None)
     solver = toys.Solver(fault="converge")
-    oracle = ready_oracle(instance.oracle, solver, STREAMS)
+    oracle, _ = ready_oracle(instance.oracle, solver, STREAMS)
     harness.record(oracle, solver, Budget(steps=50), STREAMS, recording.add)
     outcome = harness.run(instance, solver, Budget(steps=50), STREAMS)
     assert [mark.work for mark in recording.marks] == [mark.work for mark in outcome.trace]
@@ -424,3 +424,32 @@ def test_a_rule_is_evaluated_at_most_every_20_ms_on_the_clock():
     for seconds in (0.0, 0.019, 0.02, 0.039, 0.04, 1.0, 1.001):
         rule(Checkpoint(seconds, 0.0, Work()), None)
     assert seen == [0.0, 0.02, 0.04, 1.0]
+
+
+@pytest.mark.parametrize(("reruns", "most"), [(False, 43), (True, 1)])
+def test_a_warm_up_of_reruns_takes_a_step_and_others_count_steps_after_the_first(
+    toys, monkeypatch, reruns, most
+):
+    monkeypatch.setattr(execution, "_warm", set())
+    now = [0]
+    token = execution.CLOCK.set(lambda: now[0])
+
+    class Slow(toys.Solver):
+        def advance(self, oracle, state, count):
+            now[0] += count * 10**6
+            super().advance(oracle, state, count)
+
+    Slow.reruns = reruns
+    try:
+        _, warmed = ready_oracle(toys.Problem().build(None).oracle, Slow(), STREAMS)
+    finally:
+        execution.CLOCK.reset(token)
+    assert now[0] <= most * 10**6
+    assert warmed == pytest.approx((now[0] - 10**6) / 1e9)
+    assert (warmed > 0) is not reruns
+
+
+def test_a_warm_up_leaves_half_a_budget():
+    assert Budget(seconds=10, steps=3).after(4) == Budget(seconds=6, steps=3)
+    assert Budget(seconds=10).after(9) == Budget(seconds=5)
+    assert Budget(steps=3).after(9) == Budget(steps=3)

@@ -1,14 +1,17 @@
 """When a clock is not to be trusted: what a run may take off its clock, and not more."""
 
 import math
+import time
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from orthobench.contract.solver import Work
-from orthobench.harness.executors.guard import claimed_seconds, suspicion
+from orthobench.harness.cell import Cell
+from orthobench.harness.executors.guard import Guard, claimed_seconds, sealed, suspicion
 from orthobench.harness.placement import WARM_UP
+from orthobench.harness.stopping import Budget, RunStatus
 from orthobench.harness.trace import Checkpoint
 from orthobench.tools.machine import Usage, stolen
 
@@ -67,3 +70,32 @@ def test_what_a_host_took_raises_no_suspicion():
 def test_what_a_host_took_never_falls():
     before = stolen()
     assert 0 <= before <= stolen()
+
+
+def busy(seconds):
+    until = time.process_time() + seconds
+    while time.process_time() < until:
+        pass
+
+
+@pytest.mark.parametrize("reruns", [False, True])
+def test_a_solver_that_reads_slowly_or_runs_again_is_honest(toys, reruns):
+    class Slow(toys.Solver):
+        def advance(self, oracle, state, count):
+            if reruns:
+                busy(0.08 * (state.work.steps + count))
+            super().advance(oracle, state, count)
+
+        def solution(self, state):
+            busy(0.0 if reruns else 0.05)
+            return super().solution(state)
+
+    Slow.reruns = reruns
+    guard = Guard(threads=1)
+    try:
+        outcome = guard.execute(sealed(Cell(toys.Problem(), Slow(), 0, Budget(steps=20))))
+    finally:
+        guard.close()
+    spent = claimed_seconds(outcome.trace, reruns)
+    assert outcome.stop.status is RunStatus.BUDGET
+    assert spent - outcome.trace[-1].seconds > 0.35  # more than may be spent off the clock

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from copy import copy
 from dataclasses import dataclass
 from math import comb
 from typing import Any, ClassVar
@@ -19,6 +20,9 @@ from orthobench.families.symmetric_tucker.sample_moments import core_norm_square
 from orthobench.tools.arrays import Array
 from orthobench.tools.flops import gemm
 from orthobench.tools.machine import refusal_of
+
+FEW = 1024
+"""The most samples of a warm-up."""
 
 
 @dataclass(frozen=True)
@@ -142,6 +146,12 @@ class MomentOracle(MomentStream, SymmetricTensorOracle):
         self._tensor: Array | None = None
         super().__init__(ArraySource(self.X, passes=passes), order, rank)
         self.forming_flops = 2 * len(X) * comb(self.n + order - 1, order)
+
+    def miniature(self) -> Oracle:
+        """Return the oracle of a few of the samples: no kernel is compiled for more."""
+        small = copy(self)
+        small.X = self.X[:FEW, :]
+        return small
 
     def partial_core(self, Q: Array) -> tuple[Array, Work]:
         """Return M ·(I, Q, ..., Q) from the samples, and the work."""

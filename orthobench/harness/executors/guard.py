@@ -313,7 +313,8 @@ class _Run:
         own = self._own[1] - self._own[0]
         spent = replace(end - begin, cpu=now.cpu - begin.cpu, stolen=now.stolen - begin.stolen)
         waited = spent.queued + own + self._serving
-        volume = self._samples.bytes + sum(s.point.nbytes for s in self.recording.solutions)
+        sent = (part for s in self.recording.solutions for part in vars(s).values())
+        volume = self._samples.bytes + sum(p.nbytes for p in sent if isinstance(p, np.ndarray))
         clock = claimed_seconds(self.recording.marks, self.cell.solver.reruns)
         return suspicion(replace(spent, queued=waited), clock, self.cell.threads, volume)
 

@@ -68,13 +68,13 @@ def _run(start: Start, packed_oracle: PackedOracle, channel: Channel) -> Termina
         solver.place.limit(start.threads)
         try:
             with _collected_once():
-                oracle = ready_oracle(oracle, solver, start.streams)
+                oracle, warmed = ready_oracle(oracle, solver, start.streams)
         except Exception as error:
             return stop_of(error, solver.name)
         channel.send(Started())
         stop, _ = record(
-            oracle, solver, start.budget, start.streams, partial(_send, channel), rule,
-            measure=start.measure,
+            oracle, solver, start.budget.after(warmed), start.streams, partial(_send, channel),
+            rule, measure=start.measure,
         )  # fmt: skip
     return stop
 

@@ -426,3 +426,14 @@ def test_the_measured_form_of_one_vector_is_that_of_its_power():
     v = rng(1).standard_normal((4, 2))
     expected = np.einsum("abcd,ak,bk,ck,dk->k", T, v, v, v, v)
     np.testing.assert_allclose(FullTensor(T).contracted(v), expected, rtol=1e-11)
+
+
+def test_a_warm_up_has_few_samples_and_the_run_has_all():
+    X = np.random.default_rng(0).standard_normal((1500, 5))
+    oracle = MomentOracle(X, 3, 2)
+    oracle.start = random_point(5, 2, np.random.default_rng(1))
+    small = oracle.miniature()
+    assert np.array_equal(small.X, X[:1024])
+    assert (small.sizes, small.start is oracle.start) == (oracle.sizes, True)
+    np.testing.assert_allclose(small.T, moment_tensor(X[:1024], 3), atol=1e-15)
+    np.testing.assert_allclose(oracle.T, moment_tensor(X, 3), atol=1e-15)

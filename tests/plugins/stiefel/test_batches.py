@@ -70,7 +70,7 @@ def singles(batch):
 
 @pytest.mark.parametrize("solver", SEPARABLE, ids=repr)
 def test_a_batch_is_as_many_runs_of_a_single_matrix(solver):
-    batch = ready_oracle(built().oracle, solver, STREAMS)
+    batch, _ = ready_oracle(built().oracle, solver, STREAMS)
     state = advanced(solver, batch)
     alone = [advanced(solver, single) for single in singles(batch)]
     assert np.abs(state.X - [each.X for each in alone]).max() < 1e-12
@@ -83,7 +83,7 @@ def test_a_batch_is_as_many_runs_of_a_single_matrix(solver):
 
 @pytest.mark.parametrize("solver", [*SEPARABLE, *SHARING], ids=repr)
 def test_a_batch_of_one_matrix_is_that_matrix(solver):
-    batch = ready_oracle(built(replace(PROBLEM, matrices=1)).oracle, solver, STREAMS)
+    batch, _ = ready_oracle(built(replace(PROBLEM, matrices=1)).oracle, solver, STREAMS)
     (single,) = singles(batch)
     state, alone = advanced(solver, batch, 10), advanced(solver, single, 10)
     assert np.abs(state.X[0] - alone.X).max() < 1e-10
