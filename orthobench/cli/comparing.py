@@ -72,7 +72,8 @@ def suite_named(text: str) -> str | Path:
               "with --fresh-dependencies nowhere]")  # fmt: skip
 @click.option("--markdown", type=FILE, help="Also write Markdown, for a pull request's comment.")
 @click.option("--junit", type=FILE, help="Also write JUnit XML.")
-@click.option("--all", "every", is_flag=True, help="List every cell, not only what changed.")
+@click.option("--all", "every", is_flag=True,
+              help="Compare and list every cell, also where nothing of it differs.")  # fmt: skip
 @QUIET
 @AS_JSON
 def compare(base: str, head: str, tolerances: tuple[dict[str, float], ...], fresh: bool,
@@ -103,7 +104,7 @@ def compare(base: str, head: str, tolerances: tuple[dict[str, float], ...], fres
     for path in files:  # before the minutes that a comparison takes
         refuse_unwritable(path)
     given = {name: part for one in tolerances for name, part in one.items()}
-    options = Options(tolerance=Tolerance(**given), **chosen)
+    options = Options(tolerance=Tolerance(**given), every=every, **chosen)
     folder = environments or (None if fresh else cache_folder())
     with (
         status_line(quiet or as_json) as progress,

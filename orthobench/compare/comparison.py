@@ -103,6 +103,8 @@ class Options:
     clock : {"cpu", "wall"}
     patience : float
         Seconds after which a run is killed, and has failed.
+    every : bool
+        Whether to run and time also the cells that are the same on both sides.
     """
 
     suite: str | Path | None = None
@@ -113,6 +115,7 @@ class Options:
     seeds: int | None = None
     clock: str = "cpu"
     patience: float = 600.0
+    every: bool = False
 
 
 @dataclass(frozen=True)
