@@ -24,6 +24,7 @@ SHOWN = {  # the answers that are listed, with their colour, and how many a term
     Change.BETTER: ("Improvements", "green", 20),
     Change.NONE: ("Not compared", None, 5),
 }
+MARKER = "<!-- orthobench compare -->"  # invisible; what updates a comment finds it by this
 LIMIT = 60_000  # characters of Markdown; GitHub refuses comments of more than 65,536
 ROWS = (1000, 300, 100, 30, 10, 3, 0)  # of a table: the first of these that keeps the limit
 LONGEST = 300  # characters of one text in Markdown, before it is escaped; the rest is cut off
@@ -68,7 +69,7 @@ def lines(comparison: Comparison, every: bool = False, width: int = 80) -> Itera
 
 
 def markdown(comparison: Comparison) -> str:
-    """Return the verdict, counts for each question, the regressions, and the rest folded.
+    """Return a marker, the verdict, counts for each question, the regressions, the rest folded.
 
     Names and messages are shown as they are, whatever they contain: nothing in them is formatted or
     notifies anybody. Tables are cut so that the text stays below GitHub's limit.
@@ -78,7 +79,7 @@ def markdown(comparison: Comparison) -> str:
     comparison : Comparison
     """
     texts = ("\n".join(_markdown(comparison, most)) + "\n" for most in ROWS)
-    short = f"### orthobench · {comparison.verdict()}\n"
+    short = f"{MARKER}\n### orthobench · {comparison.verdict()}\n"
     return next((text for text in texts if len(text) <= LIMIT), short)
 
 
@@ -164,7 +165,7 @@ def _wrapped(text: str, width: int, indent: str = "") -> list[str]:
 def _markdown(comparison: Comparison, most: int) -> Iterator[str]:
     texts = _side(comparison.base), _side(comparison.head), comparison.suite
     base, head, suite = (f"<code>{_escaped(text)}</code>" for text in texts)
-    yield f"### orthobench · {comparison.verdict()}\n\n{base} → {head}, suite {suite}\n"
+    yield f"{MARKER}\n### orthobench · {comparison.verdict()}\n\n{base} → {head}, suite {suite}\n"
     yield "| question | " + " | ".join(change.value for change in Change) + " |"
     yield "|:--|" + "--:|" * len(Change)
     for asked in Question:

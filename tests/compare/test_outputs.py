@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from orthobench.compare.comparison import Comparison, Question, Row, Tolerance, percent
-from orthobench.compare.reports import LIMIT, SHOWN, facts, junit, lines, markdown
+from orthobench.compare.reports import LIMIT, MARKER, SHOWN, facts, junit, lines, markdown
 from orthobench.compare.sides import Side
 from orthobench.stats.run_pairs import Change, Finding
 
@@ -299,7 +299,7 @@ def test_no_text_breaks_the_markdown(solver, said):
     assert Counter(map(len, rows_of(text))) == {7: 5, 6: 3}
     assert text.count("<details>") == text.count("</details>") == 1
     assert set(re.findall(r"<[^>]*>", text)) <= {
-        "<code>", "</code>", "<details>", "</details>", "<summary>", "</summary>"
+        MARKER, "<code>", "</code>", "<details>", "</details>", "<summary>", "</summary>"
     }  # fmt: skip
 
 
@@ -315,7 +315,7 @@ def test_markdown_shows_names_as_they_are():
 
 def test_markdown_says_all_and_folds_what_is_not_a_regression():
     text = markdown(MIXED)
-    assert text.startswith(f"### orthobench · {MIXED.verdict()}\n")
+    assert text.startswith(f"{MARKER}\n### orthobench · {MIXED.verdict()}\n")
     shown, _, folded = text.partition("<details>")
     assert "slowest" in shown
     assert "faster" not in shown
