@@ -6,7 +6,8 @@
 #     SUITE=my-suite sh gate.sh
 #
 # Exit code 0: no regression; 1: a regression; 2: no comparison was possible. Everything is in
-# gate/: comparison.txt, comparison.md (for a comment), comparison.xml (JUnit). GitLab:
+# gate/: comparison.txt, comparison.md (for a comment, which a script finds again by its first line,
+# an invisible marker), comparison.xml (JUnit). GitLab:
 #
 #     script: SUITE=my-suite sh gate.sh
 #     artifacts: { when: always, paths: [gate/comparison.*], reports: { junit: gate/comparison.xml } }
@@ -17,7 +18,8 @@
 #   SUITE       which cells are compared: a suite of the plugin, or a file
 #   TARGET      branch that the change goes into      [GitLab's or Jenkins' variable, else main]
 #   BASE, HEAD  the revisions themselves              [where HEAD left origin/TARGET, HEAD]
-#   ORTHOBENCH  what pip installs as orthobench       [orthobench]
+#   ORTHOBENCH  what pip installs as orthobench: where the package index has none,
+#               "orthobench @ git+https://HOST/OWNER/orthobench@v0.1.0", or a clone  [orthobench]
 #   PYTHON      interpreter                           [python3]
 #   OUT         folder for what this writes           [gate]
 #
@@ -46,7 +48,10 @@ git worktree add --quiet --force --detach "$work/base" "$base" || exit 2
 "${PYTHON:-python3}" -m venv "$work/environment" || exit 2
 python=$work/environment/bin/python
 "$python" -m pip wheel --quiet --no-deps --wheel-dir "$work/wheel" "$work/base/$project" || exit 2
-"$python" -m pip install --quiet "${ORTHOBENCH:-orthobench}" "$work"/wheel/*.whl || exit 2
+"$python" -m pip install --quiet "${ORTHOBENCH:-orthobench}" "$work"/wheel/*.whl || {
+    echo "gate.sh: pip cannot install ${ORTHOBENCH:-orthobench}; ORTHOBENCH says where it is" >&2
+    exit 2
+}
 
 # Then HEAD. What is kept is this job's alone.
 mkdir -p "$out" || exit 2

@@ -72,12 +72,15 @@ def suite_named(text: str) -> str | Path:
               "with --fresh-dependencies nowhere]")  # fmt: skip
 @click.option("--markdown", type=FILE, help="Also write Markdown, for a pull request's comment.")
 @click.option("--junit", type=FILE, help="Also write JUnit XML.")
-@click.option("--all", "every", is_flag=True, help="List every cell, not only what changed.")
+@click.option("--fail-on", type=click.Choice(("worse", "probable")), default="worse",
+              show_default=True, help="Whether probably slower is a regression too.")  # fmt: skip
+@click.option("--all", "every", is_flag=True,
+              help="Compare and list every cell, also where nothing of it differs.")  # fmt: skip
 @QUIET
 @AS_JSON
 def compare(base: str, head: str, tolerances: tuple[dict[str, float], ...], fresh: bool,
             environments: Path | None, markdown: Path | None, junit: Path | None, every: bool,
-            quiet: bool, as_json: bool, **chosen: Any) -> None:  # fmt: skip
+            fail_on: str, quiet: bool, as_json: bool, **chosen: Any) -> None:  # fmt: skip
     """Compare HEAD with BASE: is a result worse, does it take more work, is it slower.
 
     Each of BASE and HEAD is a git revision, a project's folder as it is (with uncommitted changes),
@@ -103,7 +106,8 @@ def compare(base: str, head: str, tolerances: tuple[dict[str, float], ...], fres
     for path in files:  # before the minutes that a comparison takes
         refuse_unwritable(path)
     given = {name: part for one in tolerances for name, part in one.items()}
-    options = Options(tolerance=Tolerance(**given), **chosen)
+    failing = (Change.WORSE, Change.PROBABLE)[: 1 + (fail_on == "probable")]
+    options = Options(tolerance=Tolerance(**given), every=every, failing=failing, **chosen)
     folder = environments or (None if fresh else cache_folder())
     with (
         status_line(quiet or as_json) as progress,
@@ -116,7 +120,7 @@ def compare(base: str, head: str, tolerances: tuple[dict[str, float], ...], fres
     width = min(shutil.get_terminal_size().columns, 100)
     as_text = partial(reports.lines, every=every, width=width)
     print_facts(reports.facts(found) if as_json else found, as_json, as_text)
-    sys.exit(FAILED if found.found(Change.WORSE) else WRONG if found.empty else 0)
+    sys.exit(FAILED if found.regressions else WRONG if found.empty else 0)
 
 
 @click.command()

@@ -38,13 +38,13 @@ class SideCells:
     suite : str
         The suite's name.
     runs : dict
-        The run of every cell that the side has and does not refuse.
+        The run of every cell that the side has, does not refuse, and that is not `unchanged`.
     absent : tuple of (str, str, str)
         Problem, solver and the reason why the side does not have their cells.
     request : mapping
         What workers are asked to plan; empty for a store.
-    code : mapping
-        Digests of the sources that each cell runs, by package; empty for a store.
+    content : mapping
+        A digest of all that the result of each planned cell depends on; empty for a store.
     notes : tuple of str
     """
 
@@ -53,7 +53,7 @@ class SideCells:
     runs: dict[Key, Run]
     absent: tuple[tuple[str, str, str], ...] = ()
     request: Mapping[str, Any] = field(default_factory=dict)
-    code: Mapping[Key, Mapping[str, str]] = field(default_factory=dict)
+    content: Mapping[Key, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
     def why_absent(self, key: Key) -> str:
@@ -62,6 +62,13 @@ class SideCells:
             if key[0].startswith(problem) and key[1].startswith(solver):
                 return reason
         return "it is not in its suite"
+
+
+def unchanged(both: Sequence[SideCells], options: Options) -> set[Key]:
+    """Return the cells that are the same on both sides, which are neither run nor timed."""
+    if options.every or len(both) == 1:
+        return set()
+    return {key for key, _ in both[0].content.items() & both[1].content.items()}
 
 
 def collect(sides: Sequence[Side], options: Options, progress: Progress) -> list[SideCells]:
@@ -92,7 +99,7 @@ def run_cells(
     sides: Sequence[Side], request: Mapping[str, Any], options: Options, progress: Progress,
     only: Iterable[Key] = (),
 ) -> list[SideCells]:  # fmt: skip
-    """Run all cells of live sides in fresh processes, or `only` some, the same on each at a time.
+    """Run the cells of live sides that differ in fresh processes, the same on each at a time.
 
     Parameters
     ----------
@@ -102,15 +109,17 @@ def run_cells(
     options : Options
     progress : callable
     only : iterable of tuple
-        Problem, solver and seed of cells; all without any.
+        Problem, solver and seed of cells; all that differ without any.
     """
     with ExitStack() as stack:
         workers = [stack.enter_context(SideProcess(side, options, request)) for side in sides]
         found = [_planned(*each, request) for each in zip(sides, workers, strict=True)]
-        keys = list(only or dict.fromkeys(key for cells in found for key in cells.code))
+        planned = dict.fromkeys(key for cells in found for key in cells.content)
+        same = unchanged(found, options)
+        keys = list(only or (key for key in planned if key not in same))
         for number, key in enumerate(keys):
             progress(f"{key[1]} on {key[0]}, {number + 1} of {len(keys)} cells")
-            having = [i for i, cells in enumerate(found) if key in cells.code]
+            having = [i for i, cells in enumerate(found) if key in cells.content]
             for i in having:
                 if not workers[i].alive:  # a cell killed it
                     workers[i] = stack.enter_context(SideProcess(sides[i], options, request))
@@ -133,7 +142,7 @@ def _planned(side: Side, worker: SideProcess, request: Mapping[str, Any]) -> Sid
         runs={},
         absent=tuple(map(tuple, plan["absent"])),
         request=request,
-        code={tuple(key): code for key, code in plan["cells"]},
+        content={tuple(key): digest for key, digest in plan["cells"]},
         notes=tuple(
             f"{side.name}: plugin {name!r} is broken: {why}" for name, why in plan["broken"].items()
         ),

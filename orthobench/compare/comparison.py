@@ -103,6 +103,10 @@ class Options:
     clock : {"cpu", "wall"}
     patience : float
         Seconds after which a run is killed, and has failed.
+    every : bool
+        Whether to run and time also the cells that are the same on both sides.
+    failing : tuple of Change
+        What counts as a regression.
     """
 
     suite: str | Path | None = None
@@ -113,6 +117,8 @@ class Options:
     seeds: int | None = None
     clock: str = "cpu"
     patience: float = 600.0
+    every: bool = False
+    failing: tuple[Change, ...] = (Change.WORSE,)
 
 
 @dataclass(frozen=True)
@@ -135,6 +141,8 @@ class Comparison:
         `orthobench.tools.environment.snapshot`.
     notes : tuple of str
         What a reader should know besides: for instance why seconds are not compared.
+    failing : tuple of Change
+        What counts as a regression.
     """
 
     base: Side
@@ -146,6 +154,7 @@ class Comparison:
     seconds: float = 0.0
     machine: Mapping[str, Any] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    failing: tuple[Change, ...] = (Change.WORSE,)
 
     def found(self, change: Change, question: Question | None = None) -> list[Row]:
         """Return the rows with an answer, to one question or to all, worst first.
@@ -159,6 +168,11 @@ class Comparison:
             (row for row in rows if row.finding.change is change),
             key=lambda row: (not math.isnan(row.finding.ratio), sign * row.finding.ratio),
         )
+
+    @property
+    def regressions(self) -> list[Row]:
+        """The rows that a gate fails on, worst first of each kind."""
+        return [row for change in self.failing for row in self.found(change)]
 
     @property
     def empty(self) -> bool:
@@ -176,9 +190,29 @@ class Comparison:
         """
         if self.empty:
             return "nothing was compared"
-        worse = Counter(row.question for row in self.found(Change.WORSE))
+        worse = Counter(row.question for row in self.regressions)
         parts = ", ".join(f"{worse[asked]} of {asked.value}" for asked in Question if worse[asked])
         sentence = f"{plural(worse.total(), 'regression')}: {parts}" if worse else "no regression"
-        open_ = {change: len(self.found(change)) for change in (Change.UNDECIDED, Change.NONE)}
+        unsure = (Change.PROBABLE, Change.UNDECIDED, Change.NONE)
+        open_ = {change: len(self.found(change)) for change in unsure}
         missing = [f"{count:,} {change.value}" for change, count in open_.items() if count]
         return f"{sentence} ({', '.join(missing)})" if missing else sentence
+
+    def next_step(self) -> str:
+        """Return what to do next, in one sentence."""
+        worst = {row.question: row.label for row in reversed(self.found(Change.WORSE))}
+        exact = worst.get(Question.RESULT) or worst.get(Question.WORK)
+        steps = {
+            "name a suite, or solvers, that both sides can run": self.empty,
+            f"look at {exact}: it is so on every machine, and git bisect finds the commit; "
+            "--tolerance accepts what is intended": exact,
+            f"profile {worst.get(Question.TIME)}; --tolerance time=PART accepts what is intended":
+                worst,
+            "give it a larger --budget, which confirms what is probably slower or withdraws it":
+                self.found(Change.PROBABLE),
+            "if the undecided cells matter, give them a larger --budget, or time a larger "
+            "--tolerance": self.found(Change.UNDECIDED),
+            "name a --suite that runs what you changed, if this one should have":
+                all(math.isnan(row.finding.ratio) for row in self.rows),
+        }  # fmt: skip
+        return next((step for step, holds in steps.items() if holds), "nothing: it can be merged")

@@ -13,7 +13,7 @@ from_table
     ``from_table(tables, name, catalogue)`` makes a suite; its ``cells()`` yields cells. A cell has
     ``problem_label``, ``solver_label``, ``tuned``, ``problem`` (with ``primary``), ``solver`` (with
     ``refuses(problem)`` and ``reruns``), ``seed``, ``budget`` (with ``limits``), ``streams``,
-    ``until``, ``threads`` and ``content["code"]``.
+    ``until``, ``threads`` and ``content``, plain values of all that its result depends on.
 built
     ``built(cell)`` returns the instance of a cell.
 run

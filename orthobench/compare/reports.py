@@ -19,10 +19,12 @@ from orthobench.tools.formatting import clean, duration, plural
 
 SHOWN = {  # the answers that are listed, with their colour, and how many a terminal shows
     Change.WORSE: ("Regressions", "red", 20),
+    Change.PROBABLE: ("Probably slower", "red", 20),
     Change.UNDECIDED: ("Undecided", "yellow", 5),
     Change.BETTER: ("Improvements", "green", 20),
     Change.NONE: ("Not compared", None, 5),
 }
+MARKER = "<!-- orthobench compare -->"  # invisible; what updates a comment finds it by this
 LIMIT = 60_000  # characters of Markdown; GitHub refuses comments of more than 65,536
 ROWS = (1000, 300, 100, 30, 10, 3, 0)  # of a table: the first of these that keeps the limit
 LONGEST = 300  # characters of one text in Markdown, before it is escaped; the rest is cut off
@@ -41,7 +43,7 @@ def lines(comparison: Comparison, every: bool = False, width: int = 80) -> Itera
     width : int
         Columns of the terminal.
     """
-    bad = comparison.empty or comparison.found(Change.WORSE)
+    bad = comparison.empty or comparison.regressions
     yield click.style(comparison.verdict(), fg="red" if bad else "green", bold=True)
     base, head = _side(comparison.base), _side(comparison.head)
     yield from _wrapped(f"{base} -> {head}, suite {comparison.suite}", width)
@@ -63,10 +65,11 @@ def lines(comparison: Comparison, every: bool = False, width: int = 80) -> Itera
     for note in comparison.notes:
         yield from _wrapped(f"note: {note}", width)
     yield from _wrapped(_measured(comparison), width)
+    yield from _wrapped(f"next: {comparison.next_step()}", width)
 
 
 def markdown(comparison: Comparison) -> str:
-    """Return the verdict, counts for each question, the regressions, and the rest folded.
+    """Return a marker, the verdict, counts for each question, the regressions, the rest folded.
 
     Names and messages are shown as they are, whatever they contain: nothing in them is formatted or
     notifies anybody. Tables are cut so that the text stays below GitHub's limit.
@@ -76,16 +79,16 @@ def markdown(comparison: Comparison) -> str:
     comparison : Comparison
     """
     texts = ("\n".join(_markdown(comparison, most)) + "\n" for most in ROWS)
-    short = f"### orthobench · {comparison.verdict()}\n"
+    short = f"{MARKER}\n### orthobench · {comparison.verdict()}\n"
     return next((text for text in texts if len(text) <= LIMIT), short)
 
 
 def junit(comparison: Comparison) -> str:
     """Return a test suite for each question, in which each cell is a test case.
 
-    A regression is a failure; a cell that is undecided or was not compared is skipped, with the
-    reason. Cells have no durations, only the comparison as a whole has one. There is no standard;
-    this is what the readers of GitLab and Jenkins have in common.
+    A regression is a failure; a cell without a sure answer is skipped, with the reason. Cells have
+    no durations, only the comparison as a whole has one. There is no standard; this is
+    what the readers of GitLab and Jenkins have in common.
 
     Parameters
     ----------
@@ -95,7 +98,7 @@ def junit(comparison: Comparison) -> str:
     for asked in Question:
         name = f"orthobench compare: {asked.value}"
         suite = ET.SubElement(root, "testsuite", name=name, time="0.000")
-        cases = [_case(row) for row in comparison.rows if row.question is asked]
+        cases = [_case(row, comparison) for row in comparison.rows if row.question is asked]
         suite.extend(cases)
         _count(suite, len(cases))
     _count(root, len(comparison.rows))
@@ -113,16 +116,18 @@ def facts(comparison: Comparison) -> dict[str, Any]:
     Returns
     -------
     dict
-        ``schema`` (raised where a key is dropped or changes its meaning), ``verdict`` (a sentence),
-        ``regressions`` (their number), ``base``, ``head``, ``suite``, ``tolerance``, ``findings``
-        (each with its question, cell and answer), ``rounds``, ``seconds``, ``machine``, ``notes``.
+        ``schema`` (raised where a key is dropped or changes its meaning), ``verdict`` and ``next``
+        (sentences), ``regressions`` (their number), ``base``, ``head``, ``suite``, ``tolerance``,
+        ``findings`` (each with its question, cell and answer), ``rounds``, ``seconds``,
+        ``machine``, ``notes``.
     """
     names = ("name", "kind", "detail")
     base, head = ({name: getattr(side, name) for name in names}
                   for side in (comparison.base, comparison.head))  # fmt: skip
     return {
         "schema": 1, "verdict": comparison.verdict(),
-        "regressions": len(comparison.found(Change.WORSE)), "base": base, "head": head,
+        "next": comparison.next_step(),
+        "regressions": len(comparison.regressions), "base": base, "head": head,
         "suite": comparison.suite, "tolerance": asdict(comparison.tolerance),
         "findings": [_plain_row(row) for row in comparison.rows], "rounds": comparison.rounds,
         "seconds": comparison.seconds, "machine": dict(comparison.machine),
@@ -160,20 +165,22 @@ def _wrapped(text: str, width: int, indent: str = "") -> list[str]:
 def _markdown(comparison: Comparison, most: int) -> Iterator[str]:
     texts = _side(comparison.base), _side(comparison.head), comparison.suite
     base, head, suite = (f"<code>{_escaped(text)}</code>" for text in texts)
-    yield f"### orthobench · {comparison.verdict()}\n\n{base} → {head}, suite {suite}\n"
+    yield f"{MARKER}\n### orthobench · {comparison.verdict()}\n\n{base} → {head}, suite {suite}\n"
     yield "| question | " + " | ".join(change.value for change in Change) + " |"
     yield "|:--|" + "--:|" * len(Change)
     for asked in Question:
         counts = (f"{len(comparison.found(change, asked)):,}" for change in Change)
         yield f"| {asked.value}: {ASKED[asked]} | {' | '.join(counts)} |"
-    if worse := comparison.found(Change.WORSE):
-        yield "\n#### Regressions\n"
-        yield from _table(worse, most)
     for change, (title, *_) in SHOWN.items():
-        if change is not Change.WORSE and (rows := comparison.found(change)):
+        rows = comparison.found(change)
+        if rows and change in (Change.WORSE, Change.PROBABLE):
+            yield f"\n#### {title}\n"
+            yield from _table(rows, most)
+        elif rows:
             yield from _folded(f"{title} ({len(rows):,})", _table(rows, most))
     notes = [_measured(comparison), *comparison.notes[:most]]
     yield from _folded("How it was measured", (f"- {_plain(note)}" for note in notes))
+    yield f"\nNext: {_plain(comparison.next_step())}"
 
 
 def _table(rows: list[Row], most: int) -> Iterator[str]:
@@ -207,16 +214,17 @@ def _escaped(text: str) -> str:
     return re.sub(r"[^\w\s.,;()+%/→…-]|_", lambda found: f"&#{ord(found[0])};", line)
 
 
-def _case(row: Row) -> ET.Element:
+def _case(row: Row, comparison: Comparison) -> ET.Element:
     # both readers identify a case by class name and name, which must be unique over all suites
     name, change = FORBIDDEN.sub("\ufffd", row.label), row.finding.change
     case = ET.Element("testcase", classname=f"orthobench.{row.question.value}", name=name, time="0")
-    text = FORBIDDEN.sub("\ufffd", row.said)
-    if change is Change.WORSE:
+    said = row.said if change is Change.WORSE else f"{change.value}: {row.said}"
+    text = FORBIDDEN.sub("\ufffd", said)
+    if change in comparison.failing:
         failure = ET.SubElement(case, "failure", type=row.question.value, message=text)
         failure.text = f"{name}\n{ASKED[row.question]}\n{text}"
-    elif change in (Change.UNDECIDED, Change.NONE):
-        ET.SubElement(case, "skipped", message=f"{change.value}: {text}")
+    elif change in (Change.PROBABLE, Change.UNDECIDED, Change.NONE):
+        ET.SubElement(case, "skipped", message=text)
     return case
 
 

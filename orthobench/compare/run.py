@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 
 from orthobench.compare import timing
-from orthobench.compare.cells import Progress, SideCells, collect, run_cells
+from orthobench.compare.cells import Progress, SideCells, collect, run_cells, unchanged
 from orthobench.compare.comparison import Comparison, Options, Question, Row, Tolerance
 from orthobench.compare.process import SideProcess
 from orthobench.compare.sides import Side
@@ -18,6 +18,8 @@ from orthobench.tools import environment
 from orthobench.tools.places import TOLERANCES
 
 Answers = dict[Question, Finding]
+
+UNTOUCHED = Finding(Change.SAME, explanation="neither run nor timed: nothing of it differs")
 
 
 def compare(base: Side, head: Side, options: Options, progress: Progress) -> Comparison:
@@ -40,11 +42,15 @@ def compare(base: Side, head: Side, options: Options, progress: Progress) -> Com
     begin = time.monotonic()
     both = collect([base, head], options, progress)
     old, new = both
-    keys = list(run_pairs.pairs(old.runs, new.runs))
+    same = unchanged(both, options)
+    keys = list({**old.content, **new.content, **run_pairs.pairs(old.runs, new.runs)})
     if not keys:
         reasons = dict.fromkeys(reason for cells in both for _, _, reason in cells.absent)
         raise UsageError(f"nothing to compare: {'; '.join(reasons) or 'the suite has no cells'}")
-    found = {key: _exact(old, new, key, options.tolerance) for key in keys}
+    found = {
+        key: dict.fromkeys(Question, UNTOUCHED) if key in same
+        else _exact(old, new, key, options.tolerance) for key in keys
+    }  # fmt: skip
     _withdraw_irreproducible(both, found, options, progress)
     rounds = 0 if base.store or head.store else _time(both, found, options, progress)
     for cells in both:
@@ -52,7 +58,8 @@ def compare(base: Side, head: Side, options: Options, progress: Progress) -> Com
     rows = (Row(asked, *key, answer) for key in keys for asked, answer in found[key].items())
     return Comparison(
         base, head, old.suite, options.tolerance, tuple(rows), rounds,
-        time.monotonic() - begin, environment.snapshot(), tuple(_notes(both, found)),
+        time.monotonic() - begin, environment.snapshot(), tuple(_notes(both, found, len(same))),
+        options.failing,
     )  # fmt: skip
 
 
@@ -118,12 +125,15 @@ def _time(
     return rounds
 
 
-def _notes(both: Sequence[SideCells], found: Mapping[Key, Answers]) -> list[str]:
+def _notes(both: Sequence[SideCells], found: Mapping[Key, Answers], untouched: int) -> list[str]:
     old, new = both
     base, head = old.side, new.side
     parts = " or ".join(f"{part:g} ({dtype})" for dtype, part in TOLERANCES.items())
-    same, changed = old.code and old.code == new.code, any(map(_changed, found.values()))
+    same, changed = old.content and old.content == new.content, any(map(_changed, found.values()))
     notes = {
+        f"{untouched:,} of {len(found):,} cells were neither run nor timed, since nothing of them "
+        "differs; --all does both":
+            untouched,
         "BASE and HEAD are the same: what differs is noise":
             (base.kind, base.detail) == (head.kind, head.detail),
         "seconds are not compared: a store's were taken at another time, under other load":
@@ -132,8 +142,6 @@ def _notes(both: Sequence[SideCells], found: Mapping[Key, Answers]) -> list[str]
         f"{parts} of BASE's count as the same":
             not all(is_reproducible(run, new.runs.get(key, run)) for key, run in old.runs.items()),
         "cells differ though their code is the same: something else differs": same and changed,
-        "no cell runs a solver, a problem or a harness that differs between BASE and HEAD; "
-        "name a suite with what did change": same and not changed,
     }  # fmt: skip
     said = [note for note, holds in notes.items() if holds]
     return list(dict.fromkeys([*said, *old.notes, *new.notes]))

@@ -54,8 +54,8 @@ class TimedCell:
         Turns of each side in a round; 0 until it is known.
     logs : list of float
         One for each round: the logarithm of HEAD's seconds for a unit of work over BASE's.
-    seconds : tuple of float
-        Seconds of a run of each side, in the latest round.
+    seconds : float
+        Seconds of a run of BASE, in the latest round.
     pairs : set of int
         The pairs of processes that have timed it.
     failed : str
@@ -68,7 +68,7 @@ class TimedCell:
     runs: int = 0
     turns: int = 0
     logs: list[float] = field(default_factory=list)
-    seconds: tuple[float, float] = (math.nan, math.nan)
+    seconds: float = math.nan
     pairs: set[int] = field(default_factory=set)
     failed: str = ""
 
@@ -182,7 +182,7 @@ def _observe(cell: TimedCell, pair: Sequence[SideProcess], swapped: bool) -> Non
             reply = pair[side].ask("time", key=cell.key, steps=cell.steps[side], runs=cell.runs)
             turns[side].append(sum(reply["seconds"]) / cell.runs)
     ratios = [math.log(head / base) for base, head in zip(*turns, strict=True)]
-    cell.seconds = (median(turns[0]), median(turns[1]))
+    cell.seconds = median(turns[0])
     cell.logs.append(median(ratios) - math.log(cell.units[1] / cell.units[0]))
 
 
@@ -196,7 +196,8 @@ def findings(cells: Sequence[TimedCell], tolerance: float) -> dict[Key, Finding]
         The part of BASE's seconds by which HEAD's may be larger.
     """
     answers = {}
-    for cell, change in zip(cells, _decide(cells, tolerance), strict=True):
+    for cell, decided in zip(cells, _decide(cells, tolerance), strict=True):
+        change = decided
         if cell.failed:
             answers[cell.key] = Finding(Change.NONE, explanation=cell.failed)
         elif not cell.logs:
@@ -204,8 +205,10 @@ def findings(cells: Sequence[TimedCell], tolerance: float) -> dict[Key, Finding]
             answers[cell.key] = Finding(Change.UNDECIDED, explanation=why)
         else:
             low, high = (math.exp(bound) for bound in sequential.bounds(cell.logs, reach=REACH))
-            old, new = (1e3 * seconds for seconds in cell.seconds)
-            said = f"{old:.3g} -> {new:.3g} ms a run, {len(cell.logs)} rounds"
+            if change is Change.UNDECIDED and low > 1 + tolerance:
+                change = Change.PROBABLE
+            # no seconds of HEAD: medians of ratios and ratios of medians may contradict each other
+            said = f"{1e3 * cell.seconds:.3g} ms a run in BASE, {len(cell.logs)} rounds"
             answers[cell.key] = Finding(change, math.exp(median(cell.logs)), low, high, said)
     return answers
 

@@ -14,6 +14,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import cache
+from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -436,9 +437,19 @@ def _is_inside(package: str, home: str) -> bool:
         return True
     root = _root(home)
     folder = None if root is None else root.parent
-    if folder is None or folder.name in INSTALLED or folder == Path(CORE) or home == CORE:
+    if folder is None or folder == Path(CORE) or home == CORE:
         return False
+    if folder.name in INSTALLED:
+        return package in _installed_with(home)
     return (folder / f"{package}.py").is_file() or (folder / package / "__init__.py").is_file()
+
+
+@cache
+def _installed_with(package: str) -> frozenset[str]:
+    """Return the packages that the distribution of a plugin has beside one of them."""
+    plugins = (one for one in metadata.distributions() if one.entry_points.select(group=CORE))
+    tops = [frozenset(Path(file.parts[0]).stem for file in one.files or ()) for one in plugins]
+    return frozenset().union(*(names for names in tops if package in names))
 
 
 @cache

@@ -82,6 +82,8 @@ class Change(Enum):
 
     WORSE = "worse"
     """A regression beyond the tolerance."""
+    PROBABLE = "probably slower"
+    """Its interval is beyond the tolerance, which the test has not confirmed yet."""
     BETTER = "better"
     """An improvement beyond the tolerance."""
     SAME = "same"
@@ -289,7 +291,7 @@ def _work(
     if np.isinf(new).all():
         compared = f"{name}: HEAD never gets there, BASE after {old[0]:,.0f} steps"
     else:
-        at = int(np.argmax(np.abs(_ratios(old, new) - 1)))
+        at = int(np.argmax(_ratios(old, new)))
         compared = f"{name}: {old[at]:,.0f} -> {new[at]:,.0f} {COUNTS[at]}"
     change = _change(ratio - 1.0, tolerance, REORDERED.rtol)
     return Finding(change, ratio, ratio, ratio, compared)

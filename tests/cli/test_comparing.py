@@ -39,7 +39,9 @@ def compare(monkeypatch, tmp_path):
                 raise error
             finding = Finding(change, 1.5, explanation="1 -> 1.5")
             cells = tuple(Row(asked, "digits", "msg", 0, finding) for asked in Question)
-            return Comparison(base, head, "regression", options.tolerance, cells)
+            return Comparison(
+                base, head, "regression", options.tolerance, cells, failing=options.failing
+            )
 
         monkeypatch.setattr(running, "compare", found)
         return CliRunner().invoke(main, ["compare", "main", "HEAD", *map(str, words)])
@@ -56,6 +58,7 @@ def compare(monkeypatch, tmp_path):
         (Change.SAME, 0, "no regression\n"),
         (Change.BETTER, 0, "no regression\n"),
         (Change.UNDECIDED, 0, "no regression (3 undecided)\n"),
+        (Change.PROBABLE, 0, "no regression (3 probably slower)\n"),
         (Change.WORSE, 1, "3 regressions: 1 of result, 1 of work, 1 of time\n"),
         (Change.NONE, 2, "nothing was compared\n"),
     ],
@@ -64,6 +67,12 @@ def test_the_exit_code_says_what_was_found(compare, change, code, said):
     done = compare(change=change)
     assert done.exit_code == code
     assert done.stdout.startswith(said)
+
+
+def test_a_gate_can_fail_on_what_is_probably_slower(compare):
+    done = compare("--fail-on", "probable", change=Change.PROBABLE)
+    assert compare.asked["options"].failing == (Change.WORSE, Change.PROBABLE)
+    assert done.exit_code == 1
 
 
 @pytest.mark.parametrize(

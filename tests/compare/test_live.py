@@ -77,7 +77,7 @@ Registry.installed = staticmethod(installed)
 
 
 def compared(base, head, suite, **options):
-    settings = Options(suite=suite, budget=options.pop("budget", 0.0), **options)
+    settings = Options(suite=suite, budget=options.pop("budget", 0.0), every=True, **options)
     found = compare(base, head, settings, lambda _: None)
     return found, changes_of(found)
 
@@ -112,10 +112,21 @@ def test_trials_are_compared_on_every_seed(tmp_path):
         name = "oja"
         step = { tune = [1, 2] }
     """)
-    settings = Options(suite=suite, budget=0.0)
+    settings = Options(suite=suite, budget=0.0, every=True)
     cells, _ = collect([HERE, replace(HERE, name="HEAD")], settings, lambda _: None)
     expected = [(f"oja step={step}", seed) for step in (1, 2) for seed in range(2)]
     assert sorted(key[1:] for key in cells.runs) == expected
+
+
+@pytest.mark.wide
+def test_nothing_is_run_where_nothing_differs(suite):
+    told = []
+    found = compare(HERE, replace(HERE, name="HEAD"), Options(suite=suite), told.append)
+    assert told == []
+    assert {row.finding.change for row in found.rows} == {Change.SAME}
+    assert (len(found.rows), found.rounds) == (6, 0)
+    assert found.verdict() == "no regression"
+    assert any(note.startswith("2 of 2 cells were neither run") for note in found.notes)
 
 
 @pytest.mark.wide
@@ -265,7 +276,7 @@ def turned(solution):
 @pytest.mark.slow
 @pytest.mark.parametrize("defect", [DEARER, WASTEFUL], ids=["flops", "steps"])
 def test_five_percent_more_work_is_found_of_every_solver_of_the_default_suite(tmp_path, defect):
-    found = compare(HERE, head(tmp_path, defect), Options(budget=0.0), lambda _: None)
+    found = compare(HERE, head(tmp_path, defect), Options(budget=0.0, every=True), lambda _: None)
     suite = load(ob.catalogue().suite(SUITE_BY_DEFAULT), ob.catalogue())
     names = {planned.solver.name for planned in suite.solvers}
     assert {row.solver.split()[0] for row in found.rows} == names
@@ -282,7 +293,7 @@ def test_five_percent_more_work_is_found_of_every_solver_of_the_default_suite(tm
 
 @pytest.mark.slow
 def test_another_solution_is_found_of_every_solver_of_the_default_suite(tmp_path):
-    found = compare(HERE, head(tmp_path, TURNED), Options(budget=0.0), lambda _: None)
+    found = compare(HERE, head(tmp_path, TURNED), Options(budget=0.0, every=True), lambda _: None)
     answers = results_of(found)
     for answer in answers:
         assert answer.change is (Change.WORSE if answer.ratio > 1 else Change.BETTER), (

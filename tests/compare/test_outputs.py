@@ -15,12 +15,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from orthobench.compare.comparison import Comparison, Question, Row, Tolerance, percent
-from orthobench.compare.reports import LIMIT, SHOWN, facts, junit, lines, markdown
+from orthobench.compare.reports import LIMIT, MARKER, SHOWN, facts, junit, lines, markdown
 from orthobench.compare.sides import Side
 from orthobench.stats.run_pairs import Change, Finding
 
 RESULT, WORK, TIME = Question
-WORSE, BETTER, SAME, UNDECIDED, NONE = Change
+WORSE, PROBABLE, BETTER, SAME, UNDECIDED, NONE = Change
 EXACT = Finding(SAME, 1.0, 1.0, 1.0, "gap 1 -> 1")
 FAILED = Finding(NONE, explanation="a run failed")
 
@@ -116,7 +116,7 @@ def test_the_terminal_shows_what_changed_and_counts_the_rest():
     assert "not compared: fails on digits k=4, seed 0: a run failed" in text
     assert "note: fails took no part" in text
     ending = "30 rounds in 1 min 58 s on Xeon; tolerated: result 0 %, work 0 %, time 3 %"
-    assert " ".join(text.split()).endswith(ending)
+    assert f"{ending} next: look at fails on digits k=4, seed 0: " in " ".join(text.split())
     assert "steady" in text_of(MIXED, every=True)
     for asked in ("result", "work", "time"):
         assert re.search(f"^{asked}  .*\\?\n  1 cell: 1 same$", text_of(CALM), re.MULTILINE)
@@ -127,6 +127,49 @@ def test_lines_fit_the_terminal(width):
     long = cell("s " + "parameter=1 " * 20, timed(WORSE, 1.2), problem="p " * 60)
     for line in text_of(comparison(long, MIXED.rows), width=width).splitlines()[1:]:
         assert len(line) <= max(width, 70)
+
+
+LIKELY = comparison(
+    cell("likely", timed(PROBABLE, 1.3)), cell("unsure", timed(UNDECIDED, 1.01)),
+    cell("faster", timed(BETTER, 0.8)),
+)  # fmt: skip
+
+
+def test_what_is_probably_slower_comes_first_and_fails_a_gate_that_asks_for_it():
+    assert LIKELY.verdict() == "no regression (1 probably slower, 1 undecided)"
+    strict = replace(LIKELY, failing=(WORSE, PROBABLE))
+    assert strict.verdict() == "1 regression: 1 of time (1 probably slower, 1 undecided)"
+    assert [[row.solver for row in one.regressions] for one in (LIKELY, strict)] == [[], ["likely"]]
+    listed = [
+        line.split(":")[1].split()[0]
+        for line in text_of(LIKELY).splitlines()
+        if " on digits" in line
+    ]
+    assert listed == ["likely", "faster", "unsure"]
+    shown, _, folded = markdown(LIKELY).partition("<details>")
+    assert "likely" in shown
+    assert "unsure" in folded
+    for whole, tag in ((LIKELY, "skipped"), (strict, "failure")):
+        said = [one.get("message") for one in check_junit(junit(whole)).iter(tag)]
+        assert sum(text.startswith("probably slower: +30.0 %") for text in said) == 1
+
+
+@pytest.mark.parametrize(
+    ("whole", "step"),
+    [
+        (comparison(), "name a suite, or solvers,"),
+        (MIXED, "look at fails on digits k=4, seed 0:"),
+        (comparison(cell("s", timed(WORSE, 1.2)), cell("t", timed(WORSE, 1.4))), "profile t on"),
+        (LIKELY, "give it a larger --budget"),
+        (comparison(cell("s", timed(UNDECIDED, 1.0))), "if the undecided cells matter"),
+        (comparison(cell("s", *[Finding(SAME)] * 3)), "name a --suite that runs what you changed"),
+        (CALM, "nothing"),
+    ],
+)
+def test_one_sentence_says_what_to_do_next(whole, step):
+    assert f"\nnext: {step}" in text_of(whole, width=200)
+    assert whole.next_step() in html.unescape(markdown(whole))
+    assert facts(whole)["next"].startswith(step)
 
 
 def test_long_lists_are_cut_and_said_to_be():
@@ -142,7 +185,7 @@ def test_facts_are_strict_json_with_null_for_what_is_not_finite():
     found = json.loads(json.dumps(facts(MIXED), allow_nan=False))
     assert found["schema"] == 1
     assert list(found) == [
-        "schema", "verdict", "regressions", "base", "head", "suite", "tolerance",
+        "schema", "verdict", "next", "regressions", "base", "head", "suite", "tolerance",
         "findings", "rounds", "seconds", "machine", "notes",
     ]  # fmt: skip
     assert found["base"]["detail"] == MIXED.base.detail
@@ -253,10 +296,10 @@ def test_no_text_breaks_the_markdown(solver, said):
     text = markdown(
         comparison(cell(solver, replace(timed(WORSE, 1.2), explanation=said), problem=said))
     )
-    assert Counter(map(len, rows_of(text))) == {6: 8}
+    assert Counter(map(len, rows_of(text))) == {7: 5, 6: 3}
     assert text.count("<details>") == text.count("</details>") == 1
     assert set(re.findall(r"<[^>]*>", text)) <= {
-        "<code>", "</code>", "<details>", "</details>", "<summary>", "</summary>"
+        MARKER, "<code>", "</code>", "<details>", "</details>", "<summary>", "</summary>"
     }  # fmt: skip
 
 
@@ -272,7 +315,7 @@ def test_markdown_shows_names_as_they_are():
 
 def test_markdown_says_all_and_folds_what_is_not_a_regression():
     text = markdown(MIXED)
-    assert text.startswith(f"### orthobench · {MIXED.verdict()}\n")
+    assert text.startswith(f"{MARKER}\n### orthobench · {MIXED.verdict()}\n")
     shown, _, folded = text.partition("<details>")
     assert "slowest" in shown
     assert "faster" not in shown

@@ -13,6 +13,7 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from orthobench.cli.comparing import compare
+from orthobench.compare.reports import MARKER
 
 ROOT = Path(__file__).parents[2]
 GATE = ROOT / "docs" / "ci" / "gate.sh"
@@ -121,7 +122,7 @@ def test_a_gate_that_cannot_be_set_up_is_neither_green_nor_a_regression(gate):
 def commands(text):
     """Return the words of every call of ``orthobench compare``."""
     joined = re.sub(r"\\\n\s*", "", text)
-    found = re.findall(r"orthobench\"? (compare .*?)(?:\n|&&|> )", joined)
+    found = re.findall(r"(?<!<!-- )orthobench\"? (compare .*?)(?:\n|&&|> )", joined)
     return [shlex.split(words) for words in found]
 
 
@@ -160,6 +161,41 @@ def test_the_workflow_is_yaml_and_its_second_job_alone_may_write():
     ]
     # what a pull request's author writes is never pasted into a script
     assert not any("${{" in script for script in scripts)
+
+
+GH = """#!/bin/sh
+# stands for GitHub: lists comments by the filter, and writes down what else it is asked
+echo "$@" >> "$LOG"
+case "$*" in
+*--jq*) for word; do filter=$word; done; printf '%s' "$COMMENTS" | jq "$filter" ;;
+esac
+"""
+
+COMMENTS = (
+    '{"id": 1, "user": {"type": "User"}, "body": "MARKER quoted"}',
+    '{"id": 2, "user": {"type": "Bot"}, "body": "coverage, not MARKER"}',
+    '{"id": 3, "user": {"type": "Bot"}, "body": "MARKER\\n### orthobench"}',
+    '{"id": 4, "user": {"type": "Bot"}, "body": "coverage"}',
+)
+
+
+@pytest.mark.skipif(shutil.which("jq") is None, reason="gh filters with jq")
+@pytest.mark.parametrize(("there", "asked"), [
+    (COMMENTS, "api --silent -X PATCH repos/me/toy/issues/comments/3 -F body=@comparison.md"),
+    (COMMENTS[:2], "api --silent repos/me/toy/issues/7/comments -F body=@comparison.md"),
+    ((), "api --silent repos/me/toy/issues/7/comments -F body=@comparison.md"),
+])  # fmt: skip
+def test_the_workflow_updates_its_own_comment_and_no_other(tmp_path, there, asked):
+    yaml = pytest.importorskip("yaml")
+    steps = yaml.safe_load(WORKFLOW.read_text(encoding="utf-8"))["jobs"]["comment"]["steps"]
+    (tmp_path / "gh").write_text(GH)
+    (tmp_path / "gh").chmod(0o755)
+    env = {
+        "PATH": f"{tmp_path}:{os.environ['PATH']}", "LOG": str(tmp_path / "log"), "NUMBER": "7",
+        "GH_REPO": "me/toy", "COMMENTS": f"[{', '.join(there)}]".replace("MARKER", MARKER),
+    }  # fmt: skip
+    subprocess.run(["bash", "-e", "-c", steps[-1]["run"]], env=env, check=True)  # noqa: S607
+    assert (tmp_path / "log").read_text().splitlines()[-1] == asked
 
 
 SUITE = """

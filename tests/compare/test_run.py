@@ -19,25 +19,26 @@ SIDES = Side("v1", "revision", "1"), Side("v2", "revision", "2")
 def cells(last=0.5, code="1", keys=(KEY,), side=SIDES[0], **reply):
     reply = {"status": "budget", "reason": "", "primary": "gap"} | reply
     reply["trace"] = [[0, 0, 0, 1.0], [3, 4, 5, last]]
-    runs, codes = {key: run_of(key, reply) for key in keys}, {key: {"s": code} for key in keys}
-    return SideCells(side, "toys", runs, (("p", "t", "it is unknown"),), code=codes)
+    runs = {key: run_of(key, reply) for key in keys}
+    absent = (("p", "t", "it is unknown"),)
+    return SideCells(side, "toys", runs, absent, content=dict.fromkeys(keys, code))
 
 
 @pytest.fixture
 def compared(monkeypatch):
-    def call(base, head, sides=SIDES):
+    def call(base, head, sides=SIDES, every=True):
         both = [replace(cells, side=side) for cells, side in zip((base, head), sides, strict=True)]
         again = {cells.side.name: cells for cells in both}
         monkeypatch.setattr(comparing, "collect", lambda *_: both)
         monkeypatch.setattr(comparing, "run_cells", lambda sides, *_: [again[sides[0].name]])
         monkeypatch.setattr(comparing.timing, "measure", lambda *_: 0)
-        return comparing.compare(*sides, Options(), lambda _: None)
+        return comparing.compare(*sides, Options(every=every), lambda _: None)
 
     return call
 
 
 @pytest.mark.parametrize(("last", "code", "said"), [
-    (0.5, "1", "no cell runs a solver, a problem or a harness that differs"),
+    (0.5, "1", None),
     (0.9, "1", "cells differ though their code is the same"),
     (0.5, "2", None),
     (0.9, "2", None),
@@ -47,6 +48,20 @@ def test_no_code_is_said_to_be_the_same_where_a_result_differs(compared, last, c
     change = Change.WORSE if last > 0.5 else Change.SAME
     assert [row.finding.change for row in found.rows[:1]] == [change]
     assert [note[:20] for note in found.notes] == ([said[:20]] if said else [])
+
+
+def test_what_is_the_same_on_both_sides_needs_no_run_and_is_told_in_a_line(compared):
+    other = ("p", "t", 0)
+    base, head = cells(keys=(KEY, other)), cells(code="2", keys=(other,))
+    for side in (base, head):
+        side.runs.pop(KEY, None)
+    head.content[KEY] = base.content[KEY]
+    found = compared(base, head, every=False)
+    assert {row.solver: row.finding.change for row in found.rows} == {
+        "s": Change.SAME, "t": Change.UNDECIDED
+    }  # fmt: skip
+    assert [row.solver for row in found.rows] == ["s"] * 3 + ["t"] * 3
+    assert [note[:40] for note in found.notes] == ["1 of 2 cells were neither run nor timed,"]
 
 
 def test_a_side_against_itself_is_said_to_be_noise(compared):

@@ -129,6 +129,17 @@ def test_five_percent_are_found_where_twice_the_rounds_would_not_prove_three():
     assert evidence(timed[0].logs, math.log(1.04)) < 4
 
 
+def test_a_cell_whose_interval_is_beyond_the_tolerance_is_probably_slower_before_it_is_sure():
+    timed = cells("a")
+    machine = Machine({"a": 0.3}, layout=0.001, disturbance=0.001)
+    rounds, changes = timed_on(machine, timed, budget=6.5)
+    answer = findings(timed, 0.02)["a"]
+    assert (rounds, len(timed[0].pairs)) == (4, 2)
+    assert changes == {"a": Change.PROBABLE}
+    assert answer.low > 1.02
+    assert answer.explanation.endswith("ms a run in BASE, 4 rounds")
+
+
 def test_sides_take_turns_a_b_b_a_and_the_other_way_round():
     machine = Machine({})
     timed_on(machine, cells("a"))

@@ -205,3 +205,22 @@ def test_a_class_without_a_file_has_the_code_of_the_core():
     assert list(found) == ["orthobench", "problem", "solver"]
     assert found["orthobench"]
     assert found["problem"] == found["solver"] == ""
+
+
+@pytest.mark.parametrize(("plugin", "reached"), [("orthobench", True), ("other", False)])
+def test_what_was_installed_with_a_plugin_counts_as_its_own(tmp_path, monkeypatch, plugin, reached):
+    files = {
+        "one.py": "from two import loop\nclass Alpha: go = loop\n",
+        "two.py": "def loop(): pass\n",
+        "toy-1.dist-info/METADATA": "Name: toy\nVersion: 1\n",
+        "toy-1.dist-info/RECORD": "one.py,,\ntwo.py,,\n",
+        "toy-1.dist-info/entry_points.txt": f"[{plugin}]\ntoy = one\n",
+    }
+    for name, text in files.items():
+        path = tmp_path / "site-packages" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    monkeypatch.syspath_prepend(tmp_path / "site-packages")
+    clear_caches()
+    assert source_digests.reached("one") == ({"one", "two"} if reached else {"one"})
+    clear_caches()

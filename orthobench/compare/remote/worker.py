@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
 import random
 import sys
@@ -120,7 +122,7 @@ class Worker:
                         absent.append((*key[:2], refusal))
                     else:
                         self._planned[key] = cell
-                        cells.append((key, cell.content["code"]))
+                        cells.append((key, _digest(cell.content)))
             except Exception as error:
                 labels = [str(one.get("label") or one.get("name")) for one in (problem, solver)]
                 absent.append((*labels, str(error)))
@@ -221,6 +223,22 @@ def _continue_in_copy(copies: bool) -> dict[str, Any]:
         return {}
     _, status = os.waitpid(process, 0)
     return {"ended": os.waitstatus_to_exitcode(status)}
+
+
+def _digest(content: Mapping[str, Any]) -> str:
+    """Return a digest of what a cell depends on, and of what that leaves out of its interpreter.
+
+    Versions are but names where the sources are equal, and a side that was built has its own.
+    """
+    known = {name: value for name, value in content.items() if name != "versions"}
+    return hashlib.sha256(json.dumps([known, _packages()], sort_keys=True).encode()).hexdigest()
+
+
+@cache
+def _packages() -> list[tuple[str, ...]]:
+    """Return Python and the packages beside plugins, whose sources are in no digest, by version."""
+    others = (d for d in metadata.distributions() if not d.entry_points.select(group="orthobench"))
+    return [(sys.version,), *sorted({(d.name, d.version) for d in others})]
 
 
 _ballast: list[bytearray] = []  # memory that a copy holds and does not use
