@@ -67,6 +67,8 @@ def check_instance(solver: AnySolver, instance: AnyInstance) -> None:
         raise UsageError(f"solver {solver.name} needs a {needed}, the instance offers {offered}")
     if why := solver.place.missing():
         raise UsageError(f"solver {solver.name} cannot compute on {solver.place}: {why}")
+    if why := solver.missing_packages():
+        raise UsageError(f"solver {solver.name}: {why}")
 
 
 def check_ending(

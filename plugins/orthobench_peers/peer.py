@@ -10,7 +10,6 @@ from typing import ClassVar
 import numpy as np
 
 from orthobench.contract import (
-    AnyProblem,
     Array,
     DataError,
     OracleT_contra,
@@ -75,10 +74,9 @@ class Peer(Solver[OracleT_contra, StateT]):
         """Return the message of a peer that lacks a distribution."""
         return f"unavailable: install orthobench[{cls.extra}]"
 
-    def refuses(self, problem: AnyProblem) -> str | None:
-        """Return why not: another oracle, or a library that is missing."""
-        why = super().refuses(problem)
-        return self.unavailable() if why is not None and why == self.missing_packages() else why
+    def missing_packages(self) -> str | None:
+        """Return which extra to install, where a distribution is missing."""
+        return None if super().missing_packages() is None else self.unavailable()
 
     def init(self, oracle: OracleT_contra, rng: np.random.Generator) -> StateT:
         """Return the first state.

@@ -66,3 +66,9 @@ def test_none_of_it_is_refused(setting):
 
 def test_numbers_of_numpy_are_numbers():
     solve(seed=np.int64(3), threads=np.int32(1))
+
+
+def test_a_solver_without_its_packages_is_refused_before_it_runs(monkeypatch):
+    monkeypatch.setattr(ob.catalogue().solvers["oja"].item, "packages", ("no-such-package",))
+    with pytest.raises(ob.UsageError, match="needs no-such-package: pip install"):
+        ob.solve("oja", ob.stochastic_pca(X, 2))

@@ -136,7 +136,7 @@ JUDGE_BYTES = 256 * 2**20
 """Most bytes of training rows that the judge measures on where it has no data of its own."""
 
 
-MOST_OF_MEAN = 0.5
+MOST_OF_MEAN = 0.8
 """The share of the second moment from which the mean is warned of."""
 
 FEWEST_ROWS = 20
