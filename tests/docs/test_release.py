@@ -37,3 +37,16 @@ def test_the_archive_and_the_citation_name_the_same():
     assert f'title: "{archive["title"]}"' in citation
     assert all(f"name: {creator['name']}\n" in citation for creator in archive["creators"])
     assert f"license: {archive['license']}\n" in citation
+
+
+def test_the_paper_counts_the_claims_that_the_reports_count():
+    paper = " ".join((ROOT / "paper" / "paper.md").read_text(encoding="utf-8").split())
+    assert 1000 <= len(paper.partition("# Summary")[2].split()) <= 1500
+    reports = [p.read_text(encoding="utf-8") for p in (ROOT / "reports").glob("*/README.md")]
+    counts = [r"Of (\d+) claims", r"(\d+) holds?\b", r"(\d+) do(?:es)? not hold"]
+    lines = [re.search(r"^Of \d+ claims.*$", report, re.MULTILINE)[0] for report in reports]
+    claims, hold, fail = (sum(int(re.search(c, x)[1]) for x in lines) for c in counts)
+    assert f"Of {claims} claims of seven papers, {hold} hold here and {fail} do not" in paper
+    cited = set(re.findall(r"@(\w+)", paper.partition("# Summary")[2]))
+    known = re.findall(r"^@\w+\{(\w+)", (ROOT / "paper/paper.bib").read_text("utf-8"), re.MULTILINE)
+    assert cited == set(known)
