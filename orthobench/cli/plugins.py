@@ -33,19 +33,25 @@ def plugin() -> None:
     "-o", "--folder", type=PATH, help="Folder to write.  [default: NAME in the current folder]"
 )
 @click.option("--author", help="Author of the plugin.  [default: the user of git]")
-def new(name: str, folder: Path | None, author: str | None) -> None:
-    """Write a plugin with a solver, a problem, a suite and tests.
+@click.option(
+    "--family",
+    default="stochastic-pca",
+    show_default=True,
+    help="Family of the solver, as `orthobench list` has it; `own` for one that you define.",
+)
+def new(name: str, folder: Path | None, author: str | None, family: str) -> None:
+    """Write a plugin with a solver, a suite and tests.
 
     NAME is the name of its distribution. The tests pass as written; then replace the method of the
     solver by your own.
     """
     from orthobench.registry.plugins import catalogue
-    from orthobench.registry.scaffold import Names, refuse_taken, write
+    from orthobench.registry.scaffold import Names, refuse_taken, templates_of, write
 
     names = Names.of(name)
     refuse_taken(names, catalogue())
     target = folder or Path(name)
-    paths = write(names, target, author)
+    paths = write(names, target, templates_of(family, catalogue()), author)
     say(f"{len(paths)} files written in {target}; the method is in")
     say(target / "src" / names.package / "solver.py")
     say("\nNext:\n")

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from orthobench._version import __version__
-from orthobench.errors import UsageError
+from orthobench.errors import UsageError, unknown
 from orthobench.registry.plugins import GROUP, Provided, Registry
 from orthobench.tools.git import GitError, git
 
@@ -24,10 +24,16 @@ LONGEST = 40
 """The most characters of a name; longer names make lines of the templates too long."""
 
 TAKEN = {
-    "AnyInstance", "AnyProblem", "AnySolver", "Array", "ClassVar", "Instance", "Iterate", "Path",
-    "PowerLaw", "SampleOracle", "Solution", "Solver", "State", "StochasticPCA", "UsageError",
+    "AnyProblem", "AnySolver", "Array", "Callable", "ClassVar", "GaussianMatrix", "Instance",
+    "Iterate", "Mapping", "MatrixOracle", "Oracle", "OrthogonalGroupOracle", "PairsOracle", "Path",
+    "PCAOracle", "PCASolution", "PencilOracle", "PolarOracle", "Problem", "SampleOracle",
+    "Solution", "Solver", "SparsePCAOracle", "SparseSolution", "State", "StiefelOracle",
+    "SymmetricTensorOracle", "TensorOracle",
 }  # fmt: skip
 """Names in the templates that the solver's class cannot have."""
+
+OWN = "own"
+"""What stands for a family of the plugin's own."""
 
 _NAME = re.compile(r"[A-Za-z]([A-Za-z0-9]|[-_.](?=[A-Za-z0-9]))*")
 _PLACEHOLDER = re.compile(r"@([a-z]+)@")
@@ -78,6 +84,37 @@ class Names:
         return cls(name, package, plugin, _class(plugin))
 
 
+def families(registry: Registry) -> dict[str, Traversable]:
+    """Return the folders of templates by family: ``polar-factor``.
+
+    A family brings its own, in the folder ``scaffold/polar-factor`` of the package that has the
+    base class of its problems: files of the plugin's package, `solver.py.in` and a suite.
+    """
+    found = {OWN: files("orthobench.registry") / "templates" / OWN}
+    for provided in registry.problems.values():
+        slug = _slug(provided.item.family)
+        for base in provided.item.__mro__:
+            package = sys.modules[base.__module__].__package__
+            folder = files(package) / "scaffold" / slug if package else None
+            if folder is not None and folder.is_dir():
+                found[slug] = folder
+    return found
+
+
+def templates_of(family: str, registry: Registry) -> Traversable:
+    """Return the folder of templates of a family.
+
+    Raises
+    ------
+    UsageError
+        On a family without one; suggests the nearest.
+    """
+    found = families(registry)
+    if _slug(family) not in found:
+        raise UsageError(f"{unknown('family', family, found)}; --family {OWN} writes one of yours")
+    return found[_slug(family)]
+
+
 def refuse_taken(names: Names, registry: Registry) -> None:
     """Refuse names that another plugin has already, since the new plugin would be broken.
 
@@ -90,12 +127,12 @@ def refuse_taken(names: Names, registry: Registry) -> None:
         if other.name == names.plugin and _normal(other.distribution) != names.package:
             raise UsageError(f"{other} has the name {names.plugin!r} already; choose another name")
     taken: dict[str, Provided[Any]] = {**registry.solvers, **registry.problems, **registry.suites}
-    for name in (names.plugin, f"{names.plugin}-power-law", f"{names.plugin}-comparison"):
+    for name in (names.plugin, f"{names.plugin}-problem", f"{names.plugin}-comparison"):
         if name in taken and _normal((plugin := taken[name].plugin).distribution) != names.package:
             raise UsageError(f"{plugin} brings {name!r} already; choose another name")
 
 
-def write(names: Names, folder: Path, author: str | None = None) -> list[Path]:
+def write(names: Names, folder: Path, family: Traversable, author: str | None = None) -> list[Path]:
     """Write the files of a plugin.
 
     Parameters
@@ -103,6 +140,8 @@ def write(names: Names, folder: Path, author: str | None = None) -> list[Path]:
     names : Names
     folder : Path
         The folder to write to; it must be empty or not exist.
+    family : Traversable
+        As of `templates_of`.
     author : str, optional
         The name of the author; by default that of git's configuration.
 
@@ -118,7 +157,7 @@ def write(names: Names, folder: Path, author: str | None = None) -> list[Path]:
     """
     if folder.is_symlink() or folder.is_file() or (folder.is_dir() and any(folder.iterdir())):
         raise UsageError(f"{folder} exists already; name another folder with --folder")
-    rendered = dict(render(names, author))
+    rendered = render(names, family, author)
     try:
         for path, text in rendered.items():
             (folder / path).parent.mkdir(parents=True, exist_ok=True)
@@ -128,16 +167,17 @@ def write(names: Names, folder: Path, author: str | None = None) -> list[Path]:
     return sorted(folder / path for path in rendered)
 
 
-def render(names: Names, author: str | None = None) -> Iterator[tuple[str, str]]:
-    """Yield the path of each file in the plugin's folder, and its text."""
+def render(names: Names, family: Traversable, author: str | None = None) -> dict[str, str]:
+    """Return the text of each file by its path in the plugin's folder."""
     release = ".".join(__version__.split(".")[:2])
     values = {**asdict(names), "author": _author(names, author), "orthobench": release}
 
     def filled(text: str) -> str:
         return _PLACEHOLDER.sub(lambda match: values[match[1]], text)
 
-    for path, template in _templates(files("orthobench.registry") / "templates" / "plugin", ""):
-        yield filled(path), filled(template.read_text(encoding="utf-8"))
+    common = _templates(files("orthobench.registry") / "templates" / "plugin", "")
+    every = dict([*common, *_templates(family, "src/@package@/")])
+    return {filled(path): filled(each.read_text(encoding="utf-8")) for path, each in every.items()}
 
 
 def _author(names: Names, author: str | None) -> str:
@@ -175,9 +215,13 @@ def _others(package: str) -> list[str]:
     return [owner for owner in owners if _normal(owner) != package or owner not in points]
 
 
+def _slug(family: str) -> str:
+    return re.sub("[ _]", "-", family.lower())
+
+
 def _templates(folder: Traversable, path: str) -> Iterator[tuple[str, Traversable]]:
     for entry in sorted(folder.iterdir(), key=lambda entry: entry.name):
-        below = path + re.sub("^dot-", ".", entry.name)
+        below = path + entry.name
         if entry.is_dir():
             yield from _templates(entry, f"{below}/")
         elif entry.name.endswith(".in"):

@@ -129,8 +129,9 @@ def cases(package: str, registry: Registry, plain: Plain = _NONE) -> Iterator[Ca
         On an unknown name; suggests the nearest.
     """
     plugins = plugins_of(package, registry)
-    own = [p.item for p in registry.problems.values() if p.plugin in plugins]
-    checkable = [item for item in own if not any(p.required for p in parameters_of(item))]
+    own_first = sorted(registry.problems.values(), key=lambda p: p.plugin not in plugins)
+    problems = [provided.item for provided in own_first]
+    checkable = [item for item in problems if not any(p.required for p in parameters_of(item))]
     for items in (registry.solvers, registry.problems):
         for name, first in items.items():
             for provided in first.all:

@@ -202,7 +202,7 @@ SUITE = """
 seeds = 1
 budget = { samples = 20000 }
 [[problem]]
-name = "minibatch-oja-power-law"
+name = "spiked-covariance"
 [[solver]]
 name = "minibatch-oja"
 """

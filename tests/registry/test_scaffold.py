@@ -1,22 +1,55 @@
 """What `orthobench plugin new` writes, and what it refuses."""
 
 import ast
+import os
 import re
 import subprocess
 import sys
 import tomllib
+from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
 
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+import orthobench as ob
 from orthobench.errors import UsageError
 from orthobench.registry.plugins import Plugin, Registry, catalogue
-from orthobench.registry.scaffold import LONGEST, Names, refuse_taken, render, write
+from orthobench.registry.scaffold import (
+    LONGEST,
+    Names,
+    families,
+    refuse_taken,
+    render,
+    templates_of,
+    write,
+)
+from orthobench.registry.suite_file import load
+from orthobench.testing import Outcome
+from orthobench.testing.cases import cases
 
 NAMES = Names.of("orthobench-toy-method")
 LONG = "long-" + "a" * (LONGEST - 5)
+FAMILIES = {
+    "canonical-correlation": 1e-12,
+    "generalized-eigenvectors": 1e-9,
+    "orthogonal-group": 1e-12,
+    "orthogonal-tensor": 1e-12,
+    "own": 1e-12,
+    "pca": 1e-12,
+    "polar-factor": 1e-12,
+    "sparse-pca": 0.75,
+    "stiefel-manifold": 0.3,
+    "stochastic-pca": 0.02,
+    "symmetric-tucker": 0.02,
+}
+"""How near to the optimum the method that is written for a family gets, with its defaults."""
+
+
+def template(family="stochastic-pca"):
+    return templates_of(family, catalogue())
 
 
 def tree(folder):
@@ -78,7 +111,8 @@ def test_what_the_plugin_itself_brings_is_not_taken():
 
 
 def test_no_name_of_the_templates_is_left_for_a_solver(tmp_path):
-    write(NAMES, tmp_path, None)
+    for family, folder in families(catalogue()).items():
+        write(NAMES, tmp_path / family, folder)
     names = set()
     for path in tmp_path.rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text())):
@@ -96,9 +130,9 @@ def test_no_name_of_the_templates_is_left_for_a_solver(tmp_path):
 @pytest.mark.parametrize("name", ["orthobench-toy-method", LONG, "ab"])
 def test_every_file_is_valid_and_nothing_is_left_to_fill_in(name):
     names = Names.of(name)
-    files = dict(render(names, "Ada"))
-    assert f"src/{names.package}/suites/{names.plugin}-comparison.toml" in files
-    assert ".github/workflows/ci.yml" in files
+    files = render(names, template(), "Ada")
+    assert f"src/{names.package}/{names.plugin}-comparison.toml" in files
+    assert len(files) <= 6
     for path, text in files.items():
         assert not re.search("@[a-z]+@", text)
         if path.endswith(".py"):
@@ -113,7 +147,8 @@ def test_every_file_is_valid_and_nothing_is_left_to_fill_in(name):
 @pytest.mark.parametrize("name", [LONG, "ab", "orthobench-zebra"])
 def test_linters_find_nothing(tmp_path, name):
     pytest.importorskip("ruff")
-    write(Names.of(name), tmp_path / "made", "Ada")
+    for family, folder in families(catalogue()).items():
+        write(Names.of(name), tmp_path / "made" / family, folder, "Ada")
     for words in (["check"], ["format", "--check"]):
         done = subprocess.run(
             [sys.executable, "-m", "ruff", *words, "--no-cache", "."],
@@ -126,20 +161,20 @@ def test_linters_find_nothing(tmp_path, name):
 @given(author=st.text(st.characters(exclude_categories=["Cs"]), min_size=1))
 @example(author='"]\x7f\nversion = "666"\x1b[2J\u202e\\')
 def test_any_author_is_written_as_toml(author):
-    project = tomllib.loads(dict(render(NAMES, author))["pyproject.toml"])
+    project = tomllib.loads(render(NAMES, template(), author)["pyproject.toml"])
     assert project["project"]["authors"] == [{"name": author}]
 
 
 def test_an_author_that_is_no_text_is_refused(tmp_path):
     with pytest.raises(UsageError, match="not valid Unicode"):
-        write(NAMES, tmp_path / "made", "\udc80")
+        write(NAMES, tmp_path / "made", template(), "\udc80")
     assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize("user", ["Ada", ""])
 def test_the_author_is_that_of_git(monkeypatch, user):
     monkeypatch.setattr("orthobench.registry.scaffold._git_user", lambda: user)
-    project = tomllib.loads(dict(render(NAMES))["pyproject.toml"])
+    project = tomllib.loads(render(NAMES, template())["pyproject.toml"])
     author = user or "The orthobench-toy-method developers"
     assert project["project"]["authors"] == [{"name": author}]
 
@@ -150,15 +185,15 @@ def test_all_files_are_written(tmp_path, monkeypatch, there):
     folder = Path("new") if there else Path("some/where/new")
     if there:
         folder.mkdir()
-    paths = write(NAMES, folder, "Ada")
-    assert tree(folder) == sorted(dict(render(NAMES, "Ada")))
+    paths = write(NAMES, folder, template(), "Ada")
+    assert tree(folder) == sorted(render(NAMES, template(), "Ada"))
     assert [str(path.relative_to(folder)) for path in paths] == tree(folder)
     assert {path.name for path in folder.parent.iterdir()} == {"new"}
 
 
 def test_the_current_folder_can_be_filled(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    write(NAMES, Path(), "Ada")
+    write(NAMES, Path(), template(), "Ada")
     assert "pyproject.toml" in tree(tmp_path)
 
 
@@ -174,11 +209,60 @@ def test_what_is_there_stays_as_it_is(tmp_path, kind):
         place.symlink_to(tmp_path / "nowhere")
     before = sorted(tmp_path.rglob("*"))
     with pytest.raises(UsageError, match="exists already"):
-        write(NAMES, place, "Ada")
+        write(NAMES, place, template(), "Ada")
     assert sorted(tmp_path.rglob("*")) == before
 
 
 def test_a_folder_that_cannot_be_written_is_said(tmp_path):
     (tmp_path / "file").touch()
     with pytest.raises(UsageError, match=r"cannot write .*new: Not a directory"):
-        write(NAMES, tmp_path / "file" / "new", "Ada")
+        write(NAMES, tmp_path / "file" / "new", template(), "Ada")
+
+
+def test_every_family_of_the_catalogue_has_a_scaffold():
+    known = {provided.item.family for provided in catalogue().problems.values()}
+    assert {family.lower().replace(" ", "-") for family in known} | {"own"} == set(FAMILIES)
+    assert families(catalogue()).keys() == FAMILIES.keys()
+    assert templates_of("Polar factor", catalogue()).name == "polar-factor"
+    with pytest.raises(UsageError, match=r"did you mean 'polar-factor'.*--family own writes one"):
+        templates_of("polar-facto", catalogue())
+
+
+@pytest.mark.wide
+@pytest.mark.parametrize("family", FAMILIES)
+def test_what_is_written_for_a_family_keeps_the_contract_and_solves_it(
+    family, tmp_path, monkeypatch
+):
+    names = Names.of(f"toy-{family}")
+    write(names, tmp_path, template(family), "Ada")
+    monkeypatch.syspath_prepend(tmp_path / "src")
+    here = catalogue()
+    registry = replace(here.extended(), plugins=list(here.plugins), suites=dict(here.suites))
+    registry.add(import_module(names.package), Plugin(names.plugin, names.distribution, "0.1.0"))
+    results = [case.result() for case in cases(names.plugin, registry)]
+    assert [result for result in results if result.outcome is Outcome.FAILED] == []
+    assert sum(result.outcome is Outcome.PASSED for result in results) >= 14
+
+    suite = load(registry.suite(f"{names.plugin}-comparison"), registry)
+    for planned in suite.problems:
+        solver = registry.solvers[names.plugin].item()
+        outcome = ob.solve(solver, planned.problem, budget=planned.budget)
+        assert outcome.trace[-1].metrics[planned.problem.primary] < FAMILIES[family]
+    for planned in suite.solvers:
+        assert all(planned.solver.refuses(p.problem) is None for p in suite.problems)
+
+
+@pytest.mark.slow
+def test_the_types_of_what_is_written_hold(tmp_path):
+    pytest.importorskip("mypy")
+    folders = []
+    for family, folder in families(catalogue()).items():
+        for path in write(Names.of(f"toy-{family}"), tmp_path / family, folder, "Ada"):
+            assert "type: ignore" not in path.read_text()
+        folders.append(tmp_path / family / "src")
+    done = subprocess.run(
+        [sys.executable, "-m", "mypy", "--strict", *folders, tmp_path / "own" / "tests"],
+        cwd=tmp_path, env=os.environ | {"MYPYPATH": os.pathsep.join(map(str, folders))},
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr

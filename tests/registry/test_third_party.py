@@ -11,7 +11,7 @@ from click.testing import CliRunner
 
 from orthobench.cli.main import main
 from orthobench.registry.plugins import catalogue
-from orthobench.registry.scaffold import Names, render
+from orthobench.registry.scaffold import Names, render, templates_of
 
 PLUGIN = Path(__file__).parents[1] / "third_party_plugin"
 NAME = "orthobench-minibatch-oja"
@@ -62,7 +62,8 @@ def call(installed, monkeypatch, tmp_path):
 
 
 def test_it_is_what_the_generator_writes():
-    written = dict(render(Names.of(NAME), "The orthobench developers"))
+    family = templates_of("stochastic-pca", catalogue())
+    written = render(Names.of(NAME), family, "The orthobench developers")
     for path, text in written.items():
         assert (PLUGIN / path).read_text(encoding="utf-8") == text, AGAIN
     sources = {str(path.relative_to(PLUGIN)) for path in PLUGIN.rglob("*.py")}
@@ -77,7 +78,7 @@ def test_it_is_listed_with_its_version(call):
 
 
 def test_it_runs_beside_the_methods_of_others_and_the_store_has_its_version(call):
-    words = ["-p", "minibatch-oja-power-law n=10", "-s", "minibatch-oja", "-s", "batch-pca"]
+    words = ["-p", "spiked-covariance n=10 k=2", "-s", "minibatch-oja", "-s", "batch-pca"]
     how = ["--seeds", "1", "--samples", "200", "--no-figures", "--executor", "inline"]
     ran = call("run", *words, *how, "--store", "store.sqlite", "--json")
     assert {row["solver"] for row in ran["table"]} == {"minibatch-oja", "batch-pca"}

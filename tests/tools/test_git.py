@@ -9,7 +9,8 @@ import pytest
 from orthobench.cli import doctor
 from orthobench.compare.sides import checked_out, resolve
 from orthobench.errors import UsageError
-from orthobench.registry.scaffold import Names, render
+from orthobench.registry.plugins import Registry
+from orthobench.registry.scaffold import OWN, Names, render, templates_of
 from orthobench.tools import environment
 from orthobench.tools.git import GitError, git
 
@@ -138,6 +139,6 @@ def test_a_link_of_a_commit_is_no_way_out_of_its_copy(tmp_path):
 def test_the_author_of_a_plugin_is_read_without_running_anything(hostile):
     root, mark = hostile
     plainly(root, "config", "user.name", "A Stranger")
-    rendered = dict(render(Names.of("orthobench-mine")))
+    rendered = render(Names.of("orthobench-mine"), templates_of(OWN, Registry()))
     assert "A Stranger" in rendered["pyproject.toml"]
     assert not mark.exists()

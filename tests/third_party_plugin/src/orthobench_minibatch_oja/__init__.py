@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from orthobench.contract import AnyProblem, AnySolver, hookimpl
+from orthobench.contract import AnySolver, hookimpl
 
-from orthobench_minibatch_oja.problem import PowerLaw
 from orthobench_minibatch_oja.solver import MinibatchOja
 
 
@@ -17,12 +16,6 @@ def orthobench_solvers() -> list[type[AnySolver]]:
 
 
 @hookimpl
-def orthobench_problems() -> list[type[AnyProblem]]:
-    """Return the problems."""
-    return [PowerLaw]
-
-
-@hookimpl
 def orthobench_suites() -> list[Path]:
     """Return the suites; the name of each is that of its file."""
-    return sorted((Path(__file__).parent / "suites").glob("*.toml"))
+    return sorted(Path(__file__).parent.glob("*.toml"))
