@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -76,6 +77,16 @@ def test_imports(code):
 def test_false_alarms_starts():
     words = [sys.executable, str(HERE / "false_alarms.py"), "--help"]
     assert "--slowdown" in subprocess.run(words, check=True, capture_output=True, text=True).stdout
+
+
+@pytest.mark.skipif(not (HERE.parent / ".git").exists(), reason="changes are planted in a clone")
+def test_planted_changes(tmp_path):
+    out = tmp_path / "planted.jsonl"
+    words = [sys.executable, str(HERE / "planted_changes.py"), "--smoke", "--out", str(out)]
+    subprocess.run(words, check=True, capture_output=True)
+    slower, harmless = map(json.loads, out.read_text().splitlines())
+    assert slower["ratios"]
+    assert (harmless["verdict"], harmless["rounds"]) == ("no regression", 0)
 
 
 def test_the_plugins_of_asv(monkeypatch):

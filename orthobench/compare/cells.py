@@ -114,8 +114,7 @@ def run_cells(
     with ExitStack() as stack:
         workers = [stack.enter_context(SideProcess(side, options, request)) for side in sides]
         found = [_planned(*each, request) for each in zip(sides, workers, strict=True)]
-        planned = dict.fromkeys(key for cells in found for key in cells.content)
-        same = unchanged(found, options)
+        planned, same = {**found[0].content, **found[-1].content}, unchanged(found, options)
         keys = list(only or (key for key in planned if key not in same))
         for number, key in enumerate(keys):
             progress(f"{key[1]} on {key[0]}, {number + 1} of {len(keys)} cells")

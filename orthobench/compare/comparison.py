@@ -194,8 +194,7 @@ class Comparison:
         parts = ", ".join(f"{worse[asked]} of {asked.value}" for asked in Question if worse[asked])
         sentence = f"{plural(worse.total(), 'regression')}: {parts}" if worse else "no regression"
         unsure = (Change.PROBABLE, Change.UNDECIDED, Change.NONE)
-        open_ = {change: len(self.found(change)) for change in unsure}
-        missing = [f"{count:,} {change.value}" for change, count in open_.items() if count]
+        missing = [f"{len(rows):,} {kind.value}" for kind in unsure if (rows := self.found(kind))]
         return f"{sentence} ({', '.join(missing)})" if missing else sentence
 
     def next_step(self) -> str:
@@ -208,10 +207,8 @@ class Comparison:
             "--tolerance accepts what is intended": exact,
             f"profile {worst.get(Question.TIME)}; --tolerance time=PART accepts what is intended":
                 worst,
-            "give it a larger --budget, which confirms what is probably slower or withdraws it":
-                self.found(Change.PROBABLE),
-            "if the undecided cells matter, give them a larger --budget, or time a larger "
-            "--tolerance": self.found(Change.UNDECIDED),
+            "give it a larger --budget, which decides what is probably slower or undecided":
+                self.found(Change.PROBABLE) or self.found(Change.UNDECIDED),
             "name a --suite that runs what you changed, if this one should have":
                 all(math.isnan(row.finding.ratio) for row in self.rows),
         }  # fmt: skip

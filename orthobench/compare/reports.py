@@ -62,10 +62,9 @@ def lines(comparison: Comparison, every: bool = False, width: int = 80) -> Itera
             if change in SHOWN and (more := len(rows) - len(listed)):
                 yield f"  and {more:,} more {change.value}: --all lists them"
     yield ""
-    for note in comparison.notes:
-        yield from _wrapped(f"note: {note}", width)
-    yield from _wrapped(_measured(comparison), width)
-    yield from _wrapped(f"next: {comparison.next_step()}", width)
+    notes = (f"note: {note}" for note in comparison.notes)
+    for text in (*notes, _measured(comparison), f"next: {comparison.next_step()}"):
+        yield from _wrapped(text, width)
 
 
 def markdown(comparison: Comparison) -> str:

@@ -127,21 +127,16 @@ def _time(
 
 def _notes(both: Sequence[SideCells], found: Mapping[Key, Answers], untouched: int) -> list[str]:
     old, new = both
-    base, head = old.side, new.side
     parts = " or ".join(f"{part:g} ({dtype})" for dtype, part in TOLERANCES.items())
-    same, changed = old.content and old.content == new.content, any(map(_changed, found.values()))
     notes = {
         f"{untouched:,} of {len(found):,} cells were neither run nor timed, since nothing of them "
         "differs; --all does both":
             untouched,
-        "BASE and HEAD are the same: what differs is noise":
-            (base.kind, base.detail) == (head.kind, head.detail),
         "seconds are not compared: a store's were taken at another time, under other load":
-            base.store or head.store,
+            old.side.store or new.side.store,
         "equal runs differ on a GPU: there, values that differ by less than "
         f"{parts} of BASE's count as the same":
             not all(is_reproducible(run, new.runs.get(key, run)) for key, run in old.runs.items()),
-        "cells differ though their code is the same: something else differs": same and changed,
     }  # fmt: skip
     said = [note for note, holds in notes.items() if holds]
     return list(dict.fromkeys([*said, *old.notes, *new.notes]))

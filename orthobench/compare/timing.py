@@ -196,8 +196,7 @@ def findings(cells: Sequence[TimedCell], tolerance: float) -> dict[Key, Finding]
         The part of BASE's seconds by which HEAD's may be larger.
     """
     answers = {}
-    for cell, decided in zip(cells, _decide(cells, tolerance), strict=True):
-        change = decided
+    for cell, change in zip(cells, _decide(cells, tolerance), strict=True):
         if cell.failed:
             answers[cell.key] = Finding(Change.NONE, explanation=cell.failed)
         elif not cell.logs:
@@ -205,11 +204,11 @@ def findings(cells: Sequence[TimedCell], tolerance: float) -> dict[Key, Finding]
             answers[cell.key] = Finding(Change.UNDECIDED, explanation=why)
         else:
             low, high = (math.exp(bound) for bound in sequential.bounds(cell.logs, reach=REACH))
-            if change is Change.UNDECIDED and low > 1 + tolerance:
-                change = Change.PROBABLE
+            beyond = change is Change.UNDECIDED and low > 1 + tolerance
+            answer = Change.PROBABLE if beyond else change
             # no seconds of HEAD: medians of ratios and ratios of medians may contradict each other
             said = f"{1e3 * cell.seconds:.3g} ms a run in BASE, {len(cell.logs)} rounds"
-            answers[cell.key] = Finding(change, math.exp(median(cell.logs)), low, high, said)
+            answers[cell.key] = Finding(answer, math.exp(median(cell.logs)), low, high, said)
     return answers
 
 
