@@ -141,7 +141,7 @@ def off_unit(X: Array) -> float:
 
 def distance(X: Array, Y: Array) -> float:
     """Return the root mean square difference, relative to a matrix with orthonormal columns."""
-    return float(np.linalg.norm(X - Y) / np.sqrt(X.shape[1]))
+    return float(np.linalg.norm(X - Y)) / float(np.sqrt(X.shape[1]))
 
 
 def metrics(solver: str, A: Array, **parameters: Any) -> Mapping[str, float]:
