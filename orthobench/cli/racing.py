@@ -56,7 +56,7 @@ def seconds(text: str) -> float:
 )
 @click.option(
     "--cost",
-    type=click.Choice(("seconds", "samples", "flops", "memory")),
+    type=click.Choice(("seconds", "samples", "flops", "memory", "products")),
     default="seconds",
     show_default=True,
     help="What is to be least.",

@@ -45,7 +45,7 @@ from orthobench.tools.environment import cores, limited
 from orthobench.tools.files import hide_home, safe_join
 from orthobench.tools.processes import Replies
 
-COSTS = ("seconds", "samples", "flops", "memory")
+COSTS = ("seconds", "samples", "flops", "memory", "products")
 """What a race can make least."""
 
 RESERVE = 0.5, 0.05

@@ -78,6 +78,8 @@ ALL_COSTS: Mapping[str, Cost] = {
              "needs {} times as many steps", _whole, lambda at: at.work.steps),
         Cost("passes", "passes over the data", "passes", 1.0, "fewer passes",
              "needs {} times as many passes", _whole, _measured("passes")),
+        Cost("products", "products of matrices", "products", 1e-3, "fewer products",
+             "needs {} times as many products", "{:.3g}".format, _measured("products")),
         Cost("memory", "peak memory (bytes)", "memory", 1.0, "less memory",
              "needs {} times as much memory", _bytes, _measured("peak_bytes")),
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -49,6 +49,21 @@ def stays_feasible(evidence: Evidence) -> Measurement:
     """Measure the defect of points of the curve."""
     found = [drift(curve(X, G, t)) for X, G, _ in pairs(evidence) for t in (1e-3, 1.0, 1e3)]
     return always_within(found, high=1e-12, text="largest |Y'Y - I| for t = 0.001, 1, 1000")
+
+
+def neumann(size: float) -> Callable[[Evidence], Measurement]:
+    """Return the check of the Cayley transform with (I - Q)⁻¹ = I + Q + ... + Q⁵."""
+
+    def check(evidence: Evidence) -> Measurement:
+        found = []
+        for seed in evidence.seeds[:10]:
+            B = np.random.default_rng(seed).standard_normal((32, 32))
+            Q = (B - B.T) * (size / np.linalg.norm(B - B.T, 2))
+            series = sum(np.linalg.matrix_power(Q, power) for power in range(6))
+            found.append(drift((np.eye(32) + Q) @ series))
+        return always_within(found, high=1e-5, text=f"largest |R'R - I| of 32 x 32, |Q| = {size:g}")
+
+    return check
 
 
 def same_curve(evidence: Evidence) -> Measurement:
@@ -174,6 +189,18 @@ WEN_YIN_2013 = Paper(
         Claim(
             "low-rank", "A point of the curve takes a system of size 2p, with U = [G, X].",
             "Lemma 4", same_curve,
+        ),
+        Claim(
+            "neumann", "Five terms of a Neumann series do for the system: rotations of |Q| = .1.",
+            "OneTrainer, pull request 1512", neumann(0.1),
+        ),
+        Claim(
+            "neumann-of-long", "Five terms of a Neumann series do for the system: |Q| = .5.",
+            "OneTrainer, pull request 1512", neumann(0.5), known=Verdict.FAILS,
+            reason=(
+                "Holds only where |Q|⁶ is small: the error is .05 here, and the series diverges "
+                "from |Q| = 1 on."
+            ),
         ),
         Claim(
             "slope-of-the-code", "That slope is -|G - XG'X|².",

@@ -262,3 +262,17 @@ def test_muon_of_torch_is_newton_schulz_with_jordans_coefficients_in_bfloat16():
     ours = final("newton-schulz", A, coefficients="jordan", on="torch:cpu/bfloat16")
     assert theirs["gain"] == pytest.approx(ours["gain"], abs=0.02)
     assert theirs["products"] == pytest.approx(ours["products"], rel=0.02)
+
+
+def test_the_answer_may_be_by_products(tmp_path):
+    """On a square Gaussian matrix the Gram form takes more of them than the plain one."""
+    results = ob.run(
+        problems=["gaussian-polar p=32"],
+        solvers=["newton-schulz", "gram-newton-schulz"],
+        seeds=5,
+        budget=ob.Budget(steps=20),
+        store=tmp_path / "results.sqlite",
+    )
+    found = results.answer(cost="products", tolerance=0.5)
+    assert found.cost == "products"
+    assert found.use == "newton-schulz"
