@@ -12,10 +12,18 @@ author = "The orthobench developers"
 copyright = author  # noqa: A001 - Sphinx calls it so
 release = version = orthobench.__version__
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "plain", "methods"]
+extensions = [
+    "myst_parser",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.napoleon",
+    "mathml",
+    "plain",
+    "methods",
+]
 exclude_patterns = ["_build", "_ext", "ci"]
 
 myst_heading_anchors = 3
+myst_fence_as_directive = ["math"]  # as GitHub writes formulas
 default_role = "literal"
 highlight_language = "text"
 smartquotes = False  # X' is a transpose
@@ -28,7 +36,8 @@ napoleon_use_rtype = False
 html_theme = "furo"
 html_title = f"orthobench {release}"
 html_static_path = ["_static"]
-html_css_files = ["wide-tables.css"]
+html_css_files = ["formulas.css", "wide-tables.css"]
+html_math_renderer = "mathml"
 html_show_sphinx = False
 html_copy_source = False
 
