@@ -30,6 +30,7 @@ from orthobench_cca.problems import (
     SparsePairs,
 )
 from orthobench_cca.sklearn_methods import SklearnCCA, SklearnPLSSVD
+from orthobench_cca.stochastic import CCAEY, SGHA, GammaEigengame
 
 __all__ = [
     "CCA",
@@ -50,6 +51,9 @@ def orthobench_solvers() -> list[type[AnySolver]]:
         AlternatingLeastSquares,
         AppGrad,
         BlockKrylov,
+        CCAEY,
+        SGHA,
+        GammaEigengame,
         SklearnCCA,
         SklearnPLSSVD,
         GeneralizedExact,

@@ -127,7 +127,7 @@ class BlockKrylov(Solver[PairsMatrices, KrylovState]):
         kept = width if len(found) > (self.blocks - 1) * width else len(found)
         state.bases = (turned[0][0][:, :kept], turned[1][0][:, :kept])
         state.scores = (turned[0][1][:, :kept], turned[1][1][:, :kept])
-        self._count(oracle, state, width, joint)
+        self._count(oracle, state, width, joint, len(found))
         captured = float(found[: oracle.k].sum())
         if not np.isfinite(captured):
             state.status, state.reason = Status.FAILED, "the weights are not finite"
@@ -154,15 +154,22 @@ class BlockKrylov(Solver[PairsMatrices, KrylovState]):
             direction, before = preconditioned + direction * ratio, after
         return found
 
-    def _count(self, oracle: PairsMatrices, state: KrylovState, width: int, columns: int) -> None:
+    def _count(
+        self, oracle: PairsMatrices, state: KrylovState, width: int, joint: int, kept: int
+    ) -> None:
+        """Count a step whose bases had `joint` columns, of which `kept` were independent."""
         p, q, _ = oracle.sizes
         entries = sum(int(getattr(side.data, "nnz", side.data.size)) for side in oracle.sides)
+        N = oracle.count
         state.products += 4 * self.inner + 4
         state.work.steps += 1
-        state.work.flops += (2 * self.inner + 2) * (2 * entries + 2 * oracle.count) * width
-        state.work.flops += 12 * self.inner * (p + q) * width + 3 * flops.eigh(columns)
-        state.work.flops += 7 * flops.gemm(columns, columns, oracle.count)
-        state.work.flops += 3 * flops.gemm(columns, columns, p + q)
+        state.work.flops += (2 * self.inner + 2) * (2 * entries + 2 * N) * width
+        state.work.flops += 12 * self.inner * (p + q) * width
+        state.work.flops += 2 * flops.eigh(joint) + flops.svd(kept, kept)
+        for rows in (N, N, p + q):
+            state.work.flops += flops.gemm(joint, joint, rows) + flops.gemm(rows, kept, joint)
+            state.work.flops += flops.gemm(rows, kept, kept)
+        state.work.flops += flops.gemm(kept, kept, N)
 
     def solution(self, state: KrylovState) -> Solution:
         """Return A above B."""

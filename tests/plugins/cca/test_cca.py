@@ -16,6 +16,7 @@ from orthobench_cca.krylov import BlockKrylov
 from orthobench_cca.oracle import PairsMatrices
 from orthobench_cca.problems import DigitHalves, NpyCCA, PlantedCorrelations, SparsePairs
 from orthobench_cca.sklearn_methods import SklearnCCA, SklearnPLSSVD
+from orthobench_cca.stochastic import CCAEY, SGHA, GammaEigengame
 from scipy.linalg import eigh
 from scipy.sparse import csc_array, csr_matrix
 
@@ -364,3 +365,71 @@ def test_scikit_learn_finds_them_one_by_one_and_partial_least_squares_does_not()
     scores = ob.cca(oracle.X @ A[:6], oracle.Y @ A[6:], k=3)
     point = SklearnPLSSVD().solution(ended(SklearnPLSSVD(), scores))
     assert scores.measure(point)["suboptimality"] < 1e-8
+
+
+def pencil_of(X, Y, units):
+    S = np.cov(np.hstack([X / units[0], Y / units[1]]).T, bias=True)
+    p, A, B = X.shape[1], S.copy(), S.copy()
+    A[:p, :p] = A[p:, p:] = B[:p, p:] = B[p:, :p] = 0
+    return A, B
+
+
+@pytest.mark.parametrize("solver", [CCAEY, SGHA, GammaEigengame])
+def test_a_step_on_all_pairs_is_that_of_the_pencil(solver):
+    X, Y, _ = planted(6, 5)
+    instance = ob.cca(X, Y, k=2)
+    state = ended(solver(batch=60, step_size=0.1), instance)
+    Z = random_point(11, 2, np.random.default_rng(0))
+    A, B = pencil_of(X, Y, [np.sqrt(np.mean((M - M.mean(axis=0)) ** 2)) for M in (X, Y)])
+    if solver is GammaEigengame:
+        moved = []
+        for i in range(2):
+            z = Z[:, i]
+            a, b = z @ A @ z, z @ B @ z
+            direction = b * A @ z - a * B @ z
+            for j in range(i):
+                y = Z[:, j] / np.sqrt(Z[:, j] @ B @ Z[:, j])
+                direction -= (z @ A @ y) * (b * B @ y - (z @ B @ y) * B @ z)
+            moved.append((z + 0.1 * direction) / np.linalg.norm(z + 0.1 * direction))
+        expected = np.array(moved).T
+    else:
+        expected = Z + 0.1 * (A @ Z - B @ Z @ (Z.T @ (B if solver is CCAEY else A) @ Z))
+    np.testing.assert_allclose(state.Z, expected, atol=1e-10)
+
+
+@pytest.mark.parametrize("solver", [CCAEY, SGHA, GammaEigengame])
+def test_canonical_variables_are_a_fixed_point(solver):
+    X, Y, (A, B) = planted(6, 5)
+    instance, method = ob.cca(X, Y, k=3), solver(batch=60)
+    state = ended(method, instance)
+    units = np.repeat(state.units, [6, 5])[:, None]
+    state.Z = np.vstack([A, B]) * units / np.sqrt(2)
+    if solver is CCAEY:
+        state.Z = state.Z * np.sqrt(RHO)
+    if solver is GammaEigengame:
+        state.Z = state.Z / np.linalg.norm(state.Z, axis=0)
+    before = state.Z
+    instance.oracle.rewind(np.random.default_rng(0))
+    instance.oracle.prepare(60)
+    state.work.steps = 0
+    method.step(instance.oracle, state)
+    np.testing.assert_allclose(state.Z, before, atol=1e-9)
+
+
+@pytest.mark.parametrize("solver", [CCAEY, SGHA, GammaEigengame])
+def test_many_passes_come_near_the_optimum(solver):
+    instance = PlantedCorrelations(p=8, q=6, k=2, passes=60).build(np.random.default_rng(0))
+    method = solver(step_size=0.1)
+    found = instance.measure(method.solution(ended(method, instance)))
+    assert found["suboptimality"] < 0.03
+
+
+def test_small_batches_of_many_columns_diverge_aloud():
+    """cca_zoo 3.2.0 says so of CCA-EY, unless batches are well above the number of columns."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((4000, 50))
+    instance = ob.cca(X, X + 0.5 * rng.standard_normal((4000, 50)), 4, passes=5)
+    states = {b: ended(CCAEY(batch=b, step_size=0.2), instance) for b in (5, 400)}
+    assert states[5].status is Status.FAILED
+    assert "the weights diverge: lower `step`" in states[5].reason
+    assert states[400].status is Status.RUNNING
