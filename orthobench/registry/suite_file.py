@@ -138,7 +138,9 @@ def _parse(table: Mapping[str, Any], name: str, registry: Registry) -> Suite:
     tried = _count(tuning, "seeds", ("tuning",), len(seeds))
     levels = _levels(table["levels"], ("levels",)) if "levels" in table else None
     measure = _text(table, "measure")
-    _require_known([measure] if measure else [], (), "measure", MEASURES)
+    _require(
+        not measure or measure in MEASURES, ("measure",), str(unknown("measure", measure, MEASURES))
+    )
     problems = tuple(_problems(_entries(table, "problem"), budget, levels, registry))
     offered = tuple(dict.fromkeys(p.problem.offers for p in problems))
     suite = Suite(

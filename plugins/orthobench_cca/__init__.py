@@ -13,19 +13,29 @@ from orthobench_cca.alternating import AlternatingLeastSquares
 from orthobench_cca.app_grad import AppGrad
 from orthobench_cca.exact import Exact
 from orthobench_cca.generalized import GenELinK, GeneralizedExact
+from orthobench_cca.krylov import BlockKrylov
 from orthobench_cca.maker import cca
-from orthobench_cca.oracle import PairsOracle
+from orthobench_cca.oracle import PairsMatrices, PairsOracle
 from orthobench_cca.pencil import PencilOracle, generalized_eigenvectors
 from orthobench_cca.pencil_problems import (
     DigitDiscriminants,
     GeneralizedEigenvectors,
     PlantedPencil,
 )
-from orthobench_cca.problems import CCA, DigitHalves, NpyCCA, PlantedCorrelations
+from orthobench_cca.problems import (
+    CCA,
+    DigitHalves,
+    NpyCCA,
+    PlantedCorrelations,
+    SparsePairs,
+)
+from orthobench_cca.sklearn_methods import SklearnCCA, SklearnPLSSVD
+from orthobench_cca.stochastic import CCAEY, SGHA, GammaEigengame
 
 __all__ = [
     "CCA",
     "GeneralizedEigenvectors",
+    "PairsMatrices",
     "PairsOracle",
     "PencilOracle",
     "cca",
@@ -36,13 +46,32 @@ __all__ = [
 @hookimpl
 def orthobench_solvers() -> list[type[AnySolver]]:
     """Return the solvers of the plugin."""
-    return [Exact, AlternatingLeastSquares, AppGrad, GeneralizedExact, GenELinK]
+    return [
+        Exact,
+        AlternatingLeastSquares,
+        AppGrad,
+        BlockKrylov,
+        CCAEY,
+        SGHA,
+        GammaEigengame,
+        SklearnCCA,
+        SklearnPLSSVD,
+        GeneralizedExact,
+        GenELinK,
+    ]
 
 
 @hookimpl
 def orthobench_problems() -> list[type[AnyProblem]]:
     """Return the problems of the plugin."""
-    return [PlantedCorrelations, DigitHalves, NpyCCA, PlantedPencil, DigitDiscriminants]
+    return [
+        PlantedCorrelations,
+        DigitHalves,
+        NpyCCA,
+        SparsePairs,
+        PlantedPencil,
+        DigitDiscriminants,
+    ]
 
 
 @hookimpl

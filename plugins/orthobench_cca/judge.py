@@ -2,59 +2,120 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import Any
+
 import numpy as np
 
 from orthobench.contract import Array, Solution
-from orthobench_cca.covariances import Covariances, normalized, whitening
-from orthobench_cca.oracle import halves
+from orthobench_cca.exact import Canonical
+from orthobench_cca.oracle import Centred, PairsMatrices, halves
 
 DEPENDENT = 1e-10
 """Singular value of a point, relative to the largest, below which columns are dependent."""
 
 
-def canonical(S: Covariances, k: int) -> tuple[Array, Array, Array]:
-    """Return A (p, k), the k largest canonical correlations, and B (q, k)."""
-    left, right = whitening(S.xx), whitening(S.yy)
-    U, correlations, Vt = np.linalg.svd(left @ S.xy @ right, full_matrices=False)
-    return left @ U[:, :k], correlations[:k], right @ Vt[:k].T
+@dataclass(frozen=True)
+class PassesSolution(Solution):
+    """Weights, with the passes over the pairs that they took so far.
+
+    Attributes
+    ----------
+    passes : float, optional
+        One reads all of X and of Y once, in a product with a block.
+    """
+
+    passes: float | None = None
 
 
 class Judge:
-    """Measures weights by the covariances of the data.
+    """Measures weights by the covariances of their scores, which takes 2N(p + q)k flops.
 
     Only the spans of A and of B count: they are normalized, and rotated to canonical variables,
     since stochastic methods cannot know the covariances to the last bit.
 
     Parameters
     ----------
-    S : Covariances
-    k : int
+    oracle : PairsMatrices
+    best : Canonical, optional
+        The truth; None where it is too dear.
+    test : PairsMatrices, optional
+        Other pairs, whose means are those of the training pairs.
     """
 
-    def __init__(self, S: Covariances, k: int) -> None:
-        self.S, self.p = S, len(S.xx)
-        self.A, self.correlations, self.B = canonical(S, k)
+    def __init__(
+        self, oracle: PairsMatrices, best: Canonical | None, test: PairsMatrices | None = None
+    ) -> None:
+        self.sides, self.ridge, self.p = oracle.sides, oracle.ridge, oracle.p
+        self.best, self.test = best, None if test is None else test.sides
+        self.correlations = np.ones(oracle.k) if best is None else best.correlations
 
     def __call__(self, solution: Solution) -> dict[str, float]:
         """Return the metrics; ``suboptimality``, the primary one, first.
 
         ``suboptimality`` is 1 - sum of the canonical correlations between A'x and B'y over that of
-        the k largest; ``correlation`` is the largest of the former. ``x_error`` and ``y_error`` are
-        the distances of the spans from the canonical ones, in the metrics of the covariances.
+        the k largest, or over k, the most that they can be, where the truth is too dear;
+        ``correlation`` is the largest of the former, and ``captured`` their sum. ``x_error`` and
+        ``y_error`` are the distances of the spans from the canonical ones, in the metrics of the
+        covariances. As delivered, ``disorder`` is the most by which the correlation of a pair of
+        columns is above that of the pair before it, and ``whitening_error`` the largest entry of
+        |A'S_xx A - I| and |B'S_yy B - I|. ``test_captured`` is the sum of the correlations of each
+        canonical variable of x with that of y on the test part, ``passes`` how often the pairs
+        were read.
         """
         A, B = halves(solution.point, self.p)
-        A, B = normalized(A, self.S.xx), normalized(B, self.S.yy)
-        found = np.linalg.svd(A.T @ self.S.xy @ B, compute_uv=False)
-        return {
+        U, V = (side.times(M) for side, M in zip(self.sides, (A, B), strict=True))
+        N = len(U)
+        xx, yy = U.T @ U / N + self.ridge * A.T @ A, V.T @ V / N + self.ridge * B.T @ B
+        xy, left, right = U.T @ V / N, _inverse_root(xx), _inverse_root(yy)
+        P, found, Qt = np.linalg.svd(left @ xy @ right)
+        A, B = A @ left @ P, B @ right @ Qt.T
+        one_by_one = np.diag(xy) / np.maximum(np.sqrt(np.diag(xx)) * np.sqrt(np.diag(yy)), TINY)
+        metrics = {
             "suboptimality": 1 - float(found.sum() / self.correlations.sum()),
             "correlation": float(found[0]),
-            "x_error": distance(A, self.A, self.S.xx),
-            "y_error": distance(B, self.B, self.S.yy),
+            "captured": float(found.sum()),
+            "disorder": float(np.diff(np.abs(one_by_one)).max(initial=0.0)),
+            "whitening_error": max(float(np.abs(S - np.eye(len(S))).max()) for S in (xx, yy)),
         }
+        if self.best is not None:
+            metrics["x_error"] = _missed(self.sides[0], A, self.best.A, self.ridge)
+            metrics["y_error"] = _missed(self.sides[1], B, self.best.B, self.ridge)
+        if self.test is not None:
+            metrics["test_captured"] = _correlation_of(self.test[0].times(A), self.test[1].times(B))
+        if (passes := getattr(solution, "passes", None)) is not None:
+            metrics["passes"] = float(passes)
+        return metrics
 
     def violation(self, solution: Solution) -> float:
         """Return 0 where A and B have independent columns, and otherwise 1."""
         return float(any(map(dependent, halves(solution.point, self.p))))
+
+
+TINY = float(np.finfo(np.float64).tiny)
+"""The least product of two variances."""
+
+
+def _inverse_root(S: Array) -> Array:
+    """Return S^-½ of a small covariance."""
+    values, vectors = np.linalg.eigh(S)
+    return np.asarray((vectors / np.sqrt(np.maximum(values, TINY))) @ vectors.T)
+
+
+def _missed(side: Centred, A: Array, best: Array, ridge: float) -> float:
+    """Return |(I - AA'S) best| in the metric S, from the residual; A'SA = I."""
+    U, V = side.times(A), side.times(best)
+    inner = U.T @ V / len(U) + ridge * A.T @ best
+    rest, score = best - A @ inner, V - U @ inner
+    square = float(np.vdot(score, score)) / len(U) + ridge * float(np.vdot(rest, rest))
+    return float(np.sqrt(square))
+
+
+def _correlation_of(U: Array, V: Array) -> float:
+    """Return the sum of the correlations of the columns of U with those of V, one to one."""
+    products: Any = np.einsum("ij,ij->j", U - U.mean(axis=0), V - V.mean(axis=0))
+    sizes = (U.std(axis=0) * V.std(axis=0)) * len(U)
+    return float(np.sum(products / np.maximum(sizes, TINY)))
 
 
 def dependent(M: Array) -> bool:

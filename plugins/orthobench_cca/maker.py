@@ -2,19 +2,32 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.sparse import issparse
 
-from orthobench.contract import Array, DataError, Instance, UsageError, check_rows, matrix
+from orthobench.contract import DataError, Instance, UsageError, check_rows, matrix
 from orthobench.tools.arrays import array_of, is_number, is_whole
-from orthobench_cca.covariances import SINGULAR, covariances
+from orthobench_cca.covariances import SINGULAR
+from orthobench_cca.exact import Canonical, canonical, whitened
 from orthobench_cca.judge import Judge
-from orthobench_cca.oracle import PairsOracle
+from orthobench_cca.oracle import PairsMatrices, PairsOracle
+
+EXACT = 3000
+"""The most columns, or pairs where these are fewer, for which the judge knows the truth."""
 
 
 def cca(
-    X: ArrayLike, Y: ArrayLike, k: int, *, ridge: float = 0.0, passes: int = 1
-) -> Instance[PairsOracle]:
+    X: ArrayLike,
+    Y: ArrayLike,
+    k: int,
+    *,
+    ridge: float = 0.0,
+    passes: int = 1,
+    test: tuple[ArrayLike, ArrayLike] | None = None,
+) -> Instance[PairsMatrices]:
     """Make a canonical correlation analysis of your own pairs.
 
     Sought are A (p, k) and B (q, k) that maximize tr(A'S_xy B) subject to A'S_xx A = B'S_yy B = I,
@@ -25,13 +38,16 @@ def cca(
     ----------
     X : array_like, sparse matrix or DataFrame, shape (N, p)
     Y : array_like, sparse matrix or DataFrame, shape (N, q)
-        Pairs (x, y) in rows. They are copied, made dense, and centred.
+        Pairs (x, y) in rows. They are copied and centred; where both are sparse they stay sparse,
+        and the means are subtracted from products.
     k : int
         Number of canonical variables, 1 <= k <= min(p, q).
     ridge : float
         It is added to the diagonals of both covariances, which must not be singular with it.
     passes : int
         How often streaming solvers go through the pairs.
+    test : (array_like, array_like), optional
+        Other pairs, for ``test_captured``.
 
     Returns
     -------
@@ -57,44 +73,79 @@ def cca(
     >>> outcome.solution.shape
     (11, 2)
     """
-    left, right = _centred(X, "X"), _centred(Y, "Y")
-    if len(left) != len(right):
-        raise DataError(f"X has {len(left)} rows and Y {len(right)}: they must be pairs")
-    for name, rows in (("X", left), ("Y", right)):
-        if not rows.any():
-            raise DataError(f"{name} does not vary: there is nothing to correlate")
+    left, right = _given(X, "X"), _given(Y, "Y")
+    if left.shape[0] != right.shape[0]:
+        raise DataError(f"X has {left.shape[0]} rows and Y {right.shape[0]}: they must be pairs")
     most = min(left.shape[1], right.shape[1])
     if not is_whole(k) or not 1 <= k <= most:
         raise UsageError(f"k must be a whole number between 1 and {most}, not {k}")
     if not is_number(ridge) or not 0 <= ridge < np.inf:
         raise UsageError(f"ridge must be finite and at least 0, not {ridge}")
-    S = covariances(left, right, ridge)
-    _refuse_singular(S.xx, "X")
-    _refuse_singular(S.yy, "Y")
-    judge = Judge(S, int(k))
+    oracle = _oracle(left, right, int(k), ridge, passes)
+    for name, side in zip("XY", oracle.sides, strict=True):
+        if not side.variances().any():
+            raise DataError(f"{name} does not vary: there is nothing to correlate")
+    held_out = None if test is None else _held_out(test, left, right, oracle)
+    best = _truth(oracle)
+    judge = Judge(oracle, best, held_out)
+    known = {"suboptimality": 0.0, "x_error": 0.0, "y_error": 0.0}
     return Instance(
-        PairsOracle(left, right, int(k), ridge, passes),
+        oracle,
         judge,
-        {"suboptimality": 0.0, "x_error": 0.0, "y_error": 0.0},
+        {} if best is None else known,
         violation=judge.violation,
+        conditional=("passes",),
     )
 
 
-def _centred(data: ArrayLike, name: str) -> Array:
+def _oracle(X: Any, Y: Any, k: int, ridge: float, passes: int) -> PairsMatrices:
+    """Return the oracle of sparse matrices as they are, or of dense centred rows."""
+    if issparse(X) and issparse(Y):
+        return PairsMatrices(X, Y, k, ridge)
+    dense = [M.toarray() if issparse(M) else M for M in (X, Y)]
+    left, right = (M - M.mean(axis=0) for M in dense)
+    return PairsOracle(left, right, k, ridge, passes)
+
+
+def _held_out(
+    test: tuple[ArrayLike, ArrayLike], X: Any, Y: Any, oracle: PairsMatrices
+) -> PairsMatrices:
+    """Return the test pairs less the means of the training pairs."""
+    rows = _given(test[0], "X of the test part"), _given(test[1], "Y of the test part")
+    if any(M.shape[1] != T.shape[1] for M, T in zip((X, Y), rows, strict=True)):
+        raise DataError("the test part has other columns than X and Y")
+    if rows[0].shape[0] != rows[1].shape[0]:
+        raise DataError("X and Y of the test part must be pairs")
+    held_out = PairsMatrices(*rows, oracle.k, oracle.ridge)
+    held_out.x_mean, held_out.y_mean = (np.asarray(M.mean(axis=0)).ravel() for M in (X, Y))
+    return held_out
+
+
+def _truth(oracle: PairsMatrices) -> Canonical | None:
+    """Return the canonical variables; None where both sides of one matrix are above `EXACT`."""
+    if any(min(side.data.shape) > EXACT for side in oracle.sides):
+        return None
+    left, right = (whitened(side, oracle.ridge) for side in oracle.sides)
+    for side, found, name in zip(oracle.sides, (left, right), "XY", strict=True):
+        if found.least <= SINGULAR:
+            raise DataError(
+                f"the columns of {name} are linearly dependent: pass ridge > 0, such as "
+                f"{1e-3 * side.variances().mean() or 1.0:.2g}"
+            )
+    return canonical(oracle, left, right)
+
+
+def _given(data: Any, name: str) -> Any:
+    """Return finite rows of float64, sparse ones in CSR."""
     what = f"the rows of {name}"
-    rows = matrix(array_of(data, what), what).astype(np.float64)
+    if issparse(data):
+        rows = data.tocsr().astype(np.float64)
+        if not np.isfinite(rows.data).all():
+            raise DataError(f"{name}: an entry is not finite")
+        return rows
+    rows = matrix(array_of(data, what), what).astype(np.float64, order="C")
     try:
         check_rows(rows, 0, int)
     except DataError as error:
         raise DataError(f"{name}: {error}") from None
-    rows -= rows.mean(axis=0)
     return rows
-
-
-def _refuse_singular(S: Array, name: str) -> None:
-    values = np.linalg.eigvalsh(S)
-    if values[0] <= SINGULAR * values[-1]:
-        raise DataError(
-            f"the columns of {name} are linearly dependent: pass ridge > 0, such as "
-            f"{1e-3 * np.trace(S) / len(S) or 1.0:.2g}"
-        )

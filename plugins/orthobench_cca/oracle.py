@@ -2,16 +2,93 @@
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 import numpy as np
 
 from orthobench.contract import Array, Oracle, SampleOracle
 from orthobench.families.sources import ArraySource
 
 
-class PairsOracle(Oracle):
-    """Pairs (x, y), for which weights A (p, k) and B (q, k) are sought: n = p + q.
+class PairsMatrices(Oracle):
+    """Pairs (x, y) as two matrices that are never copied, nor made dense: n = p + q.
 
-    A point is A above B. It is no `SampleOracle`: solvers of principal components would take
+    Weights A (p, k) and B (q, k) are sought; a point is A above B.
+
+    Parameters
+    ----------
+    X : ndarray or sparse matrix, shape (N, p)
+    Y : ndarray or sparse matrix, shape (N, q)
+        They need not be centred: products subtract the means.
+    k : int
+    ridge : float
+        It is added to the diagonals of both covariances.
+    """
+
+    def __init__(self, X: Any, Y: Any, k: int, ridge: float = 0.0) -> None:
+        self._given, self.ridge = (X, Y), ridge
+        self.p, self.n, self.k = X.shape[1], X.shape[1] + Y.shape[1], k
+        self.x_mean, self.y_mean = (np.asarray(M.mean(axis=0)).ravel() for M in (X, Y))
+
+    @property
+    def X(self) -> Any:
+        """All x, shape (N, p)."""
+        return self._given[0]
+
+    @property
+    def Y(self) -> Any:
+        """All y, shape (N, q)."""
+        return self._given[1]
+
+    @property
+    def count(self) -> int:
+        """The number N of pairs."""
+        return int(self.X.shape[0])
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """p, q and k."""
+        return (self.p, self.n - self.p, self.k)
+
+    @property
+    def sides(self) -> tuple[Centred, Centred]:
+        """X and Y, each less its means."""
+        return Centred(self.X, self.x_mean), Centred(self.Y, self.y_mean)
+
+
+class Centred(NamedTuple):
+    """A matrix (N, p) less the means of its columns, which is never formed."""
+
+    data: Any
+    mean: Array
+
+    def times(self, M: Array) -> Array:
+        """Return the scores of weights (p, b); 2Npb flops, fewer where it is sparse."""
+        return np.asarray(self.data @ M) - self.mean @ M
+
+    def adjoint(self, U: Array) -> Array:
+        """Return the transpose times U (N, b)."""
+        return np.asarray(self.data.T @ U) - np.outer(self.mean, U.sum(axis=0))
+
+    def covariance(self, ridge: float) -> Array:
+        """Return the covariance, dense, with the ridge on its diagonal; 2Np² flops."""
+        product = self.data.T @ self.data
+        dense = product.toarray() if hasattr(product, "toarray") else product
+        S = np.asarray(dense / self.data.shape[0] - np.outer(self.mean, self.mean))
+        S[np.diag_indices_from(S)] += ridge
+        return S
+
+    def variances(self) -> Array:
+        """Return the variances of the columns."""
+        sparse = hasattr(self.data, "multiply")
+        squares = self.data.multiply(self.data) if sparse else self.data * self.data
+        return np.asarray(squares.mean(axis=0)).ravel() - self.mean**2
+
+
+class PairsOracle(PairsMatrices):
+    """Dense pairs (x, y), all at once or one after another.
+
+    It is no `SampleOracle`: solvers of principal components would take
     pairs for samples.
 
     Parameters
@@ -35,6 +112,7 @@ class PairsOracle(Oracle):
         self.pairs = np.hstack([X, Y])
         self.pairs.flags.writeable = False
         self.p, self.n, self.k, self.ridge = X.shape[1], self.pairs.shape[1], k, ridge
+        self.x_mean, self.y_mean = np.zeros(self.p), np.zeros(self.n - self.p)
         self._stream = SampleOracle(ArraySource(self.pairs, passes=passes), k)
         self.window = self._stream.window
 
@@ -47,11 +125,6 @@ class PairsOracle(Oracle):
     def Y(self) -> Array:
         """All y, shape (N, q)."""
         return self.pairs[:, self.p :]
-
-    @property
-    def sizes(self) -> tuple[int, ...]:
-        """p, q and k."""
-        return (self.p, self.n - self.p, self.k)
 
     def rewind(self, rng: np.random.Generator) -> None:
         """Go back to the first pair."""

@@ -8,21 +8,22 @@ from pathlib import Path
 from typing import Any, ClassVar, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from orthobench.contract import DataError, Instance, Problem, UsageError, parameter
 from orthobench.tools import datasets
 from orthobench.tools.files import opened
 from orthobench_cca.maker import cca
-from orthobench_cca.oracle import PairsOracle
+from orthobench_cca.oracle import PairsMatrices, PairsOracle
 
 T = TypeVar("T")
 
 
-class CCA(Problem[PairsOracle]):
+class CCA(Problem[PairsMatrices]):
     """Base of the problems of this family: its oracle, and the metrics that rank and tune."""
 
     family: ClassVar[str] = "canonical correlation"
-    offers: ClassVar[type[PairsOracle]] = PairsOracle
+    offers: ClassVar[type[PairsMatrices]] = PairsOracle
     primary: ClassVar[str] = "suboptimality"
     tuned_by: ClassVar[str] = "suboptimality"
 
@@ -46,6 +47,8 @@ class PlantedCorrelations(CCA):
     gap: float = parameter(0.1, help="how much smaller each of the next is", low=0.0, below=1.0)
     condition: float = parameter(3.0, help="condition number of the mixing", low=1.0, high=1e6)
     passes: int = parameter(5, help="how often a stream goes through the pairs", low=1)
+    ridge: float = parameter(0.0, help="added to the diagonals of both covariances", low=0.0)
+    test: int = parameter(0, help="fresh pairs for the judge; 0: none", low=0)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -59,19 +62,74 @@ class PlantedCorrelations(CCA):
         """The planted correlations."""
         return tuple(self.top - self.gap * i for i in range(self.k))
 
-    def build(self, rng: np.random.Generator) -> Instance[PairsOracle]:
+    def build(self, rng: np.random.Generator) -> Instance[PairsMatrices]:
         """Return the instance; `rng` draws the mixing and the pairs."""
-        x = rng.standard_normal((self.samples, self.p))
-        y = rng.standard_normal((self.samples, self.q))
+        count = self.samples + self.test
+        x = rng.standard_normal((count, self.p))
+        y = rng.standard_normal((count, self.q))
         rho = np.array(self.correlations)
         y[:, : self.k] = rho * x[:, : self.k] + np.sqrt(1 - rho**2) * y[:, : self.k]
-        return cca(self._mixed(x, rng), self._mixed(y, rng), self.k, passes=self.passes)
+        (X, X_test), (Y, Y_test) = (
+            np.split(self._mixed(rows, rng), [self.samples]) for rows in (x, y)
+        )
+        return cca(
+            X, Y, self.k, ridge=self.ridge, passes=self.passes,
+            test=(X_test, Y_test) if self.test else None,
+        )  # fmt: skip
 
     def _mixed(self, rows: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         size = rows.shape[1]
         axes = np.linalg.qr(rng.standard_normal((size, size)))[0]
         other = np.linalg.qr(rng.standard_normal((size, size)))[0]
         return np.asarray((rows @ axes * np.geomspace(1, 1 / self.condition, size)) @ other)
+
+
+@dataclass(frozen=True)
+class SparsePairs(CCA):
+    """Sparse counts of two kinds of the same cells, which k groups of cells tie together.
+
+    Each cell counts in as many columns, oftener in those of its group; entries are log(1 + count).
+    They stay sparse; beyond 3,000 columns on either side the judge
+    measures against correlations of one, the most that they can be.
+    """
+
+    name = "sparse-pairs"
+    offers: ClassVar[type[PairsMatrices]] = PairsMatrices
+
+    k: int = parameter(5, help="canonical variables sought, and groups less one", low=1)
+    samples: int = parameter(2000, help="number of cells", low=2)
+    p: int = parameter(300, help="columns of x", low=2)
+    q: int = parameter(200, help="columns of y", low=2)
+    density: float = parameter(0.02, help="share of entries that are not zero", above=0, below=0.5)
+    strength: float = parameter(4.0, help="how much likelier a group's own columns are", low=1.0)
+    ridge: float = parameter(1e-3, help="added to the diagonals of both covariances", low=0.0)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.k >= min(self.p, self.q):
+            raise UsageError(f"k must be below {min(self.p, self.q)}, not {self.k}")
+
+    def build(self, rng: np.random.Generator) -> Instance[PairsMatrices]:
+        """Return the instance; `rng` draws groups and counts."""
+        groups = rng.integers(self.k + 1, size=self.samples)
+        X, Y = (self._counts(groups, size, rng) for size in (self.p, self.q))
+        return cca(X, Y, self.k, ridge=self.ridge)
+
+    def _counts(self, groups: NDArray[np.intp], size: int, rng: np.random.Generator) -> Any:
+        """Return cells by columns: each cell has `density` columns, oftener those of its group."""
+        from scipy.sparse import csr_matrix
+
+        most = max(1, round(self.density * size))
+        own = (self.strength - 1) / (self.strength + self.k)
+        columns = rng.integers(size, size=(self.samples, most))
+        inside = rng.random(columns.shape) < own
+        block = size // (self.k + 1)
+        columns[inside] = (groups[:, None] * block + columns % block)[inside]
+        rows = np.repeat(np.arange(self.samples), most)
+        counts = csr_matrix(
+            (np.ones(rows.size), (rows, columns.ravel())), shape=(self.samples, size)
+        )
+        return counts.log1p()
 
 
 @dataclass(frozen=True)
@@ -89,7 +147,7 @@ class NpyCCA(CCA):
     ridge: float = parameter(0.0, help="added to the diagonals of both covariances", low=0.0)
     passes: int = parameter(5, help="how often a stream goes through the pairs", low=1)
 
-    def build(self, rng: np.random.Generator) -> Instance[PairsOracle]:
+    def build(self, rng: np.random.Generator) -> Instance[PairsMatrices]:
         """Return the instance; `rng` shuffles the pairs.
 
         Raises
@@ -158,7 +216,7 @@ class DigitHalves(CCA):
     )
     passes: int = parameter(5, help="how often a stream goes through the pairs", low=1)
 
-    def build(self, rng: np.random.Generator) -> Instance[PairsOracle]:
+    def build(self, rng: np.random.Generator) -> Instance[PairsMatrices]:
         """Return the instance; `rng` shuffles the digits."""
         from sklearn.datasets import load_digits
 

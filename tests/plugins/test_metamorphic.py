@@ -99,6 +99,7 @@ EXCEPTIONS = {
     ("randomized-joint-diagonalization", "orthogonal-tensor"): "draws directions",
     ("subspace-power", "orthogonal-tensor"): "draws its own starts",
     ("khatri-rao-sketch", "tucker-of-samples"): "draws a sketch",
+    ("sklearn-cca", "cca"): "begins at the first column of y, and ends early",
     ("cp-adam", "tucker-of-samples"): "Adam scales each coordinate",
 }
 """Solver and family, and why it may depend on coordinates."""

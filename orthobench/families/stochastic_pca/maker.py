@@ -236,7 +236,7 @@ def _population(covariance: Array | SecondMoment | None, unit: float) -> SecondM
 
 MODERATE = 1e50
 """Samples whose largest entry in the first block is beyond, or below its inverse, are divided by
-it; beyond the cube, variances overflow."""
+it; beyond the cube, variances overflow or vanish."""
 
 
 def _unit(source: SampleSource) -> float:
@@ -247,7 +247,7 @@ def _unit(source: SampleSource) -> float:
     if not isinstance(source, ArraySource) or not isinstance(source.rows, np.ndarray):
         return 1.0
     largest = float(np.abs(next(source.one_pass())).max())
-    squarable = 0 < largest < MODERATE**3
+    squarable = MODERATE**-3 <= largest < MODERATE**3
     if not squarable or 1 / MODERATE < largest < MODERATE:
         return 1.0
     return math.ldexp(1.0, math.frexp(largest)[1])

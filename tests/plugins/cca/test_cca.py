@@ -11,8 +11,12 @@ from hypothesis import strategies as st
 from orthobench_cca.alternating import AlternatingLeastSquares
 from orthobench_cca.app_grad import AppGrad
 from orthobench_cca.covariances import normalized, whitening
-from orthobench_cca.exact import Exact
-from orthobench_cca.problems import DigitHalves, NpyCCA, PlantedCorrelations
+from orthobench_cca.exact import Exact, whitened
+from orthobench_cca.krylov import BlockKrylov
+from orthobench_cca.oracle import PairsMatrices
+from orthobench_cca.problems import DigitHalves, NpyCCA, PlantedCorrelations, SparsePairs
+from orthobench_cca.sklearn_methods import SklearnCCA, SklearnPLSSVD
+from orthobench_cca.stochastic import CCAEY, SGHA, GammaEigengame
 from scipy.linalg import eigh
 from scipy.sparse import csc_array, csr_matrix
 
@@ -234,9 +238,9 @@ def test_pairs_with_too_small_batches_are_refused():
 def test_the_maker_is_an_attribute_of_orthobench_by_its_entry_point():
     assert ob.cca is orthobench_cca.cca
     assert "cca" in dir(ob)
-    assert "pca" not in dir(ob)
-    with pytest.raises(AttributeError, match="no attribute 'pca'"):
-        _ = ob.pca
+    assert "zca" not in dir(ob)
+    with pytest.raises(AttributeError, match="no attribute 'zca'"):
+        _ = ob.zca
 
 
 @pytest.mark.parametrize("form", [csr_matrix, csc_array, pd.DataFrame, np.ndarray.tolist])
@@ -285,3 +289,147 @@ def test_files_that_hold_no_pairs_are_named(tmp_path, names, said):
     problem = NpyCCA(*(name and str(tmp_path / name) for name in names))
     with pytest.raises(DataError, match=said):
         problem.build(np.random.default_rng(0))
+
+
+def test_whitening_by_qr_and_by_gram_agree_and_qr_keeps_digits():
+    rng = np.random.default_rng(0)
+    for N, p, ridge in ((60, 6, 0.0), (60, 6, 0.3), (20, 30, 0.3)):
+        X = rng.standard_normal((N, p)) + 5
+        side = PairsMatrices(X, X, 2, ridge).sides[0]
+        S = np.cov(X.T, bias=True) + ridge * np.eye(p)
+        for by in ("gram", "qr", "shape"):
+            W = whitened(side, ridge, by).W
+            np.testing.assert_allclose(W.T @ S @ W, np.eye(W.shape[1]), atol=1e-10)
+        exact = [Exact(by=by) for by in ("gram", "qr")]
+        instance = ob.cca(X, X[:, :5] ** 2, 2, ridge=ridge)
+        found = [instance.measure(s.solution(ended(s, instance)))["captured"] for s in exact]
+        assert found[0] == pytest.approx(found[1], abs=1e-10)
+    problem = PlantedCorrelations(condition=1e5)
+    oracle = problem.build(np.random.default_rng(0)).oracle
+    least = [whitened(oracle.sides[0], 0.0, by).least for by in ("gram", "qr")]
+    errors = np.abs(np.array(least) - np.linalg.cond(oracle.X) ** -2)
+    assert errors[1] < 1e-2 * errors[0]
+
+
+@pytest.mark.parametrize("form", [np.asarray, csr_matrix])
+@pytest.mark.parametrize(("N", "ridge"), [(300, 0.0), (300, 0.1), (25, 0.1)])
+def test_krylov_finds_the_canonical_variables_of_means_and_sparse_data_unformed(form, N, ridge):
+    rng = np.random.default_rng(0)
+    X, Y = rng.poisson(1.0, (N, 30)) * 1.0, rng.poisson(1.0, (N, 20)) * 1.0
+    Y[:, :3] += X[:, :3]
+    instance = ob.cca(form(X), form(Y), 3, ridge=ridge)
+    state = ended(BlockKrylov(inner=30, tolerance=1e-12), instance)
+    metrics = instance.measure(BlockKrylov().solution(state))
+    assert metrics["suboptimality"] < 1e-8
+    assert metrics["x_error"] < 1e-3
+    assert metrics["whitening_error"] < 1e-9
+    assert metrics["disorder"] == pytest.approx(0, abs=1e-9)
+    assert metrics["passes"] == state.work.steps * 62 + 0.5
+    np.testing.assert_allclose(state.captured, metrics["captured"], rtol=1e-9)
+
+
+def test_sparse_pairs_stay_sparse_and_have_the_truth_of_dense_ones():
+    problem = SparsePairs(samples=300, p=40, q=30, k=2)
+    oracle = problem.build(np.random.default_rng(0)).oracle
+    assert oracle.X.nnz < 0.1 * 300 * 40
+    dense = ob.cca(oracle.X.toarray(), oracle.Y.toarray(), 2, ridge=oracle.ridge)
+    sparse = problem.build(np.random.default_rng(0)).measure
+    np.testing.assert_allclose(sparse.correlations, dense.measure.correlations, atol=1e-10)
+    with pytest.raises(UsageError, match="by=qr makes sparse data dense"):
+        ob.solve("cca-exact", problem.build(np.random.default_rng(0)), by="qr")
+
+
+def test_the_judge_measures_order_whitening_and_a_test_part():
+    X, Y, (A, B) = planted(N=600)
+    measure = ob.cca(X, Y, k=3, test=(X[:300], Y[:300])).measure
+    straight = measure(Solution(np.vstack([A, B])))
+    assert straight["captured"] == pytest.approx(1.8)
+    assert straight["disorder"] == pytest.approx(0, abs=1e-10)
+    assert straight["whitening_error"] < 1e-9
+    turned = measure(Solution(2 * np.vstack([A, B])[:, [1, 0, 2]]))
+    assert turned["disorder"] == pytest.approx(0.3)
+    assert turned["whitening_error"] == pytest.approx(3)
+    own = [np.corrcoef(X[:300] @ a, Y[:300] @ b)[0, 1] for a, b in zip(A.T, B.T, strict=True)]
+    assert straight["test_captured"] == pytest.approx(sum(own))
+
+
+def test_scikit_learn_finds_them_one_by_one_and_partial_least_squares_does_not():
+    instance = PlantedCorrelations().build(np.random.default_rng(0))
+    found = {s.name: instance.measure(s.solution(ended(s, instance)))
+             for s in (SklearnCCA(), SklearnPLSSVD())}  # fmt: skip
+    assert found["sklearn-cca"]["suboptimality"] < 1e-8
+    assert found["sklearn-plssvd"]["suboptimality"] > 0.1
+    white = ob.cca(*planted(N=60)[:2], k=3)
+    A = Exact().solution(ended(Exact(), white)).point
+    oracle = white.oracle
+    scores = ob.cca(oracle.X @ A[:6], oracle.Y @ A[6:], k=3)
+    point = SklearnPLSSVD().solution(ended(SklearnPLSSVD(), scores))
+    assert scores.measure(point)["suboptimality"] < 1e-8
+
+
+def pencil_of(X, Y, units):
+    S = np.cov(np.hstack([X / units[0], Y / units[1]]).T, bias=True)
+    p, A, B = X.shape[1], S.copy(), S.copy()
+    A[:p, :p] = A[p:, p:] = B[:p, p:] = B[p:, :p] = 0
+    return A, B
+
+
+@pytest.mark.parametrize("solver", [CCAEY, SGHA, GammaEigengame])
+def test_a_step_on_all_pairs_is_that_of_the_pencil(solver):
+    X, Y, _ = planted(6, 5)
+    instance = ob.cca(X, Y, k=2)
+    state = ended(solver(batch=60, step_size=0.1), instance)
+    Z = random_point(11, 2, np.random.default_rng(0))
+    A, B = pencil_of(X, Y, [np.sqrt(np.mean((M - M.mean(axis=0)) ** 2)) for M in (X, Y)])
+    if solver is GammaEigengame:
+        moved = []
+        for i in range(2):
+            z = Z[:, i]
+            a, b = z @ A @ z, z @ B @ z
+            direction = b * A @ z - a * B @ z
+            for j in range(i):
+                y = Z[:, j] / np.sqrt(Z[:, j] @ B @ Z[:, j])
+                direction -= (z @ A @ y) * (b * B @ y - (z @ B @ y) * B @ z)
+            moved.append((z + 0.1 * direction) / np.linalg.norm(z + 0.1 * direction))
+        expected = np.array(moved).T
+    else:
+        expected = Z + 0.1 * (A @ Z - B @ Z @ (Z.T @ (B if solver is CCAEY else A) @ Z))
+    np.testing.assert_allclose(state.Z, expected, atol=1e-10)
+
+
+@pytest.mark.parametrize("solver", [CCAEY, SGHA, GammaEigengame])
+def test_canonical_variables_are_a_fixed_point(solver):
+    X, Y, (A, B) = planted(6, 5)
+    instance, method = ob.cca(X, Y, k=3), solver(batch=60)
+    state = ended(method, instance)
+    units = np.repeat(state.units, [6, 5])[:, None]
+    state.Z = np.vstack([A, B]) * units / np.sqrt(2)
+    if solver is CCAEY:
+        state.Z = state.Z * np.sqrt(RHO)
+    if solver is GammaEigengame:
+        state.Z = state.Z / np.linalg.norm(state.Z, axis=0)
+    before = state.Z
+    instance.oracle.rewind(np.random.default_rng(0))
+    instance.oracle.prepare(60)
+    state.work.steps = 0
+    method.step(instance.oracle, state)
+    np.testing.assert_allclose(state.Z, before, atol=1e-9)
+
+
+@pytest.mark.parametrize("solver", [CCAEY, SGHA, GammaEigengame])
+def test_many_passes_come_near_the_optimum(solver):
+    instance = PlantedCorrelations(p=8, q=6, k=2, passes=60).build(np.random.default_rng(0))
+    method = solver(step_size=0.1)
+    found = instance.measure(method.solution(ended(method, instance)))
+    assert found["suboptimality"] < 0.03
+
+
+def test_small_batches_of_many_columns_diverge_aloud():
+    """cca_zoo 3.2.0 says so of CCA-EY, unless batches are well above the number of columns."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((4000, 50))
+    instance = ob.cca(X, X + 0.5 * rng.standard_normal((4000, 50)), 4, passes=5)
+    states = {b: ended(CCAEY(batch=b, step_size=0.2), instance) for b in (5, 400)}
+    assert states[5].status is Status.FAILED
+    assert "the weights diverge: lower `step`" in states[5].reason
+    assert states[400].status is Status.RUNNING

@@ -1,0 +1,159 @@
+"""scikit-learn's canonical correlation analysis and partial least squares, to compare with."""
+
+from __future__ import annotations
+
+import warnings
+from abc import abstractmethod
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from orthobench.contract import Array, DataError, Solution, Solver, State, Status, flops, parameter
+from orthobench_cca.oracle import PairsOracle
+
+
+@dataclass(slots=True, kw_only=True)
+class FittedState(State):
+    """The weights.
+
+    Attributes
+    ----------
+    point : ndarray, shape (p + q, k)
+        The common start before the only step.
+    """
+
+    point: Array
+
+
+class Fitted(Solver[PairsOracle, FittedState]):
+    """Base: one fit, as its users call it. There is no ridge: what a problem asks for is ignored.
+
+    Its weights are those of centred data at their scale.
+    """
+
+    packages: ClassVar[tuple[str, ...]] = ("scikit-learn",)
+    converges: ClassVar[bool] = True
+
+    def init(self, oracle: PairsOracle, rng: np.random.Generator) -> FittedState:
+        """Return the common start.
+
+        Raises
+        ------
+        DataError
+            On data that are not finite, which scikit-learn refuses.
+        """
+        del rng
+        if not np.isfinite(oracle.pairs).all():
+            raise DataError("the pairs hold NaN or an infinity; clean or rescale the data")
+        return FittedState(point=oracle.start.copy())
+
+    def step(self, oracle: PairsOracle, state: FittedState) -> None:
+        """Fit, which ends the run."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # that it has not converged: the judge says how far
+            A, B, count = self.fit(oracle)
+        state.work.steps += 1
+        state.work.flops += count
+        state.point = np.vstack([A, B])
+        state.status = Status.CONVERGED
+
+    def solution(self, state: FittedState) -> Solution:
+        """Return A above B."""
+        return Solution(state.point.copy())
+
+    @abstractmethod
+    def fit(self, oracle: PairsOracle) -> tuple[Array, Array, int]:
+        """Return A, B, and the flops."""
+
+
+@dataclass(frozen=True)
+class SklearnCCA(Fitted):
+    """scikit-learn's CCA: components one after the other, by alternating regressions.
+
+    Each component is found with the pseudo-inverses of both halves, and taken out of them.
+    Components need not come in the order of their correlations, and there is no ridge.
+
+    Parameters
+    ----------
+    most : int
+        Alternations of a component, scikit-learn's ``max_iter``.
+    tolerance : float
+        Change of the weights that ends them, its ``tol``.
+
+    Notes
+    -----
+    4N(p² + q²) flops for the pseudo-inverses of each component as we count, and 4N(p + q) for each
+    alternation. Memory: the data three times more.
+
+    References
+    ----------
+    Wegelin 2000, "A survey of partial least squares (PLS) methods".
+    """
+
+    most: int = parameter(500, help="alternations of a component", low=1)
+    tolerance: float = parameter(1e-6, help="change of weights that ends them", low=0.0)
+
+    name: ClassVar[str] = "sklearn-cca"
+    source: ClassVar[str] = "scikit-learn: sklearn.cross_decomposition.CCA"
+
+    def fit(self, oracle: PairsOracle) -> tuple[Array, Array, int]:
+        """Fit."""
+        from sklearn.cross_decomposition import CCA
+
+        X, Y = _in_units(oracle)
+        model = CCA(oracle.k, scale=False, max_iter=self.most, tol=self.tolerance)
+        model.fit(X, Y)
+        N, (p, q, k) = oracle.count, oracle.sizes
+        count = 2 * k * (flops.gemm(p, p, N) + flops.gemm(q, q, N))
+        count += 2 * sum(model.n_iter_) * flops.gemm(N, 1, p + q)
+        return _padded(model.x_rotations_, k), _padded(model.y_rotations_, k), count
+
+
+@dataclass(frozen=True)
+class SklearnPLSSVD(Fitted):
+    """scikit-learn's PLSSVD: singular vectors of S_xy, the directions of largest covariance.
+
+    These are no canonical variables unless both halves are white: what it captures of the
+    correlations shows how far that is.
+
+    Notes
+    -----
+    2Npq flops and a singular value decomposition (p, q). Memory: the data once more, 3pq doubles.
+
+    References
+    ----------
+    Wegelin 2000, "A survey of partial least squares (PLS) methods".
+    """
+
+    name: ClassVar[str] = "sklearn-plssvd"
+    source: ClassVar[str] = "scikit-learn: sklearn.cross_decomposition.PLSSVD"
+
+    def fit(self, oracle: PairsOracle) -> tuple[Array, Array, int]:
+        """Fit."""
+        from sklearn.cross_decomposition import PLSSVD
+
+        X, Y = _in_units(oracle)
+        model = PLSSVD(oracle.k, scale=False).fit(X, Y)
+        N, (p, q, _) = oracle.count, oracle.sizes
+        count = flops.gemm(p, q, N) + flops.svd(p, q)
+        return model.x_weights_, model.y_weights_, count
+
+
+def _in_units(oracle: PairsOracle) -> tuple[Array, Array]:
+    """Return copies of both halves, each divided by a power of two near its largest entry.
+
+    scikit-learn compares some of what has the unit of the data with fixed numbers.
+    """
+    halves = []
+    for M in (oracle.X, oracle.Y):
+        unit = 2.0 ** np.ceil(np.log2(np.abs(M).max() or 1.0))
+        halves.append(M / unit)
+    return halves[0], halves[1]
+
+
+def _padded(weights: Any, k: int) -> Array:
+    """Return k columns, of which scikit-learn may find fewer; those that lack are zero."""
+    found = np.zeros((len(weights), k))
+    found[:, : weights.shape[1]] = np.nan_to_num(weights)
+    return found
