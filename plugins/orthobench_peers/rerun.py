@@ -162,7 +162,8 @@ class Batch(Peer[SampleOracle, BatchState]):
 
     def advance(self, oracle: SampleOracle, state: BatchState, count: int) -> None:
         """Take `count` samples, and decompose all so far."""
-        state.X = np.concatenate([state.X, finite(oracle.take(count), "samples")])
+        taken = finite(oracle.take(count), "samples")
+        state.X = np.concatenate([state.X, taken]) if len(state.X) else taken
         state.work.steps += count
         state.work.samples += count
         if state.X.any():

@@ -16,7 +16,7 @@ OVERSAMPLED = 10
 
 
 def mirrored(X: Array) -> Array:
-    """Return each sample followed by its negative: mean zero, and the same second moment.
+    """Return the samples and then their negatives: mean zero, and the same second moment.
 
     Parameters
     ----------
@@ -27,7 +27,8 @@ def mirrored(X: Array) -> Array:
     ndarray, shape (2n, d)
     """
     both = np.empty((2 * len(X), X.shape[1]))
-    both[::2], both[1::2] = X, -X
+    both[: len(X)] = X
+    np.negative(X, out=both[len(X) :])
     return both
 
 
@@ -74,7 +75,7 @@ class SklearnPCA(Batch):
         """Fit PCA to the samples and their negatives."""
         from sklearn.decomposition import PCA
 
-        pca = PCA(k, svd_solver=self.svd_solver, random_state=state.seed)
+        pca = PCA(k, copy=False, svd_solver=self.svd_solver, random_state=state.seed)
         components: Array = pca.fit(mirrored(X)).components_
         return components.T, self._flops(2 * len(X), X.shape[1], k)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar, NamedTuple
@@ -18,7 +17,6 @@ from orthobench.contract import (
     Solution,
     SummarySolver,
     copied,
-    flops,
     in_rows,
     is_plain,
     parameter,
@@ -65,7 +63,7 @@ class Rotating(Scheduled, ArraySolver[SampleOracle, BlockState[Basis]]):
     Notes
     -----
     In blocks of b = 16 samples 2(k + b/2)d + 2k(k + b)d/b flops a sample, all in matrix products.
-    Memory: 2(k + b)d doubles. ``work.flops`` counts the method as its source states it
+    Memory: 2(k + b)d doubles. ``work.flops`` counts one rotation a sample
     (`flops_per_sample`). Elsewhere than in NumPy each sample takes products of its own.
     """
 
@@ -73,9 +71,12 @@ class Rotating(Scheduled, ArraySolver[SampleOracle, BlockState[Basis]]):
     angle: ClassVar[int]
 
     @staticmethod
-    @abstractmethod
     def flops_per_sample(d: int, k: int) -> int:
-        """Return the flops of a step as the source states the method."""
+        """Return the flops of a rotation, 6dk + 8d + k.
+
+        2dk for each of w, p and the rank-one update; 8d for r, |r|, |p| and the new direction.
+        """
+        return 6 * d * k + 8 * d + k
 
     def init(self, oracle: SampleOracle, rng: np.random.Generator) -> BlockState[Basis]:
         """Start at ``oracle.start``."""
@@ -167,11 +168,6 @@ class Oja(Rotating, SummarySolver[SampleOracle, BlockState[Basis], LowRankSum]):
         """That of the form."""
         return KRASULINA if self.form == "krasulina" else OJA
 
-    @staticmethod
-    def flops_per_sample(d: int, k: int) -> int:
-        """Return the flops of x'U, the rank-one update and a QR: 4dk + k + (4dk² - 4k³/3)."""
-        return 4 * d * k + k + flops.qr(d, k)
-
     def summarize(self, oracle: BlockOracle, block: NDArray[np.floating[Any]]) -> LowRankSum:
         """Return the basis after a block, its rows as long as the root of the number of samples."""
         basis = Basis(in_rows(oracle.start.T))
@@ -219,14 +215,6 @@ class GrassmannianSGD(Rotating):
     name: ClassVar[str] = "grassmannian-sgd"
     source: ClassVar[str] = "Balzano, Nowak and Recht 2010, Algorithm 1"
     angle: ClassVar[int] = GEODESIC
-
-    @staticmethod
-    def flops_per_sample(d: int, k: int) -> int:
-        """Return the flops of a step, 6dk + 8d + k.
-
-        2dk for each of w, p and the rank-one update; 8d for r, |r|, |p| and the new direction.
-        """
-        return 6 * d * k + 8 * d + k
 
     def advance(self, oracle: SampleOracle, state: BlockState[Basis], count: int) -> None:
         """Take `count` samples, by their observed entries where others are missing."""

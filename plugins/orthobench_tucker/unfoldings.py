@@ -122,12 +122,14 @@ class Unfolding:
 def by_entries(X: Any, order: int) -> bool:
     """Return whether the distinct entries of mat(M) are cheaper than the Gram matrix of samples.
 
-    By the operations that are really done, where of symmetric results only half is computed.
+    By the operations that are really done, where of symmetric results only half is computed. Those
+    of entries, in narrow products, were measured to take 1.6 to 2.1 times as long each at order 3,
+    3.5 to 4 times at order 4.
     """
     p, n = X.shape
     entries = (p * (2 * n + 1) + n * n) * comb(n + order - 2, order - 1)
     samples = 2 * p * p * n + (order - 2) * p * p // 2 + 2 * p * n * n
-    return bool(entries < samples)
+    return bool(2 ** min(order - 2, 2) * entries < samples)
 
 
 def gram_of_samples(X: NDArray[np.floating[Any]], order: int) -> Array:

@@ -181,9 +181,9 @@ class Judge:
     Notes
     -----
     A call costs 2pn(r + N) flops for each moment of p samples, N = C(r + d - 2, d - 1), or about
-    2 n^d r for each tensor. Once |X|² of the test and the validation data is computed, in at most
-    p²n flops up to p = 10,000, and linearly many beyond: where the exact value would cost more, it
-    is estimated from 384p pairs of samples, in 1024pn flops (`sample_moments.norm_is_dear`).
+    2 n^d r for each tensor. Once |X|² of the test and the validation data is computed, in p²n flops
+    up to 3e9 of them, a tenth of a second, and linearly many beyond: there it is estimated from 48p
+    pairs of samples, in 128pn flops (`sample_moments.norm_is_dear`).
     """
 
     def __init__(

@@ -123,11 +123,11 @@ BLOCK_BYTES = 16 * 2**20
 DIRECTIONS = 4
 """Number of directions in which `vanishes` tests a moment."""
 
-LARGEST_GRAM = 10_000
-"""Most samples of which all pairs are compared, for the norm of their moment."""
+DEAR = 3e9
+"""Most operations for the norm of a moment by all pairs of samples: about a tenth of a second."""
 
-PARTNERS = 256
-"""Samples in a block whose pairs are compared where there are more; 384 pairs a sample."""
+PARTNERS = 32
+"""Samples in a block whose pairs are compared where it takes more; 48 pairs a sample."""
 
 LEADING = 8
 """Directions in which the norm is not estimated."""
@@ -254,11 +254,9 @@ def moment_norm_squared(X: Array, order: int) -> float:
 
 
 def norm_is_dear(samples: int, n: int, order: int) -> bool:
-    """Return whether |M|² costs more than linearly many operations, and too many of them.
-
-    That is where `moment_norm_squared` compares all pairs of more than `LARGEST_GRAM` samples.
-    """
-    return LARGEST_GRAM < samples <= 2 * comb(n + order - 2, order - 1)
+    """Return whether |M|² takes more than `DEAR` operations by all pairs, and fewer by some."""
+    pairs = samples <= 2 * comb(n + order - 2, order - 1)
+    return pairs and samples**2 * n > DEAR and samples > 12 * PARTNERS
 
 
 def estimated_norm_squared(X: Array, order: int) -> tuple[float, float]:
