@@ -68,8 +68,13 @@ def new(name: str, folder: Path | None, author: str | None, family: str) -> None
 
 @plugin.command()
 @click.argument("package")
+@click.option(
+    "--all-parameters",
+    is_flag=True,
+    help="Check each choice and each value of a grid too, one beside the other defaults.",
+)
 @AS_JSON
-def check(package: str, as_json: bool) -> None:
+def check(package: str, all_parameters: bool, as_json: bool) -> None:
     """Check the solvers and problems of PACKAGE against their contract.
 
     PACKAGE is the name of a plugin, of its module or of its distribution; see `orthobench list
@@ -84,7 +89,8 @@ def check(package: str, as_json: bool) -> None:
     results: list[dict[str, str]] = []
     with limited(1):
         by_item = itertools.groupby(
-            cases(package, catalogue()), lambda case: (case.kind, case.name)
+            cases(package, catalogue(), all_parameters=all_parameters),
+            lambda case: (case.kind, case.name),
         )
         for _, group in by_item:
             of_item = [facts(case, case.result()) for case in group]

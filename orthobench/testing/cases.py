@@ -9,10 +9,10 @@ from importlib.metadata import entry_points
 from types import MappingProxyType
 from typing import Any, TypeAlias
 
-from orthobench.contract.parameters import parameters_of, values_of
+from orthobench.contract.parameters import make, parameters_of, values_of
 from orthobench.contract.problem import AnyProblem, Problem
 from orthobench.contract.solver import AnySolver, Solver
-from orthobench.errors import UsageError, unknown
+from orthobench.errors import OrthobenchError, UsageError, unknown
 from orthobench.harness.identity import label
 from orthobench.registry.plugins import GROUP, Plugin, Registry
 from orthobench.testing import checks_of_problems, checks_of_solvers
@@ -112,7 +112,9 @@ def _with_example(solver: AnySolver, problems: Problems) -> tuple[Any, ...]:
         raise NotCheckable(str(error)) from error
 
 
-def cases(package: str, registry: Registry, plain: Plain = _NONE) -> Iterator[Case]:
+def cases(
+    package: str, registry: Registry, plain: Plain = _NONE, all_parameters: bool = False
+) -> Iterator[Case]:
     """Yield the cases of all solvers and problems of a package, with default parameters.
 
     Parameters
@@ -122,6 +124,8 @@ def cases(package: str, registry: Registry, plain: Plain = _NONE) -> Iterator[Ca
     registry : Registry
     plain : mapping
         As in `cases_of`.
+    all_parameters : bool
+        Whether also with each value of each grid, and each choice, beside the other defaults.
 
     Raises
     ------
@@ -136,7 +140,8 @@ def cases(package: str, registry: Registry, plain: Plain = _NONE) -> Iterator[Ca
         for name, first in items.items():
             for provided in first.all:
                 if provided.plugin in plugins:
-                    yield from _of_class(name, provided.item, plain, checkable)
+                    for values in _variants(provided.item) if all_parameters else ({},):
+                        yield from _of_class(name, values, provided.item, plain, checkable)
 
 
 def plugins_of(package: str, registry: Registry) -> list[Plugin]:
@@ -169,15 +174,29 @@ def _normal(name: str) -> str:
     return name.lower().replace("_", "-")
 
 
+def _variants(item: type) -> Iterator[dict[str, Any]]:
+    """Yield no values, and then each single one that is a choice or in a grid."""
+    yield {}
+    for p in parameters_of(item):
+        for value in dict.fromkeys((*p.choices, *p.grid)):
+            if value != p.default:
+                yield {p.name: value}
+
+
 def _of_class(
-    name: str, item: type[AnySolver] | type[AnyProblem], plain: Plain, problems: Problems
+    name: str,
+    values: Mapping[str, Any],
+    item: type[AnySolver] | type[AnyProblem],
+    plain: Plain,
+    problems: Problems,
 ) -> list[Case]:
-    """Return the cases of a class with default parameters; one not checkable where it has none."""
-    required = [p.name for p in parameters_of(item) if p.required]
-    if not required:
-        return cases_of(item(), plain, problems)
+    """Return the cases of a class with some values; one not checkable where it refuses them."""
     kind = "problem" if issubclass(item, Problem) else "solver"
-    reason = f"it needs {' and '.join(required)}: check one of yours, with orthobench.testing"
+    try:
+        return cases_of(make(item, values, "it"), plain, problems)
+    except OrthobenchError as error:
+        name = " ".join([name, *(f"{key}={value}" for key, value in values.items())])
+        reason = f"{error}: check one of yours, with orthobench.testing"
     check = Check("example", "there is one to check", partial(_refuse, reason))
     return [Case(kind, name, check, tuple)]
 

@@ -28,6 +28,7 @@ from orthobench.testing.shared_checks import (
     check_parameters,
     check_recipe,
     check_silent,
+    check_subnormal,
     time_limit,
 )
 from orthobench.testing.short_runs import Run, Runner, difference_of_solutions, require_equal
@@ -278,6 +279,7 @@ CHECKS: tuple[Check, ...] = (
     _of_runs("inputs", "the data of the oracle are left as they are", check_inputs, RUNS),
     _of_call("random", "global random states are left as they are", check_global_random),
     _of_call("silent", "nothing is printed or warned of", check_silent),
+    _of_call("subnormal", "the smallest numbers do not become zero", check_subnormal),
     WORK,
     Check("flops", "the flops counted are within 5 % of those done", check_flops, (RUNS, WORK)),
     _of_runs("nan", "data that are NaN end the run as failed", check_nan, RUNS),

@@ -119,6 +119,19 @@ def check_silent(call: Callable[[], object]) -> None:
     require(not texts, f"it warns: {_short(''.join(texts[:1]))}", remedy)
 
 
+def check_subnormal(call: Callable[[], object]) -> None:
+    """Raise where numbers below 2.2e-308 are zero after a call: a mode of the processor."""
+    call()
+    smallest_normal = float(np.finfo(np.float64).tiny)
+    require(
+        smallest_normal / 2 > 0,
+        "numbers below 2.2e-308 are zero in this process (flush-to-zero), for all solvers and the "
+        "judge, as libraries built with -ffast-math switch on where they are loaded",
+        "Build and link the library without -ffast-math (gcc: -mno-daz-ftz), or reset the mode "
+        "after it is loaded",
+    )
+
+
 def check_global_random(call: Callable[[], object]) -> None:
     """Raise where a call draws from a global random generator, or seeds one."""
     kept = np.random.get_state(), random.getstate()  # noqa: NPY002 - it is what is checked

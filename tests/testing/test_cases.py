@@ -1,6 +1,7 @@
 """Packages checked: on the command line, and in pytest."""
 
 import json
+from dataclasses import dataclass
 
 import pytest
 from click.testing import CliRunner
@@ -8,7 +9,7 @@ from click.testing import CliRunner
 from orthobench.cli.main import main
 from orthobench.errors import UsageError
 from orthobench.registry.plugins import Plugin, Registry, catalogue
-from orthobench.testing import cases
+from orthobench.testing import Outcome, cases
 
 pytest_plugins = ["pytester"]
 
@@ -51,9 +52,9 @@ def test_a_broken_plugin_says_why():
 def test_a_package_that_passes(command):
     result = command("tensor-power")
     assert result.exit_code == 0, result.output
-    assert "tensor-power (solver): 14 of 15 checks pass" in result.output
+    assert "tensor-power (solver): 15 of 16 checks pass" in result.output
     assert "    flops: not checkable: its arithmetic is done in kernels" in result.output
-    assert result.output.splitlines()[-1] == "61 checks: 59 pass, 0 fail, 2 not checkable"
+    assert result.output.splitlines()[-1] == "65 checks: 63 pass, 0 fail, 2 not checkable"
 
 
 def test_a_solver_of_its_own_family_is_checked_on_a_problem_of_its_plugin(toys, command):
@@ -99,6 +100,47 @@ def test_required_parameters_are_named():
     assert "it needs path" in by_name["npy-stochastic-pca"].result().message
 
 
+def test_each_choice_and_each_value_of_a_grid_is_checked_where_all_are_asked_for(toys, command):
+    every = list(cases.cases("toys", toys.registry, all_parameters=True))
+    assert {case.name for case in every if case.kind == "solver"} == {
+        "power", "power step=0.5", "power fault=raise", "power fault=nan", "power fault=drift",
+        "power fault=stall", "power fault=converge",
+    }  # fmt: skip
+    failed = {
+        case.name
+        for case in every
+        if case.kind == "solver" and case.check.name == "orthonormal"
+        if case.result().outcome is Outcome.FAILED
+    }
+    assert failed == {"power fault=nan"}
+
+
+def test_a_problem_is_checked_at_each_choice(toys, command):
+    class Brings:
+        @staticmethod
+        def orthobench_problems():
+            return [toys.Pictured]
+
+    registry = Registry()
+    registry.add(_hooked(Brings), Plugin("pictures"))
+    said = command("pictures", "--all-parameters", registry=registry).output
+    assert "pictured fault=raise (problem)" in said
+    assert "fault=" not in command("pictures", registry=registry).output
+
+
+def test_a_value_that_a_class_refuses_beside_its_defaults_is_not_checkable(toys):
+    @dataclass(frozen=True)
+    class Choosy(toys.Solver):
+        def __post_init__(self):
+            if self.step_size == 0.5:
+                raise UsageError("no step 0.5 without a fault")
+
+    values = {"step": 0.5}
+    (case,) = cases._of_class("choosy", values, Choosy, {}, ())
+    assert (case.kind, case.name) == ("solver", "choosy step=0.5")
+    assert "no step 0.5 without" in case.result().message
+
+
 TEST = """
     import pytest
     from orthobench_tensor_power import PolarPower
@@ -114,7 +156,7 @@ def test_pytest_has_a_test_for_each_check(pytester):
     result = pytester.runpytest_inprocess(
         "-v", "-p", "orthobench.testing.pytest_plugin", "-p", "no:cacheprovider"
     )
-    result.assert_outcomes(passed=15, skipped=1)
+    result.assert_outcomes(passed=16, skipped=1)
     result.stdout.fnmatch_lines(
         ["*::test_conformance?polar-power start=identity-chunking? PASSED*"]
     )

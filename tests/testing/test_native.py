@@ -1,0 +1,138 @@
+"""Solvers whose arithmetic is done in a C library: what the conformance checks say of them."""
+
+import ctypes
+import shutil
+import subprocess
+import sys
+import textwrap
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import pytest
+from numpy.ctypeslib import ndpointer
+
+import orthobench as ob
+from orthobench.contract import SampleOracle, Solution, Solver, State, flops
+from orthobench.testing import Outcome
+from orthobench.testing.checks_of_solvers import checks
+
+pytestmark = pytest.mark.skipif(shutil.which("cc") is None, reason="there is no C compiler, cc")
+
+SOURCE = """
+void add_product(long rows, long n, long k, const double *x, const double *U, double *V)
+{
+    for (long r = 0; r < rows; r++)
+        for (long j = 0; j < k; j++) {
+            double sum = 0;
+            for (long i = 0; i < n; i++) sum += x[r * n + i] * U[i * k + j];
+            for (long i = 0; i < n; i++) V[i * k + j] += x[r * n + i] * sum;
+        }
+}
+"""
+ARRAY = ndpointer(np.float64, ndim=2, flags="C_CONTIGUOUS")
+WAYS = {
+    "ndpointer": (ARRAY, lambda A: A),
+    "pointer": (ctypes.c_void_p, lambda A: A.ctypes.data),
+    "interface": (ctypes.c_void_p, lambda A: A.__array_interface__["data"][0]),
+    "buffer": (ctypes.c_void_p, lambda A: ctypes.addressof(ctypes.c_double.from_buffer(A))),
+}
+
+
+def compiled(folder, *options):
+    (folder / "library.c").write_text(SOURCE)
+    library = folder / "library.so"
+    words = ["-O2", "-shared", "-fPIC", *options, "-o", str(library), str(folder / "library.c")]
+    subprocess.run(["cc", *words], check=True)  # noqa: S607
+    return library
+
+
+@pytest.fixture(scope="module")
+def library(tmp_path_factory):
+    return ctypes.CDLL(str(compiled(tmp_path_factory.mktemp("library"))))
+
+
+@dataclass(slots=True, kw_only=True)
+class Iterate(State):
+    U: np.ndarray
+
+
+@dataclass(frozen=True)
+class PlainOja(Solver[SampleOracle, Iterate]):
+    """Oja's method on batches of 10 samples, with steps of 0.01."""
+
+    name: ClassVar[str] = "c-oja"
+    batch: ClassVar[int] = 10
+
+    def init(self, oracle, rng):
+        return Iterate(U=oracle.start.copy())
+
+    def step(self, oracle, state):
+        x = oracle.take(10) / 10
+        n, k = state.U.shape
+        state.U = np.linalg.qr(self.moved(np.ascontiguousarray(x), state.U))[0]
+        state.work.steps += 1
+        state.work.samples += len(x)
+        state.work.flops += 4 * len(x) * n * k + n * k + x.size + flops.qr(n, k)
+
+    def moved(self, x, U):
+        return U + x.T @ (x @ U)
+
+    def solution(self, state):
+        return Solution(state.U.copy())
+
+
+@pytest.fixture
+def instance():
+    return ob.stochastic_pca(np.random.default_rng(0).standard_normal((400, 6)), k=2)
+
+
+def flops_checked(solver, instance, plain=None):
+    (check,) = [check for check in checks(solver, plain) if check.name == "flops"]
+    return check.result(solver, instance)
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_what_c_computes_is_not_counted_but_compared_with_the_same_in_numpy(way, library, instance):
+    kind, address = WAYS[way]
+
+    class COja(PlainOja):
+        def moved(self, x, U):
+            V, add = U.copy(), library.add_product
+            add.argtypes = [ctypes.c_long] * 3 + [kind] * 3
+            add.restype = None
+            add(len(x), *U.shape, *map(address, (x, U, V)))
+            return V
+
+    found = flops_checked(COja(), instance)
+    assert "plain=, the same method in" in found.message
+    seen = way != "buffer" or sys.version_info >= (3, 12)
+    assert found.outcome is (Outcome.NOT_CHECKABLE if seen else Outcome.FAILED)
+    assert flops_checked(COja(), instance, plain=PlainOja()).outcome is Outcome.PASSED
+    assert flops_checked(PlainOja(), instance).outcome is Outcome.PASSED
+
+
+LOADED = """
+    import ctypes
+    import sys
+    ctypes.CDLL(sys.argv[1])
+    import orthobench as ob
+    from orthobench.testing import solver_checks
+    (check,) = [check for check in solver_checks() if check.name == "subnormal"]
+    import numpy as np
+    instance = ob.stochastic_pca(np.random.default_rng(0).standard_normal((400, 6)), k=2)
+    print(2.0**-1022 / float(sys.argv[2]), check.result(ob.catalogue().solver("oja"), instance))
+"""
+
+
+def test_a_library_that_makes_small_numbers_zero_is_named(tmp_path):
+    options = {(): "PASSED", ("-ffast-math",): "FAILED"}
+    for words, outcome in options.items():
+        done = subprocess.run(
+            [sys.executable, "-c", textwrap.dedent(LOADED), compiled(tmp_path, *words), "2"],
+            capture_output=True, text=True, check=True,
+        )  # fmt: skip
+        if words and not done.stdout.startswith("0.0 "):
+            pytest.skip("this cc leaves small numbers as they are with -ffast-math too")
+        assert f"Outcome.{outcome}" in done.stdout
+        assert ("-ffast-math" in done.stdout) == bool(words)
