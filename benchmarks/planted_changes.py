@@ -122,7 +122,7 @@ class Planted:
     file : str
         Another file instead.
     old, new : str
-        What is replaced there; without `old` `new` is added at its end.
+        What is replaced there, once; without `old` `new` is added at its end.
     problem : str
         The problem of a smoke run.
     """
@@ -157,7 +157,7 @@ class Planted:
         source = path.read_text(encoding="utf-8")
         if self.old and source.count(self.old) < 1:
             raise SystemExit(f"{path} has no {self.old!r} any more: plant another change")
-        changed = source.replace(self.old, self.new) if self.old else source + text
+        changed = source.replace(self.old, self.new, 1) if self.old else source + text
         path.write_text(changed, encoding="utf-8")
 
 
