@@ -33,8 +33,8 @@ class LibrarySolver(DirectSolver):
         return super().refuses(problem) or self._uncentred(getattr(problem, "center", self.centers))
 
     def check(self, oracle: PCAOracle) -> None:
-        """Refuse a matrix that the library cannot take as it is."""
-        if why := self._uncentred(oracle.center):
+        """Refuse a library that is missing, and a matrix that it cannot take as it is."""
+        if why := self.missing_packages() or self._uncentred(oracle.center):
             raise UsageError(f"{self.name}: {why}")
         if oracle.scale is not None:
             raise UsageError(f"{self.name} does not scale: divide the columns beforehand")

@@ -80,13 +80,13 @@ def test_square_problems_are_taken_by_givens():
 
 @pytest.mark.parametrize("name", ["riemannian-gradient", "wen-yin", "landing", "pogo"])
 def test_a_cost_that_breaks_ends_the_run_with_a_reason(name):
-    calls = iter(range(100))
+    calls = iter(range(1000))
 
     def breaking(X):
-        return cost(X) if next(calls) < 5 else np.nan
+        return cost(X) if next(calls) < 30 else np.nan
 
     def breaking_gradient(X):
-        return gradient(X) if next(calls) < 10 else np.full_like(X, np.nan)
+        return gradient(X) if next(calls) < 60 else np.full_like(X, np.nan)
 
     with pytest.raises((ob.DataError, SolverError), match=r"cost is nan|gradient is not finite"):
         ob.solve(name, ob.stiefel(breaking, breaking_gradient, n=N, p=P), ob.Budget(steps=50))
