@@ -1,9 +1,9 @@
 """Clock, re-runs and budgets of peers that cannot be stepped.
 
-Our clock beside the plain call, which centres where we mirror rows so that it cannot. Rows fitted
-for each row of the data, at sizes above the window of prepared samples; all CPU seconds of a run
-with a budget, warm-up and judge included, for each second of the budget. The latter holds only
-where no single call takes longer than its share: such a run says so in its reason.
+Our clock beside the plain call, which centres where we mirror rows so that it does not. Rows fitted
+for each row of the data, at sizes above the window of prepared samples. All CPU seconds of a run
+with a budget, warm-up and judge included, for each second of the budget; a run whose last call took
+longer than those before it promised says so.
 """
 
 from __future__ import annotations
