@@ -24,7 +24,7 @@ from orthobench.tools.collections import finite_or_none, grouped
 from orthobench.tools.formatting import assignments, budget_text, clean, listed, plural
 
 if TYPE_CHECKING:
-    from rich.console import Console, RenderableType
+    from rich.console import Console, JustifyMethod, RenderableType
     from rich.table import Table
 
 CURVED = 20_000
@@ -32,6 +32,9 @@ CURVED = 20_000
 
 WIDEST = 80
 """The most columns of a table without its curves."""
+
+FIRST_TO_GO = (3, 2, 0)
+"""What a narrow terminal does without: the factor, the cost, and then the verdict in words."""
 
 
 @dataclass(frozen=True)
@@ -239,12 +242,17 @@ def _table(part: Sequence[Row], comparison: Comparison, console: Console, curved
         Text.assemble(clean(row.result.solver), (_parameters(row.result), "cyan")) for row in part
     ]
     longest = max(cell_len(name.plain) for name in names)
-    used = 3 + longest + sum(width + 2 for width in widths)
-    table.add_column(
-        "solver", overflow="fold", min_width=longest if used <= console.width else None
-    )
-    for i, (title, width) in enumerate(zip(titles, widths, strict=True)):
-        table.add_column(title, justify="right" if i else "left", no_wrap=True, min_width=width)
+    word = max(cell_len(word) for name in names for word in name.plain.split())
+    shown = list(range(len(titles)))
+    for gone in FIRST_TO_GO:
+        needed = 3 + word + sum(widths[i] + 2 for i in shown)
+        if needed > console.width:
+            shown.remove(gone)
+    used = 3 + longest + sum(widths[i] + 2 for i in shown)
+    table.add_column("solver", min_width=longest if used <= console.width else word)
+    for i in shown:
+        justify: JustifyMethod = "right" if i else "left"
+        table.add_column(titles[i], justify=justify, no_wrap=True, min_width=widths[i])
     curves = sparklines([row.result for row in part]) if curved else None
     room = min(WIDE, console.width - used - 4)
     curves = curves if room >= NARROW else None
@@ -256,8 +264,9 @@ def _table(part: Sequence[Row], comparison: Comparison, console: Console, curved
         line = (
             [curves.line(row.result.solver, room, ascii_only)] if curves and room >= NARROW else []
         )
-        table.add_row(symbol, name, *map(Text, [*cells, *line]), style=style)
-    table.width = min(console.width, WIDEST) if used > min(console.width, WIDEST) else None
+        table.add_row(symbol, name, *map(Text, [*(cells[i] for i in shown), *line]), style=style)
+    widest = min(console.width, max(WIDEST, used - longest + word))
+    table.width = widest if used > widest else None
     return table
 
 

@@ -66,6 +66,23 @@ class TestShow:
         assert re.search(r"   oja +worse +0\.1\d+\s+", shown)
         assert "time to 1 %" in shown
 
+    @pytest.mark.parametrize(
+        ("width", "shown"),
+        [
+            (80, {"median", "time to 1 %", "factor"}),
+            (55, {"median", "time to 1 %"}),
+            (40, {"median"}),
+            (30, {"median"}),
+        ],
+    )
+    def test_columns_go_before_a_name_is_broken(self, runs, width, shown):
+        records = runs("grassmannian-sgd", 0.003, 8, tuned={"step": 2.0}) + runs("oja", 9, 8)
+        lines = text(choose(records), width)
+        assert re.search(r"(?m)^★  grassmannian-sgd( |$)", lines)
+        titles = {title for title in ("median", "time to 1 %", "factor") if title in lines}
+        assert titles == shown
+        assert ("as good" in lines) == (width > 30)
+
     def test_marks_are_the_same_in_ascii_and_explained_once(self, runs):
         entries = choose(runs("a", 0.001, 8) + runs("b", 0.001, 8) + runs("bad", 0.3, 8, failed=2))
         shown = text(entries, encoding="ascii")
