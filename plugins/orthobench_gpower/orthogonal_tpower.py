@@ -14,7 +14,7 @@ from orthobench_gpower.tpower import WARM, asked, largest
 SLOW, FAST = 0.15, 0.75
 """Shares of the rounds before which the penalty grows slowly, and from which fast."""
 
-GAIN = 1e-8
+GAIN = 1e-9
 """Relative gain of the penalized variance at which a component has converged."""
 
 LEAST = 1e-7
@@ -87,8 +87,9 @@ class OrthogonalTPower(Solver[SparsePCAOracle, OrthogonalState]):
     z_s z_s' gives way to the diagonal matrix of its squares. The penalty grows by the violation,
     the sum of |z_s'z_t| over s != t (or of |z_s|'|z_t|), in the first rounds, and then by variance,
     in units of that of a feature, over violation. A component begins each round where it is and at
-    the feature of largest penalized variance, with more loadings first, as `tpower`. Returned is what explains most of all that violates less than `tolerance`; if
-    none does, what violates least.
+    the feature of largest penalized variance, with more loadings first, as `tpower`. Returned is
+    what explains most of all that violates less than `tolerance`; if none does, what violates
+    least.
 
     Parameters
     ----------
@@ -108,8 +109,8 @@ class OrthogonalTPower(Solver[SparsePCAOracle, OrthogonalState]):
     References
     ----------
     Cory-Wright and Pauphilet 2026, "Sparse PCA with multiple components", Algorithm 2, as the R
-    package msPCA has it: growth .01 and .05, shares .15 and .75. Disjointness, starts, and a bound in
-    place of the least eigenvalue are this project's.
+    package msPCA has it: growth .01 and .05, shares .15 and .75. Disjointness, starts, and a bound
+    in place of the least eigenvalue are this project's.
     """
 
     cardinality: int = parameter(
@@ -119,7 +120,7 @@ class OrthogonalTPower(Solver[SparsePCAOracle, OrthogonalState]):
         "orthogonal", help="what components are driven to be", choices=("orthogonal", "disjoint")
     )
     rounds: int = parameter(200, help="most rounds", low=1)
-    inner: int = parameter(200, help="most iterations of a component in a round", low=1)
+    inner: int = parameter(100, help="most iterations of a component in a round", low=1)
     tolerance: float = parameter(1e-4, help="violation that is allowed", above=0.0)
 
     converges: ClassVar[bool] = True
@@ -175,8 +176,7 @@ class OrthogonalTPower(Solver[SparsePCAOracle, OrthogonalState]):
         z = np.zeros(oracle.n)
         z[np.argmax(own.diagonal())] = 1.0
         ends = []
-        early = state.work.steps < SLOW * self.rounds
-        for start, phases in ((z, WARM if early else WARM[-1:]), (Z[:, t], WARM[-1:])):
+        for start, phases in ((z, WARM), (Z[:, t], WARM[-1:])):
             if start.any():
                 z, value = start, -np.inf
                 for phase in phases:
@@ -195,7 +195,7 @@ class OrthogonalTPower(Solver[SparsePCAOracle, OrthogonalState]):
             z[support] = image[support] / (float(np.linalg.norm(image[support])) or 1.0)
             image = own.times(z)
             new = float(z @ image)
-            state.work.flops += 4 * own.A.size + 4 * own.R.size + 14 * len(z)
+            state.work.flops += 4 * own.A.size + 4 * own.R.size + 20 * len(z)
             if new - value <= GAIN * abs(new):
                 break
             value = new
