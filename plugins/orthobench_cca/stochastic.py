@@ -93,7 +93,7 @@ class Stochastic(Solver[PairsOracle, StochasticState]):
         state.work.samples += count
         state.work.flops += 3 * flops.gemm(count, k, p + q) + 3 * flops.gemm(p + q, k, k)
         state.work.flops += self.entrywise * (p + q) * k
-        if not np.isfinite(state.Z).all():
+        if not np.abs(state.Z).max() < HUGE:
             state.status, state.reason = Status.FAILED, "the weights diverge: lower `step`"
 
     def solution(self, state: StochasticState) -> Solution:
@@ -226,6 +226,9 @@ class GammaEigengame(Stochastic):
         moved = Z + self.step_size * (b * AZ - a * BZ - pushed)
         return np.asarray(moved / np.maximum(np.linalg.norm(moved, axis=0), TINY))
 
+
+HUGE = 1e8
+"""An entry of the weights, for data in units, that only divergence reaches."""
 
 TINY = 1e-300
 """The least length and square that is divided by."""

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from orthobench.contract import AnySolver, hookimpl
 from orthobench_gpower.aman_pg import AManPG
+from orthobench_gpower.exact import SparsePCAExact
 from orthobench_gpower.gpower import GPower
+from orthobench_gpower.orthogonal_tpower import OrthogonalTPower
 from orthobench_gpower.tpower import TPower
 
 
 @hookimpl
 def orthobench_solvers() -> list[type[AnySolver]]:
     """Return the solvers of the plugin."""
-    return [GPower, TPower, AManPG]
+    return [GPower, TPower, OrthogonalTPower, AManPG, SparsePCAExact]

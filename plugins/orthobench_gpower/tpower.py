@@ -121,9 +121,9 @@ class TPower(Solver[SparsePCAOracle, TPowerState]):
         """
         del rng
         d, N = oracle.n, oracle.samples
-        if self._count(oracle, 0) > d:
+        if asked(oracle, self.cardinality, 0) > d:
             raise UsageError(
-                f"cardinality = {self._count(oracle, 0)} is more than the {d} features"
+                f"cardinality = {asked(oracle, self.cardinality, 0)} is more than the {d} features"
             )
         A = np.array(oracle.A, order="C")
         A /= oracle.unit
@@ -135,7 +135,7 @@ class TPower(Solver[SparsePCAOracle, TPowerState]):
 
     def step(self, oracle: SparsePCAOracle, state: TPowerState) -> None:
         """Do one truncated power iteration."""
-        own = self._count(oracle, state.component)
+        own = asked(oracle, self.cardinality, state.component)
         count = min(self._phases()[state.phase] * own, oracle.n)
         product = state.A @ state.scores
         _move_to(state, largest(np.abs(product), count), product)
@@ -146,13 +146,6 @@ class TPower(Solver[SparsePCAOracle, TPowerState]):
         state.variance = variance
         if converged:
             self._end_phase(state)
-
-    def _count(self, oracle: SparsePCAOracle, component: int) -> int:
-        """Return the number of loadings sought of a component."""
-        if oracle.cardinality is None or oracle.each:
-            return oracle.cardinality or self.cardinality
-        share, left = divmod(oracle.cardinality, oracle.k)
-        return share + (component < left)
 
     def _phases(self) -> tuple[int, ...]:
         """Return the cardinalities of the phases, in units of the one sought."""
@@ -179,6 +172,23 @@ class TPower(Solver[SparsePCAOracle, TPowerState]):
         if state.status is Status.RUNNING:
             Z[:, state.component] = state.x
         return SparseSolution(Z)
+
+
+def asked(oracle: SparsePCAOracle, cardinality: int, component: int) -> int:
+    """Return the number of loadings of a component: the problem's, or else a solver's own.
+
+    Parameters
+    ----------
+    oracle : SparsePCAOracle
+    cardinality : int
+        The solver's own.
+    component : int
+        A number in all is shared equally, and the first components get what is left.
+    """
+    if oracle.cardinality is None or oracle.each:
+        return oracle.cardinality or cardinality
+    share, left = divmod(oracle.cardinality, oracle.k)
+    return share + (component < left)
 
 
 def largest(values: Array, count: int) -> NDArray[np.intp]:

@@ -82,23 +82,23 @@ def leading_bound(S: Array, count: int) -> float:
     ----------
     Berk and Bertsimas 2019, "Certifiably optimal sparse principal component analysis".
     """
-    root = _node(S, [], list(range(len(S))), count)
+    root = node(S, [], list(range(len(S))), count)
     if len(S) >= EXACT:
         return root.bound
     best, order = root.reached, 0
     heap = [(-root.bound, order, root)]
     while heap and order < NODES and -heap[0][0] > best * (1 + ROUNDING):
-        for child in _branches(S, heapq.heappop(heap)[2], count):
+        for child in branches(S, heapq.heappop(heap)[2], count):
             best, order = max(best, child.reached), order + 1
             heapq.heappush(heap, (-child.bound, order, child))
     return max(best, -heap[0][0]) if heap else best
 
 
-class _Node(NamedTuple):
+class Node(NamedTuple):
     """Supports that hold the features `inside`, and others of `free` only.
 
-    `bound` is at least the variance of each of them, `reached` that of one; they are equal where
-    there is one support. `next` is the place in `free` of the feature to branch on.
+    `bound` is at least the variance of each of them, `reached` that of `support`; they are equal
+    where there is one support. `next` is the place in `free` of the feature to branch on.
     """
 
     inside: list[int]
@@ -106,29 +106,31 @@ class _Node(NamedTuple):
     bound: float
     reached: float
     next: int
+    support: Array
 
 
-def _branches(S: Array, node: _Node, count: int) -> Iterator[_Node]:
-    feature = node.free[node.next]
-    free = [other for other in node.free if other != feature]
-    yield _node(S, [*node.inside, feature], free, count)
-    yield _node(S, node.inside, free, count)
+def branches(S: Array, parent: Node, count: int) -> Iterator[Node]:
+    """Yield the nodes with the next feature in, and out, of supports of so many features."""
+    feature = parent.free[parent.next]
+    free = [other for other in parent.free if other != feature]
+    yield node(S, [*parent.inside, feature], free, count)
+    yield node(S, parent.inside, free, count)
 
 
-def _node(S: Array, inside: list[int], free: list[int], count: int) -> _Node:
-    """Return the node, with its bounds."""
+def node(S: Array, inside: list[int], free: list[int], count: int) -> Node:
+    """Return the node of supports of so many features, with its bounds; at most 9d³ flops twice."""
     if len(inside) == count:
         free = []
     features = np.array(inside + free)
     values, vectors = np.linalg.eigh(S[np.ix_(features, features)])
     largest, sizes = float(values[-1]), np.abs(vectors[len(inside) :, -1])
     if len(features) <= count:
-        return _Node(inside, free, largest, largest, 0)
+        return Node(inside, free, largest, largest, 0, features)
     chosen = np.argsort(-sizes, kind="stable")[: count - len(inside)]
     support = np.concatenate([features[: len(inside)], features[len(inside) + chosen]])
     reached = float(np.linalg.eigvalsh(S[np.ix_(support, support)])[-1])
     bound = min(largest, _gershgorin(S, features, len(inside), count))
-    return _Node(inside, free, max(bound, reached), reached, int(chosen[0]))
+    return Node(inside, free, max(bound, reached), reached, int(chosen[0]), support)
 
 
 def _gershgorin(S: Array, features: Array, inside: int, count: int) -> float:

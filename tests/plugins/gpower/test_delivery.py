@@ -1,5 +1,7 @@
 """Sparse PCA at the cardinality that a problem asks for."""
 
+from itertools import combinations
+
 import numpy as np
 import pytest
 from orthobench_gpower.aman_pg import AManPG
@@ -79,3 +81,39 @@ def test_a_table_refuses_more_loadings_than_it_has_features():
         ClassicSparse(cardinality=12)
     assert ClassicSparse(cardinality=12, each=False).at == {"undelivered": (0.0,)}
     assert "density" in ClassicSparse(cardinality=None).at
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_branch_and_bound_finds_the_best_of_all_supports(seed):
+    A = np.random.default_rng(seed).standard_normal((9, 12))
+    S = A @ A.T
+    best = max(
+        np.linalg.eigvalsh(S[np.ix_(own, own)])[-1] for own in map(list, combinations(range(9), 3))
+    )
+    outcome = ob.solve("sparse-pca-exact", ob.sparse_pca(A, 2, cardinality=3))
+    z = outcome.solution[:, 0]
+    assert z @ S @ z == pytest.approx(best, rel=1e-10)
+    left = A - np.outer(z, z @ A)
+    own = ob.solve("sparse-pca-exact", ob.sparse_pca(left, 1), cardinality=3).solution
+    np.testing.assert_allclose(abs(own[:, 0] @ outcome.solution[:, 1]), 1, atol=1e-9)
+    wide = ob.sparse_pca(np.random.default_rng(0).standard_normal((101, 12)), 1)
+    with pytest.raises(UsageError, match="branch and bound takes 100"):
+        ob.solve("sparse-pca-exact", wide)
+
+
+@pytest.mark.parametrize(
+    "constraint", ["orthogonal", pytest.param("disjoint", marks=pytest.mark.wide)]
+)
+def test_orthogonal_components_give_the_published_row(constraint):
+    """msPCA 0.5.1, benchmarking article: (4, 4, 4), .829 at a violation of 9.4e-05."""
+    outcome = ob.solve("tpower-orthogonal", built(), constraint=constraint)
+    found = outcome.trace[-1].metrics
+    assert counts(outcome) == [4, 4, 4]
+    assert found["explained_variance"] == pytest.approx(0.829, abs=5e-4)
+    assert 2 * found["overlap"] <= 1e-4
+
+
+def test_one_component_is_that_of_the_truncated_power_method():
+    instance = built(m=1)
+    one, other = (ob.solve(name, instance).solution for name in ("tpower-orthogonal", "tpower"))
+    assert abs(one[:, 0] @ other[:, 0]) == pytest.approx(1, abs=1e-6)
