@@ -94,7 +94,7 @@ class Oracle(ABC):
         A random point with orthonormal columns, float64 and read-only. The harness sets it before
         ``init``, the same for all solvers of a comparison; solvers may begin there.
     window : int
-        The most samples that the harness asks `prepare` for at once.
+        The most samples that the harness asks `prepare` for at once, but for solvers that rerun.
     place : Place
         Where its arrays are, `start` among them.
     components : int
@@ -190,7 +190,7 @@ class Oracle(ABC):
         ----------
         samples : int
             How many to have ready, those included that are ready and not taken yet; at most
-            `window`.
+            `window`, but for solvers with `reruns`.
         """
 
     @property

@@ -108,7 +108,8 @@ class SampleOracle(Oracle):
     """Samples, one after another, each of which a solver can take once.
 
     The harness prepares the samples of each chunk of steps off the clock, in one contiguous array
-    of at most 32 MiB; solvers `take` them on the clock, without a copy.
+    of at most 32 MiB, but for solvers with `reruns`. Solvers `take` them on the clock, without a
+    copy.
 
     Parameters
     ----------
