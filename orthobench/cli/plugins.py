@@ -34,10 +34,7 @@ def plugin() -> None:
 )
 @click.option("--author", help="Author of the plugin.  [default: the user of git]")
 @click.option(
-    "--family",
-    default="stochastic-pca",
-    show_default=True,
-    help="Family of the solver, as `orthobench list` has it; `own` for one that you define.",
+    "--family", default="stochastic-pca", show_default=True, help="Family, or `own` for a new one."
 )
 def new(name: str, folder: Path | None, author: str | None, family: str) -> None:
     """Write a plugin with a solver, a suite and tests.

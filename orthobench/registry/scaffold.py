@@ -95,8 +95,7 @@ def families(registry: Registry) -> dict[str, Traversable]:
         slug = _slug(provided.item.family)
         for base in provided.item.__mro__:
             package = sys.modules[base.__module__].__package__
-            folder = files(package) / "scaffold" / slug if package else None
-            if folder is not None and folder.is_dir():
+            if package and (folder := files(package) / "scaffold" / slug).is_dir():
                 found[slug] = folder
     return found
 

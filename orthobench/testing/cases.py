@@ -184,11 +184,7 @@ def _variants(item: type) -> Iterator[dict[str, Any]]:
 
 
 def _of_class(
-    name: str,
-    values: Mapping[str, Any],
-    item: type[AnySolver] | type[AnyProblem],
-    plain: Plain,
-    problems: Problems,
+    name: str, values: Mapping[str, Any], item: type[Any], plain: Plain, problems: Problems
 ) -> list[Case]:
     """Return the cases of a class with some values; one not checkable where it refuses them."""
     kind = "problem" if issubclass(item, Problem) else "solver"

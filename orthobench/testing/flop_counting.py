@@ -46,10 +46,7 @@ DRAWS = ("standard_normal", "normal", "random", "uniform", "exponential", "stand
 """Methods of random generators; while counting, they return arrays that count."""
 
 
-MEMORY = (
-    "ctypes", "data", "tobytes", "__array_interface__", "__array_struct__", "__dlpack__",
-    "__buffer__",
-)  # fmt: skip
+MEMORY = ("ctypes", "data", "__array_interface__", "__dlpack__", "__buffer__")
 """Attributes of an array that give its memory to other code; the last from Python 3.12 on."""
 
 
