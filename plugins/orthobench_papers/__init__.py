@@ -14,11 +14,13 @@ def orthobench_claims() -> Iterable[Paper]:
     from orthobench_papers.givens_2014 import GIVENS_2014
     from orthobench_papers.landing_2022 import LANDING_2022
     from orthobench_papers.msg_2013 import MSG_2013
+    from orthobench_papers.mspca_2026 import MSPCA_2026
     from orthobench_papers.pogo_2026 import POGO_2026
     from orthobench_papers.rsdm_2025 import RSDM_2025
     from orthobench_papers.tucker_2022 import TUCKER_2022
     from orthobench_papers.wen_yin_2013 import WEN_YIN_2013
 
     return [
-        MSG_2013, WEN_YIN_2013, GIVENS_2014, LANDING_2022, TUCKER_2022, RSDM_2025, POGO_2026
+        MSG_2013, WEN_YIN_2013, GIVENS_2014, LANDING_2022, TUCKER_2022, RSDM_2025, POGO_2026,
+        MSPCA_2026,
     ]  # fmt: skip

@@ -12,7 +12,7 @@ REPORTS = Path(__file__).parents[3] / "reports"
 LARGEST = 300_000
 NAMES = (
     "msg-2013", "wen-yin-2013", "givens-2014", "landing-2022", "tucker-2022", "rsdm-2025",
-    "pogo-2026",
+    "pogo-2026", "mspca-2026",
 )  # fmt: skip
 PAPERS = {name: catalogue().paper(name) for name in NAMES}
 SUITES = [
