@@ -25,7 +25,8 @@ def row(solver: str, data: str, m: int) -> Row:
     """Return what a solver delivers of four loadings for each of m components."""
     problem = catalogue().problem("classic-sparse", {"data": data, "m": m, "cardinality": 4})
     outcome = ob.solve(solver, problem.build(np.random.default_rng(0)))
-    last, counts = outcome.trace[-1], np.count_nonzero(outcome.solution, axis=0)
+    Z = np.asarray(outcome.solution)
+    last, counts = outcome.trace[-1], np.count_nonzero(Z, axis=0)
     return solver, counts.tolist(), dict(last.metrics), last.seconds
 
 
