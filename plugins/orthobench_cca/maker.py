@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.sparse import issparse
 
 from orthobench.contract import DataError, Instance, UsageError, check_rows, matrix
 from orthobench.tools.arrays import array_of, is_number, is_whole
@@ -100,9 +99,9 @@ def cca(
 
 def _oracle(X: Any, Y: Any, k: int, ridge: float, passes: int) -> PairsMatrices:
     """Return the oracle of sparse matrices as they are, or of dense centred rows."""
-    if issparse(X) and issparse(Y):
+    if _is_sparse(X) and _is_sparse(Y):
         return PairsMatrices(X, Y, k, ridge)
-    dense = [M.toarray() if issparse(M) else M for M in (X, Y)]
+    dense = [M.toarray() if _is_sparse(M) else M for M in (X, Y)]
     left, right = (M - M.mean(axis=0) for M in dense)
     return PairsOracle(left, right, k, ridge, passes)
 
@@ -135,10 +134,15 @@ def _truth(oracle: PairsMatrices) -> Canonical | None:
     return canonical(oracle, left, right)
 
 
+def _is_sparse(data: Any) -> bool:
+    """Return whether data are of scipy.sparse, which is heavy to import."""
+    return hasattr(data, "tocsr")
+
+
 def _given(data: Any, name: str) -> Any:
     """Return finite rows of float64, sparse ones in CSR."""
     what = f"the rows of {name}"
-    if issparse(data):
+    if _is_sparse(data):
         rows = data.tocsr().astype(np.float64)
         if not np.isfinite(rows.data).all():
             raise DataError(f"{name}: an entry is not finite")
