@@ -85,9 +85,8 @@ def examine() -> dict[str, Any]:
 def lines(report: Mapping[str, Any]) -> Iterator[str]:
     """Yield a paragraph for each fact, the problems last."""
     for name, value in _facts(report):
-        label = f"{name:<11} "
-        text = wrapped(label + value, 12).removeprefix(label)
-        yield click.style(label, bold=True, fg=COLOURS.get(name)) + text
+        text = wrapped(f"{name:<11} {value}", 12).removeprefix(name)
+        yield click.style(name, bold=True, fg=COLOURS.get(name)) + text
     if not report["problems"]:
         yield "no problems found"
 

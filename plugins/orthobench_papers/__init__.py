@@ -16,8 +16,8 @@ def orthobench_claims() -> Iterable[Paper]:
     from orthobench_papers.landing_2022 import LANDING_2022
     from orthobench_papers.manifold_muon_2025 import MANIFOLD_MUON_2025
     from orthobench_papers.msg_2013 import MSG_2013
-    from orthobench_papers.muon_2024 import MUON_2024
     from orthobench_papers.mspca_2026 import MSPCA_2026
+    from orthobench_papers.muon_2024 import MUON_2024
     from orthobench_papers.pogo_2026 import POGO_2026
     from orthobench_papers.polar_express_2025 import POLAR_EXPRESS_2025
     from orthobench_papers.rsdm_2025 import RSDM_2025
