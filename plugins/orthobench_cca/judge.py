@@ -97,9 +97,11 @@ TINY = float(np.finfo(np.float64).tiny)
 
 
 def _inverse_root(S: Array) -> Array:
-    """Return S^-½ of a small covariance."""
+    """Return S^-½ of a small covariance, zero where it has no variance but for rounding."""
     values, vectors = np.linalg.eigh(S)
-    return np.asarray((vectors / np.sqrt(np.maximum(values, TINY))) @ vectors.T)
+    varies = values > max(len(S) * float(np.finfo(np.float64).eps) * float(values[-1]), TINY)
+    roots = np.where(varies, 1 / np.sqrt(np.where(varies, values, 1.0)), 0.0)
+    return np.asarray((vectors * roots) @ vectors.T)
 
 
 def _missed(side: Centred, A: Array, best: Array, ridge: float) -> float:

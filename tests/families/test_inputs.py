@@ -67,8 +67,10 @@ SOLVERS = {
 """A solver by the beginning of a maker's name; history-pca for the others."""
 
 MATRICES = [name for name, (data, _) in MAKERS.items() if data.ndim == 2]
-STREAMED = ("stochastic_pca", "gmm_tensor", "test part", "validation part")
-"""Makers that read a sparse matrix by blocks."""
+STREAMED = (
+    "stochastic_pca", "gmm_tensor", "test part", "validation part", "cca", "cca of the other",
+)  # fmt: skip
+"""Makers that read a sparse matrix by blocks, or compute with it."""
 
 Matrix = type("csr_matrix", (), {"nnz": 3, "toarray": None})
 
