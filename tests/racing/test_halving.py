@@ -104,7 +104,7 @@ def regret(seed: int, scale: float, total: float, prior: float = 0.7) -> tuple[f
 @pytest.mark.parametrize(
     ("scale", "total", "races"),
     [
-        (0.1, 120.0, 5),
+        (0.1, 120.0, 2),
         *(
             pytest.param(*case, 25, marks=pytest.mark.slow)
             for case in ((0.01, 30.0), (0.01, 120.0), (0.1, 30.0), (0.1, 120.0), (1.0, 120.0))

@@ -74,9 +74,23 @@ def angle(U, V):
     return np.linalg.norm(V - U @ (U.T @ V), 2)
 
 
+OFTEN = ("dense", "csr", "float32")
+
+
+def is_quick(kind, shape):
+    return kind in OFTEN or (shape == "tall" and kind != "dask")
+
+
+CASES = [
+    pytest.param(k, s, id=f"{k} {s}", marks=() if is_quick(k, s) else pytest.mark.wide)
+    for k in KINDS
+    for s in SHAPES
+]
+"""All kinds at all shapes, of which the default tests take some."""
+
+
 @pytest.mark.parametrize("center", [True, False])
-@pytest.mark.parametrize("shape", SHAPES)
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(("kind", "shape"), CASES)
 @pytest.mark.parametrize("solver", SOLVERS)
 def test_the_subspace_is_that_of_lapack(solver, kind, shape, center, tmp_path):
     X = counts(SHAPES[shape])
