@@ -21,7 +21,7 @@ from orthobench.compare.run import compare
 
 ROOT = Path(__file__).parents[1]
 PROJECT = usually(ROOT, smoke=ROOT / "tests" / "third_party_plugin")
-OPTIONS = Options(solvers=("oja",), seeds=1)
+OPTIONS = Options(solvers=("oja",), seeds=1, every=True)
 SECOND = usually(3, smoke=1)
 IMPORTS = "import scipy.stats, matplotlib.pyplot"
 

@@ -8,13 +8,25 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from orthobench.contract import Array, Solution, Solver, State, Status, UsageError, flops, parameter
+from orthobench.contract import (
+    AnyProblem,
+    Array,
+    Solution,
+    Solver,
+    State,
+    Status,
+    UsageError,
+    flops,
+    parameter,
+)
 from orthobench.families.sparse_pca import SparsePCAOracle, SparseSolution
 from orthobench.families.sparse_pca.bounds import ROUNDING, Node, branches, node
 from orthobench_gpower.tpower import asked
 
 MOST = 100
 """The most features."""
+
+TOO_MANY = f"there are {{}} features, and branch and bound takes {MOST}"
 
 
 @dataclass(slots=True, kw_only=True)
@@ -78,6 +90,11 @@ class SparsePCAExact(Solver[SparsePCAOracle, BranchState]):
     name: ClassVar[str] = "sparse-pca-exact"
     source: ClassVar[str] = "Berk and Bertsimas 2019"
 
+    def refuses(self, problem: AnyProblem) -> str | None:
+        """Return why it cannot take a problem: more features, where it says how many."""
+        features = getattr(problem, "d", 0)
+        return super().refuses(problem) or (TOO_MANY.format(features) if features > MOST else None)
+
     def init(self, oracle: SparsePCAOracle, rng: np.random.Generator) -> BranchState:
         """Begin with all supports.
 
@@ -88,7 +105,7 @@ class SparsePCAExact(Solver[SparsePCAOracle, BranchState]):
         """
         del rng
         if oracle.n > MOST:
-            raise UsageError(f"there are {oracle.n} features, and branch and bound takes {MOST}")
+            raise UsageError(TOO_MANY.format(oracle.n))
         if (most := asked(oracle, self.cardinality, 0)) > oracle.n:
             raise UsageError(f"cardinality = {most} is more than the {oracle.n} features")
         A, empty = np.array(oracle.A, order="C") / oracle.unit, np.zeros((oracle.n, oracle.n))
