@@ -75,9 +75,8 @@ PROBLEMS = {
 SINGLE = {"numpy/float32", "torch:cpu/float32", "torch:cuda/float32"}
 """Places of a precision in which a run differs by rounding that its steps amplify."""
 
-ROUNDED = 1e-2
-"""Largest difference there, relative to the largest value of a metric: overlaps of loadings are of
-first order in these, as little else is."""
+ROUNDED = 2e-3
+"""Largest difference there, relative to the largest value of a metric: 2e4 rounding units."""
 
 AMPLIFIED = 0.1
 """The same with Barzilai-Borwein steps and BFGS, which have ratios of small differences."""
@@ -109,7 +108,9 @@ def test_runs_are_those_of_numpy(solver, on):
     steps = getattr(solver, "steps", "")
     if solver.name == "zolotarev" and on in SINGLE:
         pytest.skip("its functions have a lower degree in single precision")
-    rounded = AMPLIFIED if steps in ("bb", "lbfgs") else ROUNDED
+    # overlaps of loadings are small, and of first order in these
+    amplified = steps in ("bb", "lbfgs") or solver.name == "gpower"
+    rounded = AMPLIFIED if amplified else ROUNDED
     exact = 1e-9 if steps in ("bb", "lbfgs") else 1e-10
     check_libraries(solver, small(solver), on, rounded if on in SINGLE else exact)
 
