@@ -254,7 +254,8 @@ def _table(part: Sequence[Row], comparison: Comparison, console: Console, curved
         justify: JustifyMethod = "right" if i else "left"
         table.add_column(titles[i], justify=justify, no_wrap=True, min_width=widths[i])
     curves = sparklines([row.result for row in part]) if curved else None
-    room = min(WIDE, console.width - used - 4)
+    widest = min(console.width, max(WIDEST, used - longest + word))
+    room = min(WIDE, console.width - used - 4) if used <= widest else 0
     curves = curves if room >= NARROW else None
     if curves:
         table.add_column("curve", no_wrap=True)
@@ -265,7 +266,6 @@ def _table(part: Sequence[Row], comparison: Comparison, console: Console, curved
             [curves.line(row.result.solver, room, ascii_only)] if curves and room >= NARROW else []
         )
         table.add_row(symbol, name, *map(Text, [*(cells[i] for i in shown), *line]), style=style)
-    widest = min(console.width, max(WIDEST, used - longest + word))
     table.width = widest if used > widest else None
     return table
 

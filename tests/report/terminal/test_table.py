@@ -231,3 +231,11 @@ class TestShow:
             for r, v in zip(runs("a", 0.1), (3.0, 7.0, math.nan, 5.0, 100.0), strict=True)
         ]
         assert rows(choose(records))[0]["metrics"]["rank"] == 6
+
+
+@pytest.mark.parametrize("width", [60, 80, 90, 100, 120, 160])
+def test_a_name_stands_in_its_row_at_any_width(runs, width):
+    solver = "a-solver-with-a-name-that-is-rather-long"
+    console = Console(width=width, file=io.StringIO(), force_terminal=False)
+    show(choose(runs(solver, 0.3) + runs("b", 0.1)), console)
+    assert re.search(rf"^\S* *{solver}\b", console.file.getvalue(), re.MULTILINE)
