@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
-from orthobench.cli.options import AS_JSON, FOLDER, PATH, QUIET, STORE, SUITE_OF_STORE
+from orthobench.cli.options import AS_JSON, FOLDER, PATH, QUIET, STORE, SUITE_OF_STORE, TOLERANCE
 from orthobench.cli.printing import (
     Terminated,
     facts,
@@ -18,9 +17,6 @@ from orthobench.cli.printing import (
     say,
     status_line,
 )
-
-if TYPE_CHECKING:
-    pass
 
 STYLES = ("screen", "one-column", "two-column")
 FORMATS = ("svg", "pdf", "png")
@@ -33,6 +29,7 @@ FORMATS = ("svg", "pdf", "png")
     "-o", "--out", type=FOLDER, help="Folder of the page.  [default: report, beside the store]"
 )
 @SUITE_OF_STORE
+@TOLERANCE
 @click.option(
     "--style",
     type=click.Choice(STYLES),
@@ -53,8 +50,8 @@ FORMATS = ("svg", "pdf", "png")
 @QUIET
 @AS_JSON
 def report(store: Path, other: Path | None, out: Path | None, suite: str | None,
-           style: str | None, formats: tuple[str, ...], watch: bool, port: int | None,
-           opened: bool, quiet: bool, as_json: bool) -> None:  # fmt: skip
+           tolerance: float | None, style: str | None, formats: tuple[str, ...],
+           watch: bool, port: int | None, opened: bool, quiet: bool, as_json: bool) -> None:  # fmt: skip
     """Write an interactive page about the results in STORE.
 
     It shows which solver wins where, by how much, and how sure that is, in a file that opens in any
@@ -69,16 +66,19 @@ def report(store: Path, other: Path | None, out: Path | None, suite: str | None,
     `orthobench run` works: progress, failures as they come, time left. The file stays.
     """
     if watch:
-        if other or style or formats or as_json:
-            raise click.UsageError("--watch goes with one store, and not with figures or --json")
+        if other or style or formats or as_json or tolerance:
+            raise click.UsageError(
+                "--watch goes with one store, and not with figures, --tolerance or --json"
+            )
         _watch(store, out, suite, port or 0, opened)
         return
     if port is not None:
         raise click.UsageError("--port is of the server; add --watch to start it")
     if other is not None:
-        if out or style or formats or opened:
+        if out or style or formats or opened or tolerance:
             raise click.UsageError(
-                "--out, --open, --style and --format are of the page and figures of one store"
+                "--out, --open, --style, --format and --tolerance are of the page and figures of "
+                "one store"
             )
         _changes(store, other, suite, quiet, as_json)
         return
@@ -92,7 +92,7 @@ def report(store: Path, other: Path | None, out: Path | None, suite: str | None,
 
     with status_line(quiet or as_json) as status:
         status("reading the store")
-        results = Results.read(store, suite).without_home()
+        results = Results.read(store, suite, tolerance).without_home()
         folder = out or safe_join(results.path.parent, "report")
         make_folder(folder, "the report", "name another with --out")
         status("writing the page")
