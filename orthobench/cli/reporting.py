@@ -51,7 +51,8 @@ FORMATS = ("svg", "pdf", "png")
 @AS_JSON
 def report(store: Path, other: Path | None, out: Path | None, suite: str | None,
            tolerance: float | None, style: str | None, formats: tuple[str, ...],
-           watch: bool, port: int | None, opened: bool, quiet: bool, as_json: bool) -> None:  # fmt: skip
+           watch: bool, port: int | None, opened: bool, quiet: bool,
+           as_json: bool) -> None:  # fmt: skip
     """Write an interactive page about the results in STORE.
 
     It shows which solver wins where, by how much, and how sure that is, in a file that opens in any
