@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from orthobench.cli.options import AS_JSON, FOLDER, PATH, QUIET, STORE, SUITE_OF_STORE
+from orthobench.cli.options import AS_JSON, FOLDER, PATH, QUIET, STORE, SUITE_OF_STORE, TOLERANCE
 from orthobench.cli.printing import (
     facts,
     figure_lines,
@@ -32,6 +32,7 @@ PAUSE, SHARE = 10.0, 20.0
     "-o", "--out", type=FOLDER, help="Folder of the page.  [default: report, beside the store]"
 )
 @SUITE_OF_STORE
+@TOLERANCE
 @click.option(
     "--style",
     type=click.Choice(STYLES),
@@ -49,8 +50,8 @@ PAUSE, SHARE = 10.0, 20.0
 @QUIET
 @AS_JSON
 def report(store: Path, other: Path | None, out: Path | None, suite: str | None,
-           style: str | None, formats: tuple[str, ...], watch: bool, opened: bool,
-           quiet: bool, as_json: bool) -> None:  # fmt: skip
+           tolerance: float | None, style: str | None, formats: tuple[str, ...], watch: bool,
+           opened: bool, quiet: bool, as_json: bool) -> None:  # fmt: skip
     """Write an interactive page about the results in STORE.
 
     It shows which solver wins where, by how much, and how sure that is, in a file that opens in any
@@ -65,14 +66,17 @@ def report(store: Path, other: Path | None, out: Path | None, suite: str | None,
     reload it in the browser for what there is by then.
     """
     if watch:
-        if other or style or formats or as_json:
-            raise click.UsageError("--watch goes with one store, and not with figures or --json")
+        if other or style or formats or as_json or tolerance:
+            raise click.UsageError(
+                "--watch goes with one store, and not with figures, --tolerance or --json"
+            )
         _watch(store, out, suite, opened)
         return
     if other is not None:
-        if out or style or formats or opened:
+        if out or style or formats or opened or tolerance:
             raise click.UsageError(
-                "--out, --open, --style and --format are of the page and figures of one store"
+                "--out, --open, --style, --format and --tolerance are of the page and figures of "
+                "one store"
             )
         _changes(store, other, suite, quiet, as_json)
         return
@@ -86,7 +90,7 @@ def report(store: Path, other: Path | None, out: Path | None, suite: str | None,
 
     with status_line(quiet or as_json) as status:
         status("reading the store")
-        results = Results.read(store, suite).without_home()
+        results = Results.read(store, suite, tolerance).without_home()
         folder = out or safe_join(results.path.parent, "report")
         make_folder(folder, "the report", "name another with --out")
         status("writing the page")
