@@ -23,7 +23,7 @@ from orthobench.registry import preflight
 from orthobench.registry.adhoc import requested_suite
 from orthobench.registry.plugins import catalogue
 from orthobench.registry.suite_file import from_table
-from orthobench.report.notebook_view import Outcome, Results
+from orthobench.report.notebook_view import Results, SolveResult
 from orthobench.report.terminal.progress import Progress
 from orthobench.results.course import (
     RemainingCells,
@@ -49,7 +49,7 @@ RESULTS = "orthobench-results"
 class SolverError(OrthobenchError, RuntimeError):
     """A single solve that failed; carries the outcome so far."""
 
-    def __init__(self, outcome: Outcome) -> None:
+    def __init__(self, outcome: SolveResult) -> None:
         super().__init__(outcome.stop.reason)
         self.outcome = outcome
 
@@ -63,7 +63,7 @@ def solve(
     threads: int = 1,
     curve: bool = False,
     **parameters: Any,
-) -> Outcome:
+) -> SolveResult:
     """Run one solver on one problem.
 
     Parameters
@@ -90,7 +90,7 @@ def solve(
 
     Returns
     -------
-    Outcome
+    SolveResult
         ``.solution`` (n, k), ``.weights``, ``.core``, ``.trace``, ``.work``, ``.stop``,
         ``.exhibits``; a notebook shows it, and ``.plot(ax)`` draws its curve, of two points
         without `curve`.
@@ -121,7 +121,7 @@ def solve(
         chosen.place.limit(threads)
         streams = Streams.of(text, chosen.name, seed)
         ran = harness.run(instance, chosen, limits, streams, until, curve=curve)
-    outcome = Outcome(**vars(ran))
+    outcome = SolveResult(**vars(ran))
     if isinstance(outcome.error, OrthobenchError):
         raise outcome.error
     if outcome.stop.status.failed:

@@ -191,7 +191,11 @@ def _parts(
     yield Text.assemble(
         (clean(comparison.problem), "bold"), ("  " + ", ".join(filter(None, about)), "dim")
     )
-    part = [row for row in problem_rows(results, comparison) if _takes_part(row)]
+    part = [
+        row
+        for row in problem_rows(results, comparison)
+        if row.decision.verdict is not Verdict.ABSENT
+    ]
     entries = [row.result for row in part]
     if part:
         yield _table(part, comparison, console, curved)
@@ -208,8 +212,22 @@ def _parts(
         yield Padding(Text(text, style=style), (0, 0, 0, 2), expand=False)
 
 
-def _takes_part(row: Row) -> bool:
-    return row.decision.verdict is not Verdict.ABSENT
+def texts_of(
+    part: Sequence[Row], comparison: Comparison, ascii_only: bool = False
+) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+    """Return titles and texts of verdict, final value, cost and factor."""
+    cost, rounding = ALL_COSTS[comparison.cost], rounding_level([row.result for row in part])
+    to = f"{cost.title} to {100 * comparison.tolerance:g} %"
+    final = "median" if any(len(row.result.seeds) > 1 for row in part) else "value"
+    return ("", final, to, "factor"), [
+        (
+            verdict_text(row.decision),
+            rounded(row.summary.median, rounding),
+            cost.text(row.decision.cost, ascii_only) if math.isfinite(row.decision.cost) else "",
+            "" if math.isnan(row.decision.factor) else factor_text(row.decision.factor),
+        )
+        for row in part
+    ]
 
 
 def _table(part: Sequence[Row], comparison: Comparison, console: Console, curved: bool) -> Table:
@@ -219,18 +237,7 @@ def _table(part: Sequence[Row], comparison: Comparison, console: Console, curved
     from rich.text import Text
 
     ascii_only = console.options.ascii_only
-    cost, rounding = ALL_COSTS[comparison.cost], rounding_level([row.result for row in part])
-    to = f"{cost.title} to {100 * comparison.tolerance:g} %"
-    texts = [
-        (
-            verdict_text(row.decision),
-            rounded(row.summary.median, rounding),
-            cost.text(row.decision.cost, ascii_only) if math.isfinite(row.decision.cost) else "",
-            "" if math.isnan(row.decision.factor) else factor_text(row.decision.factor),
-        )
-        for row in part
-    ]
-    titles = ("", "median" if len(part[0].result.seeds) > 1 else "value", to, "factor")
+    titles, texts = texts_of(part, comparison, ascii_only)
     table = Table(
         box=SIMPLE_HEAD, show_edge=False, padding=(0, 0, 0, 1), pad_edge=False, header_style="bold"
     )
