@@ -17,7 +17,7 @@ from typing import Any
 import click
 
 from orthobench._version import __version__
-from orthobench.cli.atlas import advise, atlas
+from orthobench.cli.atlas import advise, atlas, measure_map
 from orthobench.cli.comparing import compare, verify
 from orthobench.cli.options import (
     AS_JSON,
@@ -278,6 +278,7 @@ def merge(store: Path, others: tuple[Path, ...]) -> None:
 
 main.add_command(advise)
 main.add_command(atlas)
+main.add_command(measure_map)
 main.add_command(compare)
 main.add_command(race)
 main.add_command(reproduce)

@@ -55,8 +55,8 @@ BEHIND = 2.0
 FRESH = 2.5
 """How many times the seconds of the leader a finalist has on a fresh seed."""
 
-FAR = 3.0
-"""A finalist is dropped where its cost is more than this over that of the leader, but for one."""
+FAR = 0.75
+"""The share of that factor beyond which a finalist is dropped, after three seeds."""
 
 Run: TypeAlias = tuple[str, int]
 """A configuration and a seed."""
@@ -132,12 +132,21 @@ class Rules:
         The part of the gap by which what is good enough may end above the best.
     timed : bool
         Whether the cost is seconds, so that no run need be longer than a few times the leader's.
+    factor : float
+        How many times the seconds of the leader a configuration has to get as far.
+    finalists : int
+        The most configurations that run on fresh seeds.
+    seeds : int
+        The most seeds.
     """
 
     order: Mapping[str, str]
     total: float
     tolerance: float = TOLERANCE
     timed: bool = True
+    factor: float = FACTOR
+    finalists: int = FINALISTS
+    seeds: int = SEEDS
 
 
 @dataclass(frozen=True)
@@ -236,7 +245,7 @@ class Field:
         factor = self.cost(name) / self.cost(leader)
         if len(costs) > 1 and factor == math.inf:
             return f"does not get to the quality of {leader} on most seeds"
-        if factor > (FAR if len(costs) > 2 else FACTOR):
+        if factor > self.rules.factor * (FAR if len(costs) > 2 else 1):
             return f"{factor_text(factor)} times the {self._noun} of {leader} for the same quality"
         return ""
 
@@ -244,7 +253,7 @@ class Field:
         if trial.ended:
             share = f"{100 * self.above(trial):.2g} %"
             return f"ends {share} of the gap above {leader}"
-        if self.rules.timed and trial.cap >= FACTOR * self.lead:
+        if self.rules.timed and trial.cap >= self.rules.factor * self.lead:
             factor = factor_text(trial.cap / self.lead)
             return f"more than {factor} times the time of {leader} for the same quality"
         start, best = self.gaps[0]
@@ -272,7 +281,7 @@ class Field:
         there = sorted((n for n, c in first.items() if c < math.inf), key=lambda n: first[n])
         best = {self.rules.order[name]: name for name in reversed(there)}
         rest = [name for name in there if name not in best.values()]
-        chosen = [*(n for n in there if n in best.values()), *rest][:FINALISTS]
+        chosen = [*(n for n in there if n in best.values()), *rest][: self.rules.finalists]
         return sorted(chosen, key=self.cost)
 
     def decisions(self) -> list[Decision]:
@@ -369,7 +378,7 @@ class Field:
         if self.leader is None:
             return min(FIRST * self.rules.total, left)
         share = (left - FINALS * self.rules.total) / waiting - overhead
-        most = FACTOR * self.lead if self.rules.timed else math.inf
+        most = self.rules.factor * self.lead if self.rules.timed else math.inf
         return max(self.floor, min(most, max(share, overhead)))
 
     def _look(
@@ -425,7 +434,7 @@ class Field:
         if self.leader is None:
             return
         cap = max(self.floor, FRESH * self.lead)
-        for seed in range(1, SEEDS):
+        for seed in range(1, self.rules.seeds):
             if seed >= FEWEST and self.settled:
                 return
             if seed >= 2 and self._repeats:
