@@ -68,6 +68,28 @@ def test_what_is_typed_works_and_prints_what_is_shown(page, tmp_path, monkeypatc
                 expect(command, shown, run(command, tmp_path, shell))
 
 
+@pytest.mark.parametrize(
+    ("shown", "printed"),
+    [
+        ("a ... c\n", "x a  1\n2   c  \n"),
+        ("a\nb  c ... c", "a  \n b c c\nc"),
+        ("a... ...b\n", "a b\n"),
+        ("... " * 200 + "end", "  " * 200 + "end"),
+    ],
+)
+def test_what_is_shown_is_found_in_turn_with_anything_between(shown, printed):
+    expect("", shown, printed)
+
+
+@pytest.mark.parametrize(
+    ("shown", "printed"),
+    [("a ... b", "b a"), ("a ... a", "a "), ("a b", "ab"), ("a...\n" * 40 + "b", "a\n" * 80)],
+)
+def test_what_is_not_shown_in_turn_is_refused_in_linear_time(shown, printed):
+    with pytest.raises(AssertionError, match="does not show"):
+        expect("", shown, printed)
+
+
 SUITES = [(named(page), text) for page in PAGES for text in texts(page, "toml") if "[[" in text]
 
 

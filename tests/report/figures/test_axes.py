@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from matplotlib.figure import Figure
 
@@ -16,7 +16,6 @@ def axis(width=4.0, height=3.0):
 
 
 class TestScale:
-    @settings(max_examples=40)
     @given(st.floats(1e-15, 1e12), st.floats(1, 1e15), st.sampled_from("xy"), st.floats(1, 8))
     def test_every_log_axis_has_ticks_with_labels_within_its_limits(self, low, ratio, which, size):
         ax = axis(size, size)
@@ -30,7 +29,6 @@ class TestScale:
         assert len([text for text in labels if text]) >= 2
         assert len(set(labels)) == len(labels)
 
-    @settings(max_examples=25)
     @given(st.floats(-1e6, 1e6), st.floats(0, 1e6))
     def test_every_linear_axis_shows_all_values(self, low, span):
         ax = axis()
