@@ -102,6 +102,10 @@ def _compare(rows: Sequence[AtlasRow], cost: str, tolerance: float) -> Compariso
             for s, own in runs.items()
         },
         lowest=[gap[seed].lowest for seed in seeds],
+        spent={
+            s: [getattr(own[i], cost) if i in own else math.nan for i in seeds]
+            for s, own in runs.items()
+        },
         tolerance=tolerance,
     )
     one = {solver: next(iter(own.values())) for solver, own in runs.items()}

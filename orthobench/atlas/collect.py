@@ -140,7 +140,7 @@ def merged(parts: Sequence[Results]) -> Results:
                 f"the stores have two budgets for {problem!r}: solvers are compared at one, so "
                 "run them with the same suite"
             )
-    return Results(parts[0].suite, parts[0].path, list(runs.values()), score=parts[0].score)
+    return replace(parts[0], records=list(runs.values()))
 
 
 def _row(suite: str, entry: SolverResult, run: Run, machine: str) -> AtlasRow:

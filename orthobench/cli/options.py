@@ -21,6 +21,11 @@ AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON inste
 QUIET = click.option("-q", "--quiet", is_flag=True, help="No progress display.")
 STORE = click.argument("store", type=PATH)
 SUITE_OF_STORE = click.option("--suite", help="A suite in the store.  [default: the latest]")
+TOLERANCE = click.option(
+    "--tolerance",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    help="The part of the gap that a good enough solver may leave, instead of the suite's.",
+)
 WORKERS = click.option("-w", "--workers", type=COUNT, default=1, help="Number of processes.")
 
 

@@ -38,6 +38,7 @@ def requested_suite(
     seeds: int | Sequence[int] | None = None,
     on: Sequence[str] = (),
     measure: str | None = None,
+    tolerance: float | None = None,
     name: str = COMMAND_LINE,
     **limits: float | None,
 ) -> Suite:
@@ -59,6 +60,8 @@ def requested_suite(
         compute at none of them are left out.
     measure : str, optional
         What runs measure beside time.
+    tolerance : float, optional
+        The part of the gap that solvers are compared at, instead of the suite's.
     name : str
         The name of a suite of problems.
     **limits
@@ -79,6 +82,7 @@ def requested_suite(
         "budget": {key: value for key, value in limits.items() if value is not None},
         "on": list(on),
         "measure": measure,
+        "tolerance": tolerance,
         "solver": list(solvers),
     }
     changes = {key: value for key, value in changes.items() if value}

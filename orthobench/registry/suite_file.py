@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import sys
 import tomllib
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import fields, replace
@@ -30,8 +31,8 @@ T = TypeVar("T")
 
 
 KEYS = (
-    "description", "seeds", "threads", "budget", "target", "tuning", "levels", "on", "measure",
-    "problem", "solver",
+    "description", "seeds", "threads", "budget", "target", "tuning", "levels", "tolerance", "on",
+    "measure", "problem", "solver",
 )  # fmt: skip
 """The keys of a suite."""
 
@@ -157,6 +158,7 @@ def _parse(table: Mapping[str, Any], name: str, registry: Registry) -> Suite:
         tuning_seeds=seeds[:tried] if tried < len(seeds) else (),
         score=score,
         measure=measure,
+        tolerance=_tolerance(table.get("tolerance")),
     )
     for p in suite.problems:
         limited = p.budget.limits or suite.target is not None
@@ -197,6 +199,13 @@ def _target(value: Any) -> Target | None:
     raise SuiteError(("target",), 'must be { metric = "suboptimality", value = 1e-3 }')
 
 
+def _tolerance(value: Any) -> float | None:
+    right = value is None or (_finite(value) and 0 < value < 1)
+    why = f"must be a part of the gap between 0 and 1 such as 0.01, not {quoted(value)}"
+    _require(right, ("tolerance",), why)
+    return None if value is None else float(value)
+
+
 def _seeds(value: Any) -> tuple[int, ...]:
     """Return the seeds: a list of them, or as many as a number says, from 0."""
     seeds = range(value) if _positive(value) else value
@@ -223,7 +232,7 @@ def _text(table: Mapping[str, Any], key: str, path: KeyPath = ()) -> str:
 
 
 def _finite(value: Any) -> bool:
-    return type(value) in (int, float) and math.isfinite(value)
+    return type(value) in (int, float) and abs(value) <= sys.float_info.max
 
 
 def _positive(value: Any) -> bool:

@@ -240,6 +240,8 @@ BEYOND = {
     "solver": [{"name": "power", "step": 10**400}],
     "description": [[1] * 10**5],
     "threads": 16**9000,
+    "tolerance": 10**400,
+    "levels": {"gap": 10**400},
 }
 
 
