@@ -11,11 +11,10 @@ from orthobench.contract import (
     Instance,
     Oracle,
     Solution,
-    UsageError,
     check_rows,
     matrix,
 )
-from orthobench.tools.arrays import array_of, is_whole
+from orthobench.tools.arrays import array_of, whole
 from orthobench_cca.covariances import SINGULAR, normalized, whitening
 from orthobench_cca.judge import dependent, distance
 
@@ -117,8 +116,7 @@ def generalized_eigenvectors(A: ArrayLike, B: ArrayLike, k: int) -> Instance[Pen
     A, B = _symmetric(A, "A"), _symmetric(B, "B")
     if A.shape != B.shape:
         raise DataError(f"A is of shape {A.shape} and B of {B.shape}: they must be the same")
-    if not is_whole(k) or not 1 <= k <= len(A):
-        raise UsageError(f"k must be a whole number between 1 and {len(A)}, not {k}")
+    whole(k, "k", 1, len(A))
     spread = np.linalg.eigvalsh(B)
     if not spread[0] > SINGULAR * abs(spread[-1]):
         raise DataError("B is not positive definite: add a multiple of the identity to it")
