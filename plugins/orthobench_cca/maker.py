@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from orthobench.contract import DataError, Instance, UsageError, check_rows, matrix
-from orthobench.tools.arrays import array_of, is_number, whole
+from orthobench.contract import DataError, Instance, UsageError
+from orthobench.tools.arrays import array_of, check_rows, is_number, matrix, whole
 from orthobench_cca.covariances import SINGULAR
 from orthobench_cca.exact import Canonical, canonical, whitened
 from orthobench_cca.judge import Judge

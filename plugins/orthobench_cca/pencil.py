@@ -5,16 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from orthobench.contract import (
-    Array,
-    DataError,
-    Instance,
-    Oracle,
-    Solution,
-    check_rows,
-    matrix,
-)
-from orthobench.tools.arrays import array_of, whole
+from orthobench.contract import Array, DataError, Instance, Oracle, Solution
+from orthobench.tools.arrays import array_of, check_rows, matrix, whole
 from orthobench_cca.covariances import SINGULAR, normalized, whitening
 from orthobench_cca.judge import dependent, distance
 
