@@ -27,7 +27,7 @@ from orthobench.contract.problem import AnyInstance, AnyProblem, Problem
 from orthobench.decide.answer import MISS, Answer, answer
 from orthobench.decide.rule import TOLERANCE, Comparison
 from orthobench.decide.wording import factor_text
-from orthobench.errors import OrthobenchError, UsageError
+from orthobench.errors import UsageError
 from orthobench.harness.cell import instance_of
 from orthobench.registry.plugins import catalogue
 from orthobench.stats.costs import ALL_COSTS
@@ -179,21 +179,6 @@ def advise(
     mean = losses.expected(_position(features), width, np.arange(len(losses.blocks)))
     order = [int(i) for i in np.argsort(np.where(usable, mean, np.inf)) if usable[i]]
     return _worded(comparisons, losses, order, width, rows, features, cost, text)
-
-
-def expected_order(problem: AnyProblem) -> list[str]:
-    """Return the names of solvers by what an atlas expects on problems of a family, best first.
-
-    Nothing is built or measured. Empty where the atlas that is installed has no such problem.
-    """
-    try:
-        rows = _rows_of_kind(opened(None), problem, None, "")
-    except OrthobenchError:
-        return []
-    losses = _losses([c for c in compare(rows, "seconds", TOLERANCE) if c.as_good], rows)
-    everywhere = np.full(losses.positions.shape[1], math.nan)
-    mean = losses.expected(everywhere, math.inf, np.arange(len(losses.blocks)))
-    return list(dict.fromkeys(losses.solvers[i].split()[0] for i in np.argsort(mean)))
 
 
 def on_problem(

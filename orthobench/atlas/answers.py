@@ -10,10 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from orthobench.atlas.table import SHARES, Atlas, AtlasRow, read, settings
+from orthobench.contract.problem import AnyProblem
 from orthobench.decide.answer import Answer, answer, standings
 from orthobench.decide.rule import STRICT, TOLERANCE, Comparison, decide
 from orthobench.decide.wording import factor_text
-from orthobench.errors import UsageError, unknown
+from orthobench.errors import OrthobenchError, UsageError, unknown
 from orthobench.tools.collections import grouped
 from orthobench.tools.formatting import clean, listed
 
@@ -166,11 +167,15 @@ def facts(atlas: Atlas, kinds: Sequence[str]) -> list[dict[str, Any]]:
 def with_records(atlas: Atlas) -> Atlas:
     """Return an atlas that says how often each solver is as good as the best, and cheapest.
 
-    Of the labels of a solver the one counts that stands first in a family.
+    Of the labels of a solver the one counts that stands first in a family. Also the ``order`` of
+    the solvers of each kind of problems is in it, which `expected_order` reads.
     """
     clauses: dict[str, list[str]] = {}
+    order: dict[str, list[str]] = {}
     for kind, rows in atlas.kinds.items():
-        first = {one.use: one for one in reversed(standings(compare(rows)))}
+        stand = standings(compare(rows))
+        order[kind] = list(dict.fromkeys(name_of(one.solver) for one in stand))
+        first = {one.use: one for one in reversed(stand)}
         for solver, one in first.items():
             among = f"{one.as_good_on} of {one.problems} problems of {clean(kind)}"
             clauses.setdefault(solver, []).append(
@@ -180,7 +185,22 @@ def with_records(atlas: Atlas) -> Atlas:
         solver: f"In the atlas, as good as the best on {listed(own)}."
         for solver, own in sorted(clauses.items())
     }
-    return replace(atlas, about={**atlas.about, "records": records})
+    return replace(atlas, about={**atlas.about, "records": records, "order": order})
+
+
+def expected_order(problem: AnyProblem) -> list[str]:
+    """Return the names of solvers by what an atlas expects on problems of a family, best first.
+
+    Nothing is built or measured, and no row is read. Empty where no atlas is installed, or it has
+    no such problem.
+    """
+    try:
+        order = opened(None, rows=False).about.get("order", {})
+    except OrthobenchError:
+        return []
+    metric = problem.primary.replace("_", " ")
+    found: list[str] = order.get(f"{problem.family} by {metric}") or order.get(problem.family, [])
+    return found
 
 
 def find(atlas: Atlas, text: str) -> tuple[list[str], str]:
