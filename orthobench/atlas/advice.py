@@ -26,9 +26,9 @@ from orthobench.atlas.features import Features, features_of
 from orthobench.atlas.table import Atlas, AtlasRow, settings
 from orthobench.contract.problem import AnyInstance, AnyProblem, Problem
 from orthobench.decide.answer import MISS, Answer, answer
-from orthobench.decide.rule import TOLERANCE, Verdict
+from orthobench.decide.rule import TOLERANCE
 from orthobench.decide.wording import factor_text
-from orthobench.errors import OrthobenchError, UsageError
+from orthobench.errors import UsageError
 from orthobench.harness.cell import instance_of
 from orthobench.registry.plugins import catalogue
 from orthobench.stats.costs import ALL_COSTS
@@ -219,20 +219,6 @@ def advise(
     return _worded(found, order, rows, features, cost, text)
 
 
-def expected_order(problem: AnyProblem) -> list[str]:
-    """Return the names of solvers by what an atlas expects on problems of a family, best first.
-
-    Nothing is built or measured. Empty where the atlas that is installed has no such problem.
-    """
-    try:
-        rows = _rows_of_kind(opened(None), problem, None, "")
-    except OrthobenchError:
-        return []
-    found = losses(rows)
-    mean = found.logs.mean(axis=0) if len(found.logs) else np.zeros(0)
-    return list(dict.fromkeys(found.solvers[i].split()[0] for i in np.argsort(mean)))
-
-
 def on_problem(
     atlas: Atlas, text: str, cost: str = "seconds", tolerance: float = TOLERANCE
 ) -> Answer:
@@ -278,27 +264,20 @@ def _rows_of_kind(
 def losses(rows: Sequence[AtlasRow], cost: str = "seconds", tolerance: float = TOLERANCE) -> Losses:
     """Return what each solver loses on the problems of one kind.
 
-    What is not shown to be worse, and gets to the tolerance on most of its seeds, counts with what
-    that costs: a race has no more seeds of what it gave up. A problem where nobody gets there is
-    left out.
+    A problem on which nobody gets there is left out.
     """
-    problems, blocks, positions, found = [], dict[tuple[str, int, int], int](), [], []
+    problems, positions, found, own_blocks = [], [], [], []
+    blocks: dict[tuple[str, int, int], int] = {}
     first = {row.problem: row for row in reversed(rows)}
-    own_blocks = []
     for c in compare(rows, cost, tolerance):
-        costs = {
-            d.solver: d.cost
-            for d in c.decisions
-            if d.verdict in (Verdict.AS_GOOD, Verdict.UNDECIDED) and 0 < d.cost < math.inf
-        }
-        shown = [d.cost for d in c.as_good if d.solver in costs]
-        if not costs:
+        factors = {d.solver: d.factor for d in c.as_good if 0 < d.factor < math.inf}
+        if not factors:
             continue
-        least, row = min(shown or costs.values()), first[c.problem]
+        row = first[c.problem]
         problems.append(c.problem)
         own_blocks.append(blocks.setdefault((c.block, row.rows, row.d), len(blocks)))
         positions.append(_position(features_in(row)))
-        found.append({name: min(max(own / least, 1.0), MISS) for name, own in costs.items()})
+        found.append({name: min(factor, MISS) for name, factor in factors.items()})
     solvers = tuple(dict.fromkeys(name for one in found for name in one))
     logs = np.log([[one.get(name, MISS) for name in solvers] for one in found])
     return Losses(solvers, tuple(problems), tuple(own_blocks), np.array(positions), logs)

@@ -102,3 +102,14 @@ class Installed(click.types.StringParamType):
         item = items.get(typed.split()[0])
         declared = parameters_of(item) if isinstance(item, type) else ()
         return [f"{typed} {parameter.name}=" for parameter in declared]
+
+
+PROBLEMS = click.option(
+    "-p", "--problem", "problems", multiple=True, type=Installed("problems"), metavar="SPEC",
+    help='A problem: "NAME key=value ...", or FILE.py:CLASS. Repeatable.',
+)  # fmt: skip
+SOLVERS = click.option(
+    "-s", "--solver", "solvers", multiple=True, type=Installed("solvers"), metavar="SPEC",
+    help='A solver, instead of all that can or the suite\'s: "NAME key=value ...", or '
+    "FILE.py:CLASS. Repeatable.",
+)  # fmt: skip

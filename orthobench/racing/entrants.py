@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from orthobench.atlas.advice import expected_order
+from orthobench.atlas.answers import expected_order
 from orthobench.errors import UsageError
 from orthobench.harness.cell import Level
 from orthobench.harness.identity import canonical, describe, digest
