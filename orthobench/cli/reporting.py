@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
@@ -18,9 +17,6 @@ from orthobench.cli.printing import (
     say,
     status_line,
 )
-
-if TYPE_CHECKING:
-    pass
 
 STYLES = ("screen", "one-column", "two-column")
 FORMATS = ("svg", "pdf", "png")
@@ -108,6 +104,7 @@ def report(store: Path, other: Path | None, out: Path | None, suite: str | None,
     else:
         print_answer(answer_of(results))
         say("\n".join(["", str(page), *figure_lines(figures)]))
+        say("next: open it in a browser (--open does); orthobench export has its numbers")
     if opened:
         click.launch(page.resolve().as_uri())
 

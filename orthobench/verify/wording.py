@@ -60,11 +60,21 @@ def lines(result: Verification) -> Iterator[str]:
         yield f"  {_cells(len(cells))}, such as {cells[0]}: {reason}"
     if result.recomputed and not result.mismatches:
         yield _odds(result)
+    yield f"next: {_next(result)}"
 
 
 def facts(result: Verification) -> Mapping[str, Any]:
     """Return a verification as plain values."""
     return {"verified": bool(result.recomputed) and not result.mismatches, **asdict(result)}
+
+
+def _next(result: Verification) -> str:
+    if result.mismatches:
+        return "ask whoever ran it about these values, and take none of them before"
+    if not result.recomputed:
+        return "install what the reasons name, or name the folder of its data with --data"
+    rest = "--share 1 computes all cells again, --seed N others"
+    return "nothing is left to compute" if result.drawn == result.checkable else rest
 
 
 def _told(one: Mismatch) -> str:
