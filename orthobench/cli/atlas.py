@@ -40,6 +40,7 @@ def atlas(stores: tuple[Path, ...], out: Path, quiet: bool) -> None:
         tell("reading the stores, and building each problem once")
         page = build(stores, out)
     say(page)
+    say("next: open it in a browser; orthobench advise --atlas asks its atlas.parquet")
 
 
 @click.command("map")

@@ -286,6 +286,7 @@ def merge(store: Path, others: tuple[Path, ...]) -> None:
     with Store(store, write=True) as opened:
         for other in others:
             say(f"{opened.merge(other)} cells of {other} added to {store}")
+    say(f"next: orthobench report {shlex.quote(str(store))} writes the page about all")
 
 
 main.add_command(advise)
