@@ -131,9 +131,9 @@ def test_a_solver_that_fails_on_a_later_seed_keeps_its_choice(suite, tmp_path, t
 
 
 def test_a_suite_says_what_trials_are_chosen_by(suite, tmp_path):
-    text = '[tuning]\nseeds = 2\nscore = "average"\n'
+    text = 'tolerance = 0.1\n[tuning]\nseeds = 2\nscore = "average"\n'
     path = tmp_path / "s.sqlite"
-    ran = run(replace(suite, text=text, score="average"), path)
+    ran = run(replace(suite, text=text, score="average", tolerance=0.1), path)
     assert {entry.score for entry in ran.entries} == {"average"}
     found = ob.Results.read(path)
     assert {entry.score for entry in found.entries} == {"average"}

@@ -193,9 +193,9 @@ class TestRefusals:
     @pytest.mark.parametrize(
         ("make", "error", "said"),
         [
-            (lambda X: ob.gmm_tensor(X, 7), UsageError, "7 components .* 6 features"),
-            (lambda X: ob.gmm_tensor(X, 0), UsageError, "0 components"),
-            (lambda X: ob.gmm_tensor(X, 2.5), UsageError, "whole number .* d = 6, not 2.5"),
+            (lambda X: ob.gmm_tensor(X, 7), UsageError, "between 1 and 6, not 7: .* 6 features"),
+            (lambda X: ob.gmm_tensor(X, 0), UsageError, "components must .*, not 0"),
+            (lambda X: ob.gmm_tensor(X, 2.5), UsageError, "whole number .* 6, not 2.5"),
             (lambda X: ob.gmm_tensor((x for x in X), 2), UsageError, "generator can be read once"),
             (lambda X: ob.gmm_tensor(X[:6], 2), DataError, "6 samples of 6 features"),
             (lambda X: ob.gmm_tensor(X[0], 2), DataError, "must be a matrix"),

@@ -144,8 +144,8 @@ def test_data_without_variance_are_judged_without_a_division():
 @pytest.mark.parametrize(
     ("arguments", "error", "message"),
     [
-        ({"train": np.ones((5, 3)), "k": 4}, UsageError, "between 1 and d = 3, not 4"),
-        ({"train": np.ones((5, 3)), "k": 0}, UsageError, "between 1 and d = 3, not 0"),
+        ({"train": np.ones((5, 3)), "k": 4}, UsageError, "between 1 and 3, not 4"),
+        ({"train": np.ones((5, 3)), "k": 0}, UsageError, "between 1 and 3, not 0"),
         ({"train": np.ones((5, 3)), "k": 1.5}, UsageError, "k must be a whole number .* not 1.5"),
         ({"train": np.ones((5, 3)), "k": 2.0}, UsageError, "k must be a whole number .* not 2.0"),
         ({"train": np.ones((5, 3)), "k": 1, "passes": 0}, UsageError, "passes"),

@@ -8,7 +8,7 @@ from orthobench_tucker.hooi import HOOI, leading_left
 from orthobench_tucker.jacobi_tucker import JacobiTucker
 
 from orthobench.contract.solver import Status
-from orthobench.families.symmetric_tucker.full_tensors import symmetrized
+from orthobench.families.symmetric_tensors import symmetrized
 from orthobench.families.symmetric_tucker.sample_moments import monomials
 from orthobench.harness.identity import Streams
 from orthobench.harness.run import run
