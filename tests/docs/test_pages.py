@@ -42,6 +42,7 @@ def executed(code, names):
     exec(code, names)  # noqa: S102 - the page's own code
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", RUNNING, ids=named)
 def test_python_runs(page, tmp_path, monkeypatch):
     if "cc" in page.read_text(encoding="utf-8").split('"') and shutil.which("cc") is None:
