@@ -1,20 +1,22 @@
 """Advice: the method to use on data that an atlas has not seen, with the regret to expect.
 
 For each solver the logarithm of its cost over that of the cheapest that is as good, where a miss
-counts ten, is averaged over the problems of the family, nearer ones with more weight: exp(-x/h) at
-a distance x between the logarithms of features. The bandwidth h is the one, of `BANDWIDTHS`, whose
-advice has the least regret on the problems of the atlas when all of the same name are left out. The
-widest gives all problems the same weight, which is the single best solver: advice leaves that one
-only where this gains on problems that it was not made from.
+counts ten, is predicted at the features of the data: by its mean over the problems of the family,
+nearer ones with more weight (exp(-x/h) at a distance x between the logarithms of features), or by a
+ridge regression on them. Of these `MODELS` the one is used whose advice has the least regret on the
+problems of the atlas when those of the same data are left out. The first gives all problems the
+same weight, which is the single best solver: advice leaves that one only where this gains on
+problems that it was not made from.
 """
 
 from __future__ import annotations
 
 import math
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import cached_property
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,10 +24,9 @@ from numpy.typing import NDArray
 from orthobench.atlas.answers import compare, find, folded, opened
 from orthobench.atlas.features import Features, features_of
 from orthobench.atlas.table import Atlas, AtlasRow, settings
-from orthobench.contract.parameters import parameters_of
 from orthobench.contract.problem import AnyInstance, AnyProblem, Problem
 from orthobench.decide.answer import MISS, Answer, answer
-from orthobench.decide.rule import TOLERANCE, Comparison
+from orthobench.decide.rule import TOLERANCE
 from orthobench.decide.wording import factor_text
 from orthobench.errors import UsageError
 from orthobench.harness.cell import instance_of
@@ -34,14 +35,18 @@ from orthobench.stats.costs import ALL_COSTS
 from orthobench.tools.arrays import Array
 from orthobench.tools.formatting import clean, plural
 
+Model: TypeAlias = Callable[[Array, Array, Array, Array], Array]
+"""Returns the loss of each solver that is expected at a position, of shape (solvers,): from the
+positions of problems, the losses there, the weights of the problems, and the position."""
+
 BANDWIDTHS = (math.inf, 4.0, 2.0, 1.0, 0.5)
 """Widths of the weights, in logarithms of features; the first is the single best solver."""
 
+RIDGE = 1.0
+"""The penalty of slopes, in problems."""
+
 SMALL = 0.01
 """What is added to features that may be zero, before their ratios are taken."""
-
-SEEDS = 10
-"""The seeds of the command that settles it."""
 
 BEYOND = 2.0
 """A size is extrapolated where it is so many times beyond all that was measured."""
@@ -90,44 +95,79 @@ class Losses:
     ----------
     solvers : tuple of str
         Their labels.
-    blocks : tuple of str
-        The name of each problem in the catalogue.
+    problems : tuple of str
+        Their labels.
+    blocks : tuple of int
+        A number for each problem: those of one name and size, which are variants of the same data,
+        share it.
     positions : ndarray, shape (problems, features)
         Logarithms of features; NaN where unknown.
     logs : ndarray, shape (problems, solvers)
-        The logarithm of cost over that of the cheapest that is as good; of `MISS` where it is not
-        as good, or was not run.
+        The logarithm of cost over that of the cheapest that is as good; of `MISS` where it does not
+        get there, or was not run.
     """
 
     solvers: tuple[str, ...]
-    blocks: tuple[str, ...]
+    problems: tuple[str, ...]
+    blocks: tuple[int, ...]
     positions: Array
     logs: Array
 
-    def expected(self, position: Array, width: float, among: NDArray[np.intp]) -> Array:
-        """Return the mean loss of each solver near a position, over some of the problems."""
-        distances = np.abs(self.positions[among] - position)
-        finite = ~np.isnan(distances)
-        share = np.maximum(finite.sum(axis=1), 1) / distances.shape[1]
-        far = np.where(finite, distances, 0.0).sum(axis=1) / share
-        weights = np.exp(-(far - far.min()) / width)
-        names = np.array(self.blocks)[among]
-        for name in set(names):  # variants of one data set share the weight of one problem
-            weights[names == name] /= (names == name).sum()
-        mean: Array = weights @ self.logs[among] / weights.sum()
-        return mean
+    @cached_property
+    def model(self) -> Model:
+        """The model whose advice loses least on problems that it was not made from."""
+        return min(MODELS, key=lambda m: (round(_mean(self.held_out(m)), 2), MODELS.index(m)))
 
-    def held_out(self, width: float) -> Array:
-        """Return the loss of what is advised on each problem without those of its name."""
-        names = np.array(self.blocks)
+    def expected(
+        self, position: Array, model: Model, among: NDArray[np.intp] | None = None
+    ) -> Array:
+        """Return the loss of each solver that is expected at a position, from some problems."""
+        own = np.arange(len(self.problems)) if among is None else among
+        blocks = np.array(self.blocks)[own]
+        shares = 1.0 / np.array([(blocks == block).sum() for block in blocks])
+        return model(self.positions[own], self.logs[own], shares, position)
+
+    def held_out(self, model: Model) -> Array:
+        """Return what is lost on each problem by the advice made without those of its block."""
+        blocks = np.array(self.blocks)
         losses = []
-        for i, name in enumerate(names):
-            others = np.flatnonzero(names != name)
+        for i, block in enumerate(blocks):
+            others = np.flatnonzero(blocks != block)
             if len(others):
-                losses.append(
-                    self.logs[i, self.expected(self.positions[i], width, others).argmin()]
-                )
+                expected = self.expected(self.positions[i], model, others)
+                losses.append(self.logs[i, expected.argmin()])
         return np.array(losses)
+
+
+def _nearer(width: float) -> Model:
+    """Return the model that gives nearer problems more weight; infinite width: all the same."""
+
+    def mean(positions: Array, logs: Array, shares: Array, position: Array) -> Array:
+        distances = np.abs(positions - position)
+        finite = ~np.isnan(distances)
+        known = np.maximum(finite.sum(axis=1), 1) / distances.shape[1]
+        far = np.where(finite, distances, 0.0).sum(axis=1) / known
+        weights = shares * np.exp(-(far - far.min()) / width)
+        expected: Array = weights @ logs / weights.sum()
+        return expected
+
+    return mean
+
+
+def _linear(positions: Array, logs: Array, shares: Array, position: Array) -> Array:
+    """Return losses that are linear in the features: a ridge regression for each solver."""
+    known = np.isfinite(position) & np.isfinite(positions).all(axis=0)
+    centre = (shares @ positions[:, known]) / shares.sum()
+    X, x = positions[:, known] - centre, position[known] - centre
+    mean = (shares @ logs) / shares.sum()
+    gram = X.T @ (shares[:, None] * X) + RIDGE * np.eye(X.shape[1])
+    slopes = np.linalg.solve(gram, X.T @ (shares[:, None] * (logs - mean)))
+    expected: Array = np.clip(mean + x @ slopes, 0.0, math.log(MISS))
+    return expected
+
+
+MODELS: tuple[Model, ...] = (*map(_nearer, BANDWIDTHS), _linear)
+"""What tells the loss of each solver at a position. The first is the single best solver."""
 
 
 def advise(
@@ -170,15 +210,13 @@ def advise(
     recipe, instance, text = _built(problem)
     rows = _rows_of_kind(atlas, recipe, instance, family)
     features = features_of(instance)
-    comparisons = [c for c in compare(rows, cost, tolerance) if c.as_good]
-    losses = _losses(comparisons, rows)
-    usable = np.array([_usable(name, rows, recipe, instance) for name in losses.solvers])
+    found = losses(rows, cost, tolerance)
+    usable = np.array([_usable(name, rows, recipe, instance) for name in found.solvers])
     if not usable.any():
         raise UsageError("no solver of the atlas that is installed here can take these data")
-    width = min(BANDWIDTHS, key=lambda h: (round(_mean(losses.held_out(h)), 6), -h))
-    mean = losses.expected(_position(features), width, np.arange(len(losses.blocks)))
+    mean = found.expected(_position(features), found.model)
     order = [int(i) for i in np.argsort(np.where(usable, mean, np.inf)) if usable[i]]
-    return _worded(comparisons, losses, order, width, rows, features, cost, text)
+    return _worded(found, order, rows, features, cost, text)
 
 
 def on_problem(
@@ -223,17 +261,26 @@ def _rows_of_kind(
     return next((rows for rows in kinds if rows[0].metric == metric), kinds[0])
 
 
-def _losses(comparisons: Sequence[Comparison], rows: Sequence[AtlasRow]) -> Losses:
-    one = {row.problem_id: row for row in rows}
-    first = {problem: row for (_, problem), row in one.items()}
-    solvers = tuple(dict.fromkeys(d.solver for c in comparisons for d in c.decisions))
-    logs = np.full((len(comparisons), len(solvers)), math.log(MISS))
-    for i, c in enumerate(comparisons):
-        for d in c.as_good:
-            if d.factor > 0 and math.isfinite(d.factor):
-                logs[i, solvers.index(d.solver)] = math.log(d.factor)
-    positions = [_position(features_in(first[c.problem])) for c in comparisons]
-    return Losses(solvers, tuple(c.block for c in comparisons), np.array(positions), logs)
+def losses(rows: Sequence[AtlasRow], cost: str = "seconds", tolerance: float = TOLERANCE) -> Losses:
+    """Return what each solver loses on the problems of one kind.
+
+    A problem on which nobody gets there is left out.
+    """
+    problems, positions, found, own_blocks = [], [], [], []
+    blocks: dict[tuple[str, int, int], int] = {}
+    first = {row.problem: row for row in reversed(rows)}
+    for c in compare(rows, cost, tolerance):
+        factors = {d.solver: d.factor for d in c.as_good if 0 < d.factor < math.inf}
+        if not factors:
+            continue
+        row = first[c.problem]
+        problems.append(c.problem)
+        own_blocks.append(blocks.setdefault((c.block, row.rows, row.d), len(blocks)))
+        positions.append(_position(features_in(row)))
+        found.append({name: min(factor, MISS) for name, factor in factors.items()})
+    solvers = tuple(dict.fromkeys(name for one in found for name in one))
+    logs = np.log([[one.get(name, MISS) for name in solvers] for one in found])
+    return Losses(solvers, tuple(problems), tuple(own_blocks), np.array(positions), logs)
 
 
 def features_in(row: AtlasRow) -> Features:
@@ -269,40 +316,36 @@ def _usable(
 
 
 def _worded(
-    comparisons: Sequence[Comparison],
-    losses: Losses,
+    found: Losses,
     order: Sequence[int],
-    width: float,
     rows: Sequence[AtlasRow],
     features: Features,
     cost: str,
     text: str,
 ) -> Advice:
     """Return the advice in words, with the command that settles it."""
-    solver, second = losses.solvers[order[0]], [losses.solvers[i] for i in order[1:2]]
-    decisions = [c.of(solver) for c in comparisons if c.of(solver).parameters]
+    solver, second = found.solvers[order[0]], [found.solvers[i] for i in order[1:2]]
+    measured = [settings(row.solver_parameters) for row in rows if row.solver == solver]
     parameters = {
         name: value
-        for name, value in (decisions[0].parameters.items() if decisions else ())
-        if all(d.parameters.get(name) == value for d in decisions)
+        for name, value in measured[0].items()
+        if all(one.get(name) == value for one in measured)
     }
-    regret = math.exp(_mean(losses.held_out(width)))
+    regret = math.exp(_mean(found.held_out(found.model)))
     extrapolation, which = _extrapolation(features, rows)
-    far = np.nansum(np.abs(losses.positions - _position(features)), axis=1)
-    near = tuple(dict.fromkeys(comparisons[i].problem for i in np.argsort(far)[:3]))
+    far = np.nansum(np.abs(found.positions - _position(features)), axis=1)
+    near = tuple(dict.fromkeys(found.problems[i] for i in np.argsort(far)[:3]))
     title = ALL_COSTS[cost].title
     sentence = f"Use {clean(solver)}: expect {factor_text(regret)} times the least {title}"
-    sentence += f", judged on {plural(len(losses.blocks), 'problem')} of the atlas"
+    sentence += f", judged on {plural(len(found.problems), 'problem')} of the atlas"
     if second:
         sentence += f"; next is {clean(second[0])}"
     if extrapolation > 1:
         sentence += f". Your data have {factor_text(extrapolation)} times {which} than any measured"
-    words = ["orthobench", "run", "-p", text or "SPEC"]
-    for name in (solver, *second):
-        words += ["-s", _specification(name, rows)]
+    check = shlex.join(["orthobench", "race", "-p", text or "SPEC"])
     return Advice(
         solver.split()[0], parameters, regret, extrapolation, second[0] if second else None,
-        f"{sentence}.", shlex.join([*words, "--seeds", str(SEEDS)]), features, near,
+        f"{sentence}.", check, features, near,
     )  # fmt: skip
 
 
@@ -318,21 +361,3 @@ def _extrapolation(features: Features, rows: Sequence[AtlasRow]) -> tuple[float,
         elif sizes and 0 < own < min(sizes) / BEYOND:
             beyond.append((min(sizes) / own, f"fewer {word}"))
     return max(beyond)
-
-
-def _specification(solver: str, rows: Sequence[AtlasRow]) -> str:
-    """Return a solver as the command line names it: tuned where it declares what to try."""
-    name = solver.split()[0]
-    provided = catalogue().solvers.get(name)
-    if provided is None:
-        return name
-    values = settings(next(row.solver_parameters for row in rows if row.solver == solver))
-    words = [name]
-    for parameter in parameters_of(provided.item):
-        value = values.get(parameter.name, parameter.default)
-        if parameter.grid:
-            words.append(f"{parameter.name}={{tune=true}}")
-        elif value != parameter.default:
-            text = str(value).lower() if isinstance(value, bool) else str(value)
-            words.append(f"{parameter.name}={shlex.quote(text)}")
-    return " ".join(words)

@@ -12,7 +12,15 @@ from typing import Any
 from orthobench.atlas.table import SHARES, Atlas, AtlasRow, read, settings
 from orthobench.contract.problem import AnyProblem
 from orthobench.decide.answer import Answer, answer, standings
-from orthobench.decide.rule import STRICT, TOLERANCE, Comparison, decide
+from orthobench.decide.rule import (
+    FEWEST,
+    STRICT,
+    TOLERANCE,
+    Comparison,
+    Decision,
+    Verdict,
+    decide,
+)
 from orthobench.decide.wording import factor_text
 from orthobench.errors import OrthobenchError, UsageError, unknown
 from orthobench.tools.collections import grouped
@@ -103,17 +111,37 @@ def _compare(rows: Sequence[AtlasRow], cost: str, tolerance: float) -> Compariso
             for s, own in runs.items()
         },
         lowest=[gap[seed].lowest for seed in seeds],
+        spent={
+            s: [getattr(own[i], cost) if i in own else math.nan for i in seeds]
+            for s, own in runs.items()
+        },
         tolerance=tolerance,
     )
     one = {solver: next(iter(own.values())) for solver, own in runs.items()}
     decisions = (
         replace(d, name=name_of(d.solver), parameters=settings(one[d.solver].solver_parameters))
-        for d in unnamed
+        for d in _with_given_up(unnamed)
     )
     return Comparison(
         first.problem, first.name, first.family, first.metric, best, tuple(decisions), tolerance,
         cost, len(seeds), max(d.seeds for d in unnamed), settings(first.parameters),
     )  # fmt: skip
+
+
+def _with_given_up(decisions: Sequence[Decision]) -> list[Decision]:
+    """Return decisions in which what has few seeds counts as good where it gets to the tolerance.
+
+    A race has no more seeds of what it gave up for its cost, or of large problems.
+    """
+    met = [
+        replace(d, verdict=Verdict.AS_GOOD)
+        if d.verdict is Verdict.UNDECIDED and d.seeds < FEWEST and d.cost < math.inf
+        else d
+        for d in decisions
+    ]
+    least = min((d.cost for d in met if d.as_good), default=math.nan)
+    found = [replace(d, factor=d.cost / least) if d.as_good and least > 0 else d for d in met]
+    return sorted(found, key=lambda d: (not d.as_good, d.cost if d.as_good else 0.0))
 
 
 def views(rows: Sequence[AtlasRow]) -> dict[str, Answer]:

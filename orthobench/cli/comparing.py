@@ -148,13 +148,12 @@ def verify(store: Path, share: float, seed: int, folders: tuple[Path, ...],
 
     STORE is a store, or the folder that holds results.sqlite; it is only read.
     Endings, steps, samples, flops and metrics of all checkpoints are compared: bit for bit on the
-    same platform, within a tolerance on another one, which is named. Seconds are not. What is not
-    installed here is named and counts as not checked, and so does what ran with other code than is
-    here and comes out otherwise.
+    same platform with the same code, within a tolerance otherwise, which is named. Seconds are not.
+    What is not installed here is named and counts as not checked.
 
     \b
     orthobench verify STORE --share 1       all cells
-    orthobench verify STORE --seed $RANDOM  a draw that nobody knows beforehand
+    orthobench verify STORE --seed 1        another share
     orthobench verify STORE --timeout 60 --memory-limit 4GiB
                                             a store of somebody else
 
@@ -164,7 +163,7 @@ def verify(store: Path, share: float, seed: int, folders: tuple[Path, ...],
     from orthobench.registry.plugins import catalogue
     from orthobench.results.results import store_at
     from orthobench.tools.environment import cores
-    from orthobench.verify import wording
+    from orthobench.verify.check import lines
     from orthobench.verify.check import verify as verified
 
     verification = verified(
@@ -172,6 +171,5 @@ def verify(store: Path, share: float, seed: int, folders: tuple[Path, ...],
         workers=cores() if workers == "auto" else workers,
         limits=Limits(timeout, memory_limit), quiet=quiet or as_json,
     )  # fmt: skip
-    facts = wording.facts(verification) if as_json else verification
-    print_facts(facts, as_json, wording.lines)
+    print_facts(verification.facts() if as_json else verification, as_json, lines)
     sys.exit(FAILED if verification.mismatches else 0 if verification.recomputed else WRONG)

@@ -11,8 +11,7 @@ import click
 
 from orthobench.cli.printing import wrapped
 from orthobench.compare.environments import MOST, cache_folder, kept_environments
-from orthobench.errors import UsageError
-from orthobench.registry.plugins import CHOICE, Registry, catalogue
+from orthobench.registry.plugins import catalogue
 from orthobench.tools import environment
 from orthobench.tools.array_libraries import LIBRARIES
 from orthobench.tools.datasets import data_folder
@@ -34,16 +33,12 @@ EXTRAS = {
 }
 """The packages of each extra, all of which it needs."""
 
-COLOURS = {"problem": "red", "left out": "yellow"}
+COLOURS = {"problem": "red"}
 
 
 def examine() -> dict[str, Any]:
     """Return the environment, the plugins, the data cache, and their problems, as plain values."""
-    registry, problems = Registry(), []
-    try:
-        registry = catalogue()
-    except UsageError as error:
-        problems.append(str(error))
+    registry, problems = catalogue(), []
     snapshot, cache, kept = environment.snapshot(), data_folder(), cache_folder()
     places = [Place(name, device) for name, one in LIBRARIES.items() for device in one.devices]
     places += [Place(reduction=reduction) for reduction in ("blocks", "dask:2")]
@@ -69,7 +64,6 @@ def examine() -> dict[str, Any]:
         "plugins": [f"{p.name} ({p.distribution} {p.version})" for p in registry.plugins],
         "places": {str(place): place.facts() for place, why in missing.items() if why is None},
         "not_on": {str(place): why for place, why in missing.items() if why},
-        "left_out": [plugin.name for plugin in registry.left_out],
         "solvers": len(registry.solvers),
         "problems_known": len(registry.problems),
         "data_cache": str(cache),
@@ -87,8 +81,10 @@ def lines(report: Mapping[str, Any]) -> Iterator[str]:
     for name, value in _facts(report):
         text = wrapped(f"{name:<11} {value}", 12).removeprefix(name)
         yield click.style(name, bold=True, fg=COLOURS.get(name)) + text
-    if not report["problems"]:
-        yield "no problems found"
+    if report["problems"]:
+        yield "next: do what each problem says, and ask again"
+    else:
+        yield "no problems found\nnext: orthobench run makes a first comparison"
 
 
 def _facts(report: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
@@ -120,8 +116,6 @@ def _facts(report: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     size = f"{sum(kept['bytes']) / 1e6:.0f} MB of at most {MOST / 1e6:.0f} MB"
     count = len(kept["bytes"])
     yield "comparisons", f"{kept['folder']} ({count}, {size}; remove the folder to clear it)"
-    if report["left_out"]:
-        yield "left out", f"{', '.join(report['left_out'])} ({CHOICE})"
     yield from (("problem", problem) for problem in report["problems"])
 
 

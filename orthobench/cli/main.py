@@ -18,7 +18,7 @@ import click
 from click.core import ParameterSource
 
 from orthobench._version import __version__
-from orthobench.cli.atlas import advise, atlas
+from orthobench.cli.atlas import advise, atlas, measure_map
 from orthobench.cli.comparing import compare, verify
 from orthobench.cli.options import (
     AS_JSON,
@@ -34,6 +34,7 @@ from orthobench.cli.options import (
     STORE,
     SUITE_OF_STORE,
     TIMEOUT,
+    TOLERANCE,
     Installed,
 )
 from orthobench.cli.plugins import plugin
@@ -91,6 +92,7 @@ def main() -> None:
     type=click.Choice(("memory",)),
     help="Measure peak memory, not time, as the suite SUITE-memory.",
 )
+@TOLERANCE
 @click.option(
     "--store",
     type=FILE,
@@ -180,7 +182,8 @@ def run(suite: str | None, everything: bool, store: Path | None, only: str | Non
         raise type(error)(message) from None
     print_results(results, results.path.parent if figures else None, as_json, tables=False)
     if not as_json:
-        say(f"orthobench report {shlex.quote(str(results.path))} writes the page about it")
+        given = f" --tolerance {changes['tolerance']:g}" if changes["tolerance"] else ""
+        say(f"orthobench report {shlex.quote(str(results.path))}{given} writes the page about it")
     sys.exit(
         FAILED if any(failed.key in results.reported_keys for failed in results.failures) else 0
     )
@@ -204,8 +207,9 @@ def list_(kind: str | None, family: str | None, as_json: bool) -> None:
 @main.command()
 @click.argument("name", type=Installed("suites", "solvers", "problems"))
 @SUITE_OF_STORE
+@TOLERANCE
 @AS_JSON
-def show(name: str, suite: str | None, as_json: bool) -> None:
+def show(name: str, suite: str | None, tolerance: float | None, as_json: bool) -> None:
     """Show a solver, problem or suite, or the results in a store.
 
     NAME is the name of a solver, problem or suite, or the path of a store or of the folder that
@@ -214,9 +218,10 @@ def show(name: str, suite: str | None, as_json: bool) -> None:
     from orthobench.results.results import Results, store_at
 
     if store_at(Path(name)).is_file():
-        print_results(Results.read(name, suite), None, as_json)
-    elif suite:
-        raise click.UsageError(f"--suite names a suite in a store, but {name!r} is not a store")
+        print_results(Results.read(name, suite, tolerance), None, as_json)
+    elif suite or tolerance:
+        option = "--suite names a suite in" if suite else "--tolerance is of the solvers in"
+        raise click.UsageError(f"{option} a store, but {name!r} is not a store")
     else:
         from orthobench.registry.plugins import catalogue
         from orthobench.report.terminal import listing
@@ -281,10 +286,12 @@ def merge(store: Path, others: tuple[Path, ...]) -> None:
     with Store(store, write=True) as opened:
         for other in others:
             say(f"{opened.merge(other)} cells of {other} added to {store}")
+    say(f"next: orthobench report {shlex.quote(str(store))} writes the page about all")
 
 
 main.add_command(advise)
 main.add_command(atlas)
+main.add_command(measure_map)
 main.add_command(compare)
 main.add_command(race)
 main.add_command(reproduce)

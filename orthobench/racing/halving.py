@@ -59,8 +59,8 @@ NEAR = 30.0
 """How many tolerances above the best value a run may end on the first seed, and still be a finalist
 where there is room: luck decides about one seed."""
 
-FAR = 3.0
-"""A finalist is dropped where its cost is more than this over that of the leader, but for one."""
+FAR = 0.75
+"""The share of that factor beyond which a finalist is dropped, after three seeds."""
 
 Run: TypeAlias = tuple[str, int]
 """A configuration and a seed."""
@@ -136,12 +136,21 @@ class Rules:
         The part of the gap by which what is good enough may end above the best.
     timed : bool
         Whether the cost is seconds, so that no run need be longer than a few times the leader's.
+    factor : float
+        How many times the seconds of the leader a configuration has to get as far.
+    finalists : int
+        The most configurations that run on fresh seeds.
+    seeds : int
+        The most seeds.
     """
 
     order: Mapping[str, str]
     total: float
     tolerance: float = TOLERANCE
     timed: bool = True
+    factor: float = FACTOR
+    finalists: int = FINALISTS
+    seeds: int = SEEDS
 
 
 @dataclass(frozen=True)
@@ -239,7 +248,7 @@ class Field:
         if len(costs) == 1 and costs[0] == math.inf:
             return self._why_not_there(trial, leader)
         factor = self.cost(name) / self.cost(leader)
-        if math.inf > factor > (FAR if len(costs) > 2 else FACTOR):
+        if math.inf > factor > self.rules.factor * (FAR if len(costs) > 2 else 1):
             return f"{factor_text(factor)} times the {self._noun} of {leader} for the same quality"
         return ""
 
@@ -249,7 +258,7 @@ class Field:
         if trial.ended:
             share = f"{100 * self.above(trial):.2g} %"
             return f"ends {share} of the gap above {leader}"
-        if self.rules.timed and trial.cap >= FACTOR * self.lead:
+        if self.rules.timed and trial.cap >= self.rules.factor * self.lead:
             factor = factor_text(trial.cap / self.lead)
             return f"more than {factor} times the time of {leader} for the same quality"
         start, best = self.gaps[0]
@@ -291,7 +300,10 @@ class Field:
         missed = [self.latest[name, 0] for name, cost in first.items() if cost == math.inf]
         near = sorted((t for t in missed if t.ended and self._near(t)), key=self.above)
         chosen = [n for n in there if n in best.values()]
-        return sorted([*chosen, *rest, *(t.configuration for t in near)][:FINALISTS], key=self.cost)
+        return sorted(
+            [*chosen, *rest, *(t.configuration for t in near)][: self.rules.finalists],
+            key=self.cost,
+        )
 
     def decisions(self) -> list[Decision]:
         """Return what is decided of the finalists, on the seeds that something is known of."""
@@ -387,7 +399,7 @@ class Field:
         if self.leader is None:
             return min(FIRST * self.rules.total, left)
         share = (left - FINALS * self.rules.total) / waiting - overhead
-        most = FACTOR * self.lead if self.rules.timed else math.inf
+        most = self.rules.factor * self.lead if self.rules.timed else math.inf
         return max(self.floor, min(most, max(share, overhead)))
 
     def _look(
@@ -442,7 +454,7 @@ class Field:
         """Yield the runs of finalists on fresh seeds, until the cheapest is known."""
         if self.leader is None:
             return
-        for seed in range(1, SEEDS):
+        for seed in range(1, self.rules.seeds):
             if seed >= FEWEST and self.settled:
                 return
             if seed >= 2 and self._repeats:

@@ -31,7 +31,7 @@ from orthobench.harness.stopping import Budget, RunStatus, Termination
 from orthobench.harness.suite import Suite
 from orthobench.harness.trace import Outcome
 from orthobench.racing import wording
-from orthobench.racing.entrants import entry
+from orthobench.racing.entrants import Entry, entry
 from orthobench.racing.halving import Field, Rules, Trial
 from orthobench.report.notebook_view import Results
 from orthobench.results.runs import Run
@@ -222,25 +222,54 @@ def races(
     limits = Limits(None, memory)
     entries = [entry(problem, cost, solvers) for problem in problems]
     found: list[Race] = []
-    for i, (suite, missing) in enumerate((e.suite, e.missing) for e in entries):
+    for i, one in enumerate(entries):
         spent = time.monotonic() - began
-        path = Path(store or safe_join(Path(), RESULTS, suite.name, FILE))
         rules = Rules(
-            {s.label: s.solver.name for s in suite.solvers},
+            one.order,
             (within - spent) / (len(entries) - i) if i else within / len(entries),
             tolerance,
             cost == "seconds",
         )
         started = time.monotonic() if i else began
-        course = _Course(suite, rules, cost, path, limits, started, tell or (lambda *_: None))
-        try:
-            course.run()
-        except KeyboardInterrupt:
-            if not course.trials:
-                raise
-            return [*found, _result(course, missing, interrupted=True)]
-        found.append(_result(course, missing, interrupted=False))
+        found.append(run(one, rules, cost, store, limits, started, tell))
+        if found[-1].interrupted:
+            break
     return found
+
+
+def run(
+    one: Entry,
+    rules: Rules,
+    cost: str = "seconds",
+    store: Path | str | None = None,
+    limits: Limits | None = None,
+    began: float | None = None,
+    tell: Tell | None = None,
+) -> Race:
+    """Run a race by its rules, or go on with what is stored of it.
+
+    Parameters
+    ----------
+    one : Entry
+    rules : Rules
+    cost, store, tell
+        As of `race`.
+    limits : Limits, optional
+    began : float, optional
+        When its time began, by `time.monotonic`; now if it is not given.
+    """
+    path = Path(store or safe_join(Path(), RESULTS, one.suite.name, FILE))
+    started = time.monotonic() if began is None else began
+    course = _Course(
+        one.suite, rules, cost, path, limits or Limits(), started, tell or (lambda *_: None)
+    )
+    try:
+        course.run()
+    except KeyboardInterrupt:
+        if not course.trials:
+            raise
+        return _result(course, one.missing, interrupted=True)
+    return _result(course, one.missing, interrupted=False)
 
 
 def _check(within: float, tolerance: float, cost: str) -> None:
@@ -383,7 +412,7 @@ class _Course:
         _refuse_unfit(cell, outcome.stop)
         store.add(session, [(cell, outcome)])
         if at in self.cells:
-            store.begin(self.suite, [*({**self.cells, at: cell}.values())], "", {})
+            store.replan(self.suite.name, [*({**self.cells, at: cell}.values())])
         else:
             store.plan(self.suite.name, [cell])
         self.cells[at] = cell
