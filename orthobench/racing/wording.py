@@ -129,7 +129,7 @@ def lines(rows: Sequence[Mapping[str, Any]], cost: str, most: int = 10) -> Itera
         )
     waiting = sum(not row["seeds"] for row in rows)
     others = len(rows) - waiting - len(there[:most])
-    rest = [f"{others} more are dearer or not as good"] * (others > 0)
+    rest = [f"{others} more: dearer, or not as good"] * (others > 0)
     rest += [f"{waiting} not run"] * (waiting > 0)
     if rest:
         yield "; ".join(rest)
