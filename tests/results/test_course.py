@@ -55,7 +55,7 @@ def rows(path):
 
 
 def test_trials_run_on_the_tuning_seeds_and_the_chosen_one_on_all(suite, tmp_path):
-    results = ob.run(suite, tmp_path / "s.sqlite", quiet=True)
+    results = run(suite, tmp_path / "s.sqlite")
     runs = Counter((r.problem.label, r.solver.label, str(dict(r.solver.tuned))) for r in
                    results.records)  # fmt: skip
     for problem in ("leading-subspace n=5", "leading-subspace n=6"):

@@ -271,6 +271,8 @@ def test_the_answer_may_be_by_products(tmp_path):
         seeds=5,
         budget=ob.Budget(steps=20),
         store=tmp_path / "results.sqlite",
+        executor="inline",
+        quiet=True,
     )
     found = results.answer(cost="products", tolerance=0.5)
     assert found.cost == "products"
