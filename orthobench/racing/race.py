@@ -502,7 +502,7 @@ def _result(course: _Course, missing: Mapping[str, str], interrupted: bool) -> R
     others = {
         row["configuration"]: row["factor"]
         for row in rows
-        if solver and row["solver"] != solver.name and row["cost"] < math.inf
+        if solver and row["solver"] != solver.name and 1 <= row["factor"] < math.inf
     }
     factor = min(others.values(), default=math.nan)
     if found.use:

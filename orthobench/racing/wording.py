@@ -56,7 +56,8 @@ def provisional(race: Field, cost: Cost) -> str:
         return f"No solver yet: {clean(why)}."
     own, leader = race.cost(race.leader), race.leader
     solver = race.rules.order[leader]
-    others = {n: race.cost(n) for n, kin in race.rules.order.items() if kin != solver}
+    costs = {n: race.cost(n) for n, kin in race.rules.order.items() if kin != solver}
+    others = {name: cost for name, cost in costs.items() if cost >= own}
     next_ = min(others, key=lambda n: others[n], default=leader)
     price = ""
     if others and others[next_] < math.inf:
