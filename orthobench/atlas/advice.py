@@ -59,6 +59,8 @@ class Advice:
     features : Features
     near : tuple of str
         The problems with the most weight.
+    solver : str
+        Its label in the atlas: the name, with settings that differ from the default.
     """
 
     use: str
@@ -70,6 +72,7 @@ class Advice:
     check: str
     features: Features
     near: tuple[str, ...]
+    solver: str
 
 
 def advise(
@@ -208,7 +211,7 @@ def _worded(
     check = shlex.join(["orthobench", "race", "-p", text or "SPEC"])
     return Advice(
         solver.split()[0], parameters, regret, extrapolation, second[0] if second else None,
-        f"{sentence}.", check, features, near,
+        f"{sentence}.", check, features, near, solver,
     )  # fmt: skip
 
 
