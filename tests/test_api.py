@@ -75,6 +75,13 @@ def test_a_problem_may_be_named(X):
     assert outcome.solution.shape == (64, 4)
 
 
+def test_parameters_may_stand_in_the_specification(X):
+    instance = ob.stochastic_pca(X, k=2)
+    one, other = ob.solve("oja step=0.1", instance), ob.solve("oja", instance, step=0.1)
+    assert np.array_equal(one.solution, other.solution)
+    assert ob.solve("batch-pca", "digits k=2").solution.shape[1] == 2
+
+
 def test_a_generator_is_enough(X):
     rows = (row for row in X)
     outcome = ob.solve("batch-pca", ob.stochastic_pca(rows, k=2, test=X), ob.Budget(samples=500))

@@ -13,40 +13,25 @@ from __future__ import annotations
 
 import math
 import shlex
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from orthobench.atlas.answers import compare, find, folded, opened
 from orthobench.atlas.features import Features, features_of
+from orthobench.atlas.losses import Losses, features_in, losses, mean_loss, position_of
 from orthobench.atlas.table import Atlas, AtlasRow, settings
 from orthobench.contract.problem import AnyInstance, AnyProblem, Problem
-from orthobench.decide.answer import MISS, Answer, answer
+from orthobench.decide.answer import Answer, answer
 from orthobench.decide.rule import TOLERANCE
 from orthobench.decide.wording import factor_text
 from orthobench.errors import UsageError
 from orthobench.harness.cell import instance_of
 from orthobench.registry.plugins import catalogue
 from orthobench.stats.costs import ALL_COSTS
-from orthobench.tools.arrays import Array
 from orthobench.tools.formatting import clean, plural
-
-Model: TypeAlias = Callable[[Array, Array, Array, Array], Array]
-"""Returns the loss of each solver that is expected at a position, of shape (solvers,): from the
-positions of problems, the losses there, the weights of the problems, and the position."""
-
-BANDWIDTHS = (math.inf, 4.0, 2.0, 1.0, 0.5)
-"""Widths of the weights, in logarithms of features; the first is the single best solver."""
-
-RIDGE = 1.0
-"""The penalty of slopes, in problems."""
-
-SMALL = 0.01
-"""What is added to features that may be zero, before their ratios are taken."""
 
 BEYOND = 2.0
 """A size is extrapolated where it is so many times beyond all that was measured."""
@@ -85,89 +70,6 @@ class Advice:
     check: str
     features: Features
     near: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class Losses:
-    """The problems of one kind with what each solver loses there.
-
-    Attributes
-    ----------
-    solvers : tuple of str
-        Their labels.
-    problems : tuple of str
-        Their labels.
-    blocks : tuple of int
-        A number for each problem: those of one name and size, which are variants of the same data,
-        share it.
-    positions : ndarray, shape (problems, features)
-        Logarithms of features; NaN where unknown.
-    logs : ndarray, shape (problems, solvers)
-        The logarithm of cost over that of the cheapest that is as good; of `MISS` where it does not
-        get there, or was not run.
-    """
-
-    solvers: tuple[str, ...]
-    problems: tuple[str, ...]
-    blocks: tuple[int, ...]
-    positions: Array
-    logs: Array
-
-    @cached_property
-    def model(self) -> Model:
-        """The model whose advice loses least on problems that it was not made from."""
-        return min(MODELS, key=lambda m: (round(_mean(self.held_out(m)), 2), MODELS.index(m)))
-
-    def expected(
-        self, position: Array, model: Model, among: NDArray[np.intp] | None = None
-    ) -> Array:
-        """Return the loss of each solver that is expected at a position, from some problems."""
-        own = np.arange(len(self.problems)) if among is None else among
-        blocks = np.array(self.blocks)[own]
-        shares = 1.0 / np.array([(blocks == block).sum() for block in blocks])
-        return model(self.positions[own], self.logs[own], shares, position)
-
-    def held_out(self, model: Model) -> Array:
-        """Return what is lost on each problem by the advice made without those of its block."""
-        blocks = np.array(self.blocks)
-        losses = []
-        for i, block in enumerate(blocks):
-            others = np.flatnonzero(blocks != block)
-            if len(others):
-                expected = self.expected(self.positions[i], model, others)
-                losses.append(self.logs[i, expected.argmin()])
-        return np.array(losses)
-
-
-def _nearer(width: float) -> Model:
-    """Return the model that gives nearer problems more weight; infinite width: all the same."""
-
-    def mean(positions: Array, logs: Array, shares: Array, position: Array) -> Array:
-        distances = np.abs(positions - position)
-        finite = ~np.isnan(distances)
-        known = np.maximum(finite.sum(axis=1), 1) / distances.shape[1]
-        far = np.where(finite, distances, 0.0).sum(axis=1) / known
-        weights = shares * np.exp(-(far - far.min()) / width)
-        expected: Array = weights @ logs / weights.sum()
-        return expected
-
-    return mean
-
-
-def _linear(positions: Array, logs: Array, shares: Array, position: Array) -> Array:
-    """Return losses that are linear in the features: a ridge regression for each solver."""
-    known = np.isfinite(position) & np.isfinite(positions).all(axis=0)
-    centre = (shares @ positions[:, known]) / shares.sum()
-    X, x = positions[:, known] - centre, position[known] - centre
-    mean = (shares @ logs) / shares.sum()
-    gram = X.T @ (shares[:, None] * X) + RIDGE * np.eye(X.shape[1])
-    slopes = np.linalg.solve(gram, X.T @ (shares[:, None] * (logs - mean)))
-    expected: Array = np.clip(mean + x @ slopes, 0.0, math.log(MISS))
-    return expected
-
-
-MODELS: tuple[Model, ...] = (*map(_nearer, BANDWIDTHS), _linear)
-"""What tells the loss of each solver at a position. The first is the single best solver."""
 
 
 def advise(
@@ -214,7 +116,7 @@ def advise(
     usable = np.array([_usable(name, rows, recipe, instance) for name in found.solvers])
     if not usable.any():
         raise UsageError("no solver of the atlas that is installed here can take these data")
-    mean = found.expected(_position(features), found.model)
+    mean = found.expected(position_of(features), found.model)
     order = [int(i) for i in np.argsort(np.where(usable, mean, np.inf)) if usable[i]]
     return _worded(found, order, rows, features, cost, text)
 
@@ -261,45 +163,6 @@ def _rows_of_kind(
     return next((rows for rows in kinds if rows[0].metric == metric), kinds[0])
 
 
-def losses(rows: Sequence[AtlasRow], cost: str = "seconds", tolerance: float = TOLERANCE) -> Losses:
-    """Return what each solver loses on the problems of one kind.
-
-    A problem on which nobody gets there is left out.
-    """
-    problems, positions, found, own_blocks = [], [], [], []
-    blocks: dict[tuple[str, int, int], int] = {}
-    first = {row.problem: row for row in reversed(rows)}
-    for c in compare(rows, cost, tolerance):
-        factors = {d.solver: d.factor for d in c.as_good if 0 < d.factor < math.inf}
-        if not factors:
-            continue
-        row = first[c.problem]
-        problems.append(c.problem)
-        own_blocks.append(blocks.setdefault((c.block, row.rows, row.d), len(blocks)))
-        positions.append(_position(features_in(row)))
-        found.append({name: min(factor, MISS) for name, factor in factors.items()})
-    solvers = tuple(dict.fromkeys(name for one in found for name in one))
-    logs = np.log([[one.get(name, MISS) for name in solvers] for one in found])
-    return Losses(solvers, tuple(problems), tuple(own_blocks), np.array(positions), logs)
-
-
-def features_in(row: AtlasRow) -> Features:
-    """Return the features of the problem of a row; of samples that never end, those drawn."""
-    drawn = int(row.samples) if math.isfinite(row.samples) else 0
-    return Features(row.rows or drawn, row.d, row.k, row.decay, row.noise, row.sparsity)
-
-
-def _position(one: Features) -> Array:
-    """Return the logarithms of features; NaN where unknown."""
-    sizes = [float(size) if size > 0 else math.nan for size in (one.rows, one.d, one.k)]
-    decay = max(one.decay - 1, 0.0) + SMALL if math.isfinite(one.decay) else math.nan
-    return np.log([*sizes, decay, one.noise + SMALL, 1 - one.sparsity + SMALL])
-
-
-def _mean(logs: Array) -> float:
-    return float(logs.mean()) if len(logs) else math.log(MISS)
-
-
 def _usable(
     solver: str, rows: Sequence[AtlasRow], recipe: AnyProblem | None, instance: AnyInstance
 ) -> bool:
@@ -331,9 +194,9 @@ def _worded(
         for name, value in measured[0].items()
         if all(one.get(name) == value for one in measured)
     }
-    regret = math.exp(_mean(found.held_out(found.model)))
+    regret = math.exp(mean_loss(found.held_out(found.model)))
     extrapolation, which = _extrapolation(features, rows)
-    far = np.nansum(np.abs(found.positions - _position(features)), axis=1)
+    far = np.nansum(np.abs(found.positions - position_of(features)), axis=1)
     near = tuple(dict.fromkeys(found.problems[i] for i in np.argsort(far)[:3]))
     title = ALL_COSTS[cost].title
     sentence = f"Use {clean(solver)}: expect {factor_text(regret)} times the least {title}"

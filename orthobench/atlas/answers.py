@@ -70,6 +70,8 @@ def compare(
 ) -> list[Comparison]:
     """Compare the solvers of each problem, as `orthobench.decide.comparisons.compare` does.
 
+    Problems of one name and size are variants of one data set.
+
     Parameters
     ----------
     rows : iterable of AtlasRow
@@ -123,8 +125,9 @@ def _compare(rows: Sequence[AtlasRow], cost: str, tolerance: float) -> Compariso
         for d in _with_given_up(unnamed)
     )
     return Comparison(
-        first.problem, first.name, first.family, first.metric, best, tuple(decisions), tolerance,
-        cost, len(seeds), max(d.seeds for d in unnamed), settings(first.parameters),
+        first.problem, f"{first.name} {first.rows} x {first.d}", first.family, first.metric,
+        best, tuple(decisions), tolerance, cost, len(seeds), max(d.seeds for d in unnamed),
+        settings(first.parameters),
     )  # fmt: skip
 
 

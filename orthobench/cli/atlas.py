@@ -40,6 +40,7 @@ def atlas(stores: tuple[Path, ...], out: Path, quiet: bool) -> None:
         tell("reading the stores, and building each problem once")
         page = build(stores, out)
     say(page)
+    say("next: open it in a browser; orthobench advise --atlas asks its atlas.parquet")
 
 
 @click.command("map")
@@ -63,8 +64,8 @@ def atlas(stores: tuple[Path, ...], out: Path, quiet: bool) -> None:
 def measure_map(parts: tuple[str, ...], within: float, store: Path, quiet: bool) -> None:
     """Measure the map: a race on each problem of a grid of sizes, from milliseconds to seconds.
 
-    PARTS are families, all if none is named. Each race is stored, and what is done is not done
-    again: a map can be made in pieces.
+    PARTS are families, all if none is named. Each race is stored, and only what is not there yet
+    is run, or what changed since in its code: a map can be made in pieces, and brought up to date.
     """
     from orthobench.racing import grid
     from orthobench.tools.formatting import plural

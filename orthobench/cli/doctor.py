@@ -10,7 +10,6 @@ from typing import Any
 import click
 
 from orthobench.cli.printing import wrapped
-from orthobench.compare.environments import MOST, cache_folder, kept_environments
 from orthobench.registry.plugins import catalogue
 from orthobench.tools import environment
 from orthobench.tools.array_libraries import LIBRARIES
@@ -39,7 +38,7 @@ COLOURS = {"problem": "red"}
 def examine() -> dict[str, Any]:
     """Return the environment, the plugins, the data cache, and their problems, as plain values."""
     registry, problems = catalogue(), []
-    snapshot, cache, kept = environment.snapshot(), data_folder(), cache_folder()
+    snapshot, cache = environment.snapshot(), data_folder()
     places = [Place(name, device) for name, one in LIBRARIES.items() for device in one.devices]
     places += [Place(reduction=reduction) for reduction in ("blocks", "dask:2")]
     missing = {place: place.missing() for place in places}
@@ -68,10 +67,6 @@ def examine() -> dict[str, Any]:
         "problems_known": len(registry.problems),
         "data_cache": str(cache),
         "data_files": [path.name for path in files],
-        "environments": {
-            "folder": str(kept),
-            "bytes": [*kept_environments(kept).values()],
-        },
         "problems": problems,
     }
 
@@ -81,12 +76,14 @@ def lines(report: Mapping[str, Any]) -> Iterator[str]:
     for name, value in _facts(report):
         text = wrapped(f"{name:<11} {value}", 12).removeprefix(name)
         yield click.style(name, bold=True, fg=COLOURS.get(name)) + text
-    if not report["problems"]:
-        yield "no problems found"
+    if report["problems"]:
+        yield "next: do what each problem says, and ask again"
+    else:
+        yield "no problems found\nnext: orthobench run makes a first comparison"
 
 
 def _facts(report: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    environment, kept = report["environment"], report["environments"]
+    environment = report["environment"]
     yield "orthobench", f"{environment['orthobench']} on Python {environment['python']}"
     yield "platform", environment["platform"]
     yield "processor", f"{environment['cpu']}, {environment['cores']} cores"
@@ -111,9 +108,6 @@ def _facts(report: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     yield "plugins", ", ".join(report["plugins"]) or "none"
     yield "catalogue", f"{report['solvers']} solvers, {report['problems_known']} problems"
     yield "data cache", f"{report['data_cache']} ({len(report['data_files'])} files)"
-    size = f"{sum(kept['bytes']) / 1e6:.0f} MB of at most {MOST / 1e6:.0f} MB"
-    count = len(kept["bytes"])
-    yield "comparisons", f"{kept['folder']} ({count}, {size}; remove the folder to clear it)"
     yield from (("problem", problem) for problem in report["problems"])
 
 

@@ -182,8 +182,8 @@ def run(suite: str | None, everything: bool, store: Path | None, only: str | Non
         raise type(error)(message) from None
     print_results(results, results.path.parent if figures else None, as_json, tables=False)
     if not as_json:
-        given = f" --tolerance {changes['tolerance']:g}" if changes["tolerance"] else ""
-        say(f"orthobench report {shlex.quote(str(results.path))}{given} writes the page about it")
+        at = f" --tolerance {changes['tolerance']:g}" if changes["tolerance"] else ""
+        say(f"orthobench report {shlex.quote(str(results.path))}{at} writes the page about it")
     sys.exit(
         FAILED if any(failed.key in results.reported_keys for failed in results.failures) else 0
     )
@@ -286,6 +286,7 @@ def merge(store: Path, others: tuple[Path, ...]) -> None:
     with Store(store, write=True) as opened:
         for other in others:
             say(f"{opened.merge(other)} cells of {other} added to {store}")
+    say(f"next: orthobench report {shlex.quote(str(store))} writes the page about all")
 
 
 main.add_command(advise)

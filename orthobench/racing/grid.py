@@ -15,11 +15,10 @@ from orthobench.decide.answer import MISS
 from orthobench.errors import unknown
 from orthobench.racing.entrants import Entry, entrants
 from orthobench.racing.halving import Rules
-from orthobench.racing.race import run
+from orthobench.racing.race import run, stored
 from orthobench.registry.plugins import catalogue
 from orthobench.registry.suite_file import load
 from orthobench.results.results import Results
-from orthobench.results.schema import exists
 from orthobench.tools.formatting import plural
 
 PREFIX = "map-"
@@ -41,11 +40,11 @@ class Point:
 
     @property
     def is_done(self) -> bool:
-        """Whether its race came to an end."""
-        if not exists(self.store):
+        """Whether its race came to an end, with the code that is here."""
+        known, stale = stored(self.entry.suite, self.store)
+        if not known or stale:
             return False
-        results = Results.read(self.store, self.entry.suite.name)
-        return bool(results.records) and results.session()["ended"] is not None
+        return Results.read(self.store, self.entry.suite.name).session()["ended"] is not None
 
 
 def grids() -> dict[str, str]:
@@ -54,7 +53,7 @@ def grids() -> dict[str, str]:
 
 
 def points(parts: Sequence[str], folder: Path) -> list[Point]:
-    """Return the problems of some parts of the map, of all where none is named.
+    """Return the problems of some parts of the map, or of families; of all where none is named.
 
     Raises
     ------
@@ -62,16 +61,19 @@ def points(parts: Sequence[str], folder: Path) -> list[Point]:
         On an unknown part.
     """
     known = grids()
+    suites = {part: load(catalogue().suite(name), catalogue()) for part, name in known.items()}
+    families = {part: suite.problems[0].problem.family for part, suite in suites.items()}
+    chosen = []
     for part in parts:
-        if part not in known:
-            raise unknown("part of the map", part, known)
-    found = []
-    for part in parts or known:
-        suite = load(catalogue().suite(known[part]), catalogue())
-        for problem in suite.problems:
-            entry = entrants(suite, problem)
-            found.append(Point(entry, folder / part / f"{entry.suite.name}.sqlite"))
-    return found
+        own = [name for name, family in families.items() if part in (name, family)]
+        if not own:
+            raise unknown("part of the map", part, {*known, *families.values()})
+        chosen += own
+    return [
+        Point(entry, folder / part / f"{entry.suite.name}.sqlite")
+        for part in chosen or known
+        for entry in (entrants(suites[part], problem) for problem in suites[part].problems)
+    ]
 
 
 def measure(

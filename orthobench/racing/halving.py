@@ -269,8 +269,13 @@ class Field:
 
     def _near(self, trial: Trial) -> bool:
         """Whether a run ended so little above the best value, and so soon, that luck may tell."""
-        soon = trial.seconds[-1] <= FRESH * self.lead
+        soon = trial.seconds[-1] <= self._fresh_cap
         return bool(soon and self.above(trial) <= NEAR * self.rules.tolerance)
+
+    @property
+    def _fresh_cap(self) -> float:
+        """The seconds of a run on a fresh seed."""
+        return max(self.floor, FRESH * self.lead)
 
     @property
     def _noun(self) -> str:
@@ -449,7 +454,6 @@ class Field:
         """Yield the runs of finalists on fresh seeds, until the cheapest is known."""
         if self.leader is None:
             return
-        cap = max(self.floor, FRESH * self.lead)
         for seed in range(1, self.rules.seeds):
             if seed >= FEWEST and self.settled:
                 return
@@ -457,7 +461,7 @@ class Field:
                 return
             for name in self.finalists:
                 if (name, seed) not in self.latest and (name, seed) not in running:
-                    yield Ask(name, seed, cap)
+                    yield Ask(name, seed, self._fresh_cap)
                     return
 
     @property

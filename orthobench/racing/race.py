@@ -334,10 +334,11 @@ class _Course:
         """Run what the rule asks for, until nothing is left to ask or the time is over."""
         planned = {(c.solver_label, c.seed): c for c in self.suite.cells()}
         with ExitStack() as stack:
-            known = self._stored(planned) if exists(self.path) else []
+            known, _ = stored(self.suite, self.path)
+            self.cells = {(run.solver.label, run.seed): cell for cell, run in known}
             store = stack.enter_context(Store(self.path, write=True))
             session = self._begin(store)
-            self.trials += [trial_of(run, self.cost) for run in known]
+            self.trials += [trial_of(run, self.cost) for _, run in known]
             stack.callback(self._ticking().set)
             self._announce()
             replies: Replies = SimpleQueue()
@@ -380,21 +381,6 @@ class _Course:
         self.loaded |= loads
         fresh = bool(loads) or worker.process is None
         return max(SLACK, 3 * self.overhead) + (LOADING * self.rules.total if fresh else 0.0)
-
-    def _stored(self, planned: Mapping[At, Cell]) -> list[Run]:
-        """Return the runs of this race that are stored, and would be the same today."""
-        with Store(self.path) as store:
-            records = store.records(self.suite.name)
-        found = []
-        for run in records:
-            cell = planned.get((run.solver.label, run.seed))
-            if cell is None or run.stop.status is RunStatus.MISSING:
-                continue
-            cell = replace(cell, budget=Budget(**run.budget))
-            if cell.key == run.key:
-                self.cells[run.solver.label, run.seed] = cell
-                found.append(run)
-        return found
 
     def _begin(self, store: Store) -> int:
         with limited(self.suite.threads):
@@ -447,6 +433,25 @@ class _Course:
 
         threading.Thread(target=tick, daemon=True).start()
         return over
+
+
+def stored(suite: Suite, path: Path) -> tuple[list[tuple[Cell, Run]], int]:
+    """Return the runs of a race that are stored and would be the same today, and how many not."""
+    if not exists(path):
+        return [], 0
+    planned = {(c.solver_label, c.seed): c for c in suite.cells()}
+    with Store(path) as store:
+        records = store.records(suite.name)
+    found, stale = [], 0
+    for run in records:
+        cell = planned.get((run.solver.label, run.seed))
+        if run.stop.status is RunStatus.MISSING:
+            continue
+        if cell and (own := replace(cell, budget=Budget(**run.budget))).key == run.key:
+            found.append((own, run))
+        else:
+            stale += 1
+    return found, stale
 
 
 def trial_of(run: Run, cost: str) -> Trial:
@@ -502,7 +507,7 @@ def _result(course: _Course, missing: Mapping[str, str], interrupted: bool) -> R
     others = {
         row["configuration"]: row["factor"]
         for row in rows
-        if solver and row["solver"] != solver.name and row["cost"] < math.inf
+        if solver and row["solver"] != solver.name and 1 <= row["factor"] < math.inf
     }
     factor = min(others.values(), default=math.nan)
     if found.use:

@@ -56,7 +56,8 @@ def provisional(race: Field, cost: Cost) -> str:
         return f"No solver yet: {clean(why)}."
     own, leader = race.cost(race.leader), race.leader
     solver = race.rules.order[leader]
-    others = {n: race.cost(n) for n, kin in race.rules.order.items() if kin != solver}
+    costs = {n: race.cost(n) for n, kin in race.rules.order.items() if kin != solver}
+    others = {name: cost for name, cost in costs.items() if cost >= own}
     next_ = min(others, key=lambda n: others[n], default=leader)
     price = ""
     if others and others[next_] < math.inf:
@@ -129,7 +130,7 @@ def lines(rows: Sequence[Mapping[str, Any]], cost: str, most: int = 10) -> Itera
         )
     waiting = sum(not row["seeds"] for row in rows)
     others = len(rows) - waiting - len(there[:most])
-    rest = [f"{others} more are dearer or not as good"] * (others > 0)
+    rest = [f"{others} more: dearer, or not as good"] * (others > 0)
     rest += [f"{waiting} not run"] * (waiting > 0)
     if rest:
         yield "; ".join(rest)

@@ -108,7 +108,8 @@ def _label(item: AnySolver | AnyProblem) -> str:
 
 def _with_example(solver: AnySolver, problems: Problems) -> tuple[Any, ...] | UsageError:
     try:
-        return solver, example(solver, problems)
+        with offline():
+            return solver, example(solver, problems)
     except UsageError as error:
         return error
 

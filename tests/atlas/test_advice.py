@@ -7,8 +7,10 @@ import numpy as np
 import pytest
 
 import orthobench as ob
-from orthobench.atlas.advice import MODELS, Losses, advise
+from orthobench.atlas.advice import advise
 from orthobench.atlas.answers import SHIPPED
+from orthobench.atlas.features import Features
+from orthobench.atlas.losses import MODELS, Losses, fit, members
 from orthobench.atlas.table import SHARES, Atlas
 from orthobench.errors import UsageError
 
@@ -18,9 +20,31 @@ SINGLE_BEST, *_, NARROW, LINEAR = MODELS
 def losses(logs, positions, blocks=None):
     logs = np.array(logs, dtype=float)
     names = tuple(f"s{i}" for i in range(logs.shape[1]))
-    blocks = blocks or tuple(range(len(logs)))
+    blocks = blocks or tuple(f"b{i}" for i in range(len(logs)))
     problems = tuple(f"p{i}" for i in range(len(logs)))
-    return Losses(names, problems, blocks, np.array(positions, dtype=float)[:, None], logs)
+    features = (Features(10, 10, 2),) * len(logs)
+    places = np.array(positions, dtype=float)[:, None]
+    return Losses(names, problems, problems, features, blocks, places, logs, np.exp(logs))
+
+
+def test_a_member_is_worth_what_the_others_lose_without_it():
+    found = losses(np.log([[1, 4, 2], [3, 1, 3]]), [0, 1])
+    by_name = {one.solver: one for one in members(found)}
+    assert by_name["s0"].marginal == pytest.approx(math.sqrt(2))
+    assert by_name["s1"].marginal == pytest.approx(math.sqrt(3))
+    assert by_name["s2"].marginal == 1
+    assert by_name["s2"].factor == pytest.approx(math.sqrt(6))
+
+
+def test_exponents_of_a_cost_are_recovered():
+    rng = np.random.default_rng(0)
+    sizes = rng.integers(10, 10_000, (12, 2))
+    features = [Features(int(m), int(d), 3) for m, d in sizes]
+    costs = 1e-6 * sizes[:, 0] ** 1.5 * sizes[:, 1] ** 0.5
+    exponents, error = fit(features, costs)
+    assert exponents == pytest.approx({"rows": 1.5, "d": 0.5})
+    assert error == pytest.approx(1)
+    assert fit(features[:3], costs[:3])[0] == {}
 
 
 def test_the_widest_bandwidth_is_the_single_best_solver():
@@ -33,7 +57,7 @@ def test_the_widest_bandwidth_is_the_single_best_solver():
 
 
 def test_variants_of_one_data_set_share_the_weight_of_one_problem():
-    found = losses([[0, 1], [0, 1], [2, 0]], [0, 0, 0], (0, 0, 1))
+    found = losses([[0, 1], [0, 1], [2, 0]], [0, 0, 0], ("a", "a", "b"))
     for model in (SINGLE_BEST, LINEAR):
         np.testing.assert_allclose(found.expected(np.array([0.0]), model), [1, 0.5])
 
@@ -54,7 +78,7 @@ def test_losses_that_grow_with_a_size_are_extrapolated_by_the_linear_model():
 
 
 def test_held_out_regret_leaves_all_of_one_block_out():
-    found = losses([[0, 1], [0, 1], [1, 0]], [0, 0, 0], (0, 0, 1))
+    found = losses([[0, 1], [0, 1], [1, 0]], [0, 0, 0], ("a", "a", "b"))
     np.testing.assert_allclose(found.held_out(SINGLE_BEST), [1, 1, 1])
 
 

@@ -135,9 +135,9 @@ class Progress(Observer):
         done, elapsed = len(self._ended), self._ended[-1] - self._ended[0]
         if elapsed < (SECONDS if done > FEW else LONG / 4):
             return
-        self._predicted = True
         total = elapsed / (done - 1) * (done + self._left)
         if total > LONG:
+            self._predicted = True
             with self._display.hidden():
                 text = f"about {duration(total)} in all, judged by the first {done} cells"
                 self._stream.write(f"{text}; what is finished when it is stopped is kept\n")

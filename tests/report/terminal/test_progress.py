@@ -76,7 +76,7 @@ def test_a_run_of_more_than_two_minutes_is_predicted_once(terminal):
                 progress.end("cell", failed=False)
         return re.findall(r"about (.*) in all, judged by the first (\d+) cells", stream.getvalue())
 
-    assert said(1000, 4.0) == [("66 min 40 s", "6")]
+    assert said(500, 4.0) == [("33 min 20 s", "6")]
     assert said(10, 40.0) == [("6 min 40 s", "2")]
     assert said(20, 4.0) == []
 
