@@ -7,7 +7,7 @@ and refuse what overflows.
 
 import numpy as np
 import pytest
-from small_instances import CASES, CHAOTIC, FAMILIES, budget, projection
+from small_instances import CASES, CHAOTIC, FAMILIES, SAMPLE, budget, projection
 
 import orthobench as ob
 
@@ -39,12 +39,12 @@ def check(solver, family, scales):
         assert np.abs(scaled - plain).max() <= CHAOTIC, c
 
 
-@pytest.mark.parametrize(("solver", "family"), CASES)
-def test_a_default_run_does_not_depend_on_the_unit(solver, family):
+@pytest.mark.parametrize(("solver", "family"), CASES[::SAMPLE])
+def test_a_default_run_of_some_does_not_depend_on_the_unit(solver, family):
     check(solver, family, (1e-6, 1e6))
 
 
 @pytest.mark.wide
 @pytest.mark.parametrize(("solver", "family"), CASES)
-def test_a_default_run_does_not_depend_on_an_extreme_unit(solver, family):
-    check(solver, family, (1e-100, 1e100))
+def test_a_default_run_does_not_depend_on_the_unit(solver, family):
+    check(solver, family, (1e-100, 1e-6, 1e6, 1e100))

@@ -15,6 +15,7 @@ from small_instances import (
     CHAOTIC,
     MATRIX,
     MIXED,
+    SAMPLE,
     SAMPLES,
     TENSOR,
     TURN,
@@ -177,6 +178,12 @@ def check(solver, family, kind, monkeypatch):
     assert np.abs(compared(turned, family) - compared(plain, family)).max() <= CHAOTIC
 
 
+@pytest.mark.parametrize(("solver", "family"), cases(FAMILIES, EXCEPTIONS)[::SAMPLE])
+def test_the_order_of_coordinates_does_not_matter_to_some(solver, family, monkeypatch):
+    check(solver, family, "permuted", monkeypatch)
+
+
+@pytest.mark.wide
 @pytest.mark.parametrize(("solver", "family"), cases(FAMILIES, EXCEPTIONS))
 def test_the_order_of_coordinates_does_not_matter(solver, family, monkeypatch):
     check(solver, family, "permuted", monkeypatch)

@@ -102,6 +102,9 @@ CASES = [
     if is_case(solver, family, oracle)
 ]
 
+SAMPLE = 7
+"""The default tests take one of so many cases, the wide ones all."""
+
 STEPS = {"pymanopt-steepest-descent": 10, "sklearn": 100, "fastica": 100}
 """Steps of solvers, or of those whose names begin so, that are not 25: some have to converge.
 
