@@ -35,6 +35,7 @@ from orthobench.results.course import (
     undecided,
 )
 from orthobench.results.explain import RUNS, explain
+from orthobench.results.runs import Run
 from orthobench.results.schema import exists
 from orthobench.results.store import FILE, Store
 from orthobench.tools import environment
@@ -222,7 +223,7 @@ def run(
         done = opened.known(p.key for p in planned) if opened else set()
         observer = stack.enter_context(observer or Progress(quiet))
         if opened and not (retry or decide) and (there := complete(opened, known, planned)):
-            results = Results(known.name, path, there, score=known.score)
+            results = _results(known, path, there)
             observer.expect(0, len(there))
             for of_problem in grouped(there, lambda r: r.problem.label).values():
                 observer.table(replace(results, records=of_problem))
@@ -243,7 +244,7 @@ def run(
         while more:
             course = RemainingCells(known, opened, planned, more)
             _execute(opened, session, course, run_cells, observer, known)
-            results = Results(known.name, path, opened.records(known.name), score=known.score)
+            results = _results(known, path, opened.records(known.name))
             more = more_cells(results, planned, decide) if decide else []
             opened.plan(known.name, more)
             planned += more
@@ -322,6 +323,11 @@ def default_store(suite: Suite) -> Path:
     return safe_join(Path(), RESULTS, suite.name, FILE)
 
 
+def _results(suite: Suite, path: Path, records: Sequence[Run]) -> Results:
+    """Return the results of a suite, as it scores trials and compares solvers."""
+    return Results(suite.name, path, records, score=suite.score, tolerance=suite.tolerance)
+
+
 def _workers(workers: int | str, executor: str, threads: int) -> int:
     """Return the number of workers that is meant by a number or by ``"auto"``."""
     if isinstance(workers, int):
@@ -344,7 +350,7 @@ def _execute(
     def show_finished() -> None:
         for problem in course.tables():
             records = store.records(suite.name, problem)
-            observer.table(Results(suite.name, store.path, records, score=suite.score))
+            observer.table(_results(suite, store.path, records))
 
     waiting = CellQueue(course.cells)
     observer.expect(len(course), course.stored)

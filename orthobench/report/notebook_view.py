@@ -13,7 +13,7 @@ import numpy as np
 from orthobench.contract.panel import Series
 from orthobench.decide.answer import Answer
 from orthobench.decide.comparisons import answer_of, compare
-from orthobench.decide.rule import TOLERANCE, Comparison, Verdict
+from orthobench.decide.rule import Comparison, Verdict
 from orthobench.decide.wording import MARKS, factor_text, mark, verdict_text
 from orthobench.errors import unknown
 from orthobench.harness import trace
@@ -41,16 +41,16 @@ MOST_ROWS = 60
 class Results(stored.Results):
     """What a run of a suite gave, and what it says: `answer`, `table` and `plot`."""
 
-    def answer(self, cost: str = "seconds", tolerance: float = TOLERANCE) -> Answer:
+    def answer(self, cost: str = "seconds", tolerance: float | None = None) -> Answer:
         """Return which solver to use: as good as the best, at the least cost.
 
         Parameters
         ----------
         cost : str
             What is to be least: one of `orthobench.stats.costs.ALL_COSTS`.
-        tolerance : float
+        tolerance : float, optional
             The part of the gap from the start to the best value by which a solver that is as good
-            may end above the best.
+            may end above the best; the suite's, or else 0.01, where none is given.
 
         Returns
         -------
@@ -65,7 +65,7 @@ class Results(stored.Results):
         """
         return answer_of(self, cost, tolerance)
 
-    def table(self, cost: str = "seconds", tolerance: float = TOLERANCE) -> list[dict[str, Any]]:
+    def table(self, cost: str = "seconds", tolerance: float | None = None) -> list[dict[str, Any]]:
         """Return a row for each problem and solver, as plain values; see `answer`."""
         return table.rows(self.entries, compare(self.entries, cost, tolerance))
 

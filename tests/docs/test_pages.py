@@ -42,6 +42,7 @@ def executed(code, names):
     exec(code, names)  # noqa: S102 - the page's own code
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", RUNNING, ids=named)
 def test_python_runs(page, tmp_path, monkeypatch):
     if "cc" in page.read_text(encoding="utf-8").split('"') and shutil.which("cc") is None:
@@ -69,6 +70,28 @@ def test_what_is_typed_works_and_prints_what_is_shown(page, tmp_path, monkeypatc
         else:
             for command, shown in commands(text):
                 expect(command, shown, run(command, tmp_path, shell))
+
+
+@pytest.mark.parametrize(
+    ("shown", "printed"),
+    [
+        ("a ... c\n", "x a  1\n2   c  \n"),
+        ("a\nb  c ... c", "a  \n b c c\nc"),
+        ("a... ...b\n", "a b\n"),
+        ("... " * 200 + "end", "  " * 200 + "end"),
+    ],
+)
+def test_what_is_shown_is_found_in_turn_with_anything_between(shown, printed):
+    expect("", shown, printed)
+
+
+@pytest.mark.parametrize(
+    ("shown", "printed"),
+    [("a ... b", "b a"), ("a ... a", "a "), ("a b", "ab"), ("a...\n" * 40 + "b", "a\n" * 80)],
+)
+def test_what_is_not_shown_in_turn_is_refused_in_linear_time(shown, printed):
+    with pytest.raises(AssertionError, match="does not show"):
+        expect("", shown, printed)
 
 
 @pytest.mark.wide

@@ -151,6 +151,7 @@ def _plain(row: Row, comparison: Comparison) -> dict[str, Any]:
         "cost_to_tolerance": finite_or_none(d.cost),
         "factor": finite_or_none(d.factor),
         "factor_interval": [finite_or_none(end) for end in d.factor_interval],
+        "misses": d.misses,
         "success": finite_or_none(d.success),
         "distinct_seeds": d.seeds,
         "more_seeds": d.more_seeds,

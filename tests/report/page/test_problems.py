@@ -55,6 +55,25 @@ def test_every_choice_of_the_switch_has_its_answer(runs, made):
     assert section.plot is not None
 
 
+def test_costs_that_all_runs_measured_are_offered_too(runs, made):
+    def measured(run, **spent):
+        return replace(run, trace=tuple(
+            replace(mark, metrics={**mark.metrics, **{n: v * i for n, v in spent.items()}})
+            for i, mark in enumerate(run.trace, 1)
+        ))  # fmt: skip
+
+    frugal = [measured(r, peak_bytes=10.0, passes=2.0, products=3.0) for r in runs("a", 1.0)]
+    greedy = [measured(r, peak_bytes=90.0, passes=1.0) for r in runs("b", 1.0)]
+    (section,) = page_content(made([*frugal, *greedy])).families
+    costs = ("seconds", "flops", "samples", "steps", "passes", "memory")
+    assert list(dict.fromkeys(cost for cost, _ in section.answers)) == list(costs)
+    for (cost, _), found in section.answers.items():
+        assert found.cost == cost
+    (plot,) = [p for p in page_content(made([*frugal, *greedy])).plots if p.kind == "pareto"]
+    assert plot.choices["cost"] == costs
+    assert [plot.draw((cost, "1 %")).x.key for cost in costs] == list(costs)
+
+
 def test_reasons_are_given_once_for_all_that_share_them(runs):
     records = [
         *runs("a", 1.0, problem="p"), *refusing(runs, "b", "p"), *refusing(runs, "c", "p"),
