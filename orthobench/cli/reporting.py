@@ -106,6 +106,7 @@ def report(store: Path, other: Path | None, out: Path | None, suite: str | None,
     else:
         print_answer(answer_of(results))
         say("\n".join(["", str(page), *figure_lines(figures)]))
+        say("next: open it in a browser (--open does); orthobench export has its numbers")
     if opened:
         click.launch(page.resolve().as_uri())
 

@@ -13,11 +13,12 @@ import numpy as np
 from orthobench.contract.panel import Series
 from orthobench.decide.answer import Answer
 from orthobench.decide.comparisons import answer_of, compare
-from orthobench.decide.rule import Comparison, Verdict
+from orthobench.decide.rule import Comparison
 from orthobench.decide.wording import MARKS
 from orthobench.errors import unknown
 from orthobench.harness.trace import Outcome
 from orthobench.report import notebook
+from orthobench.report.rows import problem_rows
 from orthobench.report.terminal import table
 from orthobench.results import results as stored
 from orthobench.results.tuning import SolverResult
@@ -225,11 +226,7 @@ def _counts(results: Results) -> Iterator[str]:
 
 
 def _table(results: Sequence[SolverResult], comparison: Comparison) -> str:
-    part = [
-        row
-        for row in table.problem_rows(results, comparison)
-        if row.decision.verdict is not Verdict.ABSENT
-    ]
+    part = [row for row in problem_rows(results, comparison) if row.takes_part]
     titles, texts = table.texts_of(part, comparison)
     head = "".join(f"<th>{_text(title)}</th>" for title in ("", "solver", *titles))
     rows = "".join(
