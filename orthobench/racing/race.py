@@ -466,9 +466,9 @@ def trial_of(run: Run, cost: str) -> Trial:
     if path is None:
         failed = "" if stop.status in FRESH else stop.reason
         return Trial(run.solver.label, run.seed, cap, nothing, nothing, nothing, False, failed)
-    seconds = path.spent["seconds"]
+    seconds = path.spent("seconds")
     ended = stop.status in (RunStatus.DONE, RunStatus.NOT_STATIONARY)
-    return Trial(run.solver.label, run.seed, cap, path.values, seconds, path.spent[cost], ended)
+    return Trial(run.solver.label, run.seed, cap, path.values, seconds, path.spent(cost), ended)
 
 
 def measured(run: Run) -> str:
