@@ -17,10 +17,11 @@ from orthobench.cli.options import (
     FILE,
     FOLDER,
     MEMORY_LIMIT,
+    PROBLEMS,
     QUIET,
+    SOLVERS,
     STORE,
     TIMEOUT,
-    Installed,
 )
 from orthobench.cli.printing import FAILED, WRONG, print_facts, status_line
 
@@ -56,12 +57,8 @@ def suite_named(text: str) -> str | Path:
               "time=5%. Repeatable.  [default: result=0 work=0 time=3%]")  # fmt: skip
 @click.option("--budget", type=click.FloatRange(0, min_open=True), default=90.0, show_default=True,
               metavar="SECONDS", help="How long the timing may take.")  # fmt: skip
-@click.option("-p", "--problem", "problems", multiple=True, type=Installed("problems"),
-              metavar="SPEC", help='A problem, instead of the suite\'s: "NAME key=value ...". '
-              "Repeatable.")  # fmt: skip
-@click.option("-s", "--solver", "solvers", multiple=True, type=Installed("solvers"), metavar="SPEC",
-              help='A solver, instead of the suite\'s: "NAME key=value ...". '
-              "Repeatable.")  # fmt: skip
+@PROBLEMS
+@SOLVERS
 @click.option("--seeds", type=click.IntRange(1), help="Number of seeds, instead of the suite's.")
 @click.option("--clock", type=click.Choice(("cpu", "wall")), default="cpu", show_default=True,
               help="Time by the processor's clock, or by wall time.")  # fmt: skip

@@ -76,8 +76,10 @@ def lines(report: Mapping[str, Any]) -> Iterator[str]:
     for name, value in _facts(report):
         text = wrapped(f"{name:<11} {value}", 12).removeprefix(name)
         yield click.style(name, bold=True, fg=COLOURS.get(name)) + text
-    if not report["problems"]:
-        yield "no problems found"
+    if report["problems"]:
+        yield "next: do what each problem says, and ask again"
+    else:
+        yield "no problems found\nnext: orthobench run makes a first comparison"
 
 
 def _facts(report: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

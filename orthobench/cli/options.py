@@ -19,6 +19,11 @@ AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON inste
 QUIET = click.option("-q", "--quiet", is_flag=True, help="No progress display.")
 STORE = click.argument("store", type=PATH)
 SUITE_OF_STORE = click.option("--suite", help="A suite in the store.  [default: the latest]")
+TOLERANCE = click.option(
+    "--tolerance",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    help="The part of the gap that a good enough solver may leave, instead of the suite's.",
+)
 WORKERS = click.option("-w", "--workers", type=COUNT, default=1, help="Number of processes.")
 
 
@@ -97,3 +102,14 @@ class Installed(click.types.StringParamType):
         item = items.get(typed.split()[0])
         declared = parameters_of(item) if isinstance(item, type) else ()
         return [f"{typed} {parameter.name}=" for parameter in declared]
+
+
+PROBLEMS = click.option(
+    "-p", "--problem", "problems", multiple=True, type=Installed("problems"), metavar="SPEC",
+    help='A problem: "NAME key=value ...", or FILE.py:CLASS. Repeatable.',
+)  # fmt: skip
+SOLVERS = click.option(
+    "-s", "--solver", "solvers", multiple=True, type=Installed("solvers"), metavar="SPEC",
+    help='A solver, instead of all that can or the suite\'s: "NAME key=value ...", or '
+    "FILE.py:CLASS. Repeatable.",
+)  # fmt: skip

@@ -193,6 +193,16 @@ def lines(result: Verification) -> Iterator[str]:
         yield f"{plural(left_out, 'cell')} not checked:"
     for reason, cells in result.unchecked.items():
         yield f"  {plural(len(cells), 'cell')}, such as {cells[0]}: {reason}"
+    yield f"next: {_next(result)}"
+
+
+def _next(result: Verification) -> str:
+    if result.mismatches:
+        return "ask whoever ran it about these values, and take none of them before"
+    if not result.recomputed:
+        return "install what the reasons name, or name the folder of its data with --data"
+    rest = "--share 1 computes all cells again, --seed N others"
+    return "nothing is left to compute" if result.drawn == result.checkable else rest
 
 
 def called(run: Run) -> str:

@@ -56,6 +56,7 @@ def test_a_share_is_computed_again_in_processes_of_its_own(store):
     assert said.splitlines() == [
         "6 cells, of which 6 can be computed here; 2 drawn (share 0.3, seed 0)",
         "2 cells came out again: 2 bit for bit, 0 within tolerance",
+        "next: --share 1 computes all cells again, --seed N others",
     ]
 
 

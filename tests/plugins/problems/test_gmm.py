@@ -6,7 +6,7 @@ import tracemalloc
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from orthobench_problems.orthogonal_tensor import gmm
 from orthobench_problems.orthogonal_tensor.gmm import centre_error, mixture_instance, nmi, strided
@@ -114,7 +114,6 @@ class TestNMI:
         assert nmi(labels, np.zeros(500, dtype=int)) == pytest.approx(0.0)
 
     @given(seed=st.integers(0, 2**32 - 1))
-    @settings(max_examples=20)
     def test_it_is_the_information_over_the_mean_entropy(self, seed):
         a, b = rng(seed).integers(4, size=(2, 60))
         b = np.where(rng(seed + 1).random(60) < 0.5, a, b)
