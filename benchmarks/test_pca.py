@@ -30,6 +30,11 @@ SHAPES = usually(
     [(72, 7129, 10), (200_000, 300, 10), (20_000, 2000, 10)],
     smoke=[(20, 50, 3), (200, 30, 3), (120, 40, 3)],
 )
+WHOLE_SHAPE = usually((200_000, 300, 10), smoke=(200, 30, 3))
+BATCH = (
+    "gram-pca", "block-krylov", "randomized-pca", "scipy-svds", "scipy-eigsh", "scipy-lobpcg",
+    "sklearn-pca", "sklearn-truncated-svd", "incremental-pca",
+)  # fmt: skip
 SPARSE_K = usually(50, smoke=5)
 TURNS = usually(3, smoke=1)
 LAST = SHAPES[-1][:2]
@@ -94,16 +99,12 @@ PLAIN = {
 
 def compared(benchmark, beside, report, name, X, k, bound):
     instance = ob.pca(X, k)
-    instance.measure(ob.Solution(np.eye(X.shape[1])[:, :k]))  # the reference, once an instance
-    fresh = ob.pca(X, k)
-    plain, clocks, wholes = [], [], []
+    plain, clocks = [], []
     token = CLOCK.set(process_time_ns)
     try:
         for _ in range(TURNS):
             plain.append(spent(lambda: PLAIN[name](X, k))[0])
-            fresh = ob.pca(X, k)
-            whole, outcome = spent(lambda fresh=fresh: ob.solve(name, fresh))
-            wholes.append(whole)
+            outcome = ob.solve(name, instance)
             clocks.append(outcome.trace[-1].seconds + outcome.trace[-1].readout_seconds)
     finally:
         CLOCK.reset(token)
@@ -114,10 +115,30 @@ def compared(benchmark, beside, report, name, X, k, bound):
     met = "met" if ratio <= bound else "MISSED"
     row = f"{min(plain):.3g}", f"{min(clocks):.3g}", f"{ratio:.2f}"
     report(name, X.shape, k, *row, f"at most {bound:g} {met}", "-")
-    share = min(wholes) / min(clocks)
-    met = "met" if share <= WHOLE else "MISSED"
-    row = f"{min(clocks):.3g}", f"{min(wholes):.3g}", f"{share:.2f}"
-    report(f"ob.solve {name}", X.shape, k, *row, f"at most {WHOLE:g} {met}", "-")
+
+
+@pytest.mark.parametrize("name", BATCH)
+def test_a_solve_takes_little_more_than_its_clock(benchmark, beside, report, name):
+    """The judge of a matrix that was judged before has its reference; the first one's is beside."""
+    rows, d, k = WHOLE_SHAPE
+    X, center = dense(rows, d), name != "sklearn-truncated-svd"
+    token = CLOCK.set(process_time_ns)
+    try:
+        with limited(1):
+            first, outcome = spent(lambda: ob.solve(name, ob.pca(X.copy(), k, center)))
+            ob.pca(X, k, center).measure(outcome.final)
+            instance = ob.pca(X, k, center)
+            whole, outcome = spent(lambda: ob.solve(name, instance))
+    finally:
+        CLOCK.reset(token)
+    clock = outcome.trace[-1].seconds + outcome.trace[-1].readout_seconds
+    benchmark.group = f"ob.solve {name}"
+    benchmark.pedantic(ob.solve, args=(name, instance), rounds=1)
+    beside({"clock": [clock], "first": [first]})
+    met = "met" if whole <= WHOLE * clock else "MISSED"
+    row = f"{clock:.3g}", f"{whole:.3g}", f"{whole / clock:.2f}"
+    first_of = f"first of a matrix {first / clock:.2f}"
+    report(f"ob.solve {name}", X.shape, k, *row, f"at most {WHOLE:g} {met}", first_of)
 
 
 @pytest.mark.parametrize("name", PLAIN)

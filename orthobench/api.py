@@ -21,6 +21,7 @@ from orthobench.harness.stopping import Budget, Rule
 from orthobench.harness.suite import PYTHON, Suite
 from orthobench.registry import preflight
 from orthobench.registry.adhoc import requested_suite
+from orthobench.registry.entries import specification
 from orthobench.registry.plugins import catalogue
 from orthobench.registry.suite_file import from_table
 from orthobench.report.notebook_view import Outcome, Results
@@ -69,9 +70,9 @@ def solve(
     Parameters
     ----------
     solver : str or Solver
-        A name from the `catalogue`, or a solver.
+        ``"NAME key=value ..."`` with a name from the `catalogue`, or a solver.
     problem : str, Problem or Instance
-        A name, a problem, or an instance of your own data such as
+        Such a specification, a problem, or an instance of your own data such as
         ``ob.stochastic_pca(X, k=8)``.
     budget : Budget, optional
         Without one the run ends when the solver converges or the data are used up.
@@ -104,7 +105,7 @@ def solve(
     SolverError
         Where the run failed; its ``outcome`` holds what was recorded so far.
     """
-    recipe = catalogue().problem(problem) if isinstance(problem, str) else problem
+    recipe = _problem(problem) if isinstance(problem, str) else problem
     preflight.check_settings(budget, seed, until, threads, recipe)
     offers = recipe.offers if isinstance(recipe, Problem) else type(recipe.oracle)
     chosen = _solver(solver, parameters, offers)
@@ -368,6 +369,11 @@ def _execute(
         show_finished()
 
 
+def _problem(text: str) -> AnyProblem:
+    entry = specification(text)
+    return catalogue().problem(entry.pop("name"), entry)
+
+
 def _solver(
     solver: str | AnySolver, parameters: Mapping[str, Any], offers: type[Oracle]
 ) -> AnySolver:
@@ -375,4 +381,5 @@ def _solver(
         if parameters:
             raise UsageError("parameters go with a solver's name; this solver has its own already")
         return solver
-    return catalogue().solver(solver, parameters, offers)
+    entry = specification(solver)
+    return catalogue().solver(entry.pop("name"), {**entry, **parameters}, offers)

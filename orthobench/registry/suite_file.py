@@ -127,6 +127,8 @@ def from_table(table: Mapping[str, Any], name: str, registry: Registry) -> Suite
 
 def _parse(table: Mapping[str, Any], name: str, registry: Registry) -> Suite:
     _require_known(table, (), "key", KEYS)
+    if "solver" not in table:
+        table = {**table, "solver": _suitable(table, registry)}
     _refuse_huge(table)
     budget = _budget(table.get("budget", {}), ("budget",))
     tuning = table.get("tuning", {})
@@ -387,6 +389,29 @@ def _placed(
             entry = {"on": able if isinstance(table["on"], list) else able[0], **entry}
         placed.append(entry)
     return placed
+
+
+def _suitable(table: Mapping[str, Any], registry: Registry) -> list[dict[str, Any]]:
+    """Return all solvers that take one of the problems, tuned over the grids that they declare.
+
+    Those that compute at none of the places of the suite are left out.
+    """
+    try:
+        offers = [registry.problem_class(e["name"]).offers for e in _entries(table, "problem")]
+    except UsageError as error:
+        raise SuiteError(("problem",), str(error)) from None
+    places = _listed(table.get("on", "numpy"))
+    suitable: list[dict[str, Any]] = []
+    for name in registry.solvers:
+        for solver in {registry.solver_class(name, offer).item: None for offer in offers}:
+            declared = parameters_of(solver)
+            taken = any(issubclass(offer, solver.needs) for offer in offers)
+            if taken and among(places, solver) and not any(p.required for p in declared):
+                grids: dict[str, Any] = {p.name: {"tune": True} for p in declared if p.grid}
+                suitable.append({"name": name, **grids})
+                break
+    _require(suitable, ("problem",), "no installed solver takes these; see orthobench list")
+    return suitable
 
 
 def among(places: Sequence[Any], solver: type[AnySolver]) -> list[Any]:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import weakref
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -20,6 +23,10 @@ SPARSE_SIDE = 1000
 
 GAP = 1e-10
 """The relative eigengap from which on the subspace is determined."""
+
+
+UNCHANGED = 1e-12
+"""A product that differs by more, relative to it, is of a matrix whose entries changed."""
 
 
 @dataclass(frozen=True)
@@ -60,8 +67,15 @@ class Reference:
     moment: Array | None = None
 
 
+_last: dict[tuple[Any, ...], tuple[Array, Reference]] = {}
+"""Z'Z times a random vector and the reference of the last judge, by `_identity`."""
+
+
 class Judge:
     """Measures points; the reference is computed once, when the first is measured.
+
+    The next judge of the same matrix takes it from there, where a product with a random vector says
+    that no entry changed.
 
     Parameters
     ----------
@@ -81,12 +95,11 @@ class Judge:
         those of `PCASolution`.
         """
         V, known = solution.point, self.reference
-        W = self._normal(V)
+        W = self._product(V, known.moment) / (known.optimal or 1.0)  # whose squares would overflow
         ritz = V.T @ W
-        optimal = known.optimal or 1.0
         length = float(np.linalg.norm(W)) or 1.0
         found = {
-            "gap": max(0.0, 1 - float(np.trace(ritz)) / optimal) if known.optimal else 0.0,
+            "gap": max(0.0, 1 - float(np.trace(ritz))) if known.optimal else 0.0,
             "residual": float(np.linalg.norm(W - V @ ritz)) / length,
         }
         if known.gap > GAP:
@@ -99,7 +112,23 @@ class Judge:
 
     @cached_property
     def reference(self) -> Reference:
-        """The optimum: of the Gram matrix where that is small, or by Lanczos iterations."""
+        """The optimum: of the last judge, where it had this matrix, or computed."""
+        key, probe = _identity(self.oracle), np.random.default_rng(0)
+        v = probe.standard_normal((self.oracle.n, 1))
+        if key in _last:
+            product, known = _last[key]
+            now = self._product(v)
+            if np.linalg.norm(now - product) <= UNCHANGED * np.linalg.norm(product):
+                return known
+        found = self._computed()
+        _last.clear()
+        with suppress(TypeError):  # of what has no weak references nothing is kept
+            weakref.finalize(self.oracle.X, _last.pop, key, None)
+            _last[key] = self._product(v, found.moment), found
+        return found
+
+    def _computed(self) -> Reference:
+        """Return the optimum: of the Gram matrix where that is small, or by Lanczos iterations."""
         oracle = self.oracle
         side, most = min(oracle.rows, oracle.n), SPARSE_SIDE
         if isinstance(oracle.matrix, Dense):
@@ -108,9 +137,8 @@ class Judge:
             return self._by_lanczos()
         return self._by_moment() if oracle.n == side else self._by_inner_products()
 
-    def _normal(self, V: Array) -> Array:
+    def _product(self, V: Array, moment: Array | None = None) -> Array:
         """Return Z'ZV."""
-        moment = self.reference.moment
         if moment is not None:
             return np.asarray(moment @ V)
         return self.oracle.transposed_times(self.oracle.times(V))
@@ -139,6 +167,11 @@ class Judge:
         values, found = values[order], found[:, order[:k]]
         vectors = found if side == oracle.n else right_vectors(oracle, found)
         return _reference(values, vectors, k)
+
+
+def _identity(oracle: PCAOracle) -> tuple[Any, ...]:
+    scale = None if oracle.scale is None else oracle.scale.tobytes()
+    return id(oracle.X), oracle.k, oracle.center, scale
 
 
 def right_vectors(oracle: PCAOracle, left: Array) -> Array:

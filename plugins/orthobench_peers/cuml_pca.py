@@ -38,7 +38,7 @@ class CumlPCA(ArrayBatch):
     """cuML's PCA of all samples so far, by the eigendecomposition of their covariance.
 
     cuML centres samples, but this family's second moment is not centred: it is given each sample
-    with its negative, like `sklearn-pca`. It cannot be stepped: there is a decomposition at every
+    with its negative, on the clock. It cannot be stepped: there is a decomposition at every
     checkpoint, each with its own time.
 
     Parameters
@@ -110,7 +110,7 @@ class CumlIncrementalPCA(ArrayPeer[SampleOracle, CumlState]):
 
     Notes
     -----
-    A thin SVD of k + 2 batch + 1 rows for each step (`flops.svd`), as `sklearn-incremental-pca`.
+    A thin SVD of k + 2 batch + 1 rows for each step (`flops.svd`).
     Memory: d (k + 2 batch) numbers.
 
     References

@@ -12,7 +12,7 @@ import numpy as np
 
 from orthobench.contract import Array, flops, parameter
 from orthobench_peers.rerun import Batch, BatchState
-from orthobench_peers.sklearn_pca import SklearnIncrementalPCA, mirrored
+from orthobench_peers.sklearn_pca import SklearnIncrementalPCA, with_mean
 
 OVERSAMPLED = 10
 """Vectors that `svd_compressed` draws beyond those sought: Dask's default."""
@@ -157,9 +157,9 @@ def _compressed_flops(n: int, d: int, k: int, power: int, chunk: int) -> int:
 class DaskMLPCA(Batch):
     """dask-ml's PCA of all samples so far.
 
-    dask-ml centres samples, but this family's second moment is not centred: it is given each sample
-    with its negative, as `sklearn-pca` is. It cannot be stepped: there is a decomposition at every
-    checkpoint, each with its own time.
+    dask-ml centres samples, but this family's second moment is not centred: the mean is put back,
+    as by `sklearn-pca`. It cannot be stepped: there is a decomposition at every checkpoint, each
+    with its own time.
 
     Parameters
     ----------
@@ -168,11 +168,11 @@ class DaskMLPCA(Batch):
     power : int
         Power iterations of the randomized solver.
     chunk : int
-        Samples in a chunk, their negatives not counted.
+        Samples in a chunk.
 
     Notes
     -----
-    Those of `dask-tsqr` or `dask-svd-compressed` for twice as many rows.
+    Those of `dask-tsqr` or `dask-svd-compressed`, 2nd for means, and those of `with_mean`.
     """
 
     svd_solver: str = parameter(
@@ -187,19 +187,24 @@ class DaskMLPCA(Batch):
     extra: ClassVar[str] = "peers-dask"
 
     def fit(self, X: Array, k: int, state: BatchState) -> tuple[Array, int]:
-        """Fit PCA to the samples and their negatives."""
+        """Fit PCA to the samples, and put their mean back."""
         from dask_ml.decomposition import PCA
 
-        pca = PCA(k, svd_solver=self.svd_solver, iterated_power=self.power, random_state=state.seed)
-        both = mirrored(X)
+        n, d = X.shape
+        if n == 1:  # without variance
+            return X.T / np.linalg.norm(X), flops.qr(d, 1)
+        wanted = k if self.svd_solver == "randomized" else min(n, d)
+        pca = PCA(
+            wanted, svd_solver=self.svd_solver, iterated_power=self.power, random_state=state.seed
+        )
         with in_this_thread():
-            found: Array = pca.fit(chunked(both, 2 * self.chunk)).components_
-        n, d = both.shape
+            pca.fit(chunked(X, self.chunk))
         if self.svd_solver == "randomized":
-            own = _compressed_flops(n, d, k, self.power, 2 * self.chunk)
+            own = _compressed_flops(n, d, k, self.power, self.chunk)
         else:  # of one chunk LAPACK's SVD
-            own = flops.svd(n, d) if n <= 2 * self.chunk else _tsqr_flops(n, d, 2 * self.chunk)
-        return found.T, 2 * n * d + own
+            own = flops.svd(n, d) if n <= self.chunk else _tsqr_flops(n, d, self.chunk)
+        side, other = sorted((wanted + 1, d))
+        return with_mean(pca, n, k), 2 * n * d + own + side**2 * other + flops.eigh(side)
 
 
 @dataclass(frozen=True)
@@ -215,9 +220,8 @@ class DaskMLIncrementalPCA(SklearnIncrementalPCA):
 
     Notes
     -----
-    For each step on 2b rows, the samples and their negatives: the QR of these rows, of the k
-    components and of a correction of the mean, each by itself; the QR of their factors R, its SVD,
-    and 16bd flops for means and variances.
+    For each step on b samples: the QR of these rows, of the k components and of a correction of the
+    mean, each by itself; the QR of their factors R, its SVD, and 8bd flops for means and variances.
     """
 
     name: ClassVar[str] = "dask-ml-incremental-pca"
@@ -227,7 +231,7 @@ class DaskMLIncrementalPCA(SklearnIncrementalPCA):
 
     def flops(self, d: int, k: int) -> int:
         """Return the flops of a step."""
-        rows = 2 * self.batch
+        rows = self.batch
         kept = min(rows, d)
         own = sum(flops.qr(max(size, d), min(size, d)) for size in (rows, k, 1))
         stacked = kept + k + 1
@@ -238,7 +242,7 @@ class DaskMLIncrementalPCA(SklearnIncrementalPCA):
         """Return dask-ml's estimator of k components."""
         from dask_ml.decomposition import IncrementalPCA
 
-        return IncrementalPCA(k, copy=False)
+        return IncrementalPCA(k)
 
     def fit(self, estimator: Any, X: Array) -> None:
         """Show a batch to the estimator."""

@@ -9,15 +9,8 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from orthobench.contract import (
-    Array,
-    OracleT_contra,
-    SampleOracle,
-    Solution,
-    State,
-    Status,
-    complete,
-)
+from orthobench.contract import Array, SampleOracle, Solution, State, Status, complete
+from orthobench.contract.solver import OracleT_contra
 from orthobench_peers.peer import Peer, finite
 
 SEEDS = 2**31
@@ -166,7 +159,7 @@ class Batch(Peer[SampleOracle, BatchState]):
         state.X = np.concatenate([state.X, taken]) if len(state.X) else taken
         state.work.steps += count
         state.work.samples += count
-        if state.X.any():
+        if state.X[:1].any() or state.X.any():
             found, state.work.flops = self.fit(state.X, min(oracle.k, *state.X.shape), state)
             state.basis = complete(found, state.start, oracle.k)
 

@@ -7,37 +7,66 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from orthobench.contract import Array, SampleOracle, Solution, State, UsageError, flops, parameter
+from orthobench.contract import (
+    Array,
+    SampleOracle,
+    Solution,
+    State,
+    UsageError,
+    complete,
+    flops,
+    parameter,
+)
 from orthobench_peers.peer import Peer, finite
 from orthobench_peers.rerun import Batch, BatchState
+
+EPS = float(np.finfo(np.float64).eps)
 
 OVERSAMPLED = 10
 """Vectors that the randomized solver iterates beyond those sought: scikit-learn's default."""
 
 
-def mirrored(X: Array) -> Array:
-    """Return the samples and then their negatives: mean zero, and the same second moment.
+def with_mean(pca: Any, count: int, k: int) -> Array:
+    """Return the k leading eigenvectors of the uncentred moment, from a PCA, which centres.
+
+    The moment is (V'S²V + nmm') / n for singular values S and vectors V of n centred samples, and
+    their mean m. It is exact where no component was cut off.
 
     Parameters
     ----------
-    X : ndarray, shape (n, d)
+    pca : object
+        Fitted, with ``components_``, ``singular_values_`` and ``mean_`` as of scikit-learn.
+    count : int
+        Samples that it was fitted to, n.
+    k : int
 
     Returns
     -------
-    ndarray, shape (2n, d)
+    ndarray, shape (d, <= k)
+
+    Notes
+    -----
+    For c components, r = c + 1 the smaller of r and d: r²d flops and about 4r³/3.
     """
-    both = np.empty((2 * len(X), X.shape[1]))
-    both[: len(X)] = X
-    np.negative(X, out=both[len(X) :])
-    return both
+    from scipy.linalg import eigh
+
+    kept = np.asarray(pca.singular_values_)[:, None] * np.asarray(pca.components_)
+    R = np.vstack([kept, np.sqrt(count) * np.asarray(pca.mean_)])
+    wide = len(R) < R.shape[1]
+    square = R @ R.T if wide else R.T @ R
+    side = len(square)
+    values, found = eigh(square, subset_by_index=[side - min(k, side), side - 1])
+    found = found[:, ::-1][:, values[::-1] > side * EPS * values[-1]]
+    return np.linalg.qr(R.T @ found)[0] if wide else found
 
 
 @dataclass(frozen=True)
 class SklearnPCA(Batch):
     """scikit-learn's PCA of all samples so far.
 
-    scikit-learn centres samples, but this family's second moment is not centred: it is given each
-    sample with its negative. That doubles the rows, and makes the subspace that of `batch-pca`.
+    scikit-learn centres samples, but this family's second moment is not centred: the mean is put
+    back after the fit (`with_mean`), which the clock counts. Of exact solvers all components are
+    asked for, so that the subspace is that of `batch-pca`.
 
     It cannot be stepped: there is a decomposition at every checkpoint, each with its own time.
 
@@ -51,9 +80,9 @@ class SklearnPCA(Batch):
 
     Notes
     -----
-    For n samples, 2n rows: 12nd² + 20d³ flops for the SVD where 2n >= d, 4nd² + 3d² + 9d³ for the
-    covariance, or 8nd(k + 10)(q + 1) with q power iterations; and 2nd for means, and except for the
-    covariance 2nd to subtract them.
+    For n samples: 6nd² + 20d³ flops for the SVD where n >= d, 2nd² + 3d² + 9d³ for the covariance,
+    or 4nd(k + 10)(q + 1) with q power iterations; nd for means, and except for the covariance nd to
+    subtract them; and those of `with_mean`.
 
     References
     ----------
@@ -72,12 +101,18 @@ class SklearnPCA(Batch):
     packages: ClassVar[tuple[str, ...]] = ("scikit-learn",)
 
     def fit(self, X: Array, k: int, state: BatchState) -> tuple[Array, int]:
-        """Fit PCA to the samples and their negatives."""
+        """Fit PCA to the samples, and put their mean back."""
         from sklearn.decomposition import PCA
 
-        pca = PCA(k, copy=False, svd_solver=self.svd_solver, random_state=state.seed)
-        components: Array = pca.fit(mirrored(X)).components_
-        return components.T, self._flops(2 * len(X), X.shape[1], k)
+        n, d = X.shape
+        if n == 1:  # without variance
+            return X.T / np.linalg.norm(X), flops.qr(d, 1)
+        wanted = k if self.svd_solver == "randomized" else None
+        pca = PCA(wanted, svd_solver=self.svd_solver, random_state=state.seed)
+        with np.errstate(invalid="ignore"):  # shares of no variance
+            pca.fit(X)
+        side, other = sorted((len(pca.components_) + 1, d))
+        return with_mean(pca, n, k), self._flops(n, d, k) + side**2 * other + flops.eigh(side)
 
     def _flops(self, rows: int, d: int, k: int) -> int:
         means = rows * d
@@ -109,8 +144,8 @@ class SklearnIncrementalPCA(Peer[SampleOracle, IncrementalState]):
     """scikit-learn's IncrementalPCA, a batch a step.
 
     The singular values and vectors so far and a new batch are decomposed together, and truncated
-    to rank k: as `incremental-pca`, but with batches. Like `sklearn-pca` it is given each sample
-    with its negative. Samples after the last whole batch are not used.
+    to rank k: as `incremental-pca`, but with batches, and centred. The mean is put back where the
+    solution is read (`with_mean`). Samples after the last whole batch are not used.
 
     Parameters
     ----------
@@ -120,8 +155,8 @@ class SklearnIncrementalPCA(Peer[SampleOracle, IncrementalState]):
 
     Notes
     -----
-    A thin SVD of k + 2 batch + 1 rows for each step (`flops.svd`): the vectors kept, the samples
-    and their negatives, and a correction of the mean. Memory: d (k + 2 batch) doubles.
+    A thin SVD of k + batch + 1 rows for each step (`flops.svd`): the vectors kept, the samples, and
+    a correction of the mean. Memory: d (k + batch) doubles.
 
     References
     ----------
@@ -151,13 +186,13 @@ class SklearnIncrementalPCA(Peer[SampleOracle, IncrementalState]):
 
     def flops(self, d: int, k: int) -> int:
         """Return the flops of a step."""
-        return flops.svd(k + 2 * self.batch + 1, d)
+        return flops.svd(k + self.batch + 1, d)
 
     def estimator(self, k: int) -> Any:
         """Return scikit-learn's estimator of k components."""
         from sklearn.decomposition import IncrementalPCA
 
-        return IncrementalPCA(k, copy=False)
+        return IncrementalPCA(k)
 
     def fit(self, estimator: Any, X: Array) -> None:
         """Show a batch to the estimator."""
@@ -167,12 +202,15 @@ class SklearnIncrementalPCA(Peer[SampleOracle, IncrementalState]):
         """Take one batch."""
         X = finite(oracle.take(self.batch), "samples")
         if X.any() and len(X) >= oracle.k:  # the estimator refuses fewer
-            self.fit(state.estimator, mirrored(X))
+            self.fit(state.estimator, X)
         state.work.steps += 1
         state.work.samples += len(X)
         state.work.flops += self.flops(oracle.n, oracle.k)
 
     def solution(self, state: IncrementalState) -> Solution:
-        """Return the components, (d, k); the start before the first batch."""
-        found: Array | None = getattr(state.estimator, "components_", None)
-        return Solution(state.start.copy() if found is None else found.T.copy())
+        """Return the components with the mean, (d, k); the start before the first batch."""
+        start, seen = state.start, int(getattr(state.estimator, "n_samples_seen_", 0))
+        if not seen:
+            return Solution(start.copy())
+        k = start.shape[1]
+        return Solution(complete(with_mean(state.estimator, seen, k), start, k))

@@ -141,7 +141,6 @@ def test_errors_name_file_line_and_key(read, old, new, line, said):
     ("text", "said"),
     [
         ("", "at least one"),
-        ("[budget]\nsteps = 1\n[[problem]]\nname = 'leading-subspace'", "at least one .*solver"),
         ("[[problem]]\nname='leading-subspace'\n[[solver]]\nname='power'", "nothing limits"),
         ("problem = 3", "must be written as"),
         (GOOD + "\n[target]\nmetric = 3", "line 25: target"),

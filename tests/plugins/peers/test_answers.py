@@ -176,13 +176,17 @@ def test_incremental_pca_is_exact_where_nothing_is_cut_off():
     assert subspace_error(outcome.solution, basis) < 1e-12
 
 
-def test_incremental_pca_is_a_running_decomposition_of_the_uncentred_moment():
+def test_incremental_pca_is_a_running_decomposition_with_the_mean_put_back():
     X, k, batch = samples(120, 8), 2, 30
     kept = np.empty((0, 8))
     for begin in range(0, 120, batch):
-        rows = np.vstack([kept, np.sqrt(2) * X[begin : begin + batch]])
-        _, values, right = np.linalg.svd(rows, full_matrices=False)
+        rows, mean = X[begin : begin + batch], X[: begin + batch].mean(axis=0)
+        moved = X[:begin].mean(axis=0) - rows.mean(axis=0) if begin else np.zeros(8)
+        correction = np.sqrt(begin * batch / (begin + batch)) * moved
+        together = np.vstack([kept, rows - rows.mean(axis=0), correction])
+        _, values, right = np.linalg.svd(together, full_matrices=False)
         kept = values[:k, None] * right[:k]
+    right = np.linalg.svd(np.vstack([kept, np.sqrt(120) * mean]), full_matrices=False)[2]
     outcome = ob.solve("sklearn-incremental-pca", ob.stochastic_pca(X, k=k), batch=batch)
     assert subspace_error(outcome.solution, right[:k].T) < 1e-10
 
