@@ -31,6 +31,7 @@ smartquotes = False  # X' is a transpose
 autodoc_typehints = "none"  # the docstrings say them, with shapes and units
 autodoc_member_order = "bysource"
 napoleon_google_docstring = False
+napoleon_use_ivar = True  # else a shape (n, k) would refer to every attribute n
 napoleon_use_rtype = False
 
 html_theme = "furo"

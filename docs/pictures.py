@@ -1,11 +1,11 @@
 """Make the pictures of the documentation, and more to look at: `python docs/pictures.py [FOLDER]`.
 
 Runs the suite ``quickstart`` in FOLDER (default: the current one), as far as its store there lacks
-it, writes the page, and takes pictures of parts of it for the documentation. Then takes pictures of
-the first screen of four pages at two widths, light and dark, into FOLDER/pictures: that one,
-``tensor-gmm`` interrupted, twelve solvers on six problems, and runs that all failed. Needs
-Playwright and a Chromium, which the variable CHROMIUM may name. Run it on
-a machine with nothing else to do: the pictures show times.
+it, writes the page, and takes pictures of parts of it for the documentation, and of the map of each
+family. Then takes pictures of the first screen of four pages at two widths, light and dark, into
+FOLDER/pictures: that one, ``tensor-gmm`` interrupted, twelve solvers on six problems, and runs that
+all failed. Needs Playwright and a Chromium, which the variable CHROMIUM may name. Run it on a
+machine with nothing else to do: the pictures show times.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ from orthobench.harness.suite import Suite
 from orthobench.results.results import Results
 
 PICTURES = Path(__file__).parent / "pictures"
+SITE = Path(__file__).parents[1] / "reports" / "atlas"
 SIZES = {"width": 1440, "height": 900}
 MARGIN = 12
 NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
@@ -130,6 +131,15 @@ def documented(browser: Any, address: str) -> None:
     page.close()
 
 
+def maps(browser: Any, site: Path) -> None:
+    """Take the picture of the map of each family of an atlas's site."""
+    for path in sorted(site.glob("family-*.html")):
+        page = browser.new_page(viewport=SIZES)
+        page.goto(path.resolve().as_uri())
+        section(page, "table.map", path.stem.replace("family", "map"))
+        page.close()
+
+
 def screens(browser: Any, address: str, stem: Path) -> None:
     """Take pictures of the first screen of a page at two widths, light and dark."""
     for width, height in SCREENS:
@@ -160,6 +170,7 @@ def main(folder: Path) -> None:
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=found, args=["--no-sandbox"])
         documented(browser, pages["quickstart"])
+        maps(browser, SITE)
         for name, address in pages.items():
             screens(browser, address, shots / name)
         browser.close()

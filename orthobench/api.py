@@ -21,6 +21,7 @@ from orthobench.harness.stopping import Budget, Rule
 from orthobench.harness.suite import PYTHON, Suite
 from orthobench.registry import preflight
 from orthobench.registry.adhoc import requested_suite
+from orthobench.registry.entries import specification
 from orthobench.registry.plugins import catalogue
 from orthobench.registry.suite_file import from_table
 from orthobench.report.notebook_view import Outcome, Results
@@ -34,6 +35,7 @@ from orthobench.results.course import (
     undecided,
 )
 from orthobench.results.explain import RUNS, explain
+from orthobench.results.runs import Run
 from orthobench.results.schema import exists
 from orthobench.results.store import FILE, Store
 from orthobench.tools import environment
@@ -68,9 +70,9 @@ def solve(
     Parameters
     ----------
     solver : str or Solver
-        A name from the `catalogue`, or a solver.
+        ``"NAME key=value ..."`` with a name from the `catalogue`, or a solver.
     problem : str, Problem or Instance
-        A name, a problem, or an instance of your own data such as
+        Such a specification, a problem, or an instance of your own data such as
         ``ob.stochastic_pca(X, k=8)``.
     budget : Budget, optional
         Without one the run ends when the solver converges or the data are used up.
@@ -103,7 +105,7 @@ def solve(
     SolverError
         Where the run failed; its ``outcome`` holds what was recorded so far.
     """
-    recipe = catalogue().problem(problem) if isinstance(problem, str) else problem
+    recipe = _problem(problem) if isinstance(problem, str) else problem
     preflight.check_settings(budget, seed, until, threads, recipe)
     offers = recipe.offers if isinstance(recipe, Problem) else type(recipe.oracle)
     chosen = _solver(solver, parameters, offers)
@@ -221,7 +223,7 @@ def run(
         done = opened.known(p.key for p in planned) if opened else set()
         observer = stack.enter_context(observer or Progress(quiet))
         if opened and not (retry or decide) and (there := complete(opened, known, planned)):
-            results = Results(known.name, path, there, score=known.score)
+            results = _results(known, path, there)
             observer.expect(0, len(there))
             for of_problem in grouped(there, lambda r: r.problem.label).values():
                 observer.table(replace(results, records=of_problem))
@@ -242,7 +244,7 @@ def run(
         while more:
             course = RemainingCells(known, opened, planned, more)
             _execute(opened, session, course, run_cells, observer, known)
-            results = Results(known.name, path, opened.records(known.name), score=known.score)
+            results = _results(known, path, opened.records(known.name))
             more = more_cells(results, planned, decide) if decide else []
             opened.plan(known.name, more)
             planned += more
@@ -321,6 +323,11 @@ def default_store(suite: Suite) -> Path:
     return safe_join(Path(), RESULTS, suite.name, FILE)
 
 
+def _results(suite: Suite, path: Path, records: Sequence[Run]) -> Results:
+    """Return the results of a suite, as it scores trials and compares solvers."""
+    return Results(suite.name, path, records, score=suite.score, tolerance=suite.tolerance)
+
+
 def _workers(workers: int | str, executor: str, threads: int) -> int:
     """Return the number of workers that is meant by a number or by ``"auto"``."""
     if isinstance(workers, int):
@@ -343,7 +350,7 @@ def _execute(
     def show_finished() -> None:
         for problem in course.tables():
             records = store.records(suite.name, problem)
-            observer.table(Results(suite.name, store.path, records, score=suite.score))
+            observer.table(_results(suite, store.path, records))
 
     waiting = CellQueue(course.cells)
     observer.expect(len(course), course.stored)
@@ -362,6 +369,11 @@ def _execute(
         show_finished()
 
 
+def _problem(text: str) -> AnyProblem:
+    entry = specification(text)
+    return catalogue().problem(entry.pop("name"), entry)
+
+
 def _solver(
     solver: str | AnySolver, parameters: Mapping[str, Any], offers: type[Oracle]
 ) -> AnySolver:
@@ -369,4 +381,5 @@ def _solver(
         if parameters:
             raise UsageError("parameters go with a solver's name; this solver has its own already")
         return solver
-    return catalogue().solver(solver, parameters, offers)
+    entry = specification(solver)
+    return catalogue().solver(entry.pop("name"), {**entry, **parameters}, offers)

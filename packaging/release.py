@@ -24,6 +24,7 @@ LIMIT = 3_000_000
 
 CHECKS = (
     "bash .ci/run",
+    "bash .ci/lowest",
     "pytest -n auto -m slow",
     "pytest -m faults",
     "pytest -n auto tests/plugins",

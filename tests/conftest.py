@@ -27,10 +27,11 @@ from orthobench.tools.geometry import orthonormalize
 
 collect_ignore = ["third_party_plugin"]  # a project of its own
 
-# the same examples on every machine, however slow
-settings.register_profile(
-    "repeatable", max_examples=50, derandomize=True, deadline=None, database=None
-)
+# the same examples on every machine, however slow; more by --hypothesis-profile=thorough
+for profile, examples in (("repeatable", 20), ("thorough", 200)):
+    settings.register_profile(
+        profile, max_examples=examples, derandomize=True, deadline=None, database=None
+    )
 settings.load_profile("repeatable")
 
 with suppress(ImportError):

@@ -75,6 +75,13 @@ def test_a_problem_may_be_named(X):
     assert outcome.solution.shape == (64, 4)
 
 
+def test_parameters_may_stand_in_the_specification(X):
+    instance = ob.stochastic_pca(X, k=2)
+    one, other = ob.solve("oja step=0.1", instance), ob.solve("oja", instance, step=0.1)
+    assert np.array_equal(one.solution, other.solution)
+    assert ob.solve("batch-pca", "digits k=2").solution.shape[1] == 2
+
+
 def test_a_generator_is_enough(X):
     rows = (row for row in X)
     outcome = ob.solve("batch-pca", ob.stochastic_pca(rows, k=2, test=X), ob.Budget(samples=500))
@@ -279,9 +286,9 @@ def test_classes_and_objects_of_a_script_run_in_guarded_processes(tmp_path):
         for solver in ("my-oja", "my-oja rate=2.0", "batch-pca")
     }
     text = SCRIPT.replace("def orthonormal(M):", '# more\n\n\ndef orthonormal(M):\n    """Q."""')
-    assert again(first, ran(tmp_path, text)) == set()
+    assert again(first, ran(tmp_path, text, executor="inline")) == set()
     text = SCRIPT.replace("np.linalg.qr(M)[0]", "np.linalg.qr(M)[0] + 0.0")
-    assert again(first, ran(tmp_path, text)) == {"my-oja", "my-oja rate=2.0"}
+    assert again(first, ran(tmp_path, text, executor="inline")) == {"my-oja", "my-oja rate=2.0"}
     (tmp_path / "s.sqlite").unlink()
     inline = ran(tmp_path, SCRIPT, executor="inline")
     for key, (metrics, identity) in inline.items():

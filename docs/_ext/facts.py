@@ -10,7 +10,7 @@ from typing import Any
 
 from plain import LITERAL
 
-from orthobench.contract import Parameter, parameters_of
+from orthobench.contract.parameters import Parameter, parameters_of
 from orthobench.families.stiefel import ProductOracle, StiefelOracle
 from orthobench.registry.plugins import catalogue
 from orthobench.tools.places import place_of

@@ -25,17 +25,13 @@ def texts(page: Path, language: str) -> list[str]:
 
 
 def commands(block: str) -> Iterator[tuple[str, str]]:
-    """Yield the commands of a console block, each with a pattern of what it prints.
+    """Yield the commands of a console block, each with the lines after it, its output.
 
-    The lines after a command, which begins with ``$ ``, are its output. ``...`` stands for
-    anything. Blanks match any number of blanks, and at the end of a line none: the widths of
-    tables depend on their contents.
+    A command begins with ``$ ``.
     """
     for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
         command, _, shown = part.partition("\n")
-        parts = (re.escape(literal) for literal in shown.split("..."))
-        pattern = ".*?".join(parts)
-        yield command, re.sub(r"(\\ )+", r"\\s+", pattern).replace("\\\n", r" *\n *")
+        yield command, shown
 
 
 def run(command: str, folder: Path, environment: Mapping[str, str]) -> str:
@@ -63,13 +59,23 @@ def run(command: str, folder: Path, environment: Mapping[str, str]) -> str:
 def expect(command: str, shown: str, printed: str) -> None:
     """Raise where a command did not print what a page shows.
 
+    ``...`` stands for anything. Blanks match any number of blanks, and at the end of a line none:
+    the widths of tables depend on their contents. Each piece between ``...`` is looked for after
+    the first place of the one before, and never elsewhere, so the time is linear in their number.
+
     Raises
     ------
     AssertionError
-        With what it printed.
+        With what it printed, and the first piece that is not there.
     """
-    if not re.search(shown, printed, re.DOTALL):
-        raise AssertionError(f"{command}\n{printed}\n\nis not what the page shows:\n{shown}")
+    end = 0
+    for piece in shown.split("..."):
+        # as few blanks as match: the next piece may begin with some
+        spaced = re.sub(r"(\\ )+", r"\\s+?", re.escape(piece)).replace("\\\n", r" *?\n *?")
+        found = re.compile(spaced).search(printed, end)
+        if found is None:
+            raise AssertionError(f"{command}\n{printed}\n\ndoes not show, in its place:\n{piece}")
+        end = found.end()
 
 
 def environment(**changes: str) -> dict[str, str]:

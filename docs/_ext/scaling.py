@@ -20,6 +20,7 @@ from time import perf_counter
 from typing import Any
 
 import numpy as np
+from reduction_times import Costs, MeasuredPass, PassTime, fitted, simulated
 
 from orthobench.contract import BlockOracle, SampleOracle, random_point
 from orthobench.families.sources import ArraySource
@@ -29,7 +30,6 @@ from orthobench.harness.reducing.parts import WORKER_SECONDS
 from orthobench.harness.reducing.reduction import Reduction
 from orthobench.harness.stopping import Budget
 from orthobench.registry.plugins import catalogue
-from orthobench.stats.reduction_times import Costs, MeasuredPass, PassTime, fitted, simulated
 from orthobench.tools.environment import limited
 
 PICTURE = Path(__file__).parents[1] / "pictures" / "internet-scale.png"

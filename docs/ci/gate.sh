@@ -23,8 +23,7 @@
 #   PYTHON      interpreter                           [python3]
 #   OUT         folder for what this writes           [gate]
 #
-# Arguments are passed on: sh gate.sh --tolerance time=5% --budget 300. Where HEAD needs packages
-# that BASE does not, --fresh-dependencies gives each side its own.
+# Arguments are passed on: sh gate.sh --tolerance time=5% --budget 300.
 #
 # Copy it from the target, and run it where a stranger's change may do no harm: HEAD is code.
 set -eu

@@ -1,11 +1,12 @@
 """Advice: the method to use on data that an atlas has not seen, with the regret to expect.
 
 For each solver the logarithm of its cost over that of the cheapest that is as good, where a miss
-counts ten, is averaged over the problems of the family, nearer ones with more weight: exp(-x/h) at
-a distance x between the logarithms of features. The bandwidth h is the one, of `BANDWIDTHS`, whose
-advice has the least regret on the problems of the atlas when all of the same name are left out. The
-widest gives all problems the same weight, which is the single best solver: advice leaves that one
-only where this gains on problems that it was not made from.
+counts ten, is predicted at the features of the data: by its mean over the problems of the family,
+nearer ones with more weight (exp(-x/h) at a distance x between the logarithms of features), by a
+ridge regression on them, or by randomized trees. Of these models the one is used whose advice has
+the least regret on the problems of the atlas when those of the same data are left out. The first
+gives all problems the same weight, which is the single best solver: advice leaves that one only
+where this gains on problems that it was not made from.
 """
 
 from __future__ import annotations
@@ -17,31 +18,20 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from orthobench.atlas.answers import compare, find, folded, opened
 from orthobench.atlas.features import Features, features_of
+from orthobench.atlas.losses import Losses, features_in, losses, mean_loss, position_of
 from orthobench.atlas.table import Atlas, AtlasRow, settings
-from orthobench.contract.parameters import parameters_of
 from orthobench.contract.problem import AnyInstance, AnyProblem, Problem
-from orthobench.decide.answer import MISS, Answer, answer
-from orthobench.decide.rule import TOLERANCE, Comparison
+from orthobench.decide.answer import Answer, answer
+from orthobench.decide.rule import TOLERANCE
 from orthobench.decide.wording import factor_text
-from orthobench.errors import OrthobenchError, UsageError
+from orthobench.errors import UsageError
 from orthobench.harness.cell import instance_of
 from orthobench.registry.plugins import catalogue
 from orthobench.stats.costs import ALL_COSTS
-from orthobench.tools.arrays import Array
 from orthobench.tools.formatting import clean, plural
-
-BANDWIDTHS = (math.inf, 4.0, 2.0, 1.0, 0.5)
-"""Widths of the weights, in logarithms of features; the first is the single best solver."""
-
-SMALL = 0.01
-"""What is added to features that may be zero, before their ratios are taken."""
-
-SEEDS = 10
-"""The seeds of the command that settles it."""
 
 BEYOND = 2.0
 """A size is extrapolated where it is so many times beyond all that was measured."""
@@ -69,6 +59,8 @@ class Advice:
     features : Features
     near : tuple of str
         The problems with the most weight.
+    solver : str
+        Its label in the atlas: the name, with settings that differ from the default.
     """
 
     use: str
@@ -80,54 +72,7 @@ class Advice:
     check: str
     features: Features
     near: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class Losses:
-    """The problems of one kind with what each solver loses there.
-
-    Attributes
-    ----------
-    solvers : tuple of str
-        Their labels.
-    blocks : tuple of str
-        The name of each problem in the catalogue.
-    positions : ndarray, shape (problems, features)
-        Logarithms of features; NaN where unknown.
-    logs : ndarray, shape (problems, solvers)
-        The logarithm of cost over that of the cheapest that is as good; of `MISS` where it is not
-        as good, or was not run.
-    """
-
-    solvers: tuple[str, ...]
-    blocks: tuple[str, ...]
-    positions: Array
-    logs: Array
-
-    def expected(self, position: Array, width: float, among: NDArray[np.intp]) -> Array:
-        """Return the mean loss of each solver near a position, over some of the problems."""
-        distances = np.abs(self.positions[among] - position)
-        finite = ~np.isnan(distances)
-        share = np.maximum(finite.sum(axis=1), 1) / distances.shape[1]
-        far = np.where(finite, distances, 0.0).sum(axis=1) / share
-        weights = np.exp(-(far - far.min()) / width)
-        names = np.array(self.blocks)[among]
-        for name in set(names):  # variants of one data set share the weight of one problem
-            weights[names == name] /= (names == name).sum()
-        mean: Array = weights @ self.logs[among] / weights.sum()
-        return mean
-
-    def held_out(self, width: float) -> Array:
-        """Return the loss of what is advised on each problem without those of its name."""
-        names = np.array(self.blocks)
-        losses = []
-        for i, name in enumerate(names):
-            others = np.flatnonzero(names != name)
-            if len(others):
-                losses.append(
-                    self.logs[i, self.expected(self.positions[i], width, others).argmin()]
-                )
-        return np.array(losses)
+    solver: str
 
 
 def advise(
@@ -170,30 +115,13 @@ def advise(
     recipe, instance, text = _built(problem)
     rows = _rows_of_kind(atlas, recipe, instance, family)
     features = features_of(instance)
-    comparisons = [c for c in compare(rows, cost, tolerance) if c.as_good]
-    losses = _losses(comparisons, rows)
-    usable = np.array([_usable(name, rows, recipe, instance) for name in losses.solvers])
+    found = losses(rows, cost, tolerance)
+    usable = np.array([_usable(name, rows, recipe, instance) for name in found.solvers])
     if not usable.any():
         raise UsageError("no solver of the atlas that is installed here can take these data")
-    width = min(BANDWIDTHS, key=lambda h: (round(_mean(losses.held_out(h)), 6), -h))
-    mean = losses.expected(_position(features), width, np.arange(len(losses.blocks)))
+    mean = found.expected(position_of(features), found.model)
     order = [int(i) for i in np.argsort(np.where(usable, mean, np.inf)) if usable[i]]
-    return _worded(comparisons, losses, order, width, rows, features, cost, text)
-
-
-def expected_order(problem: AnyProblem) -> list[str]:
-    """Return the names of solvers by what an atlas expects on problems of a family, best first.
-
-    Nothing is built or measured. Empty where the atlas that is installed has no such problem.
-    """
-    try:
-        rows = _rows_of_kind(opened(None), problem, None, "")
-    except OrthobenchError:
-        return []
-    losses = _losses([c for c in compare(rows, "seconds", TOLERANCE) if c.as_good], rows)
-    everywhere = np.full(losses.positions.shape[1], math.nan)
-    mean = losses.expected(everywhere, math.inf, np.arange(len(losses.blocks)))
-    return list(dict.fromkeys(losses.solvers[i].split()[0] for i in np.argsort(mean)))
+    return _worded(found, order, rows, features, cost, text)
 
 
 def on_problem(
@@ -238,36 +166,6 @@ def _rows_of_kind(
     return next((rows for rows in kinds if rows[0].metric == metric), kinds[0])
 
 
-def _losses(comparisons: Sequence[Comparison], rows: Sequence[AtlasRow]) -> Losses:
-    one = {row.problem_id: row for row in rows}
-    first = {problem: row for (_, problem), row in one.items()}
-    solvers = tuple(dict.fromkeys(d.solver for c in comparisons for d in c.decisions))
-    logs = np.full((len(comparisons), len(solvers)), math.log(MISS))
-    for i, c in enumerate(comparisons):
-        for d in c.as_good:
-            if d.factor > 0 and math.isfinite(d.factor):
-                logs[i, solvers.index(d.solver)] = math.log(d.factor)
-    positions = [_position(features_in(first[c.problem])) for c in comparisons]
-    return Losses(solvers, tuple(c.block for c in comparisons), np.array(positions), logs)
-
-
-def features_in(row: AtlasRow) -> Features:
-    """Return the features of the problem of a row; of samples that never end, those drawn."""
-    drawn = int(row.samples) if math.isfinite(row.samples) else 0
-    return Features(row.rows or drawn, row.d, row.k, row.decay, row.noise, row.sparsity)
-
-
-def _position(one: Features) -> Array:
-    """Return the logarithms of features; NaN where unknown."""
-    sizes = [float(size) if size > 0 else math.nan for size in (one.rows, one.d, one.k)]
-    decay = max(one.decay - 1, 0.0) + SMALL if math.isfinite(one.decay) else math.nan
-    return np.log([*sizes, decay, one.noise + SMALL, 1 - one.sparsity + SMALL])
-
-
-def _mean(logs: Array) -> float:
-    return float(logs.mean()) if len(logs) else math.log(MISS)
-
-
 def _usable(
     solver: str, rows: Sequence[AtlasRow], recipe: AnyProblem | None, instance: AnyInstance
 ) -> bool:
@@ -284,40 +182,36 @@ def _usable(
 
 
 def _worded(
-    comparisons: Sequence[Comparison],
-    losses: Losses,
+    found: Losses,
     order: Sequence[int],
-    width: float,
     rows: Sequence[AtlasRow],
     features: Features,
     cost: str,
     text: str,
 ) -> Advice:
     """Return the advice in words, with the command that settles it."""
-    solver, second = losses.solvers[order[0]], [losses.solvers[i] for i in order[1:2]]
-    decisions = [c.of(solver) for c in comparisons if c.of(solver).parameters]
+    solver, second = found.solvers[order[0]], [found.solvers[i] for i in order[1:2]]
+    measured = [settings(row.solver_parameters) for row in rows if row.solver == solver]
     parameters = {
         name: value
-        for name, value in (decisions[0].parameters.items() if decisions else ())
-        if all(d.parameters.get(name) == value for d in decisions)
+        for name, value in measured[0].items()
+        if all(one.get(name) == value for one in measured)
     }
-    regret = math.exp(_mean(losses.held_out(width)))
+    regret = math.exp(mean_loss(found.held_out(found.model)))
     extrapolation, which = _extrapolation(features, rows)
-    far = np.nansum(np.abs(losses.positions - _position(features)), axis=1)
-    near = tuple(dict.fromkeys(comparisons[i].problem for i in np.argsort(far)[:3]))
+    far = np.nansum(np.abs(found.positions - position_of(features)), axis=1)
+    near = tuple(dict.fromkeys(found.problems[i] for i in np.argsort(far)[:3]))
     title = ALL_COSTS[cost].title
     sentence = f"Use {clean(solver)}: expect {factor_text(regret)} times the least {title}"
-    sentence += f", judged on {plural(len(losses.blocks), 'problem')} of the atlas"
+    sentence += f", judged on {plural(len(found.problems), 'problem')} of the atlas"
     if second:
         sentence += f"; next is {clean(second[0])}"
     if extrapolation > 1:
         sentence += f". Your data have {factor_text(extrapolation)} times {which} than any measured"
-    words = ["orthobench", "run", "-p", text or "SPEC"]
-    for name in (solver, *second):
-        words += ["-s", _specification(name, rows)]
+    check = shlex.join(["orthobench", "race", "-p", text or "SPEC"])
     return Advice(
         solver.split()[0], parameters, regret, extrapolation, second[0] if second else None,
-        f"{sentence}.", shlex.join([*words, "--seeds", str(SEEDS)]), features, near,
+        f"{sentence}.", check, features, near, solver,
     )  # fmt: skip
 
 
@@ -333,21 +227,3 @@ def _extrapolation(features: Features, rows: Sequence[AtlasRow]) -> tuple[float,
         elif sizes and 0 < own < min(sizes) / BEYOND:
             beyond.append((min(sizes) / own, f"fewer {word}"))
     return max(beyond)
-
-
-def _specification(solver: str, rows: Sequence[AtlasRow]) -> str:
-    """Return a solver as the command line names it: tuned where it declares what to try."""
-    name = solver.split()[0]
-    provided = catalogue().solvers.get(name)
-    if provided is None:
-        return name
-    values = settings(next(row.solver_parameters for row in rows if row.solver == solver))
-    words = [name]
-    for parameter in parameters_of(provided.item):
-        value = values.get(parameter.name, parameter.default)
-        if parameter.grid:
-            words.append(f"{parameter.name}={{tune=true}}")
-        elif value != parameter.default:
-            text = str(value).lower() if isinstance(value, bool) else str(value)
-            words.append(f"{parameter.name}={shlex.quote(text)}")
-    return " ".join(words)

@@ -10,10 +10,19 @@ from pathlib import Path
 from typing import Any
 
 from orthobench.atlas.table import SHARES, Atlas, AtlasRow, read, settings
+from orthobench.contract.problem import AnyProblem
 from orthobench.decide.answer import Answer, answer, standings
-from orthobench.decide.rule import STRICT, TOLERANCE, Comparison, decide
+from orthobench.decide.rule import (
+    FEWEST,
+    STRICT,
+    TOLERANCE,
+    Comparison,
+    Decision,
+    Verdict,
+    decide,
+)
 from orthobench.decide.wording import factor_text
-from orthobench.errors import UsageError, unknown
+from orthobench.errors import OrthobenchError, UsageError, unknown
 from orthobench.tools.collections import grouped
 from orthobench.tools.formatting import clean, listed
 
@@ -61,6 +70,8 @@ def compare(
 ) -> list[Comparison]:
     """Compare the solvers of each problem, as `orthobench.decide.comparisons.compare` does.
 
+    Problems of one name and size are variants of one data set.
+
     Parameters
     ----------
     rows : iterable of AtlasRow
@@ -102,17 +113,38 @@ def _compare(rows: Sequence[AtlasRow], cost: str, tolerance: float) -> Compariso
             for s, own in runs.items()
         },
         lowest=[gap[seed].lowest for seed in seeds],
+        spent={
+            s: [getattr(own[i], cost) if i in own else math.nan for i in seeds]
+            for s, own in runs.items()
+        },
         tolerance=tolerance,
     )
     one = {solver: next(iter(own.values())) for solver, own in runs.items()}
     decisions = (
         replace(d, name=name_of(d.solver), parameters=settings(one[d.solver].solver_parameters))
-        for d in unnamed
+        for d in _with_given_up(unnamed)
     )
     return Comparison(
-        first.problem, first.name, first.family, first.metric, best, tuple(decisions), tolerance,
-        cost, len(seeds), max(d.seeds for d in unnamed), settings(first.parameters),
+        first.problem, f"{first.name} {first.rows} x {first.d}", first.family, first.metric,
+        best, tuple(decisions), tolerance, cost, len(seeds), max(d.seeds for d in unnamed),
+        settings(first.parameters),
     )  # fmt: skip
+
+
+def _with_given_up(decisions: Sequence[Decision]) -> list[Decision]:
+    """Return decisions in which what has few seeds counts as good where it gets to the tolerance.
+
+    A race has no more seeds of what it gave up for its cost, or of large problems.
+    """
+    met = [
+        replace(d, verdict=Verdict.AS_GOOD)
+        if d.verdict is Verdict.UNDECIDED and d.seeds < FEWEST and d.cost < math.inf
+        else d
+        for d in decisions
+    ]
+    least = min((d.cost for d in met if d.as_good), default=math.nan)
+    found = [replace(d, factor=d.cost / least) if d.as_good and least > 0 else d for d in met]
+    return sorted(found, key=lambda d: (not d.as_good, d.cost if d.as_good else 0.0))
 
 
 def views(rows: Sequence[AtlasRow]) -> dict[str, Answer]:
@@ -166,11 +198,15 @@ def facts(atlas: Atlas, kinds: Sequence[str]) -> list[dict[str, Any]]:
 def with_records(atlas: Atlas) -> Atlas:
     """Return an atlas that says how often each solver is as good as the best, and cheapest.
 
-    Of the labels of a solver the one counts that stands first in a family.
+    Of the labels of a solver the one counts that stands first in a family. Also the ``order`` of
+    the solvers of each kind of problems is in it, which `expected_order` reads.
     """
     clauses: dict[str, list[str]] = {}
+    order: dict[str, list[str]] = {}
     for kind, rows in atlas.kinds.items():
-        first = {one.use: one for one in reversed(standings(compare(rows)))}
+        stand = standings(compare(rows))
+        order[kind] = list(dict.fromkeys(name_of(one.solver) for one in stand))
+        first = {one.use: one for one in reversed(stand)}
         for solver, one in first.items():
             among = f"{one.as_good_on} of {one.problems} problems of {clean(kind)}"
             clauses.setdefault(solver, []).append(
@@ -180,7 +216,22 @@ def with_records(atlas: Atlas) -> Atlas:
         solver: f"In the atlas, as good as the best on {listed(own)}."
         for solver, own in sorted(clauses.items())
     }
-    return replace(atlas, about={**atlas.about, "records": records})
+    return replace(atlas, about={**atlas.about, "records": records, "order": order})
+
+
+def expected_order(problem: AnyProblem) -> list[str]:
+    """Return the names of solvers by what an atlas expects on problems of a family, best first.
+
+    Nothing is built or measured, and no row is read. Empty where no atlas is installed, or it has
+    no such problem.
+    """
+    try:
+        order = opened(None, rows=False).about.get("order", {})
+    except OrthobenchError:
+        return []
+    metric = problem.primary.replace("_", " ")
+    found: list[str] = order.get(f"{problem.family} by {metric}") or order.get(problem.family, [])
+    return found
 
 
 def find(atlas: Atlas, text: str) -> tuple[list[str], str]:

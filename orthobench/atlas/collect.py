@@ -133,14 +133,14 @@ def merged(parts: Sequence[Results]) -> Results:
         if run.stop.status is not RunStatus.MISSING and not other.trace:
             runs[run.key] = run
     budgets: dict[str, Mapping[str, float]] = {}
-    for run in runs.values():
+    for run in runs.values() if len(parts) > 1 else ():
         problem = run.problem.label
         if dict(budgets.setdefault(problem, run.budget)) != dict(run.budget):
             raise UsageError(
                 f"the stores have two budgets for {problem!r}: solvers are compared at one, so "
                 "run them with the same suite"
             )
-    return Results(parts[0].suite, parts[0].path, list(runs.values()), score=parts[0].score)
+    return replace(parts[0], records=list(runs.values()))
 
 
 def _row(suite: str, entry: SolverResult, run: Run, machine: str) -> AtlasRow:
@@ -148,8 +148,6 @@ def _row(suite: str, entry: SolverResult, run: Run, machine: str) -> AtlasRow:
     problem, solver = run.problem, run.solver
     spent = [READ[cost](run.trace[-1]) if run.trace else math.nan for cost in COSTS]
     value = final(run, metric_of(problem.primary))
-    # threads that ran for each processor, before and after
-    threads = [one.average / one.processors for one in run.load or () if one.average is not None]
     return AtlasRow(
         suite=suite, family=problem.family, problem=entry.problem, name=problem.name,
         parameters=canonical(problem.parameters), solver=solver.label,
@@ -158,5 +156,5 @@ def _row(suite: str, entry: SolverResult, run: Run, machine: str) -> AtlasRow:
         value=value, seconds=spent[0], samples=spent[1], flops=spent[2],
         ending=run.stop.status.value, reason=run.stop.reason[:LONGEST],
         failed=not math.isfinite(value),
-        load=round(float(np.mean(threads)), 1) if threads else math.nan, machine=machine,
+        machine=machine,
     )  # fmt: skip

@@ -7,7 +7,7 @@ the tensor, that solvers see. All are deterministic, and cost O(m d k) for m row
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -67,11 +67,16 @@ def features_of(instance: AnyInstance) -> Features:
     oracle.rewind(np.random.default_rng(0))
     length = oracle.remaining()
     rows = int(length) if math.isfinite(length) and _draws(oracle) else 0
-    data = _data(oracle, length)
+    matrix = _matrix(oracle)
+    data = _data(oracle, length) if matrix is None else _some_rows(matrix, oracle.k)
     oracle.rewind(np.random.default_rng(0))
     if data is None:
         return Features(rows, oracle.n, oracle.k)
-    return features(data, oracle.k, rows)
+    if matrix is None:
+        return features(data, oracle.k, rows)
+    centred = data - data.mean(axis=0) if getattr(oracle, "center", False) else data
+    sparsity = float((data == 0).mean())
+    return replace(features(centred, oracle.k, matrix.shape[0]), sparsity=sparsity)
 
 
 def features(X: Array, k: int, rows: int | None = None) -> Features:
@@ -109,11 +114,30 @@ def leading(X: Array, count: int) -> Array:
     """
     m, d = X.shape
     width = min(count + EXTRA, m, d)
+    if width == min(m, d):
+        exact = np.linalg.eigvalsh(X.T @ X if d <= m else X @ X.T)[::-1]
+        return np.pad(np.maximum(exact, 0.0), (0, max(0, count - len(exact))))[:count]
     Q = np.linalg.qr(X.T @ np.random.default_rng(0).standard_normal((m, width)))[0]
     for _ in range(ITERATIONS):
         Q = np.linalg.qr(X.T @ np.linalg.qr(X @ Q)[0])[0]
     values = np.linalg.svd(X @ Q, compute_uv=False) ** 2
     return np.pad(values, (0, max(0, count - len(values))))[:count]
+
+
+def _matrix(oracle: Any) -> Any:
+    """Return the matrix that an oracle has as a whole; None where it has none."""
+    found = getattr(oracle, "X", None)
+    is_matrix = len(getattr(found, "shape", ())) == 2 and hasattr(found, "__getitem__")
+    return found if is_matrix and not _draws(oracle) else None
+
+
+def _some_rows(matrix: Any, k: int) -> Array:
+    """Return some rows of a matrix, of all of it alike, as a dense array."""
+    rows, columns = matrix.shape
+    most = max(k + 1, min(MOST_ROWS, MOST_ENTRIES // columns))
+    some = matrix[:: math.ceil(rows / most)]
+    dense = some.toarray() if hasattr(some, "toarray") else some
+    return np.asarray(dense, dtype=np.float64)
 
 
 def _draws(oracle: Any) -> bool:

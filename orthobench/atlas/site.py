@@ -3,36 +3,28 @@
 from __future__ import annotations
 
 import hashlib
+import inspect
 import json
 import re
 import shutil
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from orthobench._version import __version__
-from orthobench.atlas.answers import (
-    NOBODY,
-    NUMBERS,
-    VIEWS,
-    origin,
-    short,
-    titled,
-    views,
-    with_records,
-)
+from orthobench.atlas.answers import NUMBERS, VIEWS, origin, short, titled, views, with_records
 from orthobench.atlas.collect import collect
 from orthobench.atlas.describe import described
-from orthobench.atlas.table import Atlas, rounded, write
-from orthobench.decide.answer import Answer
-from orthobench.decide.rule import Comparison, Verdict
-from orthobench.decide.wording import MARKS, factor_text, mark, verdict_text
+from orthobench.atlas.losses import losses, members
+from orthobench.atlas.picture import WORDS, drawn
+from orthobench.atlas.table import Atlas, AtlasRow, rounded, write
+from orthobench.decide.wording import factor_text
 from orthobench.errors import UsageError
-from orthobench.tools.formatting import clean, number
+from orthobench.registry.plugins import catalogue
+from orthobench.tools.formatting import clean
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -40,25 +32,6 @@ if TYPE_CHECKING:
 TABLE = "atlas.parquet"
 MANIFEST = ".orthobench-atlas.json"
 """Lists the files of a site, which may be replaced by a new one."""
-
-
-@dataclass(frozen=True)
-class Cell:
-    """A solver on a problem, as a page shows it.
-
-    Attributes
-    ----------
-    mark : str
-        A key of `orthobench.decide.wording.MARKS`, or nothing.
-    text : str
-        The factor of its cost, or what is decided instead.
-    absent : bool
-        Whether it takes no part.
-    """
-
-    mark: str
-    text: str
-    absent: bool
 
 
 def build(stores: Sequence[Path], folder: Path) -> Path:
@@ -125,40 +98,35 @@ def refuse_foreign(folder: Path) -> None:
 def pages(atlas: Atlas) -> Iterator[tuple[str, str]]:
     """Yield the names and texts of all pages."""
     environment = _environment()
-    answers = {kind: views(rows) for kind, rows in atlas.kinds.items()}
     shared = {
-        "version": __version__, "origin": origin(atlas), "marks": MARKS,
+        "version": __version__, "origin": origin(atlas),
         "css": resources.files(__package__).joinpath("site.css").read_text(encoding="utf-8"),
     }  # fmt: skip
-    kinds = [
-        (titled(kind, rows), address(kind), [_short(answers[kind].get(view)) for view in VIEWS])
-        for kind, rows in atlas.kinds.items()
-    ]
-    index = environment.get_template("site_index.html")
-    yield "index.html", index.render(shared, kinds=kinds, views=list(VIEWS), numbers=NUMBERS)
+    cards = []
     family = environment.get_template("site_family.html")
     for kind, rows in atlas.kinds.items():
-        sections = [(view, one, matrix(one)) for view, one in answers[kind].items()]
-        yield address(kind), family.render(shared, kind=titled(kind, rows), sections=sections)
+        found = {view: losses(rows, cost, tol) for view, (cost, tol) in VIEWS.items()}
+        sections = [
+            (view, one, drawn(found[view], one.solver), list(members(found[view])))
+            for view, one in views(rows).items()
+            if one.use
+        ]
+        title = titled(kind, rows)
+        yield address(kind), family.render(shared, kind=title, sections=sections)
+        if sections:
+            _, one, picture, _ = sections[0]
+            cards.append((title, address(kind), short(one), picture, everyday(rows)))
+    index = environment.get_template("site_index.html")
+    yield "index.html", index.render(shared, cards=cards, numbers=NUMBERS)
 
 
-def matrix(one: Answer) -> tuple[list[str], list[tuple[str, list[Cell]]]]:
-    """Return the solvers, the one to use first, and for each problem its cells."""
-    rest = [standing.solver for standing in one.alternatives]
-    solvers = [one.solver, *rest] if one.solver else rest
-    return solvers, [(c.problem, [_cell(c, solver) for solver in solvers]) for c in one.comparisons]
-
-
-def _cell(comparison: Comparison, solver: str) -> Cell:
-    decision = comparison.of(solver)
-    if decision.verdict is Verdict.ABSENT:
-        return Cell("", "", True)
-    text = factor_text(decision.factor) if decision.as_good else verdict_text(decision)
-    return Cell(mark(comparison, solver), text, False)
-
-
-def _short(one: Answer | None) -> str:
-    return short(one) if one else NOBODY
+def everyday(rows: Sequence[AtlasRow]) -> str:
+    """Return the words by which a search finds a kind of problems: what its problems say."""
+    names = dict.fromkeys(row.name for row in rows)
+    known = catalogue().problems
+    docs = [inspect.getdoc(known[name].item) or "" for name in names if name in known]
+    own = [*names, *dict.fromkeys(row.solver.split()[0] for row in rows)]
+    return " ".join([rows[0].family, *own, *(doc.partition("\n\n")[0] for doc in docs)]).lower()
 
 
 def address(kind: str) -> str:
@@ -189,5 +157,5 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"clean": clean, "number": number}
+    environment.filters |= {"clean": clean, "factor": factor_text, "word": WORDS.get}
     return environment

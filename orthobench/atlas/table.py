@@ -73,16 +73,12 @@ class AtlasRow:
         smallest that any solver reached on this problem and seed. NaN where unknown.
     seconds, samples, flops : float
         The costs of the whole run.
-    memory : float
-        The bytes of its state; NaN where unknown.
     seconds_to, samples_to, flops_to : tuple of float
         The costs up to each target of `SHARES`; infinite where it was not reached.
     ending, reason : str
         How and why it ended; `orthobench.harness.stopping.RunStatus` has the endings.
     failed : bool
         Whether it counts as a failure.
-    load : float
-        Threads that ran on its machine for each processor, before and after; NaN where unknown.
     machine : str
         The processor.
     """
@@ -109,14 +105,12 @@ class AtlasRow:
     seconds: float = math.nan
     samples: float = math.nan
     flops: float = math.nan
-    memory: float = math.nan
     seconds_to: tuple[float, ...] = UNREACHED
     samples_to: tuple[float, ...] = UNREACHED
     flops_to: tuple[float, ...] = UNREACHED
     ending: str
     reason: str = ""
     failed: bool = False
-    load: float = math.nan
     machine: str = ""
 
     @property
@@ -134,7 +128,8 @@ class Atlas:
     rows : tuple of AtlasRow
     about : mapping
         Plain values: ``date``, ``machine``, ``versions``, ``suites``; in a file also ``records``,
-        how each solver did, in a sentence.
+        how each solver did, in a sentence, and ``order``, the solvers of each kind of problems by
+        what they cost on the mean.
     """
 
     rows: tuple[AtlasRow, ...]

@@ -1,7 +1,8 @@
-"""The commands ``orthobench atlas``, which makes an atlas, and ``advise``, which asks one."""
+"""The commands ``orthobench map`` and ``atlas``, which make an atlas, and ``advise``."""
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import click
 
 from orthobench.cli.options import AS_JSON, FILE, FOLDER, PATH, QUIET, Installed
 from orthobench.cli.printing import print_json, say, status_line, wrapped
+from orthobench.cli.racing import seconds
 
 NEXT = """
 orthobench advise FAMILY tells more of one, and
@@ -38,6 +40,43 @@ def atlas(stores: tuple[Path, ...], out: Path, quiet: bool) -> None:
         tell("reading the stores, and building each problem once")
         page = build(stores, out)
     say(page)
+    say("next: open it in a browser; orthobench advise --atlas asks its atlas.parquet")
+
+
+@click.command("map")
+@click.argument("parts", nargs=-1)
+@click.option(
+    "--within",
+    type=seconds,
+    default="4h",
+    show_default=True,
+    metavar="TIME",
+    help="No race begins after it.",
+)
+@click.option(
+    "--store",
+    type=FOLDER,
+    default=Path("orthobench-results/map"),
+    show_default=True,
+    help="Folder of the runs.",
+)
+@QUIET
+def measure_map(parts: tuple[str, ...], within: float, store: Path, quiet: bool) -> None:
+    """Measure the map: a race on each problem of a grid of sizes, from milliseconds to seconds.
+
+    PARTS are families, all if none is named. Each race is stored, and only what is not there yet
+    is run, or what changed since in its code: a map can be made in pieces, and brought up to date.
+    """
+    from orthobench.racing import grid
+    from orthobench.tools.formatting import plural
+
+    some = grid.points(parts, store)
+    left = grid.measure(some, within, tell=None if quiet else say)
+    if left:
+        say(f"{plural(left, 'point')} of {len(some)} left: the same command goes on")
+        return
+    say(f"{plural(len(some), 'point')} measured; to draw the map:")
+    say(f"orthobench atlas {shlex.quote(str(store))}/*/*.sqlite --out site")
 
 
 @click.command()
@@ -103,4 +142,4 @@ def _print(lines: Iterable[str]) -> None:
     """Print lines as wide as the terminal; those that are commands stay whole."""
     for line in lines:
         indent = len(line) - len(line.lstrip()) + 4
-        say(line if "orthobench run" in line else wrapped(line, indent))
+        say(line if "orthobench race" in line else wrapped(line, indent))

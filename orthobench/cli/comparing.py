@@ -17,10 +17,11 @@ from orthobench.cli.options import (
     FILE,
     FOLDER,
     MEMORY_LIMIT,
+    PROBLEMS,
     QUIET,
+    SOLVERS,
     STORE,
     TIMEOUT,
-    Installed,
 )
 from orthobench.cli.printing import FAILED, WRONG, print_facts, status_line
 
@@ -56,20 +57,17 @@ def suite_named(text: str) -> str | Path:
               "time=5%. Repeatable.  [default: result=0 work=0 time=3%]")  # fmt: skip
 @click.option("--budget", type=click.FloatRange(0, min_open=True), default=90.0, show_default=True,
               metavar="SECONDS", help="How long the timing may take.")  # fmt: skip
-@click.option("-p", "--problem", "problems", multiple=True, type=Installed("problems"),
-              metavar="SPEC", help='A problem, instead of the suite\'s: "NAME key=value ...". '
-              "Repeatable.")  # fmt: skip
-@click.option("-s", "--solver", "solvers", multiple=True, type=Installed("solvers"), metavar="SPEC",
-              help='A solver, instead of the suite\'s: "NAME key=value ...". '
-              "Repeatable.")  # fmt: skip
+@PROBLEMS
+@SOLVERS
 @click.option("--seeds", type=click.IntRange(1), help="Number of seeds, instead of the suite's.")
 @click.option("--clock", type=click.Choice(("cpu", "wall")), default="cpu", show_default=True,
               help="Time by the processor's clock, or by wall time.")  # fmt: skip
-@click.option("--fresh-dependencies", "fresh", is_flag=True,
-              help="Install dependencies for each side anew, not shared.")  # fmt: skip
-@click.option("--environments", type=FOLDER, metavar="FOLDER",
-              help="Where environments are kept for the next time.  [default: the user's cache; "
-              "with --fresh-dependencies nowhere]")  # fmt: skip
+@click.option(
+    "--environments",
+    type=FOLDER,
+    metavar="FOLDER",
+    help="Where environments are kept for the next time.  [default: the user's cache]",
+)
 @click.option("--markdown", type=FILE, help="Also write Markdown, for a pull request's comment.")
 @click.option("--junit", type=FILE, help="Also write JUnit XML.")
 @click.option("--fail-on", type=click.Choice(("worse", "probable")), default="worse",
@@ -78,7 +76,7 @@ def suite_named(text: str) -> str | Path:
               help="Compare and list every cell, also where nothing of it differs.")  # fmt: skip
 @QUIET
 @AS_JSON
-def compare(base: str, head: str, tolerances: tuple[dict[str, float], ...], fresh: bool,
+def compare(base: str, head: str, tolerances: tuple[dict[str, float], ...],
             environments: Path | None, markdown: Path | None, junit: Path | None, every: bool,
             fail_on: str, quiet: bool, as_json: bool, **chosen: Any) -> None:  # fmt: skip
     """Compare HEAD with BASE: is a result worse, does it take more work, is it slower.
@@ -108,10 +106,10 @@ def compare(base: str, head: str, tolerances: tuple[dict[str, float], ...], fres
     given = {name: part for one in tolerances for name, part in one.items()}
     failing = (Change.WORSE, Change.PROBABLE)[: 1 + (fail_on == "probable")]
     options = Options(tolerance=Tolerance(**given), every=every, failing=failing, **chosen)
-    folder = environments or (None if fresh else cache_folder())
+    folder = environments or cache_folder()
     with (
         status_line(quiet or as_json) as progress,
-        sides(base, head, folder, fresh=fresh, progress=progress) as pair,
+        sides(base, head, folder, progress=progress) as pair,
     ):
         found = run.compare(*pair, options, progress)
     for path, text in files.items():
@@ -151,13 +149,12 @@ def verify(store: Path, share: float, seed: int, folders: tuple[Path, ...],
 
     STORE is a store, or the folder that holds results.sqlite; it is only read.
     Endings, steps, samples, flops and metrics of all checkpoints are compared: bit for bit on the
-    same platform, within a tolerance on another one, which is named. Seconds are not. What is not
-    installed here is named and counts as not checked, and so does what ran with other code than is
-    here and comes out otherwise.
+    same platform with the same code, within a tolerance otherwise, which is named. Seconds are not.
+    What is not installed here is named and counts as not checked.
 
     \b
     orthobench verify STORE --share 1       all cells
-    orthobench verify STORE --seed $RANDOM  a draw that nobody knows beforehand
+    orthobench verify STORE --seed 1        another share
     orthobench verify STORE --timeout 60 --memory-limit 4GiB
                                             a store of somebody else
 
@@ -167,7 +164,7 @@ def verify(store: Path, share: float, seed: int, folders: tuple[Path, ...],
     from orthobench.registry.plugins import catalogue
     from orthobench.results.results import store_at
     from orthobench.tools.environment import cores
-    from orthobench.verify import wording
+    from orthobench.verify.check import lines
     from orthobench.verify.check import verify as verified
 
     verification = verified(
@@ -175,6 +172,5 @@ def verify(store: Path, share: float, seed: int, folders: tuple[Path, ...],
         workers=cores() if workers == "auto" else workers,
         limits=Limits(timeout, memory_limit), quiet=quiet or as_json,
     )  # fmt: skip
-    facts = wording.facts(verification) if as_json else verification
-    print_facts(facts, as_json, wording.lines)
+    print_facts(verification.facts() if as_json else verification, as_json, lines)
     sys.exit(FAILED if verification.mismatches else 0 if verification.recomputed else WRONG)

@@ -10,9 +10,7 @@ from typing import Any
 import click
 
 from orthobench.cli.printing import wrapped
-from orthobench.compare.environments import MOST, cache_folder, kept_environments
-from orthobench.errors import UsageError
-from orthobench.registry.plugins import CHOICE, Registry, catalogue
+from orthobench.registry.plugins import catalogue
 from orthobench.tools import environment
 from orthobench.tools.array_libraries import LIBRARIES
 from orthobench.tools.datasets import data_folder
@@ -34,17 +32,13 @@ EXTRAS = {
 }
 """The packages of each extra, all of which it needs."""
 
-COLOURS = {"problem": "red", "left out": "yellow"}
+COLOURS = {"problem": "red"}
 
 
 def examine() -> dict[str, Any]:
     """Return the environment, the plugins, the data cache, and their problems, as plain values."""
-    registry, problems = Registry(), []
-    try:
-        registry = catalogue()
-    except UsageError as error:
-        problems.append(str(error))
-    snapshot, cache, kept = environment.snapshot(), data_folder(), cache_folder()
+    registry, problems = catalogue(), []
+    snapshot, cache = environment.snapshot(), data_folder()
     places = [Place(name, device) for name, one in LIBRARIES.items() for device in one.devices]
     places += [Place(reduction=reduction) for reduction in ("blocks", "dask:2")]
     missing = {place: place.missing() for place in places}
@@ -69,15 +63,10 @@ def examine() -> dict[str, Any]:
         "plugins": [f"{p.name} ({p.distribution} {p.version})" for p in registry.plugins],
         "places": {str(place): place.facts() for place, why in missing.items() if why is None},
         "not_on": {str(place): why for place, why in missing.items() if why},
-        "left_out": [plugin.name for plugin in registry.left_out],
         "solvers": len(registry.solvers),
         "problems_known": len(registry.problems),
         "data_cache": str(cache),
         "data_files": [path.name for path in files],
-        "environments": {
-            "folder": str(kept),
-            "bytes": [*kept_environments(kept).values()],
-        },
         "problems": problems,
     }
 
@@ -87,12 +76,14 @@ def lines(report: Mapping[str, Any]) -> Iterator[str]:
     for name, value in _facts(report):
         text = wrapped(f"{name:<11} {value}", 12).removeprefix(name)
         yield click.style(name, bold=True, fg=COLOURS.get(name)) + text
-    if not report["problems"]:
-        yield "no problems found"
+    if report["problems"]:
+        yield "next: do what each problem says, and ask again"
+    else:
+        yield "no problems found\nnext: orthobench run makes a first comparison"
 
 
 def _facts(report: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    environment, kept = report["environment"], report["environments"]
+    environment = report["environment"]
     yield "orthobench", f"{environment['orthobench']} on Python {environment['python']}"
     yield "platform", environment["platform"]
     yield "processor", f"{environment['cpu']}, {environment['cores']} cores"
@@ -117,11 +108,6 @@ def _facts(report: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     yield "plugins", ", ".join(report["plugins"]) or "none"
     yield "catalogue", f"{report['solvers']} solvers, {report['problems_known']} problems"
     yield "data cache", f"{report['data_cache']} ({len(report['data_files'])} files)"
-    size = f"{sum(kept['bytes']) / 1e6:.0f} MB of at most {MOST / 1e6:.0f} MB"
-    count = len(kept["bytes"])
-    yield "comparisons", f"{kept['folder']} ({count}, {size}; remove the folder to clear it)"
-    if report["left_out"]:
-        yield "left out", f"{', '.join(report['left_out'])} ({CHOICE})"
     yield from (("problem", problem) for problem in report["problems"])
 
 

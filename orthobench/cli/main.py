@@ -15,9 +15,10 @@ from pathlib import Path
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from orthobench._version import __version__
-from orthobench.cli.atlas import advise, atlas
+from orthobench.cli.atlas import advise, atlas, measure_map
 from orthobench.cli.comparing import compare, verify
 from orthobench.cli.options import (
     AS_JSON,
@@ -27,10 +28,13 @@ from orthobench.cli.options import (
     MEMORY_LIMIT,
     PATH,
     POSITIVE,
+    PROBLEMS,
     QUIET,
+    SOLVERS,
     STORE,
     SUITE_OF_STORE,
     TIMEOUT,
+    TOLERANCE,
     Installed,
 )
 from orthobench.cli.plugins import plugin
@@ -40,6 +44,9 @@ from orthobench.cli.reporting import report
 from orthobench.cli.reproducing import reproduce
 
 KINDS = ("solvers", "problems", "suites", "plugins")
+
+OF_A_RACE = {"problems", "store", "memory_limit", "figures", "quiet", "as_json"}
+"""The options of `run` with which a problem is raced; any other one asks for all runs."""
 
 
 @click.group(
@@ -63,23 +70,10 @@ def main() -> None:
 
 @main.command()
 @click.argument("suite", required=False, type=Installed("suites"))
+@PROBLEMS
+@SOLVERS
 @click.option(
-    "-p",
-    "--problem",
-    "problems",
-    multiple=True,
-    type=Installed("problems"),
-    metavar="SPEC",
-    help='A problem, instead of a suite: "NAME key=value ...", or FILE.py:CLASS. Repeatable.',
-)
-@click.option(
-    "-s",
-    "--solver",
-    "solvers",
-    multiple=True,
-    type=Installed("solvers"),
-    metavar="SPEC",
-    help='A solver, instead of the suite\'s: "NAME key=value ...", or FILE.py:CLASS. Repeatable.',
+    "--all", "everything", is_flag=True, help="Run all solvers on all seeds on -p, not a race."
 )
 @click.option("--seeds", type=COUNT, help="Number of seeds, instead of the suite's.")
 @click.option("--samples", type=COUNT, help="Budget in samples, instead of the suite's.")
@@ -98,6 +92,7 @@ def main() -> None:
     type=click.Choice(("memory",)),
     help="Measure peak memory, not time, as the suite SUITE-memory.",
 )
+@TOLERANCE
 @click.option(
     "--store",
     type=FILE,
@@ -131,7 +126,7 @@ def main() -> None:
 @click.option("--figures/--no-figures", default=True, help="Whether to draw figures.")
 @QUIET
 @AS_JSON
-def run(suite: str | None, store: Path | None, only: str | None,
+def run(suite: str | None, everything: bool, store: Path | None, only: str | None,
         retry: bool, decide: int | None, figures: bool, quiet: bool, as_json: bool,
         executor: str, workers: Any, isolate: bool, timeout: float | None,
         memory_limit: int | None, scheduler: str | None,
@@ -140,8 +135,22 @@ def run(suite: str | None, store: Path | None, only: str | None,
 
     SUITE is the name of a suite or a TOML file; quickstart by default. Prints a table for each
     problem, the paths of the figures and of the store, and which solver to use. `orthobench report`
-    writes a page about the store.
+    writes a page about the store. With -p and no option that a race has not, it is a race of two
+    minutes, as of `orthobench race`; --all runs everything instead.
     """
+    context = click.get_current_context()
+    given = {
+        name
+        for name in context.params
+        if context.get_parameter_source(name) is ParameterSource.COMMANDLINE
+    }
+    if "problems" in given and given <= OF_A_RACE and not everything:
+        if not (quiet or as_json):
+            say("a race of two minutes at most; --all runs everything on all seeds", err=True)
+        context.invoke(
+            race, problems=changes["problems"], memory=memory_limit, store=store, quiet=quiet,
+            as_json=as_json,
+        )  # fmt: skip
     from orthobench import api
     from orthobench.decide.rule import FEWEST
     from orthobench.decide.wording import too_few
@@ -173,7 +182,8 @@ def run(suite: str | None, store: Path | None, only: str | None,
         raise type(error)(message) from None
     print_results(results, results.path.parent if figures else None, as_json, tables=False)
     if not as_json:
-        say(f"orthobench report {shlex.quote(str(results.path))} writes the page about it")
+        at = f" --tolerance {changes['tolerance']:g}" if changes["tolerance"] else ""
+        say(f"orthobench report {shlex.quote(str(results.path))}{at} writes the page about it")
     sys.exit(
         FAILED if any(failed.key in results.reported_keys for failed in results.failures) else 0
     )
@@ -197,8 +207,9 @@ def list_(kind: str | None, family: str | None, as_json: bool) -> None:
 @main.command()
 @click.argument("name", type=Installed("suites", "solvers", "problems"))
 @SUITE_OF_STORE
+@TOLERANCE
 @AS_JSON
-def show(name: str, suite: str | None, as_json: bool) -> None:
+def show(name: str, suite: str | None, tolerance: float | None, as_json: bool) -> None:
     """Show a solver, problem or suite, or the results in a store.
 
     NAME is the name of a solver, problem or suite, or the path of a store or of the folder that
@@ -207,9 +218,10 @@ def show(name: str, suite: str | None, as_json: bool) -> None:
     from orthobench.results.results import Results, store_at
 
     if store_at(Path(name)).is_file():
-        print_results(Results.read(name, suite), None, as_json)
-    elif suite:
-        raise click.UsageError(f"--suite names a suite in a store, but {name!r} is not a store")
+        print_results(Results.read(name, suite, tolerance), None, as_json)
+    elif suite or tolerance:
+        option = "--suite names a suite in" if suite else "--tolerance is of the solvers in"
+        raise click.UsageError(f"{option} a store, but {name!r} is not a store")
     else:
         from orthobench.registry.plugins import catalogue
         from orthobench.report.terminal import listing
@@ -274,10 +286,12 @@ def merge(store: Path, others: tuple[Path, ...]) -> None:
     with Store(store, write=True) as opened:
         for other in others:
             say(f"{opened.merge(other)} cells of {other} added to {store}")
+    say(f"next: orthobench report {shlex.quote(str(store))} writes the page about all")
 
 
 main.add_command(advise)
 main.add_command(atlas)
+main.add_command(measure_map)
 main.add_command(compare)
 main.add_command(race)
 main.add_command(reproduce)

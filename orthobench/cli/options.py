@@ -9,8 +9,6 @@ from typing import Any, Literal
 import click
 from click.shell_completion import CompletionItem
 
-from orthobench.errors import OrthobenchError
-
 COUNT = click.IntRange(1)
 POSITIVE = click.FloatRange(0, min_open=True)
 FILE = click.Path(dir_okay=False, path_type=Path)
@@ -21,6 +19,11 @@ AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON inste
 QUIET = click.option("-q", "--quiet", is_flag=True, help="No progress display.")
 STORE = click.argument("store", type=PATH)
 SUITE_OF_STORE = click.option("--suite", help="A suite in the store.  [default: the latest]")
+TOLERANCE = click.option(
+    "--tolerance",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    help="The part of the gap that a good enough solver may leave, instead of the suite's.",
+)
 WORKERS = click.option("-w", "--workers", type=COUNT, default=1, help="Number of processes.")
 
 
@@ -80,10 +83,7 @@ class Installed(click.types.StringParamType):
     ) -> list[CompletionItem]:
         """Return the names, or the parameters of a name, that begin with what is typed."""
         del ctx, param
-        try:
-            words = self._words(incomplete.rpartition(" ")[0])
-        except OrthobenchError:  # in the choice of plugins
-            return []
+        words = self._words(incomplete.rpartition(" ")[0])
         return [CompletionItem(word) for word in words if word.startswith(incomplete)]
 
     def _words(self, typed: str) -> list[str]:
@@ -102,3 +102,14 @@ class Installed(click.types.StringParamType):
         item = items.get(typed.split()[0])
         declared = parameters_of(item) if isinstance(item, type) else ()
         return [f"{typed} {parameter.name}=" for parameter in declared]
+
+
+PROBLEMS = click.option(
+    "-p", "--problem", "problems", multiple=True, type=Installed("problems"), metavar="SPEC",
+    help='A problem: "NAME key=value ...", or FILE.py:CLASS. Repeatable.',
+)  # fmt: skip
+SOLVERS = click.option(
+    "-s", "--solver", "solvers", multiple=True, type=Installed("solvers"), metavar="SPEC",
+    help='A solver, instead of all that can or the suite\'s: "NAME key=value ...", or '
+    "FILE.py:CLASS. Repeatable.",
+)  # fmt: skip

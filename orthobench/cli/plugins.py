@@ -99,6 +99,8 @@ def check(package: str, all_parameters: bool, as_json: bool) -> None:
     else:
         passed, failed, others = (_count(results, outcome) for outcome in OUTCOMES)
         say(f"{len(results)} checks: {passed} pass, {failed} fail, {others} not checkable")
+        compares = "orthobench run -p PROBLEM -s SOLVER compares it with others"
+        say(f"next: {'mend these in their order, and check again' if failed else compares}")
     sys.exit(FAILED if _count(results, "failed") else 0)
 
 

@@ -5,16 +5,18 @@ from __future__ import annotations
 import re
 import sys
 import textwrap
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from orthobench.cli.options import AS_JSON, QUIET, Installed, size
+from orthobench.cli.options import AS_JSON, FILE, PROBLEMS, QUIET, SOLVERS, size
 from orthobench.cli.printing import FAILED, INTERRUPTED, print_json, say
 
 if TYPE_CHECKING:
-    from orthobench.racing.race import Race
+    from orthobench.racing.race import Race, Tell
 
 UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
 
@@ -29,16 +31,7 @@ def seconds(text: str) -> float:
 
 
 @click.command()
-@click.option(
-    "-p",
-    "--problem",
-    "problems",
-    multiple=True,
-    required=True,
-    type=Installed("problems"),
-    metavar="SPEC",
-    help='A problem: "NAME key=value ...". Repeatable: each has its share of the time.',
-)
+@PROBLEMS
 @click.option(
     "--within",
     type=seconds,
@@ -67,19 +60,11 @@ def seconds(text: str) -> float:
     metavar="SIZE",
     help="The most memory of a process, as 2GB; a solver that needs more fails.",
 )
-@click.option(
-    "-s",
-    "--solver",
-    "solvers",
-    multiple=True,
-    type=Installed("solvers"),
-    metavar="SPEC",
-    help="Who races, instead of all that can. Repeatable.",
-)
+@SOLVERS
 @click.option(
     "--store",
-    type=click.Path(dir_okay=False, path_type=Path),
-    help="SQLite file for the runs.  [default: a folder in orthobench-results]",
+    type=FILE,
+    help="File of the runs.  [default: a folder in orthobench-results]",
 )
 @QUIET
 @AS_JSON
@@ -92,11 +77,13 @@ def race(problems: tuple[str, ...], within: float, tolerance: float, cost: str,
     leader are dropped, and the best run on fresh seeds until it is shown which to use. The same
     command goes on where a race was interrupted.
     """
+    if not problems:
+        raise click.UsageError('name your problem: -p "npy-pca path=X.npy k=4"')
     from orthobench.racing.race import races
 
-    tell = None if quiet or as_json else lambda line: say(line, err=True)
-    found = races(problems, within, tolerance, cost, solvers=solvers, memory=memory, store=store,
-                  tell=tell)  # fmt: skip
+    with _telling(quiet or as_json) as tell:
+        found = races(problems, within, tolerance, cost, solvers=solvers, memory=memory,
+                      store=store, tell=tell)  # fmt: skip
     facts = [one.facts() for one in found]
     if as_json:
         print_json(facts[0] if len(problems) == 1 else {"races": facts})
@@ -106,6 +93,27 @@ def race(problems: tuple[str, ...], within: float, tolerance: float, cost: str,
     if found[-1].interrupted:
         sys.exit(INTERRUPTED)
     sys.exit(0 if all(one.winner for one in found) else FAILED)
+
+
+@contextmanager
+def _telling(quiet: bool) -> Iterator[Tell | None]:
+    """Give what shows lines, and the standing: redrawn in a terminal, elsewhere its last line."""
+    if quiet or not sys.stderr.isatty():
+        yield None if quiet else lambda text, _: say(text.rpartition("\n")[2], err=True)
+        return
+    from rich.console import Console
+    from rich.live import Live
+    from rich.text import Text
+
+    with Live(console=Console(stderr=True), auto_refresh=False, transient=True) as live:
+
+        def tell(text: str, standing: bool) -> None:
+            if standing:
+                live.update(Text(text), refresh=True)
+            else:
+                live.console.print(Text(text))
+
+        yield tell
 
 
 def _print(one: Race, many: bool) -> None:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
+import time
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
-from orthobench.cli.options import AS_JSON, FOLDER, PATH, QUIET, STORE, SUITE_OF_STORE
+from orthobench.cli.options import AS_JSON, FOLDER, PATH, QUIET, STORE, SUITE_OF_STORE, TOLERANCE
 from orthobench.cli.printing import (
-    Terminated,
     facts,
     figure_lines,
     print_answer,
@@ -19,11 +18,11 @@ from orthobench.cli.printing import (
     status_line,
 )
 
-if TYPE_CHECKING:
-    pass
-
 STYLES = ("screen", "one-column", "two-column")
 FORMATS = ("svg", "pdf", "png")
+
+PAUSE, SHARE = 10.0, 20.0
+"""Seconds between two pages of a run under way, at least, and as a multiple of what one took."""
 
 
 @click.command()
@@ -33,6 +32,7 @@ FORMATS = ("svg", "pdf", "png")
     "-o", "--out", type=FOLDER, help="Folder of the page.  [default: report, beside the store]"
 )
 @SUITE_OF_STORE
+@TOLERANCE
 @click.option(
     "--style",
     type=click.Choice(STYLES),
@@ -45,15 +45,12 @@ FORMATS = ("svg", "pdf", "png")
     multiple=True,
     help="Format of these figures, beside CSV. Repeatable.  [default: all]",
 )
-@click.option("--watch", is_flag=True, help="Serve the page to browsers here during a run.")
-@click.option(
-    "--port", type=click.IntRange(1, 65535), help="Its port, on 127.0.0.1.  [default: a free one]"
-)
+@click.option("--watch", is_flag=True, help="Write the page again and again, until the run ends.")
 @click.option("--open/--no-open", "opened", help="Whether to open the page in a browser.")
 @QUIET
 @AS_JSON
 def report(store: Path, other: Path | None, out: Path | None, suite: str | None,
-           style: str | None, formats: tuple[str, ...], watch: bool, port: int | None,
+           tolerance: float | None, style: str | None, formats: tuple[str, ...], watch: bool,
            opened: bool, quiet: bool, as_json: bool) -> None:  # fmt: skip
     """Write an interactive page about the results in STORE.
 
@@ -65,20 +62,21 @@ def report(store: Path, other: Path | None, out: Path | None, suite: str | None,
     With OTHER, another store, it prints what changed from STORE to it instead: which solvers end
     lower or higher, by how much, and on how many seeds.
 
-    With --watch, the page is served on 127.0.0.1 until Ctrl-C, and kept up to date while
-    `orthobench run` works: progress, failures as they come, time left. The file stays.
+    With --watch, the page is written again while `orthobench run` works, until that ends or Ctrl-C:
+    reload it in the browser for what there is by then.
     """
     if watch:
-        if other or style or formats or as_json:
-            raise click.UsageError("--watch goes with one store, and not with figures or --json")
-        _watch(store, out, suite, port or 0, opened)
-        return
-    if port is not None:
-        raise click.UsageError("--port is of the server; add --watch to start it")
-    if other is not None:
-        if out or style or formats or opened:
+        if other or style or formats or as_json or tolerance:
             raise click.UsageError(
-                "--out, --open, --style and --format are of the page and figures of one store"
+                "--watch goes with one store, and not with figures, --tolerance or --json"
+            )
+        _watch(store, out, suite, opened)
+        return
+    if other is not None:
+        if out or style or formats or opened or tolerance:
+            raise click.UsageError(
+                "--out, --open, --style, --format and --tolerance are of the page and figures of "
+                "one store"
             )
         _changes(store, other, suite, quiet, as_json)
         return
@@ -92,7 +90,7 @@ def report(store: Path, other: Path | None, out: Path | None, suite: str | None,
 
     with status_line(quiet or as_json) as status:
         status("reading the store")
-        results = Results.read(store, suite).without_home()
+        results = Results.read(store, suite, tolerance).without_home()
         folder = out or safe_join(results.path.parent, "report")
         make_folder(folder, "the report", "name another with --out")
         status("writing the page")
@@ -108,32 +106,32 @@ def report(store: Path, other: Path | None, out: Path | None, suite: str | None,
     else:
         print_answer(answer_of(results))
         say("\n".join(["", str(page), *figure_lines(figures)]))
+        say("next: open it in a browser (--open does); orthobench export has its numbers")
     if opened:
         click.launch(page.resolve().as_uri())
 
 
-def _watch(store: Path, out: Path | None, suite: str | None, port: int,
-           opened: bool) -> None:  # fmt: skip
-    """Serve the page about a store until an interruption; Ctrl-C is the way to end it."""
-    from orthobench.report.live.watch import watch
-    from orthobench.results.results import store_at
+def _watch(store: Path, out: Path | None, suite: str | None, opened: bool) -> None:
+    """Write the page again until the run ends; Ctrl-C is another way to end it."""
+    from orthobench.report.page import write_page
+    from orthobench.results.results import Results
     from orthobench.tools.files import safe_join
-
-    folder = out or safe_join(store_at(store).parent, "report")
-
-    def announce(address: str) -> None:
-        say(f"{address} has the page about {store} until Ctrl-C")
-        if opened:
-            click.launch(address)
 
     if hasattr(os, "nice"):
         os.nice(10)  # runs are being timed beside it
-    try:
-        watch(store, folder, suite, port, announce)
-    except Terminated:
-        raise
-    except KeyboardInterrupt:
-        say(folder / "index.html")
+    announced = False
+    while True:
+        begin = time.monotonic()
+        results = Results.read(store, suite).without_home()
+        page = write_page(results, out or safe_join(results.path.parent, "report"))
+        if not announced:
+            say(f"{page} is written again until the run ends, or Ctrl-C")
+            if opened:
+                click.launch(page.resolve().as_uri())
+            announced = True
+        if results.session()["ended"] is not None:
+            return
+        time.sleep(max(PAUSE, SHARE * (time.monotonic() - begin)))
 
 
 def _changes(store: Path, other: Path, suite: str | None, quiet: bool,

@@ -69,7 +69,11 @@ def reproduce(paper: str | None, names: tuple[str, ...], quick: bool, first_seed
     if publish:
         for path in publish_page(named, checked, runs, page):
             say(path, err=as_json)
-    sys.exit(FAILED if any(one.red for one in checked) else 0)
+    red = any(one.red for one in checked)
+    if not as_json:
+        mend = "find which change moved what is not as published, or --publish it"
+        say(f"next: {mend if red else '--first-seed 1000 checks them on independent runs'}")
+    sys.exit(FAILED if red else 0)
 
 
 def _check(paper: Paper, names: tuple[str, ...], runs: Runs, as_json: bool) -> list[Checked]:

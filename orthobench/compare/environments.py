@@ -1,9 +1,8 @@
 """The environment of a side: its own project, on top of the packages of this environment.
 
-So BASE and HEAD run on the same NumPy and differ in nothing but the project. With fresh
-dependencies, each has its own instead, as its project requires them. Environments of revisions and
-wheels are kept for the next comparison. Each is built beside its place and renamed when it is
-complete; one that was changed since is built anew.
+So BASE and HEAD run on the same NumPy and differ in nothing but the project. Environments of
+revisions and wheels are kept for the next comparison. Each is built beside its place and renamed
+when it is complete; one that was changed since is built anew.
 """
 
 from __future__ import annotations
@@ -17,7 +16,6 @@ import site
 import subprocess
 import sys
 import sysconfig
-import time
 import tomllib
 import venv
 from collections.abc import Callable, Iterator
@@ -35,13 +33,14 @@ from orthobench.errors import UsageError
 from orthobench.tools.environment import version
 from orthobench.tools.files import make_folder
 
-MOST = 2 * 10**9  # bytes that kept environments may take, but for those used within the last day
+MOST = 8  # environments that are kept, those that were used last
+OTHER = "name another folder with --environments"
 
 
 @contextmanager
 def sides(
-    base: str, head: str, folder: Path | None = None, *, fresh: bool = False,
-    here: Path | None = None, progress: Callable[[str], None] = lambda _: None,
+    base: str, head: str, folder: Path | None = None, *, here: Path | None = None,
+    progress: Callable[[str], None] = lambda _: None,
 ) -> Iterator[tuple[Side, Side]]:  # fmt: skip
     """Give the two sides of a comparison, with the environments that they need.
 
@@ -60,8 +59,6 @@ def sides(
         uncommitted changes), a wheel, an environment (its folder or interpreter) or a store.
     folder : Path, optional
         Where environments of revisions and wheels are kept and found again the next time.
-    fresh : bool
-        Whether each environment gets dependencies of its own, from the package index.
     here : Path, optional
         The current folder by default.
     progress : callable
@@ -79,13 +76,13 @@ def sides(
     """
     here = here or Path.cwd()
     found = [resolve("BASE", base, here), resolve("HEAD", head, here)]
-    kept = folder and _private(folder.absolute())
+    kept = folder and make_folder(folder.absolute(), "environments", OTHER)
     with ExitStack() as stack:
         for i, side in enumerate(found):
             if side.kind in ("revision", "folder", "wheel"):
                 # none lies beside the other, where its build could reach it by a relative path
                 scratch = stack.enter_context(TemporaryDirectory(prefix="orthobench-compare-"))
-                found[i] = _installed(side, Path(scratch).resolve(), kept, fresh, progress)
+                found[i] = _installed(side, Path(scratch).resolve(), kept, progress)
         progress("checking what the sides import")
         with ThreadPoolExecutor() as pool:
             ready = list(pool.map(_checked, found))
@@ -99,31 +96,10 @@ def cache_folder() -> Path:
     return platformdirs.user_cache_path("orthobench") / "environments"
 
 
-def kept_environments(root: Path) -> dict[Path, int]:
-    """Return the environments that are kept in a folder with their bytes, the oldest use first."""
-    folders = sorted((seal.parent for seal in root.glob("*/seal.json")), key=os.path.getmtime)
-    return {one: sum(path.lstat().st_size for path in one.rglob("*")) for one in folders}
-
-
 def make_room(root: Path) -> None:
-    """Remove what broken-off builds left, and the oldest environments until the rest fits."""
-    kept = kept_environments(root)
-    excess = sum(kept.values()) - MOST
-    for folder in [*root.glob(".*/"), *kept]:
-        if (excess > 0 or folder not in kept) and folder.stat().st_mtime < time.time() - 86_400:
-            shutil.rmtree(folder, ignore_errors=True)
-            excess -= kept.get(folder, 0)
-
-
-def _private(folder: Path) -> Path:
-    """Make a folder of environments where there is none; refuse one that others can write to."""
-    if not folder.exists():
-        make_folder(folder, "environments", "name another folder with --environments").chmod(0o700)
-    found = folder.stat()
-    if os.name == "posix" and (found.st_uid != os.getuid() or found.st_mode & 0o022):
-        raise UsageError(f"others can write to {folder}, from where code that is compared is run: "
-                         "name a folder of your own with --environments")  # fmt: skip
-    return folder
+    """Remove all but the environments that were used last, and what broken-off builds left."""
+    for folder in sorted(root.iterdir(), key=os.path.getmtime)[:-MOST]:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _checked(side: Side) -> Side:
@@ -142,18 +118,18 @@ def _checked(side: Side) -> Side:
 
 
 def _installed(
-    side: Side, scratch: Path, kept: Path | None, fresh: bool, progress: Callable[[str], None]
+    side: Side, scratch: Path, kept: Path | None, progress: Callable[[str], None]
 ) -> Side:
     """Return a side with its environment, which is built where it is not kept as it was built.
 
     What was built as HEAD is kept apart, and never serves as BASE.
     """
     kept = scratch if kept is None or side.kind == "folder" else kept
-    folder = kept / f"{side.role.lower()}-{_key(side, fresh)}"
+    folder = kept / f"{side.role.lower()}-{_key(side)}"
     if not (ready := _intact(side, folder)):
         part = Path(mkdtemp(prefix=".", dir=kept))
         try:
-            name = _build(side, part / "env", scratch, fresh, progress)
+            name = _build(side, part / "env", scratch, progress)
             state = {"distribution": name, "files": Seal.of(part / "env").files}
             (part / "seal.json").write_text(json.dumps(state), encoding="utf-8")
             shutil.rmtree(folder, ignore_errors=True)
@@ -168,7 +144,7 @@ def _installed(
         ready = _intact(side, folder)
     os.utime(folder)
     if ready is None:
-        raise UsageError(f"{folder} is changed by others: name another with --environments")
+        raise UsageError(f"{folder} is changed by others: {OTHER}")
     return ready
 
 
@@ -184,18 +160,16 @@ def _intact(side: Side, folder: Path) -> Side | None:
     return None if seal.changed() else ready
 
 
-def _key(side: Side, fresh: bool) -> str:
+def _key(side: Side) -> str:
     """Return the name of an environment: a digest of what is installed in it."""
     wheel = side.kind == "wheel"
     what = hashlib.sha256(Path(side.detail).read_bytes()).hexdigest() if wheel else side.detail
-    facts = [what, side.project, fresh, sys.version, sys.base_prefix, shared_paths(),
+    facts = [what, side.project, sys.version, sys.base_prefix, shared_paths(),
              metadata.version("orthobench")]  # fmt: skip
     return hashlib.sha256(json.dumps(facts).encode()).hexdigest()[:24]
 
 
-def _build(
-    side: Side, env: Path, scratch: Path, fresh: bool, progress: Callable[[str], None]
-) -> str:
+def _build(side: Side, env: Path, scratch: Path, progress: Callable[[str], None]) -> str:
     """Install a side's project in a new environment, and return the project's name."""
     wheel = Path(side.detail)
     if side.kind != "wheel":
@@ -204,18 +178,16 @@ def _build(
             if not any((source / file).is_file() for file in PROJECT):
                 raise UsageError(f"{side} has no {PROJECT[0]} in {side.project}; call this in the "
                                  "folder of a project that it has")  # fmt: skip
-            here = [] if fresh or not _can_be_built(source) else ["--no-build-isolation"]
+            here = ["--no-build-isolation"] if _can_be_built(source) else []
             _pip(side, "wheel", "--no-deps", *here, "-w", str(scratch / "wheel"), str(source))
         wheel = next((scratch / "wheel").glob("*.whl"))
     progress(f"{side}: making its environment")
     venv.EnvBuilder(symlinks=os.name != "nt").create(env)
     name = wheel.name.partition("-")[0]
-    what = _with_orthobench(name) if fresh else ["--no-deps", "--no-index"]
-    _pip(side, "--python", str(_python(env)), "install", str(wheel), *what)
-    if not fresh:
-        where = {"base": str(env), "platbase": str(env)}
-        shared = Path(sysconfig.get_path("purelib", "venv", where), "_orthobench_shared.pth")
-        shared.write_text("\n".join(shared_paths(name)), encoding="utf-8")
+    _pip(side, "--python", str(_python(env)), "install", str(wheel), "--no-deps", "--no-index")
+    where = {"base": str(env), "platbase": str(env)}
+    shared = Path(sysconfig.get_path("purelib", "venv", where), "_orthobench_shared.pth")
+    shared.write_text("\n".join(shared_paths(name)), encoding="utf-8")
     return name
 
 
@@ -229,14 +201,6 @@ def _can_be_built(source: Path) -> bool:
     table = tomllib.loads(file.read_text(encoding="utf-8")) if file.is_file() else {}
     needed = table.get("build-system", {}).get("requires", ["setuptools"])
     return all(version(re.split(r"[^\w.-]", text)[0]) for text in needed)
-
-
-def _with_orthobench(name: str) -> list[str]:
-    """Return the requirement of orthobench beside a plugin: the version that compares."""
-    here = metadata.distribution("orthobench")
-    url = json.loads(here.read_text("direct_url.json") or "{}")
-    wanted = url["url"] if "dir_info" in url else f"orthobench=={here.version}"
-    return [] if name == "orthobench" else [wanted]
 
 
 def shared_paths(without: str = "") -> list[str]:

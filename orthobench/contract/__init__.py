@@ -13,62 +13,23 @@ Most plugins import this module and `orthobench.families`, and nothing else of o
 - Errors for users are a `UsageError` or a `DataError`, with what is wrong and what to do.
 - `flops` has closed formulae to count work by; `orthonormalize`, `polar` and the other functions
   are the geometry that most solvers need.
-- Papers draw figures as a `Plot` of `Panel`s.
 
+What few plugins need is in the modules of this package: `exhibits` to show what a solution looks
+like, `panel` for the figures of papers, `placed_solvers` for ends that only a device knows.
 Kernels are compiled with `orthobench.tools.compiled`, which is apart because it loads numba.
 """
 
 import pluggy
 
-from orthobench.contract.exhibits import Curve, Exhibit, Image
-from orthobench.contract.panel import Axis, Key, Panel, Plot, Series
-from orthobench.contract.parameters import Parameter, ParameterError, parameter, parameters_of
-from orthobench.contract.placed_solvers import (
-    ArraySolver,
-    BlockOracle,
-    EndingState,
-    Summary,
-    SummarySolver,
-    SummaryT,
-    finish_if,
-    read_end,
-    unless_ended,
-)
+from orthobench.contract.parameters import ParameterError, parameter
+from orthobench.contract.placed_solvers import ArraySolver, BlockOracle, Summary, SummarySolver
 from orthobench.contract.problem import AnyInstance, AnyProblem, Instance, Oracle, Problem, Solution
-from orthobench.contract.samples import BlockSource, SampleOracle
-from orthobench.contract.solver import (
-    AnySolver,
-    OracleT_contra,
-    Solver,
-    State,
-    StateT,
-    Status,
-    Work,
-)
-from orthobench.errors import DataError, OrthobenchError, UsageError
+from orthobench.contract.samples import SampleOracle
+from orthobench.contract.solver import AnySolver, Solver, State, Status
+from orthobench.errors import DataError, UsageError
 from orthobench.tools import flops
-from orthobench.tools.arrays import (
-    Array,
-    check_rows,
-    copied,
-    identity,
-    in_rows,
-    is_plain,
-    like,
-    matrix,
-    namespace,
-    rows_of,
-)
-from orthobench.tools.geometry import (
-    complete,
-    drift,
-    orthonormalize,
-    polar,
-    random_point,
-    rotate,
-    subspace_error,
-    unit_columns,
-)
+from orthobench.tools.arrays import Array, copied, identity, is_plain, namespace
+from orthobench.tools.geometry import complete, orthonormalize, polar, random_point, unit_columns
 
 PROJECT = "orthobench"
 """The name of this project for pluggy; the names of all hooks begin with it."""
@@ -87,58 +48,30 @@ __all__ = [
     "AnySolver",
     "Array",
     "ArraySolver",
-    "Axis",
     "BlockOracle",
-    "BlockSource",
-    "Curve",
     "DataError",
-    "EndingState",
-    "Exhibit",
-    "Image",
     "Instance",
-    "Key",
     "Oracle",
-    "OracleT_contra",
-    "OrthobenchError",
-    "Panel",
-    "Parameter",
     "ParameterError",
-    "Plot",
     "Problem",
     "SampleOracle",
-    "Series",
     "Solution",
     "Solver",
     "State",
-    "StateT",
     "Status",
     "Summary",
     "SummarySolver",
-    "SummaryT",
     "UsageError",
-    "Work",
-    "check_rows",
     "complete",
     "copied",
-    "drift",
-    "finish_if",
     "flops",
     "hookimpl",
     "identity",
-    "in_rows",
     "is_plain",
-    "like",
-    "matrix",
     "namespace",
     "orthonormalize",
     "parameter",
-    "parameters_of",
     "polar",
     "random_point",
-    "read_end",
-    "rotate",
-    "rows_of",
-    "subspace_error",
     "unit_columns",
-    "unless_ended",
 ]

@@ -15,12 +15,12 @@ from orthobench.results.runs import Run
 from orthobench.results.traces import read
 from orthobench.results.tuning import SolverResult
 from orthobench.stats.costs import ALL_COSTS
-from orthobench.stats.targets import path_of
+from orthobench.stats.targets import path_of, whole_cost
 from orthobench.stats.values import final, metric_of
 from orthobench.tools.collections import grouped
 
 
-def answer_of(results: Results, cost: str = "seconds", tolerance: float = TOLERANCE) -> Answer:
+def answer_of(results: Results, cost: str = "seconds", tolerance: float | None = None) -> Answer:
     """Return which solver to use, by all results of a suite; the arguments as in `compare`."""
     return answer(compare(results.entries, cost, tolerance), results.suite)
 
@@ -28,7 +28,7 @@ def answer_of(results: Results, cost: str = "seconds", tolerance: float = TOLERA
 def compare(
     results: Sequence[SolverResult],
     cost: str = "seconds",
-    tolerance: float = TOLERANCE,
+    tolerance: float | None = None,
     metric: str = "",
 ) -> list[Comparison]:
     """Compare the solvers of each problem.
@@ -38,8 +38,8 @@ def compare(
     results : sequence of SolverResult
     cost : str
         What is to be least: one of `orthobench.stats.costs.ALL_COSTS`.
-    tolerance : float
-        The part of the gap by which a solver may end above the best.
+    tolerance : float, optional
+        The part of the gap by which a solver may end above the best, in place of the suite's.
     metric : str
         What is compared; the problem's primary metric where it is not named.
 
@@ -56,7 +56,10 @@ def compare(
     if cost not in ALL_COSTS:
         raise unknown("cost", cost, ALL_COSTS)
     groups = grouped(results, lambda r: r.problem)
-    return [_compare(own, cost, tolerance, metric) for own in groups.values()]
+    return [
+        _compare(own, cost, tolerance or own[0].tolerance or TOLERANCE, metric)
+        for own in groups.values()
+    ]
 
 
 def _compare(
@@ -84,6 +87,10 @@ def _compare(
         [max((path.start for path in own), default=math.nan) for own in by_seed],
         costs,
         lowest=[min((path.lowest for path in own), default=math.inf) for own in by_seed],
+        spent={
+            name: [whole_cost(run, cost) if (run := own.get(s)) else math.nan for s in seeds]
+            for name, own in runs.items()
+        },
         identity={
             name: [_identity(own.get(s), metric) for s in seeds] for name, own in runs.items()
         },

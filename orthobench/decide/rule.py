@@ -94,17 +94,21 @@ class Decision:
     low, high : float
         The interval of that difference from whichever solver is truly best.
     cost : float
-        Median over seeds of its cost to the tolerance; infinite where it does not get there.
+        Median over seeds of its cost to the tolerance; where some runs miss it, what all took, to
+        there or to their ends, over the number of those that got there: the expected cost with
+        restarts (Auger and Hansen 2005, *CEC*). Infinite where none gets there.
     factor : float
         Its cost over that of the cheapest that is as good; NaN where it is not as good itself.
     factor_interval : (float, float)
-        The 95 % interval of that factor, paired over the seeds.
+        The 95 % interval of that factor, paired over the seeds; NaN where a cost is with restarts.
     seeds : int
         Distinct seeds that it was run on.
     copies : int
         Seeds whose runs are copies of another one's, and do not count.
     n_failed : int
         Its failed runs.
+    misses : int
+        Its runs that do not get to the tolerance, failed ones among them.
     success : float
         The share of its runs that end at the best value seen, within `STRICT` of the gap.
     more_seeds : int, optional
@@ -126,6 +130,7 @@ class Decision:
     seeds: int = 0
     copies: int = 0
     n_failed: int = 0
+    misses: int = 0
     success: float = math.nan
     more_seeds: int | None = None
     parameters: Mapping[str, Any] = field(default_factory=dict)
@@ -135,6 +140,11 @@ class Decision:
     def as_good(self) -> bool:
         """Whether it is as good as the best."""
         return self.verdict is Verdict.AS_GOOD
+
+    @property
+    def restarts(self) -> bool:
+        """Whether its cost is that with restarts."""
+        return self.misses > 0 and math.isfinite(self.cost)
 
 
 @dataclass(frozen=True)
@@ -203,6 +213,7 @@ def decide(
     costs: Mapping[str, Sequence[float]] | CostsTo,
     *,
     lowest: Sequence[float] | None = None,
+    spent: Mapping[str, Sequence[float]] | None = None,
     identity: Mapping[str, Sequence[object]] | None = None,
     tolerance: float = TOLERANCE,
 ) -> tuple[str | None, list[Decision]]:
@@ -221,6 +232,9 @@ def decide(
         tolerance of the gap above it.
     lowest : sequence of float, optional
         The best value seen on each seed; the smallest final value where it is not given.
+    spent : mapping, optional
+        The cost of each run to its end. Without it, the cost of a solver is the median also where
+        runs miss the tolerance.
     identity : mapping, optional
         Of each run something that is equal for runs that are copies; start and final value where
         it is not given.
@@ -264,17 +278,43 @@ def decide(
             verdict, more = _verdict(low, high, pairs[place[i]], tolerance, tail)
         elif not failed[i]:
             verdict, more = Verdict.UNDECIDED, FEWEST - int(counts[i])
-        spent, above = np.asarray(costs[name])[own], above_best[i][~np.isnan(above_best[i])]
+        hits, above = np.asarray(costs[name])[own], above_best[i][~np.isnan(above_best[i])]
+        whole = np.asarray(spent[name])[own] if spent else None
         found.append(Decision(
             name, verdict,
             difference=float(np.median(above)) if len(above) else math.nan,
             low=low, high=high,
-            cost=float(np.median(spent)) if len(spent) else math.inf,
+            cost=expected_cost(hits, whole),
             seeds=distinct, copies=int(own.sum()) - distinct, n_failed=int(failed[i]),
+            misses=int(np.isinf(hits).sum()) if spent else 0,
             success=float((shares[i][own] <= STRICT).mean()) if own.any() else math.nan,
             more_seeds=more,
         ))  # fmt: skip
     return best, _with_factors(found, costs)
+
+
+def expected_cost(hits: Array, whole: Array | None = None) -> float:
+    """Return what it costs to get to a target: the median, or the mean with restarts.
+
+    Parameters
+    ----------
+    hits : ndarray, shape (n,)
+        The cost of each run to the target; infinite where it misses it.
+    whole : ndarray, shape (n,), optional
+        The cost of each run to its end; NaN, where it is not known, counts nothing.
+
+    Returns
+    -------
+    float
+        The median where no run misses; else what all runs took, to the target or to their ends,
+        over the number of those that got there. Infinite where none does.
+    """
+    reached = np.isfinite(hits)
+    if not reached.any():
+        return math.inf
+    if whole is None or reached.all():
+        return float(np.median(hits))
+    return float(np.nansum(np.where(reached, hits, whole)) / reached.sum())
 
 
 def _identities(
@@ -417,6 +457,8 @@ def _verdict(
 def _more_seeds(values: Array, tolerance: float, tail: float) -> int | None:
     """Return about how many seeds more would decide, if those to come are like these."""
     n = len(values)
+    if n < FEWEST:
+        return FEWEST - n
     within = int((values <= tolerance).sum())
     minor = min(within, n - within)
     share = (minor + 0.5) / (n + 1) if minor else 0.0
@@ -436,7 +478,9 @@ def _with_factors(
     done = []
     for d in found:
         if d.as_good and cheapest and math.isfinite(cheapest.cost) and cheapest.cost > 0:
-            ends = _factor_interval(costs[d.solver], costs[cheapest.solver])
+            ends = (math.nan, math.nan)
+            if not (d.misses or cheapest.misses):
+                ends = _factor_interval(costs[d.solver], costs[cheapest.solver])
             done.append(replace(d, factor=d.cost / cheapest.cost, factor_interval=ends))
         else:
             done.append(d)

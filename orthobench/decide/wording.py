@@ -42,6 +42,8 @@ def mark(comparison: Comparison, solver: str) -> str:
 
 def verdict_text(decision: Decision) -> str:
     """Return what is decided in a few words: ``"undecided, +4 seeds"``."""
+    if decision.as_good and decision.restarts:
+        return f"{decision.verdict.value}, {decision.misses} short"
     if decision.verdict is Verdict.FAILED:
         return f"{decision.n_failed} failed"
     if decision.verdict is Verdict.UNDECIDED and decision.more_seeds:
@@ -81,7 +83,7 @@ def use_sentence(solver: str | None, comparisons: Sequence[Comparison], suite: s
     if other := _separation(solver, good, missed):
         return other
     what = f"as good as the best{_where(len(good), len(comparisons))}"
-    first = f"Use {clean(solver)}: {what}{_price(solver, good)}"
+    first = f"Use {clean(solver)}: {what}{_price(solver, good)}{_restarts(solver, good)}"
     return f"{first}.{_misses(missed, suite)}"
 
 
@@ -124,6 +126,14 @@ def _price(solver: str, good: Sequence[Comparison]) -> str:
         f", {factor_text(average)} times the cheapest on average, at most "
         f"{factor_text(max(factors))}; {what}"
     )
+
+
+def _restarts(solver: str, good: Sequence[Comparison]) -> str:
+    """Return for how many runs the cost counts a restart; nothing where it counts none."""
+    own = [c.of(solver) for c in good]
+    short, runs = sum(d.misses for d in own), sum(d.seeds + d.copies for d in own)
+    title = ALL_COSTS[good[0].cost].title
+    return f"; its {title} counts restarts for {short} of {runs} runs" if short else ""
 
 
 def _lead(solver: str, good: Sequence[Comparison]) -> str:
@@ -192,7 +202,7 @@ def _nobody(comparisons: Sequence[Comparison], suite: str) -> str:
     if not everyone or all(d.verdict is Verdict.ABSENT for d in everyone):
         return "No run is finished yet."
     if all(d.verdict in (Verdict.FAILED, Verdict.ABSENT) for d in everyone):
-        return "No solver: all have failed runs."
+        return f"No solver: all have failed runs.{_least_with_restarts(comparisons)}"
     seeds = max(c.distinct for c in comparisons)
     solvers = max(sum(d.verdict is not Verdict.ABSENT for d in c.decisions) for c in comparisons)
     if seeds < FEWEST:
@@ -203,6 +213,19 @@ def _nobody(comparisons: Sequence[Comparison], suite: str) -> str:
     return f"{text}{_remedy(comparisons, suite)}."
 
 
+def _least_with_restarts(comparisons: Sequence[Comparison]) -> str:
+    """Return who costs least with restarts; nothing where no run gets there."""
+    able = [[d for d in c.decisions if d.restarts] for c in comparisons]
+    least = [min(own, key=lambda d: (d.cost, d.solver)) for own in able if own]
+    if not least:
+        return ""
+    (solver, where), *_ = Counter(d.solver for d in least).most_common(1)
+    own = [d for d in least if d.solver == solver]
+    short, runs = sum(d.misses for d in own), sum(d.seeds + d.copies for d in own)
+    cost = ALL_COSTS[comparisons[0].cost].title + _where(where, len(comparisons))
+    return f" With restarts {clean(solver)} needs the least {cost}: {short} of {runs} runs miss."
+
+
 def too_few(seeds: int, solvers: int) -> str:
     """Return that so many seeds decide nothing."""
     return f"{plural(seeds, 'seed')} cannot decide among {plural(solvers, 'solver')}"
@@ -210,14 +233,14 @@ def too_few(seeds: int, solvers: int) -> str:
 
 def _remedy(comparisons: Sequence[Comparison], suite: str) -> str:
     """Return what to run where seeds do not suffice; nothing without a suite."""
-    more = [
-        max(FEWEST - c.distinct, c.of(c.best).more_seeds or 0)
-        for c in comparisons
-        if c.best and not c.as_good
-    ]
-    if not suite or not more or not 0 < max(more) <= MOST_ASKED:
+    open_ = [c for c in comparisons if c.best and not c.as_good]
+    more = [max(FEWEST - c.distinct, c.of(str(c.best)).more_seeds or 0) for c in open_]
+    if not suite or not 0 < max(more, default=0) <= MOST_ASKED:
         return ""
-    seeds = max(c.seeds for c in comparisons) + max(more)
+    there = [max(d.seeds + d.copies for d in c.decisions) for c in open_]
+    seeds = max(map(sum, zip(there, more, strict=True)))
+    if seeds <= max(c.seeds for c in comparisons):
+        return ": run what is left"
     added = {COMMAND_LINE: f"add --seeds {seeds}", PYTHON: f"pass seeds={seeds}"}
     return f": {added.get(suite, f'orthobench run {shlex.quote(clean(suite))} --seeds {seeds}')}"
 
@@ -233,11 +256,13 @@ def evidence(comparisons: Sequence[Comparison]) -> str:
     copies = max(c.seeds - c.distinct for c in comparisons)
     repeated = " (copies of a run count once)" if copies > 0 else ""
     blocks = len({c.block for c in comparisons})
+    restarted = any(d.restarts for c in comparisons for d in c.decisions)
+    restarts = ", with restarts for runs that do not" if restarted else ""
     several = f", variants of {blocks}" if blocks < len(comparisons) else ""
     return (
         f"As good: at most {100 * first.tolerance:g} % of the gap above the best, shown on "
         f"{count} {plural_seeds}{repeated}, {plural(len(comparisons), 'problem')}{several}; "
-        f"5 % error a problem. Least {ALL_COSTS[first.cost].title} to get there."
+        f"5 % error a problem. Least {ALL_COSTS[first.cost].title} to get there{restarts}."
     )
 
 

@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from orthobench.contract.samples import BlockSource, block_rows
-from orthobench.errors import DataError, UsageError
-from orthobench.tools.arrays import Array, check_rows, is_whole, matrix, release
+from orthobench.errors import DataError
+from orthobench.tools.arrays import Array, check_rows, matrix, release, whole
 from orthobench.tools.rows import MappedFile, Rows, borders
 
 FloatT = TypeVar("FloatT", bound=np.floating[Any])
@@ -61,13 +61,11 @@ class ArraySource(BlockSource):
         centre: float | Array = 0.0,
     ) -> None:
         self.rows = rows if isinstance(rows, Rows) else matrix(rows, "the samples")
-        self.passes = passes
+        self.passes = whole(passes, "passes")
         self.order = None if order is None else _row_numbers(order, len(rows))
         self.scale, self.centre = scale, centre
         self.d = rows.shape[1]
         self.length = len(rows) if self.order is None else len(self.order)
-        if not is_whole(passes) or passes < 1:
-            raise UsageError(f"passes must be a whole number >= 1, not {passes}")
         self.size = float(self.length * passes)
         self._borders = self._block_borders()
         self.count = len(self._borders) - 1

@@ -10,8 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from orthobench.contract.samples import SampleSource, block_rows
-from orthobench.errors import DataError
-from orthobench.tools.arrays import Array, matrix
+from orthobench.errors import DataError, UsageError
+from orthobench.families.sources import ArraySource
+from orthobench.tools.arrays import Array, is_array_like, matrix, unshared
+from orthobench.tools.rows import Rows, is_lazy, rows_of
 
 Sampler: TypeAlias = "Callable[[np.random.Generator, int], Array]"
 """``sampler(rng, count)`` draws samples from `rng` alone, as an array ``(count, d)``."""
@@ -149,3 +151,41 @@ def _piece(item: Array, count: int) -> NDArray[np.generic]:
             f"sample {count} (counted from 0) is no row (d,) or block (rows, d) of real numbers"
         )
     return rows
+
+
+def source_of(
+    data: NDArray[np.generic] | Rows | SampleSource | Sampler | Iterable[Array],
+    passes: int = 1,
+    width: int | None = None,
+) -> SampleSource:
+    """Return the source of what a user passes as samples; a source as it is.
+
+    Parameters
+    ----------
+    data : array, table, `Rows`, iterable of rows or blocks, sampler, or source
+        An array is copied, unless it is read-only or a memory map.
+    passes : int
+        How often an array is gone through.
+    width : int, optional
+        The length of a sample that a sampler is asked for.
+
+    Raises
+    ------
+    UsageError
+        On several passes over what can be read only once, and on a sampler without a width.
+    DataError
+        On what is no real matrix.
+    """
+    stream = callable(data) or isinstance(data, (Iterable, SampleSource))
+    if isinstance(data, Rows) or is_lazy(data) or is_array_like(data) or not stream:
+        rows = rows_of(data, "the samples")
+        return ArraySource(rows if isinstance(rows, Rows) else unshared(rows), passes=passes)
+    if passes != 1:
+        raise UsageError("only an array can be gone through several times: leave passes at 1")
+    if isinstance(data, SampleSource):
+        return data
+    if not callable(data):
+        return IteratorSource(data)
+    if width is None:
+        raise UsageError("a sampler needs its covariance or a test part to be judged by")
+    return SamplerSource(data, width)

@@ -1,4 +1,4 @@
-"""Symmetric tensors of order 3 and 4: sums of rank-one terms, contractions, norms, exact symmetry.
+"""Symmetric tensors: sums of rank-one terms, exact symmetry; of order 3 and 4 contractions, norms.
 
 By symmetry every entry (a, b, c) equals one with a <= b, c: only the slices T[a, a:, a:], a third
 of a third-order tensor, are read. Those of order 4 are read slab by slab, each of order 3.
@@ -6,12 +6,15 @@ of a third-order tensor, are read. Those of order 4 are read slab by slab, each 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 import numpy as np
 
 from orthobench.errors import DataError
 from orthobench.tools.arrays import Array
+
+ROWS = 48
+"""Rows of a symmetric matrix that one product computes, from the diagonal block to the right."""
 
 SYMMETRIC = 1e-10
 """Largest asymmetry, relative to the largest entry, of a tensor that is taken as symmetric."""
@@ -164,16 +167,52 @@ def _corner_square(corner: Array) -> float:
     return float(3 * np.vdot(rest, rest) + 3 * np.vdot(edge, edge) + point**2)
 
 
-def symmetrized(T: Array) -> Array:
-    """Return the mean over all six permutations of the indices of an almost symmetric tensor.
+def mirror(G: Array) -> None:
+    """Make a matrix symmetric: mirror what is above its diagonal blocks, average within them."""
+    for row in range(0, len(G), ROWS):
+        end = row + ROWS
+        G[end:, row:end] = G[row:end, end:].T
+        block = G[row:end, row:end]
+        block[:] = (block + block.T) / 2
+
+
+def fill(T: Array, corner: Callable[[int, Array], None]) -> None:
+    """Fill a symmetric tensor from its entries whose first index is the least.
 
     Parameters
     ----------
-    T : ndarray, shape (n, n, n)
+    T : ndarray, shape (n,) * d
+        Written in place, every entry once.
+    corner : callable
+        ``corner(a, T[a, a:, ..., a:])`` writes a symmetric tensor of order d - 1 into its second
+        argument.
+
+    Notes
+    -----
+    Slab by slab: entries T[a, b, ...] with b < a equal T[b, a, ...], and whole rows are copied;
+    entries whose least index stands further back equal entries of the same slab with two indices
+    swapped. Any other order of copying touches a cache line for every entry.
+    """
+    order = T.ndim
+    for a, slab in enumerate(T):
+        low, high = slice(None, a), slice(a, None)
+        corner(a, slab[(high,) * (order - 1)])
+        slab[:a] = T[:a, a]
+        for place in range(1, order - 1):
+            region = (high,) * place + (low,)
+            slab[region] = slab.swapaxes(0, place)[region]
+
+
+def symmetrized(T: Array) -> Array:
+    """Return the mean over all permutations of the indices of an almost symmetric tensor.
+
+    Parameters
+    ----------
+    T : ndarray, shape (n,) * d
 
     Returns
     -------
-    ndarray, shape (n, n, n)
+    ndarray, shape (n,) * d
         A fresh array, symmetric to the last bit. Equal to `T` where that is symmetric to the last
         bit.
 
@@ -181,18 +220,37 @@ def symmetrized(T: Array) -> Array:
     ------
     DataError
         Where an entry differs from its mean by more than 1e-10 of the largest entry.
+
+    Notes
+    -----
+    Only the n^d / d entries whose first index is the least are averaged, over d places of that
+    index each; memory of about n^(d-1) beyond the result.
     """
-    mean = np.empty_like(T, order="C")
-    for a in range(len(T)):
-        # a mean of differences, so that equal entries keep their bits
-        first, others = T[a, a:, a:], (T[a:, a, a:], T[a:, a:, a])
-        half = first + sum(other - first for other in others) / 3
-        mean[a, a:, a:] = mean[a:, a, a:] = mean[a:, a:, a] = (half + half.T) / 2
-    refuse_asymmetric(T, mean)
+    mean = np.empty(T.shape)
+    _set_mean(mean, T)
+    _refuse_asymmetric(T, mean)
     return mean
 
 
-def refuse_asymmetric(T: Array, mean: Array) -> None:
+def _set_mean(mean: Array, T: Array) -> None:
+    """Set `mean` to the mean of T over permutations of its indices."""
+    if T.ndim == 2:
+        np.add(T, (T.T - T) / 2, out=mean)
+        mirror(mean)
+        return
+
+    def corner(a: int, rest: Array) -> None:
+        # a mean of differences, so that equal entries keep their bits
+        places = [
+            np.moveaxis(T, place, 0)[a][(slice(a, None),) * rest.ndim] for place in range(T.ndim)
+        ]
+        off = sum(other - places[0] for other in places[1:])
+        _set_mean(rest, places[0] + off / T.ndim)
+
+    fill(mean, corner)
+
+
+def _refuse_asymmetric(T: Array, mean: Array) -> None:
     """Refuse a tensor that is further from its mean over permutations than `SYMMETRIC` allows.
 
     Parameters

@@ -118,6 +118,9 @@ class Suite:
     measure : str
         What its runs measure beside time: one of `orthobench.harness.execution.MEASURES`, or
         nothing.
+    tolerance : float, optional
+        The part of the gap, from the start to the best value, by which a solver that is as good as
+        the best may end above it, where the suite says.
     """
 
     name: str
@@ -132,6 +135,7 @@ class Suite:
     tuning_seeds: tuple[int, ...] = ()
     score: str = END
     measure: str = ""
+    tolerance: float | None = None
 
     def cells(self) -> list[Cell]:
         """Return the cells that wait for no choice: problems times seeds times solvers.

@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from orthobench.atlas.advice import expected_order
+from orthobench.atlas.answers import expected_order
 from orthobench.errors import UsageError
 from orthobench.harness.cell import Level
 from orthobench.harness.identity import canonical, describe, digest
 from orthobench.harness.stopping import Budget
-from orthobench.harness.suite import Suite, SuiteSolver
+from orthobench.harness.suite import Suite, SuiteProblem, SuiteSolver
 from orthobench.racing.halving import SEEDS
 from orthobench.registry.adhoc import requested_suite
 from orthobench.tools.formatting import assignments, listed
@@ -33,6 +33,11 @@ class Entry:
     suite: Suite
     missing: Mapping[str, str]
 
+    @property
+    def order(self) -> dict[str, str]:
+        """The solver of each configuration, in the order in which they run."""
+        return {s.label: s.solver.name for s in self.suite.solvers}
+
 
 def entry(problem: Any, cost: str = "seconds", solvers: Sequence[Any] = ()) -> Entry:
     """Return who races on a problem.
@@ -51,7 +56,11 @@ def entry(problem: Any, cost: str = "seconds", solvers: Sequence[Any] = ()) -> E
     """
     measure = "memory" if cost == "memory" else None
     asked = requested_suite(None, [problem], solvers, SEEDS, measure=measure)
-    known = asked.problems[0]
+    return entrants(asked, asked.problems[0])
+
+
+def entrants(asked: Suite, known: SuiteProblem) -> Entry:
+    """Return who races on one problem of a suite; raises as `entry`."""
     refusals = {s.label: s.solver.refuses(known.problem) for s in asked.solvers}
     able = [s for s in asked.solvers if refusals[s.label] is None]
     if not able:
@@ -69,7 +78,7 @@ def entry(problem: Any, cost: str = "seconds", solvers: Sequence[Any] = ()) -> E
     return Entry(
         replace(
             asked,
-            name=f"{name}-{measure}" if measure else name,
+            name=f"{name}-{asked.measure}" if asked.measure else name,
             problems=(replace(known, budget=Budget(), levels=tuple(levels)),),
             solvers=tuple(sorted(_configurations(able), key=place)),
         ),

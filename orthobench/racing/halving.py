@@ -55,8 +55,12 @@ BEHIND = 2.0
 FRESH = 2.5
 """How many times the seconds of the leader a finalist has on a fresh seed."""
 
-FAR = 3.0
-"""A finalist is dropped where its cost is more than this over that of the leader, but for one."""
+NEAR = 30.0
+"""How many tolerances above the best value a run may end on the first seed, and still be a finalist
+where there is room: luck decides about one seed."""
+
+FAR = 0.75
+"""The share of that factor beyond which a finalist is dropped, after three seeds."""
 
 Run: TypeAlias = tuple[str, int]
 """A configuration and a seed."""
@@ -132,12 +136,21 @@ class Rules:
         The part of the gap by which what is good enough may end above the best.
     timed : bool
         Whether the cost is seconds, so that no run need be longer than a few times the leader's.
+    factor : float
+        How many times the seconds of the leader a configuration has to get as far.
+    finalists : int
+        The most configurations that run on fresh seeds.
+    seeds : int
+        The most seeds.
     """
 
     order: Mapping[str, str]
     total: float
     tolerance: float = TOLERANCE
     timed: bool = True
+    factor: float = FACTOR
+    finalists: int = FINALISTS
+    seeds: int = SEEDS
 
 
 @dataclass(frozen=True)
@@ -201,9 +214,10 @@ class Field:
     def leader(self) -> str | None:
         """The cheapest of the configurations that are there, on most seeds of those that have."""
         raced = {name for name, _ in self.latest} - set(self.failed)
-        there = [name for name in self.rules.order if name in raced and self.cost(name) < math.inf]
+        least = {n: min(self.costs(n)) for n in self.rules.order if n in raced}
+        there = [name for name, cost in least.items() if cost < math.inf]
         final = [name for name in there if len(self.costs(name)) > 1]
-        return min(final or there, key=self.cost, default=None)
+        return min(final or there, key=lambda n: (self.cost(n), least[n]), default=None)
 
     @cached_property
     def lead(self) -> float:
@@ -211,7 +225,7 @@ class Field:
         if self.leader is None:
             return math.inf
         own = [t for (name, _), t in self.latest.items() if name == self.leader]
-        needed = [t.seconds_to(self.target(t.seed)) for t in own]
+        needed = [t.seconds_to(self.target(t.seed)) for t in own if t.seed in self.gaps]
         return median([s for s in needed if s < math.inf])
 
     @cached_property
@@ -234,17 +248,17 @@ class Field:
         if len(costs) == 1 and costs[0] == math.inf:
             return self._why_not_there(trial, leader)
         factor = self.cost(name) / self.cost(leader)
-        if len(costs) > 1 and factor == math.inf:
-            return f"does not get to the quality of {leader} on most seeds"
-        if factor > (FAR if len(costs) > 2 else FACTOR):
+        if math.inf > factor > self.rules.factor * (FAR if len(costs) > 2 else 1):
             return f"{factor_text(factor)} times the {self._noun} of {leader} for the same quality"
         return ""
 
     def _why_not_there(self, trial: Trial, leader: str) -> str:
+        if trial.ended and self._near(trial):
+            return ""
         if trial.ended:
             share = f"{100 * self.above(trial):.2g} %"
             return f"ends {share} of the gap above {leader}"
-        if self.rules.timed and trial.cap >= FACTOR * self.lead:
+        if self.rules.timed and trial.cap >= self.rules.factor * self.lead:
             factor = factor_text(trial.cap / self.lead)
             return f"more than {factor} times the time of {leader} for the same quality"
         start, best = self.gaps[0]
@@ -252,6 +266,16 @@ class Field:
         if len(trial.values) > 1 and behind > self.rules.tolerance * (start - best):
             return f"after {trial.cap:.2g} s behind where {leader} is in half of that"
         return ""
+
+    def _near(self, trial: Trial) -> bool:
+        """Whether a run ended so little above the best value, and so soon, that luck may tell."""
+        soon = trial.seconds[-1] <= self._fresh_cap
+        return bool(soon and self.above(trial) <= NEAR * self.rules.tolerance)
+
+    @property
+    def _fresh_cap(self) -> float:
+        """The seconds of a run on a fresh seed."""
+        return max(self.floor, FRESH * self.lead)
 
     @property
     def _noun(self) -> str:
@@ -261,7 +285,8 @@ class Field:
     def finalists(self) -> list[str]:
         """The configurations that run on fresh seeds, the cheapest first.
 
-        The best of each solver come before others of the same.
+        The best of each solver come before others of the same; then those that ended so little
+        above the best value that another seed may put them in front.
         """
         out = set(self.dropped)
         first = {
@@ -272,8 +297,13 @@ class Field:
         there = sorted((n for n, c in first.items() if c < math.inf), key=lambda n: first[n])
         best = {self.rules.order[name]: name for name in reversed(there)}
         rest = [name for name in there if name not in best.values()]
-        chosen = [*(n for n in there if n in best.values()), *rest][:FINALISTS]
-        return sorted(chosen, key=self.cost)
+        missed = [self.latest[name, 0] for name, cost in first.items() if cost == math.inf]
+        near = sorted((t for t in missed if t.ended and self._near(t)), key=self.above)
+        chosen = [n for n in there if n in best.values()]
+        return sorted(
+            [*chosen, *rest, *(t.configuration for t in near)][: self.rules.finalists],
+            key=self.cost,
+        )
 
     def decisions(self) -> list[Decision]:
         """Return what is decided of the finalists, on the seeds that something is known of."""
@@ -369,7 +399,7 @@ class Field:
         if self.leader is None:
             return min(FIRST * self.rules.total, left)
         share = (left - FINALS * self.rules.total) / waiting - overhead
-        most = FACTOR * self.lead if self.rules.timed else math.inf
+        most = self.rules.factor * self.lead if self.rules.timed else math.inf
         return max(self.floor, min(most, max(share, overhead)))
 
     def _look(
@@ -424,15 +454,14 @@ class Field:
         """Yield the runs of finalists on fresh seeds, until the cheapest is known."""
         if self.leader is None:
             return
-        cap = max(self.floor, FRESH * self.lead)
-        for seed in range(1, SEEDS):
+        for seed in range(1, self.rules.seeds):
             if seed >= FEWEST and self.settled:
                 return
             if seed >= 2 and self._repeats:
                 return
             for name in self.finalists:
                 if (name, seed) not in self.latest and (name, seed) not in running:
-                    yield Ask(name, seed, cap)
+                    yield Ask(name, seed, self._fresh_cap)
                     return
 
     @property

@@ -31,7 +31,7 @@ from orthobench.harness.stopping import Budget, RunStatus, Termination
 from orthobench.harness.suite import Suite
 from orthobench.harness.trace import Outcome
 from orthobench.racing import wording
-from orthobench.racing.entrants import entry
+from orthobench.racing.entrants import Entry, entry
 from orthobench.racing.halving import Field, Rules, Trial
 from orthobench.report.notebook_view import Results
 from orthobench.results.runs import Run
@@ -69,6 +69,9 @@ FRESH = RunStatus.TIMEOUT, RunStatus.NOTHING_DONE
 
 MOST_WORKERS = 4
 """The most runs at once: more share the bandwidth of the memory."""
+
+Tell: TypeAlias = Callable[[str, bool], None]
+"""Takes text for people, and whether it is the standing, which the next one replaces."""
 
 At: TypeAlias = tuple[str, int]
 """A configuration and a seed."""
@@ -159,7 +162,7 @@ def race(
     solvers: Sequence[Any] = (),
     memory: int | None = None,
     store: Path | str | None = None,
-    tell: Callable[[str], None] | None = None,
+    tell: Tell | None = None,
 ) -> Race:
     """Find the cheapest solver that is good enough on a problem, in the time that is given.
 
@@ -187,7 +190,8 @@ def race(
     store : path, optional
         The SQLite file; one for each problem in ``orthobench-results`` where none is named.
     tell : callable, optional
-        Called with lines for people: who leads, who is dropped, and the time left.
+        Called with text for people, and whether it is the standing, which the next one replaces:
+        a table, and a line with who leads and the time left. Other text says who is dropped.
 
     Raises
     ------
@@ -210,7 +214,7 @@ def races(
     solvers: Sequence[Any],
     memory: int | None,
     store: Path | str | None,
-    tell: Callable[[str], None] | None,
+    tell: Tell | None,
 ) -> list[Race]:
     """Race on several problems in turn, each in its share of the time that is left; see `race`."""
     began = time.monotonic()
@@ -218,25 +222,54 @@ def races(
     limits = Limits(None, memory)
     entries = [entry(problem, cost, solvers) for problem in problems]
     found: list[Race] = []
-    for i, (suite, missing) in enumerate((e.suite, e.missing) for e in entries):
+    for i, one in enumerate(entries):
         spent = time.monotonic() - began
-        path = Path(store or safe_join(Path(), RESULTS, suite.name, FILE))
         rules = Rules(
-            {s.label: s.solver.name for s in suite.solvers},
+            one.order,
             (within - spent) / (len(entries) - i) if i else within / len(entries),
             tolerance,
             cost == "seconds",
         )
         started = time.monotonic() if i else began
-        course = _Course(suite, rules, cost, path, limits, started, tell or (lambda _: None))
-        try:
-            course.run()
-        except KeyboardInterrupt:
-            if not course.trials:
-                raise
-            return [*found, _result(course, missing, interrupted=True)]
-        found.append(_result(course, missing, interrupted=False))
+        found.append(run(one, rules, cost, store, limits, started, tell))
+        if found[-1].interrupted:
+            break
     return found
+
+
+def run(
+    one: Entry,
+    rules: Rules,
+    cost: str = "seconds",
+    store: Path | str | None = None,
+    limits: Limits | None = None,
+    began: float | None = None,
+    tell: Tell | None = None,
+) -> Race:
+    """Run a race by its rules, or go on with what is stored of it.
+
+    Parameters
+    ----------
+    one : Entry
+    rules : Rules
+    cost, store, tell
+        As of `race`.
+    limits : Limits, optional
+    began : float, optional
+        When its time began, by `time.monotonic`; now if it is not given.
+    """
+    path = Path(store or safe_join(Path(), RESULTS, one.suite.name, FILE))
+    started = time.monotonic() if began is None else began
+    course = _Course(
+        one.suite, rules, cost, path, limits or Limits(), started, tell or (lambda *_: None)
+    )
+    try:
+        course.run()
+    except KeyboardInterrupt:
+        if not course.trials:
+            raise
+        return _result(course, one.missing, interrupted=True)
+    return _result(course, one.missing, interrupted=False)
 
 
 def _check(within: float, tolerance: float, cost: str) -> None:
@@ -258,7 +291,7 @@ class _Course:
     path: Path
     limits: Limits
     began: float
-    tell: Callable[[str], None]
+    tell: Tell
     trials: list[Trial] = field(default_factory=list)
     cells: dict[At, Cell] = field(default_factory=dict)
     dropped: dict[str, float] = field(default_factory=dict)
@@ -301,10 +334,11 @@ class _Course:
         """Run what the rule asks for, until nothing is left to ask or the time is over."""
         planned = {(c.solver_label, c.seed): c for c in self.suite.cells()}
         with ExitStack() as stack:
-            known = self._stored(planned) if exists(self.path) else []
+            known, _ = stored(self.suite, self.path)
+            self.cells = {(run.solver.label, run.seed): cell for cell, run in known}
             store = stack.enter_context(Store(self.path, write=True))
             session = self._begin(store)
-            self.trials += [trial_of(run, self.cost) for run in known]
+            self.trials += [trial_of(run, self.cost) for _, run in known]
             stack.callback(self._ticking().set)
             self._announce()
             replies: Replies = SimpleQueue()
@@ -348,21 +382,6 @@ class _Course:
         fresh = bool(loads) or worker.process is None
         return max(SLACK, 3 * self.overhead) + (LOADING * self.rules.total if fresh else 0.0)
 
-    def _stored(self, planned: Mapping[At, Cell]) -> list[Run]:
-        """Return the runs of this race that are stored, and would be the same today."""
-        with Store(self.path) as store:
-            records = store.records(self.suite.name)
-        found = []
-        for run in records:
-            cell = planned.get((run.solver.label, run.seed))
-            if cell is None or run.stop.status is RunStatus.MISSING:
-                continue
-            cell = replace(cell, budget=Budget(**run.budget))
-            if cell.key == run.key:
-                self.cells[run.solver.label, run.seed] = cell
-                found.append(run)
-        return found
-
     def _begin(self, store: Store) -> int:
         with limited(self.suite.threads):
             ran_on = environment.snapshot()
@@ -379,7 +398,7 @@ class _Course:
         _refuse_unfit(cell, outcome.stop)
         store.add(session, [(cell, outcome)])
         if at in self.cells:
-            store.begin(self.suite, [*({**self.cells, at: cell}.values())], "", {})
+            store.replan(self.suite.name, [*({**self.cells, at: cell}.values())])
         else:
             store.plan(self.suite.name, [cell])
         self.cells[at] = cell
@@ -398,19 +417,41 @@ class _Course:
                 self.dropped[name] = self.elapsed
                 own = [n for n, kin in self.rules.order.items() if kin == self.rules.order[name]]
                 if all(n in field_.dropped for n in own):
-                    self.tell(f"{wording.at(self.elapsed)} {name}: {why}")
+                    self.tell(f"{wording.at(self.elapsed)} {name}: {why}", False)
 
     def _ticking(self) -> threading.Event:
-        """Tell the standing again and again, until the event that is returned is set."""
+        """Tell the standing now and again and again, until the event that is returned is set."""
         over = threading.Event()
 
         def tick() -> None:
-            while not over.wait(TICK):
-                first = next(iter(self.running), ("", 0))[0]
-                self.tell(wording.standing(self.standing, first, self.elapsed, self.left))
+            while not over.is_set():
+                now = next(iter(self.running), ("", 0))[0]
+                self.tell(
+                    wording.standing(self.standing, self.cost, now, self.elapsed, self.left), True
+                )
+                over.wait(TICK)
 
         threading.Thread(target=tick, daemon=True).start()
         return over
+
+
+def stored(suite: Suite, path: Path) -> tuple[list[tuple[Cell, Run]], int]:
+    """Return the runs of a race that are stored and would be the same today, and how many not."""
+    if not exists(path):
+        return [], 0
+    planned = {(c.solver_label, c.seed): c for c in suite.cells()}
+    with Store(path) as store:
+        records = store.records(suite.name)
+    found, stale = [], 0
+    for run in records:
+        cell = planned.get((run.solver.label, run.seed))
+        if run.stop.status is RunStatus.MISSING:
+            continue
+        if cell and (own := replace(cell, budget=Budget(**run.budget))).key == run.key:
+            found.append((own, run))
+        else:
+            stale += 1
+    return found, stale
 
 
 def trial_of(run: Run, cost: str) -> Trial:
@@ -461,11 +502,12 @@ def _result(course: _Course, missing: Mapping[str, str], interrupted: bool) -> R
         if solver is None
         else {key: value for key, value in values_of(solver).items() if value != default[key]}
     )
-    rows = wording.table(standing, found, winner)
+    decided = {d.solver: d for c in found.comparisons for d in c.decisions}
+    rows = wording.table(standing, winner, decided)
     others = {
         row["configuration"]: row["factor"]
         for row in rows
-        if solver and row["solver"] != solver.name and row["cost"] < math.inf
+        if solver and row["solver"] != solver.name and 1 <= row["factor"] < math.inf
     }
     factor = min(others.values(), default=math.nan)
     if found.use:

@@ -10,11 +10,15 @@ from orthobench.contract.parameters import parameters_of, values_of
 from orthobench.contract.problem import AnyProblem
 from orthobench.contract.solver import AnySolver
 from orthobench.decide.answer import Answer
+from orthobench.decide.rule import Decision
 from orthobench.decide.wording import factor_text, verdict_text
 from orthobench.harness.given import GivenProblem
 from orthobench.racing.halving import FACTOR, Field
 from orthobench.stats.costs import ALL_COSTS, Cost
 from orthobench.tools.formatting import clean, duration, plural
+
+SHOWN = 6
+"""The most rows of the table of a race under way."""
 
 
 def at(seconds: float) -> str:
@@ -22,15 +26,27 @@ def at(seconds: float) -> str:
     return f"{seconds:6.1f} s "
 
 
-def standing(race: Field, running: str, elapsed: float, left: float) -> str:
-    """Return who leads, how many are in the race, and the time left, in a line."""
+def standing(race: Field, cost: str, running: str, elapsed: float, left: float) -> str:
+    """Return the table of a race under way, and who leads, how many are in it, and the time left.
+
+    Parameters
+    ----------
+    race : Field
+    cost : str
+    running : str
+        The configuration that runs now, for as long as nothing leads.
+    elapsed, left : float
+        Seconds.
+    """
     raced = len({name for name, _ in race.latest})
     counts = f"{raced} of {len(race.rules.order)} raced, {len(race.dropped)} dropped"
     if race.leader:
         lead = f"{race.leader} leads with {duration(race.lead)}"
     else:
         lead = f"first: {running}" if running else "the first run begins"
-    return f"{at(elapsed)} {clean(lead)}; {counts}; {duration(max(left, 0.0))} left"
+    now = f"{at(elapsed)} {clean(lead)}; {counts}; {duration(max(left, 0.0))} left"
+    rows = table(race, race.leader, {}, "leads") if race.leader else []
+    return "\n".join([*lines(rows, cost, SHOWN), now])
 
 
 def provisional(race: Field, cost: Cost) -> str:
@@ -40,7 +56,8 @@ def provisional(race: Field, cost: Cost) -> str:
         return f"No solver yet: {clean(why)}."
     own, leader = race.cost(race.leader), race.leader
     solver = race.rules.order[leader]
-    others = {n: race.cost(n) for n, kin in race.rules.order.items() if kin != solver}
+    costs = {n: race.cost(n) for n, kin in race.rules.order.items() if kin != solver}
+    others = {name: cost for name, cost in costs.items() if cost >= own}
     next_ = min(others, key=lambda n: others[n], default=leader)
     price = ""
     if others and others[next_] < math.inf:
@@ -72,20 +89,32 @@ def with_next(found: Answer, others: Mapping[str, float], cost: Cost) -> str:
     )
 
 
-def table(race: Field, found: Answer, winner: str | None) -> list[dict[str, Any]]:
-    """Return a row for each configuration, the winner first, then by cost."""
-    decided = {d.solver: d for c in found.comparisons for d in c.decisions}
-    least = race.cost(winner) if winner else math.nan
+def table(
+    race: Field, first: str | None, decided: Mapping[str, Decision], title: str = "winner"
+) -> list[dict[str, Any]]:
+    """Return a row for each configuration, the first one on top, then by cost.
+
+    Parameters
+    ----------
+    race : Field
+    first : str, optional
+        The configuration that wins or leads.
+    decided : mapping
+        What is decided of configurations.
+    title : str
+        The verdict on the first.
+    """
+    least = race.cost(first) if first else math.nan
     rows = []
     for name, solver in race.rules.order.items():
         cost, seeds, why = race.cost(name), len(race.costs(name)), race.dropped.get(name, "")
-        verdict = "not run" if not seeds else verdict_text(decided[name])
+        verdict = verdict_text(decided[name]) if name in decided else "" if seeds else "not run"
         rows.append({
             "configuration": name, "solver": solver,
-            "verdict": "winner" if name == winner else "dropped" if why else verdict,
+            "verdict": title if name == first else "dropped" if why else verdict,
             "cost": cost, "factor": cost / least, "seeds": seeds, "why": why,
         })  # fmt: skip
-    return sorted(rows, key=lambda r: (r["configuration"] != winner, r["cost"], not r["seeds"]))
+    return sorted(rows, key=lambda r: (r["configuration"] != first, r["cost"], not r["seeds"]))
 
 
 def lines(rows: Sequence[Mapping[str, Any]], cost: str, most: int = 10) -> Iterator[str]:
@@ -101,9 +130,10 @@ def lines(rows: Sequence[Mapping[str, Any]], cost: str, most: int = 10) -> Itera
         )
     waiting = sum(not row["seeds"] for row in rows)
     others = len(rows) - waiting - len(there[:most])
-    yield f"and {others} others that are dearer or not as good" + (
-        f"; {waiting} were not run" if waiting else ""
-    )
+    rest = [f"{others} more: dearer, or not as good"] * (others > 0)
+    rest += [f"{waiting} not run"] * (waiting > 0)
+    if rest:
+        yield "; ".join(rest)
 
 
 def code(

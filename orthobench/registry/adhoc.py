@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from orthobench.contract.parameters import parameters_of
 from orthobench.errors import UsageError
 from orthobench.harness.suite import COMMAND_LINE, Suite
-from orthobench.registry.entries import SuiteError, named
-from orthobench.registry.plugins import Registry, catalogue
-from orthobench.registry.suite_file import among, from_table, load
+from orthobench.registry.plugins import catalogue
+from orthobench.registry.suite_file import from_table, load
 
 DEFAULT = "quickstart"
 """The suite that runs if none is named."""
@@ -40,6 +38,7 @@ def requested_suite(
     seeds: int | Sequence[int] | None = None,
     on: Sequence[str] = (),
     measure: str | None = None,
+    tolerance: float | None = None,
     name: str = COMMAND_LINE,
     **limits: float | None,
 ) -> Suite:
@@ -61,6 +60,8 @@ def requested_suite(
         compute at none of them are left out.
     measure : str, optional
         What runs measure beside time.
+    tolerance : float, optional
+        The part of the gap that solvers are compared at, instead of the suite's.
     name : str
         The name of a suite of problems.
     **limits
@@ -81,44 +82,11 @@ def requested_suite(
         "budget": {key: value for key, value in limits.items() if value is not None},
         "on": list(on),
         "measure": measure,
+        "tolerance": tolerance,
         "solver": list(solvers),
     }
     changes = {key: value for key, value in changes.items() if value}
     if not problems:
         return load(find_path(suite or DEFAULT), catalogue(), changes)
     table = {"budget": {"samples": SAMPLES}, **changes, "problem": list(problems)}
-    if not solvers:
-        try:
-            table, registry = named(table, catalogue())
-        except SuiteError as error:
-            raise error.as_usage_error(name) from None
-        table["solver"] = _suitable(registry, table["problem"], on or ["numpy"])
-        return from_table(table, name, registry)
     return from_table(table, name, catalogue())
-
-
-def _suitable(
-    registry: Registry, problems: Sequence[Mapping[str, Any]], places: Sequence[str]
-) -> list[dict[str, Any]]:
-    """Return all solvers that take all the problems, tuned over the grids that they declare.
-
-    Parameters
-    ----------
-    registry : Registry
-    problems : sequence of mapping
-    places : sequence of str
-        Solvers that compute at none of them are left out.
-    """
-    offers = [registry.problem_class(entry["name"]).offers for entry in problems]
-    suitable = []
-    for name in registry.solvers:
-        provided = registry.solver_class(name, offers[0])
-        declared = parameters_of(provided.item)
-        required = any(p.required for p in declared)
-        if not among(places, provided.item):
-            continue
-        if not required and all(issubclass(offer, provided.item.needs) for offer in offers):
-            suitable.append({"name": name} | {p.name: {"tune": True} for p in declared if p.grid})
-    if not suitable:
-        raise UsageError("no installed solver takes all of these problems; see orthobench list")
-    return suitable

@@ -224,6 +224,8 @@ def specification(text: str) -> dict[str, Any]:
     UsageError
         If a word has no ``=``.
     """
+    if not isinstance(text, str):
+        raise UsageError(f"a specification is a string NAME key=value ..., not {quoted(text)}")
     try:
         name, *words = shlex.split(text)
     except ValueError as error:

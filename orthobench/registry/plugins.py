@@ -5,8 +5,7 @@ Built-in methods are plugins like any other, found through the same entry points
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib.metadata import Distribution, EntryPoint, entry_points
@@ -34,9 +33,6 @@ from orthobench.tools.places import DEFAULT, place_of
 
 GROUP = "orthobench"
 """The entry-point group."""
-
-CHOICE = "ORTHOBENCH_PLUGINS"
-"""The environment variable that names the plugins to load, separated by commas."""
 
 KINDS: Mapping[str, tuple[str, Callable[[object], str]]] = {
     "solver": ("orthobench_solvers", solver_name),
@@ -112,8 +108,6 @@ class Registry:
         The plugins that work.
     broken : dict
         The reasons why other plugins cannot be used, by name.
-    left_out : list of Plugin
-        The plugins that the environment variable ``ORTHOBENCH_PLUGINS`` leaves out.
     """
 
     solvers: dict[str, Provided[type[AnySolver]]] = field(default_factory=dict)
@@ -122,26 +116,15 @@ class Registry:
     papers: dict[str, Provided[Paper]] = field(default_factory=dict)
     plugins: list[Plugin] = field(default_factory=list)
     broken: dict[str, str] = field(default_factory=dict)
-    left_out: list[Plugin] = field(default_factory=list)
 
     @classmethod
     def installed(cls) -> Registry:
-        """Load all installed plugins; those that cannot be used are listed as broken.
-
-        Raises
-        ------
-        UsageError
-            Where ``ORTHOBENCH_PLUGINS`` names an unknown plugin; suggests the nearest.
-        """
+        """Load all installed plugins; those that cannot be used are listed as broken."""
         registry = cls()
         points = {_plugin(point): point for point in entry_points(group=GROUP)}
         own_first = sorted(points, key=lambda plugin: (plugin.distribution != GROUP, plugin.name))
-        chosen = _chosen(points)
         for plugin in own_first:
-            if plugin.name in chosen:
-                registry._load(points[plugin], plugin)
-            else:
-                registry.left_out.append(plugin)
+            registry._load(points[plugin], plugin)
         return registry
 
     def _load(self, point: EntryPoint, plugin: Plugin) -> None:
@@ -338,9 +321,6 @@ class Registry:
         if self.broken:
             broken = ", ".join(sorted(self.broken))
             text += f" (plugins that failed to load: {broken}; see orthobench doctor)"
-        if self.left_out:
-            left_out = ", ".join(plugin.name for plugin in self.left_out)
-            text += f" (plugins that {CHOICE} leaves out: {left_out})"
         raise UsageError(text)
 
     def _of_kind(self, kind: str) -> dict[str, Provided[Any]]:
@@ -391,10 +371,6 @@ def _overlap(one: type[Oracle], other: type[Oracle]) -> bool:
     return issubclass(one, other) or issubclass(other, one)
 
 
-def _own_first(point: EntryPoint) -> tuple[bool, str]:
-    return (_plugin(point).distribution != GROUP, point.name)
-
-
 def _plugin(point: EntryPoint) -> Plugin:
     if point.dist is None:
         return Plugin(point.name, module=point.value)
@@ -404,18 +380,6 @@ def _plugin(point: EntryPoint) -> Plugin:
 @cache  # each look reads the whole file of metadata
 def _name_and_version(distribution: Distribution) -> tuple[str, str]:
     return distribution.name, distribution.version
-
-
-def _chosen(plugins: Iterable[Plugin]) -> set[str]:
-    """Return the names of the plugins to load: all, or those that the environment names."""
-    installed = {plugin.name for plugin in plugins}
-    text = os.environ.get(CHOICE)
-    if text is None:
-        return installed
-    chosen = {name.strip() for name in text.split(",")} - {""}
-    for name in sorted(chosen - installed):
-        raise UsageError(f"{CHOICE}: {unknown('plugin', name, installed)}")
-    return chosen
 
 
 def _named(

@@ -22,7 +22,7 @@ from orthobench.harness.source_digests import warn_of_libraries
 from orthobench.harness.stopping import Budget, Rule, terminates
 from orthobench.registry.suite_file import LARGEST_SEED, MOST
 from orthobench.results.tuning import untunable
-from orthobench.tools.arrays import is_whole
+from orthobench.tools.arrays import whole
 from orthobench.tools.collections import grouped
 from orthobench.tools.geometry import random_point
 from orthobench.tools.machine import Peak
@@ -37,16 +37,12 @@ def check_settings(budget: object, seed: Any, until: object, threads: Any, probl
     """
     if budget is not None and not isinstance(budget, Budget):
         raise UsageError(f"budget must be like ob.Budget(steps=1000), not {quoted(budget)}")
-    if not is_whole(seed) or not 0 <= seed <= LARGEST_SEED:
-        raise UsageError(
-            f"seed must be a whole number from 0 to {LARGEST_SEED}, not {quoted(seed)}"
-        )
+    whole(seed, "seed", 0, LARGEST_SEED)
+    whole(threads, "threads", 1, MOST)
     if until is not None and not callable(until):
         raise UsageError(
             f"until must be like ob.Target('suboptimality', 1e-3), not {quoted(until)}"
         )
-    if not is_whole(threads) or not 1 <= threads <= MOST:
-        raise UsageError(f"threads must be a whole number from 1 to {MOST}, not {quoted(threads)}")
     if not isinstance(problem, (Problem, Instance)):
         raise UsageError(
             "problem must be a name, a problem or an instance such as ob.stochastic_pca(X, k=2), "

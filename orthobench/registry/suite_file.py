@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import sys
 import tomllib
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import fields, replace
@@ -30,8 +31,8 @@ T = TypeVar("T")
 
 
 KEYS = (
-    "description", "seeds", "threads", "budget", "target", "tuning", "levels", "on", "measure",
-    "problem", "solver",
+    "description", "seeds", "threads", "budget", "target", "tuning", "levels", "tolerance", "on",
+    "measure", "problem", "solver",
 )  # fmt: skip
 """The keys of a suite."""
 
@@ -126,6 +127,8 @@ def from_table(table: Mapping[str, Any], name: str, registry: Registry) -> Suite
 
 def _parse(table: Mapping[str, Any], name: str, registry: Registry) -> Suite:
     _require_known(table, (), "key", KEYS)
+    if "solver" not in table:
+        table = {**table, "solver": _suitable(table, registry)}
     _refuse_huge(table)
     budget = _budget(table.get("budget", {}), ("budget",))
     tuning = table.get("tuning", {})
@@ -155,6 +158,7 @@ def _parse(table: Mapping[str, Any], name: str, registry: Registry) -> Suite:
         tuning_seeds=seeds[:tried] if tried < len(seeds) else (),
         score=score,
         measure=measure,
+        tolerance=_tolerance(table.get("tolerance")),
     )
     for p in suite.problems:
         limited = p.budget.limits or suite.target is not None
@@ -195,6 +199,13 @@ def _target(value: Any) -> Target | None:
     raise SuiteError(("target",), 'must be { metric = "suboptimality", value = 1e-3 }')
 
 
+def _tolerance(value: Any) -> float | None:
+    right = value is None or (_finite(value) and 0 < value < 1)
+    why = f"must be a part of the gap between 0 and 1 such as 0.01, not {quoted(value)}"
+    _require(right, ("tolerance",), why)
+    return None if value is None else float(value)
+
+
 def _seeds(value: Any) -> tuple[int, ...]:
     """Return the seeds: a list of them, or as many as a number says, from 0."""
     seeds = range(value) if _positive(value) else value
@@ -221,7 +232,7 @@ def _text(table: Mapping[str, Any], key: str, path: KeyPath = ()) -> str:
 
 
 def _finite(value: Any) -> bool:
-    return type(value) in (int, float) and math.isfinite(value)
+    return type(value) in (int, float) and abs(value) <= sys.float_info.max
 
 
 def _positive(value: Any) -> bool:
@@ -378,6 +389,29 @@ def _placed(
             entry = {"on": able if isinstance(table["on"], list) else able[0], **entry}
         placed.append(entry)
     return placed
+
+
+def _suitable(table: Mapping[str, Any], registry: Registry) -> list[dict[str, Any]]:
+    """Return all solvers that take one of the problems, tuned over the grids that they declare.
+
+    Those that compute at none of the places of the suite are left out.
+    """
+    try:
+        offers = [registry.problem_class(e["name"]).offers for e in _entries(table, "problem")]
+    except UsageError as error:
+        raise SuiteError(("problem",), str(error)) from None
+    places = _listed(table.get("on", "numpy"))
+    suitable: list[dict[str, Any]] = []
+    for name in registry.solvers:
+        for solver in {registry.solver_class(name, offer).item: None for offer in offers}:
+            declared = parameters_of(solver)
+            taken = any(issubclass(offer, solver.needs) for offer in offers)
+            if taken and among(places, solver) and not any(p.required for p in declared):
+                grids: dict[str, Any] = {p.name: {"tune": True} for p in declared if p.grid}
+                suitable.append({"name": name, **grids})
+                break
+    _require(suitable, ("problem",), "no installed solver takes these; see orthobench list")
+    return suitable
 
 
 def among(places: Sequence[Any], solver: type[AnySolver]) -> list[Any]:

@@ -178,9 +178,8 @@ def _draw(ax: Axes, results: Results, plot: Plot, options: Mapping[str, str | No
             raise unknown(f"{name} of {plot.name}", option, plot.choices[name])
     key = tuple(options.get(name) or first[0] for name, first in plot.choices.items())
     panel = plot.draw(key)
-    shown = [entry for entry in results.entries if entry.problem == plot.name] or results.entries
     styles = solver_styles(entry.solver for entry in results.entries)
-    draw_panel(ax, panel, styles, banded=collection.banded(shown))
+    draw_panel(ax, panel, styles)
     return panel
 
 

@@ -50,15 +50,20 @@ class Results:
         In the suite's order.
     score : str
         What the suite chooses tuned parameters by: one of `orthobench.harness.suite.SCORES`.
+    tolerance : float, optional
+        The part of the gap that the suite compares solvers at.
     """
 
     suite: str
     path: Path
     records: Sequence[Run]
     score: str = field(default=END, kw_only=True)
+    tolerance: float | None = field(default=None, kw_only=True)
 
     @classmethod
-    def read(cls, path: Path | str, suite: str | None = None) -> Results:
+    def read(
+        cls, path: Path | str, suite: str | None = None, tolerance: float | None = None
+    ) -> Results:
         """Read the results of a suite from a store; of the latest one where none is named.
 
         Takes about 5 s and 300 MB for 100,000 runs of 30 checkpoints with 8 metrics.
@@ -68,6 +73,8 @@ class Results:
         path : path
             The store, or the folder that holds it as ``results.sqlite``.
         suite : str, optional
+        tolerance : float, optional
+            In place of the suite's.
 
         Raises
         ------
@@ -84,8 +91,8 @@ class Results:
             if suite is not None and suite not in suites:
                 raise unknown(f"suite in the store {path}:", suite, suites)
             name = suite or suites[-1]
-            score = _score(store.session(name)["text"], path)
-            return cls(name, path, store.records(name), score=score)
+            score, own = _keys(store.session(name)["text"], path)
+            return cls(name, path, store.records(name), score=score, tolerance=tolerance or own)
 
     def __repr__(self) -> str:
         counts = {
@@ -103,9 +110,10 @@ class Results:
     def entries(self) -> list[SolverResult]:
         """One entry for each problem and solver, with the trial that tuning chose."""
         try:
-            return choose(self.records, score=self.score)
+            found = choose(self.records, score=self.score)
         except UsageError as error:
             raise UsageError(f"the store {self.path}: {error}") from error
+        return [replace(entry, tolerance=self.tolerance) for entry in found]
 
     @cached_property
     def reported_keys(self) -> frozenset[str]:
@@ -181,7 +189,7 @@ class Results:
             (r.key, r.problem.label, r.problem.levels, r.solver.label, r.solver.tuned, r.checksum)
             for r in self.records
         ]
-        return f"{digest(repr(facts))[:16]} {self.score}"
+        return f"{digest(repr(facts))[:16]} {self.score} {self.tolerance}"
 
     def session(self) -> dict[str, Any]:
         """Return where the results come from: the latest session of the suite, from the store.
@@ -326,13 +334,18 @@ def _dtype(values: Iterable[Any]) -> str:
     return dtypes.get(kinds.pop(), "object") if len(kinds) == 1 else "object"
 
 
-def _score(suite: str, store: Path) -> str:
-    """Return how the trials of a suite are scored, as its text in a store says."""
+def _keys(suite: str, store: Path) -> tuple[str, float | None]:
+    """Return what a suite scores trials by, and its tolerance, as its text in a store says."""
     try:
-        tuning = toml.loads(suite).get("tuning", {})
+        table = toml.loads(suite)
     except tomllib.TOMLDecodeError as error:
         raise StoreError(f"the store {store} is damaged (its suite is no TOML: {error})") from None
+    tuning, tolerance = table.get("tuning", {}), table.get("tolerance")
     score = tuning.get("score", END) if isinstance(tuning, dict) else None
     if score not in SCORES:
         raise StoreError(f"the store {store} is damaged (its suite scores trials by {score!r:.40})")
-    return str(score)
+    if not (tolerance is None or (type(tolerance) in (int, float) and 0 < tolerance < 1)):
+        raise StoreError(
+            f"the store {store} is damaged (its suite has tolerance {tolerance!r:.40})"
+        )
+    return str(score), tolerance

@@ -102,14 +102,22 @@ class Store:
                 "suite": suite.name, "text": suite.text, "command": command,
                 "environment": environment, "started": _now(), "ended": None,
             })  # fmt: skip
-            number = self._writer.text(suite.name)
-            connection.execute("DELETE FROM plan WHERE suite = ?", (number,))
-            self._plan(suite.name, planned)
-            connection.execute(
-                "DELETE FROM cell WHERE id NOT IN (SELECT cell FROM run)"
-                " AND id NOT IN (SELECT cell FROM plan)"
-            )
+            self._replan(connection, suite.name, planned)
         return session
+
+    def replan(self, suite: str, planned: Sequence[Cell]) -> None:
+        """Put cells in the place of the plan of a suite."""
+        with self._transaction() as connection:
+            self._replan(connection, suite, planned)
+
+    def _replan(self, connection: sqlite3.Connection, suite: str, planned: Sequence[Cell]) -> None:
+        number = self._writer.text(suite)
+        connection.execute("DELETE FROM plan WHERE suite = ?", (number,))
+        self._plan(suite, planned)
+        connection.execute(
+            "DELETE FROM cell WHERE id NOT IN (SELECT cell FROM run)"
+            " AND id NOT IN (SELECT cell FROM plan)"
+        )
 
     def plan(self, suite: str, planned: Iterable[Cell]) -> None:
         """Add cells to the plan of a suite; one that is there already stays as it is."""

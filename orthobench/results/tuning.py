@@ -86,6 +86,8 @@ class SolverResult:
         The seeds that trials are compared on.
     score : str
         What trials are chosen by: one of `orthobench.harness.suite.SCORES`.
+    tolerance : float, optional
+        The part of the gap that solvers are compared at, where the suite says.
     """
 
     problem: str
@@ -97,6 +99,7 @@ class SolverResult:
     level: Level | None = None
     tuned_on: tuple[int, ...] = ()
     score: str = END
+    tolerance: float | None = None
 
     @property
     def problem_info(self) -> ProblemInfo:

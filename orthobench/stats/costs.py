@@ -70,10 +70,10 @@ ALL_COSTS: Mapping[str, Cost] = {
     for cost in (
         Cost("seconds", "time (s), clock + reading", "time", 1e-9, "faster",
              "takes {} times as long", duration, lambda at: at.seconds + at.readout_seconds),
-        Cost("samples", "samples", "samples", 1.0, "fewer samples",
-             "needs {} times as many samples", _whole, lambda at: at.work.samples),
         Cost("flops", "floating-point operations", "flops", 1.0, "fewer flops",
              "needs {} times as many flops", _prefixed, lambda at: at.work.flops),
+        Cost("samples", "samples", "samples", 1.0, "fewer samples",
+             "needs {} times as many samples", _whole, lambda at: at.work.samples),
         Cost("steps", "steps", "steps", 1.0, "fewer steps",
              "needs {} times as many steps", _whole, lambda at: at.work.steps),
         Cost("passes", "passes over the data", "passes", 1.0, "fewer passes",

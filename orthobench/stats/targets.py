@@ -320,10 +320,15 @@ def _whole(
         for record in entry.finished:
             if (instance := (entry.problem, record.seed)) not in column:
                 continue
-            for cost, value in COSTS.items():
-                spent = read(record.trace, value).max(initial=value.unit)
-                whole[cost][row[entry.solver], column[instance]] = spent
+            for cost in COSTS:
+                whole[cost][row[entry.solver], column[instance]] = whole_cost(record, cost)
     return whole
+
+
+def whole_cost(record: Run, cost: str) -> float:
+    """Return what a run cost to its end; one that recorded nothing took one unit."""
+    value = ALL_COSTS[cost]
+    return float(read(record.trace, value).max(initial=value.unit))
 
 
 def _starts_and_lowest(

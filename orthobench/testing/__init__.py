@@ -128,5 +128,5 @@ def _passed(subject: str, results: list[Result]) -> tuple[Result, ...]:
     """Return the results of a subject's checks, or raise one error about all that failed."""
     failed = [f"  {r.check}: {r.message}" for r in results if r.outcome is Outcome.FAILED]
     lines = "\n".join([f"{subject} fails {len(failed)} of {len(results)} checks", *failed])
-    require(not failed, lines, "Correct them in this order")
+    require(not failed, lines.rstrip("."), "Correct them in this order")
     return tuple(results)

@@ -92,7 +92,8 @@ def cases_of(
             Case("problem", _label(item), c, lambda: (item,)) for c in checks_of_problems.CHECKS
         ]
     if isinstance(item, Solver):
-        subject = cache(partial(_with_example, item, problems))
+        found = cache(partial(_with_example, item, problems))  # a refusal too
+        subject = partial(_checkable, found)
         checks = checks_of_solvers.checks(item, plain.get(item.name))
         return [Case("solver", _label(item), check, subject) for check in checks]
     raise UsageError(f"{item!r} is neither a solver nor a problem: pass MySolver(), not its class")
@@ -105,11 +106,18 @@ def _label(item: AnySolver | AnyProblem) -> str:
     return label(item, {name: v for name, v in values.items() if v != defaults[name]})
 
 
-def _with_example(solver: AnySolver, problems: Problems) -> tuple[Any, ...]:
+def _with_example(solver: AnySolver, problems: Problems) -> tuple[Any, ...] | UsageError:
     try:
-        return solver, example(solver, problems)
+        with offline():
+            return solver, example(solver, problems)
     except UsageError as error:
-        raise NotCheckable(str(error)) from error
+        return error
+
+
+def _checkable(found: Callable[[], tuple[Any, ...] | UsageError]) -> tuple[Any, ...]:
+    if isinstance(subject := found(), UsageError):
+        raise NotCheckable(str(subject))
+    return subject
 
 
 def cases(

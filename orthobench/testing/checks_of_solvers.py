@@ -16,7 +16,7 @@ from orthobench.contract.problem import Oracle, Solution
 from orthobench.contract.solver import AnySolver, State, Status
 from orthobench.errors import OrthobenchError
 from orthobench.harness.judging import FEASIBLE
-from orthobench.testing.check import Check, NotConforming, require
+from orthobench.testing.check import Check, NotCheckable, NotConforming, require
 from orthobench.testing.check_of_libraries import check_libraries
 from orthobench.testing.checks_of_summaries import SUMMARIES
 from orthobench.testing.flop_counting import check_flops
@@ -36,6 +36,9 @@ from orthobench.tools.arrays import Array
 
 NAN_SECONDS = 30.0
 """The most processor time of a run on NaN: a few steps on a small instance."""
+
+ENDING_STEPS, ENDING_SECONDS = 100_000, 30.0
+"""The most steps, and processor time, to an ending that a solver promises."""
 
 
 def check_runs(runner: Runner) -> None:
@@ -228,6 +231,25 @@ def check_nan(runner: Runner) -> None:
     )
 
 
+def check_ending(runner: Runner) -> None:
+    """Raise where a solver that `converges` does not end by itself on a small instance."""
+    if not runner.solver.converges:
+        return
+    remedy = (
+        "Set state.status = Status.CONVERGED once a step changes nothing that matters, beyond "
+        "rounding, or leave `converges` False: then its runs need a budget"
+    )
+    with time_limit(ENDING_SECONDS, remedy):
+        run = runner.start()
+        while (done := run.state.work.steps) < ENDING_STEPS:
+            run.advance(max(runner.steps, done))
+            if run.state.status is not Status.RUNNING:
+                return
+            if run.state.work.steps == done:
+                raise NotCheckable("the samples are used up before it ends; pass more")
+    raise NotConforming(f"it says that it converges, and runs on after {done:,} steps", remedy)
+
+
 @contextmanager
 def _recorded_samples(oracle: Oracle) -> Iterator[list[tuple[Array, Array]]]:
     """Give a list that gets all samples taken from an oracle meanwhile, each with a copy."""
@@ -266,6 +288,7 @@ def _of_call(
 RUNS = _of_runs("runs", "a few steps run, and give a solution of the right shape", check_runs)
 REPEATS = _of_runs("repeats", "the same seed gives the same bits", check_repeats, RUNS)
 WORK = _of_runs("work", "steps, samples and flops are counted", check_work, RUNS)
+ENDING = _of_runs("ending", "a solver that converges ends by itself", check_ending, RUNS)
 BOTH = (RUNS, REPEATS)
 
 CHECKS: tuple[Check, ...] = (
@@ -283,6 +306,7 @@ CHECKS: tuple[Check, ...] = (
     WORK,
     Check("flops", "the flops counted are within 5 % of those done", check_flops, (RUNS, WORK)),
     _of_runs("nan", "data that are NaN end the run as failed", check_nan, RUNS),
+    ENDING,
     Check("parameters", PARAMETERS, lambda solver, _: check_parameters(solver)),
     Check("recipe", RECIPE, lambda solver, _: check_recipe(solver)),
 )

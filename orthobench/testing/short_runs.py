@@ -212,23 +212,24 @@ def example(solver: AnySolver, problems: Iterable[type[AnyProblem]] = ()) -> Any
     """
     fitting = [make for offered, make in _EXAMPLES if issubclass(offered, solver.needs)]
     fitting += [partial(_built, each) for each in problems if issubclass(each.offers, solver.needs)]
-    reason = f"no built-in family or problem offers the {solver.needs.__name__} that it needs"
+    reasons = []
     for make in fitting:
         try:
             small = make()
         except OrthobenchError as error:
-            reason = str(error)
+            reasons.append(str(error))
             continue
         try:
             Runner(solver, small).start()
         except UsageError as error:
-            reason = str(error)
+            reasons.append(str(error))
             continue
         except Exception:  # noqa: S110 - the checks report it
             pass
         return small
+    reasons.append(f"no built-in family or problem offers the {solver.needs.__name__} it needs")
     raise UsageError(
-        f"there is no example for {solver.name}: {reason}; pass an instance, such as "
+        f"there is no example for {solver.name}: {reasons[0]}; pass an instance, such as "
         "MyProblem(...).build(np.random.default_rng(0))"
     )
 

@@ -18,7 +18,7 @@ from typing import Any, TypeAlias, TypeVar, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from orthobench.errors import DataError
+from orthobench.errors import DataError, UsageError, quoted
 
 Array: TypeAlias = NDArray[np.float64]
 """A NumPy array of float64."""
@@ -240,6 +240,29 @@ def is_number(value: Any) -> bool:
 def is_whole(value: object) -> bool:
     """Whether a value is a whole number; True and False are none."""
     return hasattr(value, "__index__") and not isinstance(value, bool)
+
+
+def whole(value: Any, name: str, low: int = 1, high: float = math.inf, why: str = "") -> int:
+    """Return a whole number from `low` to `high`.
+
+    Parameters
+    ----------
+    value : object
+    name : str
+        Its name in messages.
+    low, high : float
+    why : str
+        Where `high` comes from, for messages.
+
+    Raises
+    ------
+    UsageError
+        Where it is anything else; says what it must be.
+    """
+    if is_whole(value) and low <= value <= high:
+        return int(value)
+    bounds = f">= {low}" if math.isinf(high) else f"between {low} and {high}"
+    raise UsageError(f"{name} must be a whole number {bounds}, not {quoted(value)}{why}")
 
 
 def matrix(rows: AnyArray, what: str) -> AnyArray:

@@ -214,7 +214,7 @@ def exclusive_lock(path: Path, otherwise: Exception) -> Iterator[None]:
             except OSError:
                 yield
                 return
-            if not _is_locked(file, shared=False) and _is_at(file, lock):
+            if not _is_locked(file) and _is_at(file, lock):
                 held.callback(_remove, lock)
                 yield
                 return
@@ -222,20 +222,10 @@ def exclusive_lock(path: Path, otherwise: Exception) -> Iterator[None]:
     raise otherwise
 
 
-def is_held(path: Path) -> bool:
-    """Return whether another process has the `exclusive_lock` of a file."""
-    try:
-        file = os.fdopen(os.open(_beside(path), os.O_RDONLY | NO_LINK), "rb")
-    except OSError:
-        return False
-    with file:
-        return _is_locked(file, shared=True)
-
-
-def _is_locked(file: IO[bytes], shared: bool) -> bool:
+def _is_locked(file: IO[bytes]) -> bool:
     """Lock a file, or return that another process holds it."""
     try:
-        _lock(file, shared, wait=False)
+        _lock(file, shared=False, wait=False)
     except OSError as error:
         return error.errno in HELD
     return False

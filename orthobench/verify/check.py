@@ -1,57 +1,72 @@
-"""The verification of a store: a share of its cells is drawn, computed again, and compared."""
+"""The verification of a store: a share of its cells is drawn, computed again, and compared.
+
+Seconds are never compared. Nothing else depends on a clock, but for where a budget in seconds, or
+the end of its process, cut a run: there the checkpoints that both have are compared.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import math
-import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from functools import partial
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from orthobench.harness.executors import Limits
-from orthobench.harness.stopping import RunStatus, Termination
+from orthobench.harness.cell import Cell
+from orthobench.harness.execution import PEAK
+from orthobench.harness.executors import Limits, local
+from orthobench.harness.placement import TRANSFER, WARM_UP
+from orthobench.harness.reducing.parts import WORKER_METRICS
+from orthobench.harness.run import RATIO
+from orthobench.harness.stopping import RunStatus
 from orthobench.harness.trace import Outcome
 from orthobench.registry.plugins import Registry
-from orthobench.results.rows import RANKING, Session
+from orthobench.report.terminal.progress import Progress
 from orthobench.results.runs import Run
 from orthobench.results.store import Store
+from orthobench.stats.run_pairs import COUNTS, EXACT, PLATFORMS, differences
 from orthobench.tools import environment
-from orthobench.verify.comparing import (
-    OF_MACHINE,
-    Mismatch,
-    bounded,
-    called,
-    common,
-    comparable,
-    depends_on_clock,
-    digests,
-    mismatches,
-    otherwise,
-)
-from orthobench.verify.computing import (
-    Drawn,
-    computed,
-    kernels_for,
-    other_kernels,
-    platform_differences,
-)
-from orthobench.verify.rebuilding import NotHereError, Rebuilder, other_code
+from orthobench.tools.collections import grouped
+from orthobench.tools.formatting import plural
+from orthobench.verify.rebuilding import NotHereError, platform_differences, rebuilt
 
-OF_ITS_MACHINE = "its ending, {}, is a matter of the machine"
+OF_MACHINE = (RunStatus.TIMEOUT, RunStatus.MEMORY, RunStatus.CRASHED, RunStatus.SUSPECT)
+"""Endings that say something about a machine, and that another run need not repeat."""
 
-OTHERWISE = "its code is another here ({}), and comes out otherwise"
-"""Who edits a metric and the digest of the code gets no more than this."""
+MEASURED = frozenset({TRANSFER, WARM_UP, PEAK, *WORKER_METRICS})
+"""Metrics that a machine decides, and that another run need not repeat."""
 
-ROUNDING_DECIDES = "rounding decides it: with another BLAS kernel it comes out otherwise here, too"
+MOST = 100
+"""Mismatches that are listed for people."""
 
-NO_DATA = "orthobench.errors.DataError"
-"""How the traceback of a run ends whose data are not here."""
 
-NO_PACKAGE = ("ImportError", "ModuleNotFoundError")
-"""How a line begins in the traceback of a run for which a package is not here."""
+@dataclass(frozen=True)
+class Mismatch:
+    """A value of a result that did not come out again.
+
+    Attributes
+    ----------
+    key, cell : str
+        What identifies the cell; the cell, for people.
+    metric : str
+        What differs: a metric, ``steps``, ``samples``, ``flops``, ``checkpoints``, ``ending``.
+    step : int, optional
+        The checkpoint where it differs first.
+    stored, recomputed : object
+    """
+
+    key: str
+    cell: str
+    metric: str
+    step: int | None
+    stored: Any
+    recomputed: Any
+
+    def __str__(self) -> str:
+        where = "" if self.step is None else f" at step {self.step:,}"
+        values = f"stored {self.stored!r}, recomputed {self.recomputed!r}"
+        return f"{self.cell}: {self.metric}{where}: {values}"
 
 
 @dataclass
@@ -66,21 +81,15 @@ class Verification:
     seed : int
     drawn : int
         How many of the checkable ones were computed again.
-    recomputed : dict
-        The checksums of the results that came out again, by the keys of their cells.
+    recomputed : list of str
+        The keys of the cells that came out again.
     exact : int
         How many of these were compared bit for bit.
     platforms : dict
-        In what platforms differ, with the number of drawn cells that it concerns.
-    other_code : dict
-        The modules whose code is another here, by the keys of cells that came out again with it.
-    unseen : int
-        Cells that came out again, but for exhibits, which were not compared.
+        In what the platform or the code differs, with the number of drawn cells that it concerns.
     unchecked : dict
         Why cells were not checked, with the cells.
     mismatches : list of Mismatch
-    renamed : dict
-        Labels of solvers that do not begin with the solver's name, with this name.
     """
 
     cells: int
@@ -88,18 +97,19 @@ class Verification:
     seed: int
     checkable: int = 0
     drawn: int = 0
-    recomputed: dict[str, str] = field(default_factory=dict)
+    recomputed: list[str] = field(default_factory=list)
     exact: int = 0
     platforms: dict[str, int] = field(default_factory=dict)
-    other_code: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    unseen: int = 0
     unchecked: dict[str, list[str]] = field(default_factory=dict)
     mismatches: list[Mismatch] = field(default_factory=list)
-    renamed: dict[str, str] = field(default_factory=dict)
 
     def leave_out(self, run: Run, reason: str) -> None:
         """Count a cell as not checked."""
         self.unchecked.setdefault(reason, []).append(called(run))
+
+    def facts(self) -> Mapping[str, Any]:
+        """Return it as plain values."""
+        return {"verified": bool(self.recomputed) and not self.mismatches, **asdict(self)}
 
 
 def verify(
@@ -137,22 +147,19 @@ def verify(
     """
     with Store(store) as opened:
         runs, sessions = list(opened.runs()), opened.sessions()
-        result = Verification(len(runs), share, seed)
-        _read_plans(opened, runs, registry.solvers, result)
-        able = _checkable(runs, sessions, Rebuilder(registry, folders), result)
-        result.checkable = len(able)
-        keys = order(able, seed)[: math.ceil(share * len(able))]
-        # one cell at a time: exhibits may be large
-        drawn = [replace(able[key], exhibits=digests(opened.exhibits([key])[key])) for key in keys]
+    result, here = Verification(len(runs), share, seed), environment.snapshot()
+    able: dict[str, tuple[Run, Cell]] = {}
+    for run in runs:
+        try:
+            able[run.key] = run, rebuilt(run.identity.content, registry, folders)
+        except NotHereError as error:
+            result.leave_out(run, str(error))
+    result.checkable = len(able)
+    drawn = [able[key] for key in order(able, seed)[: math.ceil(share * len(able))]]
     result.drawn = len(drawn)
-    compute = partial(computed, workers=workers, limits=limits, quiet=quiet)
-    doubtful = [
-        (one, outcome, differ)
-        for one, outcome in compute(drawn)
-        if (differ := _judge(one, outcome, result))
-    ]
-    if doubtful:
-        _settle(doubtful, compute, result)
+    for run, cell, outcome in _computed(drawn, workers, limits, quiet):
+        machine = sessions[run.session]["environment"]
+        _judge(run, cell, outcome, platform_differences(run, cell, machine, here), result)
     result.mismatches.sort(key=lambda one: (one.cell, one.key))
     return result
 
@@ -160,143 +167,133 @@ def verify(
 def order(keys: Iterable[str], seed: int) -> list[str]:
     """Return keys in the order in which cells are drawn: by the SHA-256 of ``"SEED KEY"``.
 
-    So who does not know the seed cannot know which cells are drawn; a larger share has all cells
-    of a smaller one; and what else a store has does not matter.
+    So a larger share has all cells of a smaller one, whatever else a store has.
     """
     return sorted(keys, key=lambda key: hashlib.sha256(f"{seed} {key}".encode()).digest())
 
 
-def _read_plans(
-    store: Store, runs: Sequence[Run], solvers: Collection[str], result: Verification
-) -> None:
-    """Check what the plans of suites say of cells: tuned parameters, and the names of solvers.
+def lines(result: Verification) -> Iterator[str]:
+    """Yield the lines of text about a verification."""
+    yield (
+        f"{plural(result.cells, 'cell')}, of which {result.checkable:,} can be computed here; "
+        f"{result.drawn:,} drawn (share {result.share:g}, seed {result.seed})"
+    )
+    again = len(result.recomputed)
+    near = again - result.exact
+    yield (
+        f"{plural(again, 'cell')} came out again: {result.exact:,} bit for bit, "
+        f"{near:,} within tolerance"
+    )
+    for text, count in result.platforms.items():
+        yield f"  {plural(count, 'cell')} where something else differs: {text}"
+    if result.mismatches:
+        yield f"{len(result.mismatches):,} values did not:"
+        yield from (f"  {one}" for one in result.mismatches[:MOST])
+    if left_out := sum(map(len, result.unchecked.values())):
+        yield f"{plural(left_out, 'cell')} not checked:"
+    for reason, cells in result.unchecked.items():
+        yield f"  {plural(len(cells), 'cell')}, such as {cells[0]}: {reason}"
+    yield f"next: {_next(result)}"
 
-    A label may be any text, but for one that begins with the name of another of the `solvers`.
+
+def _next(result: Verification) -> str:
+    if result.mismatches:
+        return "ask whoever ran it about these values, and take none of them before"
+    if not result.recomputed:
+        return "install what the reasons name, or name the folder of its data with --data"
+    rest = "--share 1 computes all cells again, --seed N others"
+    return "nothing is left to compute" if result.drawn == result.checkable else rest
+
+
+def called(run: Run) -> str:
+    """Return what a run of a store is called, with the beginning of its key."""
+    return f"{run.label} (cell {run.key[:12]})"
+
+
+def _computed(
+    drawn: Sequence[tuple[Run, Cell]], workers: int, limits: Limits | None, quiet: bool
+) -> Iterator[tuple[Run, Cell, Outcome]]:
+    """Yield each run and cell with what comes out here, in processes as `orthobench run` has."""
+    cells = [_bounded(cell, run) for run, cell in drawn]
+    runs = {id(cell): run for cell, (run, _) in zip(cells, drawn, strict=True)}
+    with Progress(quiet) as progress:
+        progress.expect(len(cells))
+        for threads, group in grouped(cells, lambda cell: cell.threads).items():
+            for event in local.run(group, workers, threads, limits):
+                run = runs[id(event.cell)]
+                if event.outcome is None:
+                    progress.begin(run.label, event.worker)
+                    continue
+                progress.end(run.label, False, event.worker)
+                yield run, event.cell, event.outcome
+
+
+def _bounded(cell: Cell, run: Run) -> Cell:
+    """Return a cell with a budget that a run ends in which gives what was reported.
+
+    The budget in seconds is left out, and steps end soon after the last that was reported: at the
+    checkpoint after it, where a run that broke off there would have been seen to.
     """
-    names = {run.key: called(run) for run in runs}
-    for run in (run for suite in store.suites() for run in store.records(suite)):
-        if run.key not in names:
-            continue
-        label, name = run.solver.label, run.solver.name
-        first = re.split(r"[^\w-]", label, maxsplit=1)[0]
-        false: dict[str, tuple[Any, Any]] = {}
-        if first != name and first in solvers:
-            false["label"] = label, name
-        elif first != name:
-            result.renamed[label] = name
-        for parameter, value in run.solver.tuned.items():
-            if value != (true := run.solver.parameters.get(parameter)):
-                false[f"tuned {parameter}"] = value, true
-        result.mismatches += [
-            Mismatch(run.key, names[run.key], what, None, *values) for what, values in false.items()
-        ]
+    last = run.trace[-1].work.steps if run.trace else 0
+    beyond = max(last + 1, int(RATIO * last)) + 1
+    cut = _cut_by_clock(run) and run.stop.status not in (
+        RunStatus.DONE, RunStatus.DIVERGED, RunStatus.INFEASIBLE, RunStatus.ERROR
+    )  # fmt: skip
+    steps = min(cell.budget.steps, last if cut else beyond)
+    return replace(cell, budget=replace(cell.budget, steps=steps, seconds=math.inf))
 
 
-def _checkable(
-    runs: Sequence[Run], sessions: Mapping[int, Session], rebuilder: Rebuilder,
-    result: Verification,
-) -> dict[str, Drawn]:  # fmt: skip
-    """Return the cells that can be computed here, by key; count the others, and false facts."""
-    here, able = environment.snapshot(), {}
-    for run in runs:
-        theirs = run.identity.content
-        try:
-            cell = rebuilder.cell(theirs)
-        except NotHereError as error:
-            result.leave_out(run, str(error))
-            continue
-        if run.stop.status in OF_MACHINE and not run.trace:
-            result.leave_out(run, OF_ITS_MACHINE.format(run.stop.status.value))
-            continue
-        true = Run.of(cell).problem
-        false = [
-            Mismatch(run.key, called(run), name, None, old, new)
-            for name in sorted(RANKING)
-            if (old := getattr(run.problem, name)) != (new := getattr(true, name))
-        ]
-        code = other_code(theirs, cell.content)
-        if code and false:
-            result.leave_out(run, OTHERWISE.format(", ".join(code)))
-            continue
-        result.mismatches += false
-        machine = sessions[run.session]["environment"]
-        differ = platform_differences(theirs, cell.content, machine, here)
-        able[run.key] = Drawn(run, bounded(cell, run), differ, code)
-    return able
+def _cut_by_clock(run: Run) -> bool:
+    """Return whether a clock, or the end of the process, may have cut a run."""
+    return "seconds" in run.budget or run.stop.status in OF_MACHINE
 
 
-def _judge(one: Drawn, outcome: Outcome, result: Verification) -> list[Mismatch]:
-    """Compare a cell, and count it unless something differs that other rounding may explain."""
-    differ = mismatches(one.run, outcome, one.cell.solver.place, one.exact)
-    seen = one.exact and comparable(one.run, outcome)
-    if seen:
-        differ += otherwise(one.run, one.exhibits, outcome)
-    for text in one.differences:
+def _judge(
+    run: Run, cell: Cell, outcome: Outcome, elsewhere: Sequence[str], result: Verification
+) -> None:
+    """Compare a cell with what came out here, and count it."""
+    for text in elsewhere:
         result.platforms[text] = result.platforms.get(text, 0) + 1
-    why = _unfinished(one.run, outcome)
-    if why and not (differ and common(one.run.trace, outcome.trace)):
-        result.leave_out(one.run, why)
-        return []
-    if not differ:
-        result.recomputed[one.run.key] = one.run.checksum
-        result.exact += one.exact
-        result.unseen += not seen and bool(one.exhibits)
-        if one.code:
-            result.other_code[one.run.key] = one.code
-    elif one.code:
-        result.leave_out(one.run, OTHERWISE.format(", ".join(one.code)))
-        return []
-    elif one.exact:
-        result.mismatches += differ
-        return []
-    return differ
+    exact = not elsewhere and not cell.solver.place.moves
+    first: dict[str, Mismatch] = {}
+    for metric, step, *values in _differences(run, outcome, cell.solver.place.dtype, exact):
+        first.setdefault(metric, Mismatch(run.key, called(run), metric, step, *values))
+    machine = next((s for s in (run.stop, outcome.stop) if s.status in OF_MACHINE), None)
+    if first:
+        result.mismatches += first.values()
+    elif machine is not None:
+        why = f"its ending, {machine.status.value}, is a matter of the machine"
+        result.leave_out(run, f"{why}: {machine.reason:.200}")
+    else:
+        result.recomputed.append(run.key)
+        result.exact += exact
 
 
-def _settle(
-    doubtful: Sequence[tuple[Drawn, Outcome, list[Mismatch]]],
-    compute: Callable[[Sequence[Drawn]], Iterator[tuple[Drawn, Outcome]]],
-    result: Verification,
-) -> None:
-    """Tell mismatches from cells that come out otherwise even here, with other kernels of BLAS.
-
-    Where eigenvalues coincide, say, the last bit decides which vector is found. Such a cell can be
-    repeated on its own platform only.
-    """
-    left = {one.run.key: (one, outcome, differ) for one, outcome, differ in doubtful}
-    for processor in other_kernels():
-        with kernels_for(processor):
-            for one, again in compute([one for one, _, _ in left.values()]):
-                outcome = left[one.run.key][1]
-                ours = replace(one.run, stop=outcome.stop, trace=outcome.trace)
-                if mismatches(ours, again, one.cell.solver.place, exact=False):
-                    result.leave_out(one.run, ROUNDING_DECIDES)
-                    del left[one.run.key]
-    result.mismatches += [mismatch for _, _, differ in left.values() for mismatch in differ]
-
-
-def _unfinished(run: Run, outcome: Outcome) -> str | None:
-    """Return why a run here says nothing about the stored one, or None."""
-    old, new = run.stop, outcome.stop
-    if old.status in OF_MACHINE:
-        return OF_ITS_MACHINE.format(old.status.value)
-    if new.status in OF_MACHINE:
-        return f"here it ended with {new.status.value}: {new.reason:.200}"
-    if old != new and (lacking := [one for one in (old, new) if _lacks_data(one)]):
-        where = "here" if new in lacking else "there"
-        return f"its data are not {where}: {lacking[-1].reason:.200}"
-    if old.status is not RunStatus.ERROR and _lacks_package(new):
-        return f"a package is missing here: {new.reason:.200}"
-    if depends_on_clock(run) and not common(run.trace, outcome.trace):
-        return "no checkpoint of it is one here"
-    return None
-
-
-def _lacks_package(stop: Termination) -> bool:
-    """Return whether a run ended because something could not be imported."""
-    return any(line.startswith(NO_PACKAGE) for line in stop.traceback.splitlines())
-
-
-def _lacks_data(stop: Termination) -> bool:
-    """Return whether a run ended because its data could not be read."""
-    last = stop.traceback.strip().splitlines()[-1:]
-    return stop.status is RunStatus.ERROR and bool(last) and last[0].startswith(NO_DATA)
+def _differences(
+    run: Run, outcome: Outcome, dtype: str, exact: bool
+) -> Iterator[tuple[str, int | None, Any, Any]]:
+    """Yield what differs, the step where it does, what is stored, and what came out here."""
+    stored, again = tuple(run.trace), outcome.trace
+    of_machine = {run.stop.status, outcome.stop.status} & {*OF_MACHINE}
+    cut = _cut_by_clock(run) and run.stop.status in (RunStatus.BUDGET, RunStatus.TARGET)
+    if run.stop.status is not outcome.stop.status and not (cut or of_machine):
+        here = f"{outcome.stop.status.value}: {outcome.stop.reason:.200}"
+        yield "ending", None, run.stop.status.value, here
+    by_steps = {mark.work.steps: mark for mark in again}
+    pairs = [(m, by_steps[m.work.steps]) for m in stored if m.work.steps in by_steps]
+    if exact and not (_cut_by_clock(run) or of_machine):
+        if len(stored) != len(again):
+            yield "checkpoints", None, len(stored), len(again)
+        pairs = list(zip(stored, again, strict=False))
+    elif stored and again and not outcome.stop.status.failed:
+        too_short = stored[-1].work.steps > again[-1].work.steps
+        pairs += [(stored[-1], again[-1])] if too_short or not exact else []
+    rule = EXACT if exact else PLATFORMS[dtype]
+    for old, new in pairs:
+        step = old.work.steps
+        if exact or step == new.work.steps:
+            for name in COUNTS:
+                if (a := getattr(old.work, name)) != (b := getattr(new.work, name)):
+                    yield name, step, a, b
+        for metric, x, y in differences(old.metrics, new.metrics, again[0].metrics, rule, MEASURED):
+            yield metric, step, x, y

@@ -29,7 +29,7 @@ class PassesSolution(Solution):
 
 
 class Judge:
-    """Measures weights by the covariances of their scores, which takes 2N(p + q)k flops.
+    """Measures weights by the covariances of their scores, which takes 4N(p + q)k flops.
 
     Only the spans of A and of B count: they are normalized, and rotated to canonical variables,
     since stochastic methods cannot know the covariances to the last bit.
@@ -59,7 +59,9 @@ class Judge:
         ``y_error`` are the distances of the spans from the canonical ones, in the metrics of the
         covariances. As delivered, ``disorder`` is the most by which the correlation of a pair of
         columns is above that of the pair before it, and ``whitening_error`` the largest entry of
-        |A'S_xx A - I| and |B'S_yy B - I|. ``test_captured`` is the sum of the correlations of each
+        |A'S_xx A - I| and |B'S_yy B - I|. ``relative_gradient`` is the larger of
+        |S_xy B - S_xx A R| over |S_xy B|, with R the correlations, and the same of y, each row in
+        the unit of its column. ``test_captured`` is the sum of the correlations of each
         canonical variable of x with that of y on the test part, ``passes`` how often the pairs
         were read.
         """
@@ -78,6 +80,12 @@ class Judge:
             "disorder": float(np.diff(np.abs(one_by_one)).max(initial=0.0)),
             "whitening_error": max(float(np.abs(S - np.eye(len(S))).max()) for S in (xx, yy)),
         }
+        metrics["relative_gradient"] = max(
+            _residual(side, score, own, found, self.ridge)
+            for side, score, own in zip(
+                self.sides, (V @ right @ Qt.T, U @ left @ P), (A, B), strict=True
+            )
+        )
         if self.best is not None:
             metrics["x_error"] = _missed(self.sides[0], A, self.best.A, self.ridge)
             metrics["y_error"] = _missed(self.sides[1], B, self.best.B, self.ridge)
@@ -102,6 +110,15 @@ def _inverse_root(S: Array) -> Array:
     varies = values > max(len(S) * float(np.finfo(np.float64).eps) * float(values[-1]), TINY)
     roots = np.where(varies, 1 / np.sqrt(np.where(varies, values, 1.0)), 0.0)
     return np.asarray((vectors * roots) @ vectors.T)
+
+
+def _residual(side: Centred, scores: Array, own: Array, found: Array, ridge: float) -> float:
+    """Return |M'v / N - (S + ridge I) A R| over the norm of M'v, in the units of columns."""
+    N, units = len(scores), np.sqrt(side.variances() + ridge)
+    units = np.where(units > 0, units, 1.0)[:, None]
+    image = side.adjoint(scores) / N / units
+    rest = image - side.adjoint(side.times(own * found)) / N / units - ridge * own * found / units
+    return float(np.linalg.norm(rest) / max(float(np.linalg.norm(image)), TINY))
 
 
 def _missed(side: Centred, A: Array, best: Array, ridge: float) -> float:

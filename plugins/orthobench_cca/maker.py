@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from orthobench.contract import DataError, Instance, UsageError, check_rows, matrix
-from orthobench.tools.arrays import array_of, is_number, is_whole
+from orthobench.contract import DataError, Instance, UsageError
+from orthobench.tools.arrays import array_of, check_rows, is_number, matrix, whole
 from orthobench_cca.covariances import SINGULAR
 from orthobench_cca.exact import Canonical, canonical, whitened
 from orthobench_cca.judge import Judge
@@ -76,8 +76,7 @@ def cca(
     if left.shape[0] != right.shape[0]:
         raise DataError(f"X has {left.shape[0]} rows and Y {right.shape[0]}: they must be pairs")
     most = min(left.shape[1], right.shape[1])
-    if not is_whole(k) or not 1 <= k <= most:
-        raise UsageError(f"k must be a whole number between 1 and {most}, not {k}")
+    whole(k, "k", 1, most)
     if not is_number(ridge) or not 0 <= ridge < np.inf:
         raise UsageError(f"ridge must be finite and at least 0, not {ridge}")
     oracle = _oracle(left, right, int(k), ridge, passes)

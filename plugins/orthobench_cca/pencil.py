@@ -5,17 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from orthobench.contract import (
-    Array,
-    DataError,
-    Instance,
-    Oracle,
-    Solution,
-    UsageError,
-    check_rows,
-    matrix,
-)
-from orthobench.tools.arrays import array_of, is_whole
+from orthobench.contract import Array, DataError, Instance, Oracle, Solution
+from orthobench.tools.arrays import array_of, check_rows, matrix, whole
 from orthobench_cca.covariances import SINGULAR, normalized, whitening
 from orthobench_cca.judge import dependent, distance
 
@@ -117,8 +108,7 @@ def generalized_eigenvectors(A: ArrayLike, B: ArrayLike, k: int) -> Instance[Pen
     A, B = _symmetric(A, "A"), _symmetric(B, "B")
     if A.shape != B.shape:
         raise DataError(f"A is of shape {A.shape} and B of {B.shape}: they must be the same")
-    if not is_whole(k) or not 1 <= k <= len(A):
-        raise UsageError(f"k must be a whole number between 1 and {len(A)}, not {k}")
+    whole(k, "k", 1, len(A))
     spread = np.linalg.eigvalsh(B)
     if not spread[0] > SINGULAR * abs(spread[-1]):
         raise DataError("B is not positive definite: add a multiple of the identity to it")

@@ -19,11 +19,11 @@ from orthobench.contract import (
     UsageError,
     flops,
     parameter,
-    rotate,
 )
 from orthobench.families.orthogonal_group import orthogonal
 from orthobench.families.orthogonal_group.planes import minimize
 from orthobench.families.stiefel import Stiefel, StiefelOracle
+from orthobench.tools.geometry import rotate
 
 SAMPLING = ("uniform", "without-replacement")
 

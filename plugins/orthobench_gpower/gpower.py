@@ -12,22 +12,20 @@ from numpy.typing import NDArray
 from orthobench.contract import (
     Array,
     ArraySolver,
-    EndingState,
     ParameterError,
     Status,
-    finish_if,
     flops,
     is_plain,
-    like,
     namespace,
     orthonormalize,
     parameter,
     unit_columns,
-    unless_ended,
 )
+from orthobench.contract.placed_solvers import EndingState, finish_if, unless_ended
 from orthobench.families.sparse_pca import SparsePCAOracle, SparseSolution
 from orthobench.families.sparse_pca.loadings import solve_for_z
 from orthobench.families.sparse_pca.problem import gamma_parameter, loadings_parameter
+from orthobench.tools.arrays import like
 from orthobench_gpower import dense_ascent
 from orthobench_gpower.ascent import Ascent
 from orthobench_gpower.delivery import delivers

@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from orthobench.contract import Array, Panel, Plot, Series
+from orthobench.contract import Array
+from orthobench.contract.panel import Panel, Plot, Series
 from orthobench.reproduce import Run, curve, spread, spread_name
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 import orthobench as ob
-from orthobench.contract import AnyInstance, Array, drift, random_point
+from orthobench.contract import AnyInstance, Array, random_point
 from orthobench.reproduce import (
     Claim,
     Evidence,
@@ -20,6 +20,7 @@ from orthobench.reproduce import (
     always_within,
     median_within,
 )
+from orthobench.tools.geometry import drift
 from orthobench_papers.runs import begin_trial
 
 EPS = 0.5

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 import orthobench as ob
-from orthobench.contract import AnyInstance, Array, drift, orthonormalize, random_point
+from orthobench.contract import AnyInstance, Array, orthonormalize, random_point
 from orthobench.reproduce import (
     Claim,
     Evidence,
@@ -17,6 +17,7 @@ from orthobench.reproduce import (
     Verdict,
     always_within,
 )
+from orthobench.tools.geometry import drift
 from orthobench_papers.runs import begin_trial
 
 SHAPES = ((30, 4), (12, 6), (9, 9))

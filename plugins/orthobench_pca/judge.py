@@ -95,12 +95,11 @@ class Judge:
         those of `PCASolution`.
         """
         V, known = solution.point, self.reference
-        W = self._product(V, known.moment)
+        W = self._product(V, known.moment) / (known.optimal or 1.0)  # whose squares would overflow
         ritz = V.T @ W
-        optimal = known.optimal or 1.0
         length = float(np.linalg.norm(W)) or 1.0
         found = {
-            "gap": max(0.0, 1 - float(np.trace(ritz)) / optimal) if known.optimal else 0.0,
+            "gap": max(0.0, 1 - float(np.trace(ritz))) if known.optimal else 0.0,
             "residual": float(np.linalg.norm(W - V @ ritz)) / length,
         }
         if known.gap > GAP:

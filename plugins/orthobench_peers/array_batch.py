@@ -11,16 +11,15 @@ import numpy as np
 from orthobench.contract import (
     AnyProblem,
     ArraySolver,
-    OracleT_contra,
     SampleOracle,
     Solution,
     State,
-    StateT,
     complete,
     copied,
     is_plain,
     namespace,
 )
+from orthobench.contract.solver import OracleT_contra, StateT
 from orthobench_peers.peer import Peer, finite
 from orthobench_peers.rerun import SEEDS
 

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from orthobench.contract import Array, Solution, flops, parameter, polar
+from orthobench.contract import Array, DataError, Solution, flops, parameter, polar
 from orthobench.families.orthogonal_group import ComponentsOracle
 from orthobench_peers.peer import finite, numpy_seeded
 from orthobench_peers.rerun import Rerun, RerunState, Run
@@ -42,6 +42,8 @@ class Components(Rerun[ComponentsOracle]):
     def prepare(self, oracle: ComponentsOracle) -> tuple[Any, Solution, int]:
         """Begin at the common start."""
         finite(oracle.Z, "samples")
+        if len(oracle.Z) < 2:
+            raise DataError("one sample has no components: pass at least two")
         return oracle.start.T.copy(), Solution(oracle.start.copy()), 0
 
     def run(self, oracle: ComponentsOracle, state: RerunState, iterations: int) -> Run:

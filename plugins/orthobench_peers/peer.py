@@ -9,14 +9,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from orthobench.contract import (
-    Array,
-    DataError,
-    OracleT_contra,
-    Solver,
-    StateT,
-    UsageError,
-)
+from orthobench.contract import Array, DataError, Solver, UsageError
+from orthobench.contract.solver import OracleT_contra, StateT
 
 
 def finite(data: Array, what: str) -> Array:

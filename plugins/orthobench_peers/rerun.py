@@ -9,15 +9,8 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from orthobench.contract import (
-    Array,
-    OracleT_contra,
-    SampleOracle,
-    Solution,
-    State,
-    Status,
-    complete,
-)
+from orthobench.contract import Array, SampleOracle, Solution, State, Status, complete
+from orthobench.contract.solver import OracleT_contra
 from orthobench_peers.peer import Peer, finite
 
 SEEDS = 2**31

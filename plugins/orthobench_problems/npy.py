@@ -8,7 +8,8 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from orthobench.contract import DataError, matrix
+from orthobench.contract import DataError
+from orthobench.tools.arrays import matrix
 from orthobench.tools.files import opened
 from orthobench.tools.rows import Rows, borders
 

@@ -10,21 +10,19 @@ import numpy as np
 
 from orthobench.contract import (
     ArraySolver,
-    EndingState,
-    OracleT_contra,
     Solution,
     Solver,
     State,
-    StateT,
     Status,
     UsageError,
     copied,
-    finish_if,
     flops,
     identity,
     namespace,
     parameter,
 )
+from orthobench.contract.placed_solvers import EndingState, finish_if
+from orthobench.contract.solver import OracleT_contra, StateT
 from orthobench.families.stiefel import FiniteSumOracle, ProductOracle
 from orthobench.families.stiefel.stacks import (
     defects,

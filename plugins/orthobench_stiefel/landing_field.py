@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from orthobench.contract import StateT, flops, identity, namespace, unless_ended
+from orthobench.contract import flops, identity, namespace
+from orthobench.contract.placed_solvers import unless_ended
+from orthobench.contract.solver import StateT
 from orthobench.families.stiefel import ProductOracle
 from orthobench.families.stiefel.stacks import lengths, plural, sizes, transposed
 from orthobench.tools.arrays import maximum, minimum, ratio, sqrt

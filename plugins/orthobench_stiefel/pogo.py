@@ -7,16 +7,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from orthobench.contract import (
-    Array,
-    ParameterError,
-    copied,
-    flops,
-    identity,
-    namespace,
-    parameter,
-    unless_ended,
-)
+from orthobench.contract import Array, ParameterError, copied, flops, identity, namespace, parameter
+from orthobench.contract.placed_solvers import unless_ended
 from orthobench.families.stiefel import ProductOracle
 from orthobench.families.stiefel.stacks import each, lengths, sizes, transposed
 from orthobench.tools.arrays import sqrt

@@ -13,18 +13,16 @@ from orthobench.contract import (
     Status,
     UsageError,
     copied,
-    finish_if,
     flops,
     identity,
-    like,
     namespace,
     orthonormalize,
     parameter,
-    unless_ended,
 )
+from orthobench.contract.placed_solvers import finish_if, unless_ended
 from orthobench.families.stiefel import ProductOracle
 from orthobench.families.stiefel.stacks import matrix_rows, q_factor, sizes, transposed
-from orthobench.tools.arrays import not_finite, where
+from orthobench.tools.arrays import like, not_finite, where
 from orthobench_stiefel.descent import (
     ArrayDescent,
     Iterate,

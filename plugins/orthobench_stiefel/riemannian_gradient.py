@@ -8,16 +8,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from orthobench.contract import (
-    Status,
-    UsageError,
-    copied,
-    flops,
-    namespace,
-    parameter,
-    read_end,
-    unless_ended,
-)
+from orthobench.contract import Status, UsageError, copied, flops, namespace, parameter
+from orthobench.contract.placed_solvers import read_end, unless_ended
 from orthobench.families.stiefel import ProductOracle, projected
 from orthobench.families.stiefel.stacks import sizes, transposed
 from orthobench.tools.arrays import inner, minimum, where

@@ -19,11 +19,11 @@ from orthobench.contract import (
     complete,
     copied,
     flops,
-    in_rows,
     is_plain,
     namespace,
     orthonormalize,
 )
+from orthobench.tools.arrays import in_rows
 from orthobench_stochastic_pca.moment_sums import MomentSum, merged, moment_sum, unpacked
 
 BLOCK = 256

@@ -21,12 +21,11 @@ from orthobench.contract import (
     complete,
     copied,
     flops,
-    in_rows,
-    like,
     namespace,
     orthonormalize,
     parameter,
 )
+from orthobench.tools.arrays import in_rows, like
 from orthobench_stochastic_pca.mini_batches import ModeratedState, fail_unless_finite, moderated
 from orthobench_stochastic_pca.product_sums import (
     ProductSum,

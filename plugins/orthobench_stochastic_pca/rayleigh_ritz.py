@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from orthobench.contract import flops, in_rows, namespace, orthonormalize
+from orthobench.contract import flops, namespace, orthonormalize
+from orthobench.tools.arrays import in_rows
 
 NULL = 450
 """A singular value up to this times the rounding unit times the largest is rounding."""

@@ -17,11 +17,11 @@ from orthobench.contract import (
     Solution,
     SummarySolver,
     copied,
-    in_rows,
     is_plain,
     parameter,
 )
 from orthobench.families.stochastic_pca import EntryOracle
+from orthobench.tools.arrays import in_rows
 from orthobench_stochastic_pca.blocks import BLOCK, BlockState, advance_blocks, fail_on_nan
 from orthobench_stochastic_pca.entries import entry_flops, rotated_by_entries
 from orthobench_stochastic_pca.low_rank_sums import LowRankSum, leading_basis, merged

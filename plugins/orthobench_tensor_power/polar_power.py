@@ -9,18 +9,15 @@ import numpy as np
 
 from orthobench.contract import (
     ArraySolver,
-    EndingState,
     Solution,
     copied,
-    finish_if,
     flops,
     is_plain,
     namespace,
     parameter,
     polar,
-    read_end,
-    unless_ended,
 )
+from orthobench.contract.placed_solvers import EndingState, finish_if, read_end, unless_ended
 from orthobench.families.orthogonal_tensor import (
     TensorOracle,
     decomposition,

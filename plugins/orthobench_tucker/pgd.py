@@ -14,14 +14,12 @@ from orthobench.contract import (
     Solution,
     Status,
     copied,
-    in_rows,
-    like,
     namespace,
     parameter,
 )
 from orthobench.families.symmetric_tucker import SymmetricTensorOracle
 from orthobench.families.symmetric_tucker.sample_moments import monomials
-from orthobench.tools.arrays import norm
+from orthobench.tools.arrays import in_rows, like, norm
 from orthobench_tucker import whole_arrays
 from orthobench_tucker.ascending import SMALLEST, Iterate, unresolved
 from orthobench_tucker.partial_cores import PartialCores, form_parameter, partial_cores

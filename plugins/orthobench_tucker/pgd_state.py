@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from orthobench.contract import State, like
-from orthobench.tools.arrays import inner
+from orthobench.contract import State
+from orthobench.tools.arrays import inner, like
 from orthobench_tucker.adagrad import GAMMA_0
 from orthobench_tucker.ascending import CUT, SMALLEST, Iterate, next_step_size, sufficient
 

@@ -16,12 +16,12 @@ from orthobench.contract import (
     Status,
     copied,
     flops,
-    in_rows,
     is_plain,
     namespace,
 )
 from orthobench.families.symmetric_tucker import MomentStream
 from orthobench.families.symmetric_tucker.sample_moments import integer_power
+from orthobench.tools.arrays import in_rows
 from orthobench_tucker import streaming_arrays as arrays
 
 STEPS = (0.1, 0.3, 1.0, 3.0, 10.0)

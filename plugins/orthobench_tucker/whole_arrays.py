@@ -10,10 +10,10 @@ from collections.abc import Iterator
 from math import comb
 from typing import Any, Self
 
-from orthobench.contract import flops, identity, like, namespace, orthonormalize
+from orthobench.contract import flops, identity, namespace, orthonormalize
 from orthobench.families.symmetric_tucker import MomentOracle, SymmetricTensorOracle
 from orthobench.families.symmetric_tucker.sample_moments import monomials
-from orthobench.tools.arrays import inner, norm, numbers
+from orthobench.tools.arrays import inner, like, norm, numbers
 
 BLOCK = 2**24
 """Most numbers that are computed from a block of samples."""

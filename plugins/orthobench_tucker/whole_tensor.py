@@ -6,7 +6,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from orthobench.contract import AnyProblem, Solver, StateT
+from orthobench.contract import AnyProblem, Solver
+from orthobench.contract.solver import StateT
 from orthobench.families.symmetric_tucker import MomentStream, SymmetricTensorOracle
 from orthobench_tucker.partial_cores import forming_flops, refusal
 from orthobench_tucker.starts import first_basis, first_basis_flops

@@ -7,43 +7,79 @@ import numpy as np
 import pytest
 
 import orthobench as ob
-from orthobench.atlas.advice import BANDWIDTHS, Losses, advise
+from orthobench.atlas.advice import advise
 from orthobench.atlas.answers import SHIPPED
+from orthobench.atlas.features import Features
+from orthobench.atlas.losses import MODELS, Losses, fit, members
 from orthobench.atlas.table import SHARES, Atlas
 from orthobench.errors import UsageError
+
+SINGLE_BEST, *_, NARROW, LINEAR = MODELS
 
 
 def losses(logs, positions, blocks=None):
     logs = np.array(logs, dtype=float)
     names = tuple(f"s{i}" for i in range(logs.shape[1]))
     blocks = blocks or tuple(f"b{i}" for i in range(len(logs)))
-    return Losses(names, blocks, np.array(positions, dtype=float)[:, None], logs)
+    problems = tuple(f"p{i}" for i in range(len(logs)))
+    features = (Features(10, 10, 2),) * len(logs)
+    places = np.array(positions, dtype=float)[:, None]
+    return Losses(names, problems, problems, features, blocks, places, logs, np.exp(logs))
+
+
+def test_a_member_is_worth_what_the_others_lose_without_it():
+    found = losses(np.log([[1, 4, 2], [3, 1, 3]]), [0, 1])
+    by_name = {one.solver: one for one in members(found)}
+    assert by_name["s0"].marginal == pytest.approx(math.sqrt(2))
+    assert by_name["s1"].marginal == pytest.approx(math.sqrt(3))
+    assert by_name["s2"].marginal == 1
+    assert by_name["s2"].factor == pytest.approx(math.sqrt(6))
+
+
+def test_exponents_of_a_cost_are_recovered():
+    rng = np.random.default_rng(0)
+    sizes = rng.integers(10, 10_000, (12, 2))
+    features = [Features(int(m), int(d), 3) for m, d in sizes]
+    costs = 1e-6 * sizes[:, 0] ** 1.5 * sizes[:, 1] ** 0.5
+    exponents, error = fit(features, costs)
+    assert exponents == pytest.approx({"rows": 1.5, "d": 0.5})
+    assert error == pytest.approx(1)
+    assert fit(features[:3], costs[:3])[0] == {}
 
 
 def test_the_widest_bandwidth_is_the_single_best_solver():
     found = losses([[0, 1], [0, 1], [5, 0]], [0, 1, 50])
-    everywhere = found.expected(np.array([50.0]), math.inf, np.arange(3))
+    everywhere = found.expected(np.array([50.0]), SINGLE_BEST)
     np.testing.assert_allclose(everywhere, [5 / 3, 2 / 3])
-    nearby = found.expected(np.array([50.0]), 0.5, np.arange(3))
+    nearby = found.expected(np.array([50.0]), NARROW)
     assert nearby.argmin() == 1
-    assert found.expected(np.array([0.0]), 0.5, np.arange(3)).argmin() == 0
+    assert found.expected(np.array([0.0]), NARROW).argmin() == 0
 
 
 def test_variants_of_one_data_set_share_the_weight_of_one_problem():
     found = losses([[0, 1], [0, 1], [2, 0]], [0, 0, 0], ("a", "a", "b"))
-    mean = found.expected(np.array([0.0]), math.inf, np.arange(3))
-    np.testing.assert_allclose(mean, [1, 0.5])
+    for model in (SINGLE_BEST, LINEAR):
+        np.testing.assert_allclose(found.expected(np.array([0.0]), model), [1, 0.5])
 
 
 def test_unknown_features_count_for_nothing():
     found = losses([[0, 1], [1, 0]], [math.nan, 3])
-    assert np.isfinite(found.expected(np.array([3.0]), 1.0, np.arange(2))).all()
-    assert np.isfinite(found.expected(np.array([math.nan]), 1.0, np.arange(2))).all()
+    for model in MODELS:
+        assert np.isfinite(found.expected(np.array([3.0]), model)).all()
+        assert np.isfinite(found.expected(np.array([math.nan]), model)).all()
 
 
-def test_held_out_regret_leaves_all_of_one_name_out():
+def test_losses_that_grow_with_a_size_are_extrapolated_by_the_linear_model():
+    sizes = np.arange(8.0)
+    found = losses(np.c_[0.25 * sizes, np.full(8, 1.6)], sizes)
+    at = found.expected(np.array([7.5]), LINEAR)
+    assert at[0] > at[1] > found.expected(np.array([0.0]), LINEAR)[0]
+    assert found.expected(np.array([100.0]), LINEAR)[0] == math.log(10)
+
+
+def test_held_out_regret_leaves_all_of_one_block_out():
     found = losses([[0, 1], [0, 1], [1, 0]], [0, 0, 0], ("a", "a", "b"))
-    np.testing.assert_allclose(found.held_out(math.inf), [1, 1, 1])
+    np.testing.assert_allclose(found.held_out(SINGLE_BEST), [1, 1, 1])
 
 
 def atlas_of(rows, solvers=("batch-pca", "oja"), sizes=(20, 40, 80, 160)):
@@ -70,7 +106,6 @@ def test_it_leaves_the_single_best_where_that_gains(rows):
         for d in (20, 160)
     }
     assert used == {20: "batch-pca", 160: "oja"}
-    assert math.inf in BANDWIDTHS
 
 
 def test_what_is_far_beyond_all_that_was_measured_is_said(rows):
@@ -97,4 +132,4 @@ def test_somebody_is_named_for_data_that_the_atlas_has_not_seen(cost):
     assert found.use in ob.catalogue().solvers
     assert 1 <= found.expected_regret < 10
     assert found.runner_up != found.use
-    assert found.check.startswith("orthobench run -p")
+    assert found.check.startswith("orthobench race -p")

@@ -1,31 +1,17 @@
-"""The memory of solvers: states grow as their pages say."""
+"""Features of an atlas's problems: measured once each, and never of files that a store names."""
 
 import math
+from dataclasses import replace
 
-import numpy as np
-
-from orthobench.atlas.describe import BLOCK, state_bytes
-from orthobench.harness.identity import Streams
-from orthobench.registry.plugins import catalogue
+from orthobench.atlas.describe import described
+from orthobench.atlas.table import Atlas
 
 
-def measured(solver, n=200, k=2, **parameters):
-    problem = catalogue().problem("spiked-covariance", {"n": n, "k": k})
-    instance = problem.build(np.random.default_rng(0))
-    return state_bytes(instance, catalogue().solver(solver, parameters), Streams.of("", solver, 0))
-
-
-def test_a_state_is_as_large_as_its_arrays():
-    solution = 8 * 200 * 2
-    assert solution <= measured("oja") <= 2 * solution + 4096
-    samples = 8 * 200 * BLOCK
-    assert samples <= measured("sklearn-pca") <= 2 * samples + 4096
-
-
-def test_what_fails_has_no_memory(monkeypatch):
-    def broken(*_):
-        raise ZeroDivisionError
-
-    solver = catalogue().solvers["oja"].item
-    monkeypatch.setattr(solver, "init", broken)
-    assert math.isnan(measured("oja"))
+def test_problems_get_their_features_and_what_names_a_file_none(rows):
+    one = rows(problems=1, solvers=1, seeds=1)[0]
+    known = replace(one, name="spiked-covariance", parameters='{"n": 30, "k": 2}')
+    files = replace(one, name="npy-stochastic-pca", parameters='{"path": "X.npy", "k": 2}')
+    first, second = described(Atlas((known, files))).rows
+    assert (first.d, first.k) == (30, 2)
+    assert first.decay > 1
+    assert (second.d, math.isnan(second.decay)) == (files.d, math.isnan(files.decay))

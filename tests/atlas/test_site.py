@@ -7,7 +7,9 @@ from html import unescape
 import pytest
 
 from orthobench.atlas.answers import VIEWS, short, views
-from orthobench.atlas.site import address, build, matrix, refuse_foreign, write_site
+from orthobench.atlas.losses import losses
+from orthobench.atlas.picture import drawn
+from orthobench.atlas.site import address, build, refuse_foreign, write_site
 from orthobench.atlas.table import Atlas, read, rounded
 from orthobench.errors import StoreError, UsageError
 
@@ -38,14 +40,34 @@ def test_pages_say_what_the_rule_says(atlas, tmp_path):
     assert read(tmp_path / "site" / "atlas.parquet").rows[0].value == atlas.rows[0].value
 
 
-def test_the_matrix_has_the_marks_of_the_comparisons(atlas):
-    one = views(atlas.kinds["stochastic PCA"])["Least time"]
-    solvers, lines = matrix(one)
-    assert solvers[0] == one.solver
-    for comparison, (problem, cells) in zip(one.comparisons, lines, strict=True):
-        assert problem == comparison.problem
-        stars = [s for s, cell in zip(solvers, cells, strict=True) if cell.mark == "star"]
-        assert stars == [comparison.cheapest]
+def test_each_problem_has_its_place_with_the_cheapest_and_what_the_single_best_loses(atlas):
+    rows = atlas.kinds["stochastic PCA"]
+    one = views(rows)["Least time"]
+    picture = drawn(losses(rows), one.solver)
+    places = {p.problem: p for _, cells in picture.rows for cell in cells for p in cell}
+    assert {*places} == {c.problem for c in one.comparisons}
+    for comparison in one.comparisons:
+        place = places[comparison.problem]
+        assert place.solver == comparison.cheapest
+        assert place.lost == pytest.approx(comparison.of(one.solver).factor)
+        assert place.ranking.startswith(f"{comparison.cheapest} 1")
+
+
+def test_a_place_is_where_its_two_largest_sizes_are(atlas):
+    sizes = {0: (100, 20), 1: (5000, 20), 2: (100, 300)}
+    rows = [
+        replace(r, rows=sizes[int(r.name[1:])][0], d=sizes[int(r.name[1:])][1])
+        for r in atlas.kinds["stochastic PCA"]
+    ]
+    picture = drawn(losses(rows), views(rows)["Least time"].solver)
+    assert (picture.x, picture.columns) == ("rows", ("100", "5,000"))
+    assert (picture.y, [height for height, _ in picture.rows]) == ("columns", ["300", "20"])
+    (corner, empty), (low, wide) = (cells for _, cells in picture.rows)
+    assert empty == ()
+    assert [cell[0].problem for cell in (corner, low, wide)] == [
+        next(r.problem for r in rows if (r.rows, r.d) == size)
+        for size in ((100, 300), (100, 20), (5000, 20))
+    ]
 
 
 def test_names_are_never_markup(atlas, tmp_path):

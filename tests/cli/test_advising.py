@@ -62,7 +62,7 @@ def test_the_answers_of_a_family_and_of_a_problem(call):
 def test_advice_about_data_with_a_command(call):
     printed = " ".join(call("-p", "npy-stochastic-pca path=X.npy k=2").stdout.split())
     assert printed.startswith("Use batch-pca: expect 1 times the least time, judged on 2 problems")
-    assert "Check it: orthobench run -p 'npy-stochastic-pca path=X.npy k=2' -s batch-pca" in printed
+    assert "Check it: orthobench race -p 'npy-stochastic-pca path=X.npy k=2'" in printed
     found = json.loads(call("-p", "npy-stochastic-pca path=X.npy k=2", "--json").stdout)
     assert found["use"] == "batch-pca"
     assert found["features"]["d"] == 20

@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import re
+import shutil
 import subprocess
 import sys
 
@@ -53,6 +54,26 @@ def suite(tmp_path):
     return path
 
 
+@pytest.fixture(scope="module")
+def ran(tmp_path_factory):
+    """The folder of a run of the suite, and what the run printed as JSON."""
+    folder = tmp_path_factory.mktemp("ran")
+    (folder / "small.toml").write_text(SUITE)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.chdir(folder)
+        result = CliRunner().invoke(main, ["run", "small.toml", *HERE, "--json"])
+    assert result.exit_code == 0, result.output
+    return folder, json.loads(result.stdout)
+
+
+@pytest.fixture
+def stored(ran, suite):
+    """What a run of the suite printed, whose store and figures are in the current folder."""
+    folder, printed = ran
+    shutil.copytree(folder / "orthobench-results", suite.parent / "orthobench-results")
+    return printed
+
+
 def test_run_prints_a_table_and_the_paths_of_what_it_wrote(call, suite, tmp_path):
     result = call("run", str(suite))
     assert "incremental-pca" in result.stdout
@@ -74,16 +95,15 @@ def test_run_says_whether_other_runs_disturbed_the_times(call, suite):
     assert "at once" not in call(*words, "one.sqlite", *HERE).stdout
 
 
-def test_running_again_does_no_solver_work(call, suite, monkeypatch):
-    first = json.loads(call("run", str(suite), *HERE, "--json").stdout)
-
+def test_running_again_does_no_solver_work(call, suite, stored, monkeypatch):
     def forbidden(cell):
         raise AssertionError(cell)
 
     monkeypatch.setattr("orthobench.harness.executors.inline.execute", forbidden)
-    assert json.loads(call("run", str(suite), *HERE, "--json").stdout) == first
+    assert json.loads(call("run", str(suite), *HERE, "--json").stdout) == stored
 
 
+@pytest.mark.usefixtures("stored")
 def test_nothing_to_do_imports_no_library_of_numerics_or_figures(call, suite, tmp_path):
     first = call("run", str(suite), *HERE)
     heavy = ("scipy", "numba", "sklearn", "matplotlib")
@@ -120,8 +140,8 @@ finally:
 
 
 @pytest.mark.wide
+@pytest.mark.usefixtures("stored")
 def test_figures_are_drawn_again_where_one_is_missing_or_results_changed(call, suite, tmp_path):
-    call("run", str(suite), *HERE)
     folder = tmp_path / "orthobench-results" / "small"
     (picture,) = (folder / "figures").glob("*.png")
     drawn = picture.stat().st_mtime_ns
@@ -228,8 +248,8 @@ def test_results_are_shown_although_their_figures_cannot_be_written(call, suite,
     assert (folder / "results.sqlite").exists()
 
 
-def test_export_writes_every_checkpoint(call, suite, tmp_path):
-    call("run", str(suite), *HERE, "--no-figures")
+@pytest.mark.usefixtures("stored")
+def test_export_writes_every_checkpoint(call, tmp_path):
     store = "orthobench-results/small/results.sqlite"
     rows = list(csv.DictReader(io.StringIO(call("export", store).stdout)))
     assert {row["solver"] for row in rows} == {"oja", "incremental-pca"}
@@ -245,8 +265,8 @@ def test_export_writes_every_checkpoint(call, suite, tmp_path):
     assert "name them with --out" in call("export", store, "--format", "ioh", code=2).stderr
 
 
-def test_a_store_can_be_shown(call, suite):
-    call("run", str(suite), *HERE, "--no-figures")
+@pytest.mark.usefixtures("stored")
+def test_a_store_can_be_shown(call):
     shown = call("show", "orthobench-results/small/results.sqlite").stdout
     assert "spiked-covariance k=2 n=20" in shown
     assert call("show", "orthobench-results/small").stdout == shown

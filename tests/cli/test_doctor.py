@@ -8,8 +8,7 @@ import click
 import pytest
 
 from orthobench.cli import doctor
-from orthobench.errors import UsageError
-from orthobench.registry.plugins import Plugin, Registry
+from orthobench.registry.plugins import Registry
 from orthobench.tools import array_libraries, environment
 
 PYPROJECT = Path(__file__).parents[2] / "pyproject.toml"
@@ -88,31 +87,3 @@ def test_a_data_cache_that_is_a_file_is_a_problem(registry, tmp_path, monkeypatc
     monkeypatch.setenv("ORTHOBENCH_DATA", str(tmp_path / "file"))
     said = f"the data cache {tmp_path / 'file'} is no folder that can be read"
     assert doctor.examine()["problems"] == [said]
-
-
-def test_the_environments_of_comparisons_are_said_with_their_size(registry, tmp_path, monkeypatch):
-    monkeypatch.setattr(doctor, "cache_folder", lambda: tmp_path)
-    for name in ("base-1", "head-2", "head-3"):
-        (tmp_path / name).mkdir()
-        (tmp_path / name / "module.py").write_bytes(bytes(3_000_000))
-    for name in ("base-1", "head-2"):  # the other one was never completed
-        (tmp_path / name / "seal.json").touch()
-    said = f"comparisons {tmp_path} (2, 6 MB of at most 2000 MB; remove the folder to clear it)"
-    found = [line for line in shown(doctor.examine()) if line.startswith("comparisons")]
-    assert found == [said]
-
-
-def test_plugins_that_are_left_out_are_said(registry):
-    registry.left_out = [Plugin("heavy")]
-    report = doctor.examine()
-    assert "left out heavy (ORTHOBENCH_PLUGINS)" in shown(report)
-    assert not report["problems"]
-
-
-def test_a_choice_that_nobody_has_is_a_problem(monkeypatch):
-    def refused():
-        raise UsageError("ORTHOBENCH_PLUGINS: unknown plugin 'tucke'; did you mean 'tucker'?")
-
-    monkeypatch.setattr(doctor, "catalogue", refused)
-    (problem,) = doctor.examine()["problems"]
-    assert "'tucke'" in problem

@@ -35,7 +35,7 @@ CALLS = [
 @pytest.fixture(scope="module")
 def filled(toys, tmp_path_factory):
     path = tmp_path_factory.mktemp("filled") / "results.sqlite"
-    api.run(from_table(TABLE, "first", toys.registry), path, quiet=True)
+    api.run(from_table(TABLE, "first", toys.registry), path, executor="inline", quiet=True)
     return path
 
 

@@ -84,7 +84,8 @@ def test_a_hostile_name_is_harmless_wherever_it_is_printed(toys, monkeypatch, tm
     }  # fmt: skip
     monkeypatch.chdir(tmp_path)
     path = tmp_path / "results.sqlite"
-    api.run(from_table(table, f"suite{HOSTILE}", toys.registry), path, quiet=True)
+    suite = from_table(table, f"suite{HOSTILE}", toys.registry)
+    api.run(suite, path, executor="inline", quiet=True)
     for words in (
         ["show", "."], ["show", ".", "--suite", "sutie"], ["show", ".", "--json"],
         ["run", f"{HOSTILE}.toml"], ["merge", "a.sqlite", HOSTILE],

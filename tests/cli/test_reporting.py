@@ -68,7 +68,8 @@ def test_the_page_goes_beside_the_store_and_failed_runs_are_no_failure(store, ca
     assert "the only one without a failed run" in " ".join(shown.split())
     assert "ZeroDivisionError" not in shown
     assert max(map(len, shown.replace(str(folder), "").splitlines())) <= 80
-    assert shown.splitlines()[-1] == str(folder / "index.html")
+    assert str(folder / "index.html") in shown.splitlines()
+    assert "next: open it in a browser" in shown
 
 
 def test_a_suite_and_a_folder_can_be_named(store, called, tmp_path):
@@ -83,7 +84,7 @@ def test_a_style_writes_the_figures_too(store, called):
         "style": "one-column", "formats": ("svg", "pdf", "csv"), "exhibits": True,
     }  # fmt: skip
     assert called["figures"] == (folder, options)
-    assert shown.splitlines()[-1] == f"{folder / 'a.svg'} (also .pdf, .csv)"
+    assert f"{folder / 'a.svg'} (also .pdf, .csv)" in shown.splitlines()
     call(store, "--style", "screen")
     assert called["figures"][1]["formats"] == ("svg", "pdf", "png", "csv")
 
@@ -178,34 +179,24 @@ def test_two_stores_that_cannot_be_compared_are_refused(store, other, tmp_path, 
     assert not list(tmp_path.rglob("index.html"))
 
 
-def test_a_page_is_served_until_ctrl_c_and_stays(store, called, monkeypatch):
-    seen = {}
+def test_a_page_is_written_again_until_the_run_ends(store, monkeypatch):
+    from orthobench.results.results import Results
 
-    def watch(path, folder, suite, port, told):
-        seen.update(path=path, folder=folder, suite=suite, port=port)
-        told("http://127.0.0.1:1/")
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr("orthobench.report.live.watch.watch", watch)
-    monkeypatch.setattr("os.nice", lambda by: seen.update(nice=by), raising=False)
-    shown = call(store.parent, "--watch", "--port", 8123, "--suite", "first").stdout.splitlines()
-    folder = store.parent / "report"
-    assert seen == {
-        "path": store.parent, "folder": folder, "suite": "first", "port": 8123,
-        "nice": 10,
-    }  # fmt: skip
-    assert shown[0].startswith("http://127.0.0.1:1/")
-    assert shown[-1] == str(folder / "index.html")
+    ends, pauses, session = iter([None, None, "now"]), [], Results.session
+    monkeypatch.setattr(Results, "session", lambda self: {**session(self), "ended": next(ends)})
+    monkeypatch.setattr("os.nice", lambda by: None, raising=False)
+    monkeypatch.setattr("orthobench.report.page.write_page", lambda _, folder: folder / "page")
+    monkeypatch.setattr("time.sleep", pauses.append)
+    shown = call(store.parent, "--watch", "--suite", "first").stdout.splitlines()
+    assert len(pauses) == 2
+    assert min(pauses) >= 10
+    assert [line.split()[0] for line in shown] == [str(store.parent / "report" / "page")]
 
 
 @pytest.mark.parametrize(
     ("words", "said"),
     [
         (["nothing.sqlite", "--watch"], "there is no store nothing.sqlite"),
-        (["STORE", "--port", "80"], "add --watch"),
-        (["STORE", "--watch", "--port", "0"], "1<=x<=65535"),
-        (["STORE", "--watch", "--port", "65536"], "1<=x<=65535"),
-        (["STORE", "--watch", "--port", "http"], "not a valid integer"),
         (["STORE", "STORE", "--watch"], "--watch goes with one store"),
         (["STORE", "--watch", "--json"], "--watch goes with one store"),
     ],

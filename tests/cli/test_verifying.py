@@ -11,8 +11,8 @@ from orthobench import api
 from orthobench.cli.main import main
 from orthobench.harness.executors import inline
 from orthobench.results.store import Store
-from orthobench.verify import computing
-from orthobench.verify.comparing import called
+from orthobench.verify import check
+from orthobench.verify.check import called
 
 SUITE = {
     "seeds": 2, "budget": {"samples": 60}, "problem": [{"name": "spiked-covariance", "n": 12}],
@@ -35,7 +35,7 @@ def store(original, tmp_path, monkeypatch):
 
 @pytest.fixture
 def inline_only(monkeypatch):
-    monkeypatch.setattr(computing.local, "run", lambda cells, *_: inline.run(cells))
+    monkeypatch.setattr(check.local, "run", lambda cells, *_: inline.run(cells))
 
 
 def call(*words, code=0):
@@ -56,7 +56,7 @@ def test_a_share_is_computed_again_in_processes_of_its_own(store):
     assert said.splitlines() == [
         "6 cells, of which 6 can be computed here; 2 drawn (share 0.3, seed 0)",
         "2 cells came out again: 2 bit for bit, 0 within tolerance",
-        "a draw finds edits of so many cells with probability 1: 33.3 %",
+        "next: --share 1 computes all cells again, --seed N others",
     ]
 
 
@@ -83,20 +83,3 @@ def test_where_nothing_can_be_checked_it_is_not_said_to_be_verified(store):
     said = call("verify", store, code=2)
     assert "6 cells not checked:" in said
     assert json.loads(call("verify", store, "--json", code=2))["verified"] is False
-
-
-def test_results_of_other_code_are_computed_again(store, inline_only):
-    edit.described(store, "settings", lambda value: value["code"].update(orthobench="0" * 16))
-    told = call("verify", store, "--share", 1)
-    assert "\n  6 cells although their code is another here: orthobench (6)\n" in told
-    with Store(store) as opened:
-        keys = [one.key for one in opened.runs()]
-    for key in keys[1:]:
-        edit.rewritten(store, key, edit.metric("suboptimality", 0.999))
-    facts = json.loads(call("verify", store, "--share", 1, "--json"))
-    assert facts["other_code"] == {keys[0]: ["orthobench"]}
-    assert list(facts["recomputed"]) == keys[:1]
-    edit.rewritten(store, keys[0], edit.metric("suboptimality", 0.999))
-    said = call("verify", store, "--share", 1, code=2)
-    assert "its code is another here (orthobench), and comes out otherwise" in said
-    assert "probability" not in said

@@ -11,7 +11,7 @@ from xml.etree import ElementTree as ET
 
 import click
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from orthobench.compare.comparison import Comparison, Question, Row, Tolerance, percent
@@ -274,7 +274,6 @@ def test_a_cell_may_have_an_answer_to_one_question_only():
 HOSTILE = st.text(st.characters(codec=None), max_size=30)
 
 
-@settings(max_examples=40)
 @given(HOSTILE, HOSTILE, HOSTILE)
 def test_no_text_breaks_the_xml_or_a_terminal(solver, said, note):
     whole = comparison(
@@ -290,7 +289,6 @@ def rows_of(text):
     return [line.strip("|").split("|") for line in text.splitlines() if line.startswith("|")]
 
 
-@settings(max_examples=40)
 @given(HOSTILE, HOSTILE)
 def test_no_text_breaks_the_markdown(solver, said):
     text = markdown(

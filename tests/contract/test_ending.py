@@ -4,7 +4,8 @@ import array_api_strict as strict
 import pytest
 
 import orthobench as ob
-from orthobench.contract import EndingState, Status, finish_if, read_end, unless_ended
+from orthobench.contract import Status
+from orthobench.contract.placed_solvers import EndingState, finish_if, read_end, unless_ended
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from orthobench.contract.samples import BLOCK, WINDOW_BYTES, SampleOracle, block_rows
@@ -39,7 +39,6 @@ def gaussian(rng, count):
 
 
 @given(n=st.integers(1, 1500), d=st.integers(1, 5), counts=chunks, passes=st.integers(1, 3))
-@settings(max_examples=40)
 def test_an_array_is_read_row_by_row_for_any_chunking(n, d, counts, passes):
     X = np.arange(n * d, dtype=np.float64).reshape(n, d)
     oracle = SampleOracle(ArraySource(X, passes=passes), 1)
@@ -50,7 +49,6 @@ def test_an_array_is_read_row_by_row_for_any_chunking(n, d, counts, passes):
 
 
 @given(n=st.integers(1, 900), counts=chunks, seed=st.integers(0, 9))
-@settings(max_examples=25)
 def test_order_scale_and_centre_act_row_by_row(n, counts, seed):
     generator = rng(seed)
     X = generator.integers(0, 256, (n, 4)).astype(np.uint8)
@@ -81,7 +79,6 @@ def test_taking_does_not_touch_the_array():
 
 
 @given(counts=chunks, sizes=st.lists(st.integers(1, 600), min_size=1, max_size=6))
-@settings(max_examples=30)
 def test_an_iterator_of_rows_and_blocks_is_regrouped_exactly(counts, sizes):
     ends = np.cumsum(sizes)
     X = rng().standard_normal((ends[-1], 3))
@@ -134,7 +131,6 @@ def test_a_list_may_be_run_again():
 
 
 @given(first=chunks, second=chunks)
-@settings(max_examples=20)
 def test_a_sampler_stream_does_not_depend_on_chunks(first, second):
     total = min(sum(first), sum(second))
     streams = []
@@ -151,7 +147,6 @@ def test_a_sampler_stream_does_not_depend_on_chunks(first, second):
 
 
 @given(counts=chunks)
-@settings(max_examples=20)
 def test_a_sampler_may_reuse_its_buffer(counts):
     buffer = np.empty((BLOCK, 3))
 
@@ -258,7 +253,6 @@ def test_what_is_no_real_matrix_is_refused(X):
     down=st.booleans(),
     counts=chunks,
 )
-@settings(max_examples=30)
 @example(n=900, begin=0, step=1, down=True, counts=[100])
 @example(n=1, begin=0, step=3, down=True, counts=[1])
 def test_a_range_of_rows_is_read_like_the_rows_that_it_names(n, begin, step, down, counts):

@@ -1,21 +1,28 @@
-"""Ten small stores: terminal, JSON, notebook and answer say the same of each."""
+"""A dozen small stores: terminal, page, JSON, notebook, advice and answer say the same of each."""
 
 import json
 import math
 import re
+from collections import Counter
+from dataclasses import replace
 from html import unescape
 from pathlib import Path
 
 import pytest
 from records import altered, record
 
+from orthobench.atlas.answers import compare as decided
+from orthobench.atlas.collect import _rows_of as rows_of
 from orthobench.cli import printing
 from orthobench.contract.solver import Work
-from orthobench.decide.answer import plain_answer
-from orthobench.decide.wording import MARKS
+from orthobench.decide.answer import answer, plain_answer
+from orthobench.decide.rule import Verdict
+from orthobench.decide.wording import MARKS, mark
 from orthobench.harness.stopping import RunStatus
 from orthobench.harness.trace import Checkpoint
 from orthobench.report.notebook_view import Results
+from orthobench.report.page.content import page_content
+from orthobench.report.page.write import rendered
 
 SEEDS = 10
 
@@ -52,6 +59,10 @@ STORES = {
     "copies": [altered(r, seed=s, key=f"{r.key} {s}") for s in range(8)
                for r in (run("a", 0, 0.1), run("b", 0, 0.4, seconds=0.1))],
     "some failed": runs("a", 0.1) + runs("b", 0.1)[2:] + [run("b", s, math.inf) for s in (0, 1)],
+    "restarted": [run("a", s, 0.6 if s == 3 else 0.1 + 1e-6 * s, seconds=9.0 if s == 3 else 1.0)
+                  for s in range(12)] + runs("b", 0.1, seeds=12, seconds=4.0),
+    "all failed once": [run("a", s, math.inf if s in (2, 5) else 0.1) for s in range(SEEDS)]
+    + [run("b", s, math.inf if s < 9 else 0.1) for s in range(SEEDS)],
     "two families": runs("a", 0.1) + runs("b", 0.5)
     + runs("c", 0.1, problem="q", family="g") + runs("d", 0.5, problem="q", family="g"),
     "split": [r for k in (1, 2, 8, 9) for r in
@@ -69,6 +80,10 @@ SENTENCES = {
     "all equal": "Use a: as good as the best, 2 times faster than the other that is.",
     "copies": "Use a: as good as the best, and the only one that is.",
     "some failed": "Use a: as good as the best, and the only one without a failed run.",
+    "restarted": "Use a: as good as the best, 2.2 times faster than the other that is; its time "
+    "counts restarts for 1 of 12 runs.",
+    "all failed once": "No solver: all have failed runs. With restarts a needs the least time: "
+    "2 of 10 runs miss.",
     "two families": "f: Use a: as good as the best, and the only one that is. "
     "g: Use c: as good as the best, and the only one that is.",
     "split": "Use a where k >= 8, b else.",
@@ -78,8 +93,9 @@ SENTENCES = {
 
 @pytest.fixture(params=STORES)
 def store(request, monkeypatch):
-    session = {"environment": {}}
+    session = {"environment": {}, "text": "", "command": "", "started": "2026", "ended": "2026"}
     monkeypatch.setattr(Results, "session", lambda self: session)
+    monkeypatch.setattr(Results, "exhibits", lambda self, records: {r.key: {} for r in records})
     return request.param, Results("s", Path("results.sqlite"), STORES[request.param])
 
 
@@ -115,6 +131,50 @@ def test_terminal_json_notebook_and_answer_agree(store, capsys, monkeypatch):
             if d.verdict.value != "absent":
                 assert re.search(rf"<td>{re.escape(symbol)}</td><td>{d.solver} ?</td>", html)
                 assert re.search(rf"(?m)^{re.escape(symbol):1} *{d.solver} ", printed)
+
+
+def test_the_page_says_the_same(store):
+    _, results = store
+    content = page_content(results)
+    html = unescape(rendered(content))
+    found = results.answer()
+    marks = {(p.label, row.result.solver): row.mark for p in content.problems for row in p.rows}
+    for family in (found.by_family or {"f": found}).values():
+        assert f">{family.sentence}</p>" in html
+        for comparison in family.comparisons:
+            for d in comparison.decisions:
+                kind = mark(comparison, d.solver)
+                assert marks.get((comparison.problem, d.solver), "") == kind
+    shown = [td for td in re.findall(r'<td class="(\w+)"><a', html) if td in MARKS]
+    assert Counter(shown) == Counter(
+        kind for c in found.comparisons for d in c.decisions if (kind := mark(c, d.solver))
+    )
+
+
+def test_advice_from_an_atlas_of_the_store_says_the_same(store):
+    name, results = store
+    found = results.answer()
+    own = answer(decided(rows_of([results])), results.suite)
+    assert own.use == found.use
+    if name != "partial":  # it does not know of what is to come
+        assert own.sentence == found.sentence
+    verdicts = {(c.problem, d.solver): d.verdict for c in own.comparisons for d in c.decisions}
+    for comparison in found.comparisons:
+        for d in comparison.decisions:
+            assert verdicts.get((comparison.problem, d.solver), Verdict.ABSENT) is d.verdict
+
+
+@pytest.mark.parametrize("tolerance", [None, 0.6])
+def test_the_tolerance_of_the_suite_holds_everywhere(store, capsys, tolerance):
+    results = replace(store[1], tolerance=tolerance)
+    part = tolerance or 0.01
+    assert results.answer().tolerance == part
+    printing.print_results(results, None, as_json=True)
+    facts = json.loads(capsys.readouterr().out)
+    assert facts["answer"]["tolerance"] == part
+    assert {row["tolerance"] for row in [*facts["table"], *results.table()]} == {part}
+    for family in page_content(results).families:
+        assert not family.answer or family.answer.tolerance == part
 
 
 def test_use_can_be_typed_and_counts_are_those_of_comparisons(store):

@@ -1,11 +1,11 @@
-"""Verdicts, ends, costs and the answer, recomputed with numpy and scipy: no shared code."""
+"""Verdicts, costs and the answer, recomputed with numpy and scipy: no shared code."""
 
 import math
 
 import numpy as np
 import pytest
+from recomputed import decided
 from records import record
-from scipy.stats import binom, t, wilcoxon
 
 from orthobench.contract.solver import Work
 from orthobench.decide.answer import answer
@@ -53,62 +53,17 @@ def made(problems):
     ]  # fmt: skip
 
 
-def upper(d, level):
-    """Return the smallest end such that the sign test rejects every larger median."""
-    d, n = np.maximum(d, 0), len(d)
-    beyond = [k for k in range(n) if binom.cdf(k, n, 0.5) <= level]
-    if beyond:
-        return np.sort(d)[::-1][beyond[-1]]
-    return max(d.max(), d.mean() + t.ppf(1 - level, n - 1) * d.std(ddof=1) / math.sqrt(n))
-
-
-def above(d, bound, level):
-    """Return whether the centre is shown to be above a bound."""
-    n = len(d)
-    if 0.5**n <= level:
-        return wilcoxon(d - bound, alternative="greater", method="exact").pvalue <= level
-    return min(d.min(), d.mean() - t.ppf(1 - level, n - 1) * d.std(ddof=1) / math.sqrt(n)) > bound
-
-
-def decided(solvers):
-    """Return the verdict and the cost of each solver of a problem."""
-    names = list(solvers)
-    values = {name: np.array([run[0] for run in solvers[name]]) for name in names}
-    start = values[names[0]][:, 0]
-    seen = np.min([v.min(axis=1) for v in values.values()], axis=0)
-    ends = {name: v[:, -1] for name, v in values.items()}
-    gap = start - seen
-    left = {name: (end - seen) / gap for name, end in ends.items()}
-    best = min(names, key=lambda n: (np.median(left[n]), left[n].mean()))
-    target = np.maximum(ends[best], seen) + TOLERANCE * gap
-    found, level = {}, 0.05 / (len(names) - 1)
-    pairs = {(a, b): (ends[a] - ends[b]) / gap for a in names for b in names if a != b}
-    not_best = {a for a, b in pairs if above(pairs[a, b], 0.0, level)}
-    for name in names:
-        others = [other for other in names if other != name]
-        tail = 0.1 if name == best else level
-        verdict = "undecided"
-        if max(upper(pairs[name, other], tail) for other in others) <= TOLERANCE:
-            verdict = "as good"
-        elif name in not_best and all(
-            above(pairs[name, o], TOLERANCE, level) for o in others if o not in not_best
-        ):
-            verdict = "worse"
-        spent = [
-            min((at + reading for value, at, reading in zip(*run, strict=True) if value <= to),
-                default=math.inf)
-            for run, to in zip(solvers[name], target, strict=True)
-        ]  # fmt: skip
-        found[name] = verdict, float(np.median(spent))
-    return found
+def curves(problem):
+    """Return the values and the times with readings of all runs of a problem, by solver."""
+    return {name: [(v, at + reading) for v, at, reading in runs] for name, runs in problem.items()}
 
 
 def test_every_verdict_and_cost_is_what_scipy_finds(problems):
     seen = set()
     for comparison in compare(choose(made(problems))):
-        expected = decided(problems[comparison.problem])
+        expected = decided(curves(problems[comparison.problem]), TOLERANCE)
         for d in comparison.decisions:
-            assert (d.verdict.value, pytest.approx(d.cost)) == expected[d.solver]
+            assert (d.verdict.value, pytest.approx(d.cost), d.misses) == expected[d.solver]
             seen.add(d.verdict.value)
     assert seen >= {"as good", "worse"}
 
@@ -117,8 +72,8 @@ def test_the_answer_is_the_least_mean_factor_over_blocks(problems):
     found = answer(compare(choose(made(problems))))
     logs = {name: {} for name in "abcd"}
     for problem, solvers in problems.items():
-        known = decided(solvers)
-        costs = {name: cost for name, (verdict, cost) in known.items() if verdict == "as good"}
+        known = decided(curves(solvers), TOLERANCE)
+        costs = {name: cost for name, (verdict, cost, _) in known.items() if verdict == "as good"}
         if not costs:
             continue
         for name, of_block in logs.items():

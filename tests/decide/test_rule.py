@@ -8,7 +8,15 @@ from decision_errors import KINDS, simulate
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orthobench.decide.rule import FEWEST, TOLERANCE, Verdict, decide, lower_end, upper_end
+from orthobench.decide.rule import (
+    FEWEST,
+    TOLERANCE,
+    Verdict,
+    decide,
+    expected_cost,
+    lower_end,
+    upper_end,
+)
 
 GOOD, WORSE, UNDECIDED, FAILED, ABSENT = (
     Verdict.AS_GOOD, Verdict.WORSE, Verdict.UNDECIDED, Verdict.FAILED, Verdict.ABSENT,
@@ -111,6 +119,40 @@ def test_the_star_is_the_cheapest_and_factors_are_paired():
     assert [d.solver for d in found] == ["b", "c", "a"]
     assert [d.factor for d in found] == pytest.approx([1, 2, 4])
     assert found[2].factor_interval == pytest.approx((4, 4))
+
+
+def test_the_cost_of_runs_that_miss_is_what_restarting_them_takes():
+    rng = np.random.default_rng(4)
+    hits = np.where(rng.random(400) < 0.3, math.inf, rng.lognormal(0, 1, 400))
+    whole = np.where(np.isinf(hits), rng.lognormal(2, 1, 400), hits)
+    reached = np.isfinite(hits)
+    took = []
+    for _ in range(20_000 // 20):  # draw runs until one gets there, as a user would
+        drawn = rng.integers(0, 400, (20, 40))
+        first = reached[drawn].argmax(axis=1)
+        took += [whole[row[: at + 1]].sum() for row, at in zip(drawn, first, strict=True)]
+    mean, error = np.mean(took), np.std(took) / math.sqrt(len(took))
+    assert abs(expected_cost(hits, whole) - mean) < 4 * error
+    missed = 1 / reached.mean() - 1  # restarts for each run that gets there
+    geometric = hits[reached].mean() + missed * whole[~reached].mean()
+    assert expected_cost(hits, whole) == pytest.approx(geometric)
+    assert expected_cost(hits[reached], whole[reached]) == np.median(hits[reached])
+    assert expected_cost(np.full(3, math.inf), np.ones(3)) == math.inf
+
+
+def test_failed_and_missed_runs_count_in_the_cost():
+    values = {"a": [0.1] * 11 + [0.5], "b": [0.1] * 12, "c": [0.1] * 11 + [math.inf]}
+    costs = {"a": [1.0] * 11 + [math.inf], "b": [3.0] * 12, "c": [1.0] * 11 + [math.inf]}
+    spent = {"a": [1.0] * 11 + [11.0], "b": [5.0] * 12, "c": [1.0] * 11 + [22.0]}
+    _, decided = decide(
+        values, [1.0] * 12, costs, spent=spent, identity=dict.fromkeys("abc", range(12))
+    )
+    found = {d.solver: d for d in decided}
+    assert [found[name].verdict for name in "abc"] == [GOOD, GOOD, FAILED]
+    assert [found[name].cost for name in "abc"] == [2.0, 3.0, 3.0]
+    assert [found[name].misses for name in "abc"] == [1, 0, 1]
+    assert found["b"].factor == 1.5
+    assert math.isnan(found["b"].factor_interval[0])
 
 
 def test_costs_are_asked_for_at_what_the_best_ends_at_and_the_tolerance_above():

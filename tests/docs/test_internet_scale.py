@@ -3,9 +3,8 @@
 from pathlib import Path
 
 import pytest
+from reduction_times import fitted, simulated
 from scaling import BYTES, LATENCY, RUNS, check, costs, duration, in_file, measured, table
-
-from orthobench.stats.reduction_times import fitted, simulated
 
 PAGE = Path(__file__).parents[2] / "docs" / "guide" / "internet-scale.md"
 NEAR = 1.7

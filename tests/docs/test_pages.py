@@ -1,5 +1,7 @@
 """Every page: its examples work, its links lead somewhere, every method has its own."""
 
+import ast
+import json
 import re
 import shlex
 import shutil
@@ -7,6 +9,7 @@ import sys
 import tomllib
 from pathlib import Path
 from pkgutil import resolve_name
+from types import ModuleType
 
 import numpy as np
 import pytest
@@ -39,6 +42,7 @@ def executed(code, names):
     exec(code, names)  # noqa: S102 - the page's own code
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", RUNNING, ids=named)
 def test_python_runs(page, tmp_path, monkeypatch):
     if "cc" in page.read_text(encoding="utf-8").split('"') and shutil.which("cc") is None:
@@ -66,6 +70,49 @@ def test_what_is_typed_works_and_prints_what_is_shown(page, tmp_path, monkeypatc
         else:
             for command, shown in commands(text):
                 expect(command, shown, run(command, tmp_path, shell))
+
+
+@pytest.mark.parametrize(
+    ("shown", "printed"),
+    [
+        ("a ... c\n", "x a  1\n2   c  \n"),
+        ("a\nb  c ... c", "a  \n b c c\nc"),
+        ("a... ...b\n", "a b\n"),
+        ("... " * 200 + "end", "  " * 200 + "end"),
+    ],
+)
+def test_what_is_shown_is_found_in_turn_with_anything_between(shown, printed):
+    expect("", shown, printed)
+
+
+@pytest.mark.parametrize(
+    ("shown", "printed"),
+    [("a ... b", "b a"), ("a ... a", "a "), ("a b", "ab"), ("a...\n" * 40 + "b", "a\n" * 80)],
+)
+def test_what_is_not_shown_in_turn_is_refused_in_linear_time(shown, printed):
+    with pytest.raises(AssertionError, match="does not show"):
+        expect("", shown, printed)
+
+
+@pytest.mark.wide
+def test_the_notebook_runs_as_in_a_kernel(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    kernel = ModuleType("__main__")
+    monkeypatch.setitem(sys.modules, "__main__", kernel)
+    shown = []
+    for cell in json.loads((DOCS / "tutorial.ipynb").read_text(encoding="utf-8"))["cells"]:
+        if cell["cell_type"] == "code":
+            assert not cell["outputs"]
+            *first, last = ast.parse("".join(cell["source"])).body
+            if isinstance(last, ast.Expr):
+                last = ast.parse(f"_ = {ast.unparse(last)}").body[0]
+            kernel._ = None
+            exec(compile(ast.Module([*first, last], []), "cell", "exec"), vars(kernel))  # noqa: S102
+            shown.append(getattr(kernel._, "_repr_html_", lambda: str(kernel._))())
+    assert any("<svg" in text for text in shown)
+    assert not any(": failed" in text for text in shown)
+    assert "my-oja" in "".join(shown)
+    assert not kernel.results.failures
 
 
 SUITES = [(named(page), text) for page in PAGES for text in texts(page, "toml") if "[[" in text]

@@ -59,7 +59,7 @@ def test_the_comparison_is_a_frame_and_a_plot(tmp_path, monkeypatch):
     monkeypatch.setenv("MPLBACKEND", "agg")
     path = tmp_path / "quickstart.toml"
     path.write_text(COMPARISON)
-    orthobench.run(path, quiet=True)
+    orthobench.run(path, executor="inline", quiet=True)
     (code,) = [code for code in texts(README, "python") if code != solving()]
     names = {}
     exec(code, names)  # noqa: S102 - the README's own code

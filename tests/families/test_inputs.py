@@ -280,7 +280,6 @@ def check_input(maker, data):
 
 
 @pytest.mark.parametrize("maker", MAKERS)
-@settings(max_examples=60)
 @given(data=inputs())
 def test_any_array_is_taken_as_its_numbers_or_refused(maker, data):
     with np.errstate(all="ignore"):

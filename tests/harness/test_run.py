@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from orthobench.contract.problem import Instance, Solution
@@ -281,7 +281,6 @@ def test_equal_runs_are_equal_bit_for_bit(toys):
     assert [m.metrics for m in a.trace] == [m.metrics for m in b.trace]
 
 
-@settings(max_examples=20)
 @given(steps=st.integers(1, 60))
 def test_the_end_does_not_depend_on_the_checkpoints_before_it(toys, steps):
     short = run(toys, Budget(steps=steps))

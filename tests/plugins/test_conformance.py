@@ -46,7 +46,6 @@ PLUGINS = (
     "givens",
     "gpower",
     "pca",
-    "peers",
     "polar",
     "stiefel",
     "stochastic-pca",
@@ -136,6 +135,12 @@ PROBLEMS = [
 
 @pytest.mark.conformance(*PLUGINS, *PROBLEMS)
 def test_conformance(conformance):
+    conformance()
+
+
+@pytest.mark.wide
+@pytest.mark.conformance("peers")
+def test_conformance_of_other_libraries(conformance):
     conformance()
 
 

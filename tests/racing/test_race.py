@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -16,16 +17,26 @@ from click.testing import CliRunner
 
 import orthobench as ob
 from orthobench.cli.main import main
-from orthobench.racing.entrants import entry
+from orthobench.racing.entrants import entrants, entry
+from orthobench.racing.grid import Point, measure
+from orthobench.registry.plugins import catalogue
+from orthobench.registry.suite_file import load
 from orthobench.results.store import Store
 
 SOLVERS = ("batch-pca", "oja", "block-krylov")
+
+TOLD: list[tuple[str, bool]] = []
+"""What the race of `raced` said."""
 
 
 @pytest.fixture(scope="module")
 def raced(tmp_path_factory: pytest.TempPathFactory) -> ob.racing.race.Race:
     store = tmp_path_factory.mktemp("race") / "race.sqlite"
-    return ob.race("digits k=2", within=40, solvers=SOLVERS, store=store)
+    return ob.race("digits k=2", within=40, solvers=SOLVERS, store=store, tell=_tell)
+
+
+def _tell(text: str, standing: bool) -> None:
+    TOLD.append((text, standing))
 
 
 def test_a_race_names_a_solver_that_can_be_typed(raced: ob.racing.race.Race) -> None:
@@ -129,13 +140,38 @@ def test_standard_output_is_only_json(tmp_path: Path) -> None:
     assert facts["winner"] in ("batch-pca", "block-krylov")
 
 
+def test_the_standing_is_told_from_the_beginning(raced: ob.racing.race.Race) -> None:
+    first, *later = [text for text, standing in TOLD if standing]
+    assert "the first run begins; 0 of 3 raced" in first
+    assert all(text.endswith("left") for text in later)
+    lasting = [text for text, standing in TOLD if not standing]
+    assert all(re.match(r" +[\d.]+ s  [\w-]+: ", text) for text in lasting)
+    assert len(lasting) >= len(raced.dropped)
+
+
 @pytest.mark.wide
-def test_within_is_kept_and_the_standing_is_told(tmp_path: Path) -> None:
-    told: list[str] = []
+def test_within_is_kept(tmp_path: Path) -> None:
     began = time.monotonic()
-    ob.race("digits", within=12, tell=told.append, store=tmp_path / "r.sqlite")
+    ob.race("digits", within=12, store=tmp_path / "r.sqlite")
     assert time.monotonic() - began <= 13.2
-    assert any("left" in line for line in told)
+
+
+@pytest.mark.wide
+def test_ctrl_c_gives_the_answer_so_far(tmp_path: Path) -> None:
+    store = tmp_path / "race.sqlite"
+    words = [sys.executable, "-m", "orthobench", "race", "-p", "digits", "--store", str(store)]
+    racing = subprocess.Popen(
+        words, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, start_new_session=True
+    )
+    while len(_finished(store)) < 3 and racing.poll() is None:
+        time.sleep(0.05)
+    os.killpg(racing.pid, signal.SIGINT)  # as a terminal does: to its workers, too
+    printed, _ = racing.communicate(timeout=60)
+    assert racing.returncode == 128 + signal.SIGINT
+    assert "\nUse " in printed
+    assert re.search(r"\w  +[\d.]+ [µm]?s  +1  +\d seeds?  winner", printed)
+    code = printed[printed.index("import orthobench as ob") :].partition("\n\n1")[0]
+    assert "outcome = ob.solve(" in code
 
 
 @pytest.mark.wide
@@ -164,3 +200,25 @@ def _finished(store: Path) -> set[str]:
             return set(opened.contents())
     except ob.StoreError:
         return set()
+
+
+def test_a_map_is_measured_once_and_again_where_code_changed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    suite = tmp_path / "map-small.toml"
+    suite.write_text(
+        "seeds = 5\n[budget]\nseconds = 1.0\n[[problem]]\nname = 'digits'\nk = [1, 2]\n"
+        "[[solver]]\nname = 'batch-pca'\n[[solver]]\nname = 'block-krylov'\n"
+    )
+    small = load(suite, catalogue())
+    entries = [entrants(small, problem) for problem in small.problems]
+    some = [Point(one, tmp_path / f"{one.suite.name}.sqlite") for one in entries]
+    said: list[str] = []
+    assert measure(some[:1], 60.0, 4.0, said.append) == 0
+    assert some[0].is_done
+    assert not some[1].is_done
+    assert measure(some, 0.0, 4.0, said.append) == 1
+    assert len(said) == 1
+    assert "0 points left" in said[0]
+    monkeypatch.setattr("orthobench.harness.cell.digests", lambda *_: {"changed": "1"})
+    assert not some[0].is_done

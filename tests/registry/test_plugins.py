@@ -198,32 +198,6 @@ def test_two_plugins_of_one_name_are_distinguished(toys, install):
     assert "ImportError" in registry.broken["same of third"]
 
 
-def test_only_the_plugins_that_are_chosen_are_loaded(toys, install, monkeypatch):
-    def never():
-        raise AssertionError
-
-    monkeypatch.setenv("ORTHOBENCH_PLUGINS", " good ,")
-    registry = install(Point("bad", never), Point("good", toys.Plugin))
-    assert [plugin.name for plugin in registry.plugins] == ["good"]
-    assert [plugin.name for plugin in registry.left_out] == ["bad"]
-    assert not registry.broken
-    with pytest.raises(UsageError, match="plugins that ORTHOBENCH_PLUGINS leaves out: bad"):
-        registry.solver("msg")
-
-
-def test_an_empty_choice_is_none(toys, install, monkeypatch):
-    monkeypatch.setenv("ORTHOBENCH_PLUGINS", "")
-    registry = install(Point("good", toys.Plugin))
-    assert not registry.plugins
-    assert not registry.solvers
-
-
-def test_a_choice_of_unknown_plugins_is_refused(toys, install, monkeypatch):
-    monkeypatch.setenv("ORTHOBENCH_PLUGINS", "good,tucke")
-    with pytest.raises(UsageError, match=r"ORTHOBENCH_PLUGINS.*'tucke'.*did you mean 'tucker'"):
-        install(Point("good", toys.Plugin), Point("tucker", toys.Plugin))
-
-
 @pytest.mark.parametrize(
     ("item", "said"),
     [

@@ -11,7 +11,7 @@ from importlib import import_module
 from pathlib import Path
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 import orthobench as ob
@@ -157,7 +157,6 @@ def test_linters_find_nothing(tmp_path, name):
         assert done.returncode == 0, done.stdout + done.stderr
 
 
-@settings(max_examples=20)
 @given(author=st.text(st.characters(exclude_categories=["Cs"]), min_size=1))
 @example(author='"]\x7f\nversion = "666"\x1b[2J\u202e\\')
 def test_any_author_is_written_as_toml(author):

@@ -141,7 +141,6 @@ def test_errors_name_file_line_and_key(read, old, new, line, said):
     ("text", "said"),
     [
         ("", "at least one"),
-        ("[budget]\nsteps = 1\n[[problem]]\nname = 'leading-subspace'", "at least one .*solver"),
         ("[[problem]]\nname='leading-subspace'\n[[solver]]\nname='power'", "nothing limits"),
         ("problem = 3", "must be written as"),
         (GOOD + "\n[target]\nmetric = 3", "line 25: target"),
@@ -241,6 +240,8 @@ BEYOND = {
     "solver": [{"name": "power", "step": 10**400}],
     "description": [[1] * 10**5],
     "threads": 16**9000,
+    "tolerance": 10**400,
+    "levels": {"gap": 10**400},
 }
 
 

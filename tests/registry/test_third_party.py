@@ -86,14 +86,6 @@ def test_it_runs_beside_the_methods_of_others_and_the_store_has_its_version(call
     assert call("show", "store.sqlite", "--json")["versions"][NAME] == "0.1.0"
 
 
-def test_it_can_be_left_out(call, monkeypatch):
-    monkeypatch.setenv("ORTHOBENCH_PLUGINS", "problems,stochastic-pca")
-    rows = {row["name"]: row["summary"] for row in call("list", "--json")["plugins"]}
-    assert rows["minibatch-oja"] == "left out by ORTHOBENCH_PLUGINS"
-    assert "broken" not in " ".join(rows.values())
-    call("show", "minibatch-oja", code=2)
-
-
 @pytest.mark.slow  # `.ci/run` does it too, with the wheel
 def test_it_passes_its_own_tests(installed):
     paths = f"import sys; sys.path.insert(0, {str(installed)!r}); import pytest; "

@@ -13,21 +13,26 @@ from orthobench.results.store import Store
 FOLDER = "secret project"
 
 
-@pytest.fixture
-def run(tmp_path, monkeypatch):
-    """Run with a home whose name must not be found, and return the store."""
-    home = tmp_path / "ada-lovelace"
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    """Run with a home whose name must not be found, and give the store."""
+    home = tmp_path_factory.mktemp("homes") / "ada-lovelace"
     folder = home / FOLDER
     folder.mkdir(parents=True)
-    monkeypatch.setenv("HOME", str(home))
-    monkeypatch.setenv("USERPROFILE", str(home))
-    monkeypatch.chdir(folder)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setenv("HOME", str(home))
+        patched.setenv("USERPROFILE", str(home))
+        patched.chdir(folder)
+        yield made(home, folder, patched)
+
+
+def made(home, folder, patched):
     data = folder / "X.npy"
     np.save(data, np.random.default_rng(0).standard_normal((50, 5)))
     words = ["run", "-p", f"npy-stochastic-pca path='{data}' k=1", "-s", "oja",
              "-s", "capped-msg K=1", "--seeds", "1",
              "--samples", "20", "--executor", "inline", "--no-figures"]  # fmt: skip
-    monkeypatch.setattr("sys.argv", [str(home / "bin" / "orthobench"), *words])
+    patched.setattr("sys.argv", [str(home / "bin" / "orthobench"), *words])
     assert CliRunner().invoke(main, words).exit_code == 0
     return folder / "orthobench-results" / "command-line" / "results.sqlite"
 

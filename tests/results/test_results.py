@@ -161,7 +161,9 @@ def test_json_lines_are_json_where_a_metric_is_no_number(results, tmp_path):
     assert rows[1]["gap"] == record.trace[1].metrics["gap"]
 
 
-@pytest.mark.parametrize("text", ["tuning", "tuning = 1", '[tuning]\nscore = "best"', "a = ["])
+@pytest.mark.parametrize(
+    "text", ["tuning", "tuning = 1", '[tuning]\nscore = "best"', "a = [", "tolerance = 2"]
+)
 def test_a_store_whose_suite_was_damaged_is_refused(results, tmp_path, text):
     path = tmp_path / "damaged.sqlite"
     shutil.copy(results.path, path)

@@ -36,7 +36,7 @@ TABLE = {
 }
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def suite(toys):
     return from_table(TABLE, "toys", toys.registry)
 
@@ -46,7 +46,20 @@ def path(tmp_path):
     return tmp_path / "store.sqlite"
 
 
-def fill(path, suite, upto=None):
+WRITTEN = {}
+"""Suites by their identity, each with its cells and the bytes of its store."""
+
+
+def fill(path, suite):
+    """Put a copy of the store of a suite at a path, and return the cells."""
+    if id(suite) not in WRITTEN:
+        WRITTEN[id(suite)] = suite, write(path, suite), path.read_bytes()
+    _, planned, store = WRITTEN[id(suite)]
+    path.write_bytes(store)
+    return planned
+
+
+def write(path, suite, upto=None):
     planned = suite.cells()
     with Store(path, write=True) as store:
         session = store.begin(suite, planned, "test", {"cpu": "toy"})
@@ -92,7 +105,7 @@ def test_failed_cells_keep_reason_traceback_and_curve(path, suite):
 
 
 def test_planned_cells_that_did_not_run_are_missing(path, suite):
-    fill(path, suite, upto=2)
+    write(path, suite, upto=2)
     with Store(path) as store:
         statuses = [r.stop.status for r in store.records("toys")]
         assert store.session("toys")["ended"] is None
@@ -363,7 +376,7 @@ def test_numbers_that_no_run_has_are_refused_with_a_right_checksum(path, suite, 
 def test_an_empty_file_is_a_place_for_a_store(path, suite):
     path.touch()
     assert not schema.exists(path)
-    fill(path, suite)
+    write(path, suite)
     assert schema.exists(path)
 
 
@@ -445,7 +458,7 @@ def test_a_run_under_way_is_read_with_what_it_has_written(path, suite):
             assert len(done) == i + 1
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def pictured(toys):
     table = {**TABLE, "problem": [{"name": "pictured"}], "solver": [{"name": "power"}]}
     return from_table(table, "toys", toys.registry)

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 import scipy.stats
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
@@ -149,7 +149,6 @@ class TestInterval:
         assert 0.88 <= coverage(20, normal, 0, 1000, level=0.9) <= 0.94
 
     @given(st.data())
-    @settings(max_examples=30)
     def test_of_a_row_does_not_depend_on_the_others(self, data):
         n = data.draw(st.integers(1, 8))
         values = finite | st.sampled_from([INF, -INF])

@@ -1,9 +1,14 @@
 """Small instances of each family in any unit, the solvers that take them, and spans to compare."""
 
+from dataclasses import replace
+
 import numpy as np
 
 import orthobench as ob
 from orthobench.contract import unit_columns
+from orthobench.families.orthogonal_group import ComponentsOracle
+from orthobench.families.sources import ArraySource
+from orthobench.families.stochastic_pca import EntryOracle
 from orthobench.tools.geometry import random_point
 
 RNG = np.random.default_rng(0)
@@ -13,6 +18,7 @@ WEIGHTS = np.array([1.0, 0.7, 0.4])
 SAMPLES = RNG.standard_normal((230, 8)) * 0.7 ** np.arange(8) @ TURN.T
 FACTORS = random_point(6, 6, RNG)
 TENSOR = np.einsum("ia,ja,ka,a->ijk", FACTORS, FACTORS, FACTORS, np.arange(6.0, 0, -1))
+WHITE = np.linalg.svd(RNG.laplace(size=(230, 4)), full_matrices=False)[0] * 230**0.5
 MIXED = SAMPLES[:, :4] + 0.5 * RNG.standard_normal((230, 4))
 
 
@@ -28,6 +34,26 @@ def orthogonal_group(c):
     return ob.orthogonal_group(lambda X: -c * float(np.vdot(target, X)), lambda X: -c * target, n=8)
 
 
+def contrast(Z, c=1.0):
+    """Return the instance of the fourth moments of whitened components, with its samples."""
+
+    def cost(U):
+        return -c * float(np.sum((Z @ U) ** 4)) / len(Z)
+
+    def gradient(U):
+        return -4 * c / len(Z) * Z.T @ (Z @ U) ** 3
+
+    oracle = ComponentsOracle(cost, Z.shape[1], gradient)
+    oracle.Z = Z
+    return replace(ob.orthogonal_group(cost, gradient, n=Z.shape[1]), oracle=oracle)
+
+
+def entries(X, k):
+    """Return the instance of samples of which about two thirds of the entries are observed."""
+    seen = np.random.default_rng(1).random(X.shape) < 0.7
+    return replace(ob.stochastic_pca(X, k), oracle=EntryOracle(ArraySource(X * seen), k))
+
+
 def tucker_of_samples(c):
     return ob.symmetric_tucker(samples=c * SAMPLES[:, :5].T, rank=2, order=3)
 
@@ -35,7 +61,11 @@ def tucker_of_samples(c):
 FAMILIES = {
     "stiefel": stiefel,
     "orthogonal-group": orthogonal_group,
+    "components": lambda c: contrast(WHITE, c),
+    "pca": lambda c: ob.pca(c * SAMPLES, 2),
+    "pca, as it is": lambda c: ob.pca(c * SAMPLES, 2, center=False),
     "stochastic-pca": lambda c: ob.stochastic_pca(c * SAMPLES, 2),
+    "entries": lambda c: entries(c * SAMPLES, 2),
     "sparse-pca": lambda c: ob.sparse_pca(c * SAMPLES[:60], 2),
     "orthogonal-tensor": lambda c: ob.orthogonal_tensor(c * TENSOR),
     "tucker": lambda c: ob.symmetric_tucker(tensor=c * TENSOR, rank=2),
@@ -51,13 +81,41 @@ FAMILIES = {
 CHAOTIC = 1e-6
 """The most that rounding may grow to in a short run."""
 
+TAKEN = {
+    "components": ComponentsOracle,
+    "entries": EntryOracle,
+    "pca, as it is": "sklearn-truncated-svd",
+}
+"""Families whose solvers run elsewhere too, and those that take nothing else."""
+
+
+def is_case(solver, family, oracle):
+    needs, only = ob.catalogue().solver(solver).needs, TAKEN.get(family)
+    return isinstance(oracle, needs) and only in (None, needs, solver)
+
+
 CASES = [
     (solver, family)
     for family, make in FAMILIES.items()
     for oracle in [make(1.0).oracle]
     for solver in ob.catalogue().solvers
-    if isinstance(oracle, ob.catalogue().solver(solver).needs)
+    if is_case(solver, family, oracle)
 ]
+
+SAMPLE = 7
+"""The default tests take one of so many cases, the wide ones all."""
+
+STEPS = {"pymanopt-steepest-descent": 10, "sklearn": 100, "fastica": 100}
+"""Steps of solvers, or of those whose names begin so, that are not 25: some have to converge.
+
+Pymanopt's line search takes the length of the last step from a difference of values, and halves
+it until it suffices: rounding grows by an order in two or three steps, in a power of two by none.
+"""
+
+
+def budget(solver):
+    """Return steps within which rounding stays small."""
+    return ob.Budget(steps=next((n for name, n in STEPS.items() if solver.startswith(name)), 25))
 
 
 def projection(columns):

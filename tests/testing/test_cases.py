@@ -52,9 +52,11 @@ def test_a_broken_plugin_says_why():
 def test_a_package_that_passes(command):
     result = command("tensor-power")
     assert result.exit_code == 0, result.output
-    assert "tensor-power (solver): 15 of 16 checks pass" in result.output
+    assert "tensor-power (solver): 16 of 17 checks pass" in result.output
     assert "    flops: not checkable: its arithmetic is done in kernels" in result.output
-    assert result.output.splitlines()[-1] == "65 checks: 63 pass, 0 fail, 2 not checkable"
+    *_, counts, advice = result.output.splitlines()
+    assert counts == "69 checks: 67 pass, 0 fail, 2 not checkable"
+    assert advice.startswith("next: orthobench run")
 
 
 def test_a_solver_of_its_own_family_is_checked_on_a_problem_of_its_plugin(toys, command):
@@ -156,7 +158,7 @@ def test_pytest_has_a_test_for_each_check(pytester):
     result = pytester.runpytest_inprocess(
         "-v", "-p", "orthobench.testing.pytest_plugin", "-p", "no:cacheprovider"
     )
-    result.assert_outcomes(passed=16, skipped=1)
+    result.assert_outcomes(passed=17, skipped=1)
     result.stdout.fnmatch_lines(
         ["*::test_conformance?polar-power start=identity-chunking? PASSED*"]
     )

@@ -16,7 +16,7 @@ import orthobench as ob
 from orthobench.contract.parameters import parameter
 from orthobench.contract.problem import Instance, Oracle, Solution
 from orthobench.contract.samples import SampleOracle
-from orthobench.contract.solver import Solver, State
+from orthobench.contract.solver import Solver, State, Status
 from orthobench.errors import UsageError
 from orthobench.testing import (
     NotConforming,
@@ -257,6 +257,17 @@ class WaitsForANumber(PlainOja):
         return x
 
 
+class RunsOn(PlainOja):
+    converges: ClassVar[bool] = True
+
+
+class EndsOnce(RunsOn):
+    def step(self, oracle, state):
+        super().step(oracle, state)
+        if state.work.steps == 50:
+            state.status = Status.CONVERGED
+
+
 class TakesAnything(PlainOja):
     def __post_init__(self):
         pass
@@ -302,6 +313,7 @@ COUNTEREXAMPLES = {
     ),
     "flops": (CountsSixPercentMore,),
     "nan": (PassesOverNaN, WaitsForANumber),
+    "ending": (RunsOn,),
     "parameters": (TakesAnything, SaysNothing, NamesNothing),
     "recipe": (EqualsNothing,),
 }  # fmt: skip
@@ -316,6 +328,7 @@ def instance():
 def impatient(monkeypatch):
     monkeypatch.setattr(short_runs, "STEPS", 16)
     monkeypatch.setattr(checks_of_solvers, "NAN_SECONDS", 0.5)
+    monkeypatch.setattr(checks_of_solvers, "ENDING_STEPS", 60)
 
 
 def test_a_right_solver_passes_every_check(instance):
@@ -346,6 +359,11 @@ def test_a_counterexample_fails_its_check_and_no_other(check, cls, instance, imp
     assert failed == [check], results
     others = {r.outcome for name, r in results.items() if name != check}
     assert check in ("runs", "repeats", "work") or others == {Outcome.PASSED}, results
+
+
+def test_a_solver_that_ends_late_does_what_it_promises(instance, impatient):
+    assert checks_of_solvers.ENDING.result(EndsOnce(), instance).outcome is Outcome.PASSED
+    assert "runs on" in checks_of_solvers.ENDING.result(RunsOn(), instance).message
 
 
 class CountsBackwardsInReruns(CountsBackwards):
@@ -432,7 +450,7 @@ def test_all_failures_are_reported_at_once_with_what_to_do(instance):
     with pytest.raises(NotConforming) as found:
         check_solver(Twofold(), instance)
     text = str(found.value)
-    assert "fails 2 of 16 checks" in text
+    assert "fails 2 of 17 checks" in text
     assert "fresh: a solution changes when the solver advances" in text
     assert "Return copies: Solution(state.U.copy())" in text
     assert "silent: it prints 'step 7'" in text

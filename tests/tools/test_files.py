@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from orthobench.tools import files
-from orthobench.tools.files import exclusive_lock, is_held, locked
+from orthobench.tools.files import exclusive_lock, locked
 
 COUNTS = """
 import sys
@@ -34,6 +34,15 @@ def test_one_process_at_a_time_has_a_lock(tmp_path):
 def test_where_there_can_be_no_lock_nobody_waits(tmp_path):
     with locked(tmp_path / "missing" / "lock"):
         assert list(tmp_path.iterdir()) == []
+
+
+def is_held(path):
+    """Whether another process, or another part of this one, has the lock of a file."""
+    try:
+        with exclusive_lock(path, BlockingIOError()):
+            return False
+    except BlockingIOError:
+        return True
 
 
 HOLDS = """

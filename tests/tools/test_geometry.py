@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from orthobench.tools.geometry import (
@@ -21,7 +21,6 @@ seeds = st.integers(0, 2**32 - 1)
 
 
 @given(sizes, seeds)
-@settings(max_examples=60)
 def test_a_random_point_is_orthonormal_and_drift_measures_the_defect(size, seed):
     n, k = size
     U = random_point(n, k, np.random.default_rng(seed))
@@ -32,7 +31,6 @@ def test_a_random_point_is_orthonormal_and_drift_measures_the_defect(size, seed)
 
 
 @given(sizes, seeds)
-@settings(max_examples=60)
 def test_orthonormalize_is_gram_schmidt(size, seed):
     n, k = size
     A = np.random.default_rng(seed).standard_normal((n, k))
@@ -47,14 +45,12 @@ def test_orthonormalize_is_gram_schmidt(size, seed):
 
 
 @given(sizes, seeds)
-@settings(max_examples=40)
 def test_orthonormalize_keeps_an_orthonormal_point(size, seed):
     U = random_point(*size, np.random.default_rng(seed))
     assert np.allclose(orthonormalize(U), U, atol=1e-13)
 
 
 @given(sizes, seeds, st.integers(0, 12))
-@settings(max_examples=80)
 def test_complete_keeps_what_is_there_and_fills_up(size, seed, columns):
     n, k = size
     m = min(columns, n)
@@ -78,7 +74,6 @@ def test_complete_fills_up_with_the_directions_of_the_start():
 
 
 @given(sizes, seeds)
-@settings(max_examples=60)
 def test_subspace_error_is_that_of_the_projections(size, seed):
     n, k = size
     rng = np.random.default_rng(seed)

@@ -55,7 +55,6 @@ def splits(draw, kind=Part):
     return X, Stacked(parts)
 
 
-@settings(max_examples=25)
 @given(splits(), st.data())
 def test_any_split_gives_the_same_rows(split, data):
     X, rows = split
@@ -69,7 +68,6 @@ def test_any_split_gives_the_same_rows(split, data):
         assert int(name.removeprefix("part-")) + at == row
 
 
-@settings(max_examples=25)
 @given(splits(Whole), st.data())
 def test_a_source_of_any_split_and_any_part_yields_its_rows_in_order(split, data):
     X, rows = split
@@ -140,7 +138,6 @@ def test_blocks_of_float32_stay_float32_and_streams_are_float64(dtype, kept):
         assert all(block.dtype == np.float64 for block in source.one_pass())
 
 
-@settings(max_examples=40)
 @given(st.integers(1, 10**6), st.integers(1, 10**6), st.integers(1, 3000))
 def test_blocks_of_a_format_are_whole_chunks_within_bounds(rows, columns, chunk):
     try:

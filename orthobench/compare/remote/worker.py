@@ -19,7 +19,7 @@ from typing import Any
 
 PROTOCOL = "orthobench.compare.protocol"
 VERSION = 2  # of the protocol that can be served
-FRESH = "repair what is installed here, or build with --fresh-dependencies"
+REPAIR = "repair what is installed here"
 FORKS = hasattr(os, "fork")
 CLOCKS = {"cpu": time.process_time_ns, "wall": time.perf_counter_ns}
 
@@ -89,13 +89,13 @@ class Worker:
             place = _place(module)
             if not place or not Path(place).is_relative_to(Path(sys.prefix).resolve()):
                 raise RefusedError(f"{module} would be imported from {place}, not from what was "
-                                   f"built of it; {FRESH}")  # fmt: skip
+                                   f"built of it; {REPAIR}")  # fmt: skip
         if not (found := _place("orthobench")):
             raise RefusedError("its Python cannot import orthobench; install it there, without "
                                "PYTHONPATH and the user's own site-packages")  # fmt: skip
         broken = names().catalogue().broken
         for name in (point.name for point in points if point.name in broken):
-            raise RefusedError(f"its plugin {name!r} does not load: {broken[name]}; {FRESH}")
+            raise RefusedError(f"its plugin {name!r} does not load: {broken[name]}; {REPAIR}")
         return {"orthobench": found}
 
     def suite(self, name: str) -> dict[str, Any]:

@@ -9,13 +9,13 @@ from typing import Literal
 import numpy as np
 
 from orthobench.contract.problem import Instance, Solution, unchanged
-from orthobench.errors import UsageError, unknown
+from orthobench.errors import unknown
 from orthobench.families import stiefel
 from orthobench.families.orthogonal_group.problem import OrthogonalGroupOracle
 from orthobench.families.stiefel import Cost, Gradient, feasible, violation
 from orthobench.families.stiefel.functions import check_functions
 from orthobench.families.stiefel.judge import with_determinant
-from orthobench.tools.arrays import Array
+from orthobench.tools.arrays import Array, whole
 from orthobench.tools.geometry import random_point
 
 
@@ -148,7 +148,7 @@ def orthogonal_group(
     >>> bool(np.abs(D - np.diag(np.diagonal(D))).max() < 1e-7)
     True
     """
-    size = _size(n)
+    size = whole(n, "n")
     U = random_point(size, size, np.random.default_rng(0))
     check_functions(cost, gradient, best, U, "U", f"a random orthogonal {U.shape} matrix")
     gap = None if best is None else lambda U: cost(U) - best
@@ -166,9 +166,3 @@ def _violation(solution: Solution, determinant: int) -> float:
     """Return the constraint violation, with 2, the distance of SO(n) and its other component."""
     X = feasible(solution).point
     return violation(solution) + 2.0 * bool(np.linalg.slogdet(X)[0] == -determinant)
-
-
-def _size(n: object) -> int:
-    if isinstance(n, (int, np.integer)) and not isinstance(n, bool) and n >= 1:
-        return int(n)
-    raise UsageError(f"n must be an integer >= 1, not {n!r}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -25,9 +25,9 @@ from orthobench.families.orthogonal_tensor.mixture_moments import (
 from orthobench.families.orthogonal_tensor.mixtures import Mixture
 from orthobench.families.orthogonal_tensor.problem import TensorOracle
 from orthobench.families.sources import ArraySource
-from orthobench.families.streams import IteratorSource
-from orthobench.tools.arrays import Array, is_array_like
-from orthobench.tools.rows import Rows, is_lazy, rows_of
+from orthobench.families.streams import source_of
+from orthobench.tools.arrays import Array
+from orthobench.tools.rows import Rows
 
 Labels = NDArray[np.intp]
 
@@ -232,7 +232,12 @@ def gmm_tensor(
     >>> instance.oracle.T.shape
     (3, 3, 3)
     """
-    source = _source(X)
+    if isinstance(X, Iterator):
+        raise UsageError(
+            "a generator can be read once, and whitening reads the samples again; pass an array, "
+            "a memory map, or a list of blocks"
+        )
+    source = source_of(X)
     check_components(n_components, source.d)
     samples = SampleMoments(source)
     moments = whitened_moments(samples, n_components, variance_estimate)
@@ -280,20 +285,6 @@ def mixture_instance(
     judge = MixtureJudge(moments, X, labels, truth)
     best = {} if judge.optimal_nmi is None else {"nmi_gap": 0.0}
     return MixtureInstance(TensorOracle(moments.tensor), judge, best, moments=moments)
-
-
-def _source(X: NDArray[np.generic] | Rows | ArraySource | Iterable[Array]) -> SampleSource:
-    if isinstance(X, ArraySource):
-        return X
-    table = is_array_like(X) and not isinstance(X, (list, tuple))
-    if table or is_lazy(X) or isinstance(X, (np.ndarray, Rows)) or not isinstance(X, Iterable):
-        return ArraySource(rows_of(X, "the samples"))
-    if iter(X) is X:
-        raise UsageError(
-            "a generator can be read once, and whitening reads the samples again; pass an array, "
-            "a memory map, or a list of blocks"
-        )
-    return IteratorSource(X)
 
 
 def strided(source: SampleSource, count: int, stride: int) -> Array:

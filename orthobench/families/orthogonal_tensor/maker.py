@@ -21,7 +21,6 @@ from orthobench.families.symmetric_tensors import (
     residual_norm,
     symmetrized,
 )
-from orthobench.families.symmetric_tucker import full_tensors
 from orthobench.tools.arrays import Array, array_of, real
 from orthobench.tools.geometry import drift
 
@@ -153,7 +152,7 @@ def orthogonal_tensor(
     """
     tensor = _checked(T)
     third = tensor.ndim == 3
-    symmetric = (symmetrized if third else full_tensors.symmetrized)(tensor)
+    symmetric = symmetrized(tensor)
     known = None if factors is None else _checked_factors(factors, len(symmetric))
     optimum = None if weights is None else _optimum(weights, known, len(symmetric), odd=third)
     best: Mapping[str, float] = {} if optimum is None else {"objective_gap": 0.0}

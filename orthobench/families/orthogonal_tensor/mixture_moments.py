@@ -20,7 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from orthobench.contract.samples import SampleSource
-from orthobench.errors import DataError, UsageError, unknown
+from orthobench.errors import DataError, unknown
 from orthobench.families.orthogonal_tensor.mixtures import (
     SINGULAR,
     Mixture,
@@ -33,7 +33,7 @@ from orthobench.families.orthogonal_tensor.mixtures import (
 )
 from orthobench.families.sources import ArraySource
 from orthobench.families.symmetric_tensors import contracted
-from orthobench.tools.arrays import Array, check_rows, is_whole
+from orthobench.tools.arrays import Array, check_rows, whole
 
 ESTIMATES = ("bottom", "smallest")
 """Estimates of the variance from the eigenvalues of the covariance: see `noise_variance`."""
@@ -274,13 +274,8 @@ def check_components(k: int, d: int) -> None:
     UsageError
         Where it is not a whole number from 1 to d.
     """
-    if not is_whole(k):
-        raise UsageError(f"components must be a whole number between 1 and d = {d}, not {k}")
-    if not 1 <= k <= d:
-        raise UsageError(
-            f"{k} components cannot be recovered from the third moments of {d} features: their "
-            f"centres must be linearly independent, so there are 1 to {d}"
-        )
+    why = f": the centres of {d} features must be linearly independent"
+    whole(k, "the number of components", 1, d, why)
 
 
 def whitened_moments(moments: MixtureMoments, k: int, estimate: str = "bottom") -> WhitenedMoments:

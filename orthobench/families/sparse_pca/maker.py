@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 
 from orthobench.contract.exhibits import Curve
 from orthobench.contract.problem import Instance, Solution
-from orthobench.errors import DataError, UsageError
+from orthobench.errors import DataError
 from orthobench.families.sparse_pca.bounds import MOST, VarianceBounds
 from orthobench.families.sparse_pca.problem import UNDELIVERED, SparsePCAOracle, SparseSolution
-from orthobench.tools.arrays import Array, array_of, check_rows, is_whole, matrix
+from orthobench.tools.arrays import Array, array_of, check_rows, matrix, whole
 from orthobench.tools.geometry import polar, unit_columns
 
 DEPENDENT = 1e-10
@@ -294,16 +294,9 @@ def sparse_pca(
     """
     train = _checked(A, "the data")
     d, samples = train.shape
-    if not is_whole(m) or not 1 <= m <= min(d, samples):
-        raise UsageError(
-            f"m must be a whole number between 1 and {min(d, samples)}, not {m}: "
-            f"there are {d} features and {samples} samples"
-        )
-    low, high = (1, d) if each else (m, m * d)
-    if cardinality is not None and not (is_whole(cardinality) and low <= cardinality <= high):
-        raise UsageError(
-            f"cardinality must be a whole number between {low} and {high}, not {cardinality}"
-        )
+    whole(m, "m", 1, min(d, samples), f": there are {d} features and {samples} samples")
+    if cardinality is not None:
+        whole(cardinality, "cardinality", *((1, d) if each else (m, m * d)))
     _refuse_constant(train)
     held_out = None if test is None else _checked(test, "the test part")
     if held_out is not None and len(held_out) != d:

@@ -16,7 +16,7 @@ from orthobench.families.stiefel.judge import (
     with_determinant,
 )
 from orthobench.families.stiefel.problem import Cost, Gradient, Hessian, StiefelOracle
-from orthobench.tools.arrays import Array, array_of, is_whole, real
+from orthobench.tools.arrays import Array, array_of, real, whole
 from orthobench.tools.geometry import drift, random_point
 
 START_DEFECT = 1e-8
@@ -115,10 +115,7 @@ def stiefel(
 
 
 def _sizes(n: object, p: object) -> tuple[int, int]:
-    for name, size in {"n": n, "p": p}.items():
-        if not is_whole(size) or size < 1:  # type: ignore[operator]
-            raise UsageError(f"{name} must be an integer >= 1, not {size!r}")
-    rows, columns = int(n), int(p)  # type: ignore[call-overload]
+    rows, columns = whole(n, "n"), whole(p, "p")
     if columns > rows:
         raise UsageError(f"p = {columns} columns of n = {rows} rows cannot be orthonormal: p <= n")
     return rows, columns

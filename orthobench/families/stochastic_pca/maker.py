@@ -16,10 +16,10 @@ from orthobench.errors import DataError, UsageError
 from orthobench.families.second_moments import DenseMoment, SecondMoment, second_moment
 from orthobench.families.sources import ArraySource
 from orthobench.families.stochastic_pca.problem import RelaxedSolution
-from orthobench.families.streams import IteratorSource, Sampler, SamplerSource
-from orthobench.tools.arrays import Array, array_of, is_array_like, is_whole, matrix, real, unshared
+from orthobench.families.streams import Sampler, source_of
+from orthobench.tools.arrays import Array, array_of, matrix, real, whole
 from orthobench.tools.geometry import subspace_error
-from orthobench.tools.rows import Rows, is_lazy, rows_of
+from orthobench.tools.rows import Rows, rows_of
 
 RELAXED_METRICS = ("relaxed_suboptimality", "rank")
 """Metrics of a `RelaxedSolution` only."""
@@ -208,7 +208,7 @@ def stochastic_pca(
     >>> outcome.solution.shape
     (20, 3)
     """
-    source = _source(train, passes, _width(test, covariance))
+    source = source_of(train, passes, _width(test, covariance))
     unit = 1.0
     if source is not train and not isinstance(covariance, SecondMoment):
         unit = _unit(source)
@@ -216,8 +216,7 @@ def stochastic_pca(
     if isinstance(source, ArraySource) and source is not train:
         _warn_of_mean(source)
     population = _population(covariance, unit)
-    if not is_whole(k) or not 1 <= k <= source.d:
-        raise UsageError(f"k must be a whole number between 1 and d = {source.d}, not {k}")
+    whole(k, "k", 1, source.d)
     judge = Judge(
         _test_moment(source, test, population, unit),
         k,
@@ -270,26 +269,6 @@ def _warn_of_mean(source: ArraySource) -> None:
             "column will be about the mean: subtract it, or use ob.pca(X, k), which centres",
             stacklevel=3,
         )
-
-
-def _source(
-    train: Data | Sampler | Iterable[Array],
-    passes: int,
-    width: int | None,
-) -> SampleSource:
-    stream = callable(train) or isinstance(train, (Iterable, ArraySource))
-    if isinstance(train, Rows) or is_lazy(train) or is_array_like(train) or not stream:
-        rows = rows_of(train, "the samples")
-        return ArraySource(rows if isinstance(rows, Rows) else unshared(rows), passes=passes)
-    if passes != 1:
-        raise UsageError("only an array can be gone through several times: leave passes at 1")
-    if isinstance(train, ArraySource):
-        return train
-    if not callable(train):
-        return IteratorSource(train)
-    if width is None:
-        raise UsageError("a sampler needs its covariance or a test part to be judged by")
-    return SamplerSource(train, width)
 
 
 def _width(test: Data | None, covariance: Array | SecondMoment | None) -> int | None:

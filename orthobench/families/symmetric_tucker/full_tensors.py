@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from orthobench.families.symmetric_tensors import refuse_asymmetric
+from orthobench.families.symmetric_tensors import ROWS, fill, mirror
 from orthobench.families.symmetric_tucker.sample_moments import monomials
 from orthobench.tools.arrays import Array, is_plain, namespace
 
@@ -16,9 +15,6 @@ BLOCK = 2**24
 
 SCRATCH_BYTES = 2**20
 """Most bytes of weighted samples that `moment_tensor` holds: few enough for the cache."""
-
-ROWS = 48
-"""Rows of a symmetric matrix that one product computes, from the diagonal block to the right."""
 
 
 def partial_core(T: Array, Q: Array) -> Array:
@@ -92,7 +88,7 @@ def _set_moment(T: Array, X: Array, w: Array, scratch: Array) -> None:
     if T.ndim == 2:
         _set_gram(T, X, w, scratch)
     else:
-        _fill(T, lambda a, rest: _set_moment(rest, X[a:], X[a] * w, scratch))
+        fill(T, lambda a, rest: _set_moment(rest, X[a:], X[a] * w, scratch))
 
 
 def _set_gram(G: Array, X: Array, w: Array, scratch: Array) -> None:
@@ -106,87 +102,4 @@ def _set_gram(G: Array, X: Array, w: Array, scratch: Array) -> None:
             product = weighted[row : row + ROWS] @ part[row:].T
             strip = G[row : row + ROWS, row:]
             strip[:] = strip + product if begin else product
-    _mirror(G)
-
-
-def _mirror(G: Array) -> None:
-    """Make a matrix symmetric: mirror what is above its diagonal blocks, average within them."""
-    for row in range(0, len(G), ROWS):
-        end = row + ROWS
-        G[end:, row:end] = G[row:end, end:].T
-        block = G[row:end, row:end]
-        block[:] = (block + block.T) / 2
-
-
-def _fill(T: Array, corner: Callable[[int, Array], None]) -> None:
-    """Fill a symmetric tensor from its entries whose first index is the least.
-
-    Parameters
-    ----------
-    T : ndarray, shape (n,) * d
-        Written in place, every entry once.
-    corner : callable
-        ``corner(a, T[a, a:, ..., a:])`` writes a symmetric tensor of order d - 1 into its second
-        argument.
-
-    Notes
-    -----
-    Slab by slab: entries T[a, b, ...] with b < a equal T[b, a, ...], and whole rows are copied;
-    entries whose least index stands further back equal entries of the same slab with two indices
-    swapped. Any other order of copying touches a cache line for every entry.
-    """
-    order = T.ndim
-    for a, slab in enumerate(T):
-        low, high = slice(None, a), slice(a, None)
-        corner(a, slab[(high,) * (order - 1)])
-        slab[:a] = T[:a, a]
-        for place in range(1, order - 1):
-            region = (high,) * place + (low,)
-            slab[region] = slab.swapaxes(0, place)[region]
-
-
-def symmetrized(T: Array) -> Array:
-    """Return the mean over all permutations of the indices of an almost symmetric tensor.
-
-    Parameters
-    ----------
-    T : ndarray, shape (n,) * d
-
-    Returns
-    -------
-    ndarray, shape (n,) * d
-        A fresh array, symmetric to the last bit. Equal to `T` where that is symmetric to the last
-        bit.
-
-    Raises
-    ------
-    DataError
-        Where an entry differs from its mean by more than 1e-10 of the largest entry.
-
-    Notes
-    -----
-    Only the n^d / d entries whose first index is the least are averaged, over d places of that
-    index each; memory of about n^(d-1) beyond the result.
-    """
-    mean = np.empty(T.shape)
-    _set_mean(mean, T)
-    refuse_asymmetric(T, mean)
-    return mean
-
-
-def _set_mean(mean: Array, T: Array) -> None:
-    """Set `mean` to the mean of T over permutations of its indices."""
-    if T.ndim == 2:
-        np.add(T, (T.T - T) / 2, out=mean)
-        _mirror(mean)
-        return
-
-    def corner(a: int, rest: Array) -> None:
-        # a mean of differences, so that equal entries keep their bits
-        places = [
-            np.moveaxis(T, place, 0)[a][(slice(a, None),) * rest.ndim] for place in range(T.ndim)
-        ]
-        off = sum(other - places[0] for other in places[1:])
-        _set_mean(rest, places[0] + off / T.ndim)
-
-    _fill(mean, corner)
+    mirror(G)

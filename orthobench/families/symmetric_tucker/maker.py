@@ -14,9 +14,8 @@ from numpy.typing import NDArray
 from orthobench.contract.problem import Instance, Solution
 from orthobench.contract.samples import SampleSource
 from orthobench.errors import DataError, UsageError
-from orthobench.families.sources import ArraySource
-from orthobench.families.streams import IteratorSource, Sampler, SamplerSource
-from orthobench.families.symmetric_tucker.full_tensors import symmetrized
+from orthobench.families.streams import Sampler, source_of
+from orthobench.families.symmetric_tensors import symmetrized
 from orthobench.families.symmetric_tucker.judge import (
     DataTensor,
     FullTensor,
@@ -38,13 +37,13 @@ from orthobench.tools.arrays import (
     array_of,
     check_rows,
     is_array_like,
-    is_whole,
     matrix,
     real,
     unshared,
+    whole,
 )
 from orthobench.tools.geometry import drift
-from orthobench.tools.rows import Rows, is_lazy, rows_of
+from orthobench.tools.rows import Rows, is_lazy
 
 Samples: TypeAlias = "NDArray[np.generic] | SampleSource | Rows | Sampler | Iterable[Array]"
 
@@ -148,8 +147,7 @@ def symmetric_tucker(
             _checked_tensor(array_of(tensor, "the entries of the tensor")), rank, basis
         )
     else:
-        if order is None or not is_whole(order) or order < 2:
-            raise UsageError(f"samples need the order of their moment, at least 2, not {order}")
+        order = whole(order, "the order of the moment of samples", 2)
         held = {"test": test, "validation": validation}
         rows = {
             part: None if data is None else _rows(data, order, f"{part} sample")
@@ -160,7 +158,7 @@ def symmetric_tucker(
 
 
 def _of_tensor(T: Array, rank: int, basis: Array | None) -> tuple[TuckerOracle, Judge]:
-    _check_rank(rank, len(T))
+    whole(rank, "rank", 1, len(T))
     data = FullTensor(T)
     return GivenTensorOracle(T, rank), Judge(data, data, None, _checked_basis(basis, len(T)))
 
@@ -176,12 +174,13 @@ def _of_samples(
     if isinstance(samples, np.ndarray) or not _streams(samples):
         X = _rows(samples, order, "sample")
         n, train = X.shape[1], SampleMoment(X, order)
-        _check_rank(rank, n)
+        whole(rank, "rank", 1, n)
         oracle: MomentStream = MomentOracle(X, order, rank, passes)
     else:
-        source = _stream(samples, rows["test"], passes)
+        width = None if rows["test"] is None else rows["test"].shape[1]
+        source = source_of(samples, passes, width)
         n, train = source.d, None
-        _check_rank(rank, n)
+        whole(rank, "rank", 1, n)
         oracle = MomentStream(source, order, rank)
     held = {
         part: None if data is None else SampleMoment(_of_width(data, n, part), order)
@@ -205,22 +204,6 @@ def _streams(samples: object) -> bool:
     return is_lazy(samples) or (stream and not is_array_like(samples))
 
 
-def _stream(
-    samples: SampleSource | Rows | Sampler | Iterable[Array], test: Array | None, passes: int
-) -> SampleSource:
-    if isinstance(samples, Rows) or is_lazy(samples):
-        return ArraySource(rows_of(samples, "the samples"), passes=passes)
-    if passes != 1:
-        raise UsageError("only an array can be gone through several times: leave passes at 1")
-    if isinstance(samples, SampleSource):
-        return samples
-    if not callable(samples):
-        return IteratorSource(samples)
-    if test is None:
-        raise UsageError("a sampler needs a test part to be judged by")
-    return SamplerSource(samples, test.shape[1])
-
-
 def _instance(oracle: TuckerOracle, judge: Judge, core: bool) -> TuckerInstance:
     if judge.basis is not None and judge.true_objective == 0:
         raise DataError("the core of the true basis is zero: it is not that of these data")
@@ -241,11 +224,6 @@ def _with_core(data: DataTensor, solution: Solution) -> Solution:
     if isinstance(solution, ComponentSolution):
         return solution
     return replace(solution, core=data.core(solution.point))
-
-
-def _check_rank(rank: int, n: int) -> None:
-    if not is_whole(rank) or not 1 <= rank <= n:
-        raise UsageError(f"rank must be a whole number between 1 and n = {n}, not {rank}")
 
 
 def _rows(samples: object, order: int, what: str) -> Array:

@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-import itertools
 import math
+import textwrap
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 import numpy as np
 
 from orthobench.contract.panel import Panel, Series
-from orthobench.report.figures.axes import extent, font_size, label_ticks, scale
-from orthobench.report.figures.text import balanced, fitted, legend_text, power, width
 from orthobench.report.plots.geometry import Floor, floor_of
 from orthobench.report.style import Style
 from orthobench.tools.arrays import Array
+from orthobench.tools.formatting import clean
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.lines import Line2D
 
 INK = "#1a1a1a"
 MUTED = "#5c5c5c"
@@ -38,11 +35,11 @@ SIZES = {"P": 1.25, "*": 1.65}
 TILT = 30
 """The least angle, in degrees, of names below an axis that do not fit side by side."""
 
-LINE = 1.3
-"""The distance of two lines of text, in font sizes."""
+LETTER = 0.6
+"""The width of a letter, in font sizes."""
 
-LONGEST = 2.2
-"""The most inches of a tilted name on one line."""
+MARGINS = {"x": 0.03, "y": 0.06}
+"""The room beyond the values at both ends of an axis, as a fraction of their span."""
 
 
 def draw_panel(
@@ -50,7 +47,6 @@ def draw_panel(
     panel: Panel,
     styles: Mapping[str, Style],
     figure_panels: Sequence[Panel] = (),
-    banded: Sequence[str] | None = None,
 ) -> None:
     """Draw a panel into an axis: any axis, empty or not.
 
@@ -69,18 +65,14 @@ def draw_panel(
     figure_panels : sequence of Panel
         All panels of the figure. Those of the same y get one scale, and a reference has the same
         dashes in all of them.
-    banded : sequence of str, optional
-        The solvers that have bands; all by default.
     """
-    if banded is not None and not panel.x.categories:
-        panel, figure_panels = _banded(panel, banded), [_banded(p, banded) for p in figure_panels]
     panels = [panel, *figure_panels]
     same_y = [other for other in panels if other.y.key == panel.y.key]
     floor = _floor(same_y)
     _draw_frame(ax, panel)
     _set_x_axis(ax, panel)
     heights = [_raised(part, floor) for other in same_y for part in _heights(other)]
-    scale(ax, "y", heights, log=floor is not None)
+    _scale(ax, "y", heights, log=floor is not None)
     for at in panel.rules:
         ax.axvline(at, color=MUTED, linewidth=0.8, linestyle=(0, (1, 3)), zorder=1)
     dashes = reference_dashes(figure_panels or panels)
@@ -92,76 +84,19 @@ def draw_panel(
         _note_floor(ax, floor)
 
 
-def _banded(panel: Panel, names: Sequence[str]) -> Panel:
-    """Return a panel without the bands of other solvers than these."""
-    series = (s if s.solver in names else replace(s, low=None, high=None) for s in panel.series)
-    return replace(panel, series=tuple(series))
+def folded(text: str, inches: float, size: float) -> str:
+    """Return a text on lines of about so many inches, in letters of a size in points."""
+    return textwrap.fill(clean(text), max(8, int(72 * inches / (LETTER * size))))
 
 
-def name_ends(ax: Axes, panel: Panel, styles: Mapping[str, Style], room: float) -> None:
-    """Write the names of series to the right of an axis, each led to from the end of its line.
+def legend_text(label: str) -> str:
+    """Return a label such that matplotlib's legend shows it literally.
 
-    Parameters
-    ----------
-    ax : matplotlib Axes
-        With the panel drawn, of its final height.
-    panel : Panel
-    styles : mapping
-        The style of each solver.
-    room : float
-        The most inches of a line of a name.
+    Otherwise matplotlib hides an empty label and one with a leading underscore, and reads text
+    between dollar signs as a formula.
     """
-    size, drawn = font_size("legend.fontsize"), {line.get_label(): line for line in ax.lines}
-    ends = []
-    for series in panel.series:
-        label = legend_text(series.label)
-        own = [drawn[name] for name in (f"_{label}", label) if name in drawn]
-        found = [point for line in own for point in _last_point(ax, line)]
-        ends.append((found[0] if found else None, fitted(series.label, room, size, 3), series))
-    ends.sort(key=lambda end: (end[0][1], -end[0][0]) if end[0] else (-math.inf, 0.0))
-    heights = [len(lines) * LINE * size / 72 / extent(ax, "y") for _, lines, _ in ends]
-    rows = _apart([end[1] if end else 0.0 for end, _, _ in ends], heights)
-    for (end, lines, series), row in zip(ends, rows, strict=True):
-        colour = styles[series.solver].colour if series.solver else MUTED
-        leader = {"arrowstyle": "-", "color": colour, "linewidth": 0.5, "alpha": 0.5,
-                  "shrinkA": 1, "shrinkB": 3, "relpos": (0, 0.5)}  # fmt: skip
-        ax.annotate(
-            "\n".join(lines), end or (1.0, 0.0), (1.04, row), "axes fraction", "axes fraction",
-            color=colour, fontsize=size, va="center", parse_math=False, annotation_clip=False,
-            arrowprops=leader if end else None,
-        )  # fmt: skip
-
-
-def _last_point(ax: Axes, line: Line2D) -> list[tuple[float, float]]:
-    """Return the last point of a line in fractions of its axis, if there is any."""
-    points = np.column_stack([line.get_xdata(), line.get_ydata()]).astype(np.float64)
-    points = points[np.isfinite(points).all(axis=1)][-1:]
-    seen = ax.transAxes.inverted().transform(ax.transData.transform(points))
-    return [(min(float(x), 1.0), float(y)) for x, y in seen]
-
-
-def _apart(places: Sequence[float], heights: Sequence[float]) -> Array:
-    """Return ascending places moved as little as keeps things of these heights from overlapping.
-
-    Isotonic regression: what overlaps is centred around its mean place, within 0 and 1 if it fits.
-    """
-    least = np.cumsum([0.0, *((a + b) / 2 for a, b in itertools.pairwise(heights))])
-    pools: list[list[float]] = []
-    for place, offset in zip(places, least, strict=False):
-        pools.append([place - offset])
-        while len(pools) > 1 and np.mean(pools[-2]) > np.mean(pools[-1]):
-            pools[-2:] = [pools[-2] + pools[-1]]
-    starts = np.array([np.mean(pool) for pool in pools for _ in pool])
-    rows: Array = np.clip(starts, 0.0, max(0.0, 1.0 - least[-1])) + least[: len(starts)]
-    return rows
-
-
-def label_axis(ax: Axes, which: str, text: str) -> None:
-    """Label the ``"x"`` or ``"y"`` axis, on as many lines as its length demands."""
-    lines = balanced(text, max(extent(ax, which), 1.0), font_size("axes.labelsize"))
-    ax.set(**{f"{which}label": "\n".join(lines)})
-    axis = ax.xaxis if which == "x" else ax.yaxis
-    axis.label.set(color=INK, parse_math=False)
+    label = label.replace("$", r"\$")
+    return label if label[:1].strip("_") else f" {label}"
 
 
 def solver_line(style: Style) -> dict[str, Any]:
@@ -261,11 +196,10 @@ def _draw_spread(
         return
     step: Literal["post"] | None = "post" if panel.stepped else None
     zero = series.low <= (floor.zero if floor else -math.inf)
+    drawn: dict[str, Any] = {"color": colour, "alpha": min(0.13, 0.8 / len(panel.series))}
     for where in (banded & ~zero, banded & zero):
         if where.any():
-            ax.fill_between(
-                x, low, high, where=where.tolist(), step=step, color=colour, alpha=0.13, linewidth=0
-            )
+            ax.fill_between(x, low, high, where=where.tolist(), step=step, linewidth=0, **drawn)
 
 
 def _positions(panel: Panel, number: int) -> Array:
@@ -304,39 +238,63 @@ def _heights(panel: Panel) -> list[Array]:
 
 def _set_x_axis(ax: Axes, panel: Panel) -> None:
     """Set the limits of the x axis, around all points, and its ticks."""
+    from matplotlib.ticker import NullLocator
+
     if panel.x.categories:
         _name_categories(ax, panel.x.categories)
         return
-    scale(ax, "x", [*_xs(panel), np.array(panel.rules)], 0.03, log=panel.x.log)
+    _scale(ax, "x", [*_xs(panel), np.array(panel.rules)], log=panel.x.log)
     if panel.x.ticks:
-        label_ticks(ax, panel.x.ticks)
+        ax.set_xticks(panel.x.ticks, [f"{tick:,.6g}" for tick in panel.x.ticks], rotation=TILT)
+        ax.xaxis.set_minor_locator(NullLocator())
+
+
+def _scale(ax: Axes, which: str, parts: Sequence[Array], *, log: bool) -> None:
+    """Set scale and limits of an axis, around all values that it can show."""
+    values = np.concatenate([np.empty(0), *parts])
+    values = values[np.isfinite(values) & ((values > 0) | (not log))]
+    ends = [values.min(), values.max()] if len(values) else [0.1, 1.0]
+    low, high = np.log10(ends) if log else ends
+    pad = MARGINS[which] * (high - low) or (0.5 if log else 0.1 * abs(high) or 1.0)
+    limits = (10 ** (low - pad), 10 ** (high + pad)) if log else (low - pad, high + pad)
+    ax.set(**{f"{which}scale": "log" if log else "linear", f"{which}lim": limits})
 
 
 def _name_categories(ax: Axes, names: Sequence[str]) -> None:
-    """Write names below an axis: side by side if they fit, tilted otherwise.
-
-    Tilted ones are two lines, or one where neighbours leave no room for two, and as steep as that
-    needs.
-    """
-    size, room = font_size("xtick.labelsize"), 0.92 * extent(ax, "x") / len(names)
+    """Write names below an axis: side by side if they fit, otherwise as steep as they need."""
+    size, room = _font_size("xtick.labelsize"), _inches(ax, "x") / len(names)
     ax.set_xlim(-0.5, len(names) - 0.5)
-    words = (word for name in names for word in name.split())
-    tilted = max((width(word, size) for word in words), default=0.0) > room
-    tilted = tilted or max(len(fitted(name, room, size)) for name in names) > 2
-    share = LINE * size / 72 / room
-    tilt = max(TILT, math.degrees(math.asin(min(share, 1.0))))
-    two = 2 * share <= math.sin(math.radians(tilt))
-    length, most = (room, 2) if not tilted else (1.4, 2) if two else (LONGEST, 1)
-    lines = [fitted(name, length, size, most) for name in names]
-    rotation: dict[str, Any] = {"rotation": tilt, "ha": "right", "rotation_mode": "anchor"}
-    labels = ["\n".join(parts) for parts in lines]
-    ax.set_xticks(range(len(names)), labels, **(rotation if tilted else {}), parse_math=False)
+    labels = [textwrap.shorten(name, 40, placeholder=" …") for name in names]
+    tilt = math.degrees(math.asin(min(1.3 * size / 72 / room, 1.0)))
+    rotation: dict[str, Any] = {
+        "rotation": max(TILT, tilt),
+        "ha": "right",
+        "rotation_mode": "anchor",
+    }
+    fits = max(map(len, labels)) * LETTER * size / 72 <= room
+    ax.set_xticks(range(len(names)), labels, **({} if fits else rotation), parse_math=False)
+
+
+def _inches(ax: Axes, which: str) -> float:
+    """Return the length of an axis."""
+    return float((ax.bbox.width if which == "x" else ax.bbox.height) / ax.figure.dpi)
+
+
+def _font_size(setting: str) -> float:
+    """Return a font size from matplotlib's settings, in points."""
+    import matplotlib as mpl
+    from matplotlib.font_manager import FontProperties
+
+    value: Any = cast("Mapping[str, Any]", mpl.rcParams)[setting]
+    return float(FontProperties(size=value).get_size_in_points())
 
 
 def _draw_frame(ax: Axes, panel: Panel) -> None:
     """Label the axes, and draw grid, ticks and spines."""
-    label_axis(ax, "x", panel.x.label)
-    label_axis(ax, "y", panel.y.label)
+    for which, axis in (("x", panel.x), ("y", panel.y)):
+        text = folded(axis.label, max(_inches(ax, which), 1.0), _font_size("axes.labelsize"))
+        ax.set(**{f"{which}label": text})
+        getattr(ax, f"{which}axis").label.set(color=INK, parse_math=False)
     ax.grid(visible=True, which="major", color=GRID)
     ax.set_axisbelow(True)
     ax.tick_params(which="both", colors=MUTED, width=0.7)
@@ -349,7 +307,7 @@ def _draw_frame(ax: Axes, panel: Panel) -> None:
 def _note_floor(ax: Axes, floor: Floor) -> None:
     ax.axhline(floor.at, color=FAINT, linewidth=0.8, linestyle=(0, (1, 3)), zorder=1)
     ax.annotate(
-        f"0, or below {power(floor.zero)}", (0, floor.at),
+        f"0, or below {floor.zero:.0e}", (0, floor.at),
         xycoords=("axes fraction", "data"), xytext=(5, 3), textcoords="offset points",
-        ha="left", va="bottom", fontsize=font_size("ytick.labelsize"), color=MUTED, style="italic",
+        ha="left", va="bottom", fontsize=_font_size("ytick.labelsize"), color=MUTED, style="italic",
     )  # fmt: skip

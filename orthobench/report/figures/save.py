@@ -5,11 +5,11 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from orthobench.contract.panel import Key, Panel, Plot
 from orthobench.errors import unknown
@@ -20,54 +20,23 @@ from orthobench.report.figures.figure import (
     metadata,
     sheet_panels,
 )
-from orthobench.report.figures.gallery import Page, draw_gallery, pages
-from orthobench.report.plots.collection import (
-    banded,
-    comparison_plots,
-    exhibit_plots,
-    problem_plots,
-)
-from orthobench.report.plots.exhibits import Exhibition, Load, exhibitions
+from orthobench.report.plots.collection import comparison_plots, exhibit_plots, problem_plots
+from orthobench.report.plots.exhibits import Load, exhibitions
 from orthobench.report.style import Style, solver_styles
 from orthobench.results.results import Results
 from orthobench.results.tuning import SolverResult
 from orthobench.tools.collections import grouped
 from orthobench.tools.files import atomic_write, make_folder, write_csv
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
 FORMATS = ("png", "svg", "pdf", "csv")
 """The formats: pictures, and the data that they show."""
 
-RUN_KINDS = ("convergence", "tradeoff", "sweep", "break-even", "scaling", "curves", "images")
+RUN_KINDS = ("convergence", "tradeoff", "sweep", "break-even", "scaling", "curves")
 """The kinds of plots that ``orthobench run`` writes: they need no comparison over problems."""
 
 
 REMEMBERED = "drawn.json"
 """Beside the figures of a run: which they are, and of which data and code."""
-
-
-@dataclass(frozen=True)
-class FigureFile:
-    """A figure that can be drawn and saved.
-
-    Attributes
-    ----------
-    name : str
-    kind : str
-        Of the plot; ``"images"`` for a gallery.
-    about : tuple of str
-        The caption.
-    draw : callable
-        Takes whether a picture is needed; returns the figure, if it is, and the rows of a CSV
-        file with the data.
-    """
-
-    name: str
-    kind: str
-    about: tuple[str, ...]
-    draw: Callable[[bool], tuple[Figure | None, list[list[Any]]]]
 
 
 def run_figures(results: Results, folder: Path) -> list[Path]:
@@ -126,11 +95,9 @@ def save_figures(
     formats : sequence of str
         Any of `FORMATS`. Fonts are embedded: in PDF as TrueType, in SVG as shapes.
     kinds : sequence of str, optional
-        The kinds of plots to write: those of `orthobench.contract.panel.Plot`, and ``"images"``.
-        All by default.
+        The kinds of plots to write; all by default.
     exhibits : callable, optional
-        Returns the exhibits of runs: `Results.exhibits`. Without it, there are no figures of
-        exhibits.
+        Returns the exhibits of runs: `Results.exhibits`. Without it, their curves are not drawn.
 
     Returns
     -------
@@ -149,19 +116,19 @@ def save_figures(
     directory = make_folder(Path(directory), "the figures")
     styles = solver_styles(entry.solver for entry in entries)
     taking_part = [entry for entry in entries if not entry.refused]
-    figures = [
-        _plot_file(plot, styles, layout, group)
+    plots = [
+        plot
         for group in grouped(taking_part, lambda entry: entry.problem).values()
         for plot in problem_plots(group)
     ]
-    figures += [_plot_file(plot, styles, layout, entries) for plot in comparison_plots(entries)]
-    for exhibition in exhibitions(entries, exhibits) if exhibits else ():
-        figures += _exhibit_files(exhibition, styles, layout)
-    paths: list[Path] = []
-    for stem, figure in zip(stems(figures), figures, strict=True):
-        if kinds is None or figure.kind in kinds:
-            paths += _save(directory / stem, figure, formats, layout)
-    return paths
+    plots += comparison_plots(entries)
+    plots += exhibit_plots(exhibitions(entries, exhibits)) if exhibits else []
+    return [
+        path
+        for stem, plot in zip(stems(plots), plots, strict=True)
+        if kinds is None or plot.kind in kinds
+        for path in _save(directory / stem, plot, styles, formats, layout)
+    ]
 
 
 def save_plot(
@@ -192,21 +159,21 @@ def save_plot(
     styles = solver_styles(s.solver for panel in panels for s in panel.series if s.solver)
     layout = layout_of(style)
     layout = layout if dpi is None else replace(layout, dpi=dpi)
-    return _save(stem, _plot_file(plot, styles, layout), formats, layout)
+    return _save(stem, plot, styles, formats, layout)
 
 
-def stems(figures: Sequence[FigureFile]) -> list[str]:
+def stems(plots: Sequence[Plot]) -> list[str]:
     """Return the names of files, without their suffix; with the kind if a name occurs again.
 
     Parameters
     ----------
-    figures : sequence of FigureFile
+    plots : sequence of Plot
         All of a comparison, so that names do not depend on which of them are written.
     """
-    names = [figure.name for figure in figures]
+    names = [plot.name for plot in plots]
     return slugs(
-        f"{name} {figure.kind}" if name in names[:i] else name
-        for i, (name, figure) in enumerate(zip(names, figures, strict=True))
+        f"{name} {plot.kind}" if name in names[:i] else name
+        for i, (name, plot) in enumerate(zip(names, plots, strict=True))
     )
 
 
@@ -241,49 +208,19 @@ def table(plot: Plot, panels: Mapping[Key, Panel]) -> list[list[Any]]:
     return head + [[plot.name, *key, *(row.get(c, "") for c in columns)] for key, row in rows]
 
 
-def _exhibit_files(
-    exhibition: Exhibition, styles: Mapping[str, Style], layout: Layout
-) -> list[FigureFile]:
-    """Return the figures of what the solutions of a problem exhibit: curves, then galleries."""
-    curves = [_plot_file(plot, styles, layout) for plot in exhibit_plots([exhibition])]
-    return curves + [_gallery_file(page, layout) for page in pages(exhibition, layout.columns)]
-
-
-def _gallery_file(page: Page, layout: Layout) -> FigureFile:
-    def draw(picture: bool) -> tuple[Figure | None, list[list[Any]]]:
-        return draw_gallery(page, layout) if picture else None, page.table()
-
-    return FigureFile(page.name, "images", page.about, draw)
-
-
-def _plot_file(
-    plot: Plot,
-    styles: Mapping[str, Style],
-    layout: Layout,
-    entries: Sequence[SolverResult] | None = None,
-) -> FigureFile:
-    """Return the figure of a plot; those of entries have the bands of the first solvers alone."""
-
-    def draw(picture: bool) -> tuple[Figure | None, list[list[Any]]]:
-        panels = sheet_panels(plot)
-        if not picture:
-            return None, table(plot, panels)
-        names = None if entries is None else banded(entries)
-        return draw_figure(plot, styles, layout, panels, names), table(plot, panels)
-
-    return FigureFile(plot.name, plot.kind, plot.about, draw)
-
-
-def _save(stem: Path, figure: FigureFile, formats: Sequence[str], layout: Layout) -> list[Path]:
-    fig, rows = figure.draw(any(kind != "csv" for kind in formats))
+def _save(
+    stem: Path, plot: Plot, styles: Mapping[str, Style], formats: Sequence[str], layout: Layout
+) -> list[Path]:
+    """Write the files of a plot; data alone need no drawing."""
+    panels = sheet_panels(plot)
+    pictures = any(kind != "csv" for kind in formats)
+    fig = draw_figure(plot, styles, layout, panels) if pictures else None
     paths = [stem.with_name(f"{stem.name}.{kind}") for kind in formats]
     with layout.applied():
         for path, kind in zip(paths, formats, strict=True):
-            if kind == "csv":
-                with atomic_write(path) as file:
-                    write_csv(rows, file)
-            elif fig is not None:
-                facts = metadata(figure.name, figure.about, kind)
-                with atomic_write(path) as file:
-                    fig.savefig(file, format=kind, metadata=facts)
+            with atomic_write(path) as file:
+                if fig is None or kind == "csv":
+                    write_csv(table(plot, panels), file)
+                else:
+                    fig.savefig(file, format=kind, metadata=metadata(plot, kind))
     return paths

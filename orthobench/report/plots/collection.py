@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-import numpy as np
-
 from orthobench.contract.panel import Plot
-from orthobench.decide.comparisons import compare
 from orthobench.report.plots.convergence import convergence
 from orthobench.report.plots.exhibits import Exhibition, curves
 from orthobench.report.plots.families import target_plots
@@ -19,26 +16,6 @@ from orthobench.report.plots.tuning import tuning, tunings
 from orthobench.results.tuning import SolverResult
 from orthobench.stats.targets import RunMatrix, run_matrix
 from orthobench.tools.collections import grouped
-
-BANDED = 3
-"""The most solvers of a printed figure that have bands."""
-
-
-def banded(entries: Sequence[SolverResult]) -> list[str]:
-    """Return the solvers that have bands in print: the first ones by what is decided of them.
-
-    Parameters
-    ----------
-    entries : sequence of SolverResult
-        Those of the problems that a figure shows.
-    """
-    begun = [entry for entry in entries if entry.finished and not entry.refused]
-    places = grouped(
-        ((d.solver, at) for c in compare(begun) for at, d in enumerate(c.decisions)),
-        lambda place: place[0],
-    )
-    mean = {solver: np.mean([at for _, at in own]) for solver, own in places.items()}
-    return sorted(mean, key=lambda solver: mean[solver])[:BANDED]
 
 
 def problem_plots(entries: Sequence[SolverResult]) -> list[Plot]:

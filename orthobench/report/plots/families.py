@@ -13,6 +13,7 @@ import numpy as np
 from orthobench.contract.panel import Axis, Panel, Plot, Series
 from orthobench.report.plots.labels import COST_NAMES, axis_label, said
 from orthobench.results.tuning import SolverResult
+from orthobench.stats.costs import ALL_COSTS
 from orthobench.stats.expected import expected_costs
 from orthobench.stats.profiles import LADDER, PRECISIONS, Distribution, ecdf, performance_profile
 from orthobench.stats.targets import RunMatrix, run_matrix
@@ -27,6 +28,9 @@ NARROWEST = 2.0
 
 MARGIN = 0.05
 """The fraction of the span of all steps, in the logarithm, by which lines continue beyond them."""
+
+ALWAYS = ("seconds", "flops", "steps")
+"""The costs that every run has."""
 
 NAMED = 3
 """The most problems that a caption names."""
@@ -62,7 +66,8 @@ def target_plots(entries: Sequence[SolverResult], runs: RunMatrix | None = None)
     runs : RunMatrix, optional
         Their runs, if they are collected already.
     """
-    matrix, offered = runs or run_matrix(entries), costs(entries)
+    matrix = runs or run_matrix(entries)
+    offered = tuple(cost for cost in costs(entries) if cost in COST_NAMES)
     return {
         name: Plot(
             name=f"{clean(entries[0].problem_info.family)}: {kind.name}",
@@ -137,7 +142,7 @@ KINDS: Mapping[str, _Kind] = {
 
 
 def costs(entries: Sequence[SolverResult]) -> tuple[str, ...]:
-    """Return the costs that solvers can be compared by; samples where all of them draw some.
+    """Return the costs that solvers can be compared by: those that all of their runs have.
 
     Parameters
     ----------
@@ -145,8 +150,11 @@ def costs(entries: Sequence[SolverResult]) -> tuple[str, ...]:
         The entries of one family.
     """
     marks = [r.trace[-1] for e in entries if not e.refused for r in e.records if len(r.trace) > 1]
-    sampled = bool(marks) and all(mark.work.samples > 0 for mark in marks)
-    return ("seconds", "flops", *(["samples"] if sampled else []), "steps")
+    return tuple(
+        name
+        for name, spent in ALL_COSTS.items()
+        if name in ALWAYS or (marks and all(spent(mark) > 0 for mark in marks))
+    )
 
 
 def distribution_panel(

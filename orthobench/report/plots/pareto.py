@@ -6,6 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import product
 from typing import TypeAlias
 
 import numpy as np
@@ -26,9 +27,6 @@ from orthobench.tools.formatting import clean, plural
 
 LEAST = 1e-7
 """The smallest gap that counts: below the smallest tolerance."""
-
-TOLERANCES: Mapping[str, float] = {f"{100 * part:.6g} %": part for part in (TOLERANCE, STRICT)}
-"""The parts of the gap from the start to the best value that may be left; the first is shown."""
 
 MOST_PAIRS = 20_000
 """Of more pairs of solvers on a problem, only what is shown first is decided."""
@@ -64,20 +62,23 @@ def family_answers(entries: Sequence[SolverResult], suite: str = "") -> Answers:
     suite : str
         What to run more seeds of.
     """
-    offered, tolerances = costs(entries), list(TOLERANCES)
+    offered, tolerances = costs(entries), list(_tolerances(entries))
     solvers = Counter(entry.problem for entry in entries)
     if sum(count**2 for count in solvers.values()) > MOST_PAIRS:
         offered, tolerances = offered[:1], tolerances[:1]
-    return {
-        (cost, tolerance): _answer(entries, cost, tolerance, suite)
-        for cost in offered
-        for tolerance in tolerances
-    }
+    return {key: _answer(entries, key, suite) for key in product(offered, tolerances)}
 
 
-def _answer(entries: Sequence[SolverResult], cost: str, tolerance: str, suite: str = "") -> Answer:
+def _tolerances(entries: Sequence[SolverResult]) -> dict[str, float]:
+    """Return the parts of the gap that may be left: the suite's first, and the strict view's."""
+    parts = entries[0].tolerance or TOLERANCE, STRICT
+    return {f"{100 * part:.6g} %": part for part in parts}
+
+
+def _answer(entries: Sequence[SolverResult], key: Key, suite: str = "") -> Answer:
+    cost, tolerance = key
     begun = [entry for entry in entries if entry.finished and not entry.refused]
-    return answer(compare(begun, cost, TOLERANCES[tolerance]), suite)
+    return answer(compare(begun, cost, _tolerances(entries)[tolerance]), suite)
 
 
 def pareto(
@@ -98,15 +99,13 @@ def pareto(
     """
     runs = runs or run_matrix(entries)
     blocks = {entry.problem: entry.problem_info.name for entry in entries}
-    reached, known = ends(runs), dict(answers or {})
-    keys = list(known) or [(cost, tolerance) for cost in costs(entries) for tolerance in TOLERANCES]
+    reached, known = ends(runs), answers or {}
+    keys = known or product(costs(entries), _tolerances(entries))
     offered, tolerances = (tuple(dict.fromkeys(options)) for options in zip(*keys, strict=True))
 
     def draw(key: Key) -> Panel:
-        cost, tolerance = key
-        if (cost, tolerance) not in known:
-            known[cost, tolerance] = _answer(entries, cost, tolerance)
-        return tolerance_panel(runs.solvers, reached, known[cost, tolerance], tolerance, blocks)
+        decided = known[key[0], key[1]] if known else _answer(entries, key)
+        return tolerance_panel(runs.solvers, reached, decided, key[1], blocks)
 
     explanation = (
         "across: the cost up to the tolerance, as a multiple of that of the cheapest that is "
@@ -142,9 +141,9 @@ def tolerance_panel(
     solvers : sequence of str
     reached : Ends
     decided : Answer
-        Under a cost and this tolerance; the solver to use has a ring.
+        Under a cost and a tolerance; the solver to use has a ring.
     tolerance : str
-        One of `TOLERANCES`.
+        In words.
     blocks : mapping
         The block of each problem.
     """
@@ -163,9 +162,9 @@ def tolerance_panel(
         for point in points
         if math.isfinite(point[1])
     ]
+    part = decided.tolerance
     label = f"{ALL_COSTS[decided.cost].title} to {tolerance} of the gap, times the least"
     if series:
-        part = TOLERANCES[tolerance]
         series.append(Series("good enough", np.array([1.0, MISS]), np.array([part, part])))
     return Panel(Axis(decided.cost, label), Axis("gap", "gap left at the end"), tuple(series))
 

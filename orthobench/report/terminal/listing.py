@@ -14,7 +14,7 @@ import click
 
 from orthobench.contract.parameters import Parameter, parameters_of
 from orthobench.errors import unknown
-from orthobench.registry.plugins import CHOICE, Plugin, Provided, Registry
+from orthobench.registry.plugins import Plugin, Provided, Registry
 from orthobench.tools import toml
 
 Facts = Mapping[str, Any]
@@ -35,10 +35,6 @@ def facts(registry: Registry) -> dict[str, list[dict[str, Any]]]:
             *(
                 {"name": name, "summary": f"broken: {why}", "broken": why}
                 for name, why in registry.broken.items()
-            ),
-            *(
-                {"name": p.name, "summary": f"left out by {CHOICE}", **_brought_by(p)}
-                for p in registry.left_out
             ),
         ],
     }

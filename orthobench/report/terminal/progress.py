@@ -27,6 +27,9 @@ SLOW = 10.0
 FEW = 5
 """The number of cells after which the time left is estimated."""
 
+LONG = 120.0
+"""The seconds beyond which a prediction of the whole is written."""
+
 
 class Progress(Observer):
     """Display of the cells as they end.
@@ -61,6 +64,9 @@ class Progress(Observer):
         self._since: dict[str, float] = {}
         self._slowest = (0.0, "")
         self._display = _Display()
+        self._ended: list[float] = []
+        self._left = 0
+        self._predicted = quiet
 
     def __exit__(self, *error: object) -> None:
         seconds, label = self._slowest
@@ -76,6 +82,7 @@ class Progress(Observer):
         stored : int
             Cells taken from the store, which `left` does not count.
         """
+        self._left = left
         if type(self._display) is not _Display:
             self._display.expect(left)
         elif not self._quiet and left + stored:
@@ -118,6 +125,23 @@ class Progress(Observer):
         now = self._clock()
         self._slowest = max(self._slowest, (now - self._since.get(worker, now), label))
         self._display.advance(worker, label, failed)
+        self._ended.append(now)
+        self._left -= 1
+        if not self._predicted:
+            self._predict()
+
+    def _predict(self) -> None:
+        """Write once how long the whole takes, where that is long, without the first cell."""
+        done, elapsed = len(self._ended), self._ended[-1] - self._ended[0]
+        if elapsed < (SECONDS if done > FEW else LONG / 4):
+            return
+        total = elapsed / (done - 1) * (done + self._left)
+        if total > LONG:
+            self._predicted = True
+            with self._display.hidden():
+                text = f"about {duration(total)} in all, judged by the first {done} cells"
+                self._stream.write(f"{text}; what is finished when it is stopped is kept\n")
+                self._stream.flush()
 
 
 class _Display:

@@ -11,7 +11,8 @@ from functools import partial
 
 import numpy as np
 
-from orthobench.contract import Array, Axis, Panel, Plot
+from orthobench.contract import Array
+from orthobench.contract.panel import Axis, Panel, Plot
 from orthobench.reproduce import (
     Claim,
     Evidence,

@@ -13,7 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from orthobench.contract import AnyProblem, Array, Axis, Panel, Plot, Series, Solution
+from orthobench.contract import AnyProblem, Array, Solution
+from orthobench.contract.panel import Axis, Panel, Plot, Series
 from orthobench.reproduce import (
     Claim,
     Evidence,

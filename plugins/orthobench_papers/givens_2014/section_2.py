@@ -11,8 +11,9 @@ from typing import Any, ClassVar, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from orthobench.contract import Array, drift, random_point, rotate
+from orthobench.contract import Array, random_point
 from orthobench.reproduce import Claim, Evidence, Measurement, Verdict, median_within
+from orthobench.tools.geometry import drift, rotate
 from orthobench_papers.runs import in_every_trial
 
 Turn: TypeAlias = Callable[[Array, int, int, float], None]

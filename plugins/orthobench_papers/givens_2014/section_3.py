@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from orthobench.contract import AnyInstance, Array, random_point, rotate
+from orthobench.contract import AnyInstance, Array, random_point
 from orthobench.families.orthogonal_group import orthogonal_group
 from orthobench.families.symmetric_tensors import contracted
 from orthobench.reproduce import (
@@ -20,6 +20,7 @@ from orthobench.reproduce import (
     mean_within,
     share_within,
 )
+from orthobench.tools.geometry import rotate
 from orthobench_papers.runs import TRIALS, DrivenRun, begin_trial, in_every_trial, instance
 
 PROBLEMS, METHODS = ("brockett", "procrustes", "ica"), ("algorithm 1", "algorithm 4")

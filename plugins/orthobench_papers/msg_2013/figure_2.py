@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from orthobench.contract import Axis, Panel, Plot
+from orthobench.contract.panel import Axis, Panel, Plot
 from orthobench.reproduce import (
     Claim,
     Evidence,

@@ -7,7 +7,8 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 import orthobench as ob
-from orthobench.contract import Array, Axis, Panel, Plot, orthonormalize, random_point
+from orthobench.contract import Array, orthonormalize, random_point
+from orthobench.contract.panel import Axis, Panel, Plot
 from orthobench.reproduce import (
     Claim,
     Evidence,

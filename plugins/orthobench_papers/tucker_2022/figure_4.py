@@ -7,7 +7,8 @@ from math import sqrt
 
 import numpy as np
 
-from orthobench.contract import Array, Axis, Panel, Plot
+from orthobench.contract import Array
+from orthobench.contract.panel import Axis, Panel, Plot
 from orthobench.reproduce import (
     Claim,
     Evidence,

@@ -6,7 +6,8 @@ from functools import partial
 
 import numpy as np
 
-from orthobench.contract import Array, Axis, Panel, Plot, Series
+from orthobench.contract import Array
+from orthobench.contract.panel import Axis, Panel, Plot, Series
 from orthobench.reproduce import (
     Claim,
     Evidence,

@@ -10,7 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 import orthobench as ob
-from orthobench.contract import Array, Axis, Curve, Exhibit, Image, Panel, Plot, Series
+from orthobench.contract import Array
+from orthobench.contract.exhibits import Curve, Exhibit, Image
+from orthobench.contract.panel import Axis, Panel, Plot, Series
 from orthobench.reproduce import (
     Claim,
     Evidence,

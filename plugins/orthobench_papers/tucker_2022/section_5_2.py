@@ -13,7 +13,9 @@ from typing import NamedTuple, cast
 import numpy as np
 
 import orthobench as ob
-from orthobench.contract import AnyInstance, Array, Axis, Curve, Panel, Plot, Series
+from orthobench.contract import AnyInstance, Array
+from orthobench.contract.exhibits import Curve
+from orthobench.contract.panel import Axis, Panel, Plot, Series
 from orthobench.reproduce import (
     Claim,
     Evidence,

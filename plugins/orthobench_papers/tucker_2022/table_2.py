@@ -10,7 +10,8 @@ from math import comb, prod, sqrt
 import numpy as np
 
 import orthobench as ob
-from orthobench.contract import AnyInstance, Array, Axis, Panel, Plot, Series
+from orthobench.contract import AnyInstance, Array
+from orthobench.contract.panel import Axis, Panel, Plot, Series
 from orthobench.families.symmetric_tucker import ComponentSolution
 from orthobench.reproduce import (
     Claim,

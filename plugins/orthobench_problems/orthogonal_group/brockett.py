@@ -6,11 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from orthobench.contract import Array, Instance, parameter, rotate
+from orthobench.contract import Array, Instance, parameter
 from orthobench.families.orthogonal_group import Judge, OrthogonalGroup, OrthogonalGroupOracle
 from orthobench.families.orthogonal_group.planes import Trigonometric
 from orthobench.families.stiefel import feasible, violation
 from orthobench.tools.flops import gemm
+from orthobench.tools.geometry import rotate
 
 
 class BrockettOracle(OrthogonalGroupOracle):

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from orthobench.contract import Array, DataError, Instance, UsageError, parameter, polar, rotate
+from orthobench.contract import Array, DataError, Instance, UsageError, parameter, polar
 from orthobench.families.orthogonal_group import (
     ComponentsOracle,
     Judge,
@@ -16,6 +16,7 @@ from orthobench.families.orthogonal_group import (
 from orthobench.families.orthogonal_group.planes import Trigonometric, minimize
 from orthobench.families.stiefel import feasible, violation
 from orthobench.tools.flops import gemm
+from orthobench.tools.geometry import rotate
 
 SIGNS = {"uniform": 1.0, "binary": 1.0, "laplace": -1.0}
 """Sign of the objective: sources with light tails minimize the fourth moments."""

@@ -8,8 +8,9 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from orthobench.contract import Array, DataError, Instance, UsageError, check_rows
+from orthobench.contract import Array, DataError, Instance, UsageError
 from orthobench.families.sparse_pca import SparsePCAOracle, sparse_pca
+from orthobench.tools.arrays import check_rows
 
 SCALINGS = ("standardized", "centred")
 """Values of the parameter ``scaling``: see `scaled`."""

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from orthobench.contract import Array, Instance, parameter, random_point, rows_of
+from orthobench.contract import Array, Instance, parameter, random_point
 from orthobench.families.stiefel import Stiefel, StiefelOracle, instance
-from orthobench.tools.arrays import inner
+from orthobench.tools.arrays import inner, rows_of
 from orthobench.tools.flops import gemm
 from orthobench_problems.stiefel.sizes import check_columns
 

@@ -7,17 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from orthobench.contract import (
-    Array,
-    DataError,
-    Instance,
-    namespace,
-    parameter,
-    random_point,
-    rows_of,
-)
+from orthobench.contract import Array, DataError, Instance, namespace, parameter, random_point
 from orthobench.families.stiefel import FiniteSumOracle, Stiefel, StiefelOracle, instance
-from orthobench.tools.arrays import inner
+from orthobench.tools.arrays import inner, rows_of
 
 SWEEPS = 60
 """Most sweeps of Jacobi rotations, which take about six."""

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from orthobench.contract import Array, Instance, UsageError, parameter, random_point, rows_of
+from orthobench.contract import Array, Instance, UsageError, parameter, random_point
 from orthobench.families.stiefel import (
     FiniteSumOracle,
     ProductOracle,
@@ -17,7 +17,7 @@ from orthobench.families.stiefel import (
     instance,
 )
 from orthobench.families.stiefel.stacks import sizes, transposed
-from orthobench.tools.arrays import inner
+from orthobench.tools.arrays import inner, rows_of
 from orthobench.tools.flops import gemm
 from orthobench_problems.stiefel.sizes import check_columns
 

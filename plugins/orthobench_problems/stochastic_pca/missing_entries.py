@@ -8,9 +8,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from orthobench.contract import Array, Instance, Solution, parameter, random_point, subspace_error
+from orthobench.contract import Array, Instance, Solution, parameter, random_point
 from orthobench.contract.samples import SampleSource, block_rows
 from orthobench.families.stochastic_pca import EntryOracle, StochasticPCA
+from orthobench.tools.geometry import subspace_error
 from orthobench_problems.stochastic_pca.parts import check_dimension
 
 

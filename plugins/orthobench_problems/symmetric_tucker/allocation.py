@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from orthobench.contract import Array, OrthobenchError
+from orthobench.contract import Array
+from orthobench.errors import OrthobenchError
 
 GAP = 1e-6
 """Largest optimality gap of weights, relative to the utility of equal weights."""

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from orthobench.contract import Array, Curve
+from orthobench.contract import Array
+from orthobench.contract.exhibits import Curve
 
 SINGULAR = 1e-12
 """Least variance of a direction of Z, relative to the largest, that is whitened."""

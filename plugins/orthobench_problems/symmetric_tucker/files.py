@@ -10,7 +10,8 @@ from typing import ClassVar, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from orthobench.contract import Array, DataError, OrthobenchError, UsageError, parameter
+from orthobench.contract import Array, DataError, UsageError, parameter
+from orthobench.errors import OrthobenchError
 from orthobench.families.sources import ArraySource
 from orthobench.families.symmetric_tucker import SymmetricTucker, TuckerInstance, symmetric_tucker
 from orthobench.tools.machine import refusal_of

@@ -11,17 +11,8 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from orthobench.contract import (
-    Array,
-    Curve,
-    DataError,
-    Exhibit,
-    Image,
-    Instance,
-    ParameterError,
-    Solution,
-    parameter,
-)
+from orthobench.contract import Array, DataError, Instance, ParameterError, Solution, parameter
+from orthobench.contract.exhibits import Curve, Exhibit, Image
 from orthobench.families.symmetric_tucker import (
     ComponentSolution,
     Judge,

@@ -12,15 +12,14 @@ import numpy as np
 
 from orthobench.contract import (
     Array,
-    Curve,
     DataError,
-    Exhibit,
     Instance,
     ParameterError,
     Solution,
     UsageError,
     parameter,
 )
+from orthobench.contract.exhibits import Curve, Exhibit
 from orthobench.families.symmetric_tucker import (
     ComponentSolution,
     Judge,

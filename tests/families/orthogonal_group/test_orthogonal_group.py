@@ -129,7 +129,7 @@ def test_the_instance_asks_for_square_points():
 
 @pytest.mark.parametrize("n", [0, -1, 2.5, True, "3", None])
 def test_a_wrong_size_is_refused(n):
-    with pytest.raises(ob.UsageError, match="n must be an integer >= 1"):
+    with pytest.raises(ob.UsageError, match="n must be a whole number >= 1"):
         ob.orthogonal_group(cubic, n=n)
 
 

@@ -6,7 +6,7 @@ import itertools
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import linear_sum_assignment
 from scipy.special import logsumexp
@@ -99,7 +99,6 @@ def assert_same_mixture(found, true, atol=1e-10):
 
 
 @given(n=st.integers(1, 700), k=st.integers(1, 6), seed=seeds)
-@settings(max_examples=30)
 def test_third_powers_are_summed_over_all_rows(n, k, seed):
     Y = rng(seed).standard_normal((n, k))
     explicit = np.einsum("na,nb,nc->abc", Y, Y, Y)
@@ -115,7 +114,6 @@ def test_the_third_index_is_put_at_each_place():
 
 
 @given(n=st.integers(30, 600), d=st.integers(1, 7), seed=seeds, estimate=st.sampled_from(ESTIMATES))
-@settings(max_examples=40)
 def test_the_whitened_third_moment_is_that_of_the_explicit_tensor(n, d, seed, estimate):
     X = samples(n, d, seed)
     k = int(rng(seed).integers(1, d + 1))
@@ -197,7 +195,6 @@ class TestGaussHermite:
 
 
 @given(k=st.integers(1, 8), more=st.integers(0, 8), seed=seeds, estimate=st.sampled_from(ESTIMATES))
-@settings(max_examples=60)
 def test_exact_moments_give_back_the_mixture(k, more, seed, estimate):
     true = some_mixture(k, k + more, seed, variance=2.0)
     moments = PopulationMoments(true)
@@ -208,7 +205,6 @@ def test_exact_moments_give_back_the_mixture(k, more, seed, estimate):
 
 
 @given(k=st.integers(1, 8), more=st.integers(0, 8), seed=seeds)
-@settings(max_examples=40)
 def test_exact_moments_are_orthogonally_decomposable(k, more, seed):
     true = some_mixture(k, k + more, seed)
     found = whitened_moments(PopulationMoments(true), k)
@@ -310,11 +306,11 @@ class TestRefusals:
     def test_more_components_than_features(self):
         true = some_mixture(3, 3)
         moments = PopulationMoments(true)
-        with pytest.raises(UsageError, match=r"20 components cannot be recovered .* 3 features"):
+        with pytest.raises(UsageError, match=r"between 1 and 3, not 20: .* 3 features"):
             whitened_moments(moments, 20)
-        with pytest.raises(UsageError, match="0 components"):
+        with pytest.raises(UsageError, match="between 1 and 3, not 0"):
             whitened_moments(moments, 0)
-        with pytest.raises(UsageError, match=r"whole number between 1 and d = 3, not 2\.0"):
+        with pytest.raises(UsageError, match=r"whole number between 1 and 3, not 2\.0"):
             whitened_moments(moments, 2.0)
 
     def test_dependent_centres_name_the_eigenvalue(self):

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import orthobench as ob
@@ -56,7 +56,6 @@ def test_the_docstring_examples_run(module):
 
 
 @given(n=st.integers(1, 9), k=st.integers(1, 9), seed=seeds)
-@settings(max_examples=40)
 def test_slabs_give_what_the_definitions_give(n, k, seed):
     T, U, w = noisy(n, seed), rng(seed).standard_normal((n, k)), rng(seed).standard_normal(k)
     explicit = np.einsum("ai,bi,ci,i->abc", U, U, U, w)
@@ -79,7 +78,6 @@ def test_the_gradient_is_a_contraction_with_all_indices_but_one(order):
 
 
 @given(n=st.integers(2, 8), seed=seeds)
-@settings(max_examples=30)
 def test_the_metrics_are_those_of_the_explicit_tensors(n, seed):
     T, U = noisy(n, seed), random_point(n, n, rng(seed))
     metrics = Judge(T, random_point(n, n, rng(seed + 1)), 1.5 * n)(Solution(U))
@@ -96,7 +94,6 @@ def test_the_metrics_are_those_of_the_explicit_tensors(n, seed):
 
 
 @given(n=st.integers(1, 8), seed=seeds, size=st.sampled_from([0.0, 1e-9, 1e-2]))
-@settings(max_examples=40)
 def test_the_recovery_error_is_the_largest_distance_up_to_order_and_sign(n, seed, size):
     V = random_point(n, n, rng(seed))
     r = int(rng(seed).integers(1, n + 1))
@@ -148,7 +145,6 @@ def test_one_dimension():
 
 
 @given(n=st.integers(1, 7), seed=seeds)
-@settings(max_examples=30)
 def test_symmetrization_is_exact_and_keeps_what_is_symmetric(n, seed):
     exact = noisy(n, seed)
     assert all(np.array_equal(exact, exact.transpose(p)) for p in permutations(range(3)))

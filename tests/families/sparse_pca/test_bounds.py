@@ -4,7 +4,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import orthobench as ob
@@ -60,7 +60,6 @@ def test_a_search_that_is_cut_short_is_still_a_bound(monkeypatch):
     assert found[0] > found[-1] * 1.001
 
 
-@settings(max_examples=40)
 @given(data=st.data())
 def test_no_sparse_vector_explains_more_than_the_bound_of_many_features(data):
     d, count = data.draw(st.integers(30, 40)), data.draw(st.integers(1, 30))

@@ -6,7 +6,7 @@ from itertools import permutations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from orthobench.families.sparse_pca.maker import adjusted_variance, explained_variance
@@ -39,14 +39,12 @@ def by_projections(scores):
 
 
 @given(**shapes, m=st.integers(1, 5))
-@settings(max_examples=100)
 def test_adjusted_variance_is_the_sum_of_residuals(d, n, seed, m):
     A, Z = rng(seed).standard_normal((d, n)), sparse(d, m, seed)
     assert adjusted_variance(A, Z) == pytest.approx(by_projections(A.T @ Z), rel=1e-9)
 
 
 @given(**shapes, m=st.integers(1, 5))
-@settings(max_examples=100)
 def test_adjusted_variance_exceeds_neither_the_plain_one_nor_that_of_pca(d, n, seed, m):
     A, Z = rng(seed).standard_normal((d, n)), sparse(d, m, seed)
     adjusted = adjusted_variance(A, Z)
@@ -56,7 +54,6 @@ def test_adjusted_variance_exceeds_neither_the_plain_one_nor_that_of_pca(d, n, s
 
 
 @given(**shapes)
-@settings(max_examples=50)
 def test_the_loadings_of_pca_explain_what_pca_does(d, n, seed):
     A = rng(seed).standard_normal((d, n))
     left, s, _ = np.linalg.svd(A, full_matrices=False)
@@ -78,7 +75,6 @@ def test_uncorrelated_scores_need_no_adjustment_and_others_do():
 
 
 @given(**shapes, m=st.integers(2, 4))
-@settings(max_examples=50)
 def test_adjusted_variance_does_not_depend_on_the_order_or_the_signs_of_columns(d, n, seed, m):
     A, Z = rng(seed).standard_normal((d, n)), sparse(d, m, seed)
     first = adjusted_variance(A, Z)
@@ -102,7 +98,6 @@ def test_ties_of_the_order_are_broken_by_index():
 
 
 @given(**shapes, m=st.integers(1, 4))
-@settings(max_examples=50)
 def test_duplicates_and_empty_columns_add_nothing(d, n, seed, m):
     A, Z = rng(seed).standard_normal((d, n)), sparse(d, m, seed)
     alone = adjusted_variance(A, Z)

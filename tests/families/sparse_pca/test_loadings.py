@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from orthobench.families.sparse_pca.loadings import solve_for_z
@@ -69,7 +69,6 @@ def test_uncorrelated_blocks_are_solved_apart_and_correlated_ones_are_not():
 
 
 @given(d=st.integers(3, 12), n=st.integers(4, 10), m=st.integers(1, 4), seed=st.integers(0, 2**31))
-@settings(max_examples=60)
 def test_the_result_is_feasible_no_worse_than_its_start_and_stationary(d, n, m, seed):
     A, pattern = rng(seed).standard_normal((d, n)), rng(seed + 1).random((d, m)) < 0.5
     start = random_point(n, m, rng(seed + 2))
@@ -86,7 +85,6 @@ def test_the_result_is_feasible_no_worse_than_its_start_and_stationary(d, n, m, 
 
 
 @given(d=st.integers(3, 10), n=st.integers(4, 8), m=st.integers(1, 3), seed=st.integers(0, 2**31))
-@settings(max_examples=40)
 def test_a_rotation_of_the_samples_changes_nothing(d, n, m, seed):
     A, pattern = rng(seed).standard_normal((d, n)), rng(seed + 1).random((d, m)) < 0.5
     U = random_point(n, n, rng(seed + 2))

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import orthobench as ob
@@ -194,7 +194,6 @@ def squared(A, U, gamma):
     seed=st.integers(0, 2**31),
     gamma=st.floats(0, 3),
 )
-@settings(max_examples=60)
 def test_the_penalized_objective_is_the_maximum_over_u(d, n, m, seed, gamma):
     A, Z = rng(seed).standard_normal((d, n)), unit_columns(rng(seed + 1).standard_normal((d, m)))
     found = objectives(A, Z, gamma)

@@ -132,9 +132,9 @@ def test_rows_and_both_at_once_are_those_of_the_gradient():
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"p": 0}, "p must be an integer >= 1"),
-        ({"n": 2.5}, "n must be an integer >= 1"),
-        ({"p": True}, "p must be an integer >= 1"),
+        ({"p": 0}, "p must be a whole number >= 1"),
+        ({"n": 2.5}, "n must be a whole number >= 1"),
+        ({"p": True}, "p must be a whole number >= 1"),
         ({"p": 7}, "p = 7 columns of n = 6 rows cannot be orthonormal"),
         ({"start": np.ones((N, P))}, "start is off the manifold"),
         ({"start": np.full((N, P), np.nan)}, "start is off the manifold"),

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import orthobench as ob
@@ -40,7 +40,6 @@ def gaussian(rng, count):
 
 
 @given(d=st.integers(2, 15), seed=st.integers(0, 2**32 - 1))
-@settings(max_examples=50)
 def test_the_metrics_are_those_of_the_explicit_matrices(d, seed):
     k = int(rng(seed).integers(1, d + 1))
     train, validation, test = rows(30, d, seed), rows(9, d, seed + 1), rows(40, d, seed + 2)
@@ -71,7 +70,6 @@ def test_the_metrics_are_those_of_the_explicit_matrices(d, seed):
     seed=st.integers(0, 2**32 - 1),
     floor=st.sampled_from([0.0, 0.125]),
 )
-@settings(max_examples=40)
 def test_the_relaxed_objective_is_the_trace_of_mc(d, seed, floor):
     C = rows(30, d, seed)
     C = C.T @ C / 30
@@ -146,8 +144,8 @@ def test_data_without_variance_are_judged_without_a_division():
 @pytest.mark.parametrize(
     ("arguments", "error", "message"),
     [
-        ({"train": np.ones((5, 3)), "k": 4}, UsageError, "between 1 and d = 3, not 4"),
-        ({"train": np.ones((5, 3)), "k": 0}, UsageError, "between 1 and d = 3, not 0"),
+        ({"train": np.ones((5, 3)), "k": 4}, UsageError, "between 1 and 3, not 4"),
+        ({"train": np.ones((5, 3)), "k": 0}, UsageError, "between 1 and 3, not 0"),
         ({"train": np.ones((5, 3)), "k": 1.5}, UsageError, "k must be a whole number .* not 1.5"),
         ({"train": np.ones((5, 3)), "k": 2.0}, UsageError, "k must be a whole number .* not 2.0"),
         ({"train": np.ones((5, 3)), "k": 1, "passes": 0}, UsageError, "passes"),

@@ -9,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orthobench.errors import DataError
+from orthobench.families.symmetric_tensors import symmetrized
 from orthobench.families.symmetric_tucker import full_tensors
-from orthobench.families.symmetric_tucker.full_tensors import moment_tensor, symmetrized
+from orthobench.families.symmetric_tucker.full_tensors import moment_tensor
 
 LETTERS = "abcdef"
 

@@ -6,7 +6,7 @@ from functools import reduce
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from orthobench.contract.problem import Solution
@@ -72,7 +72,6 @@ def test_metrics_of_one_part_are_those_of_two_alike():
 
 @pytest.mark.parametrize("form", ["samples", "tensor"])
 @given(order=orders, n=st.integers(1, 5), p=st.integers(1, 20), seed=seeds)
-@settings(max_examples=40)
 def test_the_error_is_that_of_the_explicit_approximation(form, order, n, p, seed):
     X, r = skewed(p, n, seed), int(rng(seed).integers(1, n + 1))
     Q, T = random_point(n, r, rng(seed)), moment_tensor(X, order)
@@ -93,7 +92,6 @@ def test_the_error_is_that_of_the_explicit_approximation(form, order, n, p, seed
 
 @pytest.mark.parametrize("form", ["samples", "tensor"])
 @given(order=orders, n=st.integers(1, 5), count=st.integers(1, 8), seed=seeds)
-@settings(max_examples=40)
 def test_the_error_of_components_is_that_of_their_explicit_sum(form, order, n, count, seed):
     X, solution = skewed(10, n, seed), components(n, count, seed)
     T = moment_tensor(X, order)
@@ -140,7 +138,6 @@ def test_the_relative_gradient_vanishes_where_it_must(form):
 @given(
     order=orders, n=st.integers(1, 6), p=st.integers(1, 15), seed=seeds, scale=st.integers(-9, 9)
 )
-@settings(max_examples=60)
 def test_invariances(order, n, p, seed, scale):
     X, r = skewed(p, n, seed), int(rng(seed).integers(1, n + 1))
     Q = random_point(n, r, rng(seed))

@@ -9,7 +9,7 @@ from math import comb
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from orthobench.families.symmetric_tucker import sample_moments as module
@@ -30,7 +30,6 @@ def test_the_docstring_examples_run():
 
 
 @given(**sizes, seed=st.integers(0, 2**32 - 1))
-@settings(max_examples=60)
 def test_monomials_and_their_expansion_are_the_symmetric_power(r, m, seed):
     table, z = monomials(r, m), np.random.default_rng(seed).uniform(0.5, 2, (r, 3))
     found = table.of(z)
@@ -43,7 +42,6 @@ def test_monomials_and_their_expansion_are_the_symmetric_power(r, m, seed):
 
 
 @given(**sizes)
-@settings(max_examples=25)
 def test_every_entry_is_counted_once(r, m):
     table = monomials(r, m)
     assert table.size == len(table.indices) == comb(r + m - 1, m)

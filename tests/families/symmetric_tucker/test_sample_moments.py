@@ -7,7 +7,7 @@ from itertools import permutations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from orthobench.families.symmetric_tucker import full_tensors, sample_moments
@@ -58,7 +58,6 @@ def objective(T, Q):
 
 
 @given(**shapes)
-@settings(max_examples=60)
 def test_the_core_and_the_objective_are_those_of_the_tensor(order, n, p, seed):
     X, r = skewed(p, n, seed), int(rng(seed).integers(1, n + 1))
     Q, T = rng(seed + 1).standard_normal((n, r)), moment(X, order)
@@ -106,7 +105,6 @@ def test_the_gradient_is_that_of_equation_13(order):
 
 
 @given(**shapes)
-@settings(max_examples=40)
 def test_the_square_of_the_moment_is_the_same_either_way(order, n, p, seed):
     X = skewed(p, n, seed)
     square = np.sum(moment(X, order) ** 2)

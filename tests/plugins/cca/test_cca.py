@@ -6,7 +6,7 @@ import numpy as np
 import orthobench_cca
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from orthobench_cca.alternating import AlternatingLeastSquares
 from orthobench_cca.app_grad import AppGrad
@@ -55,7 +55,6 @@ def ended(solver, instance, most=5000, seed=0):
 
 
 @given(p=st.integers(3, 9), q=st.integers(3, 9), seed=st.integers(0, 2**32 - 1))
-@settings(max_examples=25)
 def test_exact_and_alternating_recover_the_closed_form(p, q, seed):
     X, Y, (A, B) = planted(p, q, seed=seed)
     for solver in (Exact(), AlternatingLeastSquares()):

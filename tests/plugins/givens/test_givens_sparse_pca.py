@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from orthobench_givens.sparse_columns import Columns
 from orthobench_givens.sparse_layout import empty_columns
@@ -54,7 +54,6 @@ def columns_of(AU, gamma):
     return Columns(array, np.arange(d), d, gamma)
 
 
-@settings(max_examples=25)
 @given(
     seed=st.integers(0, 2**32),
     d=st.integers(1, 150),
@@ -198,7 +197,6 @@ def test_a_row_whose_norm_is_gamma_never_counts():
     assert state.columns.features.tolist() == [0, 1, 2]
 
 
-@settings(max_examples=20)
 @given(cuts=st.lists(st.integers(0, 200), max_size=6), order=st.sampled_from(["random", "cyclic"]))
 def test_bits_do_not_depend_on_chunks(cuts, order):
     A, solver = data(), GivensSparsePCA(gamma=0.1, order=order, tolerance=1e-3)

@@ -4,7 +4,7 @@ import pickle
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from orthobench_givens.sparse_columns import Columns
 from orthobench_givens.sparse_layout import empty_columns
@@ -95,7 +95,6 @@ def test_a_random_start_is_a_rotation_of_the_first_samples():
     assert state.work.flops == 2 * 50 * 4 * 4
 
 
-@settings(max_examples=20)
 @given(
     cuts=st.lists(st.integers(0, 40), max_size=5),
     m=st.integers(1, 6),

@@ -3,7 +3,7 @@
 import numba
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from orthobench_givens import sparse_circle
 from orthobench_givens.sparse_angle import (
@@ -116,7 +116,6 @@ entries = st.one_of(
 )
 
 
-@settings(max_examples=100)
 @given(
     rows=st.lists(st.tuples(entries, entries), min_size=1, max_size=12), copies=st.integers(1, 4)
 )
@@ -125,14 +124,12 @@ def test_few_rows_with_ties_zeros_and_rows_at_gamma(rows, copies):
     check(x, y, 1.0)
 
 
-@settings(max_examples=50)
 @given(seed=st.integers(0, 2**32), n=st.integers(1, 400), gamma=st.floats(0.02, 3.0))
 def test_many_rows(seed, n, gamma):
     x, y = np.random.default_rng(seed).standard_t(3, (2, n))
     check(x, y, gamma)
 
 
-@settings(max_examples=60)
 @given(seed=st.integers(0, 2**32), n=st.integers(1, 8), tiny=st.floats(-6, -1))
 def test_rows_barely_outside(seed, n, tiny):
     rng = np.random.default_rng(seed)
@@ -140,7 +137,6 @@ def test_rows_barely_outside(seed, n, tiny):
     check(r * np.cos(phase), r * np.sin(phase), 1.0)
 
 
-@settings(max_examples=60)
 @given(r=st.floats(1 + 1e-5, 50.0), phase=st.floats(-np.pi, np.pi))
 def test_one_row_becomes_an_axis(r, phase):
     result = found([r * np.cos(phase)], [r * np.sin(phase)], 1.0)

@@ -145,16 +145,16 @@ def assert_recovered(oracle, solution, V, w):
 
 @pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize("spectrum", SPECTRA)
-@pytest.mark.parametrize("d", [3, 4, 6, 9, 14, 20])
+@pytest.mark.parametrize("d", [3, 4, 9, 20])
 def test_random_starts_recover_the_factors(d, spectrum, order):
     w, solver = SPECTRA[spectrum](d), GivensTensor(order=order)
-    for seed in range(5):
+    for seed in range(2):
         oracle, V = odeco(d, w, seed)
         assert_recovered(oracle, solver.solution(converged(solver, oracle)), V, w)
 
 
 @pytest.mark.parametrize("start", ["random", "identity", "contraction"])
-@pytest.mark.parametrize("d", [5, 41, 50, 63])
+@pytest.mark.parametrize("d", [5, 34, 47])
 def test_every_start_recovers_the_factors(d, start):
     w, solver = np.linspace(1, 2, d), GivensTensor(start=start)
     oracle, V = odeco(d, w, d)

@@ -129,7 +129,6 @@ def test_the_objective_is_that_of_the_definition(form, mu):
 
 
 @pytest.mark.parametrize("form", FORMS, ids=str)
-@settings(max_examples=40)
 @given(d=st.integers(2, 30), N=st.integers(2, 8), m=st.integers(1, 4),
        gamma=st.floats(0, 0.95), seed=st.integers(0, 100))  # fmt: skip
 def test_no_step_lowers_the_objective(form, d, N, m, gamma, seed):

@@ -22,15 +22,13 @@ PAPERS = (
     "manifold-muon-2025",
 )  # fmt: skip
 CLAIMS = [
-    pytest.param(
-        paper, claim.name, id=f"{paper.name} {claim.name}",
-        marks=pytest.mark.wide if paper.name == "manifold-muon-2025" else (),
-    )
+    pytest.param(paper, claim.name, id=f"{paper.name} {claim.name}")
     for paper in map(catalogue().paper, PAPERS)
     for claim in paper.claims
-]  # fmt: skip
+]
 
 
+@pytest.mark.wide
 @pytest.mark.parametrize(("paper", "name"), CLAIMS)
 def test_no_claim_is_red(paper, name, tmp_path):
     (one,) = check(select(paper, [name]), Runs(paper, tmp_path, quick=True, quiet=True))

@@ -24,6 +24,7 @@ CLAIMS = [
 ]  # fmt: skip
 
 
+@pytest.mark.wide
 @pytest.mark.parametrize(("paper", "name"), CLAIMS)
 def test_no_claim_is_red(paper, name, tmp_path):
     (one,) = check(select(paper, [name]), Runs(paper, tmp_path, quick=True, quiet=True))

@@ -8,7 +8,7 @@ from math import comb, sqrt
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from orthobench_problems.symmetric_tucker import GaussianFactor, NIGFactor, RandomSymmetric, nig
 from orthobench_problems.symmetric_tucker.nig import NormalInverseGaussian, least_kurtosis
@@ -93,7 +93,6 @@ class TestNormalInverseGaussian:
         assert (problem.skewness, problem.kurtosis) == (1.5, 9.0)
 
     @given(skewness=st.floats(-5, 5), excess=st.floats(0.01, 1000))
-    @settings(max_examples=100)
     def test_the_moments_are_those_asked_for(self, skewness, excess):
         kurtosis = least_kurtosis(skewness) + excess
         law = NormalInverseGaussian.standardized(skewness, kurtosis)

@@ -7,7 +7,7 @@ import struct
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from orthobench_problems import idx
 
@@ -28,7 +28,6 @@ def packed(array):
     shape=st.lists(st.integers(0, 5), min_size=1, max_size=4),
     compressed=st.booleans(),
 )
-@settings(max_examples=60)
 def test_what_is_written_comes_back(tmp_path_factory, kind, shape, compressed):
     array = np.random.default_rng(0).integers(0, 100, shape).astype(kind)
     content = packed(array)

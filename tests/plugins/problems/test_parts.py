@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from orthobench_problems.normalization import normalization_of
 from orthobench_problems.stochastic_pca.parts import independent, split
@@ -13,7 +13,6 @@ from orthobench.errors import DataError
 
 
 @given(n=st.integers(5, 3000), seed=st.integers(0, 2**32 - 1))
-@settings(max_examples=60)
 def test_the_parts_are_disjoint_cover_all_and_have_their_sizes(n, seed):
     parts = split(n, np.random.default_rng(seed))
     assert np.array_equal(np.sort(np.concatenate(parts)), np.arange(n))
@@ -34,7 +33,6 @@ def test_too_few_rows_are_refused():
 
 
 @given(n=st.integers(2, 700), d=st.integers(1, 8), seed=st.integers(0, 2**32 - 1))
-@settings(max_examples=50)
 def test_normalized_data_have_mean_zero_and_unit_norm(n, d, seed):
     rng = np.random.default_rng(seed)
     X = rng.standard_normal((n, d)) * rng.uniform(0.1, 10, d) + rng.uniform(-5, 5, d)

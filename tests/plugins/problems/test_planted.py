@@ -6,7 +6,7 @@ from itertools import permutations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from orthobench_problems.sparse_pca import PlantedSparse
 from orthobench_problems.sparse_pca.planted import support_f1
@@ -31,7 +31,6 @@ overlaps = st.integers(1, 8).flatmap(
 
 
 @given(m=st.integers(1, 6), sizes=overlaps, extra=st.integers(0, 9), seed=st.integers(0, 2**32 - 1))
-@settings(max_examples=80)
 def test_loadings_are_orthonormal_with_the_supports_asked_for(m, sizes, extra, seed):
     nonzeros, overlap = sizes
     d = max(2, m * nonzeros - (m - 1) * overlap + extra)
@@ -125,7 +124,6 @@ def test_f1_of_wrong_supports_is_that_of_the_formula():
 
 
 @given(d=st.integers(2, 10), m=st.integers(1, 4), seed=st.integers(0, 2**32 - 1))
-@settings(max_examples=50)
 def test_f1_is_the_best_over_all_matchings(d, m, seed):
     found = rng(seed).random((d, m)) < 0.5
     true = rng(seed + 1).random((d, m)) < 0.5

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from orthobench_problems.sparse_pca.parts import check_components, scaled, split, split_parts
 
@@ -22,7 +22,6 @@ def data(n, d, seed=0):
 
 
 @given(n=st.integers(1, 300), seed=st.integers(0, 2**32 - 1), share=st.floats(0, 0.99))
-@settings(max_examples=50)
 def test_the_parts_are_disjoint_ordered_and_cover_all(n, seed, share):
     held_out = int(n * share)
     train, test = split(n, held_out, rng(seed))
@@ -43,7 +42,6 @@ def test_a_split_depends_on_the_seed_alone_and_every_sample_may_be_held_out():
 
 
 @given(n=st.integers(2, 200), d=st.integers(1, 8), seed=st.integers(0, 2**31))
-@settings(max_examples=50)
 def test_standardized_features_have_mean_zero_and_norm_sqrt_n(n, d, seed):
     parts = scaled(data(n, d, seed), None, "standardized")
     assert parts.test is None

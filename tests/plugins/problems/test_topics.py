@@ -7,7 +7,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from orthobench_problems.orthogonal_tensor import topics as module
 from orthobench_problems.orthogonal_tensor.topics import (
@@ -58,7 +58,6 @@ def test_the_exact_moments_are_the_integrals_over_the_proportions(k):
 
 
 @given(count=st.integers(1, 8), length=st.integers(3, 6), seed=seeds)
-@settings(max_examples=30)
 def test_the_moments_of_documents_are_means_over_their_pairs_and_triples(count, length, seed):
     documents = rng(seed).integers(4, size=(count, length))
     found = SampleTopicMoments(documents, 4)
@@ -89,7 +88,6 @@ def test_the_moments_do_not_depend_on_the_size_of_blocks(monkeypatch, rows):
 
 
 @given(k=st.integers(1, 5), seed=seeds)
-@settings(max_examples=30)
 def test_the_corrected_moments_are_orthogonally_decomposable(k, seed):
     model = some_model(k, 30, seed)
     total = model.alpha.sum()

@@ -14,12 +14,11 @@ from orthobench_stiefel.landing_field import landing_field, safe_step
 from orthobench_stiefel.retractions import RETRACTIONS
 
 import orthobench as ob
-from orthobench.contract import drift
 from orthobench.families.stiefel import projected
 from orthobench.harness.execution import ready_oracle
 from orthobench.harness.identity import Streams
 from orthobench.testing.check_of_libraries import check_libraries
-from orthobench.tools.geometry import orthonormalize, random_point
+from orthobench.tools.geometry import drift, orthonormalize, random_point
 from orthobench.tools.places import place_of
 
 PROBLEM = StiefelProcrustesBatch(matrices=5, n=8, p=3, rows=12)

@@ -13,10 +13,9 @@ from orthobench_stiefel.retractions import (
 )
 from scipy.linalg import expm
 
-from orthobench.contract import drift
 from orthobench.contract import polar as polar_factor
 from orthobench.families.stiefel import projected
-from orthobench.tools.geometry import random_point
+from orthobench.tools.geometry import drift, random_point
 
 SHAPES = [(40, 6), (10, 7), (8, 8), (5, 1), (60, 40), (33, 33)]
 

@@ -20,9 +20,8 @@ from orthobench_stiefel.wen_yin import WenYin
 from scipy.linalg import expm
 
 import orthobench as ob
-from orthobench.contract import drift
 from orthobench.families.stiefel import projected
-from orthobench.tools.geometry import orthonormalize, random_point
+from orthobench.tools.geometry import drift, orthonormalize, random_point
 
 N, P = 9, 3
 A = np.random.default_rng(0).standard_normal((N, N))

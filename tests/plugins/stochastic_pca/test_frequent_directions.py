@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from orthobench_stochastic_pca.frequent_directions import FrequentDirections, merge, shrunk
 
@@ -37,7 +37,6 @@ def errors(A, B):
     return values[[0, -1]] / np.linalg.norm(A, 2) ** 2
 
 
-@settings(max_examples=60)
 @given(data=st.data())
 def test_the_error_is_within_the_bound_for_all_splits_and_merges(data):
     size, d = data.draw(st.integers(2, 8)), data.draw(st.integers(2, 12))

@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from orthobench_stochastic_pca.entropic import MEG, WarmuthKuzmin
 from orthobench_stochastic_pca.incremental import IncrementalPCA
@@ -221,7 +221,6 @@ def test_the_average_is_that_of_all_iterates(solver):
     assert np.abs(relaxed_matrix(solver.solution(state)) - mean).max() < 1e-12
 
 
-@settings(max_examples=40)
 @given(st.sampled_from(VARIANTS), st.lists(st.integers(0, 150), max_size=8), st.booleans())
 def test_chunks_change_no_bit(solver, cuts, discrete):
     X = orthogonal(150) if discrete else with_repetitions(150)

@@ -4,7 +4,7 @@ import pickle
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from orthobench_stochastic_pca.rotating import GrassmannianSGD, Oja
 
@@ -97,7 +97,6 @@ def test_oja_returns_the_polar_factor():
 
 
 @pytest.mark.parametrize("cls", SOLVERS)
-@settings(max_examples=30)
 @given(data=st.data())
 def test_bits_do_not_depend_on_chunks(cls, data):
     n = 100

@@ -71,7 +71,7 @@ def orthonormal_basis(U, X):
     return new[:n], work.coords[:, :n], work.extent
 
 
-@settings(max_examples=200)
+@settings(max_examples=60)
 @given(blocks)
 def test_samples_are_their_coordinates(block):
     U, X = opened(block)
@@ -84,7 +84,6 @@ def test_samples_are_their_coordinates(block):
         assert not row[end:].any()
 
 
-@settings(max_examples=100)
 @given(blocks)
 def test_coordinates_depend_on_earlier_samples_only(block):
     U, X = opened(block)

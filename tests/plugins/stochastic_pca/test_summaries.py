@@ -5,7 +5,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from block_passes import cut, oracle_of, passes, points, summary_of
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from orthobench_stochastic_pca import frequent_directions
 from orthobench_stochastic_pca.batch_pca import BatchPCA
@@ -107,7 +107,6 @@ def test_the_leading_part_is_that_of_the_svd(shape):
 
 
 @pytest.mark.parametrize("narrow", [0, 16])
-@settings(max_examples=60)
 @given(split=splits(), size=st.integers(2, 8))
 def test_the_bound_of_frequent_directions_holds_for_all_blocks_and_merges(narrow, split, size):
     X, parts, order = split

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from orthobench_tensor_power.contractions import (
     ROWS,
@@ -42,7 +42,6 @@ def test_a_single_pair_may_be_longer_than_a_block(tensors):
 
 
 @given(n=st.integers(1, 12), seed=seeds)
-@settings(max_examples=30)
 def test_norms_and_weighted_slices_are_those_of_the_tensor(tensors, n, seed):
     T, w = tensors.gaussian(n, rng(seed)), rng(seed + 1).standard_normal(n)
     M = weighted_slices(packed(T), w)
@@ -52,7 +51,6 @@ def test_norms_and_weighted_slices_are_those_of_the_tensor(tensors, n, seed):
 
 
 @given(n=st.integers(1, 12), seed=seeds)
-@settings(max_examples=30)
 def test_deflation_subtracts_the_component_and_returns_the_norm(tensors, n, seed):
     T, u = tensors.gaussian(n, rng(seed)), rng(seed + 1).standard_normal(n)
     P = packed(T)
@@ -62,7 +60,6 @@ def test_deflation_subtracts_the_component_and_returns_the_norm(tensors, n, seed
 
 
 @given(n=st.integers(1, 12), m=st.integers(1, 9), seed=seeds)
-@settings(max_examples=40)
 def test_an_iteration_is_that_of_each_vector_alone(tensors, n, m, seed):
     T, X = tensors.gaussian(n, rng(seed)), rng(seed + 1).standard_normal((n, m))
     X /= np.linalg.norm(X, axis=0)

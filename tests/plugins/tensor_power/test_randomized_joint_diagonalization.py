@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from orthobench_problems.orthogonal_tensor.odeco import Odeco, Odeco4
 from orthobench_tensor_power import RandomizedJointDiagonalization
@@ -39,7 +39,6 @@ def published(T, trials, seed):
 
 @pytest.mark.parametrize("order", [3, 4])
 @given(d=st.integers(2, 12), seed=st.integers(0, 2**32 - 1))
-@settings(max_examples=30)
 def test_recovers_the_factors_exactly(order, d, seed):
     problem = (Odeco if order == 3 else Odeco4)(d=d)
     instance, state, solution = decomposed(RandomizedJointDiagonalization(), problem, seed)

@@ -6,7 +6,7 @@ import itertools
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from orthobench_tensor_power import PolarPower, TensorPower
 from orthobench_tensor_power.contractions import norm
@@ -68,7 +68,6 @@ def test_restarts_that_end_early_change_nothing(tensors, noise):
 
 
 @given(d=st.integers(3, 20), seed=seeds, kind=st.sampled_from(["equal", "uniform", "linear"]))
-@settings(max_examples=25)
 def test_recovers_the_factors_exactly(tensors, d, seed, kind):
     weights = tensors.spectrum(kind, d, seed)
     made, solver = tensors.instance(weights, seed), TensorPower()

@@ -17,13 +17,14 @@ import pytest
 from orthobench.contract.problem import Solution
 from orthobench.contract.solver import Status
 from orthobench.families.sources import ArraySource
+from orthobench.families.symmetric_tensors import symmetrized
 from orthobench.families.symmetric_tucker import (
     GivenTensorOracle,
     MomentOracle,
     MomentStream,
     symmetric_tucker,
 )
-from orthobench.families.symmetric_tucker.full_tensors import moment_tensor, symmetrized
+from orthobench.families.symmetric_tucker.full_tensors import moment_tensor
 from orthobench.tools.geometry import orthonormalize, random_point
 
 

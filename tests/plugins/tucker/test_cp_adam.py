@@ -7,7 +7,7 @@ from functools import reduce
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from orthobench_tucker import CPAdam
 from orthobench_tucker.cp_adam import step_flops
@@ -122,7 +122,6 @@ def literal_adam(x, g, m, v, rate, t, beta1, beta2, epsilon):
 
 
 @given(st.integers(1, 40), st.floats(0, 0.99), st.floats(0, 0.999), st.integers(1, 500))
-@settings(max_examples=30)
 def test_adam_is_the_algorithm(size, beta1, beta2, t):
     rng = np.random.default_rng(size)
     x, g, m = rng.standard_normal((3, size))

@@ -4,7 +4,7 @@ import pickle
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from orthobench_tucker import HOEVD, PGD
 from orthobench_tucker.leading_eigenpairs import OVERSAMPLED, _first, leading_eigenpairs
@@ -105,7 +105,6 @@ def test_samples_without_a_third_moment_leave_the_random_start(tucker):
 
 
 @given(st.integers(2, 40), st.integers(0, 2**31), st.floats(0, 3), st.booleans())
-@settings(max_examples=60, deadline=None)
 def test_leading_eigenvectors_of_any_spectrum(n, seed, decay, gap):
     rng = np.random.default_rng(seed)
     count = int(rng.integers(1, n + 1))

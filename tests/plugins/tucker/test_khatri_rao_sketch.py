@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from orthobench_tucker import HOEVD, PGD
 from orthobench_tucker.khatri_rao_sketch import KhatriRaoSketch
@@ -58,7 +58,6 @@ def test_it_is_the_unfolding_times_a_khatri_rao_product(tucker, order):
 
 @pytest.mark.parametrize("order", [2, 3, 4, 5])
 @given(n=st.integers(4, 12), rank=st.integers(1, 3), seed=st.integers(0, 2**32 - 1))
-@settings(max_examples=20)
 def test_samples_in_a_subspace_give_it_exactly(order, n, rank, seed):
     X, basis = within(n, 60, rank, seed)
     oracle = oracle_of(X, order, rank)

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from orthobench_tucker import PGD
 from orthobench_tucker.ascending import end_slopes
@@ -106,7 +106,6 @@ def test_a_step_is_that_of_the_paper(tucker, order):
 
 
 @given(st.integers(2, 5), st.integers(1, 5), st.integers(0, 2**31), st.floats(0.05, 1.0))
-@settings(max_examples=60, deadline=None)
 def test_steps_within_the_bound_never_lower_the_objective(tucker, order, n, seed, step):
     T = tucker.symmetric(n, order, seed)
     r = 1 + seed % n
@@ -397,7 +396,6 @@ def test_the_slopes_of_a_way_are_its_derivatives(tucker, order):
 
 
 @given(st.integers(2, 4), st.integers(2, 5), st.integers(0, 2**31), st.sampled_from(RULES))
-@settings(max_examples=40, deadline=None)
 def test_runs_that_converge_are_not_taken_for_oscillations(tucker, order, n, seed, rule):
     """Where a run is said to oscillate, it does, whatever tensor: it stays where it was."""
     made = tucker.of_tensor(tucker.symmetric(n, order, seed), 1 + seed % (n - 1), seed)

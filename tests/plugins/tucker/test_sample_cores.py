@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from orthobench_tucker.monomial_products import monomial_products
 from orthobench_tucker.sample_cores import SampleCores, block_rows
@@ -38,7 +38,6 @@ def close(A, B, scale=None):
 
 
 @given(SIZES)
-@settings(max_examples=60, deadline=None)
 def test_at_and_along_agree_with_the_tensor(sizes):
     n, p, order, seed, r = sizes
     X, Q, V = drawn(n, p, seed, r)

@@ -1,6 +1,6 @@
 """Sheets: what stands where, that nothing overlaps, how wide and how small it is."""
 
-from itertools import combinations, pairwise
+from itertools import combinations
 
 import numpy as np
 import pytest
@@ -98,20 +98,19 @@ def test_panels_stand_side_by_side_where_they_fit_and_else_are_stacked():
     three = plot([toy()] * 3)
     for layout, columns in ((SCREEN, 3), (TWO_COLUMN, 3), (ONE_COLUMN, 1)):
         fig = sheet(three, layout)
-        assert len({ax.get_position().x0 for ax in fig.axes}) == columns
-        heights = [ax.get_position().height * fig.get_figheight() for ax in fig.axes]
-        assert heights == pytest.approx([layout.height] * 3)
+        assert len({ax.get_subplotspec().colspan.start for ax in fig.axes}) == columns
 
 
 def test_the_screen_has_a_title_and_small_print_and_papers_have_none(runs):
     one = convergence(choose(runs("a", 0.1)))
-    title, about = (text.get_text() for text in draw_figure(one, solver_styles("a")).texts)
-    assert title == "digits k=4"
-    assert about == (
+    fig = draw_figure(one, solver_styles("a"))
+    assert fig.get_suptitle() == "digits k=4"
+    assert " ".join(fig.get_supxlabel().split()) == (
         "PCA · median over 5 seeds, band: 25 to 75 % · | where all runs of a solver ended before "
         "their budget: data used up"
     )
-    assert not draw_figure(one, solver_styles("a"), TWO_COLUMN).texts
+    paper = draw_figure(one, solver_styles("a"), TWO_COLUMN)
+    assert (paper.get_suptitle(), paper.get_supxlabel()) == ("", "")
 
 
 def test_titles_of_panels_stand_on_paper_where_there_are_several():
@@ -129,54 +128,36 @@ def test_work_and_time_stand_on_one_scale_with_one_label(runs):
     assert (left.get_xlabel(), right.get_xlabel()) == ("samples", "time (s), clock + reading")
 
 
-class TestNames:
-    def names(self, ax):
-        return [text for text in ax.texts if text.get_position()[0] > 1]
+class TestLegends:
+    def legends(self, fig):
+        found = [ax.get_legend() for ax in fig.axes]
+        return [[t.get_text() for t in one.get_texts()] if one else [] for one in found]
 
-    def test_stand_in_the_order_of_the_ends_of_lines_and_do_not_overlap(self):
-        x = np.arange(1.0, 9)
-        levels = {"c": 1.02, "a": 1.0, "d": 50.0, "b": 1.01, "bound": 0.9}
-        lines = [Series(s, x, y / x, solver=s * (s != "bound")) for s, y in levels.items()]
-        fig = sheet(plot([Panel(Axis("x", "x"), Axis("y", "y"), tuple(lines))]))
-        found = self.names(fig.axes[0])
-        assert [t.get_text() for t in found] == ["bound", "a", "b", "c", "d"]
-        boxes = [Text.get_window_extent(text) for text in found]  # without its leader
-        assert all(a.y1 <= b.y0 + 1 for a, b in pairwise(boxes))
+    def test_stand_beside_the_last_panel_and_beside_those_with_other_names(self):
+        same = plot([toy(), toy()])
+        assert self.legends(sheet(same)) == [[], ["b", "a"]]
+        other = plot([toy(), toy(("a", "c"))])
+        assert self.legends(sheet(other)) == [["b", "a"], ["c", "a"]]
 
-    @pytest.mark.parametrize(("style", "named"), [("screen", [2, 2]), ("two-column", [2, 2])])
-    def test_stand_beside_each_panel_that_stays_as_wide_as_high(self, style, named):
-        fig = sheet(plot([toy(), toy()]), LAYOUTS[style])
-        assert [len(self.names(ax)) for ax in fig.axes] == named
-        wide = sheet(plot([toy(("a", "a-long-name-of-a-solver"))] * 3), LAYOUTS[style])
-        assert [len(self.names(ax)) for ax in wide.axes] == [0, 0, 2]
+    def test_names_are_in_the_order_of_the_ends_of_lines_which_lead_there(self):
+        fig = sheet(plot([toy(tuple("abcdefghijklm"))]))
+        assert self.legends(fig) == [list("mlkjihgfedcba")]
+        leads = [np.array(line.get_xydata()) for line in fig.artists]
+        assert len(leads) == 13
+        for ends in np.array(leads).transpose(1, 0, 2):
+            assert (np.diff(ends[:, 1]) < 0).all()  # none crosses another
 
-    def test_make_panels_as_high_as_they_need(self):
-        many = [f"solver-{i:02}" for i in range(40)]
-        found = self.names(sheet(plot([toy(many)])).axes[0])
-        boxes = [Text.get_window_extent(text) for text in found]  # without its leader
-        assert all(a.y1 <= b.y0 + 1 for a, b in pairwise(boxes))
+    def test_show_names_as_they_are(self):
+        fig = sheet(plot([toy(("_c", "a_b$c^$"))]))
+        assert self.legends(fig) == [["a_b$c^$", "_c"]]
+        assert not any(t.get_parse_math() for t in fig.axes[0].get_legend().get_texts())
 
-    def test_are_shown_as_they_are(self):
-        found = self.names(sheet(plot([toy(("_c", "a_b$c^$"))])).axes[0])
-        assert sorted(t.get_text() for t in found) == ["_c", "a_b$c^$"]
-        assert not any(t.get_parse_math() for t in found)
-
-    def test_of_what_has_no_point_have_no_leader(self):
-        nothing = Series("b", np.ones(2), np.full(2, np.inf), solver="b")
-        one = Panel(Axis("x", "x"), Axis("y", "y"), (*toy(("a",)).series, nothing))
-        found = {t.get_text(): t.arrow_patch for t in self.names(sheet(plot([one])).axes[0])}
-        assert found["a"] is not None
-        assert found["b"] is None
-
-
-def test_bands_of_some_are_named():
-    x = np.geomspace(1, 9, 5)
-    lines = tuple(Series(s, x, 1 / x, 0.5 / x, 2 / x, solver=s) for s in "abcd")
-    one = plot([Panel(Axis("x", "x"), Axis("y", "y"), lines)])
-    fig = draw_figure(one, solver_styles("abcd"), banded=["a", "c"])
-    assert len(fig.axes[0].collections) == 2
-    assert fig.texts[-1].get_text() == "bands of a and c alone"
-    assert len(draw_figure(one, solver_styles("abcd")).axes[0].collections) == 4
+    def test_of_forty_solvers_make_the_figure_as_high_as_they_need(self):
+        fig = sheet(plot([toy([f"solver-{i:02}" for i in range(40)])]))
+        fig.canvas.draw()
+        box = fig.axes[0].get_legend().get_window_extent()
+        assert box.y0 >= -1
+        assert box.y1 <= fig.bbox.height + 1
 
 
 def test_a_plot_without_a_sheet_shows_its_first_panel():

@@ -193,7 +193,7 @@ class TestFloor:
         assert set(zero) == {zero[0]}
         assert 0 < zero[0] < min(other)
         assert ax.get_ylim()[0] < zero[0]
-        assert [t.get_text() for t in ax.texts] == ["0, or below 10⁻¹⁶"]
+        assert [t.get_text() for t in ax.texts] == ["0, or below 1e-16"]
 
     def test_no_line_leads_to_it(self):
         y = np.where(X < 20, 1 / X, 0.0)

@@ -43,6 +43,9 @@ SWITCHES = """async () => {
 }"""
 
 
+pytestmark = pytest.mark.wide
+
+
 @pytest.fixture(scope="module")
 def shown(opened, every_page):
     """The page of real runs, with its first plot drawn; each test leaves it as it was."""
@@ -116,7 +119,6 @@ def test_axes_are_logarithmic_or_linear(shown):
     assert shown.figure.evaluate(DRAWN) == before
 
 
-@pytest.mark.wide
 def test_values_below_zero_have_a_linear_axis_and_no_box_for_another(opened, runs, made, tmp_path):
     records = [*runs("a", -1.0), *runs("b", -3.0)]
     watched = opened(write_page(made(records), tmp_path))
@@ -139,7 +141,6 @@ def test_single_runs_stand_in_for_the_bands(shown):
     shown.figure.get_by_label("together").check()
 
 
-@pytest.mark.wide
 def test_a_solver_is_hidden_in_all_plots(shown):
     named = "f => [...f.querySelectorAll('.label')].map(one => one.textContent)"
     for problem in shown.page.locator("#problems > details").all()[:2]:
@@ -234,7 +235,6 @@ def test_names_at_the_ends_of_lines_do_not_overlap(shown):
     assert all(right <= edge["x"] + edge["width"] for *_, right in boxes)
 
 
-@pytest.mark.wide
 def test_every_point_has_its_name_on_a_narrow_screen(opened, runs, made, tmp_path):
     names = [f"a-long-name-of-solver-{i}" for i in range(13)]
     records = [r for i, s in enumerate(names) for r in runs(s, 1.0 + 0.01 * i, seeds=2)]
@@ -246,7 +246,6 @@ def test_every_point_has_its_name_on_a_narrow_screen(opened, runs, made, tmp_pat
     assert watched.troubles == []
 
 
-@pytest.mark.wide
 def test_no_share_is_below_zero(opened, runs, made, tmp_path):
     records = [r for s in "ab" for r in runs(s, 1.0, seeds=2, failed=2)]
     watched = opened(write_page(made(records), tmp_path))
@@ -259,7 +258,6 @@ def test_no_share_is_below_zero(opened, runs, made, tmp_path):
         assert min(ticks) == 0
 
 
-@pytest.mark.wide
 def test_names_of_points_that_have_no_room_show_when_they_are_in_front(
     opened, runs, made, tmp_path
 ):
@@ -302,7 +300,6 @@ def test_a_curve_leads_to_its_runs_and_to_the_command_of_one(shown, every):
     assert shown.figure.locator(".chosen-run").count() == 0
 
 
-@pytest.mark.wide
 def test_a_link_shows_the_same_again(shown, opened, every_page):
     before = shown.page.evaluate("location.hash")
     shown.figure.locator("select").first.select_option(label="flops")
@@ -340,7 +337,6 @@ def test_a_link_shows_the_same_again(shown, opened, every_page):
     assert "flops" not in shown.page.evaluate("location.hash") != before
 
 
-@pytest.mark.wide
 def test_a_link_that_means_nothing_here_changes_nothing(opened, every_page):
     bad = "#nowhere?plot-0.x=no&plot-99.x=1&plot-0.zoom=2,1,a,b&front=%3Cb%3E&hidden=x&sort=-no"
     watched = opened(every_page, fragment=bad)
@@ -374,7 +370,6 @@ def test_svg_is_a_picture_that_needs_no_style_sheet(shown):
     assert len(colours) >= 5
 
 
-@pytest.mark.wide
 def test_png_has_twice_the_pixels(shown):
     with shown.page.expect_download() as download:
         shown.figure.locator("button.png").click()
@@ -422,7 +417,6 @@ def test_the_table_sorts_numbers_with_what_is_missing_last(shown):
     assert all(v == "" for v in values[values.index("") :])
 
 
-@pytest.mark.wide
 def test_the_table_filters(shown):
     shown.page.locator("#table").evaluate("details => { details.open = true }")
     rows = shown.page.locator("#entries tbody tr:visible")
@@ -454,7 +448,6 @@ def test_columns_of_other_families_are_hidden(shown):
     shown.page.locator("select.filter[data-column='0']").select_option("")
 
 
-@pytest.mark.wide
 def test_everything_can_be_done_from_the_keyboard(shown):
     page, keys = shown.page, shown.page.keyboard
     page.goto(page.url.split("#")[0])  # as it is at first, whatever other tests chose
@@ -667,7 +660,6 @@ def test_without_scripts_the_words_and_tables_stand(opened, every_page):
     assert "ZeroDivisionError" in text
 
 
-@pytest.mark.wide
 def test_without_decompression_it_says_so(opened, every_page):
     watched = opened(every_page, before="delete window.DecompressionStream")
     notice = watched.page.locator("#trouble")

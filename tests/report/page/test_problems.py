@@ -6,8 +6,7 @@ from records import altered
 
 from orthobench.harness.stopping import RunStatus
 from orthobench.report.page.content import cell, page_content
-from orthobench.report.page.problems import failures, ranges, refusals
-from orthobench.report.ranking import rank
+from orthobench.report.page.problems import ranges, refusals
 from orthobench.results.tuning import choose
 
 
@@ -55,6 +54,25 @@ def test_every_choice_of_the_switch_has_its_answer(runs, made):
     assert section.plot is not None
 
 
+def test_costs_that_all_runs_measured_are_offered_too(runs, made):
+    def measured(run, **spent):
+        return replace(run, trace=tuple(
+            replace(mark, metrics={**mark.metrics, **{n: v * i for n, v in spent.items()}})
+            for i, mark in enumerate(run.trace, 1)
+        ))  # fmt: skip
+
+    frugal = [measured(r, peak_bytes=10.0, passes=2.0, products=3.0) for r in runs("a", 1.0)]
+    greedy = [measured(r, peak_bytes=90.0, passes=1.0) for r in runs("b", 1.0)]
+    (section,) = page_content(made([*frugal, *greedy])).families
+    costs = ("seconds", "flops", "samples", "steps", "passes", "memory")
+    assert list(dict.fromkeys(cost for cost, _ in section.answers)) == list(costs)
+    for (cost, _), found in section.answers.items():
+        assert found.cost == cost
+    (plot,) = [p for p in page_content(made([*frugal, *greedy])).plots if p.kind == "pareto"]
+    assert plot.choices["cost"] == costs
+    assert [plot.draw((cost, "1 %")).x.key for cost in costs] == list(costs)
+
+
 def test_reasons_are_given_once_for_all_that_share_them(runs):
     records = [
         *runs("a", 1.0, problem="p"), *refusing(runs, "b", "p"), *refusing(runs, "c", "p"),
@@ -66,7 +84,7 @@ def test_reasons_are_given_once_for_all_that_share_them(runs):
 def test_failures_of_trials_not_chosen_are_apart(runs, made):
     bad = runs("a", 1.0, seeds=3, failed=3, tuned={"step": 8.0})
     results = made([*bad, *runs("a", 1.0, seeds=3, tuned={"step": 1.0})])
-    ((one, seeds),) = failures(results, rank(results.entries)).items()
+    ((one, seeds),) = page_content(results).failures.items()
     assert (one.tuned, one.chosen, len(seeds), ranges(seeds)) == ("step=8", False, 3, "0-2")
 
 
@@ -74,5 +92,5 @@ def test_a_run_without_its_metric_is_a_failure(runs, made):
     good, *rest = runs("a", 1.0, seeds=3)
     trace = tuple(replace(mark, metrics={"val": 1.0}) for mark in good.trace)
     results = made([replace(good, trace=trace), *rest])
-    ((one, seeds),) = failures(results, rank(results.entries)).items()
+    ((one, seeds),) = page_content(results).failures.items()
     assert (seeds, one.reason) == ([0], "the judge did not report gap")

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from recomputed import decided
 from scipy import stats
 
 pytestmark = pytest.mark.slow
@@ -247,38 +248,30 @@ def family(text):
 @pytest.mark.parametrize("words", TOLERANCES)
 @pytest.mark.parametrize("cost", COSTS)
 def test_the_marks(chosen, family, tables, cost, words):
-    """Who is good ends within the tolerance of the lowest on all seeds but one, of twelve."""
     (matrix,) = tables.of("matrix")
     solvers = [row[0] for row in matrix]
     cells = family[f"{cost},{words}"]["cells"]
     assert len(cells) == len(solvers) * len(chosen)
+    kinds = {"as good": "good", "worse": "worse", "undecided": "undecided"}
     for number, own in enumerate(chosen.values()):
-        start = np.max([[run[PRIMARY][0] for run in runs] for runs in own.values()], axis=0)
-        lowest = np.min([[run[PRIMARY].min() for run in runs] for runs in own.values()], axis=0)
-        left = {s: (np.array(finals(runs)) - lowest) / (start - lowest) for s, runs in own.items()}
-        best = min(left.values(), key=np.median)
-        level = lowest + (np.maximum(best, 0) + TOLERANCES[words]) * (start - lowest)
-        medians = {
-            solver: np.median([
-                np.where(run[PRIMARY] <= most, np.maximum(run[cost], UNITS[cost]), math.inf).min()
-                for run, most in zip(runs, level, strict=True)
-            ])
+        curves = {
+            solver: [(run[PRIMARY], np.maximum(run[cost], UNITS[cost])) for run in runs]
             for solver, runs in own.items()
-        }  # fmt: skip
-        kinds = dict(zip(solvers, cells[number :: len(chosen)], strict=True))
-        good = {s for s, (mark, *_) in kinds.items() if mark in ("star", "good")}
-        for solver, (mark, _, factor, _) in kinds.items():
+        }
+        known = decided(curves, TOLERANCES[words])
+        least = min((spent for verdict, spent, _ in known.values() if verdict == "as good"),
+                    default=math.inf)  # fmt: skip
+        for solver, cell in zip(solvers, cells[number :: len(chosen)], strict=True):
+            mark, _, factor, _ = cell
             if solver not in own:
                 assert mark == "absent"
                 continue
-            beyond = int((left[solver] - best > TOLERANCES[words]).sum())
-            assert (mark in ("star", "good")) <= (beyond <= 1)
-            assert (mark == "worse") <= (beyond > len(best) / 2)
+            verdict, spent, _ = known[solver]
+            assert (kinds[verdict] if mark != "star" else "star") == mark
             if mark == "star":
-                assert medians[solver] == min(medians[s] for s in good)
-            if mark == "good" and factor.endswith("×"):
-                least = min(medians[s] for s in good)
-                assert float(factor[:-1]) == pytest.approx(medians[solver] / least, rel=0.051)
+                assert (verdict, spent) == ("as good", least)
+            if factor.endswith("×"):
+                assert float(factor[:-1]) == pytest.approx(spent / least, rel=0.051)
 
 
 def test_what_to_use_has_the_most_stars_in_time(family):

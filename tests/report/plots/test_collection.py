@@ -3,9 +3,8 @@
 import pytest
 from records import altered
 
-from orthobench.decide.comparisons import compare
 from orthobench.harness.stopping import RunStatus
-from orthobench.report.plots.collection import banded, comparison_plots, problem_plots
+from orthobench.report.plots.collection import comparison_plots, problem_plots
 from orthobench.results.tuning import choose
 
 
@@ -25,15 +24,6 @@ def test_across_has_the_plots_of_each_family_with_two_solvers(entries):
         ("pareto", "Tucker"), ("profile", "Tucker"), ("ecdf", "Tucker"),
         ("expected", "Tucker"),
     ]  # fmt: skip
-
-
-def test_bands_are_those_of_the_first_three_as_decided(runs):
-    levels = {"a": 1.0, "b": 40.0, "c": 0.9, "d": 20.0, "e": 60.0}
-    entries = choose([r for s, level in levels.items() for r in runs(s, level, seeds=9)])
-    comparisons = compare(entries)
-    first = [d.solver for d in comparisons[0].decisions]
-    assert banded(entries) == first[:3]
-    assert {"a", "c"} <= set(first[:3])
 
 
 def test_of_problem_has_tuning_where_there_was_any(runs):

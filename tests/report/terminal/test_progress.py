@@ -61,8 +61,24 @@ def test_the_number_of_cells_may_change():
 
 
 def test_slow_cells_give_a_line_every_ten_seconds():
-    found = lines(1000, 4.0)
+    found = lines(25, 4.0)
     assert [line.split("/")[0] for line in found[1:4]] == ["3", "6", "9"]
+
+
+@pytest.mark.parametrize("terminal", [False, True])
+def test_a_run_of_more_than_two_minutes_is_predicted_once(terminal):
+    def said(total, seconds):
+        stream, clock = Terminal() if terminal else io.StringIO(), Clock()
+        with Progress(stream=stream, clock=clock) as progress:
+            progress.expect(total)
+            for _ in range(min(total, 20)):
+                clock.now += seconds
+                progress.end("cell", failed=False)
+        return re.findall(r"about (.*) in all, judged by the first (\d+) cells", stream.getvalue())
+
+    assert said(500, 4.0) == [("33 min 20 s", "6")]
+    assert said(10, 40.0) == [("6 min 40 s", "2")]
+    assert said(20, 4.0) == []
 
 
 def test_few_cells_give_a_line_each():

@@ -1,0 +1,262 @@
+"""What each solver loses on the problems of an atlas, and models that tell it elsewhere.
+
+The loss is the logarithm of a solver's cost over that of the cheapest that is as good, where a miss
+counts ten.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from orthobench.atlas.answers import compare
+from orthobench.atlas.features import Features
+from orthobench.atlas.table import AtlasRow
+from orthobench.decide.answer import MISS
+from orthobench.decide.rule import TOLERANCE
+from orthobench.tools.arrays import Array
+
+Model: TypeAlias = Callable[[Array, Array, Array, Array], Array]
+"""Returns the loss of each solver that is expected at a position, of shape (solvers,): from the
+positions of problems, the losses there, the weights of the problems, and the position."""
+
+BANDWIDTHS = (math.inf, 4.0, 2.0, 1.0, 0.5)
+"""Widths of the weights, in logarithms of features; the first is the single best solver."""
+
+UNLIKE = 2.0
+"""The distance between a feature that is known and one that is not."""
+
+TREES, ABSENT = 50, -9.0
+"""The number of trees, and what stands there for a feature that is unknown."""
+
+RIDGE = 1.0
+"""The penalty of slopes, in problems."""
+
+SMALL = 0.01
+"""What is added to features that may be zero, before their ratios are taken."""
+
+
+@dataclass(frozen=True)
+class Losses:
+    """The problems of one kind with what each solver loses there.
+
+    Attributes
+    ----------
+    solvers : tuple of str
+        Their labels.
+    problems : tuple of str
+        Their labels.
+    names : tuple of str
+        What the problems are called in the catalogue.
+    features : tuple of Features
+    blocks : tuple of str
+        Those of variants of one data set are equal.
+    positions : ndarray, shape (problems, features)
+        Logarithms of features; NaN where unknown.
+    logs : ndarray, shape (problems, solvers)
+        The logarithm of cost over that of the cheapest that is as good; of `MISS` where it does not
+        get there, or was not run.
+    costs : ndarray, shape (problems, solvers)
+        The cost; NaN where it does not get there.
+    """
+
+    solvers: tuple[str, ...]
+    problems: tuple[str, ...]
+    names: tuple[str, ...]
+    features: tuple[Features, ...]
+    blocks: tuple[str, ...]
+    positions: Array
+    logs: Array
+    costs: Array
+
+    @cached_property
+    def model(self) -> Model:
+        """The model whose advice loses least on problems that it was not made from."""
+        return min(MODELS, key=lambda m: (round(mean_loss(self.held_out(m)), 2), MODELS.index(m)))
+
+    def expected(
+        self, position: Array, model: Model, among: NDArray[np.intp] | None = None
+    ) -> Array:
+        """Return the loss of each solver that is expected at a position, from some problems."""
+        own = np.arange(len(self.problems)) if among is None else among
+        blocks = np.array(self.blocks)[own]
+        shares = 1.0 / np.array([(blocks == block).sum() for block in blocks])
+        return model(self.positions[own], self.logs[own], shares, position)
+
+    def held_out(self, model: Model) -> Array:
+        """Return what is lost on each problem by the advice made without those of its block."""
+        blocks = np.array(self.blocks)
+        losses = []
+        for i, block in enumerate(blocks):
+            others = np.flatnonzero(blocks != block)
+            if len(others):
+                expected = self.expected(self.positions[i], model, others)
+                losses.append(self.logs[i, expected.argmin()])
+        return np.array(losses)
+
+
+def _nearer(width: float) -> Model:
+    """Return the model that gives nearer problems more weight; infinite width: all the same."""
+
+    def mean(positions: Array, logs: Array, shares: Array, position: Array) -> Array:
+        unlike = np.isnan(positions) != np.isnan(position)
+        distances = np.where(unlike, UNLIKE, np.nan_to_num(np.abs(positions - position)))
+        far = distances.sum(axis=1)
+        weights = shares * np.exp(-(far - far.min()) / width)
+        expected: Array = weights @ logs / weights.sum()
+        return expected
+
+    return mean
+
+
+def _linear(positions: Array, logs: Array, shares: Array, position: Array) -> Array:
+    """Return losses that are linear in the features: a ridge regression for each solver."""
+    known = np.isfinite(position) & np.isfinite(positions).all(axis=0)
+    centre = (shares @ positions[:, known]) / shares.sum()
+    X, x = positions[:, known] - centre, position[known] - centre
+    mean = (shares @ logs) / shares.sum()
+    gram = X.T @ (shares[:, None] * X) + RIDGE * np.eye(X.shape[1])
+    slopes = np.linalg.solve(gram, X.T @ (shares[:, None] * (logs - mean)))
+    expected: Array = np.clip(mean + x @ slopes, 0.0, math.log(MISS))
+    return expected
+
+
+def _trees(positions: Array, logs: Array, shares: Array, position: Array) -> Array:
+    """Return the losses that randomized trees predict (Geurts, Ernst and Wehenkel 2006)."""
+    from sklearn.ensemble import ExtraTreesRegressor
+
+    known = np.nan_to_num(np.vstack([positions, position]), nan=ABSENT)
+    forest = ExtraTreesRegressor(TREES, random_state=0).fit(known[:-1], logs, shares)
+    expected: Array = forest.predict(known[-1:]).reshape(-1)
+    return expected
+
+
+MODELS: tuple[Model, ...] = (*map(_nearer, BANDWIDTHS), _linear, _trees)
+"""What tells the loss of each solver at a position. The first is the single best solver."""
+
+
+def losses(rows: Sequence[AtlasRow], cost: str = "seconds", tolerance: float = TOLERANCE) -> Losses:
+    """Return what each solver loses on the problems of one kind.
+
+    A problem on which nobody gets there is left out.
+    """
+    first = {row.problem: row for row in reversed(rows)}
+    told = [
+        (c, [d for d in c.as_good if 0 < d.factor < math.inf])
+        for c in compare(rows, cost, tolerance)
+    ]
+    told = [(c, there) for c, there in told if there]
+    features = tuple(features_in(first[c.problem]) for c, _ in told)
+    solvers = tuple(dict.fromkeys(d.solver for _, there in told for d in there))
+    factors = [{d.solver: min(d.factor, MISS) for d in there} for _, there in told]
+    costs = [{d.solver: d.cost for d in there} for _, there in told]
+    return Losses(
+        solvers,
+        tuple(c.problem for c, _ in told),
+        tuple(first[c.problem].name for c, _ in told),
+        features,
+        tuple(c.block for c, _ in told),
+        np.array([position_of(one) for one in features]),
+        np.log([[one.get(name, MISS) for name in solvers] for one in factors]),
+        np.array([[one.get(name, math.nan) for name in solvers] for one in costs]),
+    )
+
+
+def features_in(row: AtlasRow) -> Features:
+    """Return the features of the problem of a row."""
+    return Features(row.rows, row.d, row.k, row.decay, row.noise, row.sparsity)
+
+
+def position_of(one: Features) -> Array:
+    """Return the logarithms of features; NaN where unknown."""
+    sizes = [float(size) if size > 0 else math.nan for size in (one.rows, one.d, one.k)]
+    decay = max(one.decay - 1, 0.0) + SMALL if math.isfinite(one.decay) else math.nan
+    return np.log([*sizes, decay, one.noise + SMALL, 1 - one.sparsity + SMALL])
+
+
+def mean_loss(logs: Array) -> float:
+    """Return the mean of some losses; that of a miss where there is none."""
+    return float(logs.mean()) if len(logs) else math.log(MISS)
+
+
+class Member(NamedTuple):
+    """What a solver is worth among the others of a family.
+
+    Attributes
+    ----------
+    solver : str
+        Its name in the catalogue; the best of its settings counts on each problem.
+    reached : int
+        On how many problems it gets there.
+    factor : float
+        The geometric mean of its cost over the least; a miss counts `MISS`.
+    marginal : float
+        How many times dearer the best of all others is than the best of all, a geometric mean.
+    exponents : mapping
+        By how much its cost grows with a size, as a power: a log-linear fit.
+    error : float
+        By what factor the fit is wrong on a problem that it was not made from, in the median; NaN
+        where there are too few.
+    """
+
+    solver: str
+    reached: int
+    factor: float
+    marginal: float
+    exponents: dict[str, float]
+    error: float
+
+
+def members(found: Losses) -> Iterator[Member]:
+    """Yield what each solver is worth, the best first."""
+    names = np.array([label.split()[0] for label in found.solvers])
+    solvers = list(dict.fromkeys(names.tolist()))
+    logs = np.array([found.logs[:, names == name].min(axis=1) for name in solvers])
+    costs = np.array([np.fmin.reduce(found.costs[:, names == name], axis=1) for name in solvers])
+    for i in np.argsort(logs.mean(axis=1)):
+        others = np.delete(logs, i, axis=0).min(axis=0, initial=math.log(MISS))
+        exponents, error = fit(found.features, costs[i])
+        yield Member(
+            solvers[i], int(np.isfinite(costs[i]).sum()), math.exp(logs[i].mean()),
+            math.exp((others - np.minimum(others, logs[i])).mean()), exponents, error,
+        )  # fmt: skip
+
+
+SIZES = ("rows", "d", "k")
+"""The features that are sizes."""
+
+
+def fit(features: Sequence[Features], costs: Array) -> tuple[dict[str, float], float]:
+    """Return the powers by which a cost grows with sizes, and the factor by which that is wrong.
+
+    Parameters
+    ----------
+    features : sequence of Features
+    costs : ndarray, shape (problems,)
+        NaN where unknown.
+
+    Returns
+    -------
+    exponents : dict
+        Of the sizes that vary; empty where there are fewer problems than two more than sizes.
+    error : float
+        The median of the factor of error, each problem by a fit without it.
+    """
+    sizes = np.array([[getattr(one, name) for name in SIZES] for one in features], dtype=float)
+    known = np.isfinite(costs)
+    varies = [i for i in range(len(SIZES)) if len(set(sizes[known, i])) > 1 and sizes[:, i].all()]
+    if known.sum() < len(varies) + 3:
+        return {}, math.nan
+    X = np.c_[np.log(sizes[known][:, varies]), np.ones(known.sum())]
+    y = np.log(costs[known])
+    solution = np.linalg.lstsq(X, y, rcond=None)[0]
+    leverage = np.einsum("ij,ji->i", X, np.linalg.pinv(X))
+    left_out = (y - X @ solution) / np.maximum(1 - leverage, 1e-6)
+    exponents = {SIZES[i]: float(a) for i, a in zip(varies, solution, strict=False)}
+    return exponents, float(np.exp(np.median(np.abs(left_out))))

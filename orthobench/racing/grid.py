@@ -1,0 +1,106 @@
+"""The map measured: a race on each problem of a grid over sizes.
+
+Nobody is dropped before ten times the time of the leader, so that what is not there by then counts
+as that, as a miss does in an answer.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from orthobench.decide.answer import MISS
+from orthobench.errors import unknown
+from orthobench.racing.entrants import Entry, entrants
+from orthobench.racing.halving import Rules
+from orthobench.racing.race import run, stored
+from orthobench.registry.plugins import catalogue
+from orthobench.registry.suite_file import load
+from orthobench.results.results import Results
+from orthobench.tools.formatting import plural
+
+PREFIX = "map-"
+"""How the names of the suites begin that are grids."""
+
+FINALISTS, SEEDS = 10, 5
+"""How many configurations run on fresh seeds, and on how many."""
+
+WITHIN = 40.0
+"""Seconds of one race."""
+
+
+@dataclass(frozen=True)
+class Point:
+    """A problem of a grid, with who races on it, and where the runs are stored."""
+
+    entry: Entry
+    store: Path
+
+    @property
+    def is_done(self) -> bool:
+        """Whether its race came to an end, with the code that is here."""
+        known, stale = stored(self.entry.suite, self.store)
+        if not known or stale:
+            return False
+        return Results.read(self.store, self.entry.suite.name).session()["ended"] is not None
+
+
+def grids() -> dict[str, str]:
+    """Return the suites that are grids, by the part of the map."""
+    return {n.removeprefix(PREFIX): n for n in catalogue().suites if n.startswith(PREFIX)}
+
+
+def points(parts: Sequence[str], folder: Path) -> list[Point]:
+    """Return the problems of some parts of the map, or of families; of all where none is named.
+
+    Raises
+    ------
+    UsageError
+        On an unknown part.
+    """
+    known = grids()
+    suites = {part: load(catalogue().suite(name), catalogue()) for part, name in known.items()}
+    families = {part: suite.problems[0].problem.family for part, suite in suites.items()}
+    chosen = []
+    for part in parts:
+        own = [name for name, family in families.items() if part in (name, family)]
+        if not own:
+            raise unknown("part of the map", part, {*known, *families.values()})
+        chosen += own
+    return [
+        Point(entry, folder / part / f"{entry.suite.name}.sqlite")
+        for part in chosen or known
+        for entry in (entrants(suites[part], problem) for problem in suites[part].problems)
+    ]
+
+
+def measure(
+    some: Sequence[Point],
+    within: float,
+    each: float = WITHIN,
+    tell: Callable[[str], None] | None = None,
+) -> int:
+    """Race on the points that are left, one after the other; return how many are left then.
+
+    Parameters
+    ----------
+    some : sequence of Point
+    within : float
+        Seconds after which no other race begins.
+    each : float
+        The seconds of a race.
+    tell : callable, optional
+        Called with a line for each point.
+    """
+    began, left = time.monotonic(), [point for point in some if not point.is_done]
+    say = tell or (lambda _: None)
+    while left and time.monotonic() - began < within:
+        point = left.pop(0)
+        rules = Rules(point.entry.order, each, factor=MISS, finalists=FINALISTS, seeds=SEEDS)
+        race = run(point.entry, rules, store=point.store)
+        say(f"{race.problem}: {race.sentence} {plural(len(left), 'point')} left")
+        if race.interrupted:
+            return len(left) + 1
+    return len(left)

@@ -1,1 +1,0 @@
-"""The page about a run under way, served to browsers of this machine."""
