@@ -225,7 +225,7 @@ class Field:
         if self.leader is None:
             return math.inf
         own = [t for (name, _), t in self.latest.items() if name == self.leader]
-        needed = [t.seconds_to(self.target(t.seed)) for t in own]
+        needed = [t.seconds_to(self.target(t.seed)) for t in own if t.seed in self.gaps]
         return median([s for s in needed if s < math.inf])
 
     @cached_property

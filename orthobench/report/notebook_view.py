@@ -13,17 +13,16 @@ import numpy as np
 from orthobench.contract.panel import Series
 from orthobench.decide.answer import Answer
 from orthobench.decide.comparisons import answer_of, compare
-from orthobench.decide.rule import Comparison, Verdict
-from orthobench.decide.wording import MARKS, factor_text, mark, verdict_text
+from orthobench.decide.rule import Comparison
+from orthobench.decide.wording import MARKS, factor_text, verdict_text
 from orthobench.errors import unknown
 from orthobench.harness import trace
 from orthobench.report import notebook
-from orthobench.report.ranking import rounded, rounding_level
+from orthobench.report.rows import problem_rows
 from orthobench.report.terminal import table
 from orthobench.results import results as stored
 from orthobench.results.tuning import SolverResult
 from orthobench.stats.costs import ALL_COSTS
-from orthobench.stats.values import final_spread, metric_of
 from orthobench.tools.arrays import Array
 from orthobench.tools.collections import grouped
 from orthobench.tools.files import safe_join
@@ -234,18 +233,16 @@ def _table(results: Sequence[SolverResult], comparison: Comparison) -> str:
     head = "".join(
         f"<th>{_text(t)}</th>" for t in ("", "solver", "", f"final {metric}", to, "factor")
     )
-    known, rounding = {r.solver: r for r in results}, rounding_level(results)
     lines = []
-    for d in comparison.decisions:
-        if d.verdict is Verdict.ABSENT:
+    for row in problem_rows(results, comparison):
+        d, r = row.decision, row.result
+        if not row.takes_part:
             continue
-        r, name = known[d.solver], mark(comparison, d.solver)
-        median = final_spread(r.finished, metric_of(comparison.metric), len(r.finished))[0]
         cells = (
-            MARKS[name][0] if name else "",
+            MARKS[row.mark][0] if row.mark else "",
             f"{r.solver} {assignments(r.best_parameters)}",
             verdict_text(d),
-            rounded(median, rounding),
+            row.text(row.summary.median),
             cost.text(d.cost, False) if d.cost < float("inf") else "",
             factor_text(d.factor) if d.as_good else "",
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
@@ -41,17 +41,7 @@ class Products(NamedTuple):
     BZ: Array
 
 
-def step_parameter() -> Any:
-    """Declare the parameter ``step``."""
-    return parameter(
-        0.03,
-        name="step",
-        help="step for data whose entries have mean square one",
-        above=0.0,
-        grid=GRID,
-    )
-
-
+@dataclass(frozen=True)
 class Stochastic(Solver[PairsOracle, StochasticState]):
     """Base: a step on the products of a batch.
 
@@ -64,8 +54,16 @@ class Stochastic(Solver[PairsOracle, StochasticState]):
         Operations of a step for each entry of Z, beside products.
     """
 
+    step_size: float = parameter(
+        0.03,
+        name="step",
+        help="step for data whose entries have mean square one",
+        above=0.0,
+        grid=GRID,
+    )
+    batch: int = parameter(100, help="pairs a step", low=1)
+
     entrywise: ClassVar[int] = 5
-    step_size: float
 
     def init(self, oracle: PairsOracle, rng: np.random.Generator) -> StochasticState:
         """Begin at the common start."""
@@ -130,16 +128,12 @@ class CCAEY(Stochastic):
     self-supervised learning".
     """
 
-    step_size: float = step_parameter()
-    batch: int = parameter(100, help="pairs a step", low=1)
-
     name: ClassVar[str] = "cca-ey"
     source: ClassVar[str] = "Chapman, Wells and Aguila 2024"
 
     def moved(self, state: StochasticState, found: Products) -> Array:
         """Return the weights after a gradient step."""
-        Z = state.Z
-        return np.asarray(Z + self.step_size * (found.AZ - found.BZ @ (Z.T @ found.BZ)))
+        return _corrected(state.Z, found, found.BZ, self.step_size)
 
 
 @dataclass(frozen=True)
@@ -165,16 +159,12 @@ class SGHA(Stochastic):
     study for generalized eigenvalue decomposition", equation 10.
     """
 
-    step_size: float = step_parameter()
-    batch: int = parameter(100, help="pairs a step", low=1)
-
     name: ClassVar[str] = "sgha"
     source: ClassVar[str] = "Chen, Li, Yang, Wang and Zhao 2019"
 
     def moved(self, state: StochasticState, found: Products) -> Array:
         """Return the weights after a step."""
-        Z = state.Z
-        return np.asarray(Z + self.step_size * (found.AZ - found.BZ @ (Z.T @ found.AZ)))
+        return _corrected(state.Z, found, found.AZ, self.step_size)
 
 
 @dataclass(frozen=True)
@@ -189,10 +179,10 @@ class GammaEigengame(Stochastic):
     ----------
     step_size : float
         The parameter ``step``.
-    gamma : float
-        Share of the average that a batch replaces.
     batch : int
         Pairs in a batch.
+    gamma : float
+        Share of the average that a batch replaces.
 
     Notes
     -----
@@ -204,10 +194,8 @@ class GammaEigengame(Stochastic):
     Algorithm 2.
     """
 
-    step_size: float = step_parameter()
     gamma: float = parameter(0.1, help="share of the average that a batch replaces", above=0.0,
                              high=1.0)  # fmt: skip
-    batch: int = parameter(100, help="pairs a step", low=1)
 
     entrywise: ClassVar[int] = 36
     name: ClassVar[str] = "gamma-eigengame"
@@ -232,6 +220,11 @@ HUGE = 1e8
 
 TINY = 1e-300
 """The least length and square that is divided by."""
+
+
+def _corrected(Z: Array, found: Products, held: Array, step: float) -> Array:
+    """Return Z + step (AZ - BZ Z'held)."""
+    return np.asarray(Z + step * (found.AZ - found.BZ @ (Z.T @ held)))
 
 
 def _root_mean_square(X: Array) -> float:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from orthobench.contract import AnySolver, hookimpl
 from orthobench_gpower.aman_pg import AManPG
+from orthobench_gpower.blocks import SparsePCABlocks
 from orthobench_gpower.exact import SparsePCAExact
 from orthobench_gpower.gpower import GPower
 from orthobench_gpower.orthogonal_tpower import OrthogonalTPower
@@ -13,4 +14,4 @@ from orthobench_gpower.tpower import TPower
 @hookimpl
 def orthobench_solvers() -> list[type[AnySolver]]:
     """Return the solvers of the plugin."""
-    return [GPower, TPower, OrthogonalTPower, AManPG, SparsePCAExact]
+    return [GPower, TPower, OrthogonalTPower, AManPG, SparsePCAExact, SparsePCABlocks]

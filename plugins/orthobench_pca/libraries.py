@@ -62,6 +62,12 @@ def refuse_sparse(oracle: PCAOracle, how: str) -> None:
         )
 
 
+def randomized_flops(oracle: PCAOracle, iterations: int, oversampling: int) -> int:
+    """Return the flops of power iterations and of a product at the end, 4rdb each."""
+    b = min(oracle.k + oversampling, oracle.rows, oracle.n)
+    return 2 * (iterations + 1) * flops.gemm(oracle.rows, b, oracle.n)
+
+
 def fitted(method: Any, oracle: PCAOracle) -> None:
     """Fit an estimator of scikit-learn to X; what it refuses is refused in its words."""
     try:
@@ -137,8 +143,7 @@ class SklearnPCA(LibrarySolver):
             return flops.svd(rows, d)
         if method == "arpack":
             return 2 * flops.gemm(rows, max(2 * k + 1, 20), d)
-        iterations = 4 if self.n_iter < 0 else self.n_iter
-        return 2 * (iterations + 1) * flops.gemm(rows, min(k + self.oversampling, rows, d), d)
+        return randomized_flops(oracle, 4 if self.n_iter < 0 else self.n_iter, self.oversampling)
 
     def _chosen(self, oracle: PCAOracle) -> str:
         """Return what scikit-learn chooses by shape."""
@@ -193,14 +198,12 @@ class SklearnTruncatedSVD(LibrarySolver):
         """Call it."""
         from sklearn.decomposition import TruncatedSVD
 
-        k = oracle.k
         method = TruncatedSVD(
-            k, algorithm=self.algorithm, n_iter=self.n_iter, n_oversamples=self.oversampling,
+            oracle.k, algorithm=self.algorithm, n_iter=self.n_iter, n_oversamples=self.oversampling,
             random_state=int(rng.integers(SEEDS)),
         )  # fmt: skip
         fitted(method, oracle)
-        b = min(k + self.oversampling, oracle.rows, oracle.n)
-        return method.components_.T, 2 * (self.n_iter + 1) * flops.gemm(oracle.rows, b, oracle.n)
+        return method.components_.T, randomized_flops(oracle, self.n_iter, self.oversampling)
 
 
 @dataclass(frozen=True)
@@ -246,4 +249,4 @@ class TorchPCALowrank(LibrarySolver):
             A = torch.from_numpy(np.asarray(X, oracle.matrix.dtype))
             _, _, V = torch.pca_lowrank(A, q=b, center=oracle.center, niter=self.n_iter)
         found = np.linalg.qr(V[:, : oracle.k].numpy())[0]
-        return found, 2 * (self.n_iter + 1) * flops.gemm(oracle.rows, b, oracle.n)
+        return found, randomized_flops(oracle, self.n_iter, self.oversampling)

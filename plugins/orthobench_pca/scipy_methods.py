@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from abc import abstractmethod
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -14,8 +15,14 @@ from orthobench_pca.judge import right_vectors
 from orthobench_pca.oracle import PCAOracle
 
 
+@dataclass(frozen=True)
 class Arpack(DirectSolver):
-    """Base of the methods of ARPACK, which finds fewer vectors than the smaller side has."""
+    """Base of the methods of ARPACK, which finds fewer vectors than the smaller side has.
+
+    Subclasses write `vectors`.
+    """
+
+    tolerance: float = parameter(0.0, help="tol of ARPACK; 0: full accuracy", low=0.0)
 
     packages: ClassVar[tuple[str, ...]] = ("scipy",)
 
@@ -24,6 +31,15 @@ class Arpack(DirectSolver):
         side = min(oracle.rows, oracle.n)
         if oracle.k >= side:
             raise UsageError(f"{self.name} takes k below min(rows, columns) = {side}")
+
+    def components(self, oracle: PCAOracle, rng: np.random.Generator) -> tuple[Any, int]:
+        """Call it from a random vector."""
+        first = rng.standard_normal(min(oracle.rows, oracle.n)).astype(oracle.matrix.dtype)
+        return self.vectors(oracle, first), _product_flops(oracle)
+
+    @abstractmethod
+    def vectors(self, oracle: PCAOracle, first: Array) -> Array:
+        """Return orthonormal right singular vectors, the leading one first."""
 
 
 @dataclass(frozen=True)
@@ -43,18 +59,14 @@ class ScipySVDS(Arpack):
     name: ClassVar[str] = "scipy-svds"
     source: ClassVar[str] = "scipy.sparse.linalg.svds"
 
-    tolerance: float = parameter(0.0, help="tol: of singular values; 0: full accuracy", low=0.0)
-
-    def components(self, oracle: PCAOracle, rng: np.random.Generator) -> tuple[Any, int]:
-        """Call it."""
+    def vectors(self, oracle: PCAOracle, first: Array) -> Array:
+        """Call svds."""
         from scipy.sparse.linalg import svds
 
-        side = min(oracle.rows, oracle.n)
-        v0 = rng.standard_normal(side).astype(oracle.matrix.dtype)
         _, _, Vt = svds(
-            oracle.operator(), oracle.k, tol=self.tolerance, v0=v0, return_singular_vectors="vh"
+            oracle.operator(), oracle.k, tol=self.tolerance, v0=first, return_singular_vectors="vh"
         )
-        return np.linalg.qr(Vt[::-1].T)[0], _product_flops(oracle)
+        return np.asarray(np.linalg.qr(Vt[::-1].T)[0])
 
 
 @dataclass(frozen=True)
@@ -74,18 +86,14 @@ class ScipyEigsh(Arpack):
     name: ClassVar[str] = "scipy-eigsh"
     source: ClassVar[str] = "scipy.sparse.linalg.eigsh"
 
-    tolerance: float = parameter(0.0, help="tol: of eigenvalues; 0: full accuracy", low=0.0)
-
-    def components(self, oracle: PCAOracle, rng: np.random.Generator) -> tuple[Any, int]:
-        """Call it."""
+    def vectors(self, oracle: PCAOracle, first: Array) -> Array:
+        """Call eigsh."""
         from scipy.sparse.linalg import eigsh
 
-        side = min(oracle.rows, oracle.n)
-        v0 = rng.standard_normal(side).astype(oracle.matrix.dtype)
         values, found = eigsh(
-            oracle.normal_operator(), oracle.k, which="LA", tol=self.tolerance, v0=v0
+            oracle.normal_operator(), oracle.k, which="LA", tol=self.tolerance, v0=first
         )
-        return _right(oracle, found[:, np.argsort(values)[::-1]]), _product_flops(oracle)
+        return _right(oracle, found[:, np.argsort(values)[::-1]])
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,68 @@
+"""Block diagonalization: blocks, their optimum, and what the threshold costs."""
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+from orthobench_gpower.blocks import blocks
+
+import orthobench as ob
+from orthobench.errors import UsageError
+
+
+def optimum(S, count):
+    supports = map(list, combinations(range(len(S)), count))
+    return max(np.linalg.eigvalsh(S[np.ix_(own, own)])[-1] for own in supports)
+
+
+def factor(S):
+    values, vectors = np.linalg.eigh(S)
+    return vectors * np.sqrt(np.maximum(values, 0.0))
+
+
+def variance(outcome, S):
+    z = outcome.solution[:, 0]
+    return z @ S @ z
+
+
+def test_blocks_are_connected_by_what_is_above_the_threshold():
+    S = np.eye(6)
+    for i, j, value in ((0, 1, 0.9), (1, 2, -0.8), (3, 4, 0.7), (2, 3, 0.2), (4, 5, 0.1)):
+        S[i, j] = S[j, i] = value
+    assert [list(own) for own in blocks(S, 3)] == [[0, 1, 2], [3, 4], [5]]
+    assert [list(own) for own in blocks(S, 2)] == [[0, 1], [2], [3], [4], [5]]
+    assert len(blocks(S, 6)) == 1
+
+
+@pytest.mark.parametrize("count", [2, 3, 5])
+def test_a_block_diagonal_covariance_is_solved_exactly(count):
+    rng = np.random.default_rng(count)
+    S = np.zeros((12, 12))
+    for own in (slice(0, 4), slice(4, 8), slice(8, 12)):
+        part = rng.standard_normal((4, 6))
+        S[own, own] = part @ part.T
+    turned = rng.permutation(12)
+    S = S[np.ix_(turned, turned)]
+    outcome = ob.solve("sparse-pca-blocks", ob.sparse_pca(factor(S), 1, cardinality=count), block=4)
+    assert variance(outcome, S) == pytest.approx(optimum(S, count), rel=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_what_is_missed_is_no_more_than_the_threshold_says(seed):
+    A = np.random.default_rng(seed).standard_normal((10, 30))
+    S, count = A @ A.T, 3
+    outcome = ob.solve("sparse-pca-blocks", ob.sparse_pca(A, 1, cardinality=count), block=4)
+    inside = np.zeros_like(S, dtype=bool)
+    for own in blocks(S, 4):
+        inside[np.ix_(own, own)] = True
+    threshold = np.abs(S[~inside]).max()
+    best = optimum(S, count)
+    assert best - 2 * count * threshold <= variance(outcome, S) <= best * (1 + 1e-12)
+    whole = ob.solve("sparse-pca-blocks", ob.sparse_pca(A, 1, cardinality=count), block=10)
+    assert variance(whole, S) == pytest.approx(best, rel=1e-9)
+
+
+def test_it_refuses_more_features_than_a_covariance_should_have():
+    A = np.arange(10002.0).reshape(5001, 2)
+    with pytest.raises(UsageError, match="block diagonalization takes 5000"):
+        ob.solve("sparse-pca-blocks", ob.sparse_pca(A, 1))
