@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from orthobench.errors import DataError, OrthobenchError, StoreError, UsageError
     from orthobench.families.orthogonal_group import orthogonal_group
     from orthobench.families.orthogonal_tensor import orthogonal_tensor
-    from orthobench.families.orthogonal_tensor.gmm import gmm_tensor
     from orthobench.families.sparse_pca import sparse_pca
     from orthobench.families.stiefel import stiefel
     from orthobench.families.stochastic_pca import stochastic_pca
@@ -46,7 +45,6 @@ __all__ = [
     "UsageError",
     "__version__",
     "catalogue",
-    "gmm_tensor",
     "orthogonal_group",
     "orthogonal_tensor",
     "plots",
@@ -77,7 +75,6 @@ _HOMES = {
     "advise": "atlas.advice",
     "catalogue": "registry.plugins",
     "orthogonal_group": "families.orthogonal_group",
-    "gmm_tensor": "families.orthogonal_tensor",
     "orthogonal_tensor": "families.orthogonal_tensor",
     "race": "racing.race",
     "register": "registry.plugins",

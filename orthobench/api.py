@@ -279,10 +279,7 @@ def explained(
                 waiting += _explain_rest(suite, trials[0])
             planned += rest or []
     return [
-        *(
-            {"cell": e.cell.label, "action": e.action, "reason": e.reason}
-            for e in explain(sorted(planned, key=lambda p: p.position), contents, failed)
-        ),
+        *explain(sorted(planned, key=lambda p: p.position), contents, failed),
         *waiting,
     ]
 
