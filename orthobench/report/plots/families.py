@@ -14,8 +14,14 @@ from orthobench.contract.panel import Axis, Panel, Plot, Series
 from orthobench.report.plots.labels import axis_label, said
 from orthobench.results.tuning import SolverResult
 from orthobench.stats.costs import ALL_COSTS, COSTS
-from orthobench.stats.expected import expected_costs
-from orthobench.stats.profiles import LADDER, PRECISIONS, Distribution, ecdf, performance_profile
+from orthobench.stats.profiles import (
+    LADDER,
+    PRECISIONS,
+    Distribution,
+    ecdf,
+    expected_costs,
+    performance_profile,
+)
 from orthobench.stats.targets import RunMatrix, run_matrix
 from orthobench.tools.arrays import Array
 from orthobench.tools.formatting import budget_text, clean, plural
