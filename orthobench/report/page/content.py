@@ -50,10 +50,11 @@ class FamilySection(NamedTuple):
 
     @property
     def solvers(self) -> list[str]:
-        """The solvers: the one to use, and the others, the nearest first."""
-        first = self.answer
-        order = (first.solver, *(one.solver for one in first.alternatives)) if first else ()
-        return [solver for solver in order if solver]
+        """The solvers: the one to use, and the others, those first that are often as good."""
+        if not (first := self.answer):
+            return []
+        others = sorted(first.alternatives, key=lambda one: -one.as_good_on)
+        return [solver for solver in (first.solver, *(one.solver for one in others)) if solver]
 
 
 class Provenance(NamedTuple):
