@@ -258,16 +258,17 @@ def summary(rows: Iterable[Mapping[str, Any]]) -> str:
 def main() -> None:
     """Compare the planted changes that are left, and print what all of them found."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--changes", type=int, default=len(PLANTED), help="only the first of them")
+    parser.add_argument("--first", type=int, default=1, help="the first of them that is compared")
     parser.add_argument("--budget", type=float, default=Options().budget)
     parser.add_argument("--smoke", action="store_true", help="two of them, for a second each")
     parser.add_argument("--out", type=Path, default=Path("planted-changes.jsonl"))
     given = parser.parse_args()
-    chosen = PLANTED[: 2 if given.smoke else given.changes]
+    chosen = PLANTED[:2] if given.smoke else PLANTED[given.first - 1 :]
     options = Options(budget=1.0 if given.smoke else given.budget)
-    done = given.out.read_text().splitlines() if given.out.exists() else []
+    lines = given.out.read_text().splitlines() if given.out.exists() else []
+    done = {json.loads(line)["planted"] for line in lines}
     with tempfile.TemporaryDirectory() as kept:
-        for planted in chosen[len(done) :]:
+        for planted in (one for one in chosen if one.name not in done):
             if given.smoke:
                 solver = planted.solver or "history-pca"
                 options = replace(options, solvers=(solver,), problems=(planted.problem,))

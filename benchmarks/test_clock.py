@@ -1,21 +1,24 @@
 """Clock, re-runs and budgets of peers that cannot be stepped.
 
-Our clock beside the plain call, which centres where we mirror rows so that it does not. Rows fitted
-for each row of the data, at sizes above the window of prepared samples. All CPU seconds of a run
-with a budget, warm-up and judge included, for each second of the budget; a run whose last call took
-longer than those before it promised says so.
+Our clock beside the plain calls of `plain_calls`, and kernels beside what binds them, of
+`roofline`; both print the tables of the documentation. Rows fitted for each row of the data, at
+sizes above the window of prepared samples. All CPU seconds of a run with a budget, warm-up and
+judge included, for each second of the budget; a run whose last call took longer than those before
+it promised says so.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 from time import process_time_ns
 
 import numpy as np
 import pytest
 from clock import spent
-from scipy.sparse.linalg import svds
-from sklearn.decomposition import PCA
+from peers import imported
+from plain_calls import CALLS, compared
+from roofline import KERNELS, machine, measured
 from smoke import usually
 
 import orthobench as ob
@@ -25,14 +28,11 @@ from orthobench.tools.environment import limited
 
 ROWS, WIDTH, RANK = usually((200_000, 300, 10), smoke=(400, 12, 3))
 SECONDS = usually(4.0, smoke=0.2)
-MOST_ROWS, MOST_WALL, MOST_CLOCK = usually((2.5, 1.5, 1.1), smoke=(2.5, 1e9, 1e9))
+MOST_ROWS, MOST_WALL = usually((2.5, 1.5), smoke=(2.5, 1e9))
+MOST_CLOCK_SMALL, MOST_CLOCK, LEAST = usually((1.3, 1.1, 0.6), smoke=(1e9, 1e9, 0.0))
+SHAPES, TURNS = usually((3, 3), smoke=(1, 1))
+EXTRA = ("tensorly", "pyttb", "pymanopt", "picard", "dask")
 FITTING = ("block-krylov", "subspace-iteration", "sklearn-pca", "scipy-svds", "scipy-lobpcg")
-
-
-PLAIN = {
-    "sklearn-pca": lambda X, k: PCA(k, svd_solver="covariance_eigh").fit(X),
-    "scipy-svds": lambda X, k: svds(X, k, return_singular_vectors="vh", random_state=0),
-}
 
 
 @cache
@@ -41,26 +41,37 @@ def samples():
     return rng.standard_normal((ROWS, WIDTH)) * np.linspace(2, 0.5, WIDTH)
 
 
+def smallest(size):
+    """Return a size of the same number of parameters that takes no time."""
+    return tuple(min(n, most) for n, most in zip(size, (200, 12, 4, 4), strict=False))
+
+
 def verdict(value, bound):
     return f"at most {bound:g} {'met' if value <= bound else 'MISSED'}"
 
 
-@pytest.mark.parametrize("name", PLAIN)
-def test_the_clock_beside_the_plain_call(benchmark, beside, report, name):
-    instance = ob.stochastic_pca(samples(), RANK)
-    token = CLOCK.set(process_time_ns)
-    try:
-        with limited(1):
-            plain, _ = spent(lambda: PLAIN[name](samples(), RANK))
-            mark = ob.solve(name, instance).trace[-1]
-            benchmark.group = f"clock, {name}"
-            benchmark.pedantic(ob.solve, args=(name, instance), rounds=1)
-    finally:
-        CLOCK.reset(token)
-    beside({"plain call": [plain]})
-    ours = mark.seconds + mark.readout_seconds
-    row = f"{plain:.3g}", f"{ours:.3g}", f"{ours / plain:.2f}"
-    report(f"clock {name}", samples().shape, RANK, *row, verdict(ours / plain, MOST_CLOCK), "-")
+@pytest.mark.parametrize("call", CALLS, ids=lambda call: f"{call.solver}-{call.made.__name__}")
+def test_the_clock_beside_the_plain_call(benchmark, report, call):
+    library = call.solver.partition("-")[0]
+    imported(library if library in EXTRA else "numpy")
+    for size in call.sizes[:SHAPES]:
+        found = compared(call, size, TURNS)
+        bound = MOST_CLOCK if size == call.sizes[-1] else MOST_CLOCK_SMALL
+        row = f"{found.plain:.3g}", f"{found.clock:.3g}", f"{found.ratio:.2f}"
+        report(f"clock {call.solver}", size, "", *row, verdict(found.ratio, bound), call.shown)
+    benchmark.group = f"clock, {call.solver} {call.shown}"
+    benchmark.pedantic(compared, args=(call, call.sizes[0], 1), rounds=1)
+
+
+@pytest.mark.parametrize("kernel", KERNELS, ids=lambda kernel: f"{kernel.solver}-{kernel.size}")
+def test_the_share_of_what_binds_a_kernel(benchmark, report, kernel):
+    kernel = replace(kernel, size=usually(kernel.size, smoke=smallest(kernel.size)))
+    found = measured(kernel, machine(*usually((), smoke=(50, 1000))), TURNS)
+    bound = max(found.by_products, found.by_reading)
+    row = f"{bound:.3g}", f"{found.seconds:.3g}", f"{found.share:.2f}"
+    report(f"{found.binding}: {kernel.solver}", kernel.size, "", *row, f"at least {LEAST:g}", "-")
+    benchmark.group = f"roofline, {kernel.solver}"
+    benchmark.pedantic(measured, args=(kernel, machine(), 1), rounds=1)
 
 
 @pytest.mark.parametrize("name", FITTING)

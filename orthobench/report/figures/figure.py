@@ -5,12 +5,15 @@ Matplotlib's constrained layout puts everything where nothing overlaps.
 
 from __future__ import annotations
 
+import math
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
 
 from orthobench.contract.panel import Key, Panel, Plot
 from orthobench.errors import unknown
@@ -19,7 +22,10 @@ from orthobench.report.style import Style
 from orthobench.tools.formatting import clean
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from matplotlib.legend import Legend
+    from matplotlib.lines import Line2D
 
 
 @dataclass(frozen=True)
@@ -190,18 +196,56 @@ def draw_figure(
                 ax.set_title(folded(panel.title, width / columns, layout.small), color=MUTED,
                              parse_math=False)  # fmt: skip
             if names[i] and (i + 1 == len(drawn) or names[i] != names[i + 1]):
-                legend = ax.legend(
-                    loc="upper left", bbox_to_anchor=(1.02, 1), borderaxespad=0, frameon=False
-                )
-                for text, name in zip(legend.get_texts(), names[i], strict=True):
-                    text.set(text=name, parse_math=False)
+                _add_legend(ax, names[i], led=not panel.x.categories)
         if layout.titled:
             left: dict[str, Any] = {"x": 0.01, "ha": "left", "parse_math": False}
             fig.suptitle(title, fontsize=layout.title, fontweight="bold", color=INK, **left)
             fig.supxlabel(about, fontsize=layout.small, color=MUTED, **left)
         fig.draw_without_rendering()
         fig.set_layout_engine("none")  # each format would move things a little
+        for ax, panel in zip(axes, drawn, strict=False):
+            if ax.get_legend() and not panel.x.categories:
+                _lead_to_names(ax)
     return fig
+
+
+def _add_legend(ax: Axes, names: Sequence[str], led: bool) -> None:
+    """Put names beside a panel; in the order in which lines end where these lead there."""
+    lines = cast("list[Line2D]", ax.get_legend_handles_labels()[0])
+    pairs = list(zip(lines, names, strict=True))
+    if led:
+        pairs.sort(key=lambda pair: -_end(pair[0])[1])
+    legend = ax.legend(
+        [line for line, _ in pairs], [name for _, name in pairs], loc="upper left",
+        bbox_to_anchor=(1.06, 1), borderaxespad=0, frameon=False,
+    )  # fmt: skip
+    for text, (_, name) in zip(legend.get_texts(), pairs, strict=True):
+        text.set(text=name, parse_math=False)
+
+
+def _end(line: Line2D) -> tuple[float, float]:
+    """Return the last point of a line; far below all others where it has none."""
+    x, y = (np.asarray(part, dtype=float) for part in line.get_data(orig=False))
+    there = np.flatnonzero(np.isfinite(x) & np.isfinite(y))
+    return (float(x[there[-1]]), float(y[there[-1]])) if len(there) else (math.nan, -math.inf)
+
+
+def _lead_to_names(ax: Axes) -> None:
+    """Draw a thin line from the end of each line to its name."""
+    from matplotlib.lines import Line2D
+
+    fig, legend = cast("Figure", ax.figure), cast("Legend", ax.get_legend())
+    lines = cast("list[Line2D]", ax.get_legend_handles_labels()[0])
+    ends = sorted(map(_end, lines), key=lambda end: -end[1])
+    to_figure = fig.transFigure.inverted()
+    for text, handle, end in zip(legend.get_texts(), legend.legend_handles, ends, strict=True):
+        box = text.get_window_extent()
+        left = legend.get_window_extent().x0
+        begin = to_figure.transform(ax.transData.transform(end))
+        name = to_figure.transform((left, (box.y0 + box.y1) / 2))
+        if math.isfinite(begin[1]):
+            colour = cast("Line2D", handle).get_color()
+            fig.add_artist(Line2D(*zip(begin, name, strict=True), color=colour, linewidth=0.5))
 
 
 def metadata(plot: Plot, kind: str) -> dict[str, Any]:

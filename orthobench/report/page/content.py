@@ -23,7 +23,7 @@ from orthobench.report.plots.collection import comparison_plots, exhibit_plots, 
 from orthobench.report.plots.exhibits import Exhibition, exhibitions
 from orthobench.report.plots.pareto import Answers, family_answers, pareto_name
 from orthobench.report.plots.sweeps import Pair, Sweep, break_evens
-from orthobench.report.ranking import Ranked, rank
+from orthobench.report.rows import problem_rows
 from orthobench.report.style import Style, solver_styles
 from orthobench.results.results import Results
 from orthobench.results.tuning import SolverResult
@@ -79,8 +79,6 @@ class Page:
         The indices of those over all problems; sections of problems and families have the others.
     break_evens : sequence of (Sweep, list of Pair)
         Solvers at several places.
-    marks : mapping
-        The mark of each solver on each problem, by the labels of problem and solver.
     table : Table
     provenance : Provenance
     styles : mapping
@@ -101,7 +99,6 @@ class Page:
     plots: Sequence[Plot]
     comparison_plots: Sequence[int]
     break_evens: Sequence[tuple[Sweep, list[Pair]]]
-    marks: Mapping[tuple[str, str], str]
     table: Table
     provenance: Provenance
     styles: Mapping[str, Style]
@@ -126,7 +123,6 @@ class Page:
 def page_content(results: Results) -> Page:
     """Return the content of the page about some results."""
     entries, session = results.entries, results.session()
-    begun = [one for one in rank(entries) if one.entry.finished and not one.entry.refused]
     by_family = grouped(entries, lambda entry: entry.problem_info.family)
     runs = {name: run_matrix(group) for name, group in by_family.items()}
     suite = clean(results.suite)
@@ -135,11 +131,10 @@ def page_content(results: Results) -> Page:
         for name, group in by_family.items()
     }
     first = [next(iter(own.values())) for own in answers.values() if own]
-    decided = [(c, d) for one in first for c in one.comparisons for d in c.decisions]
-    marks = {(c.problem, d.solver): mark(c, d.solver) for c, d in decided}
-    success = {(c.problem, d.solver): d.success for c, d in decided}
+    comparisons = {c.problem: c for one in first for c in one.comparisons}
     exhibits = exhibitions(entries, results.exhibits)
-    problems, plots = _problems(entries, begun, exhibits)
+    problems, plots = _problems(entries, comparisons, exhibits)
+    rows = [row for problem in problems for row in problem.rows]
     of_problems = len(plots)
     plots += comparison_plots(entries, runs, answers)
     pareto = {plot.name: at for at, plot in enumerate(plots) if plot.kind == "pareto"}
@@ -154,7 +149,7 @@ def page_content(results: Results) -> Page:
         date=str(session["started"])[:16].replace("T", " ") + " UTC",
         counts=_counts(results, len(problems)),
         families=sections,
-        failures=failures(results, begun),
+        failures=failures(results, rows),
         refusals=refusals(entries),
         problems=problems,
         plots=plots,
@@ -162,8 +157,7 @@ def page_content(results: Results) -> Page:
             at for at in range(of_problems, len(plots)) if plots[at].kind != "pareto"
         ],
         break_evens=break_evens(entries),
-        marks=marks,
-        table=table(begun, marks, success),
+        table=table(rows),
         provenance=_provenance(results, session),
         styles=styles,
         plot_data=data,
@@ -213,19 +207,19 @@ def cell(comparison: Comparison, solver: str) -> tuple[str, str, str, str]:
 
 def _problems(
     entries: Sequence[SolverResult],
-    ranked: Sequence[Ranked],
+    comparisons: Mapping[str, Comparison],
     exhibits: Sequence[Exhibition],
 ) -> tuple[list[Problem], list[Plot]]:
     """Return the problems, and their plots in one list."""
-    rankings = grouped(ranked, lambda r: r.entry.problem)
     curves = {one.problem: exhibit_plots([one]) for one in exhibits}
     plots: list[Plot] = []
     problems: list[Problem] = []
     for name, group in grouped(entries, lambda entry: entry.problem).items():
-        own = [*problem_plots(group), *curves.get(name, [])] if name in rankings else []
+        part = [entry for entry in group if entry.takes_part]
+        rows = problem_rows(part, comparisons[name]) if part else []
+        own = [*problem_plots(group), *curves.get(name, [])] if rows else []
         places = range(len(plots), len(plots) + len(own))
-        ranking = rankings.get(name, [])
-        problems.append(Problem(f"problem-{len(problems)}", group, ranking, places))
+        problems.append(Problem(f"problem-{len(problems)}", group, rows, places))
         plots += own
     return problems, plots
 

@@ -1,4 +1,4 @@
-"""What the page says of problems: their ranking, their tuning, and which runs failed or did not."""
+"""What the page says of problems: their table, their tuning, and which runs failed or did not."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from orthobench.harness.identity import canonical
 from orthobench.report import caveats
 from orthobench.report.plots.labels import axis_label
 from orthobench.report.plots.tuning import varied
-from orthobench.report.ranking import Ranked
+from orthobench.report.rows import Row
 from orthobench.results.results import Results
 from orthobench.results.tuning import SolverResult, Trial
 from orthobench.stats.values import COSTS
@@ -42,15 +42,15 @@ class Problem:
     id : str
         The anchor of its section.
     entries : sequence of SolverResult
-    ranked : sequence of Ranked
-        Those that take part, best first.
+    rows : sequence of Row
+        Of those that take part, as decided.
     plots : range
         Indices into the plots of the page.
     """
 
     id: str
     entries: Sequence[SolverResult]
-    ranked: Sequence[Ranked]
+    rows: Sequence[Row]
     plots: range
 
     @property
@@ -70,28 +70,28 @@ class Problem:
     @property
     def effort(self) -> str:
         """The unit of effort: ``"samples"`` where all draw some, or ``"steps"``."""
-        without = any(r.median_of(COSTS["samples"]) == 0 for r in self.ranked)
+        without = any(r.median_of(COSTS["samples"]) == 0 for r in self.rows)
         return "steps" if without else "samples"
 
     @property
     def notes(self) -> list[str]:
-        """The caveats of the ranking."""
+        """The caveats of the table."""
         of_ranked = (caveats.tuning, caveats.reruns, caveats.stationarity)
         of_entries = (caveats.missing, caveats.busy, caveats.measured)
         return [
-            *(note for caveat in of_ranked for note in caveat([r.entry for r in self.ranked])),
+            *(note for caveat in of_ranked for note in caveat([row.result for row in self.rows])),
             *(note for caveat in of_entries for note in caveat(self.entries)),
         ]
 
     @property
     def waiting(self) -> bool:
         """Whether no run is finished, though some solver takes part."""
-        return not self.ranked and any(not entry.refused for entry in self.entries)
+        return not self.rows and any(not entry.refused for entry in self.entries)
 
     @property
     def partial(self) -> bool:
         """Whether runs are still to come."""
-        return any(r.summary.n_missing for r in self.ranked)
+        return any(row.summary.n_missing for row in self.rows)
 
     @property
     def absent(self) -> list[str]:
@@ -156,28 +156,28 @@ class Failure(NamedTuple):
     reason: str
 
 
-def failures(results: Results, ranked: Iterable[Ranked]) -> dict[Failure, list[int]]:
+def failures(results: Results, rows: Iterable[Row]) -> dict[Failure, list[int]]:
     """Return the seeds of all runs that count as failed, by what they have in common.
 
     Parameters
     ----------
     results : Results
-    ranked : iterable of Ranked
+    rows : iterable of Row
         Those that take part.
     """
-    return grouped_values(_failures(results, ranked))
+    return grouped_values(_failures(results, rows))
 
 
-def _failures(results: Results, ranked: Iterable[Ranked]) -> Iterator[tuple[Failure, int]]:
+def _failures(results: Results, rows: Iterable[Row]) -> Iterator[tuple[Failure, int]]:
     listed = {r.key for r in results.failures}
     for r in results.failures:
         tuned, why = assignments(r.solver.tuned), clean(r.stop.reason)
         names = (r.problem.label, r.solver.label, tuned, r.key in results.reported_keys)
         yield Failure(*names, r.stop.status.value, why), r.seed
-    for one in ranked:
-        entry = one.entry
+    for row in rows:
+        entry = row.result
         seeds = {record.seed for record in entry.records if record.key in listed}
-        for failure in one.summary.failures:
+        for failure in row.summary.failures:
             if failure.seed not in seeds:
                 names = (entry.problem, entry.solver, assignments(entry.best_parameters), True)
                 yield Failure(*names, failure.status, clean(failure.reason)), failure.seed

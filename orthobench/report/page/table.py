@@ -8,7 +8,7 @@ from functools import partial
 from typing import NamedTuple
 
 from orthobench.decide.wording import MARKS
-from orthobench.report.ranking import Ranked
+from orthobench.report.rows import Row
 from orthobench.stats.values import COSTS, others_cost
 from orthobench.tools.formatting import assignments, clean, count, metric_text, number, si
 
@@ -52,52 +52,32 @@ class Table(NamedTuple):
         ]
 
 
-def table(
-    ranked: Sequence[Ranked],
-    marks: Mapping[tuple[str, str], str],
-    success: Mapping[tuple[str, str], float],
-) -> Table:
-    """Return the table of all entries that take part.
-
-    Parameters
-    ----------
-    ranked : sequence of Ranked
-    marks : mapping
-        The mark of each solver on each problem, a key of `MARKS`.
-    success : mapping
-        The share of its runs that end at the best value seen.
-    """
-    values = [r.metrics for r in ranked]
+def table(rows: Sequence[Row]) -> Table:
+    """Return the table of all solvers that take part, problem by problem."""
+    values = [row.metrics for row in rows]
     metrics = dict.fromkeys(name for own in values for name in own)
     titles = {clean(name): clean(name.replace("_", " ")) for name in metrics}
-    rows = [
-        _row(
-            r,
-            {name: own.get(name, math.nan) for name in metrics},
-            marks.get((r.entry.problem, r.entry.solver), ""),
-            success.get((r.entry.problem, r.entry.solver), math.nan),
-        )
-        for r, own in zip(ranked, values, strict=True)
+    cells = [
+        _cells(row, {name: own.get(name, math.nan) for name in metrics})
+        for row, own in zip(rows, values, strict=True)
     ]
-    return Table({**HEAD, **titles, "parameters": "all parameters"}, rows)
+    return Table({**HEAD, **titles, "parameters": "all parameters"}, cells)
 
 
-def _row(
-    ranked: Ranked, metrics: Mapping[str, float], mark: str, success: float
-) -> list[tuple[str, str]]:
-    entry, summary = ranked.entry, ranked.summary
+def _cells(row: Row, metrics: Mapping[str, float]) -> list[tuple[str, str]]:
+    entry, summary = row.result, row.summary
     first = entry.records[0]
     names = (first.problem.family, entry.problem, entry.solver, assignments(entry.best_parameters))
     values = (
         summary.median, summary.low, summary.high, *summary.interval,
-        len(entry.seeds), summary.n_failed, success, len(entry.trials),
+        len(entry.seeds), summary.n_failed, row.decision.success, len(entry.trials),
     )  # fmt: skip
     return [
         *((clean(name), "") for name in names),
-        (f"{MARKS[mark][0]} {mark}" if mark else "", ""),
+        (f"{MARKS[row.mark][0]} {row.mark}" if row.mark else "", ""),
         *map(_number, values),
-        *(_number(ranked.median_of(COSTS[name]), text) for name, text in COST_FORMATS.items()),
-        _number(ranked.median_of(COSTS["flops"]) + others_cost(entry, COSTS["flops"]), si),
+        *(_number(row.median_of(COSTS[name]), text) for name, text in COST_FORMATS.items()),
+        _number(row.median_of(COSTS["flops"]) + others_cost(entry, COSTS["flops"]), si),
         *(_number(value, partial(metric_text, name)) for name, value in metrics.items()),
         (assignments(first.solver.parameters), ""),
     ]

@@ -4,22 +4,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from orthobench.decide.comparisons import compare
-from orthobench.decide.rule import Comparison, Decision, Verdict
+from orthobench.decide.rule import Comparison
 from orthobench.decide.wording import MARKS, factor_text, mark, verdict_text
 from orthobench.harness.stopping import RunStatus
 from orthobench.report import caveats
-from orthobench.report.ranking import rounded, rounding_level
+from orthobench.report.rows import Row, problem_rows
 from orthobench.report.terminal.sparkline import NARROW, WIDE, sparklines
 from orthobench.results.runs import Run
 from orthobench.results.tuning import SolverResult, Trial
 from orthobench.stats.bootstrap import spread_name
 from orthobench.stats.costs import ALL_COSTS, COSTS
-from orthobench.stats.summaries import Summary, summaries
-from orthobench.stats.values import median_final, metric_of, others_cost
+from orthobench.stats.values import others_cost
 from orthobench.tools.collections import finite_or_none, grouped
 from orthobench.tools.formatting import assignments, budget_text, clean, listed, plural
 
@@ -35,31 +33,6 @@ WIDEST = 80
 
 FIRST_TO_GO = (3, 2, 0)
 """What a narrow terminal does without: the factor, the cost, and then the verdict in words."""
-
-
-@dataclass(frozen=True)
-class Row:
-    """A solver on a problem: its result, the summary of its final values, what is decided."""
-
-    result: SolverResult
-    summary: Summary
-    decision: Decision
-    mark: str
-
-    @property
-    def runs(self) -> dict[str, int]:
-        """How many runs there are: planned, ok, failed and missing."""
-        s = self.summary
-        counts = {"ok": s.n_ok, "failed": s.n_failed, "missing": s.n_missing}
-        return {"planned": len(self.result.seeds), **counts}
-
-
-def problem_rows(results: Sequence[SolverResult], comparison: Comparison) -> list[Row]:
-    """Return the rows of one problem, as the comparison orders them."""
-    seeds = {seed for r in results for seed in r.seeds}
-    found = summaries([r.records for r in results], comparison.metric, seeds)
-    known = {r.solver: (r, s) for r, s in zip(results, found, strict=True)}
-    return [Row(*known[d.solver], d, mark(comparison, d.solver)) for d in comparison.decisions]
 
 
 def rows(
@@ -133,8 +106,6 @@ def legend(comparisons: Sequence[Comparison], ascii_only: bool = False) -> str:
 def _plain(row: Row, comparison: Comparison) -> dict[str, Any]:
     r, s, d = row.result, row.summary, row.decision
     info = r.problem_info
-    ok = [run.trace[-1] for run in r.records if run.trace and run.ok]
-    names = dict.fromkeys(name for at in ok for name in at.metrics)
     return {
         "problem": r.problem,
         "family": info.family,
@@ -160,8 +131,8 @@ def _plain(row: Row, comparison: Comparison) -> dict[str, Any]:
         "high": finite_or_none(s.high),
         "spread": spread_name(len(r.seeds)),
         "interval": [finite_or_none(end) for end in s.interval],
-        **{n: finite_or_none(median_final(r.records, cost)) for n, cost in COSTS.items()},
-        "metrics": {n: finite_or_none(median_final(r.records, metric_of(n))) for n in names},
+        **{n: finite_or_none(row.median_of(cost)) for n, cost in COSTS.items()},
+        "metrics": {n: finite_or_none(median) for n, median in row.metrics.items()},
         "runs": row.runs,
         "failures": [vars(failure) for failure in s.failures],
         "refusal": r.refusal or None,
@@ -191,7 +162,7 @@ def _parts(
     yield Text.assemble(
         (clean(comparison.problem), "bold"), ("  " + ", ".join(filter(None, about)), "dim")
     )
-    part = [row for row in problem_rows(results, comparison) if _takes_part(row)]
+    part = [row for row in problem_rows(results, comparison) if row.takes_part]
     entries = [row.result for row in part]
     if part:
         yield _table(part, comparison, console, curved)
@@ -208,8 +179,22 @@ def _parts(
         yield Padding(Text(text, style=style), (0, 0, 0, 2), expand=False)
 
 
-def _takes_part(row: Row) -> bool:
-    return row.decision.verdict is not Verdict.ABSENT
+def texts_of(
+    part: Sequence[Row], comparison: Comparison, ascii_only: bool = False
+) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+    """Return titles and texts of verdict, final value, cost and factor."""
+    cost = ALL_COSTS[comparison.cost]
+    to = f"{cost.title} to {100 * comparison.tolerance:g} %"
+    final = "median" if any(len(row.result.seeds) > 1 for row in part) else "value"
+    return ("", final, to, "factor"), [
+        (
+            verdict_text(row.decision),
+            row.text(row.summary.median),
+            cost.text(row.decision.cost, ascii_only) if math.isfinite(row.decision.cost) else "",
+            "" if math.isnan(row.decision.factor) else factor_text(row.decision.factor),
+        )
+        for row in part
+    ]
 
 
 def _table(part: Sequence[Row], comparison: Comparison, console: Console, curved: bool) -> Table:
@@ -219,18 +204,7 @@ def _table(part: Sequence[Row], comparison: Comparison, console: Console, curved
     from rich.text import Text
 
     ascii_only = console.options.ascii_only
-    cost, rounding = ALL_COSTS[comparison.cost], rounding_level([row.result for row in part])
-    to = f"{cost.title} to {100 * comparison.tolerance:g} %"
-    texts = [
-        (
-            verdict_text(row.decision),
-            rounded(row.summary.median, rounding),
-            cost.text(row.decision.cost, ascii_only) if math.isfinite(row.decision.cost) else "",
-            "" if math.isnan(row.decision.factor) else factor_text(row.decision.factor),
-        )
-        for row in part
-    ]
-    titles = ("", "median" if len(part[0].result.seeds) > 1 else "value", to, "factor")
+    titles, texts = texts_of(part, comparison, ascii_only)
     table = Table(
         box=SIMPLE_HEAD, show_edge=False, padding=(0, 0, 0, 1), pad_edge=False, header_style="bold"
     )

@@ -135,13 +135,21 @@ class TestLegends:
 
     def test_stand_beside_the_last_panel_and_beside_those_with_other_names(self):
         same = plot([toy(), toy()])
-        assert self.legends(sheet(same)) == [[], ["a", "b"]]
+        assert self.legends(sheet(same)) == [[], ["b", "a"]]
         other = plot([toy(), toy(("a", "c"))])
-        assert self.legends(sheet(other)) == [["a", "b"], ["a", "c"]]
+        assert self.legends(sheet(other)) == [["b", "a"], ["c", "a"]]
+
+    def test_names_are_in_the_order_of_the_ends_of_lines_which_lead_there(self):
+        fig = sheet(plot([toy(tuple("abcdefghijklm"))]))
+        assert self.legends(fig) == [list("mlkjihgfedcba")]
+        leads = [np.array(line.get_xydata()) for line in fig.artists]
+        assert len(leads) == 13
+        for ends in np.array(leads).transpose(1, 0, 2):
+            assert (np.diff(ends[:, 1]) < 0).all()  # none crosses another
 
     def test_show_names_as_they_are(self):
         fig = sheet(plot([toy(("_c", "a_b$c^$"))]))
-        assert self.legends(fig) == [["_c", "a_b$c^$"]]
+        assert self.legends(fig) == [["a_b$c^$", "_c"]]
         assert not any(t.get_parse_math() for t in fig.axes[0].get_legend().get_texts())
 
     def test_of_forty_solvers_make_the_figure_as_high_as_they_need(self):

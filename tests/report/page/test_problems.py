@@ -6,8 +6,7 @@ from records import altered
 
 from orthobench.harness.stopping import RunStatus
 from orthobench.report.page.content import cell, page_content
-from orthobench.report.page.problems import failures, ranges, refusals
-from orthobench.report.ranking import rank
+from orthobench.report.page.problems import ranges, refusals
 from orthobench.results.tuning import choose
 
 
@@ -85,7 +84,7 @@ def test_reasons_are_given_once_for_all_that_share_them(runs):
 def test_failures_of_trials_not_chosen_are_apart(runs, made):
     bad = runs("a", 1.0, seeds=3, failed=3, tuned={"step": 8.0})
     results = made([*bad, *runs("a", 1.0, seeds=3, tuned={"step": 1.0})])
-    ((one, seeds),) = failures(results, rank(results.entries)).items()
+    ((one, seeds),) = page_content(results).failures.items()
     assert (one.tuned, one.chosen, len(seeds), ranges(seeds)) == ("step=8", False, 3, "0-2")
 
 
@@ -93,5 +92,5 @@ def test_a_run_without_its_metric_is_a_failure(runs, made):
     good, *rest = runs("a", 1.0, seeds=3)
     trace = tuple(replace(mark, metrics={"val": 1.0}) for mark in good.trace)
     results = made([replace(good, trace=trace), *rest])
-    ((one, seeds),) = failures(results, rank(results.entries)).items()
+    ((one, seeds),) = page_content(results).failures.items()
     assert (seeds, one.reason) == ([0], "the judge did not report gap")

@@ -5,8 +5,8 @@ from dataclasses import replace
 
 import pytest
 
+from orthobench.decide.comparisons import compare
 from orthobench.report.plots.convergence import convergence
-from orthobench.report.ranking import rank
 from orthobench.results.tuning import choose
 
 PRINT = "× where a run failed"
@@ -32,7 +32,7 @@ def test_a_run_whose_metric_is_no_longer_finite_has_failed_as_in_the_table(runs,
     entries = choose(ending_at(runs("a", 1.0), value, 2))
     plot = convergence(entries)
     (series,) = plot.panel().series
-    assert len(series.crosses) == rank(entries)[0].summary.n_failed == 2
+    assert len(series.crosses) == compare(entries)[0].of("a").n_failed == 2
     assert series.label == "a (failed 2 of 5)"
     assert f"{PRINT} or its metric was no longer finite" in plot.about
 

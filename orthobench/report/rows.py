@@ -1,0 +1,82 @@
+"""The rows of tables: each solver on a problem, with what is decided of it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from orthobench.decide.rule import Comparison, Decision, Verdict
+from orthobench.decide.wording import mark
+from orthobench.harness.trace import Checkpoint
+from orthobench.results.tuning import SolverResult
+from orthobench.stats.summaries import Summary, summaries
+from orthobench.stats.values import median_final, metric_of
+from orthobench.tools.formatting import number
+
+ROUNDING = 1e-12
+"""Values are equal that differ by less than this fraction of the largest value at a start."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """A solver on a problem.
+
+    Attributes
+    ----------
+    result : SolverResult
+    summary : Summary
+        Of the final values of the metric that is compared.
+    decision : Decision
+    mark : str
+        One of `orthobench.decide.wording.MARKS`, or empty.
+    rounding : float
+        The largest difference on the problem that counts as zero.
+    """
+
+    result: SolverResult
+    summary: Summary
+    decision: Decision
+    mark: str
+    rounding: float
+
+    @property
+    def takes_part(self) -> bool:
+        """Whether there are runs of it to compare."""
+        return self.decision.verdict is not Verdict.ABSENT
+
+    @property
+    def runs(self) -> dict[str, int]:
+        """How many runs there are: planned, ok, failed and missing."""
+        s = self.summary
+        counts = {"ok": s.n_ok, "failed": s.n_failed, "missing": s.n_missing}
+        return {"planned": len(self.result.seeds), **counts}
+
+    @property
+    def metrics(self) -> dict[str, float]:
+        """The medians of all metrics, by name."""
+        marks = [r.trace[-1] for r in self.result.records if r.trace and r.ok]
+        names = dict.fromkeys(name for mark in marks for name in mark.metrics)
+        return {name: self.median_of(metric_of(name)) for name in names}
+
+    def text(self, value: float) -> str:
+        """Return a value as text; one at rounding level only as that."""
+        if 0 < abs(value) <= self.rounding:
+            return f"<1e{math.ceil(math.log10(self.rounding))}"
+        return number(value)
+
+    def median_of(self, value: Callable[[Checkpoint], float]) -> float:
+        """Return the median of a final value over the runs that did not fail; NaN without any."""
+        return median_final(self.result.records, value)
+
+
+def problem_rows(results: Sequence[SolverResult], comparison: Comparison) -> list[Row]:
+    """Return the rows of one problem, as the comparison orders them."""
+    seeds = {seed for r in results for seed in r.seeds}
+    found = summaries([r.records for r in results], comparison.metric, seeds)
+    known = {r.solver: (r, s) for r, s in zip(results, found, strict=True)}
+    starts = (abs(run.start) for r in results for run in r.records)
+    rounding = ROUNDING * max((value for value in starts if math.isfinite(value)), default=0.0)
+    return [
+        Row(*known[d.solver], d, mark(comparison, d.solver), rounding) for d in comparison.decisions
+    ]
