@@ -8,6 +8,7 @@ Plain calls are as their documentation advises for the shape. Sparse counts are 
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from time import process_time_ns
@@ -35,6 +36,14 @@ BATCH = (
     "gram-pca", "block-krylov", "randomized-pca", "scipy-svds", "scipy-eigsh", "scipy-lobpcg",
     "sklearn-pca", "sklearn-truncated-svd", "incremental-pca",
 )  # fmt: skip
+WIDE = {
+    "pca": BATCH,
+    "stochastic_pca": (
+        "batch-pca", "block-krylov", "subspace-iteration", "sklearn-pca", "scipy-svds",
+        "scipy-lobpcg", "pymanopt-pca", "dask-tsqr", "dask-svd-compressed",
+    ),
+}  # fmt: skip
+SLOWEST = 10
 SPARSE_K = usually(50, smoke=5)
 TURNS = usually(3, smoke=1)
 LAST = SHAPES[-1][:2]
@@ -147,6 +156,31 @@ def test_the_clock_is_the_users(benchmark, beside, report, name, rows, d, k):
     bound = RATIO_AT_LAST if (rows, d) == LAST else RATIO
     with limited(1):
         compared(benchmark, beside, report, name, dense(rows, d), k, bound)
+
+
+@pytest.mark.parametrize("family", [ob.pca, ob.stochastic_pca], ids=lambda maker: maker.__name__)
+def test_no_solver_takes_ten_times_the_fastest_on_wide_data(benchmark, report, family):
+    rows, d, k = SHAPES[0]
+    X, spent_by, token = dense(rows, d), {}, CLOCK.set(process_time_ns)
+    try:
+        with limited(1):
+            for name in WIDE[family.__name__]:
+                center = {"center": False} if name == "sklearn-truncated-svd" else {}
+                instance = family(X, k, **center)
+                with suppress(ob.UsageError):  # it refuses, or its library is missing
+                    ob.solve(name, instance)
+                    end = ob.solve(name, instance).trace[-1]
+                    spent_by[name] = end.seconds + end.readout_seconds
+    finally:
+        CLOCK.reset(token)
+    fastest = min(spent_by.values())
+    for name, seconds in spent_by.items():
+        ratio = seconds / fastest
+        met = "met" if ratio <= SLOWEST else "MISSED"
+        row = f"{fastest:.3g}", f"{seconds:.3g}", f"{ratio:.2f}"
+        report(f"wide, {family.__name__}: {name}", X.shape, k, *row, f"{SLOWEST} {met}", "-")
+    benchmark.group = f"wide, {family.__name__}"
+    benchmark.pedantic(family, args=(X, k), rounds=1)
 
 
 @pytest.mark.skipif(not COUNTS.is_file(), reason="ORTHOBENCH_DATA has no pbmc-facs-counts.npz")

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from orthobench.errors import DataError, OrthobenchError, StoreError, UsageError
     from orthobench.families.orthogonal_group import orthogonal_group
     from orthobench.families.orthogonal_tensor import orthogonal_tensor
-    from orthobench.families.orthogonal_tensor.gmm import gmm_tensor
     from orthobench.families.sparse_pca import sparse_pca
     from orthobench.families.stiefel import stiefel
     from orthobench.families.stochastic_pca import stochastic_pca
@@ -32,21 +31,20 @@ if TYPE_CHECKING:
     from orthobench.racing.race import race
     from orthobench.registry.plugins import catalogue, register
     from orthobench.report import notebook as plots
-    from orthobench.report.notebook_view import Outcome, Results, report
+    from orthobench.report.notebook_view import Results, SolveResult, report
 
 __all__ = [
     "Budget",
     "DataError",
     "OrthobenchError",
-    "Outcome",
     "Results",
     "Solution",
+    "SolveResult",
     "StoreError",
     "Target",
     "UsageError",
     "__version__",
     "catalogue",
-    "gmm_tensor",
     "orthogonal_group",
     "orthogonal_tensor",
     "plots",
@@ -68,7 +66,7 @@ _HOMES = {
     "Budget": "harness.stopping",
     "DataError": "errors",
     "OrthobenchError": "errors",
-    "Outcome": "report.notebook_view",
+    "SolveResult": "report.notebook_view",
     "Results": "report.notebook_view",
     "Solution": "contract.problem",
     "StoreError": "errors",
@@ -77,7 +75,6 @@ _HOMES = {
     "advise": "atlas.advice",
     "catalogue": "registry.plugins",
     "orthogonal_group": "families.orthogonal_group",
-    "gmm_tensor": "families.orthogonal_tensor",
     "orthogonal_tensor": "families.orthogonal_tensor",
     "race": "racing.race",
     "register": "registry.plugins",

@@ -24,7 +24,7 @@ from orthobench.registry.adhoc import requested_suite
 from orthobench.registry.entries import specification
 from orthobench.registry.plugins import catalogue
 from orthobench.registry.suite_file import from_table
-from orthobench.report.notebook_view import Outcome, Results
+from orthobench.report.notebook_view import Results, SolveResult
 from orthobench.report.terminal.progress import Progress
 from orthobench.results.course import (
     RemainingCells,
@@ -50,7 +50,7 @@ RESULTS = "orthobench-results"
 class SolverError(OrthobenchError, RuntimeError):
     """A single solve that failed; carries the outcome so far."""
 
-    def __init__(self, outcome: Outcome) -> None:
+    def __init__(self, outcome: SolveResult) -> None:
         super().__init__(outcome.stop.reason)
         self.outcome = outcome
 
@@ -64,7 +64,7 @@ def solve(
     threads: int = 1,
     curve: bool = False,
     **parameters: Any,
-) -> Outcome:
+) -> SolveResult:
     """Run one solver on one problem.
 
     Parameters
@@ -91,7 +91,7 @@ def solve(
 
     Returns
     -------
-    Outcome
+    SolveResult
         ``.solution`` (n, k), ``.weights``, ``.core``, ``.trace``, ``.work``, ``.stop``,
         ``.exhibits``; a notebook shows it, and ``.plot(ax)`` draws its curve, of two points
         without `curve`.
@@ -122,7 +122,7 @@ def solve(
         chosen.place.limit(threads)
         streams = Streams.of(text, chosen.name, seed)
         ran = harness.run(instance, chosen, limits, streams, until, curve=curve)
-    outcome = Outcome(**vars(ran))
+    outcome = SolveResult(**vars(ran))
     if isinstance(outcome.error, OrthobenchError):
         raise outcome.error
     if outcome.stop.status.failed:
@@ -279,10 +279,7 @@ def explained(
                 waiting += _explain_rest(suite, trials[0])
             planned += rest or []
     return [
-        *(
-            {"cell": e.cell.label, "action": e.action, "reason": e.reason}
-            for e in explain(sorted(planned, key=lambda p: p.position), contents, failed)
-        ),
+        *explain(sorted(planned, key=lambda p: p.position), contents, failed),
         *waiting,
     ]
 

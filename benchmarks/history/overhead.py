@@ -7,13 +7,13 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import large
+from orthobench.report.ranking import rank
 from still import Nowhere, Still
 
 from orthobench.api import find_suite
 from orthobench.harness.cell import Cell
 from orthobench.harness.executors import inline
 from orthobench.harness.stopping import Budget
-from orthobench.report.ranking import rank
 from orthobench.results.results import Results
 
 

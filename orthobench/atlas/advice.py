@@ -2,11 +2,11 @@
 
 For each solver the logarithm of its cost over that of the cheapest that is as good, where a miss
 counts ten, is predicted at the features of the data: by its mean over the problems of the family,
-nearer ones with more weight (exp(-x/h) at a distance x between the logarithms of features), or by a
-ridge regression on them. Of these `MODELS` the one is used whose advice has the least regret on the
-problems of the atlas when those of the same data are left out. The first gives all problems the
-same weight, which is the single best solver: advice leaves that one only where this gains on
-problems that it was not made from.
+nearer ones with more weight (exp(-x/h) at a distance x between the logarithms of features), by a
+ridge regression on them, or by randomized trees. Of these models the one is used whose advice has
+the least regret on the problems of the atlas when those of the same data are left out. The first
+gives all problems the same weight, which is the single best solver: advice leaves that one only
+where this gains on problems that it was not made from.
 """
 
 from __future__ import annotations

@@ -287,9 +287,9 @@ def origin(atlas: Atlas) -> str:
 
 
 def markdown(atlas: Atlas) -> str:
-    """Return the table of README: for each kind of problems, which method to use when.
+    """Return the table of README: for each family, which method to use when.
 
-    Kinds on which nobody can be named have no row.
+    Families in which nobody can be named have no row, and what has another metric has none.
     """
     lines = [f"| | {' | '.join(VIEWS)} |", f"|---|{'---|' * len(VIEWS)}"]
     for kind, rows in atlas.kinds.items():
@@ -300,8 +300,8 @@ def markdown(atlas: Atlas) -> str:
             else NOBODY
             for view in VIEWS
         ]
-        if set(cells) != {NOBODY}:
-            lines.append(f"| {titled(kind, rows)} | {' | '.join(cells)} |")
+        if kind == rows[0].family and set(cells) != {NOBODY}:
+            lines.append(f"| {clean(kind)} | {' | '.join(cells)} |")
     return "\n".join([*lines, "", f"{origin(atlas)} {NUMBERS}"])
 
 

@@ -29,6 +29,12 @@ positions of problems, the losses there, the weights of the problems, and the po
 BANDWIDTHS = (math.inf, 4.0, 2.0, 1.0, 0.5)
 """Widths of the weights, in logarithms of features; the first is the single best solver."""
 
+UNLIKE = 2.0
+"""The distance between a feature that is known and one that is not."""
+
+TREES, ABSENT = 50, -9.0
+"""The number of trees, and what stands there for a feature that is unknown."""
+
 RIDGE = 1.0
 """The penalty of slopes, in problems."""
 
@@ -99,10 +105,9 @@ def _nearer(width: float) -> Model:
     """Return the model that gives nearer problems more weight; infinite width: all the same."""
 
     def mean(positions: Array, logs: Array, shares: Array, position: Array) -> Array:
-        distances = np.abs(positions - position)
-        finite = ~np.isnan(distances)
-        known = np.maximum(finite.sum(axis=1), 1) / distances.shape[1]
-        far = np.where(finite, distances, 0.0).sum(axis=1) / known
+        unlike = np.isnan(positions) != np.isnan(position)
+        distances = np.where(unlike, UNLIKE, np.nan_to_num(np.abs(positions - position)))
+        far = distances.sum(axis=1)
         weights = shares * np.exp(-(far - far.min()) / width)
         expected: Array = weights @ logs / weights.sum()
         return expected
@@ -122,7 +127,17 @@ def _linear(positions: Array, logs: Array, shares: Array, position: Array) -> Ar
     return expected
 
 
-MODELS: tuple[Model, ...] = (*map(_nearer, BANDWIDTHS), _linear)
+def _trees(positions: Array, logs: Array, shares: Array, position: Array) -> Array:
+    """Return the losses that randomized trees predict (Geurts, Ernst and Wehenkel 2006)."""
+    from sklearn.ensemble import ExtraTreesRegressor
+
+    known = np.nan_to_num(np.vstack([positions, position]), nan=ABSENT)
+    forest = ExtraTreesRegressor(TREES, random_state=0).fit(known[:-1], logs, shares)
+    expected: Array = forest.predict(known[-1:]).reshape(-1)
+    return expected
+
+
+MODELS: tuple[Model, ...] = (*map(_nearer, BANDWIDTHS), _linear, _trees)
 """What tells the loss of each solver at a position. The first is the single best solver."""
 
 

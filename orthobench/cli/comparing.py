@@ -51,7 +51,7 @@ def suite_named(text: str) -> str | Path:
 @click.argument("base")
 @click.argument("head")
 @click.option("--suite", type=suite_named, metavar="SUITE", help="Name or file of the suite.  "
-              "[default: regression; of a store, its latest]")  # fmt: skip
+              "[default: regression]")  # fmt: skip
 @click.option("--tolerance", "tolerances", type=tolerance, multiple=True, metavar="PART",
               help="The part of BASE by which a cell may be worse, 0.05 or 5%, or for one question "
               "time=5%. Repeatable.  [default: result=0 work=0 time=3%]")  # fmt: skip
@@ -82,19 +82,19 @@ def compare(base: str, head: str, tolerances: tuple[dict[str, float], ...],
     """Compare HEAD with BASE: is a result worse, does it take more work, is it slower.
 
     Each of BASE and HEAD is a git revision, a project's folder as it is (with uncommitted changes),
-    a wheel, a Python environment, or a store. Revisions, folders and wheels are installed in
-    environments of their own. Results and work are compared exactly; times side by side in
-    interleaved processes, until each comparison is decided or the budget is spent.
+    a wheel, or a Python environment. Revisions, folders and wheels are installed in environments of
+    their own. Results and work are compared exactly; times side by side in interleaved processes,
+    until each comparison is decided or the budget is spent. `orthobench report` holds two stores
+    against each other.
 
     The exit code is 1 where HEAD is worse than tolerated, 2 where nothing could be compared.
 
     \b
     orthobench compare main HEAD
     orthobench compare v1.0 .        the last release, and the working tree
-    orthobench compare old/results.sqlite new/results.sqlite
     """  # noqa: D301 - click reads the backspace
     from orthobench.compare import reports, run
-    from orthobench.compare.comparison import Options, Tolerance
+    from orthobench.compare.comparison import TOLERANCE, Options
     from orthobench.compare.environments import cache_folder, sides
     from orthobench.stats.run_pairs import Change
     from orthobench.tools.files import atomic_write, refuse_unwritable
@@ -103,9 +103,9 @@ def compare(base: str, head: str, tolerances: tuple[dict[str, float], ...],
              if path}  # fmt: skip
     for path in files:  # before the minutes that a comparison takes
         refuse_unwritable(path)
-    given = {name: part for one in tolerances for name, part in one.items()}
+    given = {**TOLERANCE, **{name: part for one in tolerances for name, part in one.items()}}
     failing = (Change.WORSE, Change.PROBABLE)[: 1 + (fail_on == "probable")]
-    options = Options(tolerance=Tolerance(**given), every=every, failing=failing, **chosen)
+    options = Options(tolerance=given, every=every, failing=failing, **chosen)
     folder = environments or cache_folder()
     with (
         status_line(quiet or as_json) as progress,

@@ -43,10 +43,9 @@ def new(name: str, folder: Path | None, author: str | None, family: str) -> None
     solver by your own.
     """
     from orthobench.registry.plugins import catalogue
-    from orthobench.registry.scaffold import Names, refuse_taken, templates_of, write
+    from orthobench.registry.scaffold import Names, templates_of, write
 
     names = Names.of(name)
-    refuse_taken(names, catalogue())
     target = folder or Path(name)
     paths = write(names, target, templates_of(family, catalogue()), author)
     say(f"{len(paths)} files written in {target}; the method is in")

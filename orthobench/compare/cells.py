@@ -1,4 +1,4 @@
-"""The cells that each side has of a suite, with their runs: made now, or read from a store."""
+"""The cells that each side has of a suite, with their runs."""
 
 from __future__ import annotations
 
@@ -13,12 +13,9 @@ from orthobench.compare.comparison import Options
 from orthobench.compare.process import SideError, SideProcess
 from orthobench.compare.sides import Side
 from orthobench.errors import UsageError
-from orthobench.harness.run import RATIO
-from orthobench.harness.stopping import RunStatus
 from orthobench.registry.entries import specification
-from orthobench.results.results import Results
 from orthobench.results.runs import Run
-from orthobench.stats.run_pairs import Key, key_of
+from orthobench.stats.run_pairs import Key
 from orthobench.tools import toml
 
 SUITE = "regression"
@@ -42,9 +39,9 @@ class SideCells:
     absent : tuple of (str, str, str)
         Problem, solver and the reason why the side does not have their cells.
     request : mapping
-        What workers are asked to plan; empty for a store.
+        What workers are asked to plan.
     content : mapping
-        A digest of all that the result of each planned cell depends on; empty for a store.
+        A digest of all that the result of each planned cell depends on.
     notes : tuple of str
     """
 
@@ -72,9 +69,7 @@ def unchanged(both: Sequence[SideCells], options: Options) -> set[Key]:
 
 
 def collect(sides: Sequence[Side], options: Options, progress: Progress) -> list[SideCells]:
-    """Return the cells of both sides; live sides run the same cell at the same time.
-
-    Where a side is a store, its suite is what the other one runs.
+    """Return the cells of both sides, which run the same cell at the same time.
 
     Raises
     ------
@@ -83,23 +78,17 @@ def collect(sides: Sequence[Side], options: Options, progress: Progress) -> list
     SideError
         Where a side cannot plan it.
     """
-    live = [side for side in sides if not side.store]
-    if not live:
-        return [_stored(side, options) for side in sides]
     name, tables = _suite(sides, options)
-    if live == list(sides):  # nothing is chosen here: trials run on all seeds
-        tables.get("tuning", {}).pop("seeds", None)
-    ratio = DENSE if live == list(sides) else RATIO
-    request = {"tables": tables, "name": name, "ratio": ratio}
-    found = iter(run_cells(live, request, options, progress))
-    return [_stored(side, options) if side.store else next(found) for side in sides]
+    tables.get("tuning", {}).pop("seeds", None)  # nothing is chosen: trials run on all seeds
+    request = {"tables": tables, "name": name, "ratio": DENSE}
+    return run_cells(sides, request, options, progress)
 
 
 def run_cells(
     sides: Sequence[Side], request: Mapping[str, Any], options: Options, progress: Progress,
     only: Iterable[Key] = (),
 ) -> list[SideCells]:  # fmt: skip
-    """Run the cells of live sides that differ in fresh processes, the same on each at a time.
+    """Run the cells of sides that differ in fresh processes, the same on each at a time.
 
     Parameters
     ----------
@@ -130,7 +119,7 @@ def run_cells(
 
 
 def _planned(side: Side, worker: SideProcess, request: Mapping[str, Any]) -> SideCells:
-    """Return the cells that a live side has planned, without runs."""
+    """Return the cells that a side has planned, without runs."""
     try:
         plan = worker.reply()
     except SideError as error:
@@ -148,41 +137,11 @@ def _planned(side: Side, worker: SideProcess, request: Mapping[str, Any]) -> Sid
     )
 
 
-def _stored(side: Side, options: Options) -> SideCells:
-    """Return the cells of a store."""
-    results = _results(side, options)
-    runs = [run for run in results.records if _is_meant(run, options)]
-    refused = [run for run in runs if run.stop.status is RunStatus.REFUSED]
-    return SideCells(
-        side,
-        suite=results.suite,
-        runs={key_of(run): run for run in runs if run.stop.status is not RunStatus.REFUSED},
-        absent=tuple((run.problem.label, run.solver.label, run.stop.reason) for run in refused),
-    )
-
-
-def _is_meant(run: Run, options: Options) -> bool:
-    """Return whether the solver, the problem and the seed of a run are among those asked for."""
-    for info, specs in ((run.solver, options.solvers), (run.problem, options.problems)):
-        known = {**info.parameters, "name": info.name}
-        if specs and not any(specification(spec).items() <= known.items() for spec in specs):
-            return False
-    return options.seeds is None or run.seed < options.seeds
-
-
-def _results(side: Side, options: Options) -> Results:
-    if isinstance(options.suite, Path):
-        raise UsageError(f"a store has suites by name; {options.suite} is a file")
-    return Results.read(side.store or "", options.suite)
-
-
 def _suite(sides: Sequence[Side], options: Options) -> tuple[str, dict[str, Any]]:
-    """Return the name and the tables of the suite that live sides run."""
+    """Return the name and the tables of the suite that both sides run."""
     name, text = str(options.suite or SUITE), ""
     try:
-        if stores := [_results(side, options) for side in sides if side.store]:
-            name, text = stores[0].suite, stores[0].session()["text"]
-        elif isinstance(options.suite, Path):
+        if isinstance(options.suite, Path):
             name, text = options.suite.stem, toml.text_of(options.suite)
         else:
             text = _ask_for_suite(name, sides, options)

@@ -72,16 +72,11 @@ def percent(ratio: float) -> str:
     return f"{change:+{digits}} %"
 
 
-@dataclass(frozen=True)
-class Tolerance:
-    """The part of BASE, as 0.03, by which a cell may be worse without being a regression.
+TOLERANCE: Mapping[str, float] = {"result": 0.0, "work": 0.0, "time": 0.03}
+"""The part of BASE by which a cell may be worse without being a regression, by question.
 
-    Result and work are compared exactly, so that their tolerance is zero unless users accept more.
-    """
-
-    result: float = 0.0
-    work: float = 0.0
-    time: float = 0.03
+Result and work are compared exactly, so that their tolerance is zero unless users accept more.
+"""
 
 
 @dataclass(frozen=True)
@@ -91,13 +86,13 @@ class Options:
     Attributes
     ----------
     suite : str or Path, optional
-        Name or file; without one `orthobench.compare.cells.SUITE`, or the latest of a store.
-    tolerance : Tolerance
+        Name or file; `orthobench.compare.cells.SUITE` without one.
+    tolerance : mapping
+        As `TOLERANCE`.
     budget : float
         Wall seconds for timing, which comes last.
     solvers, problems : tuple of str
-        Specifications ``NAME key=value ...``, instead of the suite's. Of two stores only those
-        that meet one of them are compared.
+        Specifications ``NAME key=value ...``, instead of the suite's.
     seeds : int, optional
         Instead of the suite's.
     clock : {"cpu", "wall"}
@@ -110,7 +105,7 @@ class Options:
     """
 
     suite: str | Path | None = None
-    tolerance: Tolerance = field(default_factory=Tolerance)
+    tolerance: Mapping[str, float] = field(default_factory=lambda: TOLERANCE)
     budget: float = 90.0
     solvers: tuple[str, ...] = ()
     problems: tuple[str, ...] = ()
@@ -130,7 +125,8 @@ class Comparison:
     base, head : Side
     suite : str
         Name of the suite.
-    tolerance : Tolerance
+    tolerance : mapping
+        As `TOLERANCE`.
     rows : tuple of Row
         In the suite's order, including cells that only one side has or that failed on either.
     rounds : int
@@ -148,7 +144,7 @@ class Comparison:
     base: Side
     head: Side
     suite: str
-    tolerance: Tolerance
+    tolerance: Mapping[str, float]
     rows: tuple[Row, ...]
     rounds: int = 0
     seconds: float = 0.0

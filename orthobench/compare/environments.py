@@ -56,7 +56,7 @@ def sides(
     ----------
     base, head : str
         Each a git revision of the project around `here`, a project's folder (as it is, with
-        uncommitted changes), a wheel, an environment (its folder or interpreter) or a store.
+        uncommitted changes), a wheel, or an environment (its folder or interpreter).
     folder : Path, optional
         Where environments of revisions and wheels are kept and found again the next time.
     here : Path, optional
@@ -69,8 +69,6 @@ def sides(
     UsageError
         Where a text means nothing, or an environment cannot be built, does not import its code or
         has an orthobench that this one cannot be compared with.
-    StoreError
-        Where a database is no store.
     ChangedError
         Where the build of HEAD changed BASE.
     """

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import textwrap
 from collections.abc import Iterator
-from dataclasses import asdict
 from typing import Any
 from xml.etree import ElementTree as ET
 
@@ -127,7 +126,7 @@ def facts(comparison: Comparison) -> dict[str, Any]:
         "schema": 1, "verdict": comparison.verdict(),
         "next": comparison.next_step(),
         "regressions": len(comparison.regressions), "base": base, "head": head,
-        "suite": comparison.suite, "tolerance": asdict(comparison.tolerance),
+        "suite": comparison.suite, "tolerance": dict(comparison.tolerance),
         "findings": [_plain_row(row) for row in comparison.rows], "rounds": comparison.rounds,
         "seconds": comparison.seconds, "machine": dict(comparison.machine),
         "notes": list(comparison.notes),
@@ -151,7 +150,7 @@ def _side(side: Side) -> str:
 
 def _measured(comparison: Comparison) -> str:
     """Return how much was measured and where, and what was tolerated."""
-    tolerated = asdict(comparison.tolerance).items()
+    tolerated = comparison.tolerance.items()
     parts = ", ".join(f"{asked} {100 * value:g} %" for asked, value in tolerated)
     rounds = f"{plural(comparison.rounds, 'round')} in {duration(comparison.seconds)}"
     return f"{rounds} on {comparison.machine.get('cpu')}; tolerated: {parts}"

@@ -8,7 +8,7 @@ from functools import partial
 
 from orthobench.compare import timing
 from orthobench.compare.cells import Progress, SideCells, collect, run_cells, unchanged
-from orthobench.compare.comparison import Comparison, Options, Question, Row, Tolerance
+from orthobench.compare.comparison import Comparison, Options, Question, Row
 from orthobench.compare.process import SideProcess
 from orthobench.compare.sides import Side
 from orthobench.errors import UsageError
@@ -52,7 +52,7 @@ def compare(base: Side, head: Side, options: Options, progress: Progress) -> Com
         else _exact(old, new, key, options.tolerance) for key in keys
     }  # fmt: skip
     _withdraw_irreproducible(both, found, options, progress)
-    rounds = 0 if base.store or head.store else _time(both, found, options, progress)
+    rounds = _time(both, found, options, progress)
     for cells in both:
         cells.side.check()
     rows = (Row(asked, *key, answer) for key in keys for asked, answer in found[key].items())
@@ -63,7 +63,7 @@ def compare(base: Side, head: Side, options: Options, progress: Progress) -> Com
     )  # fmt: skip
 
 
-def _exact(old: SideCells, new: SideCells, key: Key, tolerance: Tolerance) -> Answers:
+def _exact(old: SideCells, new: SideCells, key: Key, tolerance: Mapping[str, float]) -> Answers:
     """Return the answers to the questions that do not depend on a clock."""
     base, head = old.runs.get(key), new.runs.get(key)
     if head is None:
@@ -73,8 +73,8 @@ def _exact(old: SideCells, new: SideCells, key: Key, tolerance: Tolerance) -> An
         added = f"new in HEAD; BASE: {old.why_absent(key)}"
         return {Question.RESULT: Finding(Change.NONE, explanation=added)}
     return {
-        Question.RESULT: run_pairs.compare_results(base, head, tolerance.result),
-        Question.WORK: run_pairs.compare_work(base, head, tolerance.work),
+        Question.RESULT: run_pairs.compare_results(base, head, tolerance["result"]),
+        Question.WORK: run_pairs.compare_work(base, head, tolerance["work"]),
     }
 
 
@@ -85,7 +85,7 @@ def _withdraw_irreproducible(
     keys = [key for key, answers in found.items() if _changed(answers)]
     for name, cells in zip(("BASE", "HEAD"), both, strict=True):
         doubtful = [key for key in keys if key in cells.runs and not cells.runs[key].failed]
-        if cells.side.store or not doubtful:
+        if not doubtful:
             continue
         progress(f"running {len(doubtful)} cells that changed on {name} again")
         (again,) = run_cells([cells.side], cells.request, options, progress, doubtful)
@@ -118,9 +118,9 @@ def _time(
                 cells.setdefault(key[:2], timing.TimedCell(key, steps, units))
     timed = list(cells.values())
     start = partial(SideProcess, options=options, request=old.request)
-    sides, limits = [old.side, new.side], (options.tolerance.time, options.budget)
+    sides, limits = [old.side, new.side], (options.tolerance["time"], options.budget)
     rounds = timing.measure(sides, timed, *limits, start, progress)
-    for key, answer in timing.findings(timed, options.tolerance.time).items():
+    for key, answer in timing.findings(timed, options.tolerance["time"]).items():
         found[key][Question.TIME] = answer
     return rounds
 
@@ -132,8 +132,6 @@ def _notes(both: Sequence[SideCells], found: Mapping[Key, Answers], untouched: i
         f"{untouched:,} of {len(found):,} cells were neither run nor timed, since nothing of them "
         "differs; --all does both":
             untouched,
-        "seconds are not compared: a store's were taken at another time, under other load":
-            old.side.store or new.side.store,
         "equal runs differ on a GPU: there, values that differ by less than "
         f"{parts} of BASE's count as the same":
             not all(is_reproducible(run, new.runs.get(key, run)) for key, run in old.runs.items()),

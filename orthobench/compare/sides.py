@@ -60,13 +60,11 @@ class Side:
         The user's words for it.
     kind : str
         ``"revision"``, ``"folder"`` (a project as it is there, uncommitted changes included),
-        ``"wheel"``, ``"environment"`` or ``"store"``.
+        ``"wheel"`` or ``"environment"``.
     detail : str
         The commit in full, or the path.
     python : Path, optional
         The interpreter of a live side, once its environment is built.
-    store : Path, optional
-        The store of a recorded side.
     role : str
         ``"BASE"`` or ``"HEAD"``.
     repository : Path, optional
@@ -83,7 +81,6 @@ class Side:
     kind: str
     detail: str
     python: Path | None = None
-    store: Path | None = None
     role: str = ""
     repository: Path | None = None
     project: str = "."
@@ -110,7 +107,7 @@ class Side:
 
 
 def resolve(role: str, text: str, here: Path) -> Side:
-    """Return what a text means: a project folder, a store, a wheel, an environment, a revision.
+    """Return what a text means: a project folder, a wheel, an environment, a revision.
 
     Parameters
     ----------
@@ -125,11 +122,9 @@ def resolve(role: str, text: str, here: Path) -> Side:
     ------
     UsageError
         Where it is empty, none of these, or both a path and a revision.
-    StoreError
-        Where it is a database, but no store of this version.
     """
     if not text.strip():
-        raise UsageError(f"{role} is empty; name a revision, a folder, a wheel or a store")
+        raise UsageError(f"{role} is empty; name a revision, a folder or a wheel")
     path = (here / Path(text).expanduser()).absolute()
     found = _located(role, text, path)
     root = _repository(here)
@@ -149,19 +144,12 @@ def resolve(role: str, text: str, here: Path) -> Side:
 
 def _located(role: str, text: str, path: Path) -> Side | None:
     """Return what is at a path, or None."""
-    from orthobench.results.results import store_at
-    from orthobench.results.schema import recognise
-
     if any((path / name).is_file() for name in PROJECT):
         root = _repository(path)
         if root and _commit(root, "HEAD"):
             return Side(text, "folder", str(path), role=role, repository=root,
                         project=_project(path, root))  # fmt: skip
         return Side(text, "folder", str(path), role=role)
-    store = store_at(path)
-    if store.suffix == ".sqlite" and store.is_file():
-        recognise(store)
-        return Side(text, "store", str(store), store=store, role=role)
     if path.suffix == ".whl" and path.is_file():
         return Side(text, "wheel", str(path), role=role)
     for python in (path / "bin/python", path / "Scripts/python.exe") if path.is_dir() else (path,):
@@ -202,7 +190,7 @@ def _project(here: Path, root: Path) -> str:
 
 
 def _unknown(role: str, text: str, path: Path, root: Path | None) -> UsageError:
-    none = f"{path} is no store, wheel, environment or project"
+    none = f"{path} is no wheel, environment or project (`orthobench report` takes two stores)"
     if root is None:
         return UsageError(f"unknown {role} {text!r}: {none}, and here is no git repository")
     shallow = git(root, "rev-parse", "--is-shallow-repository") == "true"

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from orthobench.decide.answer import Answer, answer
-from orthobench.decide.rule import TOLERANCE, Comparison, Decision, Verdict, decide
+from orthobench.decide.rule import TOLERANCE, Comparison, Decision, Verdict, decider
 from orthobench.errors import unknown
 from orthobench.harness.stopping import RunStatus
 from orthobench.results.results import Results
@@ -53,18 +53,28 @@ def compare(
     UsageError
         On an unknown cost.
     """
-    if cost not in ALL_COSTS:
-        raise unknown("cost", cost, ALL_COSTS)
+    return compare_by(results, [(cost, tolerance)], metric)[0]
+
+
+def compare_by(
+    results: Sequence[SolverResult], views: Sequence[tuple[str, float | None]], metric: str = ""
+) -> list[list[Comparison]]:
+    """Compare the solvers of each problem under several costs and tolerances; see `compare`.
+
+    What these have in common is computed once for all of them.
+    """
+    for cost, _ in views:
+        if cost not in ALL_COSTS:
+            raise unknown("cost", cost, ALL_COSTS)
     groups = grouped(results, lambda r: r.problem)
-    return [
-        _compare(own, cost, tolerance or own[0].tolerance or TOLERANCE, metric)
-        for own in groups.values()
-    ]
+    found = [_compare(own, views, metric) for own in groups.values()]
+    return [list(of_view) for of_view in zip(*found, strict=True)] or [[] for _ in views]
 
 
 def _compare(
-    results: Sequence[SolverResult], cost: str, tolerance: float, metric: str
-) -> Comparison:
+    results: Sequence[SolverResult], views: Sequence[tuple[str, float | None]], metric: str
+) -> list[Comparison]:
+    """Return the comparison of one problem under each view."""
     info = results[0].problem_info
     metric = metric or info.primary
     seeds = sorted({seed for r in results for seed in r.seeds})
@@ -72,41 +82,46 @@ def _compare(
     runs = {r.solver: {run.seed: run for run in r.records} for r in part}
     paths = {r.solver: {run.seed: path_of(run, r.level, metric) for run in r.records} for r in part}
 
-    def costs(targets: Sequence[float]) -> dict[str, list[float]]:
-        return {
-            name: [
-                math.inf if (path := own.get(seed)) is None else path.cheapest(cost, target)
-                for seed, target in zip(seeds, targets, strict=True)
-            ]
-            for name, own in paths.items()
-        }
-
     by_seed = [[path for own in paths.values() if (path := own.get(s))] for s in seeds]
-    best, decided = decide(
+    decided_by = decider(
         {name: [_final(own.get(s), metric) for s in seeds] for name, own in runs.items()},
         [max((path.start for path in own), default=math.nan) for own in by_seed],
-        costs,
         lowest=[min((path.lowest for path in own), default=math.inf) for own in by_seed],
-        spent={
-            name: [whole_cost(run, cost) if (run := own.get(s)) else math.nan for s in seeds]
-            for name, own in runs.items()
-        },
         identity={
             name: [_identity(own.get(s), metric) for s in seeds] for name, own in runs.items()
         },
-        tolerance=tolerance,
     )
-    found = {d.solver: d for d in decided}
-    decisions = [*decided, *(Decision(r.solver, Verdict.ABSENT) for r in results)]
     facts = {r.solver: r.records[0].solver for r in results}
-    return Comparison(
-        results[0].problem, info.name, info.family, metric, best,
-        tuple(
-            replace(d, name=facts[d.solver].name, parameters=facts[d.solver].parameters)
-            for d in decisions if d.verdict is not Verdict.ABSENT or d.solver not in found
-        ),
-        tolerance, cost, len(seeds), max((d.seeds for d in decided), default=0), info.parameters,
-    )  # fmt: skip
+
+    def view(cost: str, tolerance: float) -> Comparison:
+        def costs(targets: Sequence[float]) -> dict[str, list[float]]:
+            return {
+                name: [
+                    math.inf if (path := own.get(seed)) is None else path.cheapest(cost, target)
+                    for seed, target in zip(seeds, targets, strict=True)
+                ]
+                for name, own in paths.items()
+            }
+
+        spent = {
+            name: [whole_cost(run, cost) if (run := own.get(s)) else math.nan for s in seeds]
+            for name, own in runs.items()
+        }
+        best, decided = decided_by(costs, spent, tolerance)
+        found = {d.solver: d for d in decided}
+        decisions = [*decided, *(Decision(r.solver, Verdict.ABSENT) for r in results)]
+        return Comparison(
+            results[0].problem, info.name, info.family, metric, best,
+            tuple(
+                replace(d, name=facts[d.solver].name, parameters=facts[d.solver].parameters)
+                for d in decisions if d.verdict is not Verdict.ABSENT or d.solver not in found
+            ),
+            tolerance, cost, len(seeds), max((d.seeds for d in decided), default=0),
+            info.parameters,
+        )  # fmt: skip
+
+    usual = results[0].tolerance or TOLERANCE
+    return [view(cost, tolerance or usual) for cost, tolerance in views]
 
 
 def _final(run: Run | None, metric: str) -> float:

@@ -65,6 +65,10 @@ CostsTo: TypeAlias = Callable[[Sequence[float]], Mapping[str, Sequence[float]]]
 """Returns the cost of each run to the targets of the seeds."""
 
 
+Decider: TypeAlias = Callable[..., "tuple[str | None, list[Decision]]"]
+"""Decides under costs, what all runs took, and a tolerance."""
+
+
 class Verdict(Enum):
     """What the seeds say of a solver on a problem."""
 
@@ -240,6 +244,20 @@ def decide(
         it is not given.
     tolerance : float
     """
+    return decider(finals, starts, lowest=lowest, identity=identity)(costs, spent, tolerance)
+
+
+def decider(
+    finals: Mapping[str, Sequence[float]],
+    starts: Sequence[float],
+    *,
+    lowest: Sequence[float] | None = None,
+    identity: Mapping[str, Sequence[object]] | None = None,
+) -> Decider:
+    """Return the function that decides under costs and a tolerance; see `decide`.
+
+    What depends on neither, the intervals of all pairs, is computed once.
+    """
     names = list(finals)
     table = np.array([finals[name] for name in names], dtype=np.float64).reshape(-1, len(starts))
     start = np.asarray(starts, dtype=np.float64)
@@ -260,37 +278,45 @@ def decide(
     ends = table[names.index(best)] if best else seen
     with np.errstate(invalid="ignore"):
         above_best = (table - ends) / unit
-    if callable(costs):
-        reference = np.where(np.isnan(ends), seen, np.fmax(ends, seen))
-        costs = costs((reference + tolerance * unit).tolist())
+    reference = np.where(np.isnan(ends), seen, np.fmax(ends, seen))
     place = {int(i): at for at, i in enumerate(sound)}
     first = place[names.index(best)] if best else -1
     lows, highs, pairs = _against_best(table[sound], unit, rounding, groups[sound], first)
-    found = []
-    for i, name in enumerate(names):
-        own, distinct = run[i], len(set(groups[i][run[i]].tolist()))
-        verdict, more, low, high = Verdict.FAILED, None, 0.0, math.inf
-        if not own.any():
-            verdict = Verdict.ABSENT
-        elif i in place:
-            low, high = float(lows[place[i]]), float(highs[place[i]])
-            tail = LEVEL_OF_LOWEST if name == best else LEVEL / max(1, len(sound) - 1)
-            verdict, more = _verdict(low, high, pairs[place[i]], tolerance, tail)
-        elif not failed[i]:
-            verdict, more = Verdict.UNDECIDED, FEWEST - int(counts[i])
-        hits, above = np.asarray(costs[name])[own], above_best[i][~np.isnan(above_best[i])]
-        whole = np.asarray(spent[name])[own] if spent else None
-        found.append(Decision(
-            name, verdict,
-            difference=float(np.median(above)) if len(above) else math.nan,
-            low=low, high=high,
-            cost=expected_cost(hits, whole),
-            seeds=distinct, copies=int(own.sum()) - distinct, n_failed=int(failed[i]),
-            misses=int(np.isinf(hits).sum()) if spent else 0,
-            success=float((shares[i][own] <= STRICT).mean()) if own.any() else math.nan,
-            more_seeds=more,
-        ))  # fmt: skip
-    return best, _with_factors(found, costs)
+
+    def decided(
+        costs: Mapping[str, Sequence[float]] | CostsTo,
+        spent: Mapping[str, Sequence[float]] | None = None,
+        tolerance: float = TOLERANCE,
+    ) -> tuple[str | None, list[Decision]]:
+        if callable(costs):
+            costs = costs((reference + tolerance * unit).tolist())
+        found = []
+        for i, name in enumerate(names):
+            own, distinct = run[i], len(set(groups[i][run[i]].tolist()))
+            verdict, more, low, high = Verdict.FAILED, None, 0.0, math.inf
+            if not own.any():
+                verdict = Verdict.ABSENT
+            elif i in place:
+                low, high = float(lows[place[i]]), float(highs[place[i]])
+                tail = LEVEL_OF_LOWEST if name == best else LEVEL / max(1, len(sound) - 1)
+                verdict, more = _verdict(low, high, pairs[place[i]], tolerance, tail)
+            elif not failed[i]:
+                verdict, more = Verdict.UNDECIDED, FEWEST - int(counts[i])
+            hits, above = np.asarray(costs[name])[own], above_best[i][~np.isnan(above_best[i])]
+            whole = np.asarray(spent[name])[own] if spent else None
+            found.append(Decision(
+                name, verdict,
+                difference=float(np.median(above)) if len(above) else math.nan,
+                low=low, high=high,
+                cost=expected_cost(hits, whole),
+                seeds=distinct, copies=int(own.sum()) - distinct, n_failed=int(failed[i]),
+                misses=int(np.isinf(hits).sum()) if spent else 0,
+                success=float((shares[i][own] <= STRICT).mean()) if own.any() else math.nan,
+                more_seeds=more,
+            ))  # fmt: skip
+        return best, _with_factors(found, costs)
+
+    return decided
 
 
 def expected_cost(hits: Array, whole: Array | None = None) -> float:
@@ -360,19 +386,19 @@ def _against_best(
     low, high = np.zeros((m, m)), np.zeros((m, m))
     pairs: dict[tuple[int, int], Array] = {}
     for i in range(m):
-        for j in (j for j in range(m) if j != i):
-            with np.errstate(invalid="ignore"):
-                gaps = table[i] - table[j]
-            gaps = np.where(np.abs(gaps) <= rounding, 0.0, gaps) / unit
-            there = ~np.isnan(gaps)
-            codes = (groups[i] * (groups.max(initial=0) + 1) + groups[j])[there]
-            _, first = np.unique(codes, return_index=True)
-            pairs[i, j] = gaps[there][np.sort(first)]
-            alike = len(first) == 1 < there.sum()
-            low[i, j] = lower_end(pairs[i, j], LEVEL / (m - 1), alike)
-            high[i, j] = upper_end(
-                pairs[i, j], LEVEL_OF_LOWEST if i == best else LEVEL / (m - 1), alike
-            )
+        others = [j for j in range(m) if j != i]
+        with np.errstate(invalid="ignore"):
+            gaps = table[i] - table[others]
+        gaps = np.where(np.abs(gaps) <= rounding, 0.0, gaps) / unit
+        counts = (~np.isnan(gaps)).sum(axis=1)
+        for row, j in zip(gaps, others, strict=True):
+            row[_copies(groups[i], groups[j], ~np.isnan(row))] = math.nan
+        alike = ((~np.isnan(gaps)).sum(axis=1) == 1) & (counts > 1)
+        tail = LEVEL / max(1, m - 1)
+        low[i, others] = _lower_ends(gaps, tail, alike)
+        for row, j, one in zip(gaps, others, alike.tolist(), strict=True):
+            pairs[i, j] = row[~np.isnan(row)]
+            high[i, j] = upper_end(pairs[i, j], LEVEL_OF_LOWEST if i == best else tail, one)
     may_be_best = np.flatnonzero(~(low > 0).any(axis=1))
     lows, highs, deciding = np.zeros(m), np.zeros(m), []
     for i in range(m):
@@ -382,6 +408,18 @@ def _against_best(
         highs[i] = max(0.0, float(high[i, worst]))
         deciding.append(pairs.get((i, worst), np.zeros(0)))
     return lows, highs, deciding
+
+
+def _copies(
+    one: NDArray[np.intp], other: NDArray[np.intp], there: NDArray[np.bool_]
+) -> NDArray[np.bool_]:
+    """Return which seeds repeat both runs of an earlier one."""
+    codes = (one * (other.max(initial=0) + 1) + other)[there]
+    repeated = np.zeros(len(one), dtype=np.bool_)
+    _, first = np.unique(codes, return_index=True)
+    if len(first) < len(codes):
+        repeated[np.delete(np.flatnonzero(there), first)] = True
+    return repeated
 
 
 def upper_end(values: Array, tail: float, alike: bool = False) -> float:
@@ -423,6 +461,17 @@ def lower_end(values: Array, tail: float, alike: bool = False) -> float:
     if _allowed(n, tail) >= 0:
         return float(shift_intervals(values[None], 1 - 2 * tail)[0][0])
     return min(float(values.min()), -_student(-values, tail))
+
+
+def _lower_ends(rows: Array, tail: float, alike: NDArray[np.bool_]) -> Array:
+    """Return the `lower_end` of each row, without its NaN; many at a time are quicker."""
+    counts = (~np.isnan(rows)).sum(axis=1).tolist()
+    ranked = np.array([n >= FEWEST and _allowed(n, tail) >= 0 for n in counts], bool) & ~alike
+    ends = np.empty(len(rows))
+    ends[ranked] = shift_intervals(rows[ranked], 1 - 2 * tail)[0]
+    for at in np.flatnonzero(~ranked).tolist():
+        ends[at] = lower_end(rows[at][~np.isnan(rows[at])], tail, bool(alike[at]))
+    return ends
 
 
 def _student(values: Array, tail: float) -> float:

@@ -11,13 +11,69 @@ from collections.abc import Callable, Iterable, Iterator
 import numpy as np
 
 from orthobench.errors import DataError
-from orthobench.tools.arrays import Array
+from orthobench.tools.arrays import Array, array_of, real
+from orthobench.tools.geometry import drift
 
 ROWS = 48
 """Rows of a symmetric matrix that one product computes, from the diagonal block to the right."""
 
 SYMMETRIC = 1e-10
 """Largest asymmetry, relative to the largest entry, of a tensor that is taken as symmetric."""
+
+
+ORTHONORMAL = 1e-8
+"""Largest orthogonality defect |U'U - I|_F of true factors, or of a true basis."""
+
+
+def checked_tensor(given: object, low: int, high: float, form: str) -> Array:
+    """Return a tensor that a user passes in float64: finite, and not zero.
+
+    Parameters
+    ----------
+    given : array_like
+    low, high : float
+        The least and the largest order that is taken.
+    form : str
+        The shapes that are taken, for messages.
+
+    Raises
+    ------
+    DataError
+        Where it is anything else; names the entry.
+    """
+    T = array_of(given, "the entries of the tensor")
+    if not low <= T.ndim <= high or len(set(T.shape)) != 1 or not T.size:
+        raise DataError(f"the tensor must be {form}, not of shape {T.shape}")
+    tensor = real(T, "the entries of the tensor")
+    if not np.isfinite(tensor).all():
+        at = tuple(int(i) for i in np.argwhere(~np.isfinite(tensor))[0])
+        raise DataError(f"entry {at} of the tensor is {tensor[at]}; clean the data")
+    if not tensor.any():
+        raise DataError("the tensor is zero: there is nothing to decompose")
+    return tensor
+
+
+def checked_orthonormal(given: Array, n: int, what: str) -> Array:
+    """Return a copy of true columns (n, r) in float64; refuse what is not orthonormal.
+
+    Parameters
+    ----------
+    given : ndarray
+    n : int
+    what : str
+        The name of the columns in messages: ``"the true factors"``.
+
+    Raises
+    ------
+    DataError
+    """
+    known = real(given, what).copy()
+    if known.ndim != 2 or len(known) != n or not 1 <= known.shape[1] <= n:
+        raise DataError(f"{what} must be of shape ({n}, r), r <= {n}, not {known.shape}")
+    defect = drift(known)
+    if not defect <= ORTHONORMAL:
+        raise DataError(f"{what} are not orthonormal: |U'U - I| = {defect:.3g}")
+    return known
 
 
 def composed(U: Array, weights: Array, order: int = 3) -> Array:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import traceback
 from dataclasses import replace
 from math import sqrt
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -95,7 +95,9 @@ def excess_violation(mark: Checkpoint) -> float:
     mark : Checkpoint
         Or the columns of a trace, for all points at once.
     """
-    return mark.metrics.get(VIOLATION, 0.0) - mark.metrics.get(TOLERANCE, FEASIBLE)
+    # a column has NaN where a point says nothing, as a start in double precision before others
+    most = np.nan_to_num(mark.metrics.get(TOLERANCE, FEASIBLE), nan=FEASIBLE)
+    return mark.metrics.get(VIOLATION, 0.0) - cast(float, most)
 
 
 def feasible_up_to(point: NDArray[np.floating[Any]]) -> float:

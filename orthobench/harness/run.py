@@ -9,7 +9,6 @@ evict the caches that the solver works in, even with the clock stopped.
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
@@ -88,11 +87,11 @@ def run(
         ratio = math.inf
     rule = None if until is None else partial(stop_at, instance, until)
     oracle, warmed = ready_oracle(instance.oracle, solver, streams)
-    before = load(os.getpid())
+    before = load()
     stop, recording.error = record(
         oracle, solver, budget.after(warmed), streams, recording.add, rule, ratio, measure
     )
-    after = load(os.getpid())
+    after = load()
     return replace(judged(instance, recording, stop, until), load=(before, after))
 
 

@@ -3,32 +3,23 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from enum import Enum
-from typing import Any, Protocol, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from orthobench.contract.placed_solvers import SummarySolver
-from orthobench.contract.solver import AnySolver, Work
+from orthobench.contract.solver import AnySolver
 from orthobench.errors import UsageError, quoted
+
+if TYPE_CHECKING:
+    from orthobench.harness.trace import Checkpoint
 
 LARGEST = 1e300
 """The largest finite limit of a budget; beyond, a whole number of a suite is no float."""
 
 USED_UP = "the data are used up"
 """The reason of a run that ends with its data."""
-
-
-class Verdict(Enum):
-    """Whether a run counts in comparisons: the one place that tells failed runs from absent ones.
-
-    A failed run is infinitely bad. An absent one, which was refused or was not run yet, has no
-    value: it is NaN, and neither ranked nor counted as a failure.
-    """
-
-    OK = "ok"
-    FAILED = "failed"
-    ABSENT = "absent"
 
 
 class RunStatus(Enum):
@@ -64,28 +55,23 @@ class RunStatus(Enum):
     """It is planned, and has not been run yet."""
 
     @property
-    def verdict(self) -> Verdict:
-        """Whether a run that ended so counts, failed, or is absent."""
-        counting = (RunStatus.DONE, RunStatus.TARGET, RunStatus.BUDGET, RunStatus.NOT_STATIONARY)
-        if self in counting:
-            return Verdict.OK
-        absent = self in (RunStatus.REFUSED, RunStatus.MISSING)
-        return Verdict.ABSENT if absent else Verdict.FAILED
-
-    @property
     def ok(self) -> bool:
         """Whether the run counts as it is."""
-        return self.verdict is Verdict.OK
-
-    @property
-    def failed(self) -> bool:
-        """Whether the run counts as a failure in every comparison."""
-        return self.verdict is Verdict.FAILED
+        counting = (RunStatus.DONE, RunStatus.TARGET, RunStatus.BUDGET, RunStatus.NOT_STATIONARY)
+        return self in counting
 
     @property
     def absent(self) -> bool:
-        """Whether there is no run: the solver was refused, or it is still to come."""
-        return self.verdict is Verdict.ABSENT
+        """Whether there is no run: the solver was refused, or it is still to come.
+
+        Then it has no value, NaN, and is neither ranked nor counted as a failure.
+        """
+        return self in (RunStatus.REFUSED, RunStatus.MISSING)
+
+    @property
+    def failed(self) -> bool:
+        """Whether the run counts as a failure in every comparison, infinitely bad."""
+        return not (self.ok or self.absent)
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,22 +95,6 @@ class Termination:
     def converged(self) -> bool:
         """Whether the solver said that it is finished."""
         return self.status is RunStatus.DONE and self.reason != USED_UP
-
-
-class Progress(Protocol):
-    """What budgets and rules see of a run; a `Checkpoint` of a trace is one."""
-
-    @property
-    def seconds(self) -> float:
-        """Seconds on the clock so far."""
-
-    @property
-    def work(self) -> Work:
-        """Steps, samples and flops so far."""
-
-    @property
-    def metrics(self) -> Mapping[str, float]:
-        """The judge's metrics of the solution."""
 
 
 @dataclass(frozen=True)
@@ -176,13 +146,15 @@ class Budget:
         """Whether it ends every run of a solver that takes `batch` samples a step."""
         return any(name != "samples" or batch > 0 for name in self.limits)
 
-    def left(self, now: Progress, start: Progress, batch: int, besides: float = 0.0) -> int | float:
+    def left(
+        self, now: Checkpoint, start: Checkpoint, batch: int, besides: float = 0.0
+    ) -> int | float:
         """Return how many more steps fit; infinite where nothing limits them.
 
         Parameters
         ----------
-        now : Progress
-        start : Progress
+        now : Checkpoint
+        start : Checkpoint
             The checkpoint after ``init``, whose cost is spent but says nothing about a step's.
         batch : int
             Samples that one step takes, 0 where a step may evaluate a function any number of times.
@@ -216,7 +188,7 @@ def terminates(solver: AnySolver, budget: Budget) -> bool:
     return solver.converges or budget.binds(solver.batch)
 
 
-Rule: TypeAlias = "Callable[[Progress], Termination | None]"
+Rule: TypeAlias = "Callable[[Checkpoint], Termination | None]"
 """A pure function of a checkpoint: returns why the run is to stop there, or None."""
 
 
@@ -242,7 +214,7 @@ class Target:
             given = f"{quoted(metric)}, {quoted(value)}"
             raise UsageError(f"a target is the name of a metric and a number, not {given}")
 
-    def __call__(self, checkpoint: Progress) -> Termination | None:
+    def __call__(self, checkpoint: Checkpoint) -> Termination | None:
         """Return why the run stops at a checkpoint, or None.
 
         Raises

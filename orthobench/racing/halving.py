@@ -460,9 +460,18 @@ class Field:
             if seed >= 2 and self._repeats:
                 return
             for name in self.finalists:
-                if (name, seed) not in self.latest and (name, seed) not in running:
-                    yield Ask(name, seed, self._fresh_cap)
+                cap = self._cap_on(name, seed)
+                if cap and (name, seed) not in running:
+                    yield Ask(name, seed, cap)
                     return
+
+    def _cap_on(self, name: str, seed: int) -> float:
+        """Return the seconds that a finalist has now on a seed: more where it was killed; or 0."""
+        trial, most = self.latest.get((name, seed)), MOST * self.lead
+        if trial is None:
+            return self._fresh_cap
+        killed = not len(trial.values) and name not in self.failed
+        return most if killed and trial.cap < most else 0.0
 
     @property
     def _repeats(self) -> bool:

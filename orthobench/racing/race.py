@@ -58,8 +58,8 @@ BEGINNING = 0.6
 """The share of the time of a race that its first run may take beside its clock."""
 
 LOADING = 0.15
-"""The share of the time of a race that packages may take to load, and kernels to compile, or a
-process to start."""
+"""The least share of the time of a race that packages may take to load, kernels to compile, data to
+be built, or a process to start."""
 
 TICK = 4.0
 """Seconds between two standings."""
@@ -379,8 +379,9 @@ class _Course:
             return BEGINNING * self.rules.total
         loads = {*kernels_of(cell), *cell.solver.packages} - self.loaded
         self.loaded |= loads
-        fresh = bool(loads) or worker.process is None
-        return max(SLACK, 3 * self.overhead) + (LOADING * self.rules.total if fresh else 0.0)
+        fresh = loads or worker.process is None or worker.held != (cell.problem, cell.seed)
+        first = max(LOADING * self.rules.total, 2 * self.overheads[0])
+        return max(SLACK, 3 * self.overhead) + (first if fresh else 0.0)
 
     def _begin(self, store: Store) -> int:
         with limited(self.suite.threads):
@@ -466,9 +467,9 @@ def trial_of(run: Run, cost: str) -> Trial:
     if path is None:
         failed = "" if stop.status in FRESH else stop.reason
         return Trial(run.solver.label, run.seed, cap, nothing, nothing, nothing, False, failed)
-    seconds = path.spent["seconds"]
+    seconds = path.spent("seconds")
     ended = stop.status in (RunStatus.DONE, RunStatus.NOT_STATIONARY)
-    return Trial(run.solver.label, run.seed, cap, path.values, seconds, path.spent[cost], ended)
+    return Trial(run.solver.label, run.seed, cap, path.values, seconds, path.spent(cost), ended)
 
 
 def measured(run: Run) -> str:

@@ -13,11 +13,11 @@ from importlib.resources import files
 from importlib.resources.abc import Traversable
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
 
 from orthobench._version import __version__
 from orthobench.errors import UsageError, unknown
-from orthobench.registry.plugins import GROUP, Provided, Registry
+from orthobench.registry.plugins import GROUP, Registry
+from orthobench.tools.formatting import clean
 from orthobench.tools.git import GitError, git
 
 LONGEST = 40
@@ -114,23 +114,6 @@ def templates_of(family: str, registry: Registry) -> Traversable:
     return found[_slug(family)]
 
 
-def refuse_taken(names: Names, registry: Registry) -> None:
-    """Refuse names that another plugin has already, since the new plugin would be broken.
-
-    Raises
-    ------
-    UsageError
-        Names the other plugin.
-    """
-    for other in registry.plugins:
-        if other.name == names.plugin and _normal(other.distribution) != names.package:
-            raise UsageError(f"{other} has the name {names.plugin!r} already; choose another name")
-    taken: dict[str, Provided[Any]] = {**registry.solvers, **registry.problems, **registry.suites}
-    for name in (names.plugin, f"{names.plugin}-problem", f"{names.plugin}-comparison"):
-        if name in taken and _normal((plugin := taken[name].plugin).distribution) != names.package:
-            raise UsageError(f"{plugin} brings {name!r} already; choose another name")
-
-
 def write(names: Names, folder: Path, family: Traversable, author: str | None = None) -> list[Path]:
     """Write the files of a plugin.
 
@@ -181,13 +164,8 @@ def render(names: Names, family: Traversable, author: str | None = None) -> dict
 
 def _author(names: Names, author: str | None) -> str:
     """Return the TOML table of the author, by default the user of git."""
-    name = author or _git_user() or f"The {names.distribution} developers"
-    if any("\ud800" <= c <= "\udfff" for c in name):
-        raise UsageError(f"the author {name!r} is not valid Unicode")
-    quoted = json.dumps(name, ensure_ascii=False)
-    # with escapes for what a reader would not see
-    seen = "".join(c if c.isprintable() else f"\\U{ord(c):08X}" for c in quoted)
-    return f"{{ name = {seen} }}"
+    name = clean(author or _git_user()) or f"The {names.distribution} developers"
+    return f"{{ name = {json.dumps(name, ensure_ascii=False)} }}"
 
 
 def _normal(distribution: str) -> str:

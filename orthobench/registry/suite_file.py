@@ -129,7 +129,6 @@ def _parse(table: Mapping[str, Any], name: str, registry: Registry) -> Suite:
     _require_known(table, (), "key", KEYS)
     if "solver" not in table:
         table = {**table, "solver": _suitable(table, registry)}
-    _refuse_huge(table)
     budget = _budget(table.get("budget", {}), ("budget",))
     tuning = table.get("tuning", {})
     _require(isinstance(tuning, dict), ("tuning",), "must be a table")
@@ -160,6 +159,7 @@ def _parse(table: Mapping[str, Any], name: str, registry: Registry) -> Suite:
         measure=measure,
         tolerance=_tolerance(table.get("tolerance")),
     )
+    _require_few(len(problems) * len(suite.solvers) * len(seeds), ())
     for p in suite.problems:
         limited = p.budget.limits or suite.target is not None
         why = f"nothing limits {p.label!r}; set samples, steps, seconds or flops"
@@ -208,6 +208,7 @@ def _tolerance(value: Any) -> float | None:
 
 def _seeds(value: Any) -> tuple[int, ...]:
     """Return the seeds: a list of them, or as many as a number says, from 0."""
+    _require_few(value if _positive(value) else len(_listed(value)), ("seeds",))
     seeds = range(value) if _positive(value) else value
     whole = isinstance(seeds, (range, list)) and all(_positive(s) or s == 0 for s in seeds)
     wrong = f"must be a number of seeds or a list of seeds, not {quoted(value)}"
@@ -279,29 +280,11 @@ def _entries(table: Mapping[str, Any], kind: str) -> Sequence[Mapping[str, Any]]
     return list(entries)
 
 
-def _refuse_huge(table: Mapping[str, Any]) -> None:
-    """Refuse a suite with too many cells, from their number alone."""
-    problems, solvers = (
-        sum(math.prod(map(_choices, entry.values())) for entry in _entries(table, kind))
-        for kind in ("problem", "solver")
-    )
-    seeds = table.get("seeds", 10)
-    seeds = seeds if isinstance(seeds, int) else _choices(seeds)
-    cells = problems * solvers * seeds
-    count = f"{cells:,}" if cells < 10**15 else "over 10^15"
-    _require(
-        cells <= MOST_CELLS,
-        ("seeds",) if seeds > max(problems, solvers) else (),
-        f"problems times solvers times seeds are {count} cells, where a suite "
-        f"has at most {MOST_CELLS:,}: make several of it",
-    )
-
-
-def _choices(value: Any) -> int:
-    """Return how many values a setting stands for."""
-    if isinstance(value, dict):
-        value = value.get("tune")
-    return len(value) if isinstance(value, list) else 1
+def _require_few(count: int, path: KeyPath) -> None:
+    """Refuse what a suite has too many of, from the number alone."""
+    cells = f"{count:,}" if count < 10**15 else "over 10^15"
+    most = f"where a suite has at most {MOST_CELLS:,}: make several of it"
+    _require(count <= MOST_CELLS, path, f"{cells} cells, {most}")
 
 
 def _problems(
@@ -457,6 +440,7 @@ def _crossed(settings: Mapping[str, Any], path: KeyPath) -> Iterator[dict[str, A
     values = {key: _listed(value) for key, value in settings.items()}
     for key, listed in values.items():
         _require(listed, (*path, key), "an empty list leaves nothing to run")
+    _require_few(math.prod(map(len, values.values())), path)
     for point in itertools.product(*values.values()):
         yield dict(zip(settings, point, strict=True))
 

@@ -14,15 +14,14 @@ from orthobench.contract.panel import Series
 from orthobench.decide.answer import Answer
 from orthobench.decide.comparisons import answer_of, compare
 from orthobench.decide.rule import Comparison
-from orthobench.decide.wording import MARKS, factor_text, verdict_text
+from orthobench.decide.wording import MARKS
 from orthobench.errors import unknown
-from orthobench.harness import trace
+from orthobench.harness.trace import Outcome
 from orthobench.report import notebook
 from orthobench.report.rows import problem_rows
 from orthobench.report.terminal import table
 from orthobench.results import results as stored
 from orthobench.results.tuning import SolverResult
-from orthobench.stats.costs import ALL_COSTS
 from orthobench.tools.arrays import Array
 from orthobench.tools.collections import grouped
 from orthobench.tools.files import safe_join
@@ -70,8 +69,8 @@ class Results(stored.Results):
 
     def plot(self, ax: Axes, kind: str = "pareto", of: str | None = None, **options: str) -> Panel:
         """Draw one of the plots of `orthobench.plots` into an axis, and return its numbers."""
-        draw: notebook.Draw = getattr(notebook, kind)
-        return draw(ax, self, of, **options)
+        panel: Panel = getattr(notebook, kind)(ax, self, of, **options)
+        return panel
 
     def _repr_html_(self) -> str:
         """Return what a notebook shows: what to use, and a table for each problem."""
@@ -92,8 +91,8 @@ class Results(stored.Results):
         return "".join(parts)
 
 
-class Outcome(trace.Outcome):
-    """The outcome of a run, which a notebook shows: how it ended, what it cost, and its curve.
+class SolveResult(Outcome):
+    """The outcome of `ob.solve`, which a notebook shows: how it ended, what it cost, its curve.
 
     Attributes
     ----------
@@ -227,29 +226,19 @@ def _counts(results: Results) -> Iterator[str]:
 
 
 def _table(results: Sequence[SolverResult], comparison: Comparison) -> str:
-    cost = ALL_COSTS[comparison.cost]
-    metric = comparison.metric.replace("_", " ")
-    to = f"{cost.title} to {100 * comparison.tolerance:g} %"
-    head = "".join(
-        f"<th>{_text(t)}</th>" for t in ("", "solver", "", f"final {metric}", to, "factor")
-    )
-    lines = []
-    for row in problem_rows(results, comparison):
-        d, r = row.decision, row.result
-        if not row.takes_part:
-            continue
-        cells = (
+    part = [row for row in problem_rows(results, comparison) if row.takes_part]
+    titles, texts = table.texts_of(part, comparison)
+    head = "".join(f"<th>{_text(title)}</th>" for title in ("", "solver", *titles))
+    rows = "".join(
+        f"<tr>{''.join(f'<td>{_text(cell)}</td>' for cell in cells)}</tr>"
+        for row, own in zip(part, texts, strict=True)
+        for cells in [(
             MARKS[row.mark][0] if row.mark else "",
-            f"{r.solver} {assignments(r.best_parameters)}",
-            verdict_text(d),
-            row.text(row.summary.median),
-            cost.text(d.cost, False) if d.cost < float("inf") else "",
-            factor_text(d.factor) if d.as_good else "",
-        )
-        lines.append("".join(f"<td>{_text(cell)}</td>" for cell in cells))
-    rows = "".join(f"<tr>{line}</tr>" for line in lines)
-    caption = f"<caption>{_text(comparison.problem)}</caption>"
-    return f"<table>{caption}<tr>{head}</tr>{rows}</table>"
+            f"{row.result.solver} {assignments(row.result.best_parameters)}", *own,
+        )]
+    )  # fmt: skip
+    name = f"{comparison.problem}, final {comparison.metric.replace('_', ' ')}"
+    return f"<table><caption>{_text(name)}</caption><tr>{head}</tr>{rows}</table>"
 
 
 def _text(text: str) -> str:

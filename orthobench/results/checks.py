@@ -139,7 +139,7 @@ def load(text: str | None) -> tuple[Load, Load] | None:
     """Return how busy the machine was before and after a run, or raise MisfitError."""
     if text is None:
         return None
-    before, after = (Load(*one) for one in document(text))
+    before, after = (Load(*one[:2]) for one in document(text))
     for one in (before, after):
         if not all(x is None or is_number(x) for x in one) or not one.processors > 0:
             raise MisfitError(f"its load is {text:.60}")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from orthobench.harness.cell import Cell
@@ -16,28 +15,10 @@ RUNS, STORED = "runs", "stored"
 CODE = ("code of problem", "code of solver")
 
 
-@dataclass(frozen=True)
-class Explanation:
-    """What happens to a planned cell.
-
-    Attributes
-    ----------
-    cell : Cell
-    action : str
-        ``"runs"`` or ``"stored"``.
-    reason : str
-        For people.
-    """
-
-    cell: Cell
-    action: str
-    reason: str
-
-
 def explain(
     planned: Iterable[Cell], stored: Mapping[str, Identity], failed: Mapping[str, str]
-) -> Iterator[Explanation]:
-    """Yield for each planned cell why it runs or why not.
+) -> Iterator[dict[str, str]]:
+    """Yield for each planned ``cell`` its ``action``, `RUNS` or `STORED`, and the ``reason``.
 
     Parameters
     ----------
@@ -50,13 +31,15 @@ def explain(
     same = grouped(stored.values(), _who)
     for plan in planned:
         key = plan.key
+        action = STORED if key in stored and key not in failed else RUNS
         if key in failed:
-            yield Explanation(plan, RUNS, f"it ended with {failed[key]}, and is tried again")
+            reason = f"it ended with {failed[key]}, and is tried again"
         elif key in stored:
-            yield Explanation(plan, STORED, "nothing of it changed")
+            reason = "nothing of it changed"
         else:
             before = [one.content for one in same.get(_who(plan.identity), ())]
-            yield Explanation(plan, RUNS, _changes([_differences(plan, old) for old in before]))
+            reason = _changes([_differences(plan, old) for old in before])
+        yield {"cell": plan.label, "action": action, "reason": reason}
 
 
 def lines(facts: Iterable[Mapping[str, str]], *, listed: bool = True) -> Iterator[str]:

@@ -156,7 +156,7 @@ class Run:
 
     @property
     def ok(self) -> bool:
-        """Whether the run counts as it is; see `Verdict`."""
+        """Whether the run counts as it is."""
         return self.stop.status.ok
 
     @property

@@ -117,12 +117,6 @@ class Finding:
     explanation: str = ""
 
 
-def key_of(run: Run) -> Key:
-    """Return what pairs a run with another."""
-    tuned = "".join(f" {name}={value}" for name, value in run.solver.tuned.items())
-    return (run.problem.label, run.solver.label + tuned, run.seed)
-
-
 def pairs(
     first: Mapping[Key, Run], second: Mapping[Key, Run]
 ) -> dict[Key, tuple[Run | None, Run | None]]:

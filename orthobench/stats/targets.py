@@ -225,25 +225,31 @@ class Path:
         The value at its first checkpoint.
     values : ndarray, shape (m,)
         The value at each checkpoint; infinite where it does not keep a level.
-    spent : mapping
-        Each cost up to each checkpoint.
-    stopped : bool
-        Whether a target ended it.
+    run : Run
     """
 
     start: float
     values: Array
-    spent: Mapping[str, Array]
-    stopped: bool
+    run: Run
+
+    @property
+    def stopped(self) -> bool:
+        """Whether a target ended it."""
+        return self.run.stop.status is RunStatus.TARGET
 
     @property
     def lowest(self) -> float:
         """The smallest value that it reached."""
         return float(self.values.min())
 
+    def spent(self, cost: str) -> Array:
+        """Return a cost up to each checkpoint; infinite where it was not measured."""
+        amounts = read(self.run.trace, ALL_COSTS[cost])[: len(self.values)]
+        return np.maximum(np.where(np.isnan(amounts), math.inf, amounts), ALL_COSTS[cost].unit)
+
     def cheapest(self, cost: str, target: float) -> float:
         """Return the least cost of a checkpoint at or below a value; infinite without any."""
-        return float(self.spent[cost][self.values <= target].min(initial=math.inf))
+        return float(self.spent(cost)[self.values <= target].min(initial=math.inf))
 
 
 def _paths(entries: Sequence[SolverResult]) -> dict[tuple[str, str, int], Path]:
@@ -282,11 +288,7 @@ def path_of(record: Run, level: Level | None, metric: str = "") -> Path | None:
         bound = level.metric
         at_level = read(record.trace, lambda mark: mark.metrics.get(bound, math.inf))
         values = np.where(at_level <= max(level.most, at_level[-1]), values, math.inf)
-    spent = {
-        name: np.maximum(np.nan_to_num(read(record.trace, cost), nan=math.inf)[:end], cost.unit)
-        for name, cost in ALL_COSTS.items()
-    }
-    return Path(start, values[:end], spent, record.stop.status is RunStatus.TARGET)
+    return Path(start, values[:end], record)
 
 
 def _stacked(
@@ -305,7 +307,7 @@ def _stacked(
         at = row[solver], column[problem, seed]
         values[at][: len(path.values)] = path.values
         for cost, table in spent.items():
-            table[at][: len(path.values)] = path.spent[cost]
+            table[at][: len(path.values)] = path.spent(cost)
     return values, spent
 
 

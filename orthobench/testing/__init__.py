@@ -48,19 +48,7 @@ __all__ = [
     "counted",
     "counting",
     "example",
-    "problem_checks",
-    "solver_checks",
 ]
-
-
-def solver_checks() -> tuple[Check, ...]:
-    """Return the checks of a solver, in order; each is called as ``check(solver, instance)``."""
-    return checks_of_solvers.CHECKS
-
-
-def problem_checks() -> tuple[Check, ...]:
-    """Return the checks of a problem, in order; each is called as ``check(problem)``."""
-    return checks_of_problems.CHECKS
 
 
 def check_solver(
@@ -120,7 +108,7 @@ def check_problem(problem: AnyProblem) -> tuple[Result, ...]:
     NotConforming
         Where any check fails; says of each what was seen, and what to do.
     """
-    results = [check.result(problem) for check in problem_checks()]
+    results = [check.result(problem) for check in checks_of_problems.CHECKS]
     return _passed(f"problem {problem.name}", results)
 
 

@@ -171,27 +171,21 @@ def make_folder(folder: Path, what: str, instead: str = "") -> Path:
 
 
 @contextmanager
-def locked(path: Path, *, shared: bool = False, wait: bool = True) -> Iterator[bool]:
+def locked(path: Path) -> Iterator[None]:
     """Keep other processes out, until they have their turn; a process that dies lets go.
 
-    Where the file cannot be written or its file system has no locks, nobody waits. Gives whether
-    the lock is held.
+    Where the file cannot be written or its file system has no locks, nobody waits.
 
     Parameters
     ----------
     path : Path
         A file, which is made where it is not there, and stays.
-    shared : bool
-        Whether others that share it may come in.
-    wait : bool
-        Whether to wait for those who are in.
     """
     with ExitStack() as held:
-        alone = False
         with suppress(OSError):
-            _lock(held.enter_context(os.fdopen(os.open(path, LOCK, 0o666), "ab")), shared, wait)
-            alone = True
-        yield alone
+            file = held.enter_context(os.fdopen(os.open(path, LOCK, 0o666), "ab"))
+            _lock(file, shared=False, wait=True)
+        yield
 
 
 @contextmanager

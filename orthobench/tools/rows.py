@@ -147,52 +147,6 @@ class MappedFile:
             raise DataError(f"{self.file} cannot be mapped here: {error}") from error
 
 
-class Stacked(Rows):
-    """The rows of several parts, one part after another; no block crosses their borders.
-
-    Parameters
-    ----------
-    parts : sequence of Rows
-        With equally many columns and one dtype.
-    """
-
-    def __init__(self, parts: Sequence[Rows]) -> None:
-        self.parts = tuple(parts)
-        self.firsts = np.cumsum([0, *map(len, parts)]).astype(np.intp)
-        self.shape, self.dtype = (int(self.firsts[-1]), parts[0].shape[1]), parts[0].dtype
-        self.random = all(part.random for part in parts)  # type: ignore[misc]
-        self.fresh = all(part.fresh for part in parts)  # type: ignore[misc]
-        own = [first + part.borders[:-1] for first, part in zip(self.firsts, parts, strict=False)]
-        self.borders = np.append(np.concatenate(own), len(self)).astype(np.intp)
-
-    def read(self, begin: int, end: int) -> NDArray[np.generic]:
-        """Return rows begin to end - 1, without a copy where they are in one part."""
-        pieces = []
-        while begin < end:
-            which = self._part(begin)
-            first, stop = self.firsts[which], min(end, int(self.firsts[which + 1]))
-            pieces.append(self.parts[which].read(int(begin - first), int(stop - first)))
-            begin = stop
-        return pieces[0] if len(pieces) == 1 else np.concatenate(pieces)
-
-    def gather(self, numbers: NDArray[np.intp]) -> NDArray[np.generic]:
-        """Return rows by number, those of one part together."""
-        rows = np.empty((len(numbers), self.shape[1]), self.dtype)
-        of = np.searchsorted(self.firsts, numbers, side="right") - 1
-        for which in np.unique(of):
-            here = of == which
-            rows[here] = self.parts[which].gather(numbers[here] - self.firsts[which])
-        return rows
-
-    def place(self, row: int) -> tuple[str, int]:
-        """Return where a row is in its part."""
-        which = self._part(row)
-        return self.parts[which].place(int(row - self.firsts[which]))
-
-    def _part(self, row: int) -> int:
-        return int(np.searchsorted(self.firsts, row, side="right")) - 1
-
-
 class SparseRows(Rows):
     """The rows of a scipy.sparse matrix, of which only those that are read become dense.
 

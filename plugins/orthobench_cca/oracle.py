@@ -70,11 +70,15 @@ class Centred(NamedTuple):
         """Return the transpose times U (N, b)."""
         return np.asarray(self.data.T @ U) - np.outer(self.mean, U.sum(axis=0))
 
+    def cross(self, other: Centred) -> Array:
+        """Return the covariance with another matrix of as many rows, dense; 2Npq flops."""
+        product = self.data.T @ other.data
+        dense = product.toarray() if hasattr(product, "toarray") else product
+        return np.asarray(dense / self.data.shape[0] - np.outer(self.mean, other.mean))
+
     def covariance(self, ridge: float) -> Array:
         """Return the covariance, dense, with the ridge on its diagonal; 2Np² flops."""
-        product = self.data.T @ self.data
-        dense = product.toarray() if hasattr(product, "toarray") else product
-        S = np.asarray(dense / self.data.shape[0] - np.outer(self.mean, self.mean))
+        S = self.cross(self)
         S[np.diag_indices_from(S)] += ridge
         return S
 

@@ -43,8 +43,9 @@ def chunked(X: Array, rows: int) -> Any:
 class DaskTSQR(Batch):
     """Dask's tall-skinny QR of all samples so far, and the SVD of its factor R.
 
-    Each chunk is factored, then the factors R of all chunks together. It cannot be stepped: there
-    is a decomposition at every checkpoint, each with its own time.
+    Each chunk is factored, then the factors R of all chunks together. With fewer samples than
+    features it is of the transpose, whose left singular vectors are sought. It cannot be stepped:
+    there is a decomposition at every checkpoint, each with its own time.
 
     Parameters
     ----------
@@ -75,10 +76,12 @@ class DaskTSQR(Batch):
         from dask.array.linalg import tsqr
 
         del state
+        n, d = sorted(X.shape, reverse=True)
+        wide = len(X) < n
         with in_this_thread():
-            _, _, right = tsqr(chunked(X, self.chunk), compute_svd=True)
-            found: Array = right[:k].compute()
-        return found.T, _tsqr_flops(len(X), X.shape[1], self.chunk)
+            left, _, right = tsqr(chunked(X.T if wide else X, self.chunk), compute_svd=True)
+            found: Array = (left[:, :k] if wide else right[:k].T).compute()
+        return found, _tsqr_flops(n, d, self.chunk)
 
 
 @dataclass(frozen=True)

@@ -167,23 +167,32 @@ class TuckerObjective(Objective):
 
 
 class MomentObjective(Objective):
-    """-tr(U'CU) of a second moment C of trace one, on Grassmann(d, k).
+    """-tr(U'CU) of the second moment C of samples, made of trace one, on Grassmann(d, k).
+
+    C is formed where there are as many samples as features; else it is applied as two products.
 
     Parameters
     ----------
-    C : ndarray, shape (d, d)
-        Symmetric, of trace one.
+    X : ndarray, shape (n, d)
+        Not all zero.
     k : int
         Dimension of the subspace.
     """
 
-    def __init__(self, C: Array, k: int) -> None:
+    def __init__(self, X: Array, k: int) -> None:
         super().__init__()
-        self.C, self.k = C, k
+        self.n, self.k = X.shape[1], k
+        if len(X) < self.n:
+            R = X / np.linalg.norm(X)
+            self._factors: tuple[Array, ...] = (R.T, R)
+        else:
+            C = X.T @ X
+            self._factors = (C / C.trace(),)
+            self.counted = flops.gemm(self.n, self.n, len(X)) + self.n**2
 
     def manifold(self) -> Any:
         """Return Grassmann(d, k)."""
-        return grassmann(len(self.C), self.k, self)
+        return grassmann(self.n, self.k, self)
 
     def value(self, U: Array) -> float:
         """Return -tr(U'CU)."""
@@ -192,8 +201,11 @@ class MomentObjective(Objective):
 
     def gradient(self, U: Array) -> Array:
         """Return -2CU."""
-        self.counted += flops.gemm(len(U), self.k, len(U)) + U.size
-        product: Array = -2 * (self.C @ U)
+        self.counted += U.size
+        product = -2 * U
+        for factor in reversed(self._factors):
+            self.counted += flops.gemm(len(factor), self.k, factor.shape[1])
+            product = factor @ product
         return product
 
     def hessian(self, U: Array, V: Array) -> Array:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from orthobench.contract import Array, flops, orthonormalize, parameter
+from orthobench.contract import Array, orthonormalize, parameter
 from orthobench_peers.pymanopt_objectives import MomentObjective
 from orthobench_peers.pymanopt_optimizers import EXACT, PACKAGES, run_optimizer
 from orthobench_peers.rerun import Batch, BatchState
@@ -28,7 +28,8 @@ class PymanoptPCA(Batch):
     Notes
     -----
     2nd² flops for the moment, 2d²k + dk for each gradient and Hessian-vector product, 2d²k + 3dk
-    for each value, and those of the manifold (`orthobench_peers.pymanopt_manifolds`).
+    for each value, and those of the manifold (`orthobench_peers.pymanopt_manifolds`). With fewer
+    samples than features the moment is not formed, and 4ndk are in the place of 2d²k.
 
     References
     ----------
@@ -50,10 +51,9 @@ class PymanoptPCA(Batch):
         from pymanopt.optimizers import TrustRegions
 
         del k
-        C, d = X.T @ X, X.shape[1]
-        target = MomentObjective(C / C.trace(), state.start.shape[1])
+        target = MomentObjective(X, state.start.shape[1])
         found = run_optimizer(
             TrustRegions, target, state.start, self.tolerance, EXACT,
             max_iterations=self.iterations,
         )  # fmt: skip
-        return orthonormalize(found.point), flops.gemm(d, d, len(X)) + d**2 + target.counted
+        return orthonormalize(found.point), target.counted

@@ -75,8 +75,8 @@ class SklearnPCA(Batch):
     svd_solver : str
         ``"full"``: LAPACK's SVD of the samples. ``"covariance_eigh"``: the eigendecomposition of
         their covariance, by far the fastest where there are many more samples than features, and so
-        the default here. ``"randomized"``: with 10 vectors more than are sought and 4 or 7 power
-        iterations, as scikit-learn has them.
+        the default here; with fewer samples than features it is ``"full"``. ``"randomized"``: with
+        10 vectors more than are sought and 4 or 7 power iterations, as scikit-learn has them.
 
     Notes
     -----
@@ -107,18 +107,20 @@ class SklearnPCA(Batch):
         n, d = X.shape
         if n == 1:  # without variance
             return X.T / np.linalg.norm(X), flops.qr(d, 1)
-        wanted = k if self.svd_solver == "randomized" else None
-        pca = PCA(wanted, svd_solver=self.svd_solver, random_state=state.seed)
+        method = "full" if self.svd_solver == "covariance_eigh" and n < d else self.svd_solver
+        wanted = k if method == "randomized" else None
+        pca = PCA(wanted, svd_solver=method, random_state=state.seed)
         with np.errstate(invalid="ignore"):  # shares of no variance
             pca.fit(X)
         side, other = sorted((len(pca.components_) + 1, d))
-        return with_mean(pca, n, k), self._flops(n, d, k) + side**2 * other + flops.eigh(side)
+        extra = side**2 * other + flops.eigh(side)
+        return with_mean(pca, n, k), self._flops(method, n, d, k) + extra
 
-    def _flops(self, rows: int, d: int, k: int) -> int:
+    def _flops(self, method: str, rows: int, d: int, k: int) -> int:
         means = rows * d
-        if self.svd_solver == "full":
+        if method == "full":
             return 2 * means + flops.svd(rows, d)
-        if self.svd_solver == "covariance_eigh":
+        if method == "covariance_eigh":
             return means + flops.gemm(d, d, rows) + 3 * d**2 + flops.eigh(d)
         iterations = 7 if k < 0.1 * min(rows, d) else 4
         return 2 * means + 2 * (iterations + 1) * flops.gemm(rows, k + OVERSAMPLED, d)

@@ -12,10 +12,10 @@ from orthobench.cli.main import main
 from orthobench.compare import environments
 from orthobench.compare import run as running
 from orthobench.compare.comparison import (
+    TOLERANCE,
     Comparison,
     Question,
     Row,
-    Tolerance,
 )
 from orthobench.compare.sides import Side
 from orthobench.errors import UsageError
@@ -78,12 +78,12 @@ def test_a_gate_can_fail_on_what_is_probably_slower(compare):
 @pytest.mark.parametrize(
     ("words", "tolerance"),
     [
-        ([], Tolerance()),
-        (["0.05"], Tolerance(0.05, 0.05, 0.05)),
-        (["5%"], Tolerance(0.05, 0.05, 0.05)),
-        (["time=3%"], Tolerance(time=0.03)),
-        (["time=0.03", "result=0.001"], Tolerance(result=0.001, time=0.03)),
-        (["1%", "time=10 %"], Tolerance(0.01, 0.01, 0.1)),
+        ([], TOLERANCE),
+        (["0.05"], {"result": 0.05, "work": 0.05, "time": 0.05}),
+        (["5%"], {"result": 0.05, "work": 0.05, "time": 0.05}),
+        (["time=3%"], TOLERANCE),
+        (["time=0.03", "result=0.001"], {**TOLERANCE, "result": 0.001}),
+        (["1%", "time=10 %"], {"result": 0.01, "work": 0.01, "time": 0.1}),
     ],
 )
 def test_tolerances(compare, words, tolerance):

@@ -14,7 +14,7 @@ import orthobench as ob
 from orthobench.cli.comparing import compare as command
 from orthobench.compare.cells import SUITE as SUITE_BY_DEFAULT
 from orthobench.compare.cells import collect
-from orthobench.compare.comparison import Options, Question, Tolerance
+from orthobench.compare.comparison import Options, Question
 from orthobench.compare.process import SideError, SideProcess
 from orthobench.compare.run import compare
 from orthobench.compare.sides import Side
@@ -166,18 +166,6 @@ def test_a_suite_or_a_filter_that_does_not_exist_is_refused(suite):
         compared(HERE, HERE, suite, solvers=("ojo",))
     with pytest.raises(UsageError, match="missing"):
         compared(HERE, HERE, suite.with_name("missing.toml"))
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("store_is", ["BASE", "HEAD"])
-def test_a_store_is_compared_with_an_installation(suite, tmp_path, store_is):
-    ob.run(suite, tmp_path / "results.sqlite", quiet=True)
-    store = Side("store", "store", "there", store=tmp_path / "results.sqlite")
-    pair = (store, HERE) if store_is == "BASE" else (HERE, store)
-    found = compare(*pair, Options(budget=0.0), lambda _: None)
-    for answers in changes_of(found).values():
-        assert answers == {Question.RESULT: Change.SAME, Question.WORK: Change.SAME}
-    assert "another time" in found.notes[0]
 
 
 @pytest.mark.slow
@@ -378,7 +366,3 @@ def test_the_command_has_the_same_budget_as_the_function():
     """It is written twice, so that ``--help`` need not load what compares."""
     (option,) = [one for one in command.params if one.name == "budget"]
     assert option.default == Options().budget
-
-
-def test_a_tolerance_is_for_each_question():
-    assert Tolerance(0.1) == Tolerance(result=0.1, work=0.0, time=0.03)

@@ -61,14 +61,14 @@ def test_files_for_other_interpreters_import_the_standard_library_only(path):
 
 
 @pytest.mark.parametrize(
-    ("modules", "said"),
+    "modules",
     [
-        ({"compare/__init__": "", "compare/protocol": "VERSION = 99"}, "version 99"),
-        ({}, "no version"),
+        {"compare/__init__": "", "compare/protocol": "VERSION = 99"},
+        {},
     ],
 )
-def test_another_version_is_refused(orthobench, modules, said):
+def test_another_version_is_refused(orthobench, modules):
     python = orthobench(modules)
-    told = rf"BASE '.*' cannot be compared: its orthobench 7\.8\.9 has {said} of the comparison"
+    told = r"BASE '.*' cannot be compared: its orthobench has not version 2 of the comparison"
     with pytest.raises(UsageError, match=told), sides(python, sys.executable):
         pass

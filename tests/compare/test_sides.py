@@ -12,8 +12,7 @@ import pytest
 from orthobench.compare.comparison import Options
 from orthobench.compare.process import SideProcess
 from orthobench.compare.sides import ChangedError, Seal, Side, checked_out, resolve
-from orthobench.errors import StoreError, UsageError
-from orthobench.results.store import Store
+from orthobench.errors import UsageError
 from orthobench.tools.git import git
 
 
@@ -29,14 +28,10 @@ def test_revisions_are_commits(project, text):
     assert (side.kind, side.detail, side.project) == ("revision", project.first, ".")
 
 
-def test_folders_stores_wheels_and_environments_are_told_apart(project, empty):
-    with Store(empty / "run" / "results.sqlite", write=True):
-        pass
+def test_folders_wheels_and_environments_are_told_apart(project, empty):
     with zipfile.ZipFile(empty / "toy-1.0-py3-none-any.whl", "w") as wheel:
         wheel.writestr("toy.py", "")
-    store, python = str(empty / "run" / "results.sqlite"), Path(sys.executable)
-    assert kind_of("run", empty) == ("store", store)
-    assert kind_of(store, empty) == ("store", store)
+    python = Path(sys.executable)
     assert kind_of("toy-1.0-py3-none-any.whl", empty)[0] == "wheel"
     assert kind_of(str(python), empty) == ("environment", str(python))
     assert kind_of(str(project.root), empty) == ("folder", str(project.root))
@@ -54,9 +49,9 @@ def test_an_environments_interpreter_is_the_link_in_it_not_what_it_points_to(emp
 def test_what_means_nothing_is_refused_with_all_that_it_could_have_been(project, empty):
     with pytest.raises(UsageError, match=r"unknown HEAD, no revision: 'v1.1'.*'v1.0'") as found:
         resolve("HEAD", "v1.1", project.root)
-    assert "no store, wheel, environment or project" in str(found.value)
+    assert "no wheel, environment or project" in str(found.value)
     (empty / "some").mkdir()
-    with pytest.raises(UsageError, match=r"some is no store, wheel.*here is no git repository"):
+    with pytest.raises(UsageError, match=r"some is no wheel.*here is no git repository"):
         resolve("BASE", "some", empty)
 
 
@@ -95,12 +90,6 @@ def test_the_project_is_the_nearest_one(project):
         assert resolve("BASE", "..", inner).project == "inner"
     finally:
         shutil.rmtree(inner.parent)
-
-
-def test_a_store_that_is_none_is_refused(empty):
-    (empty / "x.sqlite").write_bytes(b"no database" * 20)
-    with pytest.raises(StoreError, match="not an orthobench store"):
-        resolve("BASE", "x.sqlite", empty)
 
 
 def test_a_revision_that_a_shallow_clone_lacks_is_said_to_be_missing(project, empty):

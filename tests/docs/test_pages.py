@@ -210,6 +210,7 @@ def test_every_solver_has_its_page_with_all_that_is_asked(name):
     assert re.search(r"\b(flops|evaluation|costs)\b", sections["Cost"])
     assert memory(name) in " ".join(sections["Cost"].split())
     assert sections["When to use it"].startswith(f"\n```{{solver-record}} {name}\n")
+    assert not re.search(r"\bfirst (choice|thing to try)\b", text)  # the record says who is
     assert re.search(r"\bNot\b", sections["When to use it"])
     assert f"```{{solver-details}} {name}\n" in sections["Parameters and details"]
     assert f"```{{solver-source}} {name}\n" in sections["Source"]

@@ -2,6 +2,7 @@ import gc
 import itertools
 from contextvars import ContextVar
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -115,6 +116,9 @@ def test_a_violation_of_1e_8_is_the_largest_of_a_feasible_point(toys, violation,
 
 def test_a_point_whose_violation_is_not_known_is_within_the_tolerance():
     assert excess_violation(Checkpoint(0.0, 0.0, Work())) == -1e-8
+    column = {VIOLATION: np.array([0.0, 1e-6]), TOLERANCE: np.array([np.nan, 1e-3])}
+    excess = excess_violation(SimpleNamespace(metrics=column))
+    assert excess.tolist() == pytest.approx([-1e-8, 1e-6 - 1e-3])
 
 
 @pytest.mark.parametrize(("scale", "ending"), [(1.0, "budget"), (1.001, "infeasible")])

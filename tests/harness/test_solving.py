@@ -6,7 +6,7 @@ import pickle
 import pytest
 
 from orthobench.harness.executors import solving
-from orthobench.harness.executors.messages import Start, Started, packed
+from orthobench.harness.executors.messages import BEGUN, Start, packed
 from orthobench.harness.identity import Streams
 from orthobench.harness.stopping import Budget, RunStatus
 
@@ -64,5 +64,5 @@ def test_garbage_of_the_warm_up_is_collected_once_before_the_run(start, monkeypa
     assert collecting == [False]
     assert collected[0] == (0, True)
     begun, *_, ended = wire.sent
-    assert begun == (Started(), True)
+    assert begun == (BEGUN, True)
     assert ended[0].status is RunStatus.BUDGET

@@ -16,12 +16,11 @@ from hypothesis import strategies as st
 
 import orthobench as ob
 from orthobench.errors import UsageError
-from orthobench.registry.plugins import Plugin, Registry, catalogue
+from orthobench.registry.plugins import Plugin, catalogue
 from orthobench.registry.scaffold import (
     LONGEST,
     Names,
     families,
-    refuse_taken,
     render,
     templates_of,
     write,
@@ -29,6 +28,7 @@ from orthobench.registry.scaffold import (
 from orthobench.registry.suite_file import load
 from orthobench.testing import Outcome
 from orthobench.testing.cases import cases
+from orthobench.tools.formatting import clean
 
 NAMES = Names.of("orthobench-toy-method")
 LONG = "long-" + "a" * (LONGEST - 5)
@@ -94,22 +94,6 @@ def test_a_name_that_no_plugin_can_have_is_refused(name, said):
         Names.of(name)
 
 
-def test_names_that_others_have_are_refused():
-    with pytest.raises(UsageError, match=r"stochastic-pca.*brings 'oja' already"):
-        refuse_taken(Names.of("orthobench-oja"), catalogue())
-    # installed from a wheel, the package is a module of orthobench's, which comes first
-    with pytest.raises(UsageError, match=r"has the name 'tucker' already|that of orthobench"):
-        refuse_taken(Names.of("orthobench-tucker"), catalogue())
-    refuse_taken(NAMES, catalogue())
-
-
-def test_what_the_plugin_itself_brings_is_not_taken():
-    own = Plugin("toy-method", "Orthobench.Toy_Method", "1.0")
-    refuse_taken(NAMES, Registry(plugins=[own]))
-    with pytest.raises(UsageError, match="other"):
-        refuse_taken(NAMES, Registry(plugins=[Plugin("toy-method", "other", "1.0")]))
-
-
 def test_no_name_of_the_templates_is_left_for_a_solver(tmp_path):
     for family, folder in families(catalogue()).items():
         write(NAMES, tmp_path / family, folder)
@@ -161,13 +145,8 @@ def test_linters_find_nothing(tmp_path, name):
 @example(author='"]\x7f\nversion = "666"\x1b[2J\u202e\\')
 def test_any_author_is_written_as_toml(author):
     project = tomllib.loads(render(NAMES, template(), author)["pyproject.toml"])
-    assert project["project"]["authors"] == [{"name": author}]
-
-
-def test_an_author_that_is_no_text_is_refused(tmp_path):
-    with pytest.raises(UsageError, match="not valid Unicode"):
-        write(NAMES, tmp_path / "made", template(), "\udc80")
-    assert list(tmp_path.iterdir()) == []
+    seen = clean(author) or "The orthobench-toy-method developers"
+    assert project["project"]["authors"] == [{"name": seen}]
 
 
 @pytest.mark.parametrize("user", ["Ada", ""])

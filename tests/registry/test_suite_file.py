@@ -204,10 +204,9 @@ def test_a_suite_of_several_families_plans_each_solver_on_its_own():
 
 LISTS = {"n": [7] * 2000, "k": [1] * 2000}
 MANY = {
-    "seeds": ({"seeds": 60_000_000}, r"x: seeds: .* 60,000,000 cells"),
+    "seeds": ({"seeds": 60_000_000}, r"x: seeds: 60,000,000 cells"),
     "a number without end": ({"seeds": 16**9000}, r"over 10\^15 cells"),
-    "crossed": ({"problem": [{"name": "leading-subspace", **LISTS}]}, "12,000,000 cells"),
-    "trials": ({"solver": [{"name": "power", "step": {"tune": [0.5] * 10**6}}]}, "3,000,000 cells"),
+    "crossed": ({"problem": [{"name": "leading-subspace", **LISTS}]}, "4,000,000 cells"),
 }  # fmt: skip
 
 

@@ -8,7 +8,7 @@ from orthobench.report import caveats
 from orthobench.results.tuning import Trial, choose
 from orthobench.tools.machine import Load
 
-IDLE, BUSY = Load(2, 0.8, None), Load(2, 7.0, None)
+IDLE, BUSY = Load(2, 0.8), Load(2, 7.0)
 
 
 @pytest.mark.parametrize(
@@ -16,10 +16,10 @@ IDLE, BUSY = Load(2, 0.8, None), Load(2, 7.0, None)
     [
         ([], None),
         ([(IDLE, IDLE)], None),
-        ([(Load(2, None, None), Load(2, 3.0, None))], None),
+        ([(Load(2, None), Load(2, 3.0))], None),
         ([(BUSY, IDLE)], "up to 3.5 threads for each core: 1 of 10 runs"),
         (
-            [(IDLE, BUSY), (Load(8, 9.5, None), IDLE)],
+            [(IDLE, BUSY), (Load(8, 9.5), IDLE)],
             "up to 3.5 threads for each core: 2 of 10 runs",
         ),
     ],

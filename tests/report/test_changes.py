@@ -138,7 +138,7 @@ def test_times_are_compared_on_the_same_machine_only(runs):
 
 
 def test_a_busy_machine_is_named_where_times_are_compared(runs):
-    busy = [replace(r, load=(Load(2, 9.0, None),) * 2) for r in runs("msg", 0.3)]
+    busy = [replace(r, load=(Load(2, 9.0),) * 2) for r in runs("msg", 0.3)]
     assert any("5 of 5 runs" in note for note in compared(runs("msg", 0.3), busy).notes)
     assert len(compared(runs("msg", 0.3), busy, cores=64).notes) == 1
 

@@ -100,10 +100,10 @@ def test_metrics_are_as_many_numbers_as_names():
 
 
 def test_a_load_is_of_processors_before_and_after():
-    before, after = checks.load("[[2, 0.5, null], [2, null, 2100.0]]")
-    assert (before, after) == (Load(2, 0.5, None), Load(2, None, 2100.0))
+    before, after = checks.load("[[2, 0.5], [2, null]]")
+    assert (before, after) == (Load(2, 0.5), Load(2, None))
     assert checks.load(None) is None
-    for text in ("[[0, 1, 1], [0, 1, 1]]", '[[1, "a", 1], [1, 1, 1]]', "[[1, 1, 1]]", "1"):
+    for text in ("[[0, 1], [0, 1]]", '[[1, "a"], [1, 1]]', "[[1, 1]]", "1"):
         with pytest.raises(checks.ERRORS):
             checks.load(text)
 

@@ -33,8 +33,8 @@ def contents(planned):
 
 def reasons(planned, stored, failed=()):
     found = list(explain(planned, stored, dict(failed)))
-    assert [e.cell for e in found] == list(planned)
-    return [(e.action, e.reason) for e in found]
+    assert [e["cell"] for e in found] == [p.label for p in planned]
+    return [(e["action"], e["reason"]) for e in found]
 
 
 def test_cells_that_are_there_and_unchanged_are_stored(suite):

@@ -87,7 +87,7 @@ def _outcome(cell, number):
     }  # fmt: skip
     if number == 3:
         return Outcome(Termination(RunStatus.ERROR, "ZeroDivisionError", "Traceback"), trace[:2])
-    load = Load(2, 0.01, 2100), Load(2, 4.5, None)
+    load = Load(2, 0.01), Load(2, 4.5)
     return Outcome(Termination(RunStatus.BUDGET, "50 samples"), trace, shown, load=load)
 
 

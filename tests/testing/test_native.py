@@ -117,8 +117,8 @@ LOADED = """
     import sys
     ctypes.CDLL(sys.argv[1])
     import orthobench as ob
-    from orthobench.testing import solver_checks
-    (check,) = [check for check in solver_checks() if check.name == "subnormal"]
+    from orthobench.testing.checks_of_solvers import CHECKS
+    (check,) = [check for check in CHECKS if check.name == "subnormal"]
     import numpy as np
     instance = ob.stochastic_pca(np.random.default_rng(0).standard_normal((400, 6)), k=2)
     print(2.0**-1022 / float(sys.argv[2]), check.result(ob.catalogue().solver("oja"), instance))

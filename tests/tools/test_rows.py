@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from orthobench_problems.row_files import Stacked
 
 from orthobench.errors import DataError
 from orthobench.families.sources import ArraySource
 from orthobench.tools.arrays import release
-from orthobench.tools.rows import BLOCK_BYTES, BLOCK_ROWS, MappedFile, Rows, Stacked, borders
+from orthobench.tools.rows import BLOCK_BYTES, BLOCK_ROWS, MappedFile, Rows, borders
 
 
 class Part(Rows):

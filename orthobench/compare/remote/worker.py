@@ -45,11 +45,9 @@ def names() -> Any:
         protocol = None
     if getattr(protocol, "VERSION", None) == VERSION:
         return protocol
-    known = f"version {protocol.VERSION}" if protocol else "no version"
-    version = getattr(import_module("orthobench"), "__version__", "of an unknown version")
     raise RefusedError(
-        f"its orthobench {version} has {known} of the comparison protocol, and this one knows "
-        f"version {VERSION}: run the suite in both environments, and compare the stores"
+        f"its orthobench has not version {VERSION} of the comparison protocol, which this one "
+        "knows: run the suite in both environments, and call orthobench report with both stores"
     )
 
 

@@ -6,7 +6,6 @@ are the global maximum, the sum of the weights. Signed permutations of them are 
 of order 3 too, which their Theorem 3 overlooks: weights (1, 3) with U = [e2, -e1] give 2, not 4.
 """
 
-from orthobench.families.orthogonal_tensor.gmm import gmm_tensor
 from orthobench.families.orthogonal_tensor.maker import Judge, orthogonal_tensor
 from orthobench.families.orthogonal_tensor.problem import (
     STARTS,
@@ -30,7 +29,6 @@ __all__ = [
     "decomposition",
     "first_point",
     "first_point_flops",
-    "gmm_tensor",
     "orthogonal_tensor",
     "start_parameter",
 ]

@@ -15,14 +15,15 @@ from orthobench.families.orthogonal_tensor.problem import (
     TensorOracle,
 )
 from orthobench.families.symmetric_tensors import (
+    checked_orthonormal,
+    checked_tensor,
     contracted,
     norm,
     partly_contracted,
     residual_norm,
     symmetrized,
 )
-from orthobench.tools.arrays import Array, array_of, real
-from orthobench.tools.geometry import drift
+from orthobench.tools.arrays import Array, real
 
 
 class Judge:
@@ -100,9 +101,6 @@ def recovery_error(U: Array, factors: Array) -> float:
 LARGEST = 1e140
 """Bound on the largest entry of a tensor, and on its inverse, within which norms are finite."""
 
-ORTHONORMAL = 1e-8
-"""Largest orthogonality defect |U'U - I|_F of true factors."""
-
 
 def orthogonal_tensor(
     T: NDArray[np.generic],
@@ -150,49 +148,24 @@ def orthogonal_tensor(
     >>> bool(metrics["residual"] < 1e-14), round(metrics["objective"], 9)
     (True, 15.0)
     """
-    tensor = _checked(T)
-    third = tensor.ndim == 3
-    symmetric = symmetrized(tensor)
-    known = None if factors is None else _checked_factors(factors, len(symmetric))
-    optimum = None if weights is None else _optimum(weights, known, len(symmetric), odd=third)
-    best: Mapping[str, float] = {} if optimum is None else {"objective_gap": 0.0}
-    oracle = (TensorOracle if third else FourthOrderOracle)(symmetric)
-    return Instance(oracle, Judge(symmetric, known, optimum), best)
-
-
-def _checked(given: NDArray[np.generic]) -> Array:
-    T = array_of(given, "the entries of the tensor")
-    if T.ndim not in (3, 4) or len(set(T.shape)) != 1 or not T.size:
-        raise DataError(
-            f"the tensor must be cubic (n, n, n), or (n, n, n, n), not of shape {T.shape}"
-        )
-    if T.dtype.kind not in "fiub":
-        raise DataError(f"the tensor must hold real numbers, not {T.dtype}")
-    tensor = T.astype(np.float64, copy=False)
-    if not np.isfinite(tensor).all():
-        at = tuple(int(i) for i in np.argwhere(~np.isfinite(tensor))[0])
-        raise DataError(f"entry {at} of the tensor is {tensor[at]}; clean the data")
+    tensor = checked_tensor(T, 3, 4, "cubic (n, n, n), or (n, n, n, n)")
     largest = np.abs(tensor).max()
-    if largest == 0:
-        raise DataError("the tensor is zero: there is nothing to decompose")
     if not 1 / LARGEST <= largest <= LARGEST:
         raise DataError(
             f"the largest entry of the tensor is {largest:.3g}: rescale it, so that squares "
             "neither overflow nor vanish"
         )
-    return tensor
-
-
-def _checked_factors(factors: Array, n: int) -> Array:
-    known = real(factors, "the true factors").copy()
-    if known.ndim != 2 or len(known) != n or not 1 <= known.shape[1] <= n:
-        raise DataError(
-            f"the true factors must be of shape ({n}, r), r <= {n}, not {np.shape(factors)}"
-        )
-    defect = drift(known)
-    if not defect <= ORTHONORMAL:
-        raise DataError(f"the true factors are not orthonormal: |U'U - I| = {defect:.3g}")
-    return known
+    third = tensor.ndim == 3
+    symmetric = symmetrized(tensor)
+    known = (
+        None
+        if factors is None
+        else checked_orthonormal(factors, len(symmetric), "the true factors")
+    )
+    optimum = None if weights is None else _optimum(weights, known, len(symmetric), odd=third)
+    best: Mapping[str, float] = {} if optimum is None else {"objective_gap": 0.0}
+    oracle = (TensorOracle if third else FourthOrderOracle)(symmetric)
+    return Instance(oracle, Judge(symmetric, known, optimum), best)
 
 
 def _optimum(weights: Array, factors: Array | None, n: int, *, odd: bool) -> float:

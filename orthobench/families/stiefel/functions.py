@@ -130,7 +130,7 @@ class FunctionOracle(StiefelOracle):
     def _checked(self, gradient: Any, X: Any) -> Any:
         if not isinstance(X, np.ndarray):
             return gradient
-        return checked_gradient(gradient, (self.n, self.k)).astype(X.dtype, copy=False)
+        return checked_matrix(gradient, (self.n, self.k)).astype(X.dtype, copy=False)
 
 
 def reflected(X: Any, place: Place) -> Any:
@@ -177,42 +177,41 @@ def _check_call(
         )
 
 
-def checked_value(value: object) -> float:
+EVALUATED = (
+    "where a solver evaluated it; it must be finite at every matrix with orthonormal columns"
+)
+
+
+def checked_value(
+    value: object, name: str = "the cost", where: str = EVALUATED, error: Any = DataError
+) -> float:
     """Return the value of a cost as a float.
 
-    Raises
-    ------
-    DataError
-        Where it is not a finite real number.
+    Parameters
+    ----------
+    value : object
+    name, where : str
+        What it is, and where it was computed, in messages.
+    error : type of OrthobenchError
+        What to raise where it is not a finite real number.
     """
     if type(value) is not float:
         given = np.asarray(value)
         if given.ndim or given.dtype.kind not in "fiub":
-            raise DataError(
-                f"the cost must return a real number, not {given.dtype} of shape {given.shape}"
-            )
+            raise error(f"{name} must be a real number, not {given.dtype} of shape {given.shape}")
         value = float(given)
     if not np.isfinite(value):
-        raise DataError(
-            f"the cost is {value!r} where a solver evaluated it; it must be finite at every matrix "
-            "with orthonormal columns"
-        )
+        raise error(f"{name} is {value!r} {where}")
     return value
 
 
-def checked_gradient(gradient: object, shape: tuple[int, ...]) -> Array:
-    """Return a gradient as float64.
-
-    Raises
-    ------
-    DataError
-        Where it is not a real matrix of the shape.
-    """
-    G = np.asarray(gradient)
+def checked_matrix(
+    value: object, shape: tuple[int, ...], name: str = "the gradient", error: Any = DataError
+) -> Array:
+    """Return what a derivative returns as float64; raise where it is no real matrix of a shape."""
+    G = np.asarray(value)
     if G.shape != shape or G.dtype.kind not in "fiu":
-        raise DataError(
-            f"the gradient must return a real matrix of shape {shape}, not {G.dtype} of {G.shape}"
-        )
+        raise error(f"{name} must be a real matrix of shape {shape}, not {G.dtype} of {G.shape}")
     return G.astype(np.float64, copy=False)
 
 
@@ -290,26 +289,16 @@ class _Probe:
 
     def value(self, X: Array) -> float:
         """Return the cost, a finite real number."""
-        value = np.asarray(self._called(self.cost, X, "cost"))
-        name = f"cost({self.letter})"
-        if value.ndim or value.dtype.kind not in "fiub":
-            raise UsageError(
-                f"{name} must be a real number, not {value.dtype} of shape {value.shape}"
-            )
-        if not np.isfinite(value):
-            raise UsageError(f"{name} is {float(value)!r} at {self.where}")
-        return float(value)
+        value, name = self._called(self.cost, X, "cost"), f"cost({self.letter})"
+        return checked_value(value, name, f"at {self.where}", UsageError)
 
     def matrix(self, function: Callable[[Array], Any], X: Array, what: str) -> Array:
         """Return what a derivative returns, a finite real matrix of the shape of X."""
-        G = np.asarray(self._called(function, X, what))
         name = f"{what}({self.letter}{', V' if what == 'hessian' else ''})"
-        if G.shape != X.shape or G.dtype.kind not in "fiu":
-            found = f"{G.dtype} of {G.shape}"
-            raise UsageError(f"{name} must be a real matrix of shape {X.shape}, not {found}")
+        G = checked_matrix(self._called(function, X, what), X.shape, name, UsageError)
         if not np.isfinite(G).all():
             raise UsageError(f"{name} is not finite at {self.where}")
-        return G.astype(np.float64, copy=False)
+        return G
 
     def check_gradient(self, gradient: Gradient, value: float) -> None:
         """Compare a gradient with differences of the cost, of value `value` at X."""

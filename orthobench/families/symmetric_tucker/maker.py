@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from functools import partial
-from math import sqrt
+from math import inf, sqrt
 from typing import TypeAlias
 
 import numpy as np
@@ -15,7 +15,7 @@ from orthobench.contract.problem import Instance, Solution
 from orthobench.contract.samples import SampleSource
 from orthobench.errors import DataError, UsageError
 from orthobench.families.streams import Sampler, source_of
-from orthobench.families.symmetric_tensors import symmetrized
+from orthobench.families.symmetric_tensors import checked_orthonormal, checked_tensor, symmetrized
 from orthobench.families.symmetric_tucker.judge import (
     DataTensor,
     FullTensor,
@@ -38,11 +38,9 @@ from orthobench.tools.arrays import (
     check_rows,
     is_array_like,
     matrix,
-    real,
     unshared,
     whole,
 )
-from orthobench.tools.geometry import drift
 from orthobench.tools.rows import Rows, is_lazy
 
 Samples: TypeAlias = "NDArray[np.generic] | SampleSource | Rows | Sampler | Iterable[Array]"
@@ -53,9 +51,6 @@ LARGEST_CORE = 2**24
 
 LARGEST = 1e300
 """Bound on |x|^(4d) of the longest sample or on |T|⁴, and on its inverse: |∇F|² is within it."""
-
-ORTHONORMAL = 1e-8
-"""Largest orthogonality defect |Q'Q - I|_F of a true basis."""
 
 
 @dataclass(frozen=True)
@@ -143,9 +138,9 @@ def symmetric_tucker(
     if samples is None:
         if order is not None or test is not None or validation is not None or passes != 1:
             raise UsageError("order, test, validation and passes go with samples, not a tensor")
-        oracle, judge = _of_tensor(
-            _checked_tensor(array_of(tensor, "the entries of the tensor")), rank, basis
-        )
+        T = checked_tensor(tensor, 2, inf, "of shape (n,) * d with d >= 2")
+        _check_scale(float(np.abs(T).max()), 4, sqrt(T.size), "the tensor")
+        oracle, judge = _of_tensor(symmetrized(T), rank, basis)
     else:
         order = whole(order, "the order of the moment of samples", 2)
         held = {"test": test, "validation": validation}
@@ -275,29 +270,5 @@ def _of_width(part: Array, n: int, what: str) -> Array:
     return part
 
 
-def _checked_tensor(given: NDArray[np.generic]) -> Array:
-    if given.ndim < 2 or len(set(given.shape)) != 1 or not given.size:
-        raise DataError(f"the tensor must be of shape (n,) * d with d >= 2, not {given.shape}")
-    if given.dtype.kind not in "fiub":
-        raise DataError(f"the tensor must hold real numbers, not {given.dtype}")
-    T: Array = given.astype(np.float64)
-    if not np.isfinite(T).all():
-        at = tuple(int(i) for i in np.argwhere(~np.isfinite(T))[0])
-        raise DataError(f"entry {at} of the tensor is {T[at]}; clean the data")
-    largest = max(float(T.max()), -float(T.min()))
-    if largest == 0:
-        raise DataError("the tensor is zero: there is nothing to decompose")
-    _check_scale(largest, 4, sqrt(T.size), "the tensor")
-    return symmetrized(T)
-
-
 def _checked_basis(basis: Array | None, n: int) -> Array | None:
-    if basis is None:
-        return None
-    known = real(basis, "the true basis").copy()
-    if known.ndim != 2 or len(known) != n or not 1 <= known.shape[1] <= n:
-        raise DataError(f"the true basis must be of shape ({n}, r), not {known.shape}")
-    defect = drift(known)
-    if not defect <= ORTHONORMAL:
-        raise DataError(f"the true basis is not orthonormal: |Q'Q - I| = {defect:.3g}")
-    return known
+    return None if basis is None else checked_orthonormal(basis, n, "the columns of the true basis")

@@ -12,7 +12,7 @@ from __future__ import annotations
 import os
 import pickle
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
@@ -24,15 +24,13 @@ from orthobench.contract.samples import SampleOracle, SampleSource
 from orthobench.errors import OrthobenchError
 from orthobench.harness.cell import Cell, built
 from orthobench.harness.execution import WARM_UP_STEPS
+from orthobench.harness.executors import messages
 from orthobench.harness.executors.messages import (
     FromSolver,
     PackedOracle,
     Point,
     Reply,
-    SampleRequest,
     Start,
-    Started,
-    StopRequest,
     packed,
     read,
 )
@@ -234,12 +232,12 @@ class SampleServer:
         try:
             rows = self._take(self._reader(source, first))
         except OrthobenchError as error:
-            return Reply(None, error)
+            return None, error
         except Exception as error:
-            return Reply(None, RuntimeError(f"the samples: {error!r}"))
+            return None, RuntimeError(f"the samples: {error!r}")
         self._left -= len(rows)
         self.bytes += rows.nbytes
-        return Reply(rows if len(rows) else None)
+        return (rows if len(rows) else None), None
 
     def _reader(self, source: int, first: bool) -> SampleOracle:
         if first or source not in self._readers:
@@ -293,7 +291,7 @@ class _Run:
         except ProcessError as death:
             return Termination(RunStatus.CRASHED, death.reason, death.stderr)
         self._look()
-        self._loads.append(load(self.process.pid))
+        self._loads.append(load())
         return message
 
     @property
@@ -326,24 +324,25 @@ class _Run:
 
     def _take(self, message: FromSolver) -> None:
         match message:
-            case Started() if not self._used:
+            case messages.BEGUN if not self._used:
                 self._samples = self._server(self.cell.budget.samples, FIRST_ROWS)
                 self._serving = 0.0
                 self._look()
-                self._loads.append(load(self.process.pid))
+                self._loads.append(load())
             case Point(mark, solution):
                 self.recording.marks.append(mark)
                 self.recording.solutions.append(solution)
                 if self._journal is not None:
                     self._journal(mark, solution)
-            case SampleRequest() | StopRequest():
-                begin = time.monotonic()
-                self.process.send(
-                    self._samples.rows(message.source, message.first)
-                    if isinstance(message, SampleRequest)
-                    else Reply(self._stop())
-                )
-                self._serving += time.monotonic() - begin
+            case messages.OVER:
+                self._answer(lambda: (self._stop(), None))
+            case (int(source), bool(first)):
+                self._answer(partial(self._samples.rows, source, first))
+
+    def _answer(self, reply: Callable[[], Reply]) -> None:
+        begin = time.monotonic()
+        self.process.send(reply())
+        self._serving += time.monotonic() - begin
 
     def _stop(self) -> Termination | None:
         """Return why the run stops at its last point, or None."""

@@ -31,18 +31,6 @@ from orthobench.tools.arrays import Array
 
 
 @dataclass(frozen=True)
-class Buffer:
-    """The memory of an array; `fixed` where the array is read-only."""
-
-    data: bytes
-    fixed: bool
-
-    def memory(self) -> bytes | bytearray:
-        """Return memory for an array: a copy of its own where it may be written into."""
-        return self.data if self.fixed else bytearray(self.data)
-
-
-@dataclass(frozen=True)
 class PackedOracle:
     """An oracle in a form that another process can read.
 
@@ -50,12 +38,12 @@ class PackedOracle:
     ----------
     oracle : bytes
         Its pickle, without large arrays and without sources.
-    buffers : tuple of Buffer
-        The arrays.
+    buffers : tuple of bytes or bytearray
+        The arrays; those that may be written into as a bytearray.
     """
 
     oracle: bytes
-    buffers: tuple[Buffer, ...]
+    buffers: tuple[bytes | bytearray, ...]
 
 
 @dataclass(frozen=True)
@@ -87,28 +75,12 @@ class Start:
     measure: str = ""
 
 
-@dataclass(frozen=True)
-class Reply:
-    """To the solver: samples, or why the run stops; None where there is no more, or it goes on.
+Reply: TypeAlias = tuple[Array | Termination | None, Exception | None]
+"""To the solver: samples, or why the run stops, None where there is no more or it goes on; and why
+samples cannot be read."""
 
-    An error says why samples cannot be read.
-    """
-
-    value: Array | Termination | None
-    error: Exception | None = None
-
-
-@dataclass(frozen=True)
-class Started:
-    """From the solver: the warm-up is over, and the run begins."""
-
-
-@dataclass(frozen=True)
-class SampleRequest:
-    """From the solver: send samples of a source; `first` where they begin anew."""
-
-    source: int
-    first: bool
+SampleRequest: TypeAlias = tuple[int, bool]
+"""From the solver: send samples of the source with a number; anew, where the second is true."""
 
 
 @dataclass(frozen=True)
@@ -119,15 +91,16 @@ class Point:
     solution: Solution
 
 
-@dataclass(frozen=True)
-class StopRequest:
-    """From the solver: asks whether the run is over at the point that was sent last."""
+BEGUN = "begun"
+"""From the solver: the warm-up is over, and the run begins."""
 
+OVER = "over"
+"""From the solver: asks whether the run is over at the point that was sent last."""
 
-FromSolver: TypeAlias = Started | SampleRequest | Point | StopRequest | Termination
-"""The last is how its run ended."""
+FromSolver: TypeAlias = str | SampleRequest | Point | Termination
+"""`BEGUN`, `OVER`, a request, a point, or how its run ended."""
 
-KNOWN = (Started, SampleRequest, Point, StopRequest, Checkpoint, Work, Termination, RunStatus)
+KNOWN = (Point, Checkpoint, Work, Termination, RunStatus)
 """The classes that a message from a solver's process may have, beside solutions and arrays."""
 
 NUMPY = {
@@ -241,13 +214,17 @@ def _packed(oracle: Oracle, whole: bool, module: Any) -> tuple[PackedOracle, lis
     packer = _packer(module)(file, protocol=5, buffer_callback=found.append)
     packer.sources = None if whole else sources
     packer.dump(oracle)
-    buffers = (Buffer(buffer.raw().tobytes(), buffer.raw().readonly) for buffer in found)
-    return PackedOracle(file.getvalue(), tuple(buffers)), sources
+    parts = (buffer.raw() for buffer in found)
+    buffers = tuple(bytes(part) if part.readonly else bytearray(part) for part in parts)
+    return PackedOracle(file.getvalue(), buffers), sources
 
 
 def unpacked(packed_oracle: PackedOracle, ask: Ask) -> Any:
     """Return the oracle, whose sources ask for their samples."""
-    buffers = [buffer.memory() for buffer in packed_oracle.buffers]
+    # an array that may be written into gets a copy of its own: the oracle is unpacked again
+    buffers = [
+        bytearray(part) if isinstance(part, bytearray) else part for part in packed_oracle.buffers
+    ]
     return _Unpacker(packed_oracle.oracle, buffers, ask).load()
 
 

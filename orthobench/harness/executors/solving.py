@@ -19,13 +19,13 @@ from typing import Any
 from orthobench.contract.problem import Solution
 from orthobench.harness.execution import ready_oracle
 from orthobench.harness.executors.messages import (
+    BEGUN,
+    OVER,
     PackedOracle,
     Point,
     Reply,
     SampleRequest,
     Start,
-    Started,
-    StopRequest,
     unpacked,
 )
 from orthobench.harness.judging import stop_of
@@ -71,7 +71,7 @@ def _run(start: Start, packed_oracle: PackedOracle, channel: Channel) -> Termina
                 oracle, warmed = ready_oracle(oracle, solver, start.streams)
         except Exception as error:
             return stop_of(error, solver.name)
-        channel.send(Started())
+        channel.send(BEGUN)
         stop, _ = record(
             oracle, solver, start.budget.after(warmed), start.streams, partial(_send, channel),
             rule, measure=start.measure,
@@ -99,25 +99,26 @@ def _send(channel: Channel, mark: Checkpoint, solution: Solution) -> None:
 
 def _rows(channel: Channel, source: int, first: bool) -> Array | None:
     """Ask for samples."""
-    rows: Array | None = _asked(channel, SampleRequest(source, first))
+    rows: Array | None = _asked(channel, (source, first))
     return rows
 
 
 def _over(channel: Channel, mark: Checkpoint, solution: Solution) -> Termination | None:
     """Ask whether the run stops at the point that was sent last."""
     del mark, solution
-    stop: Termination | None = _asked(channel, StopRequest())
+    stop: Termination | None = _asked(channel, OVER)
     return stop
 
 
-def _asked(channel: Channel, question: SampleRequest | StopRequest) -> Any:
+def _asked(channel: Channel, question: SampleRequest | str) -> Any:
     channel.send(question)
     reply: Reply | None = channel.receive()
     if reply is None:  # the parent is gone
         raise SystemExit
-    if reply.error is not None:
-        raise reply.error
-    return reply.value
+    value, error = reply
+    if error is not None:
+        raise error
+    return value
 
 
 def prepare_process(channel: Channel, memory: int | None) -> None:

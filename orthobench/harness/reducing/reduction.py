@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from orthobench.contract.placed_solvers import BlockOracle, Summary
 from orthobench.contract.problem import Oracle, Solution
@@ -30,19 +30,8 @@ from orthobench.harness.stopping import Budget
 from orthobench.harness.trace import Checkpoint
 from orthobench.tools.places import Place
 
-
-class Engine(Protocol):
-    """Where blocks are summarized: this process, or a cluster."""
-
-    @property
-    def workers(self) -> int:
-        """The number of processes."""
-
-    def reduce(self, oracle: BlockOracle) -> Part:
-        """Return the summary of all blocks."""
-
-    def close(self) -> None:
-        """End what was started."""
+if TYPE_CHECKING:
+    from orthobench.harness.reducing.on_dask import OnDask
 
 
 class Here:
@@ -179,7 +168,7 @@ def _rows(length: int, solver: AnySummarySolver, budget: Budget) -> int:
     return int(rows)
 
 
-def _engine(place: Place, blocks: Blocks, oracle: BlockOracle) -> Engine:
+def _engine(place: Place, blocks: Blocks, oracle: BlockOracle) -> Here | OnDask:
     if place.packages:
         from orthobench.harness.reducing.on_dask import OnDask
 

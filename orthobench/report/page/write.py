@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 from collections.abc import Iterable
+from functools import cache
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -78,6 +79,7 @@ def scripted(parts: Iterable[str]) -> dict[str, str]:
     return {"script": script, "allowed": f"'sha256-{base64.b64encode(digest).decode()}'"}
 
 
+@cache
 def environment() -> Environment:
     """Return what renders the templates of pages.
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from orthobench.contract.panel import Axis, Key, Panel, Plot, Series
 from orthobench.decide.answer import MISS, Answer, answer
-from orthobench.decide.comparisons import compare
+from orthobench.decide.comparisons import compare_by
 from orthobench.decide.rule import STRICT, TOLERANCE, Comparison
 from orthobench.report.plots.families import caption, costs
 from orthobench.report.plots.labels import said
@@ -66,7 +66,7 @@ def family_answers(entries: Sequence[SolverResult], suite: str = "") -> Answers:
     solvers = Counter(entry.problem for entry in entries)
     if sum(count**2 for count in solvers.values()) > MOST_PAIRS:
         offered, tolerances = offered[:1], tolerances[:1]
-    return {key: _answer(entries, key, suite) for key in product(offered, tolerances)}
+    return _answers(entries, list(product(offered, tolerances)), suite)
 
 
 def _tolerances(entries: Sequence[SolverResult]) -> dict[str, float]:
@@ -75,10 +75,14 @@ def _tolerances(entries: Sequence[SolverResult]) -> dict[str, float]:
     return {f"{100 * part:.6g} %": part for part in parts}
 
 
-def _answer(entries: Sequence[SolverResult], key: Key, suite: str = "") -> Answer:
-    cost, tolerance = key
+def _answers(
+    entries: Sequence[SolverResult], keys: Sequence[tuple[str, str]], suite: str = ""
+) -> Answers:
     begun = [entry for entry in entries if entry.finished and not entry.refused]
-    return answer(compare(begun, cost, _tolerances(entries)[tolerance]), suite)
+    views = [(cost, _tolerances(entries)[tolerance]) for cost, tolerance in keys]
+    return {
+        key: answer(own, suite) for key, own in zip(keys, compare_by(begun, views), strict=True)
+    }
 
 
 def pareto(
@@ -104,7 +108,8 @@ def pareto(
     offered, tolerances = (tuple(dict.fromkeys(options)) for options in zip(*keys, strict=True))
 
     def draw(key: Key) -> Panel:
-        decided = known[key[0], key[1]] if known else _answer(entries, key)
+        own = key[0], key[1]
+        decided = (known or _answers(entries, [own]))[own]
         return tolerance_panel(runs.solvers, reached, decided, key[1], blocks)
 
     explanation = (

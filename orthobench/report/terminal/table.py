@@ -179,16 +179,14 @@ def _parts(
         yield Padding(Text(text, style=style), (0, 0, 0, 2), expand=False)
 
 
-def _table(part: Sequence[Row], comparison: Comparison, console: Console, curved: bool) -> Table:
-    from rich.box import SIMPLE_HEAD
-    from rich.cells import cell_len
-    from rich.table import Table
-    from rich.text import Text
-
-    ascii_only = console.options.ascii_only
+def texts_of(
+    part: Sequence[Row], comparison: Comparison, ascii_only: bool = False
+) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+    """Return titles and texts of verdict, final value, cost and factor."""
     cost = ALL_COSTS[comparison.cost]
     to = f"{cost.title} to {100 * comparison.tolerance:g} %"
-    texts = [
+    final = "median" if any(len(row.result.seeds) > 1 for row in part) else "value"
+    return ("", final, to, "factor"), [
         (
             verdict_text(row.decision),
             row.text(row.summary.median),
@@ -197,7 +195,16 @@ def _table(part: Sequence[Row], comparison: Comparison, console: Console, curved
         )
         for row in part
     ]
-    titles = ("", "median" if len(part[0].result.seeds) > 1 else "value", to, "factor")
+
+
+def _table(part: Sequence[Row], comparison: Comparison, console: Console, curved: bool) -> Table:
+    from rich.box import SIMPLE_HEAD
+    from rich.cells import cell_len
+    from rich.table import Table
+    from rich.text import Text
+
+    ascii_only = console.options.ascii_only
+    titles, texts = texts_of(part, comparison, ascii_only)
     table = Table(
         box=SIMPLE_HEAD, show_edge=False, padding=(0, 0, 0, 1), pad_edge=False, header_style="bold"
     )

@@ -11,18 +11,18 @@ from numpy.typing import NDArray
 
 from orthobench.contract import Array, UsageError, parameter
 from orthobench.families.orthogonal_tensor import OrthogonalTensor
-from orthobench.families.orthogonal_tensor.gmm import (
+from orthobench_problems.orthogonal_tensor.gmm import (
     JUDGED,
     MixtureInstance,
     gmm_tensor,
     mixture_instance,
 )
-from orthobench.families.orthogonal_tensor.mixture_moments import (
+from orthobench_problems.orthogonal_tensor.mixture_moments import (
     ESTIMATES,
     PopulationMoments,
     whitened_moments,
 )
-from orthobench.families.orthogonal_tensor.mixtures import Mixture
+from orthobench_problems.orthogonal_tensor.mixtures import Mixture
 
 Labels: TypeAlias = NDArray[np.intp]
 

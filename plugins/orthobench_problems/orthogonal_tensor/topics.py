@@ -25,7 +25,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from orthobench.contract import Array
-from orthobench.families.orthogonal_tensor.mixtures import (
+from orthobench.families.symmetric_tensors import contracted
+from orthobench_problems.orthogonal_tensor.mixtures import (
     Whitening,
     cyclic_sum,
     exactly_symmetric,
@@ -33,7 +34,6 @@ from orthobench.families.orthogonal_tensor.mixtures import (
     unpacked,
     whitening,
 )
-from orthobench.families.symmetric_tensors import contracted
 
 BLOCK = 256
 """Documents whose words are counted at once."""

@@ -181,7 +181,7 @@ def off_by(entry, value):
         ({"T": np.empty((0, 0, 0))}, "cubic"),
         ({"T": np.ones((2,) * 5)}, "cubic"),
         ({"T": np.ones((2,) * 4), "weights": np.array([2.0, -1])}, "must not be negative"),
-        ({"T": np.ones((2, 2, 2)) * 1j}, "real numbers, not complex128"),
+        ({"T": np.ones((2, 2, 2)) * 1j}, "real numbers, not of dtype complex128"),
         ({"T": off_by((0, 1, 2), np.nan)}, r"entry \(0, 1, 2\) of the tensor is nan"),
         ({"T": off_by((2, 1, 0), -np.inf)}, r"entry \(2, 1, 0\) of the tensor is -inf"),
         ({"T": np.zeros((3, 3, 3))}, "zero: there is nothing"),

@@ -65,8 +65,8 @@ def test_no_name_gets_out_of_its_string(runs, name):
 
 def test_endings_and_loads_are_those_of_the_records(runs):
     records = runs("a", 1.0, seeds=3, failed=1)
-    records[1] = altered(records[1], load=(Load(2, 1.0, None), Load(2, 2.5, None)))
-    records[2] = altered(records[2], load=(Load(2, 1.25, None), Load(2, None, None)))
+    records[1] = altered(records[1], load=(Load(2, 1.0), Load(2, 2.5)))
+    records[2] = altered(records[2], load=(Load(2, 1.25), Load(2, None)))
     (entry,) = choose(records)
     found = entry_runs(entry, "")
     assert [load for *_, load in found.runs] == ["", "0.50, 1.25", ""]

@@ -21,7 +21,10 @@ import numpy as np
 
 from orthobench.contract.samples import SampleSource
 from orthobench.errors import DataError, unknown
-from orthobench.families.orthogonal_tensor.mixtures import (
+from orthobench.families.sources import ArraySource
+from orthobench.families.symmetric_tensors import contracted
+from orthobench.tools.arrays import Array, check_rows, whole
+from orthobench_problems.orthogonal_tensor.mixtures import (
     SINGULAR,
     Mixture,
     Whitening,
@@ -31,9 +34,6 @@ from orthobench.families.orthogonal_tensor.mixtures import (
     third_power_sum,
     whitening,
 )
-from orthobench.families.sources import ArraySource
-from orthobench.families.symmetric_tensors import contracted
-from orthobench.tools.arrays import Array, check_rows, whole
 
 ESTIMATES = ("bottom", "smallest")
 """Estimates of the variance from the eigenvalues of the covariance: see `noise_variance`."""

@@ -14,7 +14,12 @@ from orthobench.contract.problem import Instance, Solution
 from orthobench.contract.samples import SampleSource
 from orthobench.errors import DataError, UsageError
 from orthobench.families.orthogonal_tensor.maker import Judge
-from orthobench.families.orthogonal_tensor.mixture_moments import (
+from orthobench.families.orthogonal_tensor.problem import TensorOracle
+from orthobench.families.sources import ArraySource
+from orthobench.families.streams import source_of
+from orthobench.tools.arrays import Array
+from orthobench.tools.rows import Rows
+from orthobench_problems.orthogonal_tensor.mixture_moments import (
     SampleMoments,
     WhitenedMoments,
     check_components,
@@ -22,12 +27,7 @@ from orthobench.families.orthogonal_tensor.mixture_moments import (
     one_pass,
     whitened_moments,
 )
-from orthobench.families.orthogonal_tensor.mixtures import Mixture
-from orthobench.families.orthogonal_tensor.problem import TensorOracle
-from orthobench.families.sources import ArraySource
-from orthobench.families.streams import source_of
-from orthobench.tools.arrays import Array
-from orthobench.tools.rows import Rows
+from orthobench_problems.orthogonal_tensor.mixtures import Mixture
 
 Labels = NDArray[np.intp]
 
@@ -200,7 +200,7 @@ def gmm_tensor(
     MixtureInstance
         Its oracle holds the whitened third moment (k, k, k). ``instance.mixture(U)`` gives the
         mixture that a solution stands for. Its metrics are those of
-        `orthobench.families.orthogonal_tensor.gmm.MixtureJudge`, measured on every s-th
+        `orthobench_problems.orthogonal_tensor.gmm.MixtureJudge`, measured on every s-th
         sample, with the smallest s that leaves at most 20,000.
 
     Raises

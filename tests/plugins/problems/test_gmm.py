@@ -8,19 +8,20 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
-import orthobench as ob
-from orthobench.contract.problem import Solution
-from orthobench.errors import DataError, UsageError
-from orthobench.families.orthogonal_tensor import Judge, gmm
-from orthobench.families.orthogonal_tensor.gmm import centre_error, mixture_instance, nmi, strided
-from orthobench.families.orthogonal_tensor.mixture_moments import (
+from orthobench_problems.orthogonal_tensor import gmm
+from orthobench_problems.orthogonal_tensor.gmm import centre_error, mixture_instance, nmi, strided
+from orthobench_problems.orthogonal_tensor.mixture_moments import (
     PopulationMoments,
     SampleMoments,
     noise_spread,
     whitened_moments,
 )
-from orthobench.families.orthogonal_tensor.mixtures import Mixture
+from orthobench_problems.orthogonal_tensor.mixtures import Mixture
+
+import orthobench as ob
+from orthobench.contract.problem import Solution
+from orthobench.errors import DataError, UsageError
+from orthobench.families.orthogonal_tensor import Judge
 from orthobench.families.sources import ArraySource
 from orthobench.families.streams import IteratorSource
 from orthobench.tools.geometry import random_point

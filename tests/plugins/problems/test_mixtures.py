@@ -8,25 +8,25 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.optimize import linear_sum_assignment
-from scipy.special import logsumexp
-from scipy.stats import multivariate_normal
-
-from orthobench.errors import DataError, UsageError
-from orthobench.families.orthogonal_tensor.mixture_moments import (
+from orthobench_problems.orthogonal_tensor.mixture_moments import (
     ESTIMATES,
     PopulationMoments,
     SampleMoments,
     noise_variance,
     whitened_moments,
 )
-from orthobench.families.orthogonal_tensor.mixtures import (
+from orthobench_problems.orthogonal_tensor.mixtures import (
     Mixture,
     cyclic_sum,
     mixing_weights,
     third_power_sum,
     whitening,
 )
+from scipy.optimize import linear_sum_assignment
+from scipy.special import logsumexp
+from scipy.stats import multivariate_normal
+
+from orthobench.errors import DataError, UsageError
 from orthobench.families.sources import ArraySource
 from orthobench.families.streams import IteratorSource
 from orthobench.tools.geometry import drift, polar, random_point
