@@ -69,6 +69,12 @@ def pytest_collect_directory(path, parent):
     return None
 
 
+def pytest_ignore_collect(collection_path, config):
+    """Import nothing of the faults where they are deselected: they load what starts clusters."""
+    unwanted = "not faults" in config.option.markexpr and collection_path.name == "faults"
+    return True if unwanted else None
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
     """Put the tests into the order of their files, wherever a worker began."""

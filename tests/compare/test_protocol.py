@@ -64,7 +64,6 @@ def test_files_for_other_interpreters_import_the_standard_library_only(path):
     "modules",
     [
         {"compare/__init__": "", "compare/protocol": "VERSION = 99"},
-        {"compare/__init__": ""},
         {},
     ],
 )

@@ -64,6 +64,7 @@ def test_readme_stays_short_with_it_and_is_written_once(script, atlas):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not SHIPPED.exists(), reason="no atlas comes with the package yet")
 def test_the_answers_are_those_of_the_atlas_that_comes_with_the_package(script):
     assert script.with_answers(README, read(SHIPPED)) == README, "run: python docs/answers.py"

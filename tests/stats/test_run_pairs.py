@@ -159,7 +159,7 @@ CUDA = {"float64": "torch:cuda", "float32": "torch:cuda/float32"}
 def test_on_a_gpu_runs_of_the_same_code_are_the_same_though_their_bits_differ(dtype, noise):
     rng = np.random.default_rng(0)
     losses = (1 - noise) ** np.arange(6000)  # so close that noise changes when a target is met
-    for _ in range(8):
+    for _ in range(3):
         base, head = (
             curve(losses * (1 + noise * rng.uniform(-1, 1, 6000)), on=CUDA[dtype]) for _ in range(2)
         )

@@ -125,6 +125,7 @@ LOADED = """
 """
 
 
+@pytest.mark.wide
 def test_a_library_that_makes_small_numbers_zero_is_named(tmp_path):
     options = {(): "PASSED", ("-ffast-math",): "FAILED"}
     for words, outcome in options.items():

@@ -101,9 +101,8 @@ def test_branch_and_bound_finds_the_best_of_all_supports(seed):
         ob.solve("sparse-pca-exact", wide)
 
 
-@pytest.mark.parametrize(
-    "constraint", ["orthogonal", pytest.param("disjoint", marks=pytest.mark.wide)]
-)
+@pytest.mark.wide
+@pytest.mark.parametrize("constraint", ["orthogonal", "disjoint"])
 def test_orthogonal_components_give_the_published_row(constraint):
     """msPCA 0.5.1, benchmarking article: (4, 4, 4), .829 at a violation of 9.4e-05."""
     outcome = ob.solve("tpower-orthogonal", built(), constraint=constraint)

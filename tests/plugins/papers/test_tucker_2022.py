@@ -117,6 +117,7 @@ FAST = (
 )  # fmt: skip
 
 
+@pytest.mark.wide
 def test_identities_are_as_published(tmp_path):
     for name, one in found(FAST, tmp_path).items():
         assert not one.error, (name, one.error)
