@@ -1,6 +1,6 @@
 """The call that users of another library make, and our clock of its solver, at three shapes.
 
-    python benchmarks/plain_calls.py [PATTERN]     the table of docs/guide/clock.md
+    python benchmarks/plain_calls.py [PATTERN [TURNS]]     the table of docs/guide/clock.md
 
 CPU seconds of one thread on both sides, which take turns; of each the least counts. Where a library
 iterates, ours does as many iterations as the plain call did.
@@ -73,7 +73,7 @@ class Compared:
 
 
 def compared(call: PlainCall, size: tuple[int, ...], turns: int = TURNS) -> Compared:
-    """Let both take turns, after one warm-up of each at this size."""
+    """Let both take turns."""
     instance, *given = call.made(*size)
     plain, ours = [], []
     token = CLOCK.set(process_time_ns)
@@ -91,15 +91,16 @@ def compared(call: PlainCall, size: tuple[int, ...], turns: int = TURNS) -> Comp
     return Compared(call, size, min(plain), min(ours))
 
 
-def table(pattern: str = "*") -> Iterator[str]:
+def table(pattern: str = "*", turns: str = str(TURNS)) -> Iterator[str]:
     """Yield the lines of the table, as they are measured."""
     yield "| solver | plain call | shape | plain, s | our clock, s | ratio |"
     yield "|---|---|---|---|---|---|"
     for call in CALLS:
         if not fnmatch(call.solver, pattern):
             continue
+        compared(call, call.sizes[0], 1)  # what the first call loads
         for size in call.sizes:
-            found = compared(call, size)
+            found = compared(call, size, int(turns))
             shape = " x ".join(f"{n:,}" for n in size)
             page = f"[{call.solver}](../methods/{call.solver}.md)"
             seconds = f"{found.plain:.3g} | {found.clock:.3g} | {found.ratio:.2f}"

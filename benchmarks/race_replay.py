@@ -85,7 +85,8 @@ def _of(known: Field, ask: Ask) -> Trial:
     first = known.latest[ask.configuration, 0]
     (start, best), (own_start, own_best) = known.gaps[0], known.gaps.get(ask.seed, known.gaps[0])
     shares = (first.values - best) / max(start - best, 1e-300)
-    return replace(first, seed=ask.seed, values=own_best + shares * (own_start - own_best))
+    values = own_best + shares * (own_start - own_best)
+    return replace(first, seed=ask.seed, values=values, start=own_start)
 
 
 def _cut(trial: Trial, cap: float) -> Trial:

@@ -1,6 +1,6 @@
 """How near each kernel comes to what binds it: matrix products, or reading memory.
 
-    python benchmarks/roofline.py [PATTERN]        the table of docs/guide/clock.md
+    python benchmarks/roofline.py [PATTERN [TURNS]]        the table of docs/guide/clock.md
 
 A run's bound is the larger of its flops at the rate of a large matrix product, and the bytes that
 it has to read at the rate of reading; its share is that bound over the seconds on our clock. Where
@@ -131,7 +131,7 @@ def measured(kernel: Kernel, host: Machine, turns: int = TURNS) -> Measured:
     return Measured(kernel, seconds, work.steps, flops / host.products, read / host.reading)
 
 
-def table(pattern: str = "*") -> Iterator[str]:
+def table(pattern: str = "*", turns: str = str(TURNS)) -> Iterator[str]:
     """Yield the lines of the table, as they are measured."""
     host = machine()
     yield f"Products {host.products / 1e9:.0f} GFLOP/s, reading {host.reading / 1e9:.0f} GB/s."
@@ -140,7 +140,7 @@ def table(pattern: str = "*") -> Iterator[str]:
     yield "|---|---|---|---|---|"
     for kernel in KERNELS:
         if fnmatch(kernel.solver, pattern):
-            found = measured(kernel, host)
+            found = measured(kernel, host, int(turns))
             shape = " x ".join(f"{n:,}" for n in kernel.size)
             page = f"[{kernel.solver}](../methods/{kernel.solver}.md)"
             end = f"{found.seconds:.3g} | {found.binding} | {found.share:.2f} |"

@@ -101,8 +101,8 @@ def page_of(store: Path) -> str:
     return (folder / "index.html").resolve().as_uri()
 
 
-def section(page: Any, selector: str, name: str, height: float = 10_000) -> None:
-    """Take a picture of the top of an element, at most `height` pixels high."""
+def section(page: Any, selector: str, name: str) -> None:
+    """Take a picture of an element."""
     element = page.locator(selector).first
     element.scroll_into_view_if_needed()
     page.wait_for_timeout(1500)  # figures are drawn when they come into view
@@ -112,7 +112,7 @@ def section(page: Any, selector: str, name: str, height: float = 10_000) -> None
         "x": max(box["x"] - MARGIN, 0),
         "y": top,
         "width": box["width"] + 2 * MARGIN,
-        "height": min(box["height"], height),
+        "height": box["height"],
     }
     page.screenshot(path=PICTURES / f"{name}.png", clip=clip, full_page=True)
 
@@ -124,7 +124,7 @@ def documented(browser: Any, address: str) -> None:
     page.wait_for_timeout(1500)
     page.screenshot(path=PICTURES / "report.png")
     section(page, ".opening", "report-top")
-    section(page, "details.problem", "report-problem", 545)
+    section(page, "details.problem > .scroll", "report-problem")
     section(page, "details.problem figure.plot", "report-convergence")
     page.locator("#across > summary").click()
     section(page, "#across figure.plot", "report-profiles")

@@ -186,12 +186,11 @@ def run(
         the judge, the clock is checked, and a process that dies or hangs costs no more than its
         cell. ``"dask"``: the same on a Dask cluster. ``"inline"``: in this process, unguarded.
     workers : int or "auto"
-        Processes of ``"local"``, or of the cluster that ``"dask"`` starts without a scheduler;
-        ``"auto"``: as many as keep all physical cores busy.
+        Processes of ``"local"``; ``"auto"``: as many as keep all physical cores busy.
     limits : Limits, optional
         What one cell may take; not ``"inline"``.
     scheduler : str, optional
-        Address of a Dask scheduler.
+        Address of the scheduler of ``"dask"``.
     observer : Observer, optional
         Is told of cells as they begin and end, and gets the results of each problem as soon as
         all of its cells are there; by default a progress display.

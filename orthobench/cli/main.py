@@ -122,7 +122,7 @@ def main() -> None:
 @click.option("--isolate", is_flag=True, help="Run each cell in a fresh process.")
 @TIMEOUT
 @MEMORY_LIMIT
-@click.option("--scheduler", metavar="ADDRESS", help="The Dask scheduler.  [default: one here]")
+@click.option("--scheduler", metavar="ADDRESS", help="The scheduler of the Dask cluster.")
 @click.option("--figures/--no-figures", default=True, help="Whether to draw figures.")
 @QUIET
 @AS_JSON

@@ -35,8 +35,8 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from orthobench.stats.bootstrap import student_quantile
 from orthobench.stats.signed_rank import shift_intervals
-from orthobench.stats.student import quantile
 from orthobench.tools.arrays import Array
 
 TOLERANCE = 0.01
@@ -477,7 +477,7 @@ def _lower_ends(rows: Array, tail: float, alike: NDArray[np.bool_]) -> Array:
 def _student(values: Array, tail: float) -> float:
     """Return the upper end of the interval of the mean by Student's t."""
     n = len(values)
-    reach = quantile(1 - tail, n - 1) * float(values.std(ddof=1)) / math.sqrt(n)
+    reach = student_quantile(1 - tail, n - 1) * float(values.std(ddof=1)) / math.sqrt(n)
     return float(values.mean()) + reach
 
 

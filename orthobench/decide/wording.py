@@ -256,7 +256,7 @@ def evidence(comparisons: Sequence[Comparison]) -> str:
     copies = max(c.seeds - c.distinct for c in comparisons)
     repeated = " (copies of a run count once)" if copies > 0 else ""
     blocks = len({c.block for c in comparisons})
-    restarted = any(d.restarts for c in comparisons for d in c.decisions)
+    restarted = any(d.restarts for c in comparisons for d in c.as_good)
     restarts = ", with restarts for runs that do not" if restarted else ""
     several = f", variants of {blocks}" if blocks < len(comparisons) else ""
     return (

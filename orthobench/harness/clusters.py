@@ -34,15 +34,13 @@ class ClusterError(OrthobenchError):
 
 
 @contextmanager
-def connected(scheduler: Any, security: Security | None = None) -> Iterator[Client]:
+def connected(scheduler: Any) -> Iterator[Client]:
     """Connect to a scheduler, meanwhile.
 
     Parameters
     ----------
     scheduler : str or Cluster
         An address, as ``tls://10.0.0.1:8786``, or a cluster that was started here.
-    security : Security, optional
-        By default what Dask's configuration says.
 
     Raises
     ------
@@ -52,7 +50,7 @@ def connected(scheduler: Any, security: Security | None = None) -> Iterator[Clie
     from distributed import Client
 
     try:
-        client = Client(scheduler, timeout=PATIENCE, security=security)
+        client = Client(scheduler, timeout=PATIENCE)
     except (OSError, TimeoutError, ValueError) as error:
         raise ClusterError(f"there is no Dask scheduler at {scheduler}: {error}") from error
     except TypeError:

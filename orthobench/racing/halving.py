@@ -84,6 +84,8 @@ class Trial:
         Whether it ended by itself, so that more time would change nothing.
     failed : str
         Why it failed; empty where it did not.
+    start : float
+        The value where it began, if that is not its first: a start may be out of what counts.
     """
 
     configuration: str
@@ -94,6 +96,7 @@ class Trial:
     spent: Array
     ended: bool = False
     failed: str = ""
+    start: float = math.nan
 
     @property
     def lowest(self) -> float:
@@ -179,7 +182,7 @@ class Field:
         sound = [t for t in self.latest.values() if len(t.values)]
         return {
             seed: (
-                max(float(t.values[0]) for t in sound if t.seed == seed),
+                max(float(np.fmin(t.start, t.values[0])) for t in sound if t.seed == seed),
                 min(t.lowest for t in sound if t.seed == seed),
             )
             for seed in sorted({t.seed for t in sound})

@@ -469,7 +469,10 @@ def trial_of(run: Run, cost: str) -> Trial:
         return Trial(run.solver.label, run.seed, cap, nothing, nothing, nothing, False, failed)
     seconds = path.spent("seconds")
     ended = stop.status in (RunStatus.DONE, RunStatus.NOT_STATIONARY)
-    return Trial(run.solver.label, run.seed, cap, path.values, seconds, path.spent(cost), ended)
+    return Trial(
+        run.solver.label, run.seed, cap, path.values, seconds, path.spent(cost), ended,
+        start=path.start,
+    )  # fmt: skip
 
 
 def measured(run: Run) -> str:

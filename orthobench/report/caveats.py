@@ -12,6 +12,14 @@ from orthobench.results.tuning import SolverResult, Trial
 from orthobench.tools.formatting import assignments, clean, listed, plural
 
 
+def notes(part: Sequence[SolverResult], entries: Sequence[SolverResult]) -> list[str]:
+    """Return all that is to be known of one problem: of those that take part, and of all."""
+    return [
+        *tuning(part), *reruns(part), *stationarity(part),
+        *missing(entries), *busy(entries), *measured(entries),
+    ]  # fmt: skip
+
+
 def tuning(entries: Sequence[SolverResult]) -> list[str]:
     """Return how parameters were chosen, which had no effect, and which are at a grid's edge.
 

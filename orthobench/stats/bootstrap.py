@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from orthobench.stats.student import quantile
 from orthobench.tools.arrays import Array
 
 CEILING = 1e150
@@ -171,7 +170,42 @@ def expanded_level(level: float, n: int) -> float:
     Source: Hesterberg 2015, "What teachers should know about the bootstrap", *The American
     Statistician* 69, 371-386: the expanded percentile interval.
     """
-    return math.erf(math.sqrt(n / (n - 1) / 2) * quantile((1 + level) / 2, n - 1))
+    return math.erf(math.sqrt(n / (n - 1) / 2) * student_quantile((1 + level) / 2, n - 1))
+
+
+@cache
+def student_quantile(probability: float, freedom: int) -> float:
+    """Return a quantile of Student's t distribution, by bisection on its closed form.
+
+    Importing SciPy would take longer than all else that a command does.
+
+    Source: Abramowitz and Stegun 1964, *Handbook of Mathematical Functions*, 26.7.3 and 26.7.4.
+
+    Parameters
+    ----------
+    probability : float
+        At least one half.
+    freedom : int
+        Degrees of freedom.
+    """
+    low, high = 0.0, math.pi / 2
+    while low < (middle := (low + high) / 2) < high:
+        if _within(middle, freedom) < 2 * probability - 1:
+            low = middle
+        else:
+            high = middle
+    return math.sqrt(freedom) * math.tan(low)
+
+
+def _within(angle: float, freedom: int) -> float:
+    """Return the probability of less than sqrt(freedom) tan(angle), in absolute value."""
+    sine, cosine = math.sin(angle), math.cos(angle)
+    odd = freedom % 2
+    term, total = cosine if odd else 1.0, 0.0
+    for i in range(1 + odd, freedom, 2):
+        total += term
+        term *= cosine**2 * i / (i + 1)
+    return 2 / math.pi * (angle + sine * total) if odd else sine * total
 
 
 def _between(below: Array, above: Array, part: Array) -> Array:

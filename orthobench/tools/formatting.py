@@ -42,12 +42,12 @@ def number(value: float) -> str:
     return f"{mantissa}e{int(exponent)}"
 
 
-def metric_text(name: str, value: float, ascii_only: bool = False) -> str:
+def metric_text(name: str, value: float) -> str:
     """Return a metric as text, in the unit that its name ends with: ``200.0 MiB``, ``12.3 ms``."""
     if math.isfinite(value) and name.endswith("_bytes"):
         return readable(round(value))
     if math.isfinite(value) and name.endswith("_seconds"):
-        return duration(value, ascii_only)
+        return duration(value)
     return number(value)
 
 

@@ -10,7 +10,7 @@ from orthobench.compare.environments import sides
 from orthobench.compare.process import SideProcess
 from orthobench.compare.sides import Side
 from orthobench.harness.cell import Cell
-from orthobench.harness.executors import local
+from orthobench.harness.executors import Limits, local
 from orthobench.harness.stopping import Budget, RunStatus
 
 PLANTED = ("json", "pickle", "struct", "signal", "numpy", "orthobench")
@@ -42,7 +42,10 @@ def test_by_dask(planted, faults):
     from orthobench.harness.executors import dask
 
     cell = Cell(faults.Cloud(), faults.Sound(), 0, Budget(samples=100))
-    assert endings(dask.run([cell])) == [RunStatus.BUDGET]
+    try:
+        assert dask._alone(cell, 1, Limits()).stop.status is RunStatus.BUDGET
+    finally:
+        dask._idle.pop().close()
 
 
 @pytest.mark.wide

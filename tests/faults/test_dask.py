@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 
 import pytest
-from clusters import cluster, free_port, of_this_process
+from clusters import cluster, free_port
 
 from orthobench.errors import OrthobenchError
 from orthobench.harness.cell import Cell, execute
@@ -40,24 +40,23 @@ def numbers(executed):
     return [(mark.work, dict(mark.metrics)) for mark in executed.trace], executed.stop
 
 
-def test_a_cluster_of_its_own_gives_the_bits_of_this_process_and_cells_fail_alone(faults):
+@pytest.mark.wide
+def test_a_cluster_gives_the_bits_of_this_process_and_cells_fail_alone(faults, monkeypatch):
     solvers = [faults.Raising(), faults.Segfaulting()]
     bad = [Cell(faults.Cloud(), solver, 0, Budget(samples=100)) for solver in solvers]
     sound = cells(faults, 4)
-    found = {e.cell.key: e.outcome for e in dask.run([*bad, *sound], 2)}
+    with cluster() as (address, _, _):
+        found = {e.cell.key: e.outcome for e in dask.run([*bad, *sound], address)}
+        monkeypatch.setattr(dask, "_alone", faults.no_room)
+        (event,) = dask.run(cells(faults, 1), address)
+    assert event.outcome.stop.status is RunStatus.ERROR
+    assert "No space left" in event.outcome.stop.reason
     for cell in sound:
         assert numbers(found[cell.key]) == numbers(execute(cell))
     raising, segfaulting = (found[cell.key] for cell in bad)
     assert raising.stop.status is RunStatus.ERROR
     assert segfaulting.stop.status is RunStatus.CRASHED
     assert len(segfaulting.trace) == len(raising.trace) > 10
-
-
-def test_what_a_dask_worker_raises_fails_the_cell(faults, monkeypatch):
-    monkeypatch.setattr(dask, "_alone", faults.no_room)
-    (event,) = dask.run(cells(faults, 1), 1)
-    assert event.outcome.stop.status is RunStatus.ERROR
-    assert "No space left" in event.outcome.stop.reason
 
 
 def test_a_dask_worker_keeps_its_process_until_a_cell_has_other_limits(faults):
@@ -71,28 +70,8 @@ def test_a_dask_worker_keeps_its_process_until_a_cell_has_other_limits(faults):
         assert worker.process is kept
         assert dask._alone(hanging, 1, Limits(timeout=2)).stop.status is RunStatus.TIMEOUT
     finally:
-        dask._end_all()
-
-
-@pytest.mark.wide
-def test_nobody_can_connect_to_a_cluster_of_its_own(faults):
-    before, _ = of_this_process()
-    events = dask.run(cells(faults, 3), 2)
-    next(events)
-    during, _ = of_this_process()
-    assert during == before
-    events.close()
-
-
-@pytest.mark.wide
-def test_a_cluster_of_its_own_that_is_not_needed_any_more_ends_with_its_processes(faults):
-    _, before = of_this_process()
-    planned = [*cells(faults, 1), *cells(faults, 1, nap=3600.0)]
-    events = dask.run(planned, 1)
-    next(events)
-    events.close()
-    _, after = of_this_process()
-    assert set(after) <= set(before)
+        while dask._idle:
+            dask._idle.pop().close()
 
 
 @pytest.fixture

@@ -178,7 +178,8 @@ def test_a_class_that_no_other_process_can_import_is_said(faults, monkeypatch):
         (("inline", 2), "need processes"),
         (("inline", 1, 1, Limits(timeout=1)), "need processes"),
         (("local", 0), "at least one worker"),
-        (("local", 1, 1, None, "tcp://x:1"), "goes with the executor dask"),
+        (("local", 1, 1, None, "tcp://x:1"), "goes with dask alone"),
+        (("dask",), "goes with dask alone"),
     ],
 )
 def test_settings_that_an_executor_does_not_have_are_refused(settings, message):
@@ -190,10 +191,9 @@ def test_settings_reach_the_executor_that_has_them():
     assert make_executor("inline") is make_executor("inline", 1, 1, Limits()) is inline.run
     alone = {"workers": 1, "threads": 1, "limits": None}
     assert make_executor("local").keywords == alone
-    assert make_executor("dask").keywords == {**alone, "scheduler": None}
     limits = Limits(timeout=1e-3, memory=1)
     assert make_executor("dask", 2, 3, limits, "tcp://x:1").keywords == {
-        "workers": 2, "threads": 3, "limits": limits, "scheduler": "tcp://x:1",
+        "threads": 3, "limits": limits, "scheduler": "tcp://x:1",
     }  # fmt: skip
 
 

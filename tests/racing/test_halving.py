@@ -157,6 +157,18 @@ def test_runs_that_fail_are_out_and_the_next_one_begins() -> None:
     assert field.dropped == {"broken": "failed: it raised"}
 
 
+def test_the_gap_begins_where_runs_do_even_if_that_does_not_count() -> None:
+    t, counts = np.array([0.0, 1.0]), np.array([math.inf, 0.5])
+    trials = [
+        Trial("good", 0, 9.0, counts, t, t, True, start=1.0),
+        Trial("poor", 0, 9.0, counts + 0.4, t, t, True, start=1.0),
+    ]
+    field = Field(Rules({"poor": "poor", "good": "good"}, 60.0), trials)
+    assert field.gaps[0] == (1.0, 0.5)
+    assert field.leader == "good"
+    assert field.dropped == {"poor": "ends 80 % of the gap above good"}
+
+
 def test_nothing_runs_twice_at_once() -> None:
     curves = {f"s{i}": Curve(f"s{i}", 0.0, 10.0, 1e-6, 0.1) for i in range(3)}
     rules = Rules({name: name for name in curves}, 60.0)

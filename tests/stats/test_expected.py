@@ -13,7 +13,7 @@ from orthobench.contract.solver import Work
 from orthobench.harness.stopping import RunStatus
 from orthobench.harness.trace import Checkpoint
 from orthobench.results.tuning import SolverResult, Trial
-from orthobench.stats.expected import _interval, expected_costs
+from orthobench.stats.profiles import _interval, expected_costs
 from orthobench.stats.targets import run_matrix
 
 HIT, MISS = 0.0, 4.0

@@ -4,6 +4,7 @@ import os
 import socket
 import subprocess
 import sys
+import time
 from contextlib import contextmanager
 
 import pytest
@@ -13,6 +14,17 @@ def free_port():
     with socket.socket() as found:
         found.bind(("127.0.0.1", 0))
         return found.getsockname()[1]
+
+
+def listened_to(port):
+    """Wait until something listens to a port."""
+    while True:
+        try:
+            socket.create_connection(("127.0.0.1", port)).close()
+        except OSError:
+            time.sleep(0.1)
+        else:
+            return
 
 
 @contextmanager
@@ -39,6 +51,7 @@ def cluster(protocol="tcp"):
     where = ("--protocol", protocol, "--host", "127.0.0.1", "--port", str(port))
     scheduler = ("dask_scheduler", *where, "--no-dashboard")
     with started(*scheduler) as head, started(*worker) as first, started(*worker) as second:
+        listened_to(port)
         yield address, head, (first, second)
 
 

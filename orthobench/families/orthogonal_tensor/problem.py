@@ -71,10 +71,10 @@ STARTS = ("random", "identity", "contraction")
 """The values of the parameter ``start``: see `first_point`."""
 
 
-def start_parameter(default: str = "random") -> Any:
+def start_parameter() -> Any:
     """Declare the parameter ``start`` of a solver of this family."""
     return parameter(
-        default,
+        "random",
         help="first U: the common random one, identity, or eigenvectors of a random T(I, I, w)",
         choices=STARTS,
     )

@@ -135,7 +135,7 @@ def make_executor(
     limits : Limits, optional
         The most that one cell may take.
     scheduler : str, optional
-        Address of a Dask scheduler.
+        Address of the Dask scheduler, whose cluster has workers of its own.
 
     Raises
     ------
@@ -146,14 +146,12 @@ def make_executor(
         raise unknown("executor", name, NAMES)
     if workers < 1:
         raise UsageError(f"there must be at least one worker, not {workers}")
-    if scheduler is not None and name != "dask":
-        raise UsageError(f"a scheduler goes with the executor dask, not {name}")
-    if name == "dask":
+    if (scheduler is None) == (name == "dask"):
+        raise UsageError(f"a scheduler such as tls://HOST:8786 goes with dask alone, not {name}")
+    if scheduler is not None:
         from orthobench.harness.executors import dask
 
-        return partial(
-            dask.run, workers=workers, threads=threads, limits=limits, scheduler=scheduler
-        )
+        return partial(dask.run, scheduler=scheduler, threads=threads, limits=limits)
     if limits is not None and limits.memory is not None and sys.platform != "linux":
         raise UsageError("only Linux can limit the memory of a process: leave the limit out")
     from orthobench.harness.executors import inline, local

@@ -4,39 +4,31 @@ The process keeps hangs, crashes and memory away from the Dask worker, as the lo
 A cell whose Dask worker dies goes to another, as often as the scheduler's ``allowed-failures``
 allows: three times by default.
 
-Who can connect to a scheduler can run code on its cluster. The one that is started here consists
-of threads of this process that listen nowhere; of one that is named, ``tls://`` keeps others out.
+Who can connect to a scheduler can run code on its cluster; ``tls://`` keeps others out.
 """
 
 from __future__ import annotations
 
 import atexit
-import time
-from collections.abc import Iterable, Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Iterable
 from importlib.util import find_spec
 from queue import SimpleQueue
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from orthobench.errors import UsageError
 from orthobench.harness.cell import Cell
-from orthobench.harness.clusters import ClusterError, Silent, connected, silenced
+from orthobench.harness.clusters import ClusterError, connected, silenced
 from orthobench.harness.executors import Event, Events, Limits, local
 from orthobench.harness.executors.cell_queue import CellQueue
 from orthobench.harness.stopping import RunStatus, Termination
 from orthobench.harness.trace import Outcome
 
 if TYPE_CHECKING:
-    from distributed import Client, SpecCluster
+    from distributed import Client
 
 
 def run(
-    cells: Iterable[Cell],
-    workers: int = 1,
-    threads: int = 1,
-    limits: Limits | None = None,
-    scheduler: str | None = None,
+    cells: Iterable[Cell], scheduler: str, threads: int = 1, limits: Limits | None = None
 ) -> Events:
     """Yield an event as each cell is finished, in any order.
 
@@ -44,14 +36,12 @@ def run(
     ----------
     cells : iterable of Cell
         To `CellQueue` cells more may be added after any event.
-    workers : int
-        Dask workers of the cluster that is started if no scheduler is named.
+    scheduler : str
+        Its address, as ``tls://10.0.0.1:8786``.
     threads : int
         Threads of the libraries in each process.
     limits : Limits, optional
         The most that one cell may take.
-    scheduler : str, optional
-        Address of a scheduler, as ``tls://10.0.0.1:8786``.
 
     Raises
     ------
@@ -60,8 +50,10 @@ def run(
     ClusterError
         Where the scheduler cannot be reached, or is lost while cells run.
     """
+    if find_spec("distributed") is None:
+        raise UsageError("Dask is not installed: pip install orthobench[dask]")
     waiting = CellQueue.of(cells)
-    with _client(workers, scheduler) as client:
+    with connected(scheduler) as client:
         yield from _events(client, waiting, threads, limits or Limits())
 
 
@@ -92,7 +84,6 @@ def _alone(cell: Cell, threads: int, limits: Limits) -> Outcome:
         worker = _idle.pop()
     except IndexError:
         worker = local.Worker("", threads, limits, SimpleQueue())
-        _started.append(worker)
         atexit.register(worker.close)
     if (worker.threads, worker.limits) != (threads, limits):
         worker.close()
@@ -103,11 +94,8 @@ def _alone(cell: Cell, threads: int, limits: Limits) -> Outcome:
         _idle.append(worker)
 
 
-_started: list[local.Worker] = []
-"""The workers of this process."""
-
 _idle: list[local.Worker] = []
-"""Those that no cell runs on."""
+"""The workers of this process that no cell runs on."""
 
 
 def _result(future: Any, client: Client) -> Outcome:
@@ -126,47 +114,3 @@ def _result(future: Any, client: Client) -> Outcome:
             f"the Dask scheduler at {client.scheduler.addr} is gone; finished cells are in the "
             "store, run again to go on"
         ) from error
-
-
-@contextmanager
-def _client(workers: int, scheduler: str | None) -> Iterator[Client]:
-    """Connect to a scheduler, or to a cluster that is started here and ends with the run."""
-    if find_spec("distributed") is None:
-        raise UsageError("Dask is not installed: pip install orthobench[dask]")
-    with ExitStack() as stack:
-        head = stack.enter_context(_cluster(workers)) if scheduler is None else scheduler
-        yield stack.enter_context(connected(head))
-
-
-@contextmanager
-def _cluster(workers: int) -> Iterator[SpecCluster]:
-    """Start a cluster of threads, which no other process can connect to."""
-    from distributed import Scheduler, SpecCluster, Worker
-
-    class Head(Silent, Scheduler):  # type: ignore[misc]
-        pass
-
-    class Hand(Silent, Worker):  # type: ignore[misc]
-        async def close(self, **words: Any) -> Any:
-            return await super().close(**{**words, "executor_wait": False})
-
-    here = {"protocol": "inproc://", "dashboard": False}
-    with TemporaryDirectory(prefix="orthobench-dask-") as folder:
-        work = {**here, "nthreads": 1, "memory_limit": 0, "local_directory": folder}
-        hands = {number: {"cls": Hand, "options": work} for number in range(workers)}
-        try:
-            with SpecCluster(workers=hands, scheduler={"cls": Head, "options": here}) as cluster:
-                yield cluster
-        finally:
-            _end_all()
-
-
-def _end_all() -> None:
-    """End the workers of this process, and the cells that they still run."""
-    while len(_idle) < len(_started):
-        for worker in _started:
-            worker.abandon()
-        time.sleep(0.01)
-    while _started:
-        _started.pop().close()
-    _idle.clear()

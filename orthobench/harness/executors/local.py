@@ -154,12 +154,6 @@ class Worker:
             self.process.close()
         self.process, self.held = None, None
 
-    def abandon(self) -> None:
-        """Kill the process; `execute`, which waits in another thread, returns at once."""
-        self.recording = Recording()
-        if self.process is not None:
-            self.process.kill()
-
     def _crashed(self) -> Event | None:
         if self.process is None:
             return None

@@ -40,7 +40,6 @@ class FamilySection(NamedTuple):
     """What the first screen shows of a family: answers, and the index of its plot, if any."""
 
     name: str
-    solvers: Sequence[str]
     answers: Answers
     plot: int | None
 
@@ -48,6 +47,14 @@ class FamilySection(NamedTuple):
     def answer(self) -> Answer | None:
         """The answer that is shown first; None where no run is finished."""
         return next(iter(self.answers.values()), None)
+
+    @property
+    def solvers(self) -> list[str]:
+        """The solvers: the one to use, and the others, those first that are often as good."""
+        if not (first := self.answer):
+            return []
+        others = sorted(first.alternatives, key=lambda one: -one.as_good_on)
+        return [solver for solver in (first.solver, *(one.solver for one in others)) if solver]
 
 
 class Provenance(NamedTuple):
@@ -138,7 +145,9 @@ def page_content(results: Results) -> Page:
     of_problems = len(plots)
     plots += comparison_plots(entries, runs, answers)
     pareto = {plot.name: at for at, plot in enumerate(plots) if plot.kind == "pareto"}
-    sections = [_section(name, own, pareto.get(pareto_name(name))) for name, own in answers.items()]
+    sections = [
+        FamilySection(name, own, pareto.get(pareto_name(name))) for name, own in answers.items()
+    ]
     styles = solver_styles(entry.solver for entry in entries)
     data = plot_data(
         plots, styles, _runs(problems, plots, session["text"]), list(map(_packed, sections))
@@ -165,18 +174,6 @@ def page_content(results: Results) -> Page:
     )
 
 
-def _section(name: str, answers: Answers, plot: int | None) -> FamilySection:
-    """Return the section of a family, its solvers in the order of their first marks."""
-    first = next(iter(answers.values()), None)
-    comparisons, order = first.comparisons if first else (), [*MARKS, ""]
-    marks = {
-        solver: sum(order.index(mark(c, solver)) for c in comparisons)
-        for solver in dict.fromkeys(d.solver for c in comparisons for d in c.decisions)
-    }
-    solvers = sorted(marks, key=lambda s: (s != (first and first.solver), marks[s]))
-    return FamilySection(name, solvers, answers, plot)
-
-
 def _packed(section: FamilySection) -> dict[str, Any]:
     """Return the answers of a family as JSON values, by the choices of its plot."""
     return {
@@ -199,7 +196,9 @@ def cell(comparison: Comparison, solver: str) -> tuple[str, str, str, str]:
     if kind:
         symbol, _, meaning = MARKS[kind]
         text = f"{factor_text(own.factor)}×" if kind == "good" else ""
-        return kind, symbol, text, meaning if kind in ("star", "good") else verdict_text(own)
+        if own.restarts:
+            meaning += f"; its cost counts restarts for {own.misses} of its runs"
+        return kind, symbol, text, meaning if own.as_good else verdict_text(own)
     if own.verdict is Verdict.ABSENT:
         return "absent", "–", "", "takes no part, or was not run yet"
     return "worse", "", "", "worse than the best"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
 
 from orthobench.harness.identity import canonical
@@ -67,7 +68,7 @@ class Problem:
         facts = (clean(first.problem.family), goal, seeds, budget_text(first.budget))
         return tuple(fact for fact in facts if fact)
 
-    @property
+    @cached_property
     def effort(self) -> str:
         """The unit of effort: ``"samples"`` where all draw some, or ``"steps"``."""
         without = any(r.median_of(COSTS["samples"]) == 0 for r in self.rows)
@@ -76,12 +77,7 @@ class Problem:
     @property
     def notes(self) -> list[str]:
         """The caveats of the table."""
-        of_ranked = (caveats.tuning, caveats.reruns, caveats.stationarity)
-        of_entries = (caveats.missing, caveats.busy, caveats.measured)
-        return [
-            *(note for caveat in of_ranked for note in caveat([row.result for row in self.rows])),
-            *(note for caveat in of_entries for note in caveat(self.entries)),
-        ]
+        return caveats.notes([row.result for row in self.rows], self.entries)
 
     @property
     def waiting(self) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -67,13 +67,12 @@ def _load(record: Run) -> str:
 def _command(record: Run, suite: str) -> tuple[str, ...]:
     """Return the command that runs a record's cell alone, split where its seed goes."""
     table = _table(suite)
-    solver = _named(table.get("solver"), record.solver.label)
     only = {
         **{key: table[key] for key in KEPT if key in table},
         **({"measure": record.measure} if record.measure else {}),
         "budget": dict(record.budget),
         "problem": [{"name": record.problem.name, **record.problem.parameters}],
-        "solver": [{"name": solver, **record.solver.parameters}],
+        "solver": [{"name": record.solver.name, **record.solver.parameters}],
     }
     suite_of_one = f'{{"seeds": [{SEED}], {_literal(only)[1:]}'
     imports = "from pathlib import Path; import orthobench as ob"
@@ -95,12 +94,3 @@ def _table(suite: str) -> Mapping[str, Any]:
         return toml.loads(suite)
     except tomllib.TOMLDecodeError:
         return {}
-
-
-def _named(solvers: object, label: str) -> str:
-    """Return the name of the solver with a label: its first word, unless the suite says another."""
-    entries: Sequence[object] = solvers if isinstance(solvers, list) else []
-    for entry in entries:
-        if isinstance(entry, dict) and entry.get("label") and label.startswith(str(entry["label"])):
-            return str(entry.get("name", ""))
-    return label.split()[0] if label.split() else label

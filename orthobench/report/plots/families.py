@@ -11,11 +11,17 @@ from typing import NamedTuple
 import numpy as np
 
 from orthobench.contract.panel import Axis, Panel, Plot, Series
-from orthobench.report.plots.labels import COST_NAMES, axis_label, said
+from orthobench.report.plots.labels import axis_label, said
 from orthobench.results.tuning import SolverResult
-from orthobench.stats.costs import ALL_COSTS
-from orthobench.stats.expected import expected_costs
-from orthobench.stats.profiles import LADDER, PRECISIONS, Distribution, ecdf, performance_profile
+from orthobench.stats.costs import ALL_COSTS, COSTS
+from orthobench.stats.profiles import (
+    LADDER,
+    PRECISIONS,
+    Distribution,
+    ecdf,
+    expected_costs,
+    performance_profile,
+)
 from orthobench.stats.targets import RunMatrix, run_matrix
 from orthobench.tools.arrays import Array
 from orthobench.tools.formatting import budget_text, clean, plural
@@ -67,7 +73,7 @@ def target_plots(entries: Sequence[SolverResult], runs: RunMatrix | None = None)
         Their runs, if they are collected already.
     """
     matrix = runs or run_matrix(entries)
-    offered = tuple(cost for cost in costs(entries) if cost in COST_NAMES)
+    offered = tuple(cost for cost in costs(entries) if cost in COSTS)
     return {
         name: Plot(
             name=f"{clean(entries[0].problem_info.family)}: {kind.name}",
@@ -88,7 +94,9 @@ def _draw(panel: Callable[..., Panel], runs: RunMatrix, key: Sequence[str]) -> P
 def profile_panel(runs: RunMatrix, cost: str, accuracy: str) -> Panel:
     """Return the share of instances that each solver solves within a factor of the least cost."""
     profiles = performance_profile(runs.costs(cost, ACCURACIES[accuracy]))
-    x = Axis("ratio", f"{COST_NAMES[cost]}, as a multiple of the least of any solver")
+    x = Axis(
+        "ratio", f"{axis_label(cost).partition(' (')[0]}, as a multiple of the least of any solver"
+    )
     y = Axis("share", f"share of instances solved to {accuracy}", log=False)
     return distribution_panel(runs, profiles, x, y, begin=1.0)
 

@@ -3,30 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from orthobench.results.runs import Run
 from orthobench.results.traces import finite
 from orthobench.results.tuning import SolverResult
 from orthobench.stats.bootstrap import spread_name
-from orthobench.stats.values import final, metric_of
+from orthobench.stats.values import COSTS, final, metric_of
 from orthobench.tools.formatting import assignments, budget_text, clean
 
 TOTAL = "total flops"
 """The option of x that counts the trials that tuning did not choose, too."""
-
-COST_NAMES: Mapping[str, str] = {
-    "seconds": "time",
-    "flops": "floating-point operations",
-    "samples": "samples",
-    "steps": "steps",
-}
-
-COST_LABELS: Mapping[str, str] = {
-    **COST_NAMES,
-    "seconds": "time (s), clock + reading",
-    TOTAL: "floating-point operations, all trials included",
-}
 
 COMMON_COSTS = ("flops", "seconds")
 """The costs that every method has."""
@@ -34,7 +21,9 @@ COMMON_COSTS = ("flops", "seconds")
 
 def axis_label(key: str) -> str:
     """Return the label of the axis of a cost or a metric, with its unit."""
-    return COST_LABELS.get(key) or clean(key.replace("_", " "))
+    if key == TOTAL:
+        return f"{COSTS['flops'].label}, all trials included"
+    return COSTS[key].label if key in COSTS else clean(key.replace("_", " "))
 
 
 def legend_label(entry: SolverResult) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import product
 from typing import TypeAlias
 
@@ -33,23 +33,6 @@ MOST_PAIRS = 20_000
 
 Answers: TypeAlias = Mapping[tuple[str, str], Answer]
 """The answers of a family, by cost and tolerance."""
-
-
-@dataclass(frozen=True)
-class Ends:
-    """What each of S solvers has reached at the end of its runs on P problems.
-
-    Attributes
-    ----------
-    gap : ndarray, shape (S, P)
-        The part of the gap between the start and the best value of any solver that is left: the
-        median over the seeds, from `LEAST` to 1; 1 where runs failed. NaN where the solver takes no
-        part, or the problem has no gap.
-    problems : tuple of str
-    """
-
-    gap: Array
-    problems: tuple[str, ...]
 
 
 def family_answers(entries: Sequence[SolverResult], suite: str = "") -> Answers:
@@ -103,14 +86,14 @@ def pareto(
     """
     runs = runs or run_matrix(entries)
     blocks = {entry.problem: entry.problem_info.name for entry in entries}
-    reached, known = ends(runs), answers or {}
+    left, known = gaps_left(runs), answers or {}
     keys = known or product(costs(entries), _tolerances(entries))
     offered, tolerances = (tuple(dict.fromkeys(options)) for options in zip(*keys, strict=True))
 
     def draw(key: Key) -> Panel:
         own = key[0], key[1]
         decided = (known or _answers(entries, [own]))[own]
-        return tolerance_panel(runs.solvers, reached, decided, key[1], blocks)
+        return tolerance_panel(runs.solvers, left, decided, key[1], blocks)
 
     explanation = (
         "across: the cost up to the tolerance, as a multiple of that of the cheapest that is "
@@ -134,7 +117,7 @@ def pareto(
 
 def tolerance_panel(
     solvers: Sequence[str],
-    reached: Ends,
+    left: Mapping[str, Array],
     decided: Answer,
     tolerance: str,
     blocks: Mapping[str, str],
@@ -144,7 +127,8 @@ def tolerance_panel(
     Parameters
     ----------
     solvers : sequence of str
-    reached : Ends
+    left : mapping
+        What `gaps_left` returns.
     decided : Answer
         Under a cost and a tolerance; the solver to use has a ring.
     tolerance : str
@@ -153,14 +137,15 @@ def tolerance_panel(
         The block of each problem.
     """
     by_problem = {comparison.problem: comparison for comparison in decided.comparisons}
-    compared = [by_problem.get(problem) for problem in reached.problems]
+    compared = [by_problem.get(problem) for problem in left]
+    gaps = np.array(list(left.values())).reshape(-1, len(solvers)).T
     multiples = np.array([[_multiple(one, solver) for one in compared] for solver in solvers])
-    multiples = np.where(np.isnan(reached.gap), math.nan, multiples.reshape(reached.gap.shape))
-    problems = int((~np.isnan(reached.gap)).any(axis=0).sum())
-    of_problems = [blocks[problem] for problem in reached.problems]
+    multiples = np.where(np.isnan(gaps), math.nan, multiples.reshape(gaps.shape))
+    problems = int((~np.isnan(gaps)).any(axis=0).sum())
+    of_problems = [blocks[problem] for problem in left]
     points = [
         (solver, *_mean_point(own, gap, of_problems))
-        for solver, own, gap in zip(solvers, multiples, reached.gap, strict=True)
+        for solver, own, gap in zip(solvers, multiples, gaps, strict=True)
     ]
     series = [
         replace(_series(point, problems), chosen=0 if point[0] == decided.solver else None)
@@ -188,37 +173,30 @@ def pareto_name(family: str) -> str:
     return f"{clean(family)}: quality against cost"
 
 
-def ends(runs: RunMatrix) -> Ends:
-    """Return what each solver has reached at the end, on each problem."""
-    problems = tuple(dict.fromkeys(problem for problem, _ in runs.instances))
-    where = _instances(runs, problems)
-    absent = np.array([[(s, p) in set(runs.absent) for p in problems] for s in runs.solvers])
-    gaps = np.where(absent, math.nan, _medians(_gaps(runs), where))
-    return Ends(gaps, problems)
+def gaps_left(runs: RunMatrix) -> dict[str, Array]:
+    """Return the part of the gap of each problem that each of S solvers leaves, shape (S,).
 
-
-def _instances(runs: RunMatrix, problems: Sequence[str]) -> list[list[int]]:
-    """Return the indices of the instances of each problem."""
-    return [[i for i, (p, _) in enumerate(runs.instances) if p == problem] for problem in problems]
-
-
-def _gaps(runs: RunMatrix) -> Array:
-    """Return the part of the gap that is left of each run, shape (S, I)."""
-    reached = runs.reached
-    gap = runs.start - runs.lowest
+    Of the gap between the start and the best value of any solver, it is the median over the seeds,
+    from `LEAST` to 1; 1 where runs failed. NaN where the solver takes no part, or there is no gap.
+    """
+    gap, absent = runs.start - runs.lowest, set(runs.absent)
     with np.errstate(divide="ignore", invalid="ignore"):
-        left = np.where(gap > 0, (reached - runs.lowest) / gap, math.nan)
-    return np.clip(left, LEAST, 1.0)
+        part = np.where(gap > 0, (runs.reached - runs.lowest) / gap, math.nan)
+    part = np.clip(part, LEAST, 1.0)
+    instances = grouped(enumerate(runs.instances), lambda one: one[1][0])
+    return {
+        problem: np.array([
+            math.nan if (solver, problem) in absent else _median(row[[i for i, _ in own]])
+            for solver, row in zip(runs.solvers, part, strict=True)
+        ])
+        for problem, own in instances.items()
+    }  # fmt: skip
 
 
-def _medians(values: Array, where: Sequence[Sequence[int]]) -> Array:
-    """Return the median over the seeds of each problem, of those that are there."""
-    found = np.full((len(values), len(where)), math.nan)
-    for column, at in enumerate(where):
-        for row, own in enumerate(values[:, at]):
-            known = own[~np.isnan(own)]
-            found[row, column] = quantiles(known, 0.5) if len(known) else math.nan
-    return found
+def _median(values: Array) -> float:
+    """Return the median of the values that are there."""
+    known = values[~np.isnan(values)]
+    return float(quantiles(known, 0.5)) if len(known) else math.nan
 
 
 def _mean_point(cost: Array, gap: Array, blocks: Sequence[str]) -> tuple[float, float, int]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -15,7 +16,6 @@ from orthobench.harness.trace import Checkpoint
 from orthobench.report.plots.labels import COMMON_COSTS, about, axis_label, band_of
 from orthobench.results.tuning import SolverResult
 from orthobench.stats.bootstrap import spread
-from orthobench.stats.crossings import crossings
 from orthobench.stats.values import COSTS, cost_or_metric, final, final_spread
 from orthobench.tools.formatting import clean, listed, number
 
@@ -205,6 +205,35 @@ class Pair:
         """Return these sizes for people; empty where there is none."""
         sizes = self.crossings(time)
         return listed([number(at) for at in sizes], len(sizes)) if sizes else ""
+
+
+def crossings(sizes: Sequence[float], ratios: Sequence[float]) -> list[float]:
+    """Return the sizes at which a ratio is one, between two sizes or at one of them.
+
+    Between two sizes the logarithm of the ratio is taken to be linear in that of the size, as it is
+    where both costs are powers of the size.
+
+    Parameters
+    ----------
+    sizes : sequence of float
+        Positive, ascending.
+    ratios : sequence of float
+        Positive; those that are not finite are left out, with their sizes.
+
+    Examples
+    --------
+    >>> crossings([10, 1000], [0.1, 10])
+    [100.0]
+    """
+    known = [
+        (math.log(size), math.log(ratio))
+        for size, ratio in zip(sizes, ratios, strict=True)
+        if math.isfinite(ratio)
+    ]
+    at = [x for x, y in known if y == 0]
+    at += [x - y * (x_after - x) / (y_after - y)
+           for (x, y), (x_after, y_after) in pairwise(known) if y * y_after < 0]  # fmt: skip
+    return [float(f"{math.exp(x):.12g}") for x in sorted(at)]
 
 
 def break_evens(entries: Sequence[SolverResult]) -> list[tuple[Sweep, list[Pair]]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 
@@ -14,38 +14,11 @@ from orthobench.report.plots.labels import COMMON_COSTS, about, axis_label
 from orthobench.results.tuning import SolverResult, Trial
 from orthobench.stats.bootstrap import quantiles
 from orthobench.stats.values import COSTS, final, metric_of
+from orthobench.tools.collections import grouped
 from orthobench.tools.formatting import assignments, clean
 
-
-@dataclass(frozen=True)
-class Front:
-    """The trials of one solver, each a point of the trade-off: medians over the seeds.
-
-    Attributes
-    ----------
-    solver : str
-    metric, primary : str
-        The metric that has levels, and the primary metric that is traded for it.
-    points : tuple of (mapping, mapping)
-        For each trial whose medians are finite, its tuned values and its ``metric``, ``primary``,
-        ``flops`` and ``seconds``, ascending by the metric; and, where judges report it, its
-        ``PRIMARY_bound``, which no solution so dense can be below.
-    trials : int
-        The number of all trials; those without a point failed at too many seeds.
-    """
-
-    solver: str
-    metric: str
-    primary: str
-    points: tuple[tuple[Mapping[str, object], Mapping[str, float]], ...]
-    trials: int
-
-    @property
-    def label(self) -> str:
-        """The solver, and the number of its trials that failed."""
-        failed = self.trials - len(self.points)
-        note = f" (failed {failed} of {self.trials} trials)" if failed else ""
-        return clean(f"{self.solver}{note}")
+Point: TypeAlias = tuple[Mapping[str, object], Mapping[str, float]]
+"""A trial: its tuned values, and the medians over the seeds, by metric and cost."""
 
 
 def tradeoffs(entries: Sequence[SolverResult]) -> list[Plot]:
@@ -56,81 +29,47 @@ def tradeoffs(entries: Sequence[SolverResult]) -> list[Plot]:
     entries : sequence of SolverResult
         The entries of any number of problems.
     """
-    groups: dict[str, list[SolverResult]] = {}
-    for entry in entries:
-        if entry.level is not None:
-            name = f"{entry.problem_info.label} by {entry.level.metric.replace('_', ' ')}"
-            groups.setdefault(name, []).append(entry)
-    with_fronts = [(name, group, fronts(group)) for name, group in groups.items()]
+    levelled = [(entry, entry.level.metric) for entry in entries if entry.level is not None]
+    groups = grouped(levelled, lambda pair: (pair[0].problem_info.label, pair[1]))
     return [
-        tradeoff(name, group, of_problem)
-        for name, group, of_problem in with_fronts
-        if any(front.points for front in of_problem)
+        _tradeoff(f"{problem} by {metric.replace('_', ' ')}", metric, [entry for entry, _ in own])
+        for (problem, metric), own in groups.items()
+        if any(points(entry, metric) for entry, _ in own)
     ]
 
 
-def tradeoff(name: str, entries: Sequence[SolverResult], fronts: Sequence[Front]) -> Plot:
-    """Return the plot of the primary metric and of costs against the metric that has levels.
-
-    Parameters
-    ----------
-    name : str
-    entries : sequence of SolverResult
-        The entries of one problem, at all its levels.
-    fronts : sequence of Front
-        Of all its solvers, at least one.
-    """
-    levels = tuple(dict.fromkeys(e.level.most for e in entries if e.level is not None))
-    options = (fronts[0].primary, *COMMON_COSTS)
+def _tradeoff(name: str, metric: str, entries: Sequence[SolverResult]) -> Plot:
+    """Return the plot of one problem, whose entries are at all its levels."""
+    options = (entries[0].problem_info.primary, *COMMON_COSTS)
     return Plot(
         name=name,
         kind="tradeoff",
         choices={"y": options},
-        draw=lambda key: tradeoff_panel(fronts, key[0], levels),
+        draw=lambda key: _panel(entries, metric, key[0]),
         sheet=[(option,) for option in options],
         about=about(entries, banded=False, crossed=False),
     )
 
 
-def tradeoff_panel(fronts: Sequence[Front], y: str, levels: Sequence[float]) -> Panel:
-    """Return a panel: the medians of all trials, with vertical rules at the levels.
+def _panel(entries: Sequence[SolverResult], metric: str, y: str) -> Panel:
+    """Return the medians of all trials, with vertical rules at the levels.
 
-    Parameters
-    ----------
-    fronts : sequence of Front
-        At least one.
-    y : str
-        The primary metric's name, ``"flops"`` or ``"seconds"``.
-    levels : sequence of float
-        The values of the metric at which solvers are compared.
+    Below them is the line of ``y_bound``, which no solution so dense can be below, where judges
+    report it. A solver has the same trials at each level; one that cannot take the problem is
+    left out.
     """
-    metric = fronts[0].metric
-    at = [point[metric] for front in fronts for _, point in front.points]
-    log = min([*at, *levels]) > 0
-    return Panel(
-        Axis(metric, axis_label(metric), log),
-        Axis(y, axis_label(y)),
-        (*(_series(front, y) for front in fronts), *_bounds(fronts, bound_of(y))),
-        rules=tuple(levels),
-    )
-
-
-def bound_of(metric: str) -> str:
-    """Return the name of the metric that bounds another from below, where judges report it."""
-    return f"{metric}_bound"
-
-
-def fronts(entries: Sequence[SolverResult]) -> list[Front]:
-    """Return the front of each solver on one problem; it has no points if all trials failed.
-
-    Parameters
-    ----------
-    entries : sequence of SolverResult
-        The entries of one problem at one or several levels of one metric. A solver has the same
-        trials at each; one that cannot take the problem is left out.
-    """
+    levels = tuple(dict.fromkeys(e.level.most for e in entries if e.level is not None))
     by_solver = {entry.solver: entry for entry in entries}
-    return [_front(entry) for entry in by_solver.values() if _takes_part(entry)]
+    drawn = [(e, points(e, metric)) for e in by_solver.values() if _takes_part(e)]
+    all_points = [at for _, own in drawn for _, at in own]
+    bounds = [(at[metric], at[f"{y}_bound"]) for at in all_points if f"{y}_bound" in at]
+    series = [_series(_label(e, own), own, metric, y, e.solver) for e, own in drawn]
+    if bounds:
+        series.append(Series("bound", *np.array(sorted(bounds)).T))
+    log = min([*(at[metric] for at in all_points), *levels]) > 0
+    return Panel(
+        Axis(metric, axis_label(metric), log), Axis(y, axis_label(y)), tuple(series), rules=levels
+    )
 
 
 def _takes_part(entry: SolverResult) -> bool:
@@ -139,36 +78,37 @@ def _takes_part(entry: SolverResult) -> bool:
     return any(record.stop.status is not RunStatus.REFUSED for record in runs)
 
 
-def _series(front: Front, y: str) -> Series:
-    places = np.array([(point[front.metric], point[y]) for _, point in front.points])
-    places = places.reshape(-1, 2)
-    notes = tuple(assignments(tuned) for tuned, _ in front.points)
-    return Series(front.label, places[:, 0], places[:, 1], solver=front.solver, notes=notes)
+def _label(entry: SolverResult, own: Sequence[Point]) -> str:
+    """Return the solver, and how many of its trials failed at too many seeds."""
+    failed = len(entry.trials) - len(own)
+    note = f" (failed {failed} of {len(entry.trials)} trials)" if failed else ""
+    return clean(f"{entry.solver}{note}")
 
 
-def _bounds(fronts: Sequence[Front], bound: str) -> list[Series]:
-    """Return the line of bounds through the points of all solvers, if there are any."""
-    metric = fronts[0].metric
-    known = [point for front in fronts for _, point in front.points if bound in point]
-    places = np.array(sorted((point[metric], point[bound]) for point in known)).reshape(-1, 2)
-    return [Series("bound", places[:, 0], places[:, 1])] if known else []
+def _series(label: str, own: Sequence[Point], metric: str, y: str, solver: str) -> Series:
+    x, height = np.array([(at[metric], at[y]) for _, at in own]).reshape(-1, 2).T
+    notes = tuple(assignments(tuned) for tuned, _ in own)
+    return Series(label, x, height, solver=solver, notes=notes)
 
 
-def _front(entry: SolverResult) -> Front:
-    if entry.level is None:
-        raise ValueError(f"{entry.problem} is not compared at a level, so it has no trade-off")
-    primary = entry.problem_info.primary
-    metric = entry.level.metric
-    points = [(trial.tuned, _point(trial, metric, primary)) for trial in entry.trials]
-    finite = [(tuned, at) for tuned, at in points if all(map(math.isfinite, at.values()))]
-    finite.sort(key=lambda point: point[1][metric])
-    return Front(entry.solver, metric, primary, tuple(finite), len(points))
+def points(entry: SolverResult, metric: str) -> list[Point]:
+    """Return the trials of a solver whose medians are finite, ascending by a metric.
+
+    Parameters
+    ----------
+    entry : SolverResult
+    metric : str
+        The one that has levels.
+    """
+    found = [(t.tuned, _medians(t, metric, entry.problem_info.primary)) for t in entry.trials]
+    finite = [(tuned, at) for tuned, at in found if all(map(math.isfinite, at.values()))]
+    return sorted(finite, key=lambda point: point[1][metric])
 
 
-def _point(trial: Trial, metric: str, primary: str) -> dict[str, float]:
+def _medians(trial: Trial, metric: str, primary: str) -> dict[str, float]:
     values = {name: metric_of(name) for name in (metric, primary)}
     values |= {cost: COSTS[cost] for cost in COMMON_COSTS}
-    bound = bound_of(primary)
+    bound = f"{primary}_bound"
     if all(bound in mark.metrics for r in trial.records for mark in r.trace[-1:]):
         values[bound] = metric_of(bound)
     return {

@@ -168,11 +168,7 @@ def _parts(
         yield _table(part, comparison, console, curved)
     copies = max((row.decision.copies for row in part), default=0)
     notes = [f"{plural(copies, 'seed')} repeat others and do not count"] if copies else []
-    notes += [
-        *caveats.tuning(entries), *caveats.reruns(entries), *caveats.stationarity(entries),
-        *caveats.missing(results), *caveats.busy(results), *caveats.measured(results),
-        *_refusals(results),
-    ]  # fmt: skip
+    notes += [*caveats.notes(entries, results), *_refusals(results)]
     failed = [line for row in part for line in _failures(row)]
     failed += [line for r in results if r.refused for line in _failures_not_chosen(r)]
     for text, style in [*((n, "dim") for n in notes), *((line, "red") for line in failed)]:

@@ -10,6 +10,7 @@ from orthobench_problems.stiefel.files import (
     NpyProcrustes,
     NpyWeightRotation,
 )
+from orthobench_problems.stiefel.network import OrthogonalNetwork
 from orthobench_problems.stiefel.procrustes import StiefelProcrustes, StiefelProcrustesBatch
 from orthobench_problems.stiefel.rotation import WeightRotation
 
@@ -21,6 +22,7 @@ PROBLEMS = (
     JointDiagonalization,
     NonlinearEigenvalue,
     WeightRotation,
+    OrthogonalNetwork,
     NpyBrockett,
     NpyProcrustes,
     NpyJointDiagonalization,

@@ -36,6 +36,12 @@ TEST_IMAGES = _mnist(
     "167310007f03058885c7e95e6c0b19c20de5c7fd3031f4cbdadc9014a523d80b",
 )
 
+TEST_LABELS = _mnist(
+    "t10k-labels-idx1-ubyte.gz",
+    "f7ae60f92e00ec6debd23a6088c31dbd2371eca3ffa0defaefb259924204aec6",
+    "fc607395669ec21321ea83e4b82c0544b7e8e63ff5b34337c06bc0a17cc0da3c",
+)
+
 FILES = {
     "train": (TRAIN_IMAGES,),
     "test": (TEST_IMAGES,),

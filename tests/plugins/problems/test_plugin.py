@@ -70,6 +70,7 @@ def test_the_names_are_the_pinned_ones():
         "joint-diagonalization",
         "nonlinear-eigenvalue",
         "weight-rotation",
+        "orthogonal-network",
         "npy-brockett",
         "npy-procrustes",
         "npy-joint-diagonalization",

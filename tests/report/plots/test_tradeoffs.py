@@ -9,7 +9,7 @@ from records import altered
 from orthobench.harness.cell import Level
 from orthobench.harness.stopping import RunStatus
 from orthobench.report.plots.collection import comparison_plots
-from orthobench.report.plots.tradeoffs import fronts, tradeoffs
+from orthobench.report.plots.tradeoffs import points, tradeoffs
 from orthobench.results.tuning import choose
 
 LEVELS = (Level("density", 0.2), Level("density", 0.6))
@@ -31,17 +31,16 @@ def entries(runs):
     return choose(records)
 
 
-def test_a_front_has_the_medians_of_every_trial(entries):
-    found = fronts(entries)
-    assert [front.solver for front in found] == ["givens", "gpower"]
-    for front in found:
-        assert [at["density"] for _, at in front.points] == pytest.approx([0.16, 0.51, 0.81])
-        assert [tuned["gamma"] for tuned, _ in front.points] == [0.4, 0.2, 0.1]
+def test_points_are_the_medians_of_every_trial(entries):
+    for entry in entries:
+        own = points(entry, "density")
+        assert [at["density"] for _, at in own] == pytest.approx([0.16, 0.51, 0.81])
+        assert [tuned["gamma"] for tuned, _ in own] == [0.4, 0.2, 0.1]
     entry = next(e for e in entries if e.solver == "gpower")
     trial = next(t for t in entry.trials if t.tuned == {"gamma": 0.2})
     finals = [r.trace[-1].metrics["gap"] for r in trial.records]
-    assert found[1].points[1][1]["gap"] == pytest.approx(np.median(finals))
-    assert found[1].points[1][1]["flops"] == 600 * 4000
+    assert points(entry, "density")[1][1]["gap"] == pytest.approx(np.median(finals))
+    assert points(entry, "density")[1][1]["flops"] == 600 * 4000
 
 
 def test_a_trial_that_mostly_failed_has_no_point_and_is_counted(entries):
@@ -50,9 +49,10 @@ def test_a_trial_that_mostly_failed_has_no_point_and_is_counted(entries):
         for trial in entries[0].trials
         for r in trial.records
     ]
-    (front,) = fronts(choose(broken))
-    assert [tuned["gamma"] for tuned, _ in front.points] == [0.4, 0.1]
-    assert front.label == "givens (failed 1 of 3 trials)"
+    chosen = choose(broken)
+    assert [tuned["gamma"] for tuned, _ in points(chosen[0], "density")] == [0.4, 0.1]
+    (plot,) = tradeoffs(chosen)
+    assert plot.panel().series[0].label == "givens (failed 1 of 3 trials)"
 
 
 def test_a_solver_whose_trials_all_failed_stays_in_the_legend(entries, runs):
@@ -81,10 +81,10 @@ def test_the_panels_have_the_points_with_their_values_and_the_levels(entries):
     for y in ("gap", "flops", "seconds"):
         panel = plot.panel(y)
         assert (panel.x.key, panel.y.key, panel.rules) == ("density", y, (0.2, 0.6))
-        for series, front in zip(panel.series, fronts(entries), strict=True):
-            assert series.solver == front.solver
-            assert series.x.tolist() == [at["density"] for _, at in front.points]
-            assert series.y.tolist() == [at[y] for _, at in front.points]
+        own = {entry.solver: points(entry, "density") for entry in entries}
+        for series in panel.series:
+            assert series.x.tolist() == [at["density"] for _, at in own[series.solver]]
+            assert series.y.tolist() == [at[y] for _, at in own[series.solver]]
             assert series.notes == ("gamma=0.4", "gamma=0.2", "gamma=0.1")
 
 
@@ -132,6 +132,7 @@ def test_bounds_are_one_grey_line_through_the_points_of_all_solvers(entries):
     (plot,) = tradeoffs(choose(bounded))
     line = plot.panel("gap").series[-1]
     assert (line.label, line.solver) == ("bound", "")
-    assert line.x.tolist() == sorted(at["density"] for f in fronts(entries) for _, at in f.points)
+    own = {entry.solver: points(entry, "density") for entry in entries}
+    assert line.x.tolist() == sorted(at["density"] for found in own.values() for _, at in found)
     assert set(line.y) == {0.01}
     assert [one.label for one in plot.panel("flops").series] == ["givens", "gpower"]

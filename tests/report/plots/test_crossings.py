@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from orthobench.stats.crossings import crossings
+from orthobench.report.plots.sweeps import crossings
 
 
 @pytest.mark.parametrize("sizes", [(10, 1000), (3, 30, 300, 3000), (1, 99, 101, 1e6)])
