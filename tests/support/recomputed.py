@@ -19,7 +19,9 @@ def above(d, bound, level):
     """Return whether the centre is shown to be above a bound."""
     n = len(d)
     if 0.5**n <= level:
-        return wilcoxon(d - bound, alternative="greater", method="exact").pvalue <= level
+        tiny = -1e-300 * np.arange(1, n + 1)  # one at the bound is not above
+        signed = np.where(d == bound, tiny, d - bound)
+        return wilcoxon(signed, alternative="greater", method="exact").pvalue <= level
     return min(d.min(), d.mean() - t.ppf(1 - level, n - 1) * d.std(ddof=1) / math.sqrt(n)) > bound
 
 
