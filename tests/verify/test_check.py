@@ -198,10 +198,10 @@ def test_a_cell_that_fails_here_alone_is_a_mismatch_with_its_reason(store, toys,
 
     monkeypatch.setattr(toys.Problem, "build", broken)
     cell_module._shared.cache_clear()
-    found = checked(store, toys.registry, share=1e-9)
-    ((ending, *_),) = [found.mismatches]
-    assert (found.drawn, ending.metric) == (1, "ending")
-    assert "no such file" in ending.recomputed
+    found = checked(store, toys.registry)
+    endings = {m.key: m.recomputed for m in found.mismatches if m.metric == "ending"}
+    assert endings.keys() >= {*budgeted(store)}
+    assert all("no such file" in said for said in endings.values())
 
 
 @pytest.mark.parametrize("at", [0, 3, -1])
