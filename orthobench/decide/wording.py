@@ -244,10 +244,11 @@ def _remedy(comparisons: Sequence[Comparison], suite: str) -> str:
         return ""
     there = [max(d.seeds + d.copies for d in c.decisions) for c in open_]
     seeds = max(map(sum, zip(there, more, strict=True)))
-    if seeds <= max(c.seeds for c in comparisons):
-        return ": run what is left"
-    added = {COMMAND_LINE: f"add --seeds {seeds}", PYTHON: f"pass seeds={seeds}"}
-    return f": {added.get(suite, f'orthobench run {shlex.quote(clean(suite))} --seeds {seeds}')}"
+    command = f"orthobench run {shlex.quote(clean(suite))}"
+    unnamed = {COMMAND_LINE: f"add --seeds {seeds}", PYTHON: f"pass seeds={seeds}"}
+    if seeds <= max(c.seeds for c in comparisons):  # some runs are still to come
+        return ": run it again" if suite in unnamed else f": {command}"
+    return f": {unnamed.get(suite, f'{command} --seeds {seeds}')}"
 
 
 def evidence(comparisons: Sequence[Comparison]) -> str:
