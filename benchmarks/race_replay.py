@@ -6,14 +6,16 @@
 Each store has a long race on a problem: all configurations on the first seed, for ten times the
 seconds of the leader, and the best ten on fresh seeds. A race by the rule of today is played on
 those curves, with two runs at a time and some seconds beside each, and its winner is compared with
-the cheapest that is as good as the best in the store. One that is shown to be worse counts ten. A
-run that the store does not have goes as that of the same configuration on the first seed.
+the cheapest that is as good as the best in the store. One that is shown to be worse counts ten. It
+begins in the order that the other problems of the folder teach, those of its name left out. A run
+that the store does not have goes as that of the same configuration on the first seed.
 """
 
 from __future__ import annotations
 
 import argparse
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
@@ -21,8 +23,9 @@ from typing import NamedTuple
 import click
 import numpy as np
 
+from orthobench.atlas.answers import portfolio
 from orthobench.decide.answer import MISS
-from orthobench.decide.rule import Verdict
+from orthobench.decide.rule import Comparison, Verdict
 from orthobench.racing.halving import Ask, Field, Rules, Trial
 from orthobench.racing.race import trial_of
 from orthobench.results.store import Store
@@ -35,10 +38,11 @@ BEGIN = 2.0
 
 
 class Recorded(NamedTuple):
-    """The label of a problem, and all that is known of it."""
+    """The label of a problem, all that is known of it, and what is decided there."""
 
     label: str
     field: Field
+    decided: Comparison
 
 
 def recorded(path: Path) -> Recorded:
@@ -50,7 +54,22 @@ def recorded(path: Path) -> Recorded:
     rules = Rules(plain_first, math.inf, factor=MISS, finalists=10)
     trials = [trial_of(run, "seconds") for run in runs]
     told = [trial for trial in trials if len(trial.values) or trial.failed or not trial.seed]
-    return Recorded(runs[0].problem.label, Field(rules, told))
+    field, problem = Field(rules, told), runs[0].problem
+    decided = tuple(field.decisions())
+    about = problem.label, problem.name, str(path.parent), problem.primary
+    return Recorded(problem.label, field, Comparison(*about, None, decided))
+
+
+def in_order(one: Recorded, all_: Sequence[Recorded]) -> Field:
+    """Return what is known of a problem, with the order that others of its folder teach."""
+    own = one.decided
+    others = [
+        other.decided for other in all_
+        if other.decided.family == own.family and other.decided.block != own.block
+    ]  # fmt: skip
+    order = one.field.rules.order
+    first = {label: order[label] for label in portfolio(others) if label in order}
+    return Field(replace(one.field.rules, order={**first, **order}), one.field.trials)
 
 
 def played(known: Field, within: float, workers: int = 2) -> tuple[Field, float]:
@@ -124,8 +143,9 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--within", type=float, default=30.0, help="seconds of a race")
     options = parser.parse_args(arguments)
     lost, spent = [], []
-    for path in sorted(options.stores.rglob("*.sqlite")):
-        label, known = recorded(path)
+    stored = [recorded(path) for path in sorted(options.stores.rglob("*.sqlite"))]
+    for one in stored:
+        label, known = one.label, in_order(one, stored)
         race, seconds = played(known, options.within)
         winner, best, factor = regret(race, known)
         if math.isnan(factor):

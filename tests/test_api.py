@@ -100,7 +100,7 @@ def test_a_generator_is_enough(X):
         (lambda X: solve(X, step=-1.0), ob.UsageError, "step must be > 0"),
         (lambda X: solve(X, stepp=1.0), ob.UsageError, "did you mean 'step'"),
         (lambda X: solve(X, K=2), ob.OrthobenchError, "K"),
-        (lambda X: ob.stochastic_pca(X, k=21), ob.UsageError, "between 1 and d = 20"),
+        (lambda X: ob.stochastic_pca(X, k=21), ob.UsageError, "between 1 and 20"),
         (lambda X: ob.stochastic_pca(X, k=0), ob.UsageError, "k must be"),
         (lambda X: ob.stochastic_pca(X[0], k=1), ob.OrthobenchError, "row|matrix|shape|judge"),
         (lambda _: ob.solve("oja", "spiked-covariance"), ob.UsageError, "nothing limits"),

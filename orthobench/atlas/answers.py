@@ -9,9 +9,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from orthobench.atlas.table import SHARES, Atlas, AtlasRow, read, settings
 from orthobench.contract.problem import AnyProblem
-from orthobench.decide.answer import Answer, answer, standings
+from orthobench.decide.answer import MISS, Answer, answer, standings
 from orthobench.decide.rule import (
     FEWEST,
     STRICT,
@@ -35,6 +37,9 @@ VIEWS: Mapping[str, tuple[str, float]] = {
     "High accuracy": ("seconds", STRICT),
 }
 """What people ask for: a cost, and the tolerance that it is counted to."""
+
+PORTFOLIO = 40
+"""The most solvers whose order an atlas keeps for each kind of problems."""
 
 NOBODY = "-"
 """Stands where no solver can be named."""
@@ -198,15 +203,15 @@ def facts(atlas: Atlas, kinds: Sequence[str]) -> list[dict[str, Any]]:
 def with_records(atlas: Atlas) -> Atlas:
     """Return an atlas that says how often each solver is as good as the best, and cheapest.
 
-    Of the labels of a solver the one counts that stands first in a family. Also the ``order`` of
-    the solvers of each kind of problems is in it, which `expected_order` reads.
+    Of the labels of a solver the one counts that stands first in a family. Also the ``order`` in
+    which to try those of each kind of problems is in it, which `expected_order` reads.
     """
     clauses: dict[str, list[str]] = {}
     order: dict[str, list[str]] = {}
     for kind, rows in atlas.kinds.items():
-        stand = standings(compare(rows))
-        order[kind] = list(dict.fromkeys(name_of(one.solver) for one in stand))
-        first = {one.use: one for one in reversed(stand)}
+        comparisons = compare(rows)
+        order[kind] = portfolio(comparisons)
+        first = {one.use: one for one in reversed(standings(comparisons))}
         for solver, one in first.items():
             among = f"{one.as_good_on} of {one.problems} problems of {clean(kind)}"
             clauses.setdefault(solver, []).append(
@@ -219,11 +224,38 @@ def with_records(atlas: Atlas) -> Atlas:
     return replace(atlas, about={**atlas.about, "records": records, "order": order})
 
 
+def portfolio(comparisons: Sequence[Comparison], most: int = PORTFOLIO) -> list[str]:
+    """Return solvers in the order in which to try them, by their labels.
+
+    Each is the one that, on the geometric mean over problems, lowers the cost of the best of those
+    before it the most; a miss counts ten.
+    """
+    decided = [{d.solver: d for d in c.decisions} for c in comparisons if c.as_good]
+    names = list(dict.fromkeys(name for one in decided for name in one))
+    factors = [
+        [one[n].factor if n in one and one[n].as_good else MISS for n in names] for one in decided
+    ]
+    logs = np.log(np.fmin(np.array(factors), MISS))
+    best, order = np.full(len(decided), math.log(MISS)), list[str]()
+    while names and len(order) < most:
+        gained = np.fmin(best[:, None], logs).mean(axis=0) + 1e-3 * logs.mean(axis=0)
+        first = int(gained.argmin())
+        best = np.fmin(best, logs[:, first])
+        order.append(names.pop(first))
+        logs = np.delete(logs, first, axis=1)
+    return order
+
+
 def expected_order(problem: AnyProblem) -> list[str]:
-    """Return the names of solvers by what an atlas expects on problems of a family, best first.
+    """Return in which order to try solvers on problems of a family, as an atlas has it.
 
     Nothing is built or measured, and no row is read. Empty where no atlas is installed, or it has
     no such problem.
+
+    Returns
+    -------
+    list of str
+        Labels: names, or names with values of parameters.
     """
     try:
         order = opened(None, rows=False).about.get("order", {})

@@ -132,7 +132,8 @@ def _trees(positions: Array, logs: Array, shares: Array, position: Array) -> Arr
     from sklearn.ensemble import ExtraTreesRegressor
 
     known = np.nan_to_num(np.vstack([positions, position]), nan=ABSENT)
-    forest = ExtraTreesRegressor(TREES, random_state=0).fit(known[:-1], logs, shares)
+    targets = logs.ravel() if logs.shape[1] == 1 else logs
+    forest = ExtraTreesRegressor(TREES, random_state=0).fit(known[:-1], targets, shares)
     expected: Array = forest.predict(known[-1:]).reshape(-1)
     return expected
 

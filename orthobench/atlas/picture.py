@@ -82,15 +82,15 @@ class Map:
 def drawn(found: Losses, single: str) -> Map:
     """Return the map of the problems of a kind, where a solver is the best single one.
 
-    Its axes are the two sizes with the most values; where only one varies, problems stand beside
-    their names.
+    Its axes are the two sizes with the most values; where one tells the other, problems stand
+    beside their names.
     """
     sizes = {name: [getattr(one, name) for one in found.features] for name in SIZES}
     order = sorted(SIZES, key=lambda name: (-len(set(sizes[name])), SIZES.index(name)))
-    chosen = sorted((n for n in order[:2] if len(set(sizes[n])) > 1), key=SIZES.index)
-    x = chosen[0] if chosen else order[0]
-    across = sizes[x]
-    y, up = (chosen[1], sizes[chosen[1]]) if len(chosen) > 1 else ("problem", list(found.names))
+    x, y = sorted(order[:2], key=SIZES.index)
+    if len(set(zip(sizes[x], sizes[y], strict=True))) == len(set(sizes[order[0]])):
+        x, y = order[0], "problem"  # one size tells the other
+    across, up = sizes[x], sizes.get(y, list(found.names))
     best = [found.solvers[i].split()[0] for i in found.logs.argmin(axis=1)]
     legend = sorted(set(best), key=lambda name: (-best.count(name), name))
     styles = solver_styles(legend)
@@ -117,7 +117,7 @@ def _at(
 
 
 def _size(value: object) -> str:
-    return count(value) if isinstance(value, int) else clean(str(value))
+    return count(value or math.nan) if isinstance(value, int) else clean(str(value))
 
 
 def _place(found: Losses, i: int, styles: dict[str, Style], single: str) -> Place:

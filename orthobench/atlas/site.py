@@ -102,7 +102,7 @@ def pages(atlas: Atlas) -> Iterator[tuple[str, str]]:
         "version": __version__, "origin": origin(atlas),
         "css": resources.files(__package__).joinpath("site.css").read_text(encoding="utf-8"),
     }  # fmt: skip
-    cards = []
+    cards, others = [], []
     family = environment.get_template("site_family.html")
     for kind, rows in atlas.kinds.items():
         found = {view: losses(rows, cost, tol) for view, (cost, tol) in VIEWS.items()}
@@ -113,20 +113,22 @@ def pages(atlas: Atlas) -> Iterator[tuple[str, str]]:
         ]
         title = titled(kind, rows)
         yield address(kind), family.render(shared, kind=title, sections=sections)
-        if sections:
+        if kind != rows[0].family:
+            others.append((title, address(kind)))
+        elif sections:
             _, one, picture, _ = sections[0]
             cards.append((title, address(kind), short(one), picture, everyday(rows)))
     index = environment.get_template("site_index.html")
-    yield "index.html", index.render(shared, cards=cards, numbers=NUMBERS)
+    yield "index.html", index.render(shared, cards=cards, others=others, numbers=NUMBERS)
 
 
 def everyday(rows: Sequence[AtlasRow]) -> str:
-    """Return the words by which a search finds a kind of problems: what its problems say."""
-    names = dict.fromkeys(row.name for row in rows)
-    known = catalogue().problems
-    docs = [inspect.getdoc(known[name].item) or "" for name in names if name in known]
-    own = [*names, *dict.fromkeys(row.solver.split()[0] for row in rows)]
-    return " ".join([rows[0].family, *own, *(doc.partition("\n\n")[0] for doc in docs)]).lower()
+    """Return the words by which a search finds a kind of problems: what its family says."""
+    family, known = rows[0].family, catalogue().problems
+    own = {name: p.item for name, p in known.items() if p.item.family == family}
+    docs = [(inspect.getdoc(cls) or "").partition("\n\n")[0] for cls in own.values()]
+    solvers = dict.fromkeys(row.solver.split()[0] for row in rows)
+    return " ".join([family, *own, *docs, *solvers]).lower()
 
 
 def address(kind: str) -> str:

@@ -128,8 +128,8 @@ class Atlas:
     rows : tuple of AtlasRow
     about : mapping
         Plain values: ``date``, ``machine``, ``versions``, ``suites``; in a file also ``records``,
-        how each solver did, in a sentence, and ``order``, the solvers of each kind of problems by
-        what they cost on the mean.
+        how each solver did, in a sentence, and ``order``, in which to try those of each kind of
+        problems.
     """
 
     rows: tuple[AtlasRow, ...]

@@ -171,34 +171,28 @@ def _files(cls: type) -> Iterator[Path]:
         yield from (path for path in sorted(found) if path.is_file())
 
 
-def undigested_libraries(*classes: type) -> list[Path]:
-    """Return shared libraries that this process has loaded, and no digest of the classes knows.
+def warn_of_libraries(*classes: type) -> None:
+    """Warn of each shared library that is loaded, and that no digest of the classes knows.
 
     Those of the system and of what is installed beside Python do not count; on Linux only.
     """
     maps = Path("/proc/self/maps")
-    if not maps.exists():
-        return []
-    lines = maps.read_text(encoding="utf-8", errors="replace").splitlines()
-    loaded = {Path(line.split(maxsplit=5)[5]) for line in lines if ".so" in line and "/" in line}
+    lines = maps.read_text(encoding="utf-8", errors="replace") if maps.exists() else ""
+    loaded = {
+        Path(line.split(maxsplit=5)[5])
+        for line in lines.splitlines()
+        if ".so" in line and "/" in line
+    }
     known = {Path(name).resolve() for cls in classes for name in parts(cls)}
     elsewhere = [Path(p).resolve() for p in (sys.prefix, sys.base_prefix, "/usr", "/lib", "/opt")]
-    return sorted(
-        path
-        for path in loaded - known
-        if not any(path.is_relative_to(folder) for folder in elsewhere)
-        and not any(part in INSTALLED for part in path.parts)
-    )
-
-
-def warn_of_libraries(*classes: type) -> None:
-    """Warn of each shared library that is loaded, and that no digest of the classes knows."""
-    for library in undigested_libraries(*classes):
-        warn(
-            f"{library} is loaded, and no result is made again when it changes: name it in `files` "
-            "of the solver that calls it",
-            stacklevel=3,
-        )
+    for library in sorted(loaded - known):
+        installed = any(part in INSTALLED for part in library.parts)
+        if not (installed or any(library.is_relative_to(folder) for folder in elsewhere)):
+            warn(
+                f"{library} is loaded, and no result is made again when it changes: name it in "
+                "`files` of the solver that calls it",
+                stacklevel=3,
+            )
 
 
 @cache

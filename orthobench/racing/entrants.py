@@ -66,10 +66,10 @@ def entrants(asked: Suite, known: SuiteProblem) -> Entry:
     if not able:
         reasons = [f"{name}: {why}" for name, why in refusals.items()]
         raise UsageError(f"no solver can take {known.label} ({listed(reasons, 3)})")
-    first = {name: place for place, name in enumerate(expected_order(known.problem))}
+    first = {label: place for place, label in enumerate(expected_order(known.problem))}
 
-    def place(s: SuiteSolver) -> tuple[bool, int]:
-        return s.label != s.solver.name, first.get(s.solver.name, len(first))
+    def place(s: SuiteSolver) -> tuple[int, bool]:
+        return first.get(s.label, len(first)), s.label != s.solver.name
 
     about = canonical(describe(known.problem)) + known.problem.checksum()
     name = f"race-{known.problem.name}-{digest(about)[:8]}"

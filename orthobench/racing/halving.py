@@ -42,7 +42,7 @@ FIRST = 0.1
 FLOOR = 0.1
 """The share of the time that runs of the least length may take together."""
 
-FINALS = 0.4
+FINALS = 0.25
 """The share of the time that is kept for fresh seeds."""
 
 DOUBLINGS = 3

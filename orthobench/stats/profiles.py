@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -172,9 +173,15 @@ def _ratio(spent: Array, reached: NDArray[np.bool_]) -> Array:
     return ratio
 
 
+@cache
+def _draws(n: int) -> NDArray[np.int_]:
+    """Return the places of n values in each resample."""
+    return np.random.default_rng(0).integers(n, size=(RESAMPLES, n))
+
+
 def _interval(spent: Array, reached: NDArray[np.bool_]) -> tuple[float, float]:
     """Return the percentile-bootstrap interval over seeds; infinite where resamples have no hit."""
-    draws = np.random.default_rng(0).integers(len(spent), size=(RESAMPLES, len(spent)))
+    draws = _draws(len(spent))
     ordered = np.sort(_ratio(spent[draws], reached[draws]))
     edge = int(RESAMPLES * (1 - LEVEL) / 2)
     return float(ordered[edge]), float(ordered[-1 - edge])

@@ -121,6 +121,7 @@ class SparsePCABlocks(Solver[SparsePCAOracle, BlocksState]):
         z = np.linalg.eigh(S[np.ix_(support, support)])[1][:, -1]
         state.Z[support, state.component] = z
         state.A[support] -= np.outer(z, z @ state.A[support])
+        state.work.flops += flops.eigh(len(z)) + 4 * len(z) * oracle.samples
         state.component += 1
         if state.component == oracle.k:
             state.status = Status.CONVERGED

@@ -211,6 +211,7 @@ class OrthogonalTPower(Solver[SparsePCAOracle, OrthogonalState]):
         """Return what truncated power iterations end at: support, loadings and value."""
         value, image = -np.inf, own.times(support, z)
         (d, N), m = own.A.shape, own.R.shape[1]
+        state.work.flops += 2 * (d + len(support)) * (N + m)
         for _ in range(self.inner):
             before, support = support, largest(np.abs(image), count)
             if count <= SMALL:

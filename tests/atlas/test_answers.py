@@ -6,11 +6,12 @@ from dataclasses import replace
 import pytest
 
 import orthobench as ob
-from orthobench.atlas.answers import compare, find, markdown, views, with_records
+from orthobench.atlas.answers import compare, find, markdown, portfolio, views, with_records
 from orthobench.atlas.collect import collect
 from orthobench.atlas.table import SHARES, Atlas
 from orthobench.decide.answer import answer
 from orthobench.decide.comparisons import compare as compare_results
+from orthobench.decide.rule import Comparison, Decision, Verdict
 from orthobench.errors import UsageError
 from orthobench.registry.plugins import catalogue
 from orthobench.registry.suite_file import from_table
@@ -52,6 +53,23 @@ def test_a_solver_has_its_record_in_words(rows):
         "solver-1": f"{among} (cheapest on none).",
         "solver-2": f"{among} (cheapest on none).",
     }
+
+
+def test_the_first_to_try_is_the_cheapest_and_the_next_what_it_misses():
+    def decided(problem, **factors):
+        found = tuple(
+            Decision(name, Verdict.AS_GOOD if f < 10 else Verdict.WORSE, cost=f, factor=f)
+            for name, f in factors.items()
+        )
+        return Comparison(problem, problem, "f", "m", found[0].solver, found)
+
+    comparisons = [
+        decided("p", a=1.0, b=1.1, c=10.0),
+        decided("q", a=1.0, b=1.1, c=10.0),
+        decided("r", a=10.0, b=10.0, c=1.0),
+    ]
+    assert portfolio(comparisons) == ["a", "c", "b"]
+    assert portfolio([]) == []
 
 
 def test_times_are_compared_on_one_machine(rows):

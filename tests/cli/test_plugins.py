@@ -31,12 +31,8 @@ def test_it_says_what_to_type_next(call, tmp_path):
     ]
 
 
-@pytest.mark.parametrize(
-    ("name", "said"),
-    [("2toys", "cannot be the name"), ("orthobench-msg", "brings 'msg' already")],
-)
-def test_a_wrong_name_writes_nothing(call, tmp_path, name, said):
-    assert said in call(name, code=2).stderr
+def test_a_wrong_name_writes_nothing(call, tmp_path):
+    assert "cannot be the name" in call("2toys", code=2).stderr
     assert not list(tmp_path.iterdir())
 
 

@@ -54,7 +54,7 @@ class ProcrustesOracle(OrthogonalGroupOracle):
 
 @dataclass(frozen=True)
 class Procrustes(OrthogonalGroup):
-    """Minimize |AU - B|² over the orthogonal group, B = AQ + noise.
+    """Find the nearest rotation: minimize |AU - B|² over the orthogonal group, B = AQ + noise.
 
     A is Gaussian, Q a random orthogonal matrix of either determinant. With the singular value
     decomposition A'B = P S R' the optimum is U = PR'. The best point of the other component has

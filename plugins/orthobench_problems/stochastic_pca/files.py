@@ -23,7 +23,7 @@ from orthobench_problems.stochastic_pca.parts import PASSES_HELP, Rows, check_di
 
 @dataclass(frozen=True)
 class NpyPCA(StochasticPCA):
-    """Your own matrix (samples, features) in files, which may be larger than memory.
+    """Streaming PCA of your own matrix (samples, features) in files, larger than memory or not.
 
     One .npy file; ``parts/*.npy`` or ``parts/*.parquet``, files one after the other in the order of
     their names, numbers in them compared as numbers; a data set ``X.h5/NAME`` of an HDF5 file; or

@@ -163,7 +163,7 @@ def test_bad_parameters_are_refused_before_any_work(make, message):
 def test_a_scene_of_ones_own_may_have_any_size(scene, tmp_path):
     problem = HyperspectralAnomaly(path=scene, rank=6)
     assert problem.tensor_shape is None
-    with pytest.raises(UsageError, match="between 1 and n = 5"):
+    with pytest.raises(UsageError, match="between 1 and 5"):
         built(problem)
     flat = cube()
     flat[:, :, 1] = 3

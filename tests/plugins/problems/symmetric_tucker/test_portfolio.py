@@ -194,7 +194,7 @@ def test_periods_that_the_file_does_not_have_are_refused(csv_path):
 
 def test_a_file_of_ones_own_may_have_any_assets(csv_path, tmp_path):
     assert own(csv_path).tensor_shape is None
-    with pytest.raises(UsageError, match="between 1 and n = 4"):
+    with pytest.raises(UsageError, match="between 1 and 4"):
         built(own(csv_path, rank=5))
     missing = own(str(tmp_path / "nowhere.csv"))
     for act in (lambda: built(missing), missing.checksum):
