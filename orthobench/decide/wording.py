@@ -206,8 +206,8 @@ def _nobody(comparisons: Sequence[Comparison], suite: str) -> str:
     seeds = max(c.distinct for c in comparisons)
     solvers = max(sum(d.verdict is not Verdict.ABSENT for d in c.decisions) for c in comparisons)
     if seeds < FEWEST:
-        copies = any(c.seeds > c.distinct for c in comparisons)
-        text = too_few(seeds, solvers) + ("" if copies else f"; {FEWEST} can")
+        can = "" if _copied(comparisons) else f"; {FEWEST} can"
+        text = too_few(seeds, solvers) + can
     else:
         text = f"{plural(seeds, 'seed')} do not show which of {solvers} is as good as the best"
     return f"{text}{_remedy(comparisons, suite)}."
@@ -226,6 +226,11 @@ def _least_with_restarts(comparisons: Sequence[Comparison]) -> str:
     return f" With restarts {clean(solver)} needs the least {cost}: {short} of {runs} runs miss."
 
 
+def _copied(comparisons: Sequence[Comparison]) -> bool:
+    """Return whether runs on some seeds are copies of others."""
+    return any(d.copies for c in comparisons for d in c.decisions)
+
+
 def too_few(seeds: int, solvers: int) -> str:
     """Return that so many seeds decide nothing."""
     return f"{plural(seeds, 'seed')} cannot decide among {plural(solvers, 'solver')}"
@@ -239,10 +244,11 @@ def _remedy(comparisons: Sequence[Comparison], suite: str) -> str:
         return ""
     there = [max(d.seeds + d.copies for d in c.decisions) for c in open_]
     seeds = max(map(sum, zip(there, more, strict=True)))
-    if seeds <= max(c.seeds for c in comparisons):
-        return ": run what is left"
-    added = {COMMAND_LINE: f"add --seeds {seeds}", PYTHON: f"pass seeds={seeds}"}
-    return f": {added.get(suite, f'orthobench run {shlex.quote(clean(suite))} --seeds {seeds}')}"
+    command = f"orthobench run {shlex.quote(clean(suite))}"
+    unnamed = {COMMAND_LINE: f"add --seeds {seeds}", PYTHON: f"pass seeds={seeds}"}
+    if seeds <= max(c.seeds for c in comparisons):  # some runs are still to come
+        return ": run it again" if suite in unnamed else f": {command}"
+    return f": {unnamed.get(suite, f'{command} --seeds {seeds}')}"
 
 
 def evidence(comparisons: Sequence[Comparison]) -> str:
@@ -253,8 +259,7 @@ def evidence(comparisons: Sequence[Comparison]) -> str:
     seeds = sorted({c.distinct for c in comparisons})
     count = " to ".join(map(str, dict.fromkeys((seeds[0], seeds[-1]))))
     plural_seeds = "seed" if count == "1" else "seeds"
-    copies = max(c.seeds - c.distinct for c in comparisons)
-    repeated = " (copies of a run count once)" if copies > 0 else ""
+    repeated = " (copies of a run count once)" if _copied(comparisons) else ""
     blocks = len({c.block for c in comparisons})
     restarted = any(d.restarts for c in comparisons for d in c.as_good)
     restarts = ", with restarts for runs that do not" if restarted else ""
