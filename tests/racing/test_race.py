@@ -91,7 +91,8 @@ def test_configurations_are_the_default_and_the_points_of_the_grid() -> None:
     labels = [s.label for s in found.suite.solvers]
     assert len(labels) == len(set(labels))
     order = [label for label in expected_order(found.suite.problems[0].problem) if label in labels]
-    assert labels[: len(order)] == order
+    assert [label for label in labels if label in order] == order
+    assert labels[0] == order[0]
     assert any(label.startswith("oja step=") for label in labels)
     assert len({s.solver for s in found.suite.solvers}) == len(labels)
 
