@@ -66,10 +66,12 @@ def entrants(asked: Suite, known: SuiteProblem) -> Entry:
     if not able:
         reasons = [f"{name}: {why}" for name, why in refusals.items()]
         raise UsageError(f"no solver can take {known.label} ({listed(reasons, 3)})")
-    first = {label: place for place, label in enumerate(expected_order(known.problem))}
+    order = expected_order(known.problem)
+    first = {label.split()[0]: place for place, label in reversed([*enumerate(order)])}
+    first |= {label: place for place, label in enumerate(order)}
 
     def place(s: SuiteSolver) -> tuple[int, bool]:
-        return first.get(s.label, len(first)), s.label != s.solver.name
+        return first.get(s.label, len(order)), s.label != s.solver.name
 
     about = canonical(describe(known.problem)) + known.problem.checksum()
     name = f"race-{known.problem.name}-{digest(about)[:8]}"

@@ -33,7 +33,7 @@ TOLD: list[tuple[str, bool]] = []
 @pytest.fixture(scope="module")
 def raced(tmp_path_factory: pytest.TempPathFactory) -> ob.racing.race.Race:
     store = tmp_path_factory.mktemp("race") / "race.sqlite"
-    return ob.race("digits k=2", within=40, solvers=SOLVERS, store=store, tell=_tell)
+    return ob.race("digits k=2", within=120, solvers=SOLVERS, store=store, tell=_tell)
 
 
 def _tell(text: str, standing: bool) -> None:
@@ -45,7 +45,7 @@ def test_a_race_names_a_solver_that_can_be_typed(raced: ob.racing.race.Race) -> 
     assert ob.solve(raced.winner, "digits", seed=1, **raced.parameters).trace
     assert raced.winner in raced.sentence
     assert raced.factor > 0 or np.isnan(raced.factor)
-    assert raced.seconds < 44
+    assert raced.seconds < 132
 
 
 def test_the_table_has_a_row_for_each_configuration(raced: ob.racing.race.Race) -> None:
@@ -69,7 +69,7 @@ def test_the_results_are_ordinary(raced: ob.racing.race.Race) -> None:
 
 
 def test_a_race_that_is_over_is_not_run_again(raced: ob.racing.race.Race) -> None:
-    again = ob.race("digits k=2", within=40, solvers=SOLVERS, store=raced.results.path)
+    again = ob.race("digits k=2", within=120, solvers=SOLVERS, store=raced.results.path)
     assert (again.winner, again.parameters) == (raced.winner, raced.parameters)
     assert [r.key for r in again.results.records] == [r.key for r in raced.results.records]
 
@@ -80,7 +80,7 @@ def test_values_of_a_function_of_ones_own_are_compared(tmp_path: Path) -> None:
         lambda V: float(np.sum(weights * V * V)), lambda V: 2 * weights * V, n=20, p=2
     )
     found = ob.race(
-        instance, within=20, solvers=["wen-yin", "riemannian-gradient"], store=tmp_path / "r.sqlite"
+        instance, within=90, solvers=["wen-yin", "riemannian-gradient"], store=tmp_path / "r.sqlite"
     )
     assert found.winner in ("wen-yin", "riemannian-gradient")
     assert "your instance" in found.code
@@ -91,7 +91,8 @@ def test_configurations_are_the_default_and_the_points_of_the_grid() -> None:
     labels = [s.label for s in found.suite.solvers]
     assert len(labels) == len(set(labels))
     order = [label for label in expected_order(found.suite.problems[0].problem) if label in labels]
-    assert labels[: len(order)] == order
+    assert [label for label in labels if label in order] == order
+    assert labels[0] == order[0]
     assert any(label.startswith("oja step=") for label in labels)
     assert len({s.solver for s in found.suite.solvers}) == len(labels)
 
