@@ -11,8 +11,10 @@ from __future__ import annotations
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import redirect_stdout
 from dataclasses import dataclass, field
 from fnmatch import fnmatch
+from io import StringIO
 from time import process_time_ns
 from typing import Any
 
@@ -78,7 +80,8 @@ def compared(call: PlainCall, size: tuple[int, ...], turns: int = TURNS) -> Comp
     plain, ours = [], []
     token = CLOCK.set(process_time_ns)
     try:
-        with limited(1), warnings.catch_warnings():
+        # what libraries print in spite of their settings is none of the table
+        with limited(1), warnings.catch_warnings(), redirect_stdout(StringIO()):
             warnings.simplefilter("ignore")
             for _ in range(turns):
                 seconds, iterations = spent(lambda: call.plain(*given))
