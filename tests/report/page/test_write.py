@@ -141,8 +141,8 @@ def test_a_folder_that_is_a_file_is_named(runs, made, tmp_path):
 
 
 def test_a_missing_package_is_named(runs, made, tmp_path, monkeypatch):
-    write.environment.cache_clear()
     monkeypatch.setitem(__import__("sys").modules, "jinja2", None)
+    write.environment.cache_clear()
     with pytest.raises(UsageError, match=r"pip install 'orthobench\[report\]'"):
         write_page(made(runs("a", 1.0)), tmp_path)
     assert list(tmp_path.iterdir()) == []
