@@ -1,7 +1,7 @@
 """What reports of 5,000 and 100,000 cells cost, stage by stage, in a fresh process of one thread.
 
 Targets of 5,000: reading and choosing in 5 s and 500 MB, the whole report in 20 s and 1 GB. Of
-100,000: ranking and tables in 20 s and 1 GB, the page in 60 s more and 15 MB. Seconds are the
+100,000: decisions and tables in 20 s and 1 GB, the page in 60 s more and 15 MB. Seconds are the
 process's own, which other processes hardly change.
 """
 
@@ -18,7 +18,7 @@ import pytest
 import smoke
 from smoke import usually
 
-TABLES = ("read", "choose", "rank", "table")
+TABLES = ("read", "choose", "decide", "table")
 SMALL = {"read and choose": (TABLES[:2], 5, 500), "whole report": ((*TABLES, "page"), 20, 1000)}
 LARGE = {"read to tables": (TABLES, 20, 1000), "page": (("page",), 60, 2000)}
 PAGE_BYTES = 15e6
@@ -49,9 +49,9 @@ def read():
 def choose():
     had.results.entries
 
-def rank():
-    from orthobench.report.ranking import rank
-    had.ranked = rank(had.results.entries)
+def decide():
+    from orthobench.decide.comparisons import compare
+    compare(had.results.entries)
 
 def table():
     from rich.console import Console
@@ -63,7 +63,7 @@ def page():
     write_page(had.results, folder)
 
 facts, unit = {}, 1024**2 if sys.platform == "darwin" else 1024
-for stage in (read, choose, rank, table, page):
+for stage in (read, choose, decide, table, page):
     begin = time.process_time()
     try:
         stage()

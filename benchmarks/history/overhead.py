@@ -1,4 +1,4 @@
-"""What everything around solvers costs: cells, suites, stores, ranking, the page."""
+"""What everything around solvers costs: cells, suites, stores, decisions, the page."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import large
-from orthobench.report.ranking import rank
 from still import Nowhere, Still
 
 from orthobench.api import find_suite
+from orthobench.decide.comparisons import compare
 from orthobench.harness.cell import Cell
 from orthobench.harness.executors import inline
 from orthobench.harness.stopping import Budget
@@ -70,8 +70,8 @@ class Report(_Stored):
         super().setup()
         self.results = Results.read(self.path)
 
-    def time_rank(self):
-        rank(self.results.entries)
+    def time_decide(self):
+        compare(self.results.entries)
 
     def time_page(self):
         from orthobench.report.page import write_page
