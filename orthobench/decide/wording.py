@@ -122,8 +122,9 @@ def _price(solver: str, good: Sequence[Comparison]) -> str:
     average = math.exp(sum(sum(f for _, f in own) / len(own) for own in logs) / len(logs))
     if max(factors) < ALIKE:
         return f", at about the least {cost.title}"
+    text = factor_text(average)
     return (
-        f", {factor_text(average)} times the cheapest on average, at most "
+        f", {'about' if text == '1' else f'{text} times'} the cheapest on average, at most "
         f"{factor_text(max(factors))}; {what}"
     )
 
