@@ -29,6 +29,9 @@ DASHES: tuple[tuple[int, tuple[float, ...]], ...] = ((0, (5, 3)), (0, (2, 2)), (
 MARKED = 12
 """A line of more points, and one of steps, has a marker at its end alone."""
 
+BANDS = 3
+"""The most bands of a panel: those of the lines that end lowest."""
+
 SIZES = {"P": 1.25, "*": 1.65}
 """Factors that make these markers look as large as the others."""
 
@@ -194,12 +197,21 @@ def _draw_spread(
         thickness = mpl.rcParams["lines.linewidth"]
         ax.vlines(x[banded], low[banded], high[banded], color=colour, linewidth=thickness)
         return
+    ends = sorted(_last(one) for one in panel.series if one.low is not None)
+    if _last(series) > ends[:BANDS][-1]:
+        return
     step: Literal["post"] | None = "post" if panel.stepped else None
     zero = series.low <= (floor.zero if floor else -math.inf)
-    drawn: dict[str, Any] = {"color": colour, "alpha": min(0.13, 0.8 / len(panel.series))}
+    drawn: dict[str, Any] = {"color": colour, "alpha": 0.13}
     for where in (banded & ~zero, banded & zero):
         if where.any():
             ax.fill_between(x, low, high, where=where.tolist(), step=step, linewidth=0, **drawn)
+
+
+def _last(series: Series) -> float:
+    """Return the last finite value of a series; infinite without any."""
+    finite = series.y[np.isfinite(series.y)]
+    return float(finite[-1]) if len(finite) else math.inf
 
 
 def _positions(panel: Panel, number: int) -> Array:

@@ -96,6 +96,14 @@ class TestBands:
         (band,) = drawn(panel(series(low=0.5 / X, high=high))).collections
         assert band.get_paths()[0].vertices[:, 0].max() <= 100
 
+    def test_are_those_of_the_three_lines_that_end_lowest(self):
+        five = [
+            Series(s, X, i / X, 0.9 * i / X, 1.1 * i / X, solver=s)
+            for i, s in zip((3, 1, 5, 2, 4), "abcab", strict=True)
+        ]
+        bands = [b.get_paths()[0].vertices[:, 1].max() for b in drawn(panel(*five)).collections]
+        assert bands == pytest.approx([1.1 * i / X[0] for i in (3, 1, 2)])
+
     def test_far_above_all_lines_do_not_stretch_the_axis(self):
         ax = drawn(panel(series(low=0.5 / X, high=np.full(8, 1e9))))
         assert ax.get_ylim()[1] < 20
