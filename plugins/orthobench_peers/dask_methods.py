@@ -56,7 +56,8 @@ class DaskTSQR(Batch):
     Notes
     -----
     With c chunks of b samples: c QR factorizations of b rows, one of c min(b, d) rows, and the SVD
-    of its factor. Memory: the samples twice, with the factors Q.
+    of its factor; with fewer samples than features two products with factors Q, too.
+    Memory: the samples twice, with the factors Q.
 
     References
     ----------
@@ -81,7 +82,8 @@ class DaskTSQR(Batch):
         with in_this_thread():
             left, _, right = tsqr(chunked(X.T if wide else X, self.chunk), compute_svd=True)
             found: Array = (left[:, :k] if wide else right[:k].T).compute()
-        return found, _tsqr_flops(n, d, self.chunk)
+        spent = _tsqr_flops(n, d, self.chunk)
+        return found, spent + (2 * flops.gemm(n, d, d) if wide else 0)
 
 
 @dataclass(frozen=True)
