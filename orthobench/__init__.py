@@ -31,15 +31,15 @@ if TYPE_CHECKING:
     from orthobench.racing.race import race
     from orthobench.registry.plugins import catalogue, register
     from orthobench.report import notebook as plots
-    from orthobench.report.notebook_view import Results, SolveResult, report
+    from orthobench.report.notebook_view import Outcome, Results, report
 
 __all__ = [
     "Budget",
     "DataError",
     "OrthobenchError",
+    "Outcome",
     "Results",
     "Solution",
-    "SolveResult",
     "StoreError",
     "Target",
     "UsageError",
@@ -66,7 +66,7 @@ _HOMES = {
     "Budget": "harness.stopping",
     "DataError": "errors",
     "OrthobenchError": "errors",
-    "SolveResult": "report.notebook_view",
+    "Outcome": "report.notebook_view",
     "Results": "report.notebook_view",
     "Solution": "contract.problem",
     "StoreError": "errors",

@@ -24,7 +24,7 @@ from orthobench.registry.adhoc import requested_suite
 from orthobench.registry.entries import specification
 from orthobench.registry.plugins import catalogue
 from orthobench.registry.suite_file import from_table
-from orthobench.report.notebook_view import Results, SolveResult
+from orthobench.report.notebook_view import Outcome, Results
 from orthobench.report.terminal.progress import Progress
 from orthobench.results.course import (
     RemainingCells,
@@ -50,7 +50,7 @@ RESULTS = "orthobench-results"
 class SolverError(OrthobenchError, RuntimeError):
     """A single solve that failed; carries the outcome so far."""
 
-    def __init__(self, outcome: SolveResult) -> None:
+    def __init__(self, outcome: Outcome) -> None:
         super().__init__(outcome.stop.reason)
         self.outcome = outcome
 
@@ -64,7 +64,7 @@ def solve(
     threads: int = 1,
     curve: bool = False,
     **parameters: Any,
-) -> SolveResult:
+) -> Outcome:
     """Run one solver on one problem.
 
     Parameters
@@ -91,7 +91,7 @@ def solve(
 
     Returns
     -------
-    SolveResult
+    Outcome
         ``.solution`` (n, k), ``.weights``, ``.core``, ``.trace``, ``.work``, ``.stop``,
         ``.exhibits``; a notebook shows it, and ``.plot(ax)`` draws its curve, of two points
         without `curve`.
@@ -122,7 +122,7 @@ def solve(
         chosen.place.limit(threads)
         streams = Streams.of(text, chosen.name, seed)
         ran = harness.run(instance, chosen, limits, streams, until, curve=curve)
-    outcome = SolveResult(**vars(ran))
+    outcome = Outcome(**vars(ran))
     if isinstance(outcome.error, OrthobenchError):
         raise outcome.error
     if outcome.stop.status.failed:

@@ -16,7 +16,7 @@ from orthobench.decide.comparisons import answer_of, compare
 from orthobench.decide.rule import Comparison
 from orthobench.decide.wording import MARKS
 from orthobench.errors import unknown
-from orthobench.harness.trace import Outcome
+from orthobench.harness import trace
 from orthobench.report import notebook
 from orthobench.report.rows import problem_rows
 from orthobench.report.terminal import table
@@ -91,7 +91,7 @@ class Results(stored.Results):
         return "".join(parts)
 
 
-class SolveResult(Outcome):
+class Outcome(trace.Outcome):
     """The outcome of `ob.solve`, which a notebook shows: how it ended, what it cost, its curve.
 
     Attributes

@@ -121,5 +121,5 @@ def test_an_outcome_shows_how_it_ended_its_work_and_its_curve():
 
 
 def test_an_outcome_without_points_says_why_in_safe_words():
-    html = ob.SolveResult(Termination(RunStatus.ERROR, EVIL))._repr_html_()
+    html = ob.Outcome(Termination(RunStatus.ERROR, EVIL))._repr_html_()
     assert html == "<p><b>error</b>: &lt;script&gt;alert(1)&lt;/script&gt; [31m</p>"
