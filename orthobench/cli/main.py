@@ -62,6 +62,7 @@ def main() -> None:
     orthobench race -p "npy-pca path=X.npy k=4"
                                    the answer for your own data, in the time you give it
     orthobench advise              which method to use, from an atlas of runs
+    orthobench map FAMILY          measure which method where, over sizes
     orthobench report STORE        the page about the results
     orthobench compare BASE HEAD   what a change made worse or slower
     orthobench verify STORE        whether its results come out again here

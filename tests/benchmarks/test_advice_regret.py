@@ -1,0 +1,35 @@
+"""The benchmark of advice runs, and a share of the gap is what it says."""
+
+import importlib.util
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+SCRIPT = Path(__file__).parents[2] / "benchmarks" / "advice_regret.py"
+
+
+@pytest.fixture(scope="module")
+def script():
+    spec = importlib.util.spec_from_file_location("advice_regret", SCRIPT)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_gap_closed_is_the_share_of_the_logarithm(script):
+    said = script.line("k", 2, np.log([4.0, 4.0]), np.log([1.0, 4.0]))
+    assert "single best  4.00, advice  2.00" in said
+    assert said.endswith("gap closed +0.50")
+    assert script.line("k", 1, np.zeros(1), np.zeros(1)).endswith("gap closed +0.00")
+
+
+@pytest.mark.wide
+def test_two_data_sets_are_raced_and_advised(script, tmp_path, capsys):
+    assert script.main(["--smoke", "--out", str(tmp_path)]) == 0
+    *rows, last = capsys.readouterr().out.splitlines()
+    assert len(rows) == script.SMOKE
+    regret = float(last.split("regret ")[1].split(",")[0])
+    assert 1 <= regret <= script.MISS
+    assert math.isfinite(regret)
