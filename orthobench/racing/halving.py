@@ -378,7 +378,7 @@ class Field:
             )
             if ask:
                 return ask
-        return next(self._fresh(running), None)
+        return next(self._fresh(overhead, running), None)
 
     @cached_property
     def floor(self) -> float:
@@ -460,8 +460,11 @@ class Field:
         soon = trial.lowest - DOUBLINGS * gain
         return trial.lowest > self.target(0) and soon < best - self.rules.tolerance * (start - best)
 
-    def _fresh(self, running: Collection[Run]) -> Iterator[Ask]:
-        """Yield the runs of finalists on fresh seeds, until the cheapest is known."""
+    def _fresh(self, overhead: float, running: Collection[Run]) -> Iterator[Ask]:
+        """Yield the runs of finalists on fresh seeds, until the cheapest is known.
+
+        None has less time than what is spent beside it, where the clock of short runs is uncertain.
+        """
         if self.leader is None:
             return
         for seed in range(1, self.rules.seeds):
@@ -472,7 +475,7 @@ class Field:
             for name in self.finalists:
                 cap = self._cap_on(name, seed)
                 if cap and (name, seed) not in running:
-                    yield Ask(name, seed, cap)
+                    yield Ask(name, seed, max(cap, overhead))
                     return
 
     def _cap_on(self, name: str, seed: int) -> float:
