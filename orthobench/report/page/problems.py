@@ -115,9 +115,9 @@ def _failures(results: Results, rows: Iterable[Row]) -> Iterator[tuple[tuple[Any
         entry = row.result
         seeds = {record.seed for record in entry.records if record.key in listed}
         for failure in row.summary.failures:
-            if failure.seed not in seeds:
+            if failure["seed"] not in seeds:
                 names = (entry.problem, entry.solver, assignments(entry.best_parameters), True)
-                yield (*names, failure.status, clean(failure.reason)), failure.seed
+                yield (*names, failure["status"], clean(failure["reason"])), failure["seed"]
 
 
 def grouped_values(pairs: Iterable[tuple[Any, Any]]) -> dict[Any, list[Any]]:
