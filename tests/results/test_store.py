@@ -572,5 +572,5 @@ def test_results_tell_the_versions_of_what_took_part(path, suite):
     fill(path, suite)
     results = Results.read(path)
     assert results.versions == {"orthobench": orthobench.__version__, "orthobench-toys": "1.0"}
-    told = dict(content.page_content(results).provenance.facts)
+    told = content.page_content(results)["provenance"]
     assert told["orthobench-toys"] == "1.0"
