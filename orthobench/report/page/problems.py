@@ -1,37 +1,20 @@
-"""What the page says of problems: their table, their tuning, and which runs failed or did not."""
+"""What the page says of problems: their table, and which runs failed or did not take part."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from orthobench.harness.identity import canonical
 from orthobench.report import caveats
 from orthobench.report.plots.labels import axis_label
-from orthobench.report.plots.tuning import varied
 from orthobench.report.rows import Row
 from orthobench.results.results import Results
-from orthobench.results.tuning import SolverResult, Trial
+from orthobench.results.tuning import SolverResult
 from orthobench.stats.values import COSTS
 from orthobench.tools.collections import grouped
-from orthobench.tools.formatting import assignments, budget_text, clean, number, plural, short
-
-
-class HeatMap(NamedTuple):
-    """The scores of a solver over two parameters; others are held at their chosen values.
-
-    Each row has its value, and for each column the score as text, its shade from 0 for the lowest
-    score to 100, and whether it was chosen.
-    """
-
-    solver: str
-    down: str
-    across: str
-    columns: list[str]
-    rows: list[tuple[str, list[tuple[str, int, bool]]]]
+from orthobench.tools.formatting import assignments, budget_text, clean, plural
 
 
 @dataclass(frozen=True)
@@ -93,49 +76,6 @@ class Problem:
     def absent(self) -> list[str]:
         """The solvers that take no part."""
         return [entry.solver for entry in self.entries if entry.refused]
-
-    @property
-    def heat_maps(self) -> list[HeatMap]:
-        """The heat map of each solver that has two parameters tuned, or more."""
-        tuned = [(entry, varied(entry)) for entry in self.entries if not entry.refused]
-        return [heat_map(entry, *names[:2]) for entry, names in tuned if len(names) > 1]
-
-
-def heat_map(entry: SolverResult, down: str, across: str) -> HeatMap:
-    """Return the scores of each pair of values of two tuned parameters."""
-    held = {name: v for name, v in entry.best_parameters.items() if name not in (down, across)}
-    trials = {
-        (canonical({"": t.tuned[down]}), canonical({"": t.tuned[across]})): t
-        for t in entry.trials
-        if all(canonical({"": t.tuned[name]}) == canonical({"": v}) for name, v in held.items())
-    }
-    rows, columns = (_values(entry, name) for name in (down, across))
-    finite = [t.score for t in trials.values() if math.isfinite(t.score)]
-    scale = math.log if min(finite, default=0.0) > 0 else float
-    low, high = scale(min(finite, default=0.0)), scale(max(finite, default=0.0))
-
-    def cell(trial: Trial | None) -> tuple[str, int, bool]:
-        if trial is None:
-            return "", 100, False
-        chosen = canonical(trial.tuned) == canonical(entry.best_parameters)
-        if not math.isfinite(trial.score):
-            return "failed", 100, chosen
-        place = (scale(trial.score) - low) / (high - low) if high > low else 0.0
-        return number(trial.score), round(100 * place), chosen
-
-    return HeatMap(
-        entry.solver, clean(down), clean(across), [clean(short(v)) for v in columns.values()],
-        [(clean(short(value)), [cell(trials.get((row, column))) for column in columns])
-         for row, value in rows.items()],
-    )  # fmt: skip
-
-
-def _values(entry: SolverResult, name: str) -> dict[str, Any]:
-    """Return the values of a parameter, numbers in order, by what tells them apart."""
-    values = [t.tuned[name] for t in entry.trials]
-    if all(isinstance(v, (int, float)) for v in values):
-        values.sort()
-    return {canonical({"": value}): value for value in values}
 
 
 class Failure(NamedTuple):
