@@ -28,7 +28,7 @@ from tempfile import TemporaryDirectory, mkdtemp
 
 from orthobench.compare.comparison import Options
 from orthobench.compare.process import SideError, SideProcess
-from orthobench.compare.sides import PROJECT, Seal, Side, checked_out, resolve
+from orthobench.compare.sides import PROJECT, Side, checked_out, resolve, states_of
 from orthobench.errors import UsageError
 from orthobench.tools.environment import version
 from orthobench.tools.files import make_folder
@@ -112,7 +112,8 @@ def _checked(side: Side) -> Side:
             place = process.ask("check", distribution=side.distribution)["orthobench"]
     except (SideError, OSError) as error:
         raise UsageError(f"{side} cannot be compared: {error}") from None
-    return side if side.seal else replace(side, seal=Seal.of(Path(place)))
+    root = Path(place)
+    return side if side.root else replace(side, root=root, files=states_of(root))
 
 
 def _installed(
@@ -128,7 +129,7 @@ def _installed(
         part = Path(mkdtemp(prefix=".", dir=kept))
         try:
             name = _build(side, part / "env", scratch, progress)
-            state = {"distribution": name, "files": Seal.of(part / "env").files}
+            state = {"distribution": name, "files": states_of(part / "env")}
             (part / "seal.json").write_text(json.dumps(state), encoding="utf-8")
             shutil.rmtree(folder, ignore_errors=True)
             part.rename(folder)
@@ -152,10 +153,11 @@ def _intact(side: Side, folder: Path) -> Side | None:
         state = json.loads((folder / "seal.json").read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return None
-    seal = Seal(folder / "env", {path: tuple(now) for path, now in state["files"].items()})
-    python = _python(folder / "env")
-    ready = replace(side, python=python, distribution=state["distribution"], seal=seal)
-    return None if seal.changed() else ready
+    env, files = folder / "env", {path: tuple(now) for path, now in state["files"].items()}
+    ready = replace(
+        side, python=_python(env), distribution=state["distribution"], root=env, files=files
+    )
+    return None if ready.changed() else ready
 
 
 def _key(side: Side) -> str:
