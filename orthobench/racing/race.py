@@ -468,7 +468,7 @@ def trial_of(run: Run, cost: str) -> Trial:
         failed = "" if stop.status in FRESH else stop.reason
         return Trial(run.solver.label, run.seed, cap, nothing, nothing, nothing, False, failed)
     values, seconds = path.values, path.spent("seconds")
-    if level and run.trace[-1].metrics.get(level.metric, math.inf) > level.most:
+    if level and run.trace[-1].metrics.get(level.metric, math.inf) > level.value:
         values = np.full_like(values, math.inf)
     ended = stop.status in (RunStatus.DONE, RunStatus.NOT_STATIONARY)
     return Trial(
