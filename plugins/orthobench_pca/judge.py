@@ -141,7 +141,7 @@ class Judge:
         """Return Z'ZV."""
         if moment is not None:
             return np.asarray(moment @ V)
-        return self.oracle.transposed_times(self.oracle.times(V))
+        return self.oracle.normal_times(V)
 
     def _by_moment(self) -> Reference:
         k, oracle = self.oracle.k, self.oracle
