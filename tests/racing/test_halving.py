@@ -231,4 +231,5 @@ def test_what_ends_outside_a_level_neither_leads_nor_sets_what_is_good_enough() 
     nobody = Field(rules, [outside])
     assert (nobody.leader, nobody.gaps, nobody.finalists) == (None, {}, [])
     ask = nobody.next(60.0)
-    assert ask is not None and ask.configuration == "inside"
+    assert ask is not None
+    assert ask.configuration == "inside"
