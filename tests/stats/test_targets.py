@@ -11,8 +11,7 @@ from records import altered, record
 
 from orthobench.contract.solver import Work
 from orthobench.errors import UsageError
-from orthobench.harness.cell import Level
-from orthobench.harness.stopping import RunStatus
+from orthobench.harness.stopping import RunStatus, Target
 from orthobench.harness.trace import Checkpoint
 from orthobench.results.tuning import SolverResult, Trial
 from orthobench.stats.profiles import distribution, performance_ratios
@@ -178,7 +177,7 @@ class TestTargets:
 
 
 class TestLevels:
-    LEVEL = Level("density", 0.5)
+    LEVEL = Target("density", 0.5)
 
     def test_only_checkpoints_that_keep_the_level_count(self):
         points = [(0, 8.0, {"density": 0.0}), (1, 0.0, {"density": 0.9}),
@@ -194,7 +193,7 @@ class TestLevels:
     def test_several_levels_are_several_problems(self):
         entries = [
             entry("a", HALVING, problem=f"p, {level}", level=level)
-            for level in (Level("gap", 9.0), Level("gap", 10.0))
+            for level in (Target("gap", 9.0), Target("gap", 10.0))
         ]
         assert len(run_matrix(entries).instances) == 2
 
