@@ -91,7 +91,11 @@ def summaries(
     planned = sorted(set(seeds).union(*records))
     if not planned:
         raise ValueError("there are no runs to summarize")
-    rows = [[_final(by_seed.get(seed), metric) for seed in planned] for by_seed in records]
+    value = metric_of(metric)
+    rows = [
+        [final(by_seed[seed], value) if seed in by_seed else math.nan for seed in planned]
+        for by_seed in records
+    ]
     ends = _intervals(np.array(rows))
     return [
         _summary(planned, by_seed, metric, row, interval)
@@ -125,10 +129,6 @@ def _summary(
     median, low, high = map(float, spread(known)) if known else (math.nan,) * 3
     ok = len(known) - len(failures)
     return Summary(tuple(values), median, low, high, interval, ok, failures)
-
-
-def _final(record: Run | None, metric: str) -> float:
-    return math.nan if record is None else final(record, metric_of(metric))
 
 
 def _failure(seed: int, record: Run, metric: str) -> dict[str, Any]:

@@ -78,7 +78,7 @@ def budget_text(budget: Mapping[str, float]) -> str:
     return f"budget {', '.join(parts)}" if parts else ""
 
 
-def duration(seconds: float, ascii_only: bool = False) -> str:
+def duration(seconds: float) -> str:
     """Return seconds with a suitable unit: ``124 µs``, ``12.3 ms``, ``1.23 s``, ``2 min 5 s``."""
     if math.isnan(seconds):
         return MISSING
@@ -86,7 +86,7 @@ def duration(seconds: float, ascii_only: bool = False) -> str:
         minutes, rest = divmod(round(seconds), 60)
         hours, minutes = divmod(minutes, 60)
         return f"{hours} h {minutes} min" if hours else f"{minutes} min {rest} s"
-    units = ((1.0, "s"), (1e-3, "ms"), (1e-6, "us" if ascii_only else "µs"))
+    units = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"))
     size, unit = next((u for u in units if seconds >= 0.9995 * u[0]), units[-1])
     return f"{_three_digits(seconds / size)} {unit}"
 

@@ -44,6 +44,7 @@ def page_content(results: Results) -> dict[str, Any]:
     families have the others.
     """
     entries, session = results.entries, results.session()
+    table = _suite_of(session["text"])
     by_family = grouped(entries, lambda entry: entry.problem_info.family)
     runs = {name: run_matrix(group) for name, group in by_family.items()}
     suite = clean(results.suite)
@@ -63,16 +64,14 @@ def page_content(results: Results) -> dict[str, Any]:
         _family_section(name, own, pareto.get(pareto_name(name))) for name, own in answers.items()
     ]
     styles = solver_styles(entry.solver for entry in entries)
-    data = plot_data(
-        plots, styles, _runs(problems, plots, session["text"]), list(map(_packed, sections))
-    )
+    data = plot_data(plots, styles, _runs(problems, plots, table), list(map(_packed, sections)))
     failed = failures(results, rows)
     return {
         "suite": suite,
         "file": re.sub(r"[^A-Za-z0-9._-]+", "-", suite).strip("-.") + ".toml",
         "text": session["text"].strip(),
         "version": clean(str(session["environment"].get("orthobench", ""))),
-        "description": clean(_description(session["text"])),
+        "description": clean(str(table.get("description", ""))),
         "date": str(session["started"])[:16].replace("T", " ") + " UTC",
         "counts": _counts(results, len(problems)),
         "families": sections,
@@ -157,7 +156,7 @@ def _problems(
 
 
 def _runs(
-    problems: Sequence[Mapping[str, Any]], plots: Sequence[Plot], suite: str
+    problems: Sequence[Mapping[str, Any]], plots: Sequence[Plot], suite: Mapping[str, Any]
 ) -> dict[int, dict[str, dict[str, Any]]]:
     """Return the runs of each solver on each problem, by the index of the plot of its curves."""
     return {
@@ -185,12 +184,12 @@ def _counts(results: Results, problems: int) -> tuple[str, ...]:
     )
 
 
-def _description(suite: str) -> str:
-    """Return the description in the TOML of a suite, empty where there is none."""
+def _suite_of(text: str) -> Mapping[str, Any]:
+    """Return the tables in the TOML of a suite; none where it was given as Python objects."""
     try:
-        return str(toml.loads(suite).get("description", ""))
+        return toml.loads(text)
     except tomllib.TOMLDecodeError:
-        return ""
+        return {}
 
 
 def _provenance(results: Results, session: Mapping[str, Any]) -> dict[str, str]:

@@ -111,7 +111,7 @@ def scaling_panel(solvers: Solvers, y: str) -> Panel:
 
     Parameters
     ----------
-    solvers : sequence of Scaling
+    solvers : mapping
     y : str
         One of `VALUES`.
     """
@@ -160,11 +160,9 @@ def _spread(
     both = [(one, last) for one, last in lasts if one and last]
     if not both or len(both) < len(lasts):
         return math.nan, math.nan, math.nan
-    values = [last.seconds if value == SECONDS else _efficiency(one, last) for one, last in both]
-    median, low, high = spread(values)
-    return float(median), float(low), float(high)
-
-
-def _efficiency(alone: Checkpoint, last: Checkpoint) -> float:
-    more = last.work.samples / alone.work.samples
-    return more * efficiency(alone.metrics, last.metrics, last.seconds)
+    if value == SECONDS:
+        return spread([last.seconds for _, last in both])
+    return spread([
+        last.work.samples / one.work.samples * efficiency(one.metrics, last.metrics, last.seconds)
+        for one, last in both
+    ])  # fmt: skip
