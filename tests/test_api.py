@@ -10,7 +10,7 @@ import pytest
 import orthobench as ob
 from orthobench.api import SolverError
 from orthobench.contract import Solver
-from orthobench.registry import adhoc, plugins
+from orthobench.registry import plugins, suite_file
 from orthobench.registry.plugins import catalogue
 from orthobench.results.store import Store
 
@@ -386,7 +386,7 @@ def test_what_cannot_be_run_is_said(given, said, tmp_path):
 
 
 def test_classes_take_the_place_of_the_solvers_of_a_suite(tmp_path, toys, monkeypatch):
-    monkeypatch.setattr(adhoc, "catalogue", lambda: toys.registry)
+    monkeypatch.setattr(suite_file, "catalogue", lambda: toys.registry)
     (tmp_path / "small.toml").write_text(
         'budget = { steps = 50 }\nproblem = "leading-subspace n=5"\nsolver = "power"\n'
     )

@@ -99,7 +99,7 @@ def test_running_again_does_no_solver_work(call, suite, stored, monkeypatch):
     def forbidden(cell):
         raise AssertionError(cell)
 
-    monkeypatch.setattr("orthobench.harness.executors.inline.execute", forbidden)
+    monkeypatch.setattr("orthobench.harness.executors.execute", forbidden)
     assert json.loads(call("run", str(suite), *HERE, "--json").stdout) == stored
 
 
