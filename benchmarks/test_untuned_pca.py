@@ -30,11 +30,9 @@ TURNS = usually(3, smoke=1)
 FASTER = usually(3.0, smoke=0.0)
 STEPS = tuple(usually([2.0**i for i in range(-3, 12)], smoke=[1.0]))
 SEEDS = usually(5, smoke=1)
-PROBLEMS = {
-    "digits": Digits(k=4),
-    "mnist": MNIST(k=4),
-    "spiked covariance": SpikedCovariance(),
-}
+PROBLEMS = {"digits": Digits(k=4), "spiked covariance": SpikedCovariance()} | usually(
+    {"mnist": MNIST(k=4)}, smoke={}
+)
 SAMPLES = usually(5000, smoke=200)
 UNTUNED = {
     "ada-oja": AdaOja(),

@@ -17,7 +17,6 @@ from orthobench.contract.placed_solvers import PlacedSolver, elsewhere
 from orthobench.contract.problem import AnyProblem, Oracle
 from orthobench.contract.solver import AnySolver
 from orthobench.errors import UsageError, quoted, unknown
-from orthobench.harness.cell import Level
 from orthobench.harness.execution import MEASURES
 from orthobench.harness.identity import label
 from orthobench.harness.stopping import Budget, Target
@@ -176,7 +175,7 @@ def _budget(value: Any, path: KeyPath) -> Budget:
         raise SuiteError(path, str(error)) from None
 
 
-def _levels(value: Any, path: KeyPath) -> tuple[Level, ...]:
+def _levels(value: Any, path: KeyPath) -> tuple[Target, ...]:
     table = isinstance(value, Mapping)
     _require(table, path, "must be a table such as { density = [0.05, 0.1] }")
     levels = []
@@ -186,7 +185,7 @@ def _levels(value: Any, path: KeyPath) -> tuple[Level, ...]:
         _require(right, where, f"must be a number or a list of numbers, not {quoted(most)}")
         once = len(set(numbers)) == len(numbers)
         _require(once, where, f"a level is listed twice in {quoted(most)}")
-        levels += [Level(metric, float(number)) for number in numbers]
+        levels += [Target(metric, float(number)) for number in numbers]
     return tuple(levels)
 
 
@@ -290,7 +289,7 @@ def _require_few(count: int, path: KeyPath) -> None:
 def _problems(
     entries: Sequence[Mapping[str, Any]],
     budget: Budget,
-    levels: tuple[Level, ...] | None,
+    levels: tuple[Target, ...] | None,
     registry: Registry,
 ) -> Iterator[SuiteProblem]:
     labels: set[str] = set()

@@ -216,3 +216,20 @@ def test_a_finalist_that_is_killed_on_a_fresh_seed_counts_as_failed() -> None:
     field = Field(Rules({"a": "a", "b": "b"}, 60.0), trials)
     assert {d.solver: d.n_failed for d in field.decisions()} == {"a": 0, "b": 1}
     assert field.leader == "a"
+
+
+def test_what_ends_outside_a_level_neither_leads_nor_sets_what_is_good_enough() -> None:
+    clock = np.array([0.0, 1.0, 2.0])
+    inside = Trial("inside", 0, 9.0, np.array([math.inf, 0.6, 0.4]), clock, clock, True, start=1.0)
+    outside = Trial("outside", 0, 9.0, np.full(3, math.inf), clock, clock, True, start=1.0)
+    rules = Rules({"outside": "a", "inside": "b"}, 30.0)
+    race = Field(rules, [outside, inside])
+    assert race.leader == "inside"
+    assert race.gaps == {0: (1.0, 0.4)}
+    assert "level" in race.dropped["outside"]
+    assert race.finalists == ["inside"]
+    nobody = Field(rules, [outside])
+    assert (nobody.leader, nobody.gaps, nobody.finalists) == (None, {}, [])
+    ask = nobody.next(60.0)
+    assert ask is not None
+    assert ask.configuration == "inside"

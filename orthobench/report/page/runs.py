@@ -6,7 +6,6 @@ import json
 import shlex
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from orthobench.results.runs import Run
@@ -21,26 +20,7 @@ KEPT = ("threads", "target", "levels")
 """What a suite says of all its runs, besides their budget."""
 
 
-@dataclass(frozen=True)
-class EntryRuns:
-    """The runs of one solver on one problem, in the order of its curve's runs.
-
-    Attributes
-    ----------
-    about : str
-        The parameters of the solver.
-    command : tuple of str
-        What runs one of them again, without its seed: the parts before, between and after it.
-    runs : tuple of (int, str, str)
-        Seed, how and why it ended, and how busy the machine was, if that is known.
-    """
-
-    about: str
-    command: tuple[str, ...]
-    runs: tuple[tuple[int, str, str], ...]
-
-
-def entry_runs(entry: SolverResult, suite: str) -> EntryRuns:
+def entry_runs(entry: SolverResult, suite: str) -> dict[str, Any]:
     """Return the runs of one solver on one problem that its curve summarizes.
 
     Parameters
@@ -55,7 +35,7 @@ def entry_runs(entry: SolverResult, suite: str) -> EntryRuns:
     )
     command = _command(records[0], suite) if records else ()
     parameters = records[0].solver.parameters if records else {}
-    return EntryRuns(assignments(parameters), command, runs)
+    return {"about": assignments(parameters), "command": command, "runs": runs}
 
 
 def _load(record: Run) -> str:

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import cache
 from importlib import resources
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from orthobench.decide.wording import MARKS
 from orthobench.errors import UsageError
-from orthobench.report.page.content import Page, cell, page_content
-from orthobench.report.page.problems import ranges
-from orthobench.report.page.table import FEW, TEXTS
+from orthobench.report.page.content import cell, page_content
+from orthobench.report.page.problems import FEW, TEXTS, ranges
 from orthobench.report.style import REFERENCES
 from orthobench.results.results import Results
 from orthobench.stats.costs import ALL_COSTS
@@ -62,7 +61,7 @@ def write_page(results: Results, folder: Path) -> Path:
     return path
 
 
-def rendered(content: Page) -> str:
+def rendered(content: Mapping[str, Any]) -> str:
     """Return the page as HTML."""
     template = environment().get_template("page.html")
     return template.render(

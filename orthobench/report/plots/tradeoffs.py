@@ -58,7 +58,7 @@ def _panel(entries: Sequence[SolverResult], metric: str, y: str) -> Panel:
     report it. A solver has the same trials at each level; one that cannot take the problem is
     left out.
     """
-    levels = tuple(dict.fromkeys(e.level.most for e in entries if e.level is not None))
+    levels = tuple(dict.fromkeys(e.level.value for e in entries if e.level is not None))
     by_solver = {entry.solver: entry for entry in entries}
     drawn = [(e, points(e, metric)) for e in by_solver.values() if _takes_part(e)]
     all_points = [at for _, own in drawn for _, at in own]

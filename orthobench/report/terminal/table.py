@@ -134,7 +134,7 @@ def _plain(row: Row, comparison: Comparison) -> dict[str, Any]:
         **{n: finite_or_none(row.median_of(cost)) for n, cost in COSTS.items()},
         "metrics": {n: finite_or_none(median) for n, median in row.metrics.items()},
         "runs": row.runs,
-        "failures": [vars(failure) for failure in s.failures],
+        "failures": list(s.failures),
         "refusal": r.refusal or None,
         "tuned_by": info.tuned_by if len(r.trials) > 1 else None,
         "tuned_on": list(r.tuned_on),
