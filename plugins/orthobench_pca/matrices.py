@@ -120,7 +120,8 @@ class Dense(Matrix):
         if 8 * V.size > 2 * PANEL_BYTES:  # the sum would push them out
             return super().normal_times(V, shift)
         # the kernels for the last columns of other numbers than multiples of four are slow
-        spare = ((0, 0), (0, -b % 4 if b > 1 else 0))
+        large = b > 1 and self.shape[0] * self.shape[1] > PANEL_ENTRIES
+        spare = ((0, 0), (0, -b % 4 if large else 0))
         V, shift = np.pad(np.asarray(V, self.dtype), spare), np.pad(shift[None], spare)
         product, sums, _ = _by_rows((panel for _, panel in self._panels(V.shape[1])), V, shift)
         return product[:, :b], sums[:b], 1
