@@ -191,7 +191,7 @@ PLANTED = (
 """The planted changes: mixed, so that the first of them are a sample of all."""
 
 
-def compared(planted: Planted, options: Options, folder: Path) -> dict[str, Any]:
+def compared(planted: Planted, options: Options) -> dict[str, Any]:
     """Plant a change into a fresh clone, and return what comparing it with its commit finds."""
     with tempfile.TemporaryDirectory() as scratch:
         clone = Path(scratch) / "clone"
@@ -201,7 +201,7 @@ def compared(planted: Planted, options: Options, folder: Path) -> dict[str, Any]
         )
         planted.write(clone)
         begin, before = time.monotonic(), sum(os.times()[:4])
-        with sides("HEAD", ".", folder, here=clone) as pair:
+        with sides("HEAD", ".", here=clone) as pair:
             ready, cpu_ready = time.monotonic(), sum(os.times()[:4])
             found = compare(*pair, options, lambda _: None)
         end, cpu_end = time.monotonic(), sum(os.times()[:4])
@@ -264,16 +264,15 @@ def main() -> None:
     options = Options(budget=1.0 if given.smoke else given.budget)
     lines = given.out.read_text().splitlines() if given.out.exists() else []
     done = {json.loads(line)["planted"] for line in lines}
-    with tempfile.TemporaryDirectory() as kept:
-        for planted in (one for one in chosen if one.name not in done):
-            if given.smoke:
-                options = replace(
-                    options, solvers=(planted.solver,), problems=("spiked-covariance n=20 k=2",)
-                )
-            row = compared(planted, options, Path(kept) / "environments")
-            click.echo(json.dumps(row))
-            with given.out.open("a") as file:
-                file.write(json.dumps(row) + "\n")
+    for planted in (one for one in chosen if one.name not in done):
+        if given.smoke:
+            options = replace(
+                options, solvers=(planted.solver,), problems=("spiked-covariance n=20 k=2",)
+            )
+        row = compared(planted, options)
+        click.echo(json.dumps(row))
+        with given.out.open("a") as file:
+            file.write(json.dumps(row) + "\n")
     click.echo(summary([json.loads(line) for line in given.out.read_text().splitlines()]))
 
 

@@ -4,10 +4,12 @@
     python benchmarks/race_regret.py --only "digits*"       # some of them
     python benchmarks/race_regret.py --smoke                # two small ones, in a minute
 
-Each problem is raced, and then all of its configurations are run on all seeds, for so many seconds
-each. The regret is the cost of the winner over that of the cheapest configuration that is as good
-as the best, by the rule of `orthobench.decide`; a winner that is not as good, or no winner, counts
-ten. Each problem is a line of the output file; a second call goes on where the first one ended.
+Each problem is raced. Then all of its configurations run, for ten times the seconds of the leader,
+and the best ten of them on fresh seeds. The regret is the cost of the winner over that of the
+cheapest configuration that is as good as the best, by the rule of `orthobench.decide`; a winner
+that is not as good, or no winner, counts ten. Everything would be all configurations on all seeds,
+each for the mean time of those runs, of which the finalists' are the short ones. Each problem is a
+line of the output file; a second call goes on where the first one ended.
 """
 
 from __future__ import annotations
@@ -15,8 +17,6 @@ from __future__ import annotations
 import argparse
 import json
 import math
-import time
-from dataclasses import replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
@@ -29,15 +29,20 @@ from orthobench.contract.parameters import values_of
 from orthobench.decide.answer import MISS
 from orthobench.decide.comparisons import compare
 from orthobench.decide.rule import Comparison, Verdict
-from orthobench.harness.executors import Limits
-from orthobench.harness.stopping import Budget
 from orthobench.harness.suite import SuiteProblem
 from orthobench.racing.entrants import entry
+from orthobench.racing.grid import FINALISTS, SEEDS
+from orthobench.racing.halving import Rules
+from orthobench.racing.race import run
 from orthobench.registry.plugins import catalogue
 from orthobench.registry.suite_file import load
 
 SMOKE = ("digits k=1", "odeco d=20")
 """The problems of a smoke run."""
+
+
+OUT = Verdict.WORSE, Verdict.FAILED, Verdict.ABSENT
+"""How solvers stand that are not good enough."""
 
 
 def measured(problem: SuiteProblem, options: argparse.Namespace) -> dict[str, Any]:
@@ -47,17 +52,11 @@ def measured(problem: SuiteProblem, options: argparse.Namespace) -> dict[str, An
     raced = ob.race(
         problem.problem, within=options.within, solvers=solvers, store=folder / "race.sqlite"
     )
-    began = time.monotonic()
-    suite = entry(problem.problem, solvers=solvers).suite
-    budget = Budget(seconds=options.seconds)
-    everything = replace(
-        suite,
-        problems=tuple(replace(p, budget=budget) for p in suite.problems),
-        seeds=suite.seeds[: options.seeds],
-    )
-    limits = Limits(timeout=3 * options.seconds + 20)
-    results = ob.run(everything, folder / "all.sqlite", quiet=True, workers="auto", limits=limits)
-    spent = time.monotonic() - began
+    known = entry(problem.problem, solvers=solvers)
+    rules = Rules(known.order, options.seconds, factor=MISS, finalists=FINALISTS, seeds=SEEDS)
+    capped = run(known, rules, store=folder / "all.sqlite")
+    results = capped.results
+    each = capped.seconds / len(results.records)
     (comparison,) = compare(results.entries)
     winner = next((row["configuration"] for row in raced.table if row["verdict"] == "winner"), None)
     return {
@@ -69,21 +68,20 @@ def measured(problem: SuiteProblem, options: argparse.Namespace) -> dict[str, An
         "regret": regret(winner, comparison),
         "decided": raced.decided,
         "seconds": raced.seconds,
-        "everything": spent,
-        "configurations": len(suite.solvers),
+        "everything": SEEDS * len(known.order) * each,
+        "configurations": len(known.order),
     }
 
 
 def regret(winner: str | None, comparison: Comparison) -> float:
     """Return the cost of the winner over that of the best; `MISS` where it is not as good.
 
-    Where seeds leave open whether the winner is as good, its cost to the tolerance tells.
+    Where seeds leave open whether a solver is as good, its cost to the tolerance tells.
     """
-    found = comparison.of(winner) if winner else None
-    best = comparison.cheapest
-    if found is None or best is None or found.verdict in (Verdict.WORSE, Verdict.FAILED):
-        return MISS if best else math.nan
-    return min(MISS, max(1.0, found.cost / comparison.of(best).cost))
+    able = [d for d in comparison.decisions if d.verdict not in OUT and d.cost < math.inf]
+    best = min((d.cost for d in comparison.as_good or able), default=math.nan)
+    cost = next((d.cost for d in able if d.solver == winner), math.inf)
+    return min(MISS, max(1.0, cost / best)) if best == best else math.nan
 
 
 def summary(rows: list[dict[str, Any]], within: float) -> str:
@@ -104,14 +102,13 @@ def main(arguments: list[str] | None = None) -> int:
     """Measure the problems that are left; print a line for each, and the summary."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("--within", type=float, default=30.0, help="seconds of a race")
-    parser.add_argument("--seconds", type=float, default=10.0, help="budget of each run of all")
-    parser.add_argument("--seeds", type=int, default=5)
+    parser.add_argument("--seconds", type=float, default=30.0, help="seconds of all capped runs")
     parser.add_argument("--only", default="*", help="pattern of labels of problems")
     parser.add_argument("--out", type=Path, default=Path("race-regret.jsonl"))
     parser.add_argument("--smoke", action="store_true")
     options = parser.parse_args(arguments)
     if options.smoke:
-        options.within, options.seconds = 10.0, 0.2
+        options.within, options.seconds = 10.0, 5.0
     suite = load(catalogue().suite("race-regret"), catalogue())
     done = options.out.read_text().splitlines() if options.out.exists() else []
     rows = [json.loads(line) for line in done]

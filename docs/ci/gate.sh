@@ -52,11 +52,10 @@ python=$work/environment/bin/python
     exit 2
 }
 
-# Then HEAD. What is kept is this job's alone.
+# Then HEAD.
 mkdir -p "$out" || exit 2
 status=0
 "$work/environment/bin/orthobench" compare "$work"/wheel/*.whl "$head" ${SUITE:+--suite "$SUITE"} \
-    --environments "$work/kept" \
     --markdown "$out/comparison.md" --junit "$out/comparison.xml" "$@" \
     > "$out/comparison.txt" || status=$?
 cat "$out/comparison.txt"

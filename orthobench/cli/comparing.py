@@ -62,12 +62,6 @@ def suite_named(text: str) -> str | Path:
 @click.option("--seeds", type=click.IntRange(1), help="Number of seeds, instead of the suite's.")
 @click.option("--clock", type=click.Choice(("cpu", "wall")), default="cpu", show_default=True,
               help="Time by the processor's clock, or by wall time.")  # fmt: skip
-@click.option(
-    "--environments",
-    type=FOLDER,
-    metavar="FOLDER",
-    help="Where environments are kept for the next time.  [default: the user's cache]",
-)
 @click.option("--markdown", type=FILE, help="Also write Markdown, for a pull request's comment.")
 @click.option("--junit", type=FILE, help="Also write JUnit XML.")
 @click.option("--fail-on", type=click.Choice(("worse", "probable")), default="worse",
@@ -77,7 +71,7 @@ def suite_named(text: str) -> str | Path:
 @QUIET
 @AS_JSON
 def compare(base: str, head: str, tolerances: tuple[dict[str, float], ...],
-            environments: Path | None, markdown: Path | None, junit: Path | None, every: bool,
+            markdown: Path | None, junit: Path | None, every: bool,
             fail_on: str, quiet: bool, as_json: bool, **chosen: Any) -> None:  # fmt: skip
     """Compare HEAD with BASE: is a result worse, does it take more work, is it slower.
 
@@ -95,7 +89,7 @@ def compare(base: str, head: str, tolerances: tuple[dict[str, float], ...],
     """  # noqa: D301 - click reads the backspace
     from orthobench.compare import reports, run
     from orthobench.compare.comparison import TOLERANCE, Options
-    from orthobench.compare.environments import cache_folder, sides
+    from orthobench.compare.environments import sides
     from orthobench.stats.run_pairs import Change
     from orthobench.tools.files import atomic_write, refuse_unwritable
 
@@ -106,10 +100,9 @@ def compare(base: str, head: str, tolerances: tuple[dict[str, float], ...],
     given = {**TOLERANCE, **{name: part for one in tolerances for name, part in one.items()}}
     failing = (Change.WORSE, Change.PROBABLE)[: 1 + (fail_on == "probable")]
     options = Options(tolerance=given, every=every, failing=failing, **chosen)
-    folder = environments or cache_folder()
     with (
         status_line(quiet or as_json) as progress,
-        sides(base, head, folder, progress=progress) as pair,
+        sides(base, head, progress=progress) as pair,
     ):
         found = run.compare(*pair, options, progress)
     for path, text in files.items():

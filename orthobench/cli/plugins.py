@@ -43,21 +43,21 @@ def new(name: str, folder: Path | None, author: str | None, family: str) -> None
     solver by your own.
     """
     from orthobench.registry.plugins import catalogue
-    from orthobench.registry.scaffold import Names, templates_of, write
+    from orthobench.registry.scaffold import names_of, templates_of, write
 
-    names = Names.of(name)
+    names = names_of(name)
     target = folder or Path(name)
     paths = write(names, target, templates_of(family, catalogue()), author)
     say(f"{len(paths)} files written in {target}; the method is in")
-    say(target / "src" / names.package / "solver.py")
+    say(target / "src" / names["package"] / "solver.py")
     say("\nNext:\n")
     for step in (
         f"cd {shlex.quote(str(target))}",
         "python -m pip install -e '.[test]'",
         "pytest",
-        f"orthobench plugin check {names.plugin}",
-        f"orthobench show {names.plugin}",
-        f"orthobench run {names.plugin}-comparison",
+        f"orthobench plugin check {names['plugin']}",
+        f"orthobench show {names['plugin']}",
+        f"orthobench run {names['plugin']}-comparison",
     ):
         say(f"    {step}")
 
@@ -108,11 +108,11 @@ def _lines(results: Sequence[Mapping[str, str]]) -> Iterator[str]:
     first, passed = results[0], _count(results, "passed")
     name = click.style(first["name"], bold=True)
     yield f"{name} ({first['kind']}): {passed} of {len(results)} checks pass"
-    for outcome, message in dict.fromkeys((row["outcome"], row["message"]) for row in results):
+    for outcome, message in dict.fromkeys((row["status"], row["message"]) for row in results):
         if outcome in MARKS:
             checks = [row["check"] for row in results if row["message"] == message]
             yield f"    {', '.join(checks)}: {MARKS[outcome]}: {message}"
 
 
 def _count(results: Sequence[Mapping[str, str]], outcome: str) -> int:
-    return sum(row["outcome"] == outcome for row in results)
+    return sum(row["status"] == outcome for row in results)

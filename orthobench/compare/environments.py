@@ -1,17 +1,12 @@
 """The environment of a side: its own project, on top of the packages of this environment.
 
-So BASE and HEAD run on the same NumPy and differ in nothing but the project. Environments of
-revisions and wheels are kept for the next comparison. Each is built beside its place and renamed
-when it is complete; one that was changed since is built anew.
+So BASE and HEAD run on the same NumPy and differ in nothing but the project.
 """
 
 from __future__ import annotations
 
-import hashlib
-import json
 import os
 import re
-import shutil
 import site
 import subprocess
 import sys
@@ -20,26 +15,22 @@ import tomllib
 import venv
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from importlib import metadata, util
 from pathlib import Path
-from tempfile import TemporaryDirectory, mkdtemp
+from tempfile import TemporaryDirectory
 
 from orthobench.compare.comparison import Options
 from orthobench.compare.process import SideError, SideProcess
-from orthobench.compare.sides import PROJECT, Seal, Side, checked_out, resolve
+from orthobench.compare.sides import PROJECT, Side, checked_out, resolve, states_of
 from orthobench.errors import UsageError
 from orthobench.tools.environment import version
-from orthobench.tools.files import make_folder
-
-MOST = 8  # environments that are kept, those that were used last
-OTHER = "name another folder with --environments"
 
 
 @contextmanager
 def sides(
-    base: str, head: str, folder: Path | None = None, *, here: Path | None = None,
+    base: str, head: str, *, here: Path | None = None,
     progress: Callable[[str], None] = lambda _: None,
 ) -> Iterator[tuple[Side, Side]]:  # fmt: skip
     """Give the two sides of a comparison, with the environments that they need.
@@ -47,8 +38,8 @@ def sides(
     Every text is looked up before anything is built. A built environment contains the side's
     project alone, and takes everything else from the packages of this environment, so that both
     sides have the same dependencies; its interpreter is asked whether it really imports what was
-    built. The user's checkout and environment stay as they are, and what is not kept of the built
-    environments is removed at the end.
+    built. The user's checkout and environment stay as they are, and what was built is removed at
+    the end.
 
     BASE is complete and sealed before any code of HEAD is run, its build included.
 
@@ -57,8 +48,6 @@ def sides(
     base, head : str
         Each a git revision of the project around `here`, a project's folder (as it is, with
         uncommitted changes), a wheel, or an environment (its folder or interpreter).
-    folder : Path, optional
-        Where environments of revisions and wheels are kept and found again the next time.
     here : Path, optional
         The current folder by default.
     progress : callable
@@ -74,30 +63,16 @@ def sides(
     """
     here = here or Path.cwd()
     found = [resolve("BASE", base, here), resolve("HEAD", head, here)]
-    kept = folder and make_folder(folder.absolute(), "environments", OTHER)
     with ExitStack() as stack:
         for i, side in enumerate(found):
             if side.kind in ("revision", "folder", "wheel"):
                 # none lies beside the other, where its build could reach it by a relative path
                 scratch = stack.enter_context(TemporaryDirectory(prefix="orthobench-compare-"))
-                found[i] = _installed(side, Path(scratch).resolve(), kept, progress)
+                found[i] = _installed(side, Path(scratch).resolve(), progress)
         progress("checking what the sides import")
         with ThreadPoolExecutor() as pool:
             ready = list(pool.map(_checked, found))
         yield ready[0], ready[1]
-
-
-def cache_folder() -> Path:
-    """Return the folder of kept environments in the user's cache, which may not exist yet."""
-    import platformdirs
-
-    return platformdirs.user_cache_path("orthobench") / "environments"
-
-
-def make_room(root: Path) -> None:
-    """Remove all but the environments that were used last, and what broken-off builds left."""
-    for folder in sorted(root.iterdir(), key=os.path.getmtime)[:-MOST]:
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _checked(side: Side) -> Side:
@@ -112,64 +87,13 @@ def _checked(side: Side) -> Side:
             place = process.ask("check", distribution=side.distribution)["orthobench"]
     except (SideError, OSError) as error:
         raise UsageError(f"{side} cannot be compared: {error}") from None
-    return side if side.seal else replace(side, seal=Seal.of(Path(place)))
+    root = Path(place)
+    return side if side.root else replace(side, root=root, files=states_of(root))
 
 
-def _installed(
-    side: Side, scratch: Path, kept: Path | None, progress: Callable[[str], None]
-) -> Side:
-    """Return a side with its environment, which is built where it is not kept as it was built.
-
-    What was built as HEAD is kept apart, and never serves as BASE.
-    """
-    kept = scratch if kept is None or side.kind == "folder" else kept
-    folder = kept / f"{side.role.lower()}-{_key(side)}"
-    if not (ready := _intact(side, folder)):
-        part = Path(mkdtemp(prefix=".", dir=kept))
-        try:
-            name = _build(side, part / "env", scratch, progress)
-            state = {"distribution": name, "files": Seal.of(part / "env").files}
-            (part / "seal.json").write_text(json.dumps(state), encoding="utf-8")
-            shutil.rmtree(folder, ignore_errors=True)
-            part.rename(folder)
-        except OSError:  # another process may have been faster
-            if not _intact(side, folder):
-                raise
-        finally:
-            shutil.rmtree(part, ignore_errors=True)
-        with suppress(FileNotFoundError):  # another process writes machine code meanwhile
-            make_room(kept)
-        ready = _intact(side, folder)
-    os.utime(folder)
-    if ready is None:
-        raise UsageError(f"{folder} is changed by others: {OTHER}")
-    return ready
-
-
-def _intact(side: Side, folder: Path) -> Side | None:
-    """Return a side with a kept environment; None where there is none that is as it was built."""
-    try:
-        state = json.loads((folder / "seal.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return None
-    seal = Seal(folder / "env", {path: tuple(now) for path, now in state["files"].items()})
-    python = _python(folder / "env")
-    ready = replace(side, python=python, distribution=state["distribution"], seal=seal)
-    return None if seal.changed() else ready
-
-
-def _key(side: Side) -> str:
-    """Return the name of an environment: a digest of what is installed in it."""
-    wheel = side.kind == "wheel"
-    what = hashlib.sha256(Path(side.detail).read_bytes()).hexdigest() if wheel else side.detail
-    facts = [what, side.project, sys.version, sys.base_prefix, shared_paths(),
-             metadata.version("orthobench")]  # fmt: skip
-    return hashlib.sha256(json.dumps(facts).encode()).hexdigest()[:24]
-
-
-def _build(side: Side, env: Path, scratch: Path, progress: Callable[[str], None]) -> str:
-    """Install a side's project in a new environment, and return the project's name."""
-    wheel = Path(side.detail)
+def _installed(side: Side, scratch: Path, progress: Callable[[str], None]) -> Side:
+    """Install a side's project in a new environment in a folder; return the side with it."""
+    wheel, env = Path(side.detail), scratch / side.role.lower()
     if side.kind != "wheel":
         progress(f"{side}: building its wheel")
         with checked_out(side, scratch / "source") as source:
@@ -186,7 +110,7 @@ def _build(side: Side, env: Path, scratch: Path, progress: Callable[[str], None]
     where = {"base": str(env), "platbase": str(env)}
     shared = Path(sysconfig.get_path("purelib", "venv", where), "_orthobench_shared.pth")
     shared.write_text("\n".join(shared_paths(name)), encoding="utf-8")
-    return name
+    return replace(side, python=_python(env), distribution=name, root=env, files=states_of(env))
 
 
 def _python(env: Path) -> Path:

@@ -15,7 +15,7 @@ from orthobench.harness.stopping import RunStatus, Termination
 from orthobench.harness.trace import Checkpoint
 from orthobench.results.runs import ProblemInfo, Run, SolverInfo
 from orthobench.stats.run_pairs import Key
-from orthobench.tools.processes import Process, ProcessError, Program, reason_of
+from orthobench.tools.processes import Process, ProcessError, reason_of
 
 
 class SideError(OrthobenchError):
@@ -45,8 +45,11 @@ class SideProcess(Process):
     ) -> None:
         side.check()
         package, arguments = Path(remote.__file__).parent, {"clock": options.clock}
-        program = Program("orthobench_remote.worker", arguments, "json", side.python, package)
-        super().__init__(program, int(request["tables"].get("threads", 1)) if request else 1)
+        threads = int(request["tables"].get("threads", 1)) if request else 1
+        super().__init__(
+            "orthobench_remote.worker", arguments, threads,
+            codec="json", python=side.python, package=package,
+        )  # fmt: skip
         self._side, self._patience = side, options.patience
         if request:
             self.request("plan", **request)

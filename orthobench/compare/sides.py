@@ -20,34 +20,21 @@ class ChangedError(OrthobenchError):
     """A side that is not what was built any more."""
 
 
-@dataclass(frozen=True)
-class Seal:
-    """The state of the files in a folder, but for what Python and numba compile of them.
+def states_of(root: Path) -> dict[str, tuple[int, ...]]:
+    """Return the state of the files in a folder, but for what Python and numba compile of them.
 
-    Attributes
-    ----------
-    root : Path
-    files : mapping
+    Returns
+    -------
+    dict
         Size, and the times in ns at which contents and inode were changed last, by relative path.
         Without an administrator's rights nobody can set the last.
     """
-
-    root: Path
-    files: Mapping[str, tuple[int, ...]]
-
-    @classmethod
-    def of(cls, root: Path) -> Seal:
-        """Return the seal of a folder as it is now."""
-        found = {}
-        for folder, _, names in os.walk(root):
-            for path in (Path(folder, name) for name in names if "__pycache__" not in folder):
-                now = path.lstat()
-                found[str(path.relative_to(root))] = (now.st_size, now.st_mtime_ns, now.st_ctime_ns)
-        return cls(root, found)
-
-    def changed(self) -> list[str]:
-        """Return the files that were changed, added or removed."""
-        return sorted({path for path, _ in self.files.items() ^ Seal.of(self.root).files.items()})
+    found: dict[str, tuple[int, ...]] = {}
+    for folder, _, names in os.walk(root):
+        for path in (Path(folder, name) for name in names if "__pycache__" not in folder):
+            now = path.lstat()
+            found[str(path.relative_to(root))] = (now.st_size, now.st_mtime_ns, now.st_ctime_ns)
+    return found
 
 
 @dataclass(frozen=True)
@@ -73,8 +60,10 @@ class Side:
         The project's folder, relative to the repository's.
     distribution : str
         The name of the project that was built.
-    seal : Seal, optional
-        What its files were when it was built.
+    root : Path, optional
+        The folder of its files, once it is built.
+    files : mapping
+        Their `states_of` then.
     """
 
     name: str
@@ -85,7 +74,13 @@ class Side:
     repository: Path | None = None
     project: str = "."
     distribution: str = ""
-    seal: Seal | None = field(default=None, compare=False, repr=False)
+    root: Path | None = field(default=None, compare=False, repr=False)
+    files: Mapping[str, tuple[int, ...]] = field(default_factory=dict, compare=False, repr=False)
+
+    def changed(self) -> list[str]:
+        """Return the files that were changed, added or removed since it was built."""
+        now = states_of(self.root) if self.root else {}
+        return sorted({path for path, _ in self.files.items() ^ now.items()})
 
     def check(self) -> None:
         """Refuse the side where a file of it was changed since it was built.
@@ -95,10 +90,10 @@ class Side:
         ChangedError
             With the file's name.
         """
-        if self.seal and (paths := self.seal.changed()):
+        if self.root and (paths := self.changed()):
             more = f" and {len(paths) - 1} more" if len(paths) > 1 else ""
             raise ChangedError(
-                f"{self} is not what was built any more: {self.seal.root / paths[0]}{more} "
+                f"{self} is not what was built any more: {self.root / paths[0]}{more} "
                 "changed; find out what writes there, and compare again"
             )
 

@@ -28,24 +28,6 @@ from orthobench.tools.environment import blas_libraries, limited
 
 
 @dataclass(frozen=True)
-class Level:
-    """A level that solvers are compared at.
-
-    Attributes
-    ----------
-    metric : str
-    most : float
-        The largest final value of the metric of a trial that can be chosen.
-    """
-
-    metric: str
-    most: float
-
-    def __str__(self) -> str:
-        return f"{self.metric.replace('_', ' ')} <= {self.most:g}"
-
-
-@dataclass(frozen=True)
 class Cell:
     """The unit of a comparison: a run that is stored, and never repeated while nothing changes.
 
@@ -73,7 +55,7 @@ class Cell:
         The values of the solver's tuned parameters.
     position : int
         Its place in the suite: problems, then seeds, then solvers.
-    levels : tuple of Level
+    levels : tuple of Target
         The levels that solvers are compared at on its problem.
     """
 
@@ -90,7 +72,7 @@ class Cell:
     solver_label: str = field(default="", compare=False)
     tuned: Mapping[str, Any] = field(default_factory=dict, compare=False)
     position: int = field(default=0, compare=False)
-    levels: tuple[Level, ...] = field(default=(), compare=False)
+    levels: tuple[Target, ...] = field(default=(), compare=False)
 
     @property
     def label(self) -> str:

@@ -18,7 +18,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Self
 
 from orthobench.errors import OrthobenchError
-from orthobench.tools.processes import Process, Program
+from orthobench.tools.processes import Process
 
 if TYPE_CHECKING:
     from distributed import Client, Security
@@ -110,8 +110,8 @@ class Workers:
             make_key(Path(folder))
             self.cluster = stack.enter_context(_scheduler(folder))
             address = self.cluster.scheduler_address
-            program = Program(__name__, {"address": address, "folder": folder})
-            self.processes = [stack.enter_context(Process(program)) for _ in range(count)]
+            where = {"address": address, "folder": folder}
+            self.processes = [stack.enter_context(Process(__name__, where)) for _ in range(count)]
             self._stack = stack.pop_all()
 
     def __enter__(self) -> Self:

@@ -194,14 +194,15 @@ Rule: TypeAlias = "Callable[[Checkpoint], Termination | None]"
 
 @dataclass(frozen=True)
 class Target:
-    """A rule that stops a run once a metric is small enough.
+    """A value that a metric is to reach: a rule that stops a run there, or a level of a suite.
 
     Parameters
     ----------
     metric : str
         A metric that the judge reports.
     value : float
-        Termination once the metric is at most this.
+        The run stops once the metric is at most this; at a level, only trials can be chosen that
+        end there.
     """
 
     metric: str
@@ -213,6 +214,9 @@ class Target:
         if not isinstance(metric, str) or not number or math.isnan(value):
             given = f"{quoted(metric)}, {quoted(value)}"
             raise UsageError(f"a target is the name of a metric and a number, not {given}")
+
+    def __str__(self) -> str:
+        return f"{self.metric.replace('_', ' ')} <= {self.value:g}"
 
     def __call__(self, checkpoint: Checkpoint) -> Termination | None:
         """Return why the run stops at a checkpoint, or None.

@@ -30,7 +30,7 @@ from typing import Any
 from orthobench._version import __version__
 from orthobench.contract.problem import AnyProblem
 from orthobench.contract.solver import AnySolver
-from orthobench.harness.cell import Cell, Level
+from orthobench.harness.cell import Cell
 from orthobench.harness.stopping import Budget, Target
 from orthobench.tools.environment import version
 
@@ -57,7 +57,7 @@ class SuiteProblem:
     budget : Budget
     version : tuple of (str, str)
         Name and version of the distribution that brings it.
-    levels : tuple of Level
+    levels : tuple of Target
         The levels that solvers are compared at; empty where there are none.
     """
 
@@ -65,7 +65,7 @@ class SuiteProblem:
     label: str
     budget: Budget
     version: tuple[str, str]
-    levels: tuple[Level, ...] = ()
+    levels: tuple[Target, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -8,12 +8,11 @@ from typing import Any
 
 from orthobench.atlas.answers import expected_order
 from orthobench.errors import UsageError
-from orthobench.harness.cell import Level
 from orthobench.harness.identity import canonical, describe, digest
-from orthobench.harness.stopping import Budget
+from orthobench.harness.stopping import Budget, Target
 from orthobench.harness.suite import Suite, SuiteProblem, SuiteSolver
 from orthobench.racing.halving import SEEDS
-from orthobench.registry.adhoc import requested_suite
+from orthobench.registry.suite_file import requested_suite
 from orthobench.tools.formatting import assignments, listed
 
 
@@ -75,7 +74,7 @@ def entrants(asked: Suite, known: SuiteProblem) -> Entry:
 
     about = canonical(describe(known.problem)) + known.problem.checksum()
     name = f"race-{known.problem.name}-{digest(about)[:8]}"
-    levels = [Level(metric, most[0]) for metric, most in known.problem.at.items() if most]
+    levels = [Target(metric, most[0]) for metric, most in known.problem.at.items() if most]
     missing = {s.solver.name: s.solver.missing_packages() for s in asked.solvers}
     return Entry(
         replace(

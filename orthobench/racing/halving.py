@@ -77,7 +77,8 @@ class Trial:
     cap : float
         The seconds that it had.
     values : ndarray, shape (m,)
-        What is to be small, at each checkpoint; empty where the run failed.
+        What is to be small, at each checkpoint; empty where the run failed, infinite where it does
+        not keep a level of another metric.
     seconds, spent : ndarray, shape (m,)
         The seconds and the cost up to each checkpoint.
     ended : bool
@@ -185,7 +186,7 @@ class Field:
                 max(float(np.fmin(t.start, t.values[0])) for t in sound if t.seed == seed),
                 min(t.lowest for t in sound if t.seed == seed),
             )
-            for seed in sorted({t.seed for t in sound})
+            for seed in sorted({t.seed for t in sound if t.lowest < math.inf})
         }
 
     def target(self, seed: int) -> float:
@@ -258,6 +259,8 @@ class Field:
     def _why_not_there(self, trial: Trial, leader: str) -> str:
         if trial.ended and self._near(trial):
             return ""
+        if trial.ended and trial.lowest == math.inf:
+            return "ends outside the level at which solvers are compared"
         if trial.ended:
             share = f"{100 * self.above(trial):.2g} %"
             return f"ends {share} of the gap above {leader}"
@@ -291,6 +294,8 @@ class Field:
         The best of each solver come before others of the same; then those that ended so little
         above the best value that another seed may put them in front.
         """
+        if 0 not in self.gaps:
+            return []
         out = set(self.dropped)
         first = {
             name: self.latest[name, 0].cost(self.target(0))
@@ -373,7 +378,7 @@ class Field:
             )
             if ask:
                 return ask
-        return next(self._fresh(running), None)
+        return next(self._fresh(overhead, running), None)
 
     @cached_property
     def floor(self) -> float:
@@ -418,10 +423,12 @@ class Field:
             Only what is known to keep up with the leader; otherwise also what took no step yet, or
             falls fast.
         """
+        if 0 not in self.gaps:
+            return None
         first = [self.latest[name, 0] for name in self.rules.order if (name, 0) in self.latest]
         free = [t for t in first if (t.configuration, 0) not in running]
         looks = [t for t in free if (self._contends(t) if contenders else self._may_win(t))]
-        if not looks or self.leader is None:
+        if not looks:
             return None
         trial = min(looks, key=lambda t: (t.configuration != self.leader, t.lowest))
         cap = max(FACTOR * trial.cap, self._cap(left, len(looks), overhead))
@@ -444,7 +451,7 @@ class Field:
         """Whether a run that was cut off took no step yet, or would pass the best value soon."""
         if not self._more(trial):
             return False
-        if len(trial.values) < 2:
+        if len(trial.values) < 2 or trial.lowest == math.inf:
             return trial.cap < self.lead
         if trial.cap >= MOST * max(self.lead, self.floor):
             return False
@@ -453,8 +460,11 @@ class Field:
         soon = trial.lowest - DOUBLINGS * gain
         return trial.lowest > self.target(0) and soon < best - self.rules.tolerance * (start - best)
 
-    def _fresh(self, running: Collection[Run]) -> Iterator[Ask]:
-        """Yield the runs of finalists on fresh seeds, until the cheapest is known."""
+    def _fresh(self, overhead: float, running: Collection[Run]) -> Iterator[Ask]:
+        """Yield the runs of finalists on fresh seeds, until the cheapest is known.
+
+        None has less time than what is spent beside it, where the clock of short runs is uncertain.
+        """
         if self.leader is None:
             return
         for seed in range(1, self.rules.seeds):
@@ -465,7 +475,7 @@ class Field:
             for name in self.finalists:
                 cap = self._cap_on(name, seed)
                 if cap and (name, seed) not in running:
-                    yield Ask(name, seed, cap)
+                    yield Ask(name, seed, max(cap, overhead))
                     return
 
     def _cap_on(self, name: str, seed: int) -> float:

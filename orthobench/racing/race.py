@@ -467,10 +467,12 @@ def trial_of(run: Run, cost: str) -> Trial:
     if path is None:
         failed = "" if stop.status in FRESH else stop.reason
         return Trial(run.solver.label, run.seed, cap, nothing, nothing, nothing, False, failed)
-    seconds = path.spent("seconds")
+    values, seconds = path.values, path.spent("seconds")
+    if level and run.trace[-1].metrics.get(level.metric, math.inf) > level.value:
+        values = np.full_like(values, math.inf)
     ended = stop.status in (RunStatus.DONE, RunStatus.NOT_STATIONARY)
     return Trial(
-        run.solver.label, run.seed, cap, path.values, seconds, path.spent(cost), ended,
+        run.solver.label, run.seed, cap, values, seconds, path.spent(cost), ended,
         start=path.start,
     )  # fmt: skip
 

@@ -52,7 +52,10 @@ def standing(race: Field, cost: str, running: str, elapsed: float, left: float) 
 def provisional(race: Field, cost: Cost) -> str:
     """Return what leads where too few seeds show that it is as good as the best."""
     if race.leader is None:
-        why = next(iter(race.failed.values()), "no run came to an end: give it more time")
+        ended = any(t.ended for t in race.trials)
+        missed = "all runs end outside the level at which solvers are compared"
+        none = missed if ended else "no run came to an end: give it more time"
+        why = next(iter(race.failed.values()), none)
         return f"No solver yet: {clean(why)}."
     own, leader = race.cost(race.leader), race.leader
     solver = race.rules.order[leader]
@@ -122,7 +125,7 @@ def lines(rows: Sequence[Mapping[str, Any]], cost: str, most: int = 10) -> Itera
     there = [row for row in rows if row["cost"] < math.inf]
     width = max((len(row["configuration"]) for row in there[:most]), default=0)
     for row in there[:most]:
-        amount = ALL_COSTS[cost].text(row["cost"], False)
+        amount = ALL_COSTS[cost].text(row["cost"])
         factor = factor_text(row["factor"]) if row["factor"] < math.inf else ""
         yield (
             f"{clean(row['configuration']):{width}}  {amount:>9}  {factor:>7}  "

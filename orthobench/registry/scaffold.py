@@ -6,8 +6,7 @@ import json
 import keyword
 import re
 import sys
-from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from collections.abc import Iterator, Mapping
 from importlib import metadata
 from importlib.resources import files
 from importlib.resources.abc import Traversable
@@ -39,49 +38,33 @@ _NAME = re.compile(r"[A-Za-z]([A-Za-z0-9]|[-_.](?=[A-Za-z0-9]))*")
 _PLACEHOLDER = re.compile(r"@([a-z]+)@")
 
 
-@dataclass(frozen=True)
-class Names:
-    """The names of a plugin and its parts.
+def names_of(name: str) -> dict[str, str]:
+    """Derive the names of a plugin and its parts from the name of the distribution.
 
-    Attributes
-    ----------
-    distribution : str
-        The name for pip.
-    package : str
-        The name for Python's import.
-    plugin : str
-        The name of the entry point, and that of the solver for users.
-    solver : str
-        The name of the solver's class.
+    Returns
+    -------
+    dict
+        ``distribution``, the name for pip; ``package``, for Python's import; ``plugin``, the name
+        of the entry point, and that of the solver for users; ``solver``, that of its class.
+
+    Raises
+    ------
+    UsageError
+        Where no distribution can have the name, or its package would hide another.
     """
-
-    distribution: str
-    package: str
-    plugin: str
-    solver: str
-
-    @classmethod
-    def of(cls, name: str) -> Names:
-        """Derive all names from the name of the distribution.
-
-        Raises
-        ------
-        UsageError
-            Where no distribution can have the name, or its package would hide another.
-        """
-        if not _NAME.fullmatch(name) or len(name) > LONGEST:
-            raise UsageError(
-                f"{name!r} cannot be the name of a plugin: write letters, digits and single "
-                f"hyphens, a letter first, at most {LONGEST} of them, such as orthobench-my-solver"
-            )
-        package = _normal(name)
-        plugin = package.removeprefix(f"{GROUP}_").replace("_", "-")
-        if others := _others(package):
-            raise UsageError(
-                f"{name!r} cannot be the name of a plugin: its package {package!r} would hide that "
-                f"of {others[0]}; another name is orthobench-{name}"
-            )
-        return cls(name, package, plugin, _class(plugin))
+    if not _NAME.fullmatch(name) or len(name) > LONGEST:
+        raise UsageError(
+            f"{name!r} cannot be the name of a plugin: write letters, digits and single "
+            f"hyphens, a letter first, at most {LONGEST} of them, such as orthobench-my-solver"
+        )
+    package = _normal(name)
+    plugin = package.removeprefix(f"{GROUP}_").replace("_", "-")
+    if others := _others(package):
+        raise UsageError(
+            f"{name!r} cannot be the name of a plugin: its package {package!r} would hide that "
+            f"of {others[0]}; another name is orthobench-{name}"
+        )
+    return {"distribution": name, "package": package, "plugin": plugin, "solver": _class(plugin)}
 
 
 def families(registry: Registry) -> dict[str, Traversable]:
@@ -114,12 +97,15 @@ def templates_of(family: str, registry: Registry) -> Traversable:
     return found[_slug(family)]
 
 
-def write(names: Names, folder: Path, family: Traversable, author: str | None = None) -> list[Path]:
+def write(
+    names: Mapping[str, str], folder: Path, family: Traversable, author: str | None = None
+) -> list[Path]:
     """Write the files of a plugin.
 
     Parameters
     ----------
-    names : Names
+    names : mapping
+        As `names_of` returns them.
     folder : Path
         The folder to write to; it must be empty or not exist.
     family : Traversable
@@ -149,10 +135,12 @@ def write(names: Names, folder: Path, family: Traversable, author: str | None = 
     return sorted(folder / path for path in rendered)
 
 
-def render(names: Names, family: Traversable, author: str | None = None) -> dict[str, str]:
+def render(
+    names: Mapping[str, str], family: Traversable, author: str | None = None
+) -> dict[str, str]:
     """Return the text of each file by its path in the plugin's folder."""
     release = ".".join(__version__.split(".")[:2])
-    values = {**asdict(names), "author": _author(names, author), "orthobench": release}
+    values = {**names, "author": _author(names["distribution"], author), "orthobench": release}
 
     def filled(text: str) -> str:
         return _PLACEHOLDER.sub(lambda match: values[match[1]], text)
@@ -162,9 +150,9 @@ def render(names: Names, family: Traversable, author: str | None = None) -> dict
     return {filled(path): filled(each.read_text(encoding="utf-8")) for path, each in every.items()}
 
 
-def _author(names: Names, author: str | None) -> str:
+def _author(distribution: str, author: str | None) -> str:
     """Return the TOML table of the author, by default the user of git."""
-    name = clean(author or _git_user()) or f"The {names.distribution} developers"
+    name = clean(author or _git_user()) or f"The {distribution} developers"
     return f"{{ name = {json.dumps(name, ensure_ascii=False)} }}"
 
 

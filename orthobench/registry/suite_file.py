@@ -17,13 +17,20 @@ from orthobench.contract.placed_solvers import PlacedSolver, elsewhere
 from orthobench.contract.problem import AnyProblem, Oracle
 from orthobench.contract.solver import AnySolver
 from orthobench.errors import UsageError, quoted, unknown
-from orthobench.harness.cell import Level
 from orthobench.harness.execution import MEASURES
 from orthobench.harness.identity import label
 from orthobench.harness.stopping import Budget, Target
-from orthobench.harness.suite import END, SCORES, TRIALS, Suite, SuiteProblem, SuiteSolver
+from orthobench.harness.suite import (
+    COMMAND_LINE,
+    END,
+    SCORES,
+    TRIALS,
+    Suite,
+    SuiteProblem,
+    SuiteSolver,
+)
 from orthobench.registry.entries import KeyPath, SuiteError, named
-from orthobench.registry.plugins import Provided, Registry
+from orthobench.registry.plugins import Provided, Registry, catalogue
 from orthobench.tools import toml
 from orthobench.tools.places import place_of
 
@@ -47,6 +54,13 @@ MOST = 1_000_000
 
 LARGEST_SEED = 2**63 - 1
 """The largest whole number that a store can keep."""
+
+
+DEFAULT = "quickstart"
+"""The suite that runs if none is named."""
+
+SAMPLES = 10_000
+"""The default budget of such a suite, in samples."""
 
 
 def _require(condition: object, path: KeyPath, message: str) -> None:
@@ -125,6 +139,80 @@ def from_table(table: Mapping[str, Any], name: str, registry: Registry) -> Suite
         raise error.as_usage_error(name) from None
 
 
+def find_path(suite: str | Path) -> Path:
+    """Return the file of a suite: the file itself, or that of the suite of this name.
+
+    Raises
+    ------
+    UsageError
+        On an unknown name; suggests the nearest.
+    """
+    if isinstance(suite, Path) or suite.endswith(".toml"):
+        return Path(suite)
+    return catalogue().suite(suite)
+
+
+def requested_suite(
+    suite: str | Path | None = None,
+    problems: Sequence[Any] = (),
+    solvers: Sequence[Any] = (),
+    seeds: int | Sequence[int] | None = None,
+    on: Sequence[str] = (),
+    measure: str | None = None,
+    tolerance: float | None = None,
+    name: str = COMMAND_LINE,
+    **limits: float | None,
+) -> Suite:
+    """Return the suite that a caller asks for.
+
+    Parameters
+    ----------
+    suite : str or Path, optional
+        Name or file; `DEFAULT` if there are no problems either.
+    problems, solvers : sequence
+        Specifications ``NAME key=value ...``, and all that `orthobench.registry.entries.named`
+        takes.
+        Problems make a suite of their own, with `solvers`, or with all solvers that can take them.
+        Solvers without problems replace those of the suite.
+    seeds : int or sequence of int, optional
+        Instead of the suite's.
+    on : sequence of str
+        The places to compute at; of several, solvers run at each. With problems alone, solvers that
+        compute at none of them are left out.
+    measure : str, optional
+        What runs measure beside time.
+    tolerance : float, optional
+        The part of the gap that solvers are compared at, instead of the suite's.
+    name : str
+        The name of a suite of problems.
+    **limits
+        The budget, by the names that `Budget` has, instead of the suite's.
+
+    Raises
+    ------
+    UsageError
+        If a specification is malformed, the suite cannot be run, or both a suite and problems
+        are given.
+    """
+    if suite is not None and problems:
+        raise UsageError(
+            f"problems make a comparison of their own, without the suite {suite!r}: leave one out"
+        )
+    changes: dict[str, Any] = {
+        "seeds": seeds if seeds is None or isinstance(seeds, int) else list(seeds),
+        "budget": {key: value for key, value in limits.items() if value is not None},
+        "on": list(on),
+        "measure": measure,
+        "tolerance": tolerance,
+        "solver": list(solvers),
+    }
+    changes = {key: value for key, value in changes.items() if value}
+    if not problems:
+        return load(find_path(suite or DEFAULT), catalogue(), changes)
+    table = {"budget": {"samples": SAMPLES}, **changes, "problem": list(problems)}
+    return from_table(table, name, catalogue())
+
+
 def _parse(table: Mapping[str, Any], name: str, registry: Registry) -> Suite:
     _require_known(table, (), "key", KEYS)
     if "solver" not in table:
@@ -176,7 +264,7 @@ def _budget(value: Any, path: KeyPath) -> Budget:
         raise SuiteError(path, str(error)) from None
 
 
-def _levels(value: Any, path: KeyPath) -> tuple[Level, ...]:
+def _levels(value: Any, path: KeyPath) -> tuple[Target, ...]:
     table = isinstance(value, Mapping)
     _require(table, path, "must be a table such as { density = [0.05, 0.1] }")
     levels = []
@@ -186,7 +274,7 @@ def _levels(value: Any, path: KeyPath) -> tuple[Level, ...]:
         _require(right, where, f"must be a number or a list of numbers, not {quoted(most)}")
         once = len(set(numbers)) == len(numbers)
         _require(once, where, f"a level is listed twice in {quoted(most)}")
-        levels += [Level(metric, float(number)) for number in numbers]
+        levels += [Target(metric, float(number)) for number in numbers]
     return tuple(levels)
 
 
@@ -290,7 +378,7 @@ def _require_few(count: int, path: KeyPath) -> None:
 def _problems(
     entries: Sequence[Mapping[str, Any]],
     budget: Budget,
-    levels: tuple[Level, ...] | None,
+    levels: tuple[Target, ...] | None,
     registry: Registry,
 ) -> Iterator[SuiteProblem]:
     labels: set[str] = set()

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from orthobench.harness.cell import Level
+from orthobench.harness.stopping import Target
 from orthobench.tools.machine import Load
 
 LARGEST = 2**63
@@ -86,14 +86,14 @@ def settings(value: Any) -> Mapping[str, Any]:
     return value
 
 
-def levels(value: Any) -> tuple[Level, ...]:
+def levels(value: Any) -> tuple[Target, ...]:
     """Return the levels that a plan keeps, or raise MisfitError."""
     pairs = value if isinstance(value, list) else [value]
     for pair in pairs:
         named = isinstance(pair, list) and len(pair) == 2 and isinstance(pair[0], str)
         if not (named and is_number(pair[1])):
             raise MisfitError(f"the levels are not metrics with numbers, but {value!r:.60}")
-    return tuple(Level(metric, most) for metric, most in pairs)
+    return tuple(Target(metric, most) for metric, most in pairs)
 
 
 def session(row: Mapping[str, Any]) -> dict[str, Any]:

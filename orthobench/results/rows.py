@@ -107,7 +107,7 @@ class Writer:
     def plan(self, suite: str, run: Run, position: int) -> None:
         """Add a run to the plan of a suite; one that is there already stays as it is."""
         problem, solver = run.problem, run.solver
-        levels = json.dumps([[level.metric, level.most] for level in problem.levels])
+        levels = json.dumps([[level.metric, level.value] for level in problem.levels])
         texts = (suite, problem.label, solver.label, canonical(solver.tuned), levels)
         names = ("suite", "problem", "solver", "tuned", "levels")
         numbers = dict(zip(names, map(self.text, texts), strict=True))

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from orthobench.contract.parameters import values_of
-from orthobench.harness.cell import Cell, Level
+from orthobench.harness.cell import Cell
 from orthobench.harness.identity import Identity
-from orthobench.harness.stopping import RunStatus, Termination
+from orthobench.harness.stopping import RunStatus, Target, Termination
 from orthobench.harness.trace import Checkpoint, Outcome
 from orthobench.results.traces import Trace
 from orthobench.tools.machine import Load
@@ -44,7 +44,7 @@ class ProblemInfo:
         The metric that comparisons rank by; smaller is better: ``"suboptimality"``.
     tuned_by : str
         The metric that tuned parameters are chosen by: ``"validation_suboptimality"``.
-    levels : tuple of Level
+    levels : tuple of Target
         The levels that the suite compares it at; empty where it is compared as it is.
     """
 
@@ -54,7 +54,7 @@ class ProblemInfo:
     family: str
     primary: str
     tuned_by: str
-    levels: tuple[Level, ...] = ()
+    levels: tuple[Target, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ the seeds, is smallest, since comparisons rank by what is there at the end. A su
 The seeds are those that all trials are planned on; where a suite has ``tuning.seeds``, the chosen
 trial alone runs on others, which do not count in the choice.
 
-At a `Level`, only trials that keep it can be chosen: those whose final value of its metric,
+At a level, only trials that keep it can be chosen: those whose final value of its metric,
 averaged over the seeds, is at most the level. Of those the one whose ``tuned_by`` metric ends
 smallest is chosen: what a run had on its way may not have kept the level.
 """
@@ -24,9 +24,8 @@ from typing import Any
 import numpy as np
 
 from orthobench.errors import UsageError
-from orthobench.harness.cell import Level
 from orthobench.harness.identity import canonical
-from orthobench.harness.stopping import RunStatus, Termination
+from orthobench.harness.stopping import RunStatus, Target, Termination
 from orthobench.harness.suite import END
 from orthobench.results.runs import ProblemInfo, Run
 from orthobench.results.traces import read
@@ -79,7 +78,7 @@ class SolverResult:
         All of the grid, the chosen one included.
     seeds : tuple of int
         The seeds planned.
-    level : Level, optional
+    level : Target, optional
         What solvers are compared at. Where no trial keeps it, the records are those of the trial
         that comes nearest, as refused.
     tuned_on : tuple of int
@@ -96,7 +95,7 @@ class SolverResult:
     records: tuple[Run, ...]
     trials: tuple[Trial, ...]
     seeds: tuple[int, ...]
-    level: Level | None = None
+    level: Target | None = None
     tuned_on: tuple[int, ...] = ()
     score: str = END
     tolerance: float | None = None
@@ -235,7 +234,7 @@ def _effort(record: Run) -> Array:
     return read(record.trace, lambda mark: mark.work.steps)
 
 
-def _scoring(level: Level | None, by: str, runs: Sequence[Run]) -> Callable[[Run, str], float]:
+def _scoring(level: Target | None, by: str, runs: Sequence[Run]) -> Callable[[Run, str], float]:
     """Return what scores a run: a metric at the end, or averaged up to where the longest ended."""
     if level or by == END:
         return last
@@ -255,7 +254,7 @@ def untunable(solver: str, problem: str, metric: str) -> UsageError:
 
 
 def _entry(
-    records: Sequence[Run], seeds: tuple[int, ...], level: Level | None, by: str
+    records: Sequence[Run], seeds: tuple[int, ...], level: Target | None, by: str
 ) -> SolverResult:
     _check_names(records)
     runs = {
@@ -281,12 +280,12 @@ def _entry(
     return SolverResult(problem, solver, best.tuned, chosen, trials, seeds, level, tuned_on, by)
 
 
-def _best_at(level: Level, trials: Sequence[Trial], planned: int) -> tuple[Trial, str]:
+def _best_at(level: Target, trials: Sequence[Trial], planned: int) -> tuple[Trial, str]:
     """Return the best of the trials that keep a level, or the nearest to it and why none keeps."""
     if all(any(not record.ok for record in trial.records) for trial in trials):
         return _best(trials, planned), ""
     reached = {id(trial): _reached(trial, level.metric) for trial in trials}
-    keeping = [trial for trial in trials if reached[id(trial)] <= level.most]
+    keeping = [trial for trial in trials if reached[id(trial)] <= level.value]
     if keeping:
         return _best(keeping, planned), ""
     nearest = min(trials, key=lambda trial: reached[id(trial)])
@@ -300,7 +299,7 @@ def _reached(trial: Trial, metric: str) -> float:
     return float(np.mean([r.trace[-1].metrics.get(metric, math.inf) for r in trial.records]))
 
 
-def _unkept(level: Level, nearest: Trial, reached: float) -> str:
+def _unkept(level: Target, nearest: Trial, reached: float) -> str:
     marks = [record.trace[-1] for record in nearest.records if record.trace]
     if marks and level.metric not in marks[0].metrics:
         reported = ", ".join(marks[0].metrics)

@@ -16,9 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from orthobench.errors import unknown
-from orthobench.harness.cell import Level
 from orthobench.harness.judging import excess_violation
-from orthobench.harness.stopping import RunStatus
+from orthobench.harness.stopping import RunStatus, Target
 from orthobench.results.runs import Run
 from orthobench.results.traces import read
 from orthobench.results.tuning import SolverResult
@@ -263,13 +262,13 @@ def _paths(entries: Sequence[SolverResult]) -> dict[tuple[str, str, int], Path]:
     return paths
 
 
-def path_of(record: Run, level: Level | None, metric: str = "") -> Path | None:
+def path_of(record: Run, level: Target | None, metric: str = "") -> Path | None:
     """Return a run up to where it counts; None where it failed, or nothing of it counts.
 
     Parameters
     ----------
     record : Run
-    level : Level, optional
+    level : Target, optional
         Only checkpoints that keep it count, or are no further from it than the end of the run.
     metric : str
         Where none is named, that of the run's target, or else the problem's primary metric.
@@ -287,7 +286,7 @@ def path_of(record: Run, level: Level | None, metric: str = "") -> Path | None:
     if level is not None:
         bound = level.metric
         at_level = read(record.trace, lambda mark: mark.metrics.get(bound, math.inf))
-        values = np.where(at_level <= max(level.most, at_level[-1]), values, math.inf)
+        values = np.where(at_level <= max(level.value, at_level[-1]), values, math.inf)
     return Path(start, values[:end], record)
 
 

@@ -27,9 +27,9 @@ from orthobench.contract.solver import AnySolver
 from orthobench.testing import checks_of_problems, checks_of_solvers
 from orthobench.testing.check import (
     Check,
+    CheckStatus,
     NotCheckable,
     NotConforming,
-    Outcome,
     Result,
     require,
 )
@@ -38,9 +38,9 @@ from orthobench.testing.short_runs import example
 
 __all__ = [
     "Check",
+    "CheckStatus",
     "NotCheckable",
     "NotConforming",
-    "Outcome",
     "Result",
     "check_flops",
     "check_problem",
@@ -82,7 +82,7 @@ def check_solver(
     >>> import orthobench as ob
     >>> from orthobench.testing import check_solver
     >>> results = check_solver(ob.catalogue().solver("oja"))
-    >>> [result.check for result in results if result.outcome.value != "passed"]
+    >>> [result.check for result in results if result.status.value != "passed"]
     ['flops']
     """
     small = example(solver) if instance is None else instance
@@ -114,7 +114,7 @@ def check_problem(problem: AnyProblem) -> tuple[Result, ...]:
 
 def _passed(subject: str, results: list[Result]) -> tuple[Result, ...]:
     """Return the results of a subject's checks, or raise one error about all that failed."""
-    failed = [f"  {r.check}: {r.message}" for r in results if r.outcome is Outcome.FAILED]
+    failed = [f"  {r.check}: {r.message}" for r in results if r.status is CheckStatus.FAILED]
     lines = "\n".join([f"{subject} fails {len(failed)} of {len(results)} checks", *failed])
     require(not failed, lines.rstrip("."), "Correct them in this order")
     return tuple(results)

@@ -16,7 +16,7 @@ from orthobench.errors import OrthobenchError, UsageError, unknown
 from orthobench.harness.identity import label
 from orthobench.registry.plugins import GROUP, Plugin, Registry
 from orthobench.testing import checks_of_problems, checks_of_solvers
-from orthobench.testing.check import Check, NotCheckable, Outcome, Result
+from orthobench.testing.check import Check, CheckStatus, NotCheckable, Result
 from orthobench.testing.shared_checks import captured
 from orthobench.testing.short_runs import example
 from orthobench.tools.datasets import offline
@@ -63,7 +63,7 @@ class Case:
         try:
             subject = self.subject()
         except NotCheckable as reason:
-            return Result(self.check.name, Outcome.NOT_CHECKABLE, str(reason))
+            return Result(self.check.name, CheckStatus.NOT_CHECKABLE, str(reason))
         with offline(), captured():
             return self.check.result(*subject)
 
@@ -216,6 +216,6 @@ def facts(case: Case, result: Result) -> dict[str, str]:
         "name": case.name,
         "check": result.check,
         "says": case.check.requirement,
-        "outcome": result.outcome.value,
+        "status": result.status.value,
         "message": result.message,
     }

@@ -38,8 +38,8 @@ class NotCheckable(SkipTest):
     """A check cannot be made here, for the reason given; pytest and unittest skip the test."""
 
 
-class Outcome(Enum):
-    """The outcome of a check."""
+class CheckStatus(Enum):
+    """How a check ended."""
 
     PASSED = "passed"
     FAILED = "failed"
@@ -54,13 +54,13 @@ class Result:
     ----------
     check : str
         The name of the check.
-    outcome : Outcome
+    status : CheckStatus
     message : str
         What was seen and what to do, or why the check could not be made; empty where it passed.
     """
 
     check: str
-    outcome: Outcome
+    status: CheckStatus
     message: str = ""
 
 
@@ -105,7 +105,7 @@ class Check:
             raise
         except Exception as error:
             for other in self.prerequisites:
-                if other.result(*subject).outcome is Outcome.FAILED:
+                if other.result(*subject).status is CheckStatus.FAILED:
                     reason = f"the check {other.name!r} fails, which comes first"
                     raise NotCheckable(reason) from error
             raise _not_conforming(error, self.name) from error
@@ -115,10 +115,10 @@ class Check:
         try:
             self(*subject)
         except NotCheckable as reason:
-            return Result(self.name, Outcome.NOT_CHECKABLE, str(reason))
+            return Result(self.name, CheckStatus.NOT_CHECKABLE, str(reason))
         except NotConforming as fault:
-            return Result(self.name, Outcome.FAILED, str(fault))
-        return Result(self.name, Outcome.PASSED)
+            return Result(self.name, CheckStatus.FAILED, str(fault))
+        return Result(self.name, CheckStatus.PASSED)
 
 
 def _not_conforming(error: Exception, check: str) -> NotConforming:

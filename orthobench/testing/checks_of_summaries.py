@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any, TypeAlias
 
@@ -18,7 +18,6 @@ from orthobench.harness.reducing.parts import reduced
 from orthobench.testing.check import Check, NotCheckable, NotConforming
 from orthobench.testing.object_graph import Snapshot
 from orthobench.testing.short_runs import Runner, difference_of_solutions
-from orthobench.tools.arrays import Array
 
 ROWS = 350
 """The most samples that are cut into blocks."""
@@ -34,30 +33,27 @@ AnySummarySolver: TypeAlias = SummarySolver[Any, Any, Any]
 Reduce: TypeAlias = "Callable[[AnySummarySolver, list[Summary]], Summary]"
 
 
-@dataclass(frozen=True)
-class Case:
-    """A solver, what the blocks of its first pass have in common, and the blocks."""
+class BlockRunner(Runner):
+    """A solver, what the blocks of its first pass have in common, and the blocks.
+
+    The first samples of an instance are cut into blocks.
+    """
 
     solver: AnySummarySolver
-    oracle: BlockOracle
-    blocks: list[Array]
 
-    @classmethod
-    def of(cls, solver: AnySummarySolver, instance: AnyInstance) -> Case:
-        """Cut the first samples of an instance into blocks."""
-        runner = Runner(solver, instance)
-        source, start = getattr(runner.oracle, "source", None), runner.start_point()
+    def __init__(self, solver: AnySummarySolver, instance: AnyInstance) -> None:
+        super().__init__(solver, instance)
+        source, start = getattr(self.oracle, "source", None), self.start_point()
         if not isinstance(source, BlockSource):
             raise NotCheckable("the samples of the instance are no blocks: pass one of an array")
         rows = np.concatenate([source.block(i) for i in range(source.count)])[:ROWS]
         ends = [round(len(rows) * end) for end in ENDS]
-        blocks = [rows[a:b].copy() for a, b in pairwise(ends) if a < b]
-        seed = runner.streams.solver
-        return cls(solver, BlockOracle(runner.oracle.sizes, start, len(rows), seed), blocks)
+        self.blocks = [rows[a:b].copy() for a, b in pairwise(ends) if a < b]
+        self.first = BlockOracle(self.oracle.sizes, start, len(rows), self.streams.solver)
 
     def passes(self, reduce: Reduce) -> Iterator[tuple[BlockOracle, Summary]]:
         """Yield what the blocks of each pass share, and the summary of all of them."""
-        oracle = self.oracle
+        oracle = self.first
         for number in range(int(min(PASSES, self.solver.passes))):
             whole = reduce(self.solver, [self.solver.summarize(oracle, b) for b in self.blocks])
             yield oracle, whole
@@ -94,8 +90,8 @@ def from_right(solver: AnySummarySolver, parts: list[Summary]) -> Summary:
 
 def check_summaries(solver: AnySummarySolver, instance: AnyInstance) -> None:
     """Raise where a pass over blocks gives no feasible solution, or counts wrongly."""
-    case = Case.of(solver, instance)
-    for oracle, whole in case.passes(along_the_tree):
+    runner = BlockRunner(solver, instance)
+    for oracle, whole in runner.passes(along_the_tree):
         if not isinstance(whole, Summary):
             raise NotConforming(f"merge returns a {type(whole).__name__}", "Return a Summary")
         if whole.rows != oracle.rows:
@@ -113,16 +109,16 @@ def check_summaries(solver: AnySummarySolver, instance: AnyInstance) -> None:
 
 def check_pure(solver: AnySummarySolver, instance: AnyInstance) -> None:
     """Raise where a verb changes what it is given, or the solver itself."""
-    case = Case.of(solver, instance)
-    parts = [solver.summarize(case.oracle, block) for block in case.blocks[:2]]
+    runner = BlockRunner(solver, instance)
+    parts = [solver.summarize(runner.first, block) for block in runner.blocks[:2]]
     whole = solver.merge(*parts)
     verbs: dict[str, Callable[[], object]] = {
-        "summarize": lambda: solver.summarize(case.oracle, case.blocks[0]),
+        "summarize": lambda: solver.summarize(runner.first, runner.blocks[0]),
         "merge": lambda: solver.merge(*parts),
-        "finish": lambda: solver.finish(case.oracle, whole),
-        "proceed": lambda: solver.proceed(case.oracle, whole),
+        "finish": lambda: solver.finish(runner.first, whole),
+        "proceed": lambda: solver.proceed(runner.first, whole),
     }
-    given = (solver, case.oracle, case.blocks, parts, whole)
+    given = (solver, runner.first, runner.blocks, parts, whole)
     for name, verb in verbs.items():
         before = Snapshot(given)
         verb()
@@ -134,9 +130,9 @@ def check_pure(solver: AnySummarySolver, instance: AnyInstance) -> None:
 
 def check_merging(solver: AnySummarySolver, instance: AnyInstance) -> None:
     """Raise where other groupings of the blocks give another solution than `merge_error` allows."""
-    case = Case.of(solver, instance)
+    runner = BlockRunner(solver, instance)
     for grouping in (from_left, from_right):
-        pairs = zip(case.solutions(along_the_tree), case.solutions(grouping), strict=False)
+        pairs = zip(runner.solutions(along_the_tree), runner.solutions(grouping), strict=False)
         for ours, theirs in pairs:
             different = difference_of_solutions(ours, theirs)
             U, V = ours.point, theirs.point
@@ -151,7 +147,7 @@ def check_merging(solver: AnySummarySolver, instance: AnyInstance) -> None:
 
 def check_arrival(solver: AnySummarySolver, instance: AnyInstance) -> None:
     """Raise where blocks in another order, or summaries that were sent, give other bits."""
-    case = Case.of(solver, instance)
+    runner = BlockRunner(solver, instance)
 
     def sent(solver: AnySummarySolver, parts: list[Summary]) -> Summary:
         return reduced(map(_sent, parts), lambda a, b: _sent(solver.merge(a, b)))
@@ -159,9 +155,9 @@ def check_arrival(solver: AnySummarySolver, instance: AnyInstance) -> None:
     def made_backwards(solver: AnySummarySolver, parts: list[Summary]) -> Summary:
         return along_the_tree(solver, parts[::-1])
 
-    backwards = replace(case, blocks=case.blocks[::-1])
-    others = (case.solutions(sent), backwards.solutions(made_backwards))
-    for ours, *theirs in zip(case.solutions(along_the_tree), *others, strict=False):
+    in_order = runner.solutions(along_the_tree), runner.solutions(sent)
+    runner.blocks.reverse()
+    for ours, *theirs in zip(*in_order, runner.solutions(made_backwards), strict=False):
         for other, what in zip(theirs, ("sent by pickle", "made in another order"), strict=True):
             if difference := difference_of_solutions(ours, other):
                 raise NotConforming(

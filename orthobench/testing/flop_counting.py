@@ -13,7 +13,6 @@ import math
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
 from unittest import mock
@@ -57,7 +56,6 @@ class UncountableError(BaseException):
     """
 
 
-@dataclass
 class Tally:
     """The number of operations counted so far.
 

@@ -16,9 +16,9 @@ import tempfile
 import threading
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
 from pathlib import Path
 from queue import SimpleQueue
+from types import MappingProxyType
 from typing import Any, BinaryIO, Self, TypeAlias, cast
 
 from orthobench.errors import OrthobenchError
@@ -37,46 +37,6 @@ LAST_BYTES = 4000
 
 Replies: TypeAlias = "SimpleQueue[tuple[Process, Any]]"
 """Messages with the process that each comes from; None where no more will come from it."""
-
-
-@dataclass(frozen=True)
-class Program:
-    """A program for a worker process: the function ``main(channel, **arguments)`` of a module.
-
-    Attributes
-    ----------
-    module : str
-        The module's name.
-    arguments : mapping
-        Anything that JSON can hold.
-    codec : {"pickle", "json"}
-        How messages are written; ``"json"`` where the other interpreter runs code that is not ours.
-    python : Path, optional
-        The interpreter of another environment, which then imports what is installed there and
-        nothing else. By default it is this interpreter, with the search path of this process.
-    package : Path, optional
-        The folder of the package that the module belongs to, where it is not installed there.
-    """
-
-    module: str
-    arguments: Mapping[str, Any] = field(default_factory=dict)
-    codec: str = "pickle"
-    python: Path | None = None
-    package: Path | None = None
-
-    @property
-    def command(self) -> list[str]:
-        """The command line."""
-        settings = {
-            "module": self.module,
-            "arguments": dict(self.arguments),
-            "codec": self.codec,
-            "parent": os.getpid(),
-            "path": None if self.python else sys.path,
-            "package": self.package and str(self.package),
-        }
-        start = [str(self.python), "-I"] if self.python else [sys.executable, "-P"]
-        return [*start, child.__file__, json.dumps(settings)]
 
 
 class ProcessError(OrthobenchError):
@@ -105,33 +65,57 @@ def reason_of(code: int) -> str:
 
 
 class Process:
-    """A worker process.
+    """A worker process, which runs the function ``main(channel, **arguments)`` of a module.
 
     Parameters
     ----------
-    program : Program
+    module : str
+        The module's name.
+    arguments : mapping
+        Anything that JSON can hold.
     threads : int
         Threads of the libraries that it loads.
     replies : SimpleQueue, optional
         Takes each message from the process, with the process, and None once there are no more:
         several processes may share it. Without a queue messages are taken by `receive`.
     loads : callable, optional
-        Reads messages of a process that is not trusted; by default the codec of the program.
+        Reads messages of a process that is not trusted; by default the codec.
+    codec : {"pickle", "json"}
+        How messages are written; ``"json"`` where the other interpreter runs code that is not ours.
+    python : Path, optional
+        The interpreter of another environment, which then imports what is installed there and
+        nothing else. By default it is this interpreter, with the search path of this process.
+    package : Path, optional
+        The folder of the package that the module belongs to, where it is not installed there.
     """
 
     def __init__(
         self,
-        program: Program,
+        module: str,
+        arguments: Mapping[str, Any] = MappingProxyType({}),
         threads: int = 1,
         replies: Replies | None = None,
+        *,
         loads: Callable[[bytes], Any] | None = None,
+        codec: str = "pickle",
+        python: Path | None = None,
+        package: Path | None = None,
     ) -> None:
+        settings = {
+            "module": module,
+            "arguments": dict(arguments),
+            "codec": codec,
+            "parent": os.getpid(),
+            "path": None if python else sys.path,
+            "package": package and str(package),
+        }
+        start = [str(python), "-I"] if python else [sys.executable, "-P"]
         self._stderr = tempfile.TemporaryFile()  # noqa: SIM115 - open as long as the process
         self._written = 0
         self._unreadable: Exception | None = None
         try:
             self._process = subprocess.Popen(
-                program.command,
+                [*start, child.__file__, json.dumps(settings)],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=self._stderr,
@@ -143,7 +127,7 @@ class Process:
             raise
         incoming = cast(BinaryIO, self._process.stdout)
         outgoing = cast(BinaryIO, self._process.stdin)
-        self._channel = Channel(incoming, outgoing, program.codec, loads)
+        self._channel = Channel(incoming, outgoing, codec, loads)
         self._listener = None
         if replies is not None:
             self._listener = threading.Thread(target=self._listen, args=[replies], daemon=True)

@@ -36,16 +36,8 @@ class Fitted(Solver[PairsOracle, FittedState]):
     converges: ClassVar[bool] = True
 
     def init(self, oracle: PairsOracle, rng: np.random.Generator) -> FittedState:
-        """Return the common start.
-
-        Raises
-        ------
-        DataError
-            On data that are not finite, which scikit-learn refuses.
-        """
+        """Return the common start."""
         del rng
-        if not np.isfinite(oracle.pairs).all():
-            raise DataError("the pairs hold NaN or an infinity; clean or rescale the data")
         return FittedState(point=oracle.start.copy())
 
     def step(self, oracle: PairsOracle, state: FittedState) -> None:
@@ -102,7 +94,9 @@ class SklearnCCA(Fitted):
         from sklearn.cross_decomposition import CCA
 
         X, Y = _in_units(oracle)
-        model = CCA(oracle.k, scale=False, max_iter=self.most, tol=self.tolerance)
+        model = CCA(
+            oracle.k, scale=False, max_iter=self.most, tol=self.tolerance, copy=False
+        )  # fmt: skip
         model.fit(X, Y)
         N, (p, q, k) = oracle.count, oracle.sizes
         count = 2 * k * (flops.gemm(p, p, N) + flops.gemm(q, q, N))
@@ -134,7 +128,7 @@ class SklearnPLSSVD(Fitted):
         from sklearn.cross_decomposition import PLSSVD
 
         X, Y = _in_units(oracle)
-        model = PLSSVD(oracle.k, scale=False).fit(X, Y)
+        model = PLSSVD(oracle.k, scale=False, copy=False).fit(X, Y)
         N, (p, q, _) = oracle.count, oracle.sizes
         count = flops.gemm(p, q, N) + flops.svd(p, q)
         return model.x_weights_, model.y_weights_, count
@@ -143,12 +137,20 @@ class SklearnPLSSVD(Fitted):
 def _in_units(oracle: PairsOracle) -> tuple[Array, Array]:
     """Return copies of both halves, each divided by a power of two near its largest entry.
 
-    scikit-learn compares some of what has the unit of the data with fixed numbers.
+    scikit-learn compares some of what has the unit of the data with fixed numbers. It may write
+    into these copies, so that it makes none.
+
+    Raises
+    ------
+    DataError
+        On data that are not finite, which scikit-learn refuses.
     """
     halves = []
     for M in (oracle.X, oracle.Y):
-        unit = 2.0 ** np.ceil(np.log2(np.abs(M).max() or 1.0))
-        halves.append(M / unit)
+        largest = max(float(M.max()), -float(M.min()))
+        if not np.isfinite(largest):
+            raise DataError("the pairs hold NaN or an infinity; clean or rescale the data")
+        halves.append(M / 2.0 ** np.ceil(np.log2(largest or 1.0)))
     return halves[0], halves[1]
 
 

@@ -23,15 +23,14 @@ SPECTRA = {
     "condition 1e4": conditioned(512, 128, 1e4),
 }  # fmt: skip
 ILL = {name: draw for name, draw in SPECTRA.items() if name != "Gaussian"}
-STEPS = polynomials("polar-express", 5)
 
 
 def in_doubles(evidence: Evidence) -> Measurement:
     """Measure the distance of both forms in float64."""
-    rows = {}
+    rows, steps = {}, polynomials("polar-express", 5)
     for name, draw in SPECTRA.items():
         found = [
-            distance(gram_newton_schulz(A, STEPS, 2), newton_schulz(A, STEPS))
+            distance(gram_newton_schulz(A, steps, 2), newton_schulz(A, steps))
             for A in drawn(draw, evidence, 3)
         ]
         rows[name] = always_within(found, high=1e-10)
@@ -44,13 +43,13 @@ def loses(
     """Return the check of how much more the Gram form loses by rounding than the plain one."""
 
     def check(evidence: Evidence) -> Measurement:
-        rows = {}
+        rows, steps = {}, polynomials("polar-express", 5)
         for name in names:
             found = []
             for A in drawn(SPECTRA[name], evidence, 3):
-                exact = newton_schulz(A, STEPS)
-                plain = newton_schulz(A, STEPS, precision)
-                gram = gram_newton_schulz(A, STEPS, restart, precision)
+                exact = newton_schulz(A, steps)
+                plain = newton_schulz(A, steps, precision)
+                gram = gram_newton_schulz(A, steps, restart, precision)
                 found.append(distance(gram, exact) / distance(plain, exact))
             rows[name] = always_within(found, low, high)
         return in_each(rows, f"rounding error of the Gram form over that of the plain, {precision}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -71,10 +72,14 @@ PRECISIONS: Mapping[str, Rounding] = {"float64": exact, "float16": float16, "bfl
 """How entries are rounded; sums within a product are exact, as with the units for matrices."""
 
 
-def polynomials(coefficients: str, steps: int) -> list[tuple[float, float, float]]:
-    """Return the first polynomials of a schedule of `newton-schulz`."""
+@cache
+def polynomials(coefficients: str, steps: int) -> tuple[tuple[float, float, float], ...]:
+    """Return the first polynomials of a schedule of `newton-schulz`.
+
+    Called by checks as they run: plugins are being loaded while papers are.
+    """
     solver: AnySolver = catalogue().solver("newton-schulz", {"coefficients": coefficients})
-    return [solver.at(number) for number in range(1, steps + 1)]  # type: ignore[attr-defined]
+    return tuple(solver.at(number) for number in range(1, steps + 1))  # type: ignore[attr-defined]
 
 
 def newton_schulz(

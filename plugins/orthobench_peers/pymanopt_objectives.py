@@ -169,8 +169,6 @@ class TuckerObjective(Objective):
 class MomentObjective(Objective):
     """-tr(U'CU) of the second moment C of samples, made of trace one, on Grassmann(d, k).
 
-    C is formed where there are as many samples as features; else it is applied as two products.
-
     Parameters
     ----------
     X : ndarray, shape (n, d)
@@ -182,13 +180,9 @@ class MomentObjective(Objective):
     def __init__(self, X: Array, k: int) -> None:
         super().__init__()
         self.n, self.k = X.shape[1], k
-        if len(X) < self.n:
-            R = X / np.linalg.norm(X)
-            self._factors: tuple[Array, ...] = (R.T, R)
-        else:
-            C = X.T @ X
-            self._factors = (C / C.trace(),)
-            self.counted = flops.gemm(self.n, self.n, len(X)) + self.n**2
+        C = X.T @ X
+        self._moment: Array = C / C.trace()
+        self.counted = flops.gemm(self.n, self.n, len(X)) + self.n**2
 
     def manifold(self) -> Any:
         """Return Grassmann(d, k)."""
@@ -201,12 +195,9 @@ class MomentObjective(Objective):
 
     def gradient(self, U: Array) -> Array:
         """Return -2CU."""
-        self.counted += U.size
-        product = -2 * U
-        for factor in reversed(self._factors):
-            self.counted += flops.gemm(len(factor), self.k, factor.shape[1])
-            product = factor @ product
-        return product
+        self.counted += U.size + flops.gemm(self.n, self.k, self.n)
+        product: Array = self._moment @ U
+        return -2 * product
 
     def hessian(self, U: Array, V: Array) -> Array:
         """Return -2CV."""

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
-from orthobench.contract import Array, orthonormalize, parameter
+import numpy as np
+
+from orthobench.contract import Array, flops, orthonormalize, parameter
 from orthobench_peers.pymanopt_objectives import MomentObjective
 from orthobench_peers.pymanopt_optimizers import EXACT, PACKAGES, run_optimizer
 from orthobench_peers.rerun import Batch, BatchState
@@ -16,8 +18,9 @@ class PymanoptPCA(Batch):
     """Pymanopt's TrustRegions on Grassmann(d, k), for the second moment of all samples so far.
 
     minimize -tr(U'CU), from the common start, with the exact Hessian -2CV. Of Pymanopt's optimizers
-    only TrustRegions converges faster than linearly. It cannot be stepped: there is a run at every
-    checkpoint, each with its own time.
+    only TrustRegions converges faster than linearly. With fewer samples than features it works on
+    subspaces of the span of the samples. It cannot be stepped: there is a run at every checkpoint,
+    each with its own time.
 
     Parameters
     ----------
@@ -29,7 +32,7 @@ class PymanoptPCA(Batch):
     -----
     2nd² flops for the moment, 2d²k + dk for each gradient and Hessian-vector product, 2d²k + 3dk
     for each value, and those of the manifold (`orthobench_peers.pymanopt_manifolds`). With fewer
-    samples than features the moment is not formed, and 4ndk are in the place of 2d²k.
+    samples than features these are for d = n, beside a QR of (d, n) and 4ndk.
 
     References
     ----------
@@ -47,13 +50,19 @@ class PymanoptPCA(Batch):
     packages: ClassVar[tuple[str, ...]] = PACKAGES
 
     def fit(self, X: Array, k: int, state: BatchState) -> tuple[Array, int]:
-        """Minimize over subspaces of the dimension sought, even if the samples span fewer."""
+        """Minimize over subspaces of the span of the samples."""
         from pymanopt.optimizers import TrustRegions
 
-        del k
-        target = MomentObjective(X, state.start.shape[1])
+        n, d = X.shape
+        if n >= d:
+            return self._minimum(X, state.start, TrustRegions)
+        span, R = np.linalg.qr(X.T)
+        found, spent = self._minimum(R.T, orthonormalize(span.T @ state.start[:, :k]), TrustRegions)
+        return span @ found, spent + flops.qr(d, n) + 2 * flops.gemm(d, k, n)
+
+    def _minimum(self, X: Array, start: Array, optimizer: Any) -> tuple[Array, int]:
+        target = MomentObjective(X, start.shape[1])
         found = run_optimizer(
-            TrustRegions, target, state.start, self.tolerance, EXACT,
-            max_iterations=self.iterations,
-        )  # fmt: skip
+            optimizer, target, start, self.tolerance, EXACT, max_iterations=self.iterations
+        )
         return orthonormalize(found.point), target.counted

@@ -62,10 +62,9 @@ class ScipySVDS(Batch):
 class ScipyLOBPCG(Batch):
     """scipy's lobpcg on the second moment of all samples so far, from the common start.
 
-    The moment X'X is formed where there are more samples than features, since LOBPCG multiplies by
-    it many times; with fewer it is applied as two products. It is scaled to trace one, since
-    tolerances are absolute. It cannot be stepped: there is a run at every checkpoint, each with its
-    own time.
+    The moment X'X is formed, or XX' where there are fewer samples than features, since LOBPCG
+    multiplies by it many times. It is scaled to trace one, since tolerances are absolute. It cannot
+    be stepped: there is a run at every checkpoint, each with its own time.
 
     Parameters
     ----------
@@ -78,7 +77,8 @@ class ScipyLOBPCG(Batch):
     Notes
     -----
     2nd² flops for the moment; for an iteration 2d²k, and 36dk² + 9(3k)³ for a Rayleigh-Ritz
-    procedure in 3k dimensions. Where d < 5k scipy uses LAPACK instead.
+    procedure in 3k dimensions; n and d change places where n < d, beside 4ndk. Where d < 5k scipy
+    uses LAPACK instead.
 
     References
     ----------
@@ -95,23 +95,22 @@ class ScipyLOBPCG(Batch):
 
     def fit(self, X: Array, k: int, state: BatchState) -> tuple[Array, int]:
         """Return eigenvectors of the moment, leading first."""
-        from scipy.sparse.linalg import LinearOperator, lobpcg
+        from scipy.sparse.linalg import lobpcg
 
-        n, d = X.shape
-        X = X / np.linalg.norm(X)
-        formed = n > d
-        C = X.T @ X if formed else LinearOperator((d, d), lambda v: X.T @ (X @ v), dtype=X.dtype)
+        X, wide = X / np.linalg.norm(X), len(X) < X.shape[1]
+        rows = X.T if wide else X
+        start = X @ state.start[:, :k] if wide else state.start[:, :k].copy()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # it did not converge, or used LAPACK
             _, vectors, *residuals = lobpcg(
-                C, state.start[:, :k].copy(), tol=self.tolerance, maxiter=self.iterations,
-                largest=True, retResidualNormsHistory=True,
+                rows.T @ rows, start, tol=self.tolerance, maxiter=self.iterations, largest=True,
+                retResidualNormsHistory=True,
             )  # fmt: skip
-        product = flops.gemm(d, k, d) if formed else 2 * flops.gemm(n, k, d)
-        each = product + 36 * d * k**2 + flops.eigh(3 * k)
-        forming = flops.gemm(d, d, n) if formed else 0
-        count = forming + (len(residuals[0]) * each if residuals else flops.eigh(d))
-        return orthonormalize(np.asarray(vectors)), count
+        n, d = rows.shape
+        each = flops.gemm(d, k, d) + 36 * d * k**2 + flops.eigh(3 * k)
+        count = len(residuals[0]) * each if residuals else flops.eigh(d)
+        count += flops.gemm(d, d, n) + 2 * flops.gemm(n, k, d) * wide
+        return orthonormalize(X.T @ vectors if wide else np.asarray(vectors)), count
 
 
 @contextmanager

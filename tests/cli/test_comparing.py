@@ -28,8 +28,8 @@ def compare(monkeypatch, tmp_path):
     asked = {}
 
     @contextmanager
-    def sides(base, head, folder, **options):
-        asked.update(base=base, head=head, folder=folder, **options)
+    def sides(base, head, **options):
+        asked.update(base=base, head=head, **options)
         yield Side(base, "revision", "0" * 40), Side(head, "revision", "1" * 40)
 
     def call(*words, change=Change.SAME, error=None):
@@ -103,14 +103,13 @@ def test_a_tolerance_that_is_none_is_refused(compare, word):
 def test_options_are_passed_on(compare):
     compare(
         "--suite", "mine.toml", "--budget", 7, "-s", "msg step=2", "-s", "oja", "-p", "digits",
-        "--seeds", 3, "--clock", "wall", "--environments", "kept",
+        "--seeds", 3, "--clock", "wall",
     )  # fmt: skip
     options = compare.asked["options"]
     assert options.suite == Path("mine.toml")
     assert (options.budget, options.seeds, options.clock) == (7.0, 3, "wall")
     assert (options.solvers, options.problems) == (("msg step=2", "oja"), ("digits",))
     assert (compare.asked["base"], compare.asked["head"]) == ("main", "HEAD")
-    assert compare.asked["folder"] == Path("kept")
     compare("--suite", "quickstart")
     assert compare.asked["options"].suite == "quickstart"
 

@@ -3,11 +3,9 @@ is to compare a version with itself."""
 
 import json
 import os
-import signal
 import subprocess
 import sys
 import sysconfig
-import textwrap
 import venv
 import zipfile
 from pathlib import Path
@@ -15,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from orthobench.compare import environments as module
-from orthobench.compare.environments import make_room, shared_paths, sides
+from orthobench.compare.environments import shared_paths, sides
 from orthobench.compare.remote import worker
 from orthobench.compare.sides import ChangedError
 from orthobench.errors import UsageError
@@ -53,11 +51,6 @@ def no_pip(monkeypatch):
     return calls
 
 
-@pytest.fixture
-def unchecked(monkeypatch):
-    monkeypatch.setattr(module, "_checked", lambda side: side)
-
-
 def test_each_side_imports_its_own_code_and_shares_the_rest(project, no_pip):
     said = []
     with sides("HEAD~1", ".", here=project.root, progress=said.append) as (base, head):
@@ -72,64 +65,9 @@ def test_each_side_imports_its_own_code_and_shares_the_rest(project, no_pip):
     assert project.git("worktree", "list").count("\n") == 0
 
 
-def test_environments_of_commits_are_kept_and_reused_those_of_folders_are_not(
-    project, no_pip, unchecked, empty
-):
-    for _ in range(2):
-        with sides("v1.0", ".", empty / "kept", here=project.root) as (base, head):
-            assert base.python.is_relative_to(empty / "kept")
-            assert not head.python.is_relative_to(empty / "kept")
-        assert base.python.exists()
-    assert no_pip == 3 * ["wheel", "--python"]
-    with sides("HEAD", "v1.0", empty / "kept", here=project.root) as (base, head):
-        assert base.python != head.python
-    assert len(list((empty / "kept").iterdir())) == 3
-
-
-@pytest.mark.parametrize("name", ["env/pyvenv.cfg", "env/added.py", "seal.json"])
-def test_what_was_changed_since_is_built_anew(project, no_pip, unchecked, empty, name):
-    for _ in range(2):
-        with sides("v1.0", sys.executable, empty / "kept", here=project.root) as (base, _):
-            base.check()
-        (base.python.parents[2] / name).write_text("{")
-    assert no_pip == 2 * ["wheel", "--python"]
-
-
-def test_a_build_that_was_killed_is_not_taken_for_an_environment(project, empty):
-    program = """
-    import os, sys
-    from pathlib import Path
-    from orthobench.compare import environments
-
-    def killed(side, *words):
-        if "install" in words:
-            os.kill(os.getpid(), 9)
-        Path(words[-2]).mkdir()
-        Path(words[-2], "toy-1.whl").touch()
-
-    environments._pip = killed
-    with environments.sides("v1.0", "HEAD", Path(sys.argv[1])):
-        pass
-    """
-    words = [sys.executable, "-c", textwrap.dedent(program), empty / "kept"]
-    assert subprocess.run(words, cwd=project.root, check=False).returncode == -signal.SIGKILL
-    (part,) = (empty / "kept").iterdir()
-    assert part.name.startswith(".")
-    assert not (part / "seal.json").exists()
-
-
-def test_those_that_were_used_last_are_kept(empty, monkeypatch):
-    for number, name in enumerate(["a", ".broken-off", "c", "d"]):
-        (empty / name).mkdir()
-        os.utime(empty / name, (number, number))
-    monkeypatch.setattr(module, "MOST", 2)
-    make_room(empty)
-    assert sorted(folder.name for folder in empty.iterdir()) == ["c", "d"]
-
-
 ATTACK = """
 import pathlib
-for site in pathlib.Path.cwd().parent.parent.glob("*/base-*/env/lib/*/site-packages"):
+for site in pathlib.Path.cwd().parent.parent.glob("*/base/lib/*/site-packages"):
     {attack}
 """
 """The build of HEAD reaches for BASE, wherever it lies beside it."""
@@ -232,7 +170,7 @@ def test_a_build_is_isolated_where_something_it_needs_is_not_here(empty):
 
 @pytest.mark.slow
 def test_pip_builds_revisions_folders_and_wheels(project, empty):
-    with sides("HEAD~1", "HEAD", empty / "kept", here=project.root) as (base, head):
+    with sides("HEAD~1", "HEAD", here=project.root) as (base, head):
         assert (asked(base)[0], asked(head)[0]) == ("first", "second")
         names = json.loads(asked(head, "import json, importlib.metadata as m;"
             "print(json.dumps([e.dist.name for e in m.entry_points(group='orthobench')]"

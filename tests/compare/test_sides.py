@@ -11,7 +11,7 @@ import pytest
 
 from orthobench.compare.comparison import Options
 from orthobench.compare.process import SideProcess
-from orthobench.compare.sides import ChangedError, Seal, Side, checked_out, resolve
+from orthobench.compare.sides import ChangedError, Side, checked_out, resolve, states_of
 from orthobench.errors import UsageError
 from orthobench.tools.git import git
 
@@ -171,7 +171,7 @@ def replace(path):
     [("a.py", replace), ("a.py", Path.unlink), ("new.py", Path.touch), ("new.pth", Path.touch)],
 )
 def test_a_file_that_was_changed_is_named(code, name, change):
-    side = Side("main", "revision", "", role="BASE", seal=Seal.of(code))
+    side = Side("main", "revision", "", role="BASE", root=code, files=states_of(code))
     side.check()
     change(code / name)
     with pytest.raises(ChangedError, match=rf"BASE 'main' is not what was built.*{name}"):
@@ -179,14 +179,14 @@ def test_a_file_that_was_changed_is_named(code, name, change):
 
 
 def test_what_python_and_numba_compile_is_no_change(code):
-    seal = Seal.of(code)
+    side = Side("main", "revision", "", root=code, files=states_of(code))
     (code / "__pycache__" / "a.nbc").write_text("compiled")
     (code / "__pycache__" / "b.pyc").touch()
-    assert seal.changed() == []
+    assert side.changed() == []
 
 
 def test_a_side_that_was_changed_begins_no_round_and_starts_no_process(code):
-    side = Side("BASE", "revision", "", Path(sys.executable), seal=Seal.of(code))
+    side = Side("BASE", "revision", "", Path(sys.executable), root=code, files=states_of(code))
     with SideProcess(side, Options()) as process:
         process.begin()
         process.ask("end")

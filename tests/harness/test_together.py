@@ -44,7 +44,7 @@ def test_local_workers_that_are_done_at_one_time_are_told_together(toys):
             SimpleNamespace(),
             Cell(toys.Problem(), toys.Solver(), i, Budget(steps=1)),
         )
-        worker.request = local.Request(sealed(worker.cell))
+        worker.request = sealed(worker.cell)
     for worker in (crew[2], crew[0]):
         replies.put((worker.process, DONE))
     found = list(local.next_events(crew, replies))

@@ -19,18 +19,18 @@ from orthobench.errors import UsageError
 from orthobench.registry.plugins import Plugin, catalogue
 from orthobench.registry.scaffold import (
     LONGEST,
-    Names,
     families,
+    names_of,
     render,
     templates_of,
     write,
 )
 from orthobench.registry.suite_file import load
-from orthobench.testing import Outcome
+from orthobench.testing import CheckStatus
 from orthobench.testing.cases import cases
 from orthobench.tools.formatting import clean
 
-NAMES = Names.of("orthobench-toy-method")
+NAMES = names_of("orthobench-toy-method")
 LONG = "long-" + "a" * (LONGEST - 5)
 FAMILIES = {
     "canonical-correlation": 1e-12,
@@ -69,7 +69,7 @@ def tree(folder):
     ],
 )
 def test_all_names_come_from_that_of_the_distribution(name, package, plugin, solver):
-    assert Names.of(name) == Names(name, package, plugin, solver)
+    assert list(names_of(name).values()) == [name, package, plugin, solver]
 
 
 @pytest.mark.parametrize(
@@ -91,7 +91,7 @@ def test_all_names_come_from_that_of_the_distribution(name, package, plugin, sol
 )
 def test_a_name_that_no_plugin_can_have_is_refused(name, said):
     with pytest.raises(UsageError, match=said):
-        Names.of(name)
+        names_of(name)
 
 
 def test_no_name_of_the_templates_is_left_for_a_solver(tmp_path):
@@ -105,17 +105,17 @@ def test_no_name_of_the_templates_is_left_for_a_solver(tmp_path):
             elif isinstance(node, ast.ClassDef):
                 names.add(node.name)
     assert "Path" in names
-    for name in names - {NAMES.solver}:
+    for name in names - {NAMES["solver"]}:
         words = re.findall("[A-Z][a-z0-9]*", name)
         if "".join(words) == name:
-            assert Names.of("orthobench-" + "-".join(words).lower()).solver != name
+            assert names_of("orthobench-" + "-".join(words).lower())["solver"] != name
 
 
 @pytest.mark.parametrize("name", ["orthobench-toy-method", LONG, "ab"])
 def test_every_file_is_valid_and_nothing_is_left_to_fill_in(name):
-    names = Names.of(name)
+    names = names_of(name)
     files = render(names, template(), "Ada")
-    assert f"src/{names.package}/{names.plugin}-comparison.toml" in files
+    assert f"src/{names['package']}/{names['plugin']}-comparison.toml" in files
     assert len(files) <= 6
     for path, text in files.items():
         assert not re.search("@[a-z]+@", text)
@@ -125,14 +125,14 @@ def test_every_file_is_valid_and_nothing_is_left_to_fill_in(name):
             tomllib.loads(text)
     project = tomllib.loads(files["pyproject.toml"])
     assert project["project"]["name"] == name
-    assert project["project"]["entry-points"]["orthobench"] == {names.plugin: names.package}
+    assert project["project"]["entry-points"]["orthobench"] == {names["plugin"]: names["package"]}
 
 
 @pytest.mark.parametrize("name", [LONG, "ab", "orthobench-zebra"])
 def test_linters_find_nothing(tmp_path, name):
     pytest.importorskip("ruff")
     for family, folder in families(catalogue()).items():
-        write(Names.of(name), tmp_path / "made" / family, folder, "Ada")
+        write(names_of(name), tmp_path / "made" / family, folder, "Ada")
     for words in (["check"], ["format", "--check"]):
         done = subprocess.run(
             [sys.executable, "-m", "ruff", *words, "--no-cache", "."],
@@ -211,19 +211,21 @@ def test_every_family_of_the_catalogue_has_a_scaffold():
 def test_what_is_written_for_a_family_keeps_the_contract_and_solves_it(
     family, tmp_path, monkeypatch
 ):
-    names = Names.of(f"toy-{family}")
+    names = names_of(f"toy-{family}")
     write(names, tmp_path, template(family), "Ada")
     monkeypatch.syspath_prepend(tmp_path / "src")
     here = catalogue()
     registry = replace(here.extended(), plugins=list(here.plugins), suites=dict(here.suites))
-    registry.add(import_module(names.package), Plugin(names.plugin, names.distribution, "0.1.0"))
-    results = [case.result() for case in cases(names.plugin, registry)]
-    assert [result for result in results if result.outcome is Outcome.FAILED] == []
-    assert sum(result.outcome is Outcome.PASSED for result in results) >= 14
+    registry.add(
+        import_module(names["package"]), Plugin(names["plugin"], names["distribution"], "0.1.0")
+    )
+    results = [case.result() for case in cases(names["plugin"], registry)]
+    assert [result for result in results if result.status is CheckStatus.FAILED] == []
+    assert sum(result.status is CheckStatus.PASSED for result in results) >= 14
 
-    suite = load(registry.suite(f"{names.plugin}-comparison"), registry)
+    suite = load(registry.suite(f"{names['plugin']}-comparison"), registry)
     for planned in suite.problems:
-        solver = registry.solvers[names.plugin].item()
+        solver = registry.solvers[names["plugin"]].item()
         outcome = ob.solve(solver, planned.problem, budget=planned.budget)
         assert outcome.trace[-1].metrics[planned.problem.primary] < FAMILIES[family]
     for planned in suite.solvers:
@@ -235,7 +237,7 @@ def test_the_types_of_what_is_written_hold(tmp_path):
     pytest.importorskip("mypy")
     folders = []
     for family, folder in families(catalogue()).items():
-        for path in write(Names.of(f"toy-{family}"), tmp_path / family, folder, "Ada"):
+        for path in write(names_of(f"toy-{family}"), tmp_path / family, folder, "Ada"):
             assert "type: ignore" not in path.read_text()
         folders.append(tmp_path / family / "src")
     done = subprocess.run(

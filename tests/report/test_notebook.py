@@ -11,10 +11,10 @@ from matplotlib.figure import Figure
 from records import altered
 
 import orthobench as ob
-from orthobench.harness.cell import Level
+from orthobench.harness.stopping import Target
 from orthobench.report.style import solver_styles
 
-LEVELS = (Level("rank", 9.0), Level("rank", 12.0))
+LEVELS = (Target("rank", 9.0), Target("rank", 12.0))
 
 
 @pytest.fixture(scope="module")

@@ -5,7 +5,7 @@ import math
 
 import pytest
 
-from orthobench.harness.cell import Level
+from orthobench.harness.stopping import Target
 from orthobench.results import checks
 from orthobench.results.checks import MisfitError
 from orthobench.tools.machine import Load
@@ -109,7 +109,7 @@ def test_a_load_is_of_processors_before_and_after():
 
 
 def test_levels_are_a_metric_with_a_number_each():
-    assert checks.levels([["gap", 0.5], ["loss", 2]]) == (Level("gap", 0.5), Level("loss", 2))
+    assert checks.levels([["gap", 0.5], ["loss", 2]]) == (Target("gap", 0.5), Target("loss", 2))
     assert checks.levels([]) == ()
     for value in ("gap", [["gap"]], [["gap", 1, 2]], [[1, 1]], [["gap", "1"]], [["gap", 1], {}]):
         with pytest.raises(MisfitError, match="the levels are not metrics with numbers"):

@@ -9,7 +9,7 @@ import pytest
 import orthobench as ob
 from orthobench import api
 from orthobench.errors import UsageError
-from orthobench.harness.executors import inline
+from orthobench.harness.executors import run_inline
 from orthobench.harness.executors.cell_queue import CellQueue
 from orthobench.registry.suite_file import from_table
 from orthobench.report.terminal.progress import Progress
@@ -79,7 +79,7 @@ def test_a_run_that_is_cut_off_anywhere_and_resumed_leaves_the_same_store(
 ):
     def cut_off(waiting):
         finished = 0
-        for event in inline.run(waiting):
+        for event in run_inline(waiting):
             yield event
             finished += event.outcome is not None
             if finished == cells:

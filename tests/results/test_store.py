@@ -18,8 +18,8 @@ import orthobench
 from orthobench import api
 from orthobench.contract.exhibits import Image, packed
 from orthobench.errors import StoreError
-from orthobench.harness.cell import Level, execute
-from orthobench.harness.stopping import RunStatus, Termination
+from orthobench.harness.cell import execute
+from orthobench.harness.stopping import RunStatus, Target, Termination
 from orthobench.harness.trace import Outcome
 from orthobench.registry.suite_file import from_table
 from orthobench.report.page import content
@@ -90,6 +90,11 @@ def test_records_share_the_names_of_their_metrics(path, suite):
     with Store(path) as store:
         marks = [mark for record in store.records("toys") for mark in record.trace]
     assert len({id(name) for mark in marks for name in mark.metrics}) == 3
+
+
+def test_a_new_store_has_pages_of_32_kilobytes(path, suite):
+    fill(path, suite)
+    assert count(path, "PRAGMA page_size") == [(2**15,)]
 
 
 def test_failed_cells_keep_reason_traceback_and_curve(path, suite):
@@ -529,7 +534,7 @@ def test_too_many_or_too_large_exhibits_are_refused(path, pictured, tmp_path, co
 
 
 def test_the_levels_of_a_problem_are_kept(path, suite):
-    levels = (Level("gap", 0.5), Level("rank", 3.0))
+    levels = (Target("gap", 0.5), Target("rank", 3.0))
     problems = tuple(replace(p, levels=levels) for p in suite.problems)
     fill(path, replace(suite, problems=problems))
     with Store(path) as store:
@@ -572,5 +577,5 @@ def test_results_tell_the_versions_of_what_took_part(path, suite):
     fill(path, suite)
     results = Results.read(path)
     assert results.versions == {"orthobench": orthobench.__version__, "orthobench-toys": "1.0"}
-    told = dict(content.page_content(results).provenance.facts)
+    told = content.page_content(results)["provenance"]
     assert told["orthobench-toys"] == "1.0"

@@ -13,8 +13,7 @@ from records import record as made
 
 from orthobench.contract.solver import Work
 from orthobench.errors import UsageError
-from orthobench.harness.cell import Level
-from orthobench.harness.stopping import RunStatus
+from orthobench.harness.stopping import RunStatus, Target
 from orthobench.harness.trace import Checkpoint
 from orthobench.results.tuning import average, choose
 
@@ -67,6 +66,7 @@ class TestAverage:
 
     def test_of_one_checkpoint_is_its_value(self):
         assert average(record([0.25]), "validation") == 0.25
+        assert average(record([0.5, 0.25], at=[3, 3]), "validation") == 0.25
 
     @pytest.mark.parametrize("bad", [math.nan, math.inf])
     def test_is_infinite_where_a_value_is_not_finite(self, bad):
@@ -231,7 +231,7 @@ class TestLevels:
         ]
 
     def test_the_best_trial_that_keeps_the_level_is_chosen(self):
-        entries = choose(self.trials(*(Level("density", most) for most in (0.3, 0.6, 0.95))))
+        entries = choose(self.trials(*(Target("density", most) for most in (0.3, 0.6, 0.95))))
         assert [(entry.problem, entry.best_parameters["gamma"]) for entry in entries] == [
             ("digits, density <= 0.3", 0.4),
             ("digits, density <= 0.6", 0.2),
@@ -240,7 +240,7 @@ class TestLevels:
         assert not any(entry.refused for entry in entries)
 
     def test_at_a_level_the_end_of_a_run_decides(self):
-        level = (Level("density", 1.0),)
+        level = (Target("density", 1.0),)
         fast = dense(record([0.2, 0.2, 0.2]), 0.2, 0.1, 1.0, level)
         late = dense(record([1.0, 1.0, 0.1]), 0.1, 0.1, 2.0, level)
         fast, late = (
@@ -260,13 +260,13 @@ class TestLevels:
         )
 
     def test_the_level_is_kept_on_average_over_the_seeds(self):
-        one, two = self.trials(Level("density", 0.5))[:2]
+        one, two = self.trials(Target("density", 0.5))[:2]
         pair = [dense(one, 0.5, 0.2), dense(two, 0.5, 0.7)]
         assert not choose(pair)[0].refused
         assert choose([pair[0], dense(two, 0.5, 0.81)])[0].refused
 
     def test_no_trial_keeps_it(self):
-        (entry,) = choose(self.trials(Level("density", 0.1)))
+        (entry,) = choose(self.trials(Target("density", 0.1)))
         assert entry.refused
         assert entry.best_parameters == {"gamma": 0.4}
         assert (
@@ -275,12 +275,12 @@ class TestLevels:
         assert all(r.stop.status is RunStatus.DONE for t in entry.trials for r in t.records)
 
     def test_an_unknown_metric_is_named_with_those_known(self):
-        (entry,) = choose(self.trials(Level("densty", 0.5)))
+        (entry,) = choose(self.trials(Target("densty", 0.5)))
         assert entry.refused
         assert "does not report 'densty'; it reports" in entry.records[0].stop.reason
 
     def test_a_failed_trial_never_keeps_a_level(self):
-        records = self.trials(Level("density", 0.95))
+        records = self.trials(Target("density", 0.95))
         records = [
             altered(r, status=RunStatus.ERROR) if r.solver.tuned["gamma"] == 0.1 else r
             for r in records
@@ -290,7 +290,7 @@ class TestLevels:
     def test_where_every_trial_has_a_failed_run_it_is_a_failure_and_no_refusal(self):
         records = [
             altered(r, status=RunStatus.ERROR, reason="toy") if r.seed else r
-            for r in self.trials(Level("density", 0.95))
+            for r in self.trials(Target("density", 0.95))
         ]
         (entry,) = choose(records)
         assert not entry.refused
@@ -299,7 +299,7 @@ class TestLevels:
     def test_where_all_fail_the_failures_are_shown(self):
         records = [
             altered(r, status=RunStatus.ERROR, reason="toy")
-            for r in self.trials(Level("density", 0.95))
+            for r in self.trials(Target("density", 0.95))
         ]
         (entry,) = choose(records)
         assert not entry.refused

@@ -9,7 +9,7 @@ from click.testing import CliRunner
 from orthobench.cli.main import main
 from orthobench.errors import UsageError
 from orthobench.registry.plugins import Plugin, Registry, catalogue
-from orthobench.testing import Outcome, cases
+from orthobench.testing import CheckStatus, cases
 
 pytest_plugins = ["pytester"]
 
@@ -63,7 +63,7 @@ def test_a_solver_of_its_own_family_is_checked_on_a_problem_of_its_plugin(toys, 
     result = command("toys", "--json", registry=toys.registry)
     facts = json.loads(result.output)
     solver = [fact for fact in facts if fact["kind"] == "solver"]
-    assert "not checkable" not in {fact["outcome"] for fact in solver}
+    assert "not checkable" not in {fact["status"] for fact in solver}
     assert {fact["name"] for fact in facts if fact["kind"] == "problem"} == {
         "leading-subspace", "pictured",
     }  # fmt: skip
@@ -112,7 +112,7 @@ def test_each_choice_and_each_value_of_a_grid_is_checked_where_all_are_asked_for
         case.name
         for case in every
         if case.kind == "solver" and case.check.name == "orthonormal"
-        if case.result().outcome is Outcome.FAILED
+        if case.result().status is CheckStatus.FAILED
     }
     assert failed == {"power fault=nan"}
 

@@ -13,7 +13,7 @@ from orthobench.contract.problem import Problem
 from orthobench.contract.samples import SampleOracle
 from orthobench.errors import DataError
 from orthobench.families.stochastic_pca import StochasticPCA
-from orthobench.testing import NotConforming, Outcome, check_problem, checks_of_problems
+from orthobench.testing import CheckStatus, NotConforming, check_problem, checks_of_problems
 from orthobench.testing.cases import cases_of
 
 
@@ -209,7 +209,7 @@ COUNTEREXAMPLES = {
 
 
 def test_a_right_problem_passes_every_check():
-    assert {result.outcome for result in check_problem(Gaussian())} == {Outcome.PASSED}
+    assert {result.status for result in check_problem(Gaussian())} == {CheckStatus.PASSED}
 
 
 def test_every_check_has_a_counterexample():
@@ -222,7 +222,7 @@ def test_every_check_has_a_counterexample():
 )
 def test_a_counterexample_fails_its_check_and_no_other(check, cls):
     results = {c.name: c.result(cls()) for c in checks_of_problems.CHECKS}
-    failed = [name for name, result in results.items() if result.outcome is Outcome.FAILED]
+    failed = [name for name, result in results.items() if result.status is CheckStatus.FAILED]
     assert failed == [check], results
 
 
@@ -236,7 +236,7 @@ def test_a_failed_check_is_reported_with_what_to_do():
 def test_absent_data_are_not_checkable_and_nothing_is_downloaded(monkeypatch, tmp_path):
     monkeypatch.setenv("ORTHOBENCH_DATA", str(tmp_path))
     results = [case.result() for case in cases_of(ob.catalogue().problem("mnist"))]
-    assert results[0].outcome is Outcome.NOT_CHECKABLE
+    assert results[0].status is CheckStatus.NOT_CHECKABLE
     assert "nothing is downloaded here" in results[0].message
     assert not list(tmp_path.iterdir())
 
@@ -246,5 +246,5 @@ def test_data_that_are_unfit_are_not_checkable():
         def build(self, rng):
             raise DataError("row 3 is not finite")
 
-    assert checks_of_problems.BUILDS.result(Unfit()).outcome is Outcome.NOT_CHECKABLE
+    assert checks_of_problems.BUILDS.result(Unfit()).status is CheckStatus.NOT_CHECKABLE
     assert isinstance(Unfit(), Problem)

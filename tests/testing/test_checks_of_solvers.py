@@ -19,8 +19,8 @@ from orthobench.contract.samples import SampleOracle
 from orthobench.contract.solver import Solver, State, Status
 from orthobench.errors import UsageError
 from orthobench.testing import (
+    CheckStatus,
     NotConforming,
-    Outcome,
     check_flops,
     check_solver,
     checks_of_solvers,
@@ -336,7 +336,7 @@ def test_a_right_solver_passes_every_check(instance):
     assert [result.check for result in results] == [
         check.name for check in checks_of_solvers.CHECKS
     ]
-    assert {result.outcome for result in results} == {Outcome.PASSED}
+    assert {result.status for result in results} == {CheckStatus.PASSED}
 
 
 def test_every_check_has_a_counterexample():
@@ -355,14 +355,14 @@ def test_a_counterexample_fails_its_check_and_no_other(check, cls, instance, imp
     finally:
         if check == "subnormal":
             set_mode(DEFAULT_MODE)
-    failed = [name for name, result in results.items() if result.outcome is Outcome.FAILED]
+    failed = [name for name, result in results.items() if result.status is CheckStatus.FAILED]
     assert failed == [check], results
-    others = {r.outcome for name, r in results.items() if name != check}
-    assert check in ("runs", "repeats", "work") or others == {Outcome.PASSED}, results
+    others = {r.status for name, r in results.items() if name != check}
+    assert check in ("runs", "repeats", "work") or others == {CheckStatus.PASSED}, results
 
 
 def test_a_solver_that_ends_late_does_what_it_promises(instance, impatient):
-    assert checks_of_solvers.ENDING.result(EndsOnce(), instance).outcome is Outcome.PASSED
+    assert checks_of_solvers.ENDING.result(EndsOnce(), instance).status is CheckStatus.PASSED
     assert "runs on" in checks_of_solvers.ENDING.result(RunsOn(), instance).message
 
 
@@ -385,7 +385,8 @@ class StepsBackInReruns(PlainOja):
 
 def test_flops_of_solvers_with_reruns_may_fall_but_not_their_steps(instance, impatient):
     assert (
-        checks_of_solvers.WORK.result(CountsBackwardsInReruns(), instance).outcome is Outcome.PASSED
+        checks_of_solvers.WORK.result(CountsBackwardsInReruns(), instance).status
+        is CheckStatus.PASSED
     )
     assert "work.flops falls" in checks_of_solvers.WORK.result(CountsBackwards(), instance).message
     assert (
@@ -440,7 +441,7 @@ def test_what_an_oracle_forms_counts_once_and_as_it_says(forming, right):
 def test_a_check_whose_prerequisite_fails_names_it(instance):
     for check in checks_of_solvers.CHECKS:
         result = check.result(DrawsUnseeded(), instance)
-        if result.outcome is Outcome.NOT_CHECKABLE:
+        if result.status is CheckStatus.NOT_CHECKABLE:
             assert "the check 'repeats' fails" in result.message
     with pytest.raises(NotConforming, match="chunking"):
         check_solver(TurnsEachCall(), instance)
@@ -464,7 +465,7 @@ def test_a_read_only_start_is_named(instance):
 def test_an_instance_that_does_not_fit_is_not_checkable():
     instance = ob.orthogonal_group(lambda U: float(U[0, 0]), n=3)
     results = {check.name: check.result(PlainOja(), instance) for check in checks_of_solvers.CHECKS}
-    assert results["runs"].outcome is Outcome.NOT_CHECKABLE
+    assert results["runs"].status is CheckStatus.NOT_CHECKABLE
     assert "needs a SampleOracle, the instance offers OrthogonalGroupOracle" in str(results["runs"])
 
 

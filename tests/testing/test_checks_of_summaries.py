@@ -16,7 +16,7 @@ from orthobench.contract import (
     SummarySolver,
     orthonormalize,
 )
-from orthobench.testing import Outcome, checks_of_solvers
+from orthobench.testing import CheckStatus, checks_of_solvers
 from orthobench.testing.checks_of_summaries import SUMMARIES
 
 
@@ -119,12 +119,12 @@ def instance():
 
 def failed(solver, instance):
     results = [check.result(solver, instance) for check in SUMMARIES]
-    return {r.check: r.message for r in results if r.outcome is Outcome.FAILED}
+    return {r.check: r.message for r in results if r.status is CheckStatus.FAILED}
 
 
 def test_a_sound_solver_passes(instance):
-    assert [check.result(PlainPower(), instance).outcome for check in SUMMARIES] == [
-        Outcome.PASSED
+    assert [check.result(PlainPower(), instance).status for check in SUMMARIES] == [
+        CheckStatus.PASSED
     ] * len(SUMMARIES)
 
 
@@ -152,4 +152,4 @@ def test_samples_without_blocks_cannot_be_checked():
     rows = np.random.default_rng(0).standard_normal((400, 6))
     stream = ob.stochastic_pca(lambda rng, count: rng.standard_normal((count, 6)), 2, test=rows)
     result = SUMMARIES[0].result(PlainPower(), stream)
-    assert result.outcome is Outcome.NOT_CHECKABLE
+    assert result.status is CheckStatus.NOT_CHECKABLE

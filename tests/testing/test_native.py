@@ -14,7 +14,7 @@ from numpy.ctypeslib import ndpointer
 
 import orthobench as ob
 from orthobench.contract import SampleOracle, Solution, Solver, State, flops
-from orthobench.testing import Outcome
+from orthobench.testing import CheckStatus
 from orthobench.testing.checks_of_solvers import checks
 
 pytestmark = pytest.mark.skipif(shutil.which("cc") is None, reason="there is no C compiler, cc")
@@ -107,9 +107,9 @@ def test_what_c_computes_is_not_counted_but_compared_with_the_same_in_numpy(way,
     found = flops_checked(COja(), instance)
     assert "plain=, the same method in" in found.message
     seen = way != "buffer" or sys.version_info >= (3, 12)
-    assert found.outcome is (Outcome.NOT_CHECKABLE if seen else Outcome.FAILED)
-    assert flops_checked(COja(), instance, plain=PlainOja()).outcome is Outcome.PASSED
-    assert flops_checked(PlainOja(), instance).outcome is Outcome.PASSED
+    assert found.status is (CheckStatus.NOT_CHECKABLE if seen else CheckStatus.FAILED)
+    assert flops_checked(COja(), instance, plain=PlainOja()).status is CheckStatus.PASSED
+    assert flops_checked(PlainOja(), instance).status is CheckStatus.PASSED
 
 
 LOADED = """
@@ -135,5 +135,5 @@ def test_a_library_that_makes_small_numbers_zero_is_named(tmp_path):
         )  # fmt: skip
         if words and not done.stdout.startswith("0.0 "):
             pytest.skip("this cc leaves small numbers as they are with -ffast-math too")
-        assert f"Outcome.{outcome}" in done.stdout
+        assert f"CheckStatus.{outcome}" in done.stdout
         assert ("-ffast-math" in done.stdout) == bool(words)

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from orthobench.tools import child
-from orthobench.tools.processes import LAST_BYTES, Process, ProcessError, Program
+from orthobench.tools.processes import LAST_BYTES, Process, ProcessError
 
 PROGRAM = """
 import os, signal, subprocess, sys, time
@@ -68,8 +68,8 @@ def fork(channel, greeting):
 
 PARENT = """
 import sys, time
-from orthobench.tools.processes import Process, Program
-process = Process(Program("package.program", codec="json"))
+from orthobench.tools.processes import Process
+process = Process("package.program", codec="json")
 process.send("hang")
 print(process._process.pid, flush=True)
 time.sleep(1000)
@@ -93,7 +93,7 @@ def start(request, package):
 
     def started(**arguments):
         where = foreign if request.param == "json" else {}
-        return Process(Program("package.program", arguments, request.param, **where))
+        return Process("package.program", arguments, codec=request.param, **where)
 
     return started
 
@@ -179,7 +179,7 @@ def test_a_process_that_hangs_is_killed_when_its_time_is_up(start):
 
 def test_an_interpreter_that_there_is_not_is_an_error_at_once(tmp_path):
     with pytest.raises(OSError, match="nowhere"):
-        Process(Program("json", python=tmp_path / "nowhere"))
+        Process("json", python=tmp_path / "nowhere")
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")

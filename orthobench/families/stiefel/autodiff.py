@@ -86,7 +86,6 @@ class Differentiated(ABC):
         return nullcontext()
 
 
-@dataclass(frozen=True)
 class TorchCost(Differentiated):
     """A cost that is written for torch."""
 
@@ -118,7 +117,6 @@ class TorchCost(Differentiated):
         return values.numpy(force=True) if hasattr(values, "numpy") else values
 
 
-@dataclass(frozen=True)
 class JaxCost(Differentiated):
     """A cost that is written for jax, in 64 bits."""
 

@@ -7,7 +7,7 @@ need not be formed.
 """
 
 from orthobench.families.symmetric_tucker.judge import Judge, SampleMoment
-from orthobench.families.symmetric_tucker.maker import TuckerInstance, symmetric_tucker
+from orthobench.families.symmetric_tucker.maker import symmetric_tucker
 from orthobench.families.symmetric_tucker.problem import (
     ComponentSolution,
     GivenTensorOracle,
@@ -28,7 +28,6 @@ __all__ = [
     "SampleMoment",
     "SymmetricTensorOracle",
     "SymmetricTucker",
-    "TuckerInstance",
     "TuckerOracle",
     "symmetric_tucker",
     "tensor_refusal",

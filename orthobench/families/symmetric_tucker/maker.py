@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable
+from dataclasses import replace
 from functools import partial
 from math import inf, sqrt
 from typing import TypeAlias
@@ -11,7 +11,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from orthobench.contract.problem import Instance, Solution
+from orthobench.contract.problem import Instance, Solution, unchanged
 from orthobench.contract.samples import SampleSource
 from orthobench.errors import DataError, UsageError
 from orthobench.families.streams import Sampler, source_of
@@ -53,19 +53,6 @@ LARGEST = 1e300
 """Bound on |x|^(4d) of the longest sample or on |T|⁴, and on its inverse: |∇F|² is within it."""
 
 
-@dataclass(frozen=True)
-class TuckerInstance(Instance[TuckerOracle]):
-    """An instance that also computes cores.
-
-    Attributes
-    ----------
-    core : callable
-        Maps a basis (n, r) to its core (r,) * d, of the judge's samples (Remark 5).
-    """
-
-    core: Callable[[Array], Array] = field(kw_only=True)
-
-
 def symmetric_tucker(
     *,
     rank: int,
@@ -77,7 +64,7 @@ def symmetric_tucker(
     basis: Array | None = None,
     core: bool = False,
     passes: int = 1,
-) -> TuckerInstance:
+) -> Instance[TuckerOracle]:
     """Make a symmetric Tucker instance of your own tensor, or of your own samples.
 
     Parameters
@@ -108,7 +95,7 @@ def symmetric_tucker(
 
     Returns
     -------
-    TuckerInstance
+    Instance
         Its metrics are those of `orthobench.families.symmetric_tucker.judge.Judge`.
 
     Raises
@@ -199,19 +186,15 @@ def _streams(samples: object) -> bool:
     return is_lazy(samples) or (stream and not is_array_like(samples))
 
 
-def _instance(oracle: TuckerOracle, judge: Judge, core: bool) -> TuckerInstance:
+def _instance(oracle: TuckerOracle, judge: Judge, core: bool) -> Instance[TuckerOracle]:
     if judge.basis is not None and judge.true_objective == 0:
         raise DataError("the core of the true basis is zero: it is not that of these data")
-    instance = TuckerInstance(
-        oracle, judge, violation=violation, nearest=nearest, core=judge.test.core
-    )
-    if not core:
-        return instance
-    if oracle.k**oracle.order > LARGEST_CORE:
+    if core and oracle.k**oracle.order > LARGEST_CORE:
         raise UsageError(
             f"a core of {oracle.k}^{oracle.order} entries is more than {LARGEST_CORE}: leave it out"
         )
-    return replace(instance, finish=partial(_with_core, judge.test))
+    finish = partial(_with_core, judge.test) if core else unchanged
+    return Instance(oracle, judge, violation=violation, nearest=nearest, finish=finish)
 
 
 def _with_core(data: DataTensor, solution: Solution) -> Solution:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from copy import copy
-from dataclasses import dataclass
 from math import comb
 from typing import Any, ClassVar
 
@@ -25,7 +24,6 @@ FEW = 1024
 """The most samples of a warm-up."""
 
 
-@dataclass(frozen=True)
 class ComponentSolution(Solution):
     """A symmetric CP decomposition sum_i w_i v_i ⊗ ... ⊗ v_i: no basis, but unit columns.
 

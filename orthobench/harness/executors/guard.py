@@ -19,16 +19,14 @@ from typing import Any
 
 import numpy as np
 
-from orthobench.contract.problem import AnyInstance, AnyProblem
+from orthobench.contract.problem import AnyInstance, AnyProblem, Solution
 from orthobench.contract.samples import SampleOracle, SampleSource
 from orthobench.errors import OrthobenchError
 from orthobench.harness.cell import Cell, built
 from orthobench.harness.execution import WARM_UP_STEPS
 from orthobench.harness.executors import messages
 from orthobench.harness.executors.messages import (
-    FromSolver,
     PackedOracle,
-    Point,
     Reply,
     Start,
     packed,
@@ -44,7 +42,7 @@ from orthobench.tools.arrays import Array
 from orthobench.tools.environment import limited
 from orthobench.tools.machine import Load, Usage, load, queued, usage
 from orthobench.tools.places import Place
-from orthobench.tools.processes import Process, ProcessError, Program
+from orthobench.tools.processes import Process, ProcessError
 
 FIRST_ROWS = 256
 """Samples that are handed out at first; then as many as so far, within the oracle's window."""
@@ -88,7 +86,6 @@ class SealedSolver:
         return self.refusal
 
 
-@dataclass(frozen=True)
 class SealedCell(Cell):
     """A cell whose solver is sealed: what the process that judges may read."""
 
@@ -106,7 +103,7 @@ def sealed(cell: Cell) -> SealedCell:
     solver = cell.solver
     return SealedCell(
         cell.problem,
-        SealedSolver(
+        SealedSolver(  # type: ignore[arg-type]
             solver.name, int(solver.batch), solver.reruns, solver.place,
             solver.refuses(cell.problem), pickled(solver),
         ),
@@ -167,8 +164,8 @@ class Guard:
     def _running(self) -> Process:
         if self.process is None or not self.process.alive:
             self.close()
-            program = Program("orthobench.harness.executors.solving", {"memory": self.memory})
-            self.process = Process(program, self.threads, loads=read)
+            module, settings = "orthobench.harness.executors.solving", {"memory": self.memory}
+            self.process = Process(module, settings, self.threads, loads=read)
         return self.process
 
     def _packed_oracle(self, instance: AnyInstance, cell: SealedCell) -> PackedOracle | None:
@@ -322,14 +319,14 @@ class _Run:
         if self._used[-1] is not None:
             self._own.append(queued(os.getpid()))
 
-    def _take(self, message: FromSolver) -> None:
+    def _take(self, message: object) -> None:
         match message:
             case messages.BEGUN if not self._used:
                 self._samples = self._server(self.cell.budget.samples, FIRST_ROWS)
                 self._serving = 0.0
                 self._look()
                 self._loads.append(load())
-            case Point(mark, solution):
+            case (Checkpoint() as mark, Solution() as solution):
                 self.recording.marks.append(mark)
                 self.recording.solutions.append(solution)
                 if self._journal is not None:

@@ -11,8 +11,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from math import inf
 from queue import Empty, SimpleQueue
+from typing import TypeAlias
 
-from orthobench.contract.problem import Solution
 from orthobench.harness.cell import Cell
 from orthobench.harness.executors import Event, Events, Limits
 from orthobench.harness.executors.cell_queue import CellQueue, Data
@@ -20,27 +20,13 @@ from orthobench.harness.executors.guard import Guard, SealedCell, broken_off, se
 from orthobench.harness.executors.messages import Point
 from orthobench.harness.executors.solving import prepare_process, unimportable
 from orthobench.harness.stopping import RunStatus, Termination
-from orthobench.harness.trace import Checkpoint, Outcome, Recording
+from orthobench.harness.trace import Outcome, Recording
 from orthobench.tools.child import Channel
-from orthobench.tools.processes import Process, Program, Replies
+from orthobench.tools.processes import Process, Replies
 
-
-@dataclass(frozen=True)
-class Request:
-    """What a worker process is to do: run a cell, or judge the points that a run had recorded.
-
-    Attributes
-    ----------
-    cell : SealedCell
-    journal : bool
-        Whether to send each point as it is recorded.
-    lost : pair of Recording and Termination, optional
-        The points of a run whose process was gone, and how it ended; to judge instead of running.
-    """
-
-    cell: SealedCell
-    journal: bool = False
-    lost: tuple[Recording, Termination] | None = None
+Request: TypeAlias = SealedCell | tuple[SealedCell, Recording, Termination]
+"""What a worker process is to do: run a cell, or judge the points of a run whose process was gone,
+and which had ended so."""
 
 
 def run(
@@ -114,16 +100,17 @@ class Worker:
     def begin(self, cell: Cell) -> None:
         """Begin a cell. Its points are asked for where the process may be killed in time."""
         self.cell, self.held = cell, (cell.problem, cell.seed)
-        self._ask(Request(sealed(cell), journal=self.limits.timeout is not None))
+        self._ask(sealed(cell))
 
     def _ask(self, request: Request) -> None:
         """Send a request to the process; start one where there is none, or it died idle."""
         if self.process is not None and not self.process.alive:
             self.close()
         if self.process is None:
-            settings = {"threads": self.threads, "memory": self.limits.memory}
-            program = Program("orthobench.harness.executors.local", settings)
-            self.process = Process(program, self.threads, self.replies)
+            killed = self.limits.timeout is not None
+            settings = {"threads": self.threads, "memory": self.limits.memory, "journal": killed}
+            module = "orthobench.harness.executors.local"
+            self.process = Process(module, settings, self.threads, self.replies)
         self.request, self.recording = request, Recording()
         self.deadline = time.monotonic() + (self.limits.timeout or inf)
         self.process.send(request)
@@ -135,8 +122,9 @@ class Worker:
         if isinstance(reply, Outcome):
             tainted = reply.stop.status is RunStatus.MEMORY
             return self._finish(reply, self.limits.isolate or tainted)
-        self.recording.marks.append(reply.mark)
-        self.recording.solutions.append(reply.solution)
+        mark, solution = reply
+        self.recording.marks.append(mark)
+        self.recording.solutions.append(solution)
         return None
 
     def check_deadline(self) -> Event | None:
@@ -163,11 +151,11 @@ class Worker:
     def _break_off(self, stop: Termination) -> Event | None:
         """Have the recorded points judged by a new process; without any, finish the cell."""
         request, recording = self.request, self.recording
-        if request and request.lost:
-            return self._finish(Outcome(request.lost[1]), fresh=True)
+        if isinstance(request, tuple):
+            return self._finish(Outcome(request[2]), fresh=True)
         if request and recording.marks:
             self.close()
-            self._ask(Request(request.cell, lost=(recording, stop)))
+            self._ask((request, recording, stop))
             return None
         return self._finish(Outcome(stop), fresh=True)
 
@@ -208,7 +196,7 @@ def next_events(crew: Sequence[Worker], replies: Replies, until: float = inf) ->
     yield from (replace(event, more=event is not events[-1]) for event in events)
 
 
-def main(channel: Channel, threads: int, memory: int | None) -> None:
+def main(channel: Channel, threads: int, memory: int | None, journal: bool) -> None:
     """Be a worker process: serve requests until the parent closes the channel.
 
     It trusts its parent, and nobody else can write into the pipe.
@@ -221,6 +209,8 @@ def main(channel: Channel, threads: int, memory: int | None) -> None:
         Threads of the libraries in the process of the solver.
     memory : int, optional
         Bytes of memory that this process, and that of the solver, may take (on Linux).
+    journal : bool
+        Whether to send each point as it is recorded.
     """
     prepare_process(channel, memory)
     guard = Guard(threads, memory)
@@ -232,14 +222,8 @@ def main(channel: Channel, threads: int, memory: int | None) -> None:
             continue
         if request is None:
             return guard.close()
-        channel.send(_outcome(request, guard, channel))
-
-
-def _outcome(request: Request, guard: Guard, channel: Channel) -> Outcome:
-    if request.lost:
-        return broken_off(request.cell, *request.lost)
-
-    def journal(mark: Checkpoint, solution: Solution) -> None:
-        channel.send(Point(mark, solution))
-
-    return guard.execute(request.cell, journal if request.journal else None)
+        if isinstance(request, tuple):
+            channel.send(broken_off(*request))
+        else:
+            send = (lambda *point: channel.send(point)) if journal else None
+            channel.send(guard.execute(request, send))

@@ -29,21 +29,9 @@ from orthobench.harness.stopping import Budget, RunStatus, Termination
 from orthobench.harness.trace import Checkpoint
 from orthobench.tools.arrays import Array
 
-
-@dataclass(frozen=True)
-class PackedOracle:
-    """An oracle in a form that another process can read.
-
-    Attributes
-    ----------
-    oracle : bytes
-        Its pickle, without large arrays and without sources.
-    buffers : tuple of bytes or bytearray
-        The arrays; those that may be written into as a bytearray.
-    """
-
-    oracle: bytes
-    buffers: tuple[bytes | bytearray, ...]
+PackedOracle: TypeAlias = tuple[bytes, tuple[bytes | bytearray, ...]]
+"""An oracle in a form that another process can read: its pickle, without large arrays and without
+sources, and the arrays; those that may be written into as a bytearray."""
 
 
 @dataclass(frozen=True)
@@ -83,13 +71,8 @@ SampleRequest: TypeAlias = tuple[int, bool]
 """From the solver: send samples of the source with a number; anew, where the second is true."""
 
 
-@dataclass(frozen=True)
-class Point:
-    """A recorded point of the run."""
-
-    mark: Checkpoint
-    solution: Solution
-
+Point: TypeAlias = tuple[Checkpoint, Solution]
+"""From the solver: a recorded point of the run."""
 
 BEGUN = "begun"
 """From the solver: the warm-up is over, and the run begins."""
@@ -97,10 +80,7 @@ BEGUN = "begun"
 OVER = "over"
 """From the solver: asks whether the run is over at the point that was sent last."""
 
-FromSolver: TypeAlias = str | SampleRequest | Point | Termination
-"""`BEGUN`, `OVER`, a request, a point, or how its run ended."""
-
-KNOWN = (Point, Checkpoint, Work, Termination, RunStatus)
+KNOWN = (Checkpoint, Work, Termination, RunStatus)
 """The classes that a message from a solver's process may have, beside solutions and arrays."""
 
 NUMPY = {
@@ -216,16 +196,15 @@ def _packed(oracle: Oracle, whole: bool, module: Any) -> tuple[PackedOracle, lis
     packer.dump(oracle)
     parts = (buffer.raw() for buffer in found)
     buffers = tuple(bytes(part) if part.readonly else bytearray(part) for part in parts)
-    return PackedOracle(file.getvalue(), buffers), sources
+    return (file.getvalue(), buffers), sources
 
 
 def unpacked(packed_oracle: PackedOracle, ask: Ask) -> Any:
     """Return the oracle, whose sources ask for their samples."""
     # an array that may be written into gets a copy of its own: the oracle is unpacked again
-    buffers = [
-        bytearray(part) if isinstance(part, bytearray) else part for part in packed_oracle.buffers
-    ]
-    return _Unpacker(packed_oracle.oracle, buffers, ask).load()
+    data, arrays = packed_oracle
+    buffers = [bytearray(part) if isinstance(part, bytearray) else part for part in arrays]
+    return _Unpacker(data, buffers, ask).load()
 
 
 @cache

@@ -22,7 +22,6 @@ from orthobench.harness.executors.messages import (
     BEGUN,
     OVER,
     PackedOracle,
-    Point,
     Reply,
     SampleRequest,
     Start,
@@ -73,8 +72,8 @@ def _run(start: Start, packed_oracle: PackedOracle, channel: Channel) -> Termina
             return stop_of(error, solver.name)
         channel.send(BEGUN)
         stop, _ = record(
-            oracle, solver, start.budget.after(warmed), start.streams, partial(_send, channel),
-            rule, measure=start.measure,
+            oracle, solver, start.budget.after(warmed), start.streams,
+            lambda *point: channel.send(point), rule, measure=start.measure,
         )  # fmt: skip
     return stop
 
@@ -91,10 +90,6 @@ def _collected_once() -> Iterator[None]:
     finally:
         gc.collect(0)
         gc.enable()
-
-
-def _send(channel: Channel, mark: Checkpoint, solution: Solution) -> None:
-    channel.send(Point(mark, solution))
 
 
 def _rows(channel: Channel, source: int, first: bool) -> Array | None:

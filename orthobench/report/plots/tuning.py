@@ -156,7 +156,7 @@ def _note(entry: SolverResult, trial: Trial) -> str:
     elif not failed and entry.level is not None:
         read = metric_of(entry.level.metric)
         at = float(np.mean([final(record, read) for record in trial.records]))
-        if not at <= entry.level.most:
+        if not at <= entry.level.value:
             parts.append(f"does not keep {entry.level}: {at:.3g}")
     return clean(", ".join(parts))
 

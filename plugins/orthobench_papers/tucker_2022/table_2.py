@@ -146,7 +146,7 @@ def as_components(instance: AnyInstance, Q: Array, rng: np.random.Generator) -> 
     Powers of random directions, as many as a symmetric core has distinct entries, are a basis of
     all cores, so their weights solve a linear system.
     """
-    core, r = instance.core(Q), Q.shape[1]  # type: ignore[attr-defined]
+    core, r = instance.measure.test.core(Q), Q.shape[1]  # type: ignore[attr-defined]
     places = list(combinations_with_replacement(range(r), core.ndim))
     V = rng.standard_normal((r, len(places)))
     V /= np.linalg.norm(V, axis=0)

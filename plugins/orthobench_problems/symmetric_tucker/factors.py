@@ -11,6 +11,7 @@ import numpy as np
 
 from orthobench.contract import (
     Array,
+    Instance,
     ParameterError,
     UsageError,
     orthonormalize,
@@ -20,7 +21,6 @@ from orthobench.families.sources import ArraySource
 from orthobench.families.symmetric_tucker import (
     MomentStream,
     SymmetricTucker,
-    TuckerInstance,
     TuckerOracle,
     symmetric_tucker,
 )
@@ -88,7 +88,7 @@ class FactorModel(SymmetricTucker):
     def factors(self, rng: np.random.Generator, count: int) -> Array:
         """Draw independent factors of mean 0 and variance 1, shape (count, true_rank)."""
 
-    def build(self, rng: np.random.Generator) -> TuckerInstance:
+    def build(self, rng: np.random.Generator) -> Instance[TuckerOracle]:
         """Return the instance; `rng` draws B, then test, validation and training samples.
 
         The samples of an endless stream are drawn while it runs.
@@ -184,7 +184,7 @@ class GeneratedFactor(NIGFactor):
         """Whether solvers get their samples as a stream."""
         return True
 
-    def build(self, rng: np.random.Generator) -> TuckerInstance:
+    def build(self, rng: np.random.Generator) -> Instance[TuckerOracle]:
         """Return the instance; `rng` draws B, test and validation samples, and a key."""
         B, sigma = self._model(rng)
         draw = FactorSamples(B.astype(np.float32), sigma, self.law.draw)

@@ -10,10 +10,10 @@ from typing import ClassVar, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from orthobench.contract import Array, DataError, UsageError, parameter
+from orthobench.contract import Array, DataError, Instance, UsageError, parameter
 from orthobench.errors import OrthobenchError
 from orthobench.families.sources import ArraySource
-from orthobench.families.symmetric_tucker import SymmetricTucker, TuckerInstance, symmetric_tucker
+from orthobench.families.symmetric_tucker import SymmetricTucker, TuckerOracle, symmetric_tucker
 from orthobench.tools.machine import refusal_of
 from orthobench_problems import row_files
 from orthobench_problems.normalization import NORMALIZATION_HELP, NORMALIZATIONS, normalization_of
@@ -85,7 +85,7 @@ class NpyMoment(SymmetricTucker):
         """Whether solvers get the training part only as a stream."""
         return self.stream
 
-    def build(self, rng: np.random.Generator) -> TuckerInstance:
+    def build(self, rng: np.random.Generator) -> Instance[TuckerOracle]:
         """Return the instance; `rng` draws the parts where they are shuffled.
 
         Raises
@@ -121,7 +121,7 @@ class NpyMoment(SymmetricTucker):
             advice = "hold out less" if self.stream else "set stream = true, or hold out less"
             raise UsageError(f"{refusal}; {advice}")
 
-    def _instance(self, rows: AnyRows, train: Rows, held: Rows) -> TuckerInstance:
+    def _instance(self, rows: AnyRows, train: Rows, held: Rows) -> Instance[TuckerOracle]:
         centre, scale = _normalization(self.path, self.checksum(), self.normalization, self.centre)
 
         def part(which: Rows, passes: int = 1) -> ArraySource:

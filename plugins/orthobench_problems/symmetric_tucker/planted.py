@@ -7,11 +7,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from orthobench.contract import Array, UsageError, parameter, random_point
+from orthobench.contract import Array, Instance, UsageError, parameter, random_point
 from orthobench.families.symmetric_tucker import (
     GivenTensorOracle,
     SymmetricTucker,
-    TuckerInstance,
     TuckerOracle,
     symmetric_tucker,
     tensor_refusal,
@@ -53,7 +52,7 @@ class RandomSymmetric(SymmetricTucker):
         """(n,) * order."""
         return (self.n,) * self.order
 
-    def build(self, rng: np.random.Generator) -> TuckerInstance:
+    def build(self, rng: np.random.Generator) -> Instance[TuckerOracle]:
         """Return the instance; `rng` draws the basis, the core and the noise.
 
         Raises

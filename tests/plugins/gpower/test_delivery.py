@@ -10,7 +10,7 @@ from orthobench_problems.sparse_pca.classics import ClassicSparse
 
 import orthobench as ob
 from orthobench.errors import UsageError
-from orthobench.families.sparse_pca.delivery import bisected
+from orthobench.families.sparse_pca.loadings import bisected
 
 
 def built(**parameters):

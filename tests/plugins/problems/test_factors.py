@@ -342,7 +342,7 @@ class TestRandomSymmetric:
         Q = random_point(8, 2, again)
         np.testing.assert_allclose(instance.measure.basis, Q)
         C = symmetric_gaussian(2, 3, again)
-        np.testing.assert_allclose(instance.core(Q), C, atol=1e-13)
+        np.testing.assert_allclose(instance.measure.test.core(Q), C, atol=1e-13)
 
     def test_a_tensor_that_does_not_fit_is_refused(self, monkeypatch):
         monkeypatch.setattr(machine, "total", lambda: 10_000)

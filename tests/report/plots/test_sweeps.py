@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from records import altered
 
-from orthobench.harness.cell import Level
-from orthobench.harness.stopping import RunStatus
+from orthobench.harness.stopping import RunStatus, Target
 from orthobench.report.plots.collection import comparison_plots
 from orthobench.report.plots.sweeps import sweep, sweeps
 from orthobench.results.tuning import choose
@@ -61,7 +60,7 @@ def test_points_are_medians_over_the_seeds(records):
 
 
 def test_each_level_has_a_sweep_of_its_own(records):
-    levels = (Level("rank", 9.0), Level("rank", 12.0))
+    levels = (Target("rank", 9.0), Target("rank", 12.0))
     found = sweeps(choose([altered(r, levels=levels) for r in records]))
     assert len(found) == 4
     assert found[0].name == "digits scaling=common against k, rank <= 9"

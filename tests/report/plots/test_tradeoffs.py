@@ -6,13 +6,12 @@ import numpy as np
 import pytest
 from records import altered
 
-from orthobench.harness.cell import Level
-from orthobench.harness.stopping import RunStatus
+from orthobench.harness.stopping import RunStatus, Target
 from orthobench.report.plots.collection import comparison_plots
 from orthobench.report.plots.tradeoffs import points, tradeoffs
 from orthobench.results.tuning import choose
 
-LEVELS = (Level("density", 0.2), Level("density", 0.6))
+LEVELS = (Target("density", 0.2), Target("density", 0.6))
 DENSITIES = {0.1: 0.8, 0.2: 0.5, 0.4: 0.15}
 
 

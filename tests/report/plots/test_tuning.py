@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from records import altered
 
-from orthobench.harness.cell import Level
-from orthobench.harness.stopping import RunStatus
+from orthobench.harness.stopping import RunStatus, Target
 from orthobench.report.plots.tuning import SCORE, tuning, tunings
 from orthobench.results.tuning import choose
 
@@ -103,7 +102,7 @@ def test_values_that_span_a_decade_are_on_a_logarithmic_axis(runs, values, log):
 
 
 def test_at_a_level_notes_say_which_values_do_not_keep_it(runs):
-    levels = (Level("gap", 0.01),)
+    levels = (Target("gap", 0.01),)
     records = [altered(r, levels=levels)
                for r in grid(runs, "a", [({"step": 1.0}, 0.1), ({"step": 2.0}, 50.0)])]  # fmt: skip
     (entry,) = choose(records)

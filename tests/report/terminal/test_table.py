@@ -12,8 +12,7 @@ from records import altered
 from rich.console import Console
 
 from orthobench.decide.comparisons import compare
-from orthobench.harness.cell import Level
-from orthobench.harness.stopping import RunStatus
+from orthobench.harness.stopping import RunStatus, Target
 from orthobench.report.terminal import table
 from orthobench.report.terminal.table import legend, rows, show
 from orthobench.results.tuning import choose
@@ -165,7 +164,7 @@ class TestShow:
         assert "converged where the gradient is not small: deflation\n" in shown
 
     def test_failures_of_who_takes_no_part_are_named(self, runs):
-        level = (Level("rank", 1.0),)
+        level = (Target("rank", 1.0),)
         records = runs("dense", 0.3, tuned={"gamma": 0.1}, failed=2)
         records += runs("dense", 0.3, tuned={"gamma": 0.2})
         shown = text(choose([altered(r, levels=level) for r in records]), 160)
