@@ -213,13 +213,13 @@ def oja_flops(size: tuple[int, ...], steps: int) -> float:
 def krylov_flops(size: tuple[int, ...], steps: int) -> float:
     """Return the products with blocks of k + 5 columns."""
     n, d, k = size
-    return (4 * steps + 2) * n * d * (k + 5)
+    return 4 * steps * n * d * (k + 5)
 
 
 def randomized_flops(size: tuple[int, ...], steps: int) -> float:
     """Return five round trips with k + 10 columns."""
     n, d, k = size
-    return 22 * n * d * (k + 10)
+    return 20 * n * d * (k + 10)
 
 
 def hoevd_flops(size: tuple[int, ...], steps: int) -> float:

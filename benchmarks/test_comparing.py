@@ -22,7 +22,7 @@ from orthobench.compare.run import compare
 ROOT = Path(__file__).parents[1]
 PROJECT = usually(ROOT, smoke=ROOT / "tests" / "third_party_plugin")
 OPTIONS = Options(solvers=("oja",), seeds=1, every=True)
-SECOND = usually(3, smoke=1)
+STARTS = usually(4, smoke=1)
 IMPORTS = "import scipy.stats, matplotlib.pyplot"
 
 
@@ -54,7 +54,7 @@ def start():
 @pytest.mark.skipif(not (ROOT / ".git").exists(), reason="BASE is a commit of this clone")
 def test_the_start_of_a_comparison(report):
     command = [sys.executable, "-c", IMPORTS]
-    wall, cpu = min(spent(lambda: subprocess.run(command, check=True)) for _ in range(SECOND))
-    ours = min(spent(start) for _ in range(SECOND))
+    wall, cpu = min(spent(lambda: subprocess.run(command, check=True)) for _ in range(STARTS))
+    ours = min(spent(start) for _ in range(STARTS))
     ratio = f"{ours[1] / cpu:.1f} (CPU)"
     report("a comparison starts", "", "", f"{wall:.2f}", f"{ours[0]:.2f}", ratio, "10 s", "")

@@ -53,6 +53,11 @@ ROOMS = {
     ),
     "orthobench/results": ("tests/results", "tests/verify/test_check.py"),
     "plugins/orthobench_givens": ("tests/plugins/givens",),
+    "orthobench/decide": (
+        "tests/decide", "tests/report/terminal", "tests/report/plots/test_pareto.py",
+        "tests/atlas/test_answers.py",
+    ),
+    "orthobench/racing": ("tests/racing", "tests/benchmarks/test_race_replay.py"),
 }  # fmt: skip
 """The tests of each room."""
 

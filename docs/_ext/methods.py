@@ -24,7 +24,7 @@ from facts import (
     solvers_of,
 )
 from plain import escape, escaped
-from sphinx.ext.napoleon import Config, NumpyDocstring
+from sphinx.ext.napoleon.docstring import NumpyDocstring
 from sphinx.util.docutils import SphinxDirective
 
 from orthobench.atlas.answers import SHIPPED, opened
@@ -40,7 +40,7 @@ def docstring(cls: type[Any]) -> Iterator[str]:
         if name and name not in ELSEWHERE:
             kept = [*kept, "", name, "-" * len(name), *lines]
     yield "````{eval-rst}"
-    yield from NumpyDocstring(escape(kept), Config(), what="class").lines()
+    yield from NumpyDocstring(escape(kept), what="class").lines()
     yield "````"
 
 

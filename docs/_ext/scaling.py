@@ -143,11 +143,12 @@ def figure() -> None:
 def measured(solver: str, source: ArraySource, workers: int, rounds: int = 3) -> MeasuredPass:
     """Return the fastest of a few passes on workers of this machine."""
     cores = len(os.sched_getaffinity(0))
+    made: Any = catalogue().solver(solver, {"on": f"dask:{workers}"})
     runs = []
     for _ in range(rounds):
         run = Reduction(
             _oracle(solver, source),
-            catalogue().solver(solver, {"on": f"dask:{workers}"}),
+            made,
             Budget(),
             Streams.of("scaling", solver, 0),
         )
@@ -162,7 +163,7 @@ def measured(solver: str, source: ArraySource, workers: int, rounds: int = 3) ->
 
 def merge_seconds(solver: str, source: ArraySource) -> float:
     """Return the seconds of a merge."""
-    made = catalogue().solver(solver, {})
+    made: Any = catalogue().solver(solver, {})
     oracle = _oracle(solver, source)
     shared = BlockOracle(oracle.sizes, oracle.start, source.length, np.random.SeedSequence(0))
     with limited(1):

@@ -13,7 +13,7 @@ import numpy as np
 
 from orthobench.atlas.table import SHARES, Atlas, AtlasRow, read, settings
 from orthobench.contract.problem import AnyProblem
-from orthobench.decide.answer import MISS, Answer, answer, standings
+from orthobench.decide.answer import MISS, Answer, answer, plain_answer, standings
 from orthobench.decide.rule import (
     FEWEST,
     STRICT,
@@ -183,18 +183,7 @@ def of_family(atlas: Atlas, kinds: Sequence[str]) -> Iterator[str]:
 def facts(atlas: Atlas, kinds: Sequence[str]) -> list[dict[str, Any]]:
     """Return the same as plain values."""
     return [
-        {
-            "family": kind,
-            "view": view,
-            "use": one.use,
-            "parameters": dict(one.parameters),
-            "sentence": one.sentence,
-            "as_good_on": one.as_good_on,
-            "problems": one.problems,
-            "mean_factor": one.mean_factor,
-            "worst_factor": one.worst_factor,
-            "factor": one.factor,
-        }
+        {**plain_answer(one), "family": kind, "view": view}
         for kind in kinds
         for view, one in views(atlas.kinds[kind]).items()
     ]
@@ -300,12 +289,12 @@ def name_of(solver: str) -> str:
     return next(iter(solver.split()), "")
 
 
-def short(one: Answer, page: str = "{}") -> str:
+def short(one: Answer) -> str:
     """Return who is named, on how many problems, and its mean factor; a dash where nobody is."""
     if one.use is None:
         return NOBODY
-    named = page.format(clean(one.solver))
-    return f"{named} ({one.as_good_on} of {one.problems}, {factor_text(one.mean_factor)})"
+    factor = factor_text(one.mean_factor)
+    return f"{clean(one.solver)} ({one.as_good_on} of {one.problems}, {factor})"
 
 
 def origin(atlas: Atlas) -> str:
@@ -316,25 +305,6 @@ def origin(atlas: Atlas) -> str:
         f"From the atlas of {clean(str(date))}: {len(atlas.rows):,} runs, timed on "
         f"{clean(listed([str(name) for name in machines]))}."
     )
-
-
-def markdown(atlas: Atlas) -> str:
-    """Return the table of README: for each family, which method to use when.
-
-    Families in which nobody can be named have no row, and what has another metric has none.
-    """
-    lines = [f"| | {' | '.join(VIEWS)} |", f"|---|{'---|' * len(VIEWS)}"]
-    for kind, rows in atlas.kinds.items():
-        answers = views(rows)
-        cells = [
-            short(answers[view], f"[{{}}](docs/methods/{answers[view].use}.md)")
-            if view in answers
-            else NOBODY
-            for view in VIEWS
-        ]
-        if kind == rows[0].family and set(cells) != {NOBODY}:
-            lines.append(f"| {clean(kind)} | {' | '.join(cells)} |")
-    return "\n".join([*lines, "", f"{origin(atlas)} {NUMBERS}"])
 
 
 def titled(kind: str, rows: Sequence[AtlasRow]) -> str:

@@ -1,31 +1,31 @@
-"""Stores turned into the rows of an atlas."""
+"""Stores turned into the rows of an atlas, with the features of its problems."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
-from orthobench.atlas.table import COSTS, SHARES, UNREACHED, Atlas, AtlasRow
-from orthobench.errors import StoreError, UsageError
-from orthobench.harness.identity import canonical
+from orthobench.atlas.features import features_of
+from orthobench.atlas.table import COSTS, SHARES, UNREACHED, Atlas, AtlasRow, settings
+from orthobench.errors import OrthobenchError, StoreError, UsageError
+from orthobench.harness.identity import Streams, canonical
 from orthobench.harness.stopping import RunStatus
+from orthobench.registry.plugins import Registry, catalogue
 from orthobench.results.results import Results, store_at
 from orthobench.results.runs import Run
 from orthobench.results.store import Store
 from orthobench.results.tuning import SolverResult
-from orthobench.stats.targets import run_matrix
+from orthobench.stats.targets import Instance, run_matrix
 from orthobench.stats.values import COSTS as READ
 from orthobench.stats.values import final, metric_of
 from orthobench.tools.collections import grouped
+from orthobench.tools.files import refuse_files
 from orthobench.tools.places import DEFAULT
-
-Instance: TypeAlias = tuple[str, int]
-"""The label of a problem and a seed."""
 
 LONGEST = 300
 """The most characters of a reason."""
@@ -158,3 +158,31 @@ def _row(suite: str, entry: SolverResult, run: Run, machine: str) -> AtlasRow:
         failed=not math.isfinite(value),
         machine=machine,
     )  # fmt: skip
+
+
+def described(atlas: Atlas) -> Atlas:
+    """Return an atlas with the features of its problems.
+
+    Each problem is built once, with seed 0, on no clock. What is not installed here, or has no data
+    here, stays without, as does what names a file: a store may be a stranger's.
+    """
+    registry = catalogue()
+    groups = grouped(atlas.rows, lambda row: (row.name, row.parameters))
+    by_row = {id(row): new for own in groups.values() for row, new in _described(own, registry)}
+    return replace(atlas, rows=tuple(by_row[id(row)] for row in atlas.rows))
+
+
+def _described(rows: list[AtlasRow], registry: Registry) -> Iterator[tuple[AtlasRow, AtlasRow]]:
+    """Yield the rows of one problem, each with what is known of it."""
+    first = rows[0]
+    try:
+        refuse_files(settings(first.parameters))
+        problem = registry.problem(first.name, settings(first.parameters))
+        stream = Streams.of(first.parameters, "", 0).data
+        instance = problem.build(np.random.default_rng(stream))
+    except OrthobenchError:
+        yield from zip(rows, rows, strict=True)
+        return
+    measured = asdict(features_of(instance))
+    for row in rows:
+        yield row, replace(row, **measured)

@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -186,36 +186,14 @@ def mean_loss(logs: Array) -> float:
     return float(logs.mean()) if len(logs) else math.log(MISS)
 
 
-class Member(NamedTuple):
-    """What a solver is worth among the others of a family.
+def members(found: Losses) -> Iterator[dict[str, Any]]:
+    """Yield what each solver is worth among the others of a family, the best first.
 
-    Attributes
-    ----------
-    solver : str
-        Its name in the catalogue; the best of its settings counts on each problem.
-    reached : int
-        On how many problems it gets there.
-    factor : float
-        The geometric mean of its cost over the least; a miss counts `MISS`.
-    marginal : float
-        How many times dearer the best of all others is than the best of all, a geometric mean.
-    exponents : mapping
-        By how much its cost grows with a size, as a power: a log-linear fit.
-    error : float
-        By what factor the fit is wrong on a problem that it was not made from, in the median; NaN
-        where there are too few.
+    ``solver`` is a name in the catalogue; the best of its settings counts on each problem. It gets
+    there on ``reached`` problems, at ``factor`` times the least cost, a geometric mean in which a
+    miss counts `MISS`; without it the best of the others costs ``marginal`` times as much.
+    ``exponents`` and ``error`` are those of `fit`.
     """
-
-    solver: str
-    reached: int
-    factor: float
-    marginal: float
-    exponents: dict[str, float]
-    error: float
-
-
-def members(found: Losses) -> Iterator[Member]:
-    """Yield what each solver is worth, the best first."""
     names = np.array([label.split()[0] for label in found.solvers])
     solvers = list(dict.fromkeys(names.tolist()))
     logs = np.array([found.logs[:, names == name].min(axis=1) for name in solvers])
@@ -223,10 +201,14 @@ def members(found: Losses) -> Iterator[Member]:
     for i in np.argsort(logs.mean(axis=1)):
         others = np.delete(logs, i, axis=0).min(axis=0, initial=math.log(MISS))
         exponents, error = fit(found.features, costs[i])
-        yield Member(
-            solvers[i], int(np.isfinite(costs[i]).sum()), math.exp(logs[i].mean()),
-            math.exp((others - np.minimum(others, logs[i])).mean()), exponents, error,
-        )  # fmt: skip
+        yield {
+            "solver": solvers[i],
+            "reached": int(np.isfinite(costs[i]).sum()),
+            "factor": math.exp(logs[i].mean()),
+            "marginal": math.exp((others - np.minimum(others, logs[i])).mean()),
+            "exponents": exponents,
+            "error": error,
+        }
 
 
 SIZES = ("rows", "d", "k")

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -12,6 +11,7 @@ from orthobench.atlas.losses import SIZES, Losses
 from orthobench.decide.answer import MISS
 from orthobench.decide.wording import factor_text
 from orthobench.report.style import Style, solver_styles
+from orthobench.tools.collections import grouped
 from orthobench.tools.formatting import clean, count
 
 CLOSE = 1.1
@@ -24,66 +24,18 @@ WORDS = {"rows": "rows", "d": "columns", "k": "sought"}
 """What the sizes are called."""
 
 
-@dataclass(frozen=True)
-class Place:
-    """A problem on the map.
-
-    Attributes
-    ----------
-    problem : str
-        Its label.
-    solver : str
-        The name of the cheapest that is good enough.
-    style : Style
-        Its colour.
-    close : bool
-        Whether another is within `CLOSE` of it.
-    lost : float
-        The factor that the best single solver of the family costs more here; a miss is ten.
-    ranking : str
-        The cheapest solvers, with the factors of their cost.
-    """
-
-    problem: str
-    solver: str
-    style: Style
-    close: bool
-    lost: float
-    ranking: str
-
-    @property
-    def strength(self) -> int:
-        """How strong its colour is, in percent: the stronger, the more the single best loses."""
-        return round(12 + 33 * math.log(min(self.lost, MISS)) / math.log(MISS))
-
-
-@dataclass(frozen=True)
-class Map:
-    """Places over two sizes.
-
-    Attributes
-    ----------
-    x, y : str
-        What the columns and the rows are.
-    columns : tuple of str
-    rows : tuple of (str, tuple of tuple of Place)
-        From the largest to the smallest size; of each column its places.
-    legend : tuple of (str, Style)
-        The solvers that are the cheapest somewhere, the most frequent first.
-    """
-
-    x: str
-    y: str
-    columns: tuple[str, ...]
-    rows: tuple[tuple[str, tuple[tuple[Place, ...], ...]], ...]
-    legend: tuple[tuple[str, Style], ...]
-
-
-def drawn(found: Losses, single: str) -> Map:
+def drawn(found: Losses, single: str) -> dict[str, Any]:
     """Return the map of the problems of a kind, where a solver is the best single one.
 
     Its axes are the two sizes with the most values; where one tells the other, problems stand
     beside their names.
+
+    Returns
+    -------
+    dict
+        What is along ``x`` and ``y``, the ``columns``, and ``rows``, from the largest to the
+        smallest size, with the places of each column as `_place` returns them. ``legend``: the
+        solvers that are the cheapest somewhere with their styles, the most frequent first.
     """
     sizes = {name: [getattr(one, name) for one in found.features] for name in SIZES}
     order = sorted(SIZES, key=lambda name: (-len(set(sizes[name])), SIZES.index(name)))
@@ -94,44 +46,44 @@ def drawn(found: Losses, single: str) -> Map:
     best = [found.solvers[i].split()[0] for i in found.logs.argmin(axis=1)]
     legend = sorted(set(best), key=lambda name: (-best.count(name), name))
     styles = solver_styles(legend)
-    places = [_place(found, i, styles, single) for i in range(len(found.problems))]
     columns, heights = sorted(set(across)), sorted(set(up), reverse=True)
-    return Map(
-        WORDS[x],
-        WORDS.get(y, y),
-        tuple(map(_size, columns)),
-        tuple(
-            (_size(h), tuple(tuple(_at(places, across, up, c, h)) for c in columns))
+    places = grouped(range(len(found.problems)), lambda i: (up[i], across[i]))
+    return {
+        "x": WORDS[x],
+        "y": WORDS.get(y, y),
+        "columns": [_size(c) for c in columns],
+        "rows": [
+            (_size(h), [[_place(found, i, styles, single) for i in places.get((h, c), ())]
+                        for c in columns])
             for h in heights
-        ),
-        tuple((name, styles[name]) for name in legend),
-    )
-
-
-def _at(
-    places: Sequence[Place], across: Sequence[object], up: Sequence[object], c: object, h: object
-) -> Iterator[Place]:
-    for place, own_c, own_h in zip(places, across, up, strict=True):
-        if (own_c, own_h) == (c, h):
-            yield place
+        ],
+        "legend": [(name, styles[name]) for name in legend],
+    }  # fmt: skip
 
 
 def _size(value: object) -> str:
     return count(value or math.nan) if isinstance(value, int) else clean(str(value))
 
 
-def _place(found: Losses, i: int, styles: dict[str, Style], single: str) -> Place:
+def _place(found: Losses, i: int, styles: dict[str, Style], single: str) -> dict[str, Any]:
+    """Return a problem on the map: the cheapest that is good enough, and its style.
+
+    With it stand whether it is ``close``, another being within `CLOSE` of it, the factor that is
+    ``lost`` by the best single solver of the family (a miss is ten), the ``strength`` of the colour
+    in percent, which grows with that, and the ``ranking`` of the cheapest with their factors.
+    """
     logs = found.logs[i]
     least: dict[str, float] = {}
     for j in np.argsort(logs, kind="stable"):
         if np.isfinite(found.costs[i, j]):
             least.setdefault(found.solvers[j].split()[0], math.exp(logs[j]))
-    ranked = list(least.items())
-    ranking = ", ".join(f"{clean(name)} {factor_text(f)}" for name, f in ranked[:RANKED])
-    solver = ranked[0][0]
-    return Place(
-        found.problems[i], solver, styles[solver],
-        len(ranked) > 1 and ranked[1][1] < CLOSE,
-        math.exp(logs[found.solvers.index(single)]),
-        ranking,
-    )  # fmt: skip
+    ranked, lost = list(least.items()), math.exp(logs[found.solvers.index(single)])
+    return {
+        "problem": found.problems[i],
+        "solver": ranked[0][0],
+        "style": styles[ranked[0][0]],
+        "close": len(ranked) > 1 and ranked[1][1] < CLOSE,
+        "lost": lost,
+        "strength": round(12 + 33 * math.log(min(lost, MISS)) / math.log(MISS)),
+        "ranking": ", ".join(f"{clean(name)} {factor_text(f)}" for name, f in ranked[:RANKED]),
+    }

@@ -10,24 +10,17 @@ import shutil
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from importlib import resources
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from orthobench._version import __version__
 from orthobench.atlas.answers import NUMBERS, VIEWS, origin, short, titled, views, with_records
-from orthobench.atlas.collect import collect
-from orthobench.atlas.describe import described
+from orthobench.atlas.collect import collect, described
 from orthobench.atlas.losses import losses, members
 from orthobench.atlas.picture import WORDS, drawn
 from orthobench.atlas.table import Atlas, AtlasRow, rounded, write
-from orthobench.decide.wording import factor_text
 from orthobench.errors import UsageError
 from orthobench.registry.plugins import catalogue
-from orthobench.tools.formatting import clean
-
-if TYPE_CHECKING:
-    from jinja2 import Environment
+from orthobench.report.page.write import environment, resource
 
 TABLE = "atlas.parquet"
 MANIFEST = ".orthobench-atlas.json"
@@ -97,13 +90,13 @@ def refuse_foreign(folder: Path) -> None:
 
 def pages(atlas: Atlas) -> Iterator[tuple[str, str]]:
     """Yield the names and texts of all pages."""
-    environment = _environment()
+    templates = environment(__package__)
     shared = {
         "version": __version__, "origin": origin(atlas),
-        "css": resources.files(__package__).joinpath("site.css").read_text(encoding="utf-8"),
+        "css": resource("site.css", __package__),
     }  # fmt: skip
     cards, others = [], []
-    family = environment.get_template("site_family.html")
+    family = templates.get_template("site_family.html")
     for kind, rows in atlas.kinds.items():
         found = {view: losses(rows, cost, tol) for view, (cost, tol) in VIEWS.items()}
         sections = [
@@ -112,13 +105,13 @@ def pages(atlas: Atlas) -> Iterator[tuple[str, str]]:
             if one.use
         ]
         title = titled(kind, rows)
-        yield address(kind), family.render(shared, kind=title, sections=sections)
+        yield address(kind), family.render(shared, kind=title, sections=sections, words=WORDS)
         if kind != rows[0].family:
             others.append((title, address(kind)))
         elif sections:
             _, one, picture, _ = sections[0]
             cards.append((title, address(kind), short(one), picture, everyday(rows)))
-    index = environment.get_template("site_index.html")
+    index = templates.get_template("site_index.html")
     yield "index.html", index.render(shared, cards=cards, others=others, numbers=NUMBERS)
 
 
@@ -137,27 +130,3 @@ def address(kind: str) -> str:
     if kind.lower() not in (plain, plain.replace("-", " ")):
         plain += "-" + hashlib.sha256(kind.encode(errors="surrogatepass")).hexdigest()[:6]
     return f"family-{plain}.html"
-
-
-def _environment() -> Environment:
-    """Return what renders the templates of this folder.
-
-    Raises
-    ------
-    UsageError
-        If jinja2 is missing.
-    """
-    try:
-        from jinja2 import Environment, FunctionLoader, StrictUndefined
-    except ImportError:
-        raise UsageError("a site needs jinja2: pip install 'orthobench[report]'") from None
-    folder = resources.files(__package__)
-    environment = Environment(
-        loader=FunctionLoader(lambda name: folder.joinpath(name).read_text(encoding="utf-8")),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters |= {"clean": clean, "factor": factor_text, "word": WORDS.get}
-    return environment

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator, Mapping
+from importlib.metadata import requires
 from pathlib import Path
 from typing import Any
 
@@ -16,21 +18,8 @@ from orthobench.tools.array_libraries import LIBRARIES
 from orthobench.tools.datasets import data_folder
 from orthobench.tools.places import Place
 
-EXTRAS = {
-    "report": ("jinja2",),
-    "export": ("pandas", "pyarrow"),
-    "data": ("rdata",),
-    "dask": ("distributed",),
-    "hdf5": ("h5py",),
-    "zarr": ("zarr",),
-    "torch": ("torch",),
-    "jax": ("jax",),
-    "cupy": ("cupy-cuda12x",),
-    "peers": ("pymanopt", "python-picard", "pyttb", "tensorly"),
-    "peers-dask": ("dask-ml",),
-    "peers-torch": ("geoopt", "pogo-torch", "torch"),
-}
-"""The packages of each extra, all of which it needs."""
+DEVELOPMENT = ("bench", "dev", "docs", "mutation", "test")
+"""The extras that only those who change orthobench need."""
 
 COLOURS = {"problem": "red"}
 
@@ -58,7 +47,7 @@ def examine() -> dict[str, Any]:
         "environment": snapshot,
         "extras": {
             extra: {name: environment.version(name) for name in names}
-            for extra, names in EXTRAS.items()
+            for extra, names in extras().items()
         },
         "plugins": [f"{p.name} ({p.distribution} {p.version})" for p in registry.plugins],
         "places": {str(place): place.facts() for place, why in missing.items() if why is None},
@@ -69,6 +58,16 @@ def examine() -> dict[str, Any]:
         "data_files": [path.name for path in files],
         "problems": problems,
     }
+
+
+def extras() -> dict[str, list[str]]:
+    """Return the packages that each extra adds, as the distribution declares them."""
+    found: dict[str, list[str]] = {}
+    for text in requires("orthobench") or ():
+        name, extra = re.split(r"[^\w.-]", text)[0], text.partition("extra == ")[2][1:-1]
+        if name != "orthobench" and extra not in ("", *DEVELOPMENT):
+            found.setdefault(extra, []).append(name)
+    return found
 
 
 def lines(report: Mapping[str, Any]) -> Iterator[str]:

@@ -384,7 +384,8 @@ class _Memory:
         import platformdirs
 
         self.path = platformdirs.user_cache_path(CORE) / "parsed.json"
-        self._version = [*sys.version_info[:2], *_state(Path(__file__))]
+        code = hashlib.sha256(Path(__file__).read_bytes()).hexdigest()  # the same in any checkout
+        self._version = [*sys.version_info[:2], code]
         self.files: dict[str, Any] = {}
         self._new = False
         with suppress(Exception):  # whatever it is, it is found out once more

@@ -125,7 +125,7 @@ def lines(rows: Sequence[Mapping[str, Any]], cost: str, most: int = 10) -> Itera
     there = [row for row in rows if row["cost"] < math.inf]
     width = max((len(row["configuration"]) for row in there[:most]), default=0)
     for row in there[:most]:
-        amount = ALL_COSTS[cost].text(row["cost"], False)
+        amount = ALL_COSTS[cost].text(row["cost"])
         factor = factor_text(row["factor"]) if row["factor"] < math.inf else ""
         yield (
             f"{clean(row['configuration']):{width}}  {amount:>9}  {factor:>7}  "

@@ -37,14 +37,13 @@ def tuning(entries: Sequence[SolverResult]) -> list[str]:
     when = "at the end" if tuned[0].tuned_on_final else "averaged over the run"
     tried = f"{trials} trials of each solver{_seeds(tuned)}"
     first = f"parameters were chosen by {by} {when}, from {tried}"
-    idle = [f"{clean(e.solver)} ({', '.join(e.best_parameters)})" for e in tuned if _idle(e)]
+    idle = [
+        f"{clean(e.solver)} ({', '.join(e.best_parameters)})"
+        for e in tuned
+        if len({trial.scores for trial in e.trials if trial.scores}) == 1
+    ]
     without = [f"tuning had no effect on {listed(idle, len(idle))}"] if idle else []
     return [first, *without, *(caveat for entry in tuned for caveat in _edges(entry))]
-
-
-def _idle(entry: SolverResult) -> bool:
-    """Return whether all trials have the same scores, seed by seed."""
-    return len({trial.scores for trial in entry.trials if trial.scores}) == 1
 
 
 def _seeds(tuned: Sequence[SolverResult]) -> str:
@@ -64,10 +63,7 @@ def reruns(entries: Sequence[SolverResult]) -> list[str]:
         Those of one problem that take part.
     """
     names = [clean(e.solver) for e in entries if e.records[0].solver.reruns]
-    if not names:
-        return []
-    what = "run anew for each point, for want of single steps"
-    return [f"{what}: {listed(names, len(names))}"]
+    return _of("run anew for each point, for want of single steps", names)
 
 
 def stationarity(entries: Sequence[SolverResult]) -> list[str]:
@@ -83,8 +79,7 @@ def stationarity(entries: Sequence[SolverResult]) -> list[str]:
         for e in entries
         if any(record.stop.status is RunStatus.NOT_STATIONARY for record in e.records)
     ]
-    what = "says that it converged where the gradient is not small"
-    return [f"{what}: {listed(parts, len(parts))}"] if parts else []
+    return _of("says that it converged where the gradient is not small", parts)
 
 
 def missing(entries: Sequence[SolverResult]) -> list[str]:
@@ -103,7 +98,12 @@ def missing(entries: Sequence[SolverResult]) -> list[str]:
         for e in planned
         if len(e.finished) < len(e.seeds)
     ]
-    return [f"not run yet, and not counted: {listed(parts, len(parts))}"] if parts else []
+    return _of("not run yet, and not counted", parts)
+
+
+def _of(what: str, names: Sequence[str]) -> list[str]:
+    """Return what is to be known of some solvers; nothing without any."""
+    return [f"{what}: {listed(names, len(names))}"] if names else []
 
 
 def busy(entries: Sequence[SolverResult]) -> list[str]:

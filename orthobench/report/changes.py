@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from orthobench.decide.wording import factor_text
@@ -47,84 +46,23 @@ DRIFT = (
 TITLES = {"result": "Final metric", "work": "Work to the same values", "seconds": "Time"}
 
 
-@dataclass(frozen=True)
-class Quantity:
-    """What changed of a solver on a problem, over the seeds of both stores.
-
-    Attributes
-    ----------
-    change : str
-        ``"higher"`` or ``"lower"`` where it is on each seed on which it changed, ``"mixed"``,
-        ``"same"``, or ``"not compared"``.
-    higher, lower, seeds : int
-        Seeds on which HEAD is higher, lower, and all.
-    factor : float
-        The median of HEAD / BASE; NaN where no seed has a ratio.
-    """
-
-    change: str
-    higher: int
-    lower: int
-    seeds: int
-    factor: float
-
-
-@dataclass(frozen=True)
-class SolverChange:
-    """A solver on a problem, in both stores.
-
-    Attributes
-    ----------
-    problem, solver, metric : str
-    parameters : str
-        Those whose values differ, as ``"step=2 → 1"``.
-    base, head : str
-        The medians of the metric; ``"failed"`` where at least half of the runs did.
-    quantities : mapping
-        ``"result"``, ``"work"``, and on the same machine ``"seconds"``.
-    """
-
-    problem: str
-    solver: str
-    metric: str
-    parameters: str
-    base: str
-    head: str
-    quantities: Mapping[str, Quantity]
-
-
-@dataclass(frozen=True)
-class Changes:
-    """What changed from one store, BASE, to another, HEAD.
-
-    Attributes
-    ----------
-    sides : tuple of (str, str)
-        BASE and HEAD: the suite and when it was run, with the path of the store.
-    solvers : tuple of SolverChange
-        Problem by problem.
-    sentences : tuple of str
-        How many solvers changed, in what, and in which direction.
-    only : tuple of str
-        What only one of the stores has, or has otherwise, and so is not compared.
-    notes : tuple of str
-        How machines and versions differ, and what that means for times.
-    """
-
-    sides: tuple[str, str]
-    solvers: tuple[SolverChange, ...]
-    sentences: tuple[str, ...]
-    only: tuple[str, ...]
-    notes: tuple[str, ...]
-
-
-def compare_stores(base: Results, head: Results) -> Changes:
-    """Return what changed from one store to another.
+def compare_stores(base: Results, head: Results) -> dict[str, Any]:
+    """Return what changed from one store, BASE, to another, HEAD, as plain values.
 
     Parameters
     ----------
     base, head : Results
         Of suites with problems and solvers of the same labels.
+
+    Returns
+    -------
+    dict
+        ``sides``: suite, time and path of both. ``solvers``: a row for each solver on a problem,
+        with both medians of its ``metric``, and of ``quantities`` what changed over the seeds:
+        ``change`` (``"higher"`` or ``"lower"`` where it is so on each seed on which it changed,
+        ``"mixed"``, ``"same"``, ``"not compared"``), on how many seeds, and the median ``factor``
+        of HEAD / BASE. ``sentences``: how many solvers changed in what. ``only``: what is not
+        compared. ``notes``: how machines and versions differ, and what that means for times.
 
     Raises
     ------
@@ -148,11 +86,14 @@ def compare_stores(base: Results, head: Results) -> Changes:
         for side, entries in zip(SIDES, (base.entries, head.entries), strict=True)
         for text in caveats.busy(entries if not different else [])
     ]
-    solvers = tuple(_solver(*key, runs, not different) for key, runs in found.items())
-    return Changes(
-        (_side(base), _side(head)), solvers, tuple(_sentences(solvers)), tuple(only),
-        (*notes, *_versions(base.versions, head.versions)),
-    )  # fmt: skip
+    solvers = [_solver(*key, runs, not different) for key, runs in found.items()]
+    return {
+        "sides": [_side(base), _side(head)],
+        "solvers": solvers,
+        "sentences": [*_sentences(solvers)],
+        "only": only,
+        "notes": [*notes, *_versions(base.versions, head.versions)],
+    }
 
 
 def _paired(
@@ -191,7 +132,7 @@ def _hindrance(one: Run | None, other: Run | None) -> str:
     return "" if dict(one.budget) == dict(other.budget) else "not under the same budget in both"
 
 
-def _solver(problem: str, solver: str, runs: Sequence[Pair], timed: bool) -> SolverChange:
+def _solver(problem: str, solver: str, runs: Sequence[Pair], timed: bool) -> dict[str, Any]:
     """Return what changed of one solver on one problem."""
     one, other = runs[0]
     metric = metric_of(one.problem.primary)
@@ -203,11 +144,16 @@ def _solver(problem: str, solver: str, runs: Sequence[Pair], timed: bool) -> Sol
         found["seconds"] = _quantity(runs, _compare_seconds)
     values = _differing(one.solver.parameters, other.solver.parameters).items()
     parameters = clean(", ".join(f"{name}={short(a)} → {short(b)}" for name, (a, b) in values))
-    name = clean(one.problem.primary.replace("_", " "))
-    return SolverChange(clean(problem), clean(solver), name, parameters, base, head, found)
+    return {
+        "problem": clean(problem), "solver": clean(solver),
+        "metric": clean(one.problem.primary.replace("_", " ")), "parameters": parameters,
+        "base": base, "head": head, "quantities": found,
+    }  # fmt: skip
 
 
-def _quantity(runs: Sequence[Pair], compare: Callable[[Run, Run, float], Finding]) -> Quantity:
+def _quantity(
+    runs: Sequence[Pair], compare: Callable[[Run, Run, float], Finding]
+) -> dict[str, Any]:
     """Return what changed over the seeds, as `orthobench.stats.run_pairs` finds it on each."""
     found = [compare(base, head, 0.0) for base, head in runs]
     higher, lower = (sum(f.change is way for f in found) for way in (Change.WORSE, Change.BETTER))
@@ -216,7 +162,9 @@ def _quantity(runs: Sequence[Pair], compare: Callable[[Run, Run, float], Finding
     change = ways.get((higher > 0, lower > 0), "same" if compared else "not compared")
     ratios = [f.ratio for f in found if not math.isnan(f.ratio)]
     factor = float(quantiles(ratios, 0.5)) if ratios else math.nan
-    return Quantity(change, higher, lower, len(runs), factor)
+    return {
+        "change": change, "higher": higher, "lower": lower, "seeds": len(runs), "factor": factor,
+    }  # fmt: skip
 
 
 def _compare_seconds(base: Run, head: Run, tolerance: float) -> Finding:
@@ -261,20 +209,21 @@ def _side(results: Results) -> str:
     return clean(f"{results.suite} of {started} UTC, {hide_home(str(results.path))}")
 
 
-def _sentences(solvers: Sequence[SolverChange]) -> Iterator[str]:
+def _sentences(solvers: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     """Yield for each quantity how many solvers on problems changed, and how."""
-    for name in solvers[0].quantities:
-        found = grouped(solvers, lambda s: s.quantities[name].change)  # noqa: B023
+    for name in solvers[0]["quantities"]:
+        named: dict[str, list[str]] = {}
+        for row in solvers:
+            who = "{solver} on {problem}".format(**row)
+            named.setdefault(row["quantities"][name]["change"], []).append(who)
         parts = [
-            f"{len(own)} {change}"
-            + (f" ({listed([f'{s.solver} on {s.problem}' for s in own], 3)})")
-            * (change in ("higher", "lower"))
-            for change, own in found.items()
+            f"{len(who)} {change}" + f" ({listed(who, 3)})" * (change in ("higher", "lower"))
+            for change, who in named.items()
         ]
         yield f"{TITLES[name]} in HEAD against BASE: {listed(parts, len(parts))}."
 
 
-def show(changes: Changes, console: Console | None = None) -> None:
+def show(changes: Mapping[str, Any], console: Console | None = None) -> None:
     """Print a table for each problem, with what is not compared below them.
 
     Parameters
@@ -287,19 +236,19 @@ def show(changes: Changes, console: Console | None = None) -> None:
     from rich.text import Text
 
     console = console or Console()
-    for name, side in zip(SIDES, changes.sides, strict=True):
+    for name, side in zip(SIDES, changes["sides"], strict=True):
         console.print(Text(f"{name}: {side}"))
-    for problem, solvers in grouped(changes.solvers, lambda s: s.problem).items():
+    for problem, solvers in grouped(changes["solvers"], lambda s: s["problem"]).items():
         console.print()
-        about = f"  final {solvers[0].metric}"
+        about = f"  final {solvers[0]['metric']}"
         console.print(Text.assemble((problem, "bold"), (about, "dim")))
         console.print(_table(solvers))
     console.print()
-    for line in (*changes.sentences, *changes.only, *changes.notes):
+    for line in (*changes["sentences"], *changes["only"], *changes["notes"]):
         console.print(Text(line))
 
 
-def _table(solvers: Sequence[SolverChange]) -> Table:
+def _table(solvers: Sequence[Mapping[str, Any]]) -> Table:
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
     from rich.text import Text
@@ -308,20 +257,20 @@ def _table(solvers: Sequence[SolverChange]) -> Table:
         box=SIMPLE_HEAD, show_edge=False, padding=(0, 0, 0, 1), pad_edge=False, header_style="bold"
     )
     table.add_column("solver", overflow="fold")
-    titles = [{"seconds": "time"}.get(name, name) for name in solvers[0].quantities]
+    titles = [{"seconds": "time"}.get(name, name) for name in solvers[0]["quantities"]]
     for title in (*SIDES, *titles):
         table.add_column(title, justify="right", overflow="fold")
     for row in solvers:
-        cells = [_cell(quantity) for quantity in row.quantities.values()]
-        name = f"{row.solver} {row.parameters}".strip()
-        table.add_row(*(Text(text) for text in (name, row.base, row.head, *cells)))
+        cells = map(_cell, row["quantities"].values())
+        name = "{solver} {parameters}".format(**row).strip()
+        table.add_row(*(Text(text) for text in (name, row["base"], row["head"], *cells)))
     return table
 
 
-def _cell(quantity: Quantity) -> str:
+def _cell(quantity: Mapping[str, Any]) -> str:
     """Return a change as text: ``"0.86x lower 9/9"``."""
-    if quantity.change in ("same", "not compared"):
-        return quantity.change
-    parts = [("higher", quantity.higher), ("lower", quantity.lower)]
-    factor = "" if math.isnan(quantity.factor) else f"{factor_text(quantity.factor)}x "
-    return factor + " ".join(f"{way} {n}/{quantity.seeds}" for way, n in parts if n)
+    if quantity["change"] in ("same", "not compared"):
+        return str(quantity["change"])
+    factor = "" if math.isnan(quantity["factor"]) else f"{factor_text(quantity['factor'])}x "
+    ways = [way for way in ("higher", "lower") if quantity[way]]
+    return factor + " ".join(f"{way} {quantity[way]}/{quantity['seeds']}" for way in ways)

@@ -60,7 +60,13 @@ def _drawing_function(kind: str) -> Callable[..., Panel]:
     ) -> Panel:
         from orthobench.report.figures.panels import draw_panel
 
-        plot = _only_plot(kind, _plots(kind, results, of), of or results.suite)
+        plots = [plot for plot in _plots(kind, results, of) if plot.kind == kind]
+        if not plots:
+            what = of or results.suite
+            raise UsageError(f"there is no {kind} plot of {what}: its runs do not allow one")
+        if len(plots) > 1:
+            raise UsageError(f"name one of the plots: {', '.join(one.name for one in plots)}")
+        plot = plots[0]
         named = {**dict(zip(plot.choices, chosen, strict=False)), **options}
         for name, option in named.items():
             if name not in plot.choices:
@@ -134,15 +140,6 @@ def _named(
     if name not in groups:
         raise unknown(kind, name, groups)
     return groups[name]
-
-
-def _only_plot(kind: str, plots: Sequence[Plot], of: str) -> Plot:
-    found = [plot for plot in plots if plot.kind == kind]
-    if not found:
-        raise UsageError(f"there is no {kind} plot of {of}: its runs do not allow one")
-    if len(found) > 1:
-        raise UsageError(f"name one of the plots: {', '.join(plot.name for plot in found)}")
-    return found[0]
 
 
 convergence = _drawing_function("convergence")

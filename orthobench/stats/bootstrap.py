@@ -222,4 +222,5 @@ def bounded(values: ArrayLike) -> Array:
 
 def restored(values: Array) -> Array:
     """Return values with infinity for those beyond `BEYOND`."""
-    return np.where(np.abs(values) > BEYOND, np.copysign(math.inf, values), values)
+    found: Array = np.where(np.abs(values) > BEYOND, np.copysign(math.inf, values), values)
+    return found[()]

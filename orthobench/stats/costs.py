@@ -27,7 +27,7 @@ class Cost:
     cheaper, dearer : str
         How a factor reads: ``"faster"``; ``"takes {} times as long"``.
     text : callable
-        Returns an amount for people, in ASCII where the second argument is true.
+        Returns an amount for people.
     read : callable
         Reads it off a checkpoint, by arithmetic that arrays can do as well.
     """
@@ -38,27 +38,12 @@ class Cost:
     unit: float
     cheaper: str
     dearer: str
-    text: Callable[[float, bool], str]
+    text: Callable[[float], str]
     read: Callable[[Checkpoint], float]
 
     def __call__(self, checkpoint: Checkpoint) -> float:
         """Return how much a run spent up to a checkpoint; NaN where that was not measured."""
         return self.read(checkpoint)
-
-
-def _whole(amount: float, ascii_only: bool = False) -> str:
-    del ascii_only
-    return count(amount)
-
-
-def _prefixed(amount: float, ascii_only: bool = False) -> str:
-    del ascii_only
-    return si(amount)
-
-
-def _bytes(amount: float, ascii_only: bool = False) -> str:
-    del ascii_only
-    return readable(round(amount))
 
 
 def _measured(name: str) -> Callable[[Checkpoint], float]:
@@ -71,17 +56,18 @@ ALL_COSTS: Mapping[str, Cost] = {
         Cost("seconds", "time (s), clock + reading", "time", 1e-9, "faster",
              "takes {} times as long", duration, lambda at: at.seconds + at.readout_seconds),
         Cost("flops", "floating-point operations", "flops", 1.0, "fewer flops",
-             "needs {} times as many flops", _prefixed, lambda at: at.work.flops),
+             "needs {} times as many flops", si, lambda at: at.work.flops),
         Cost("samples", "samples", "samples", 1.0, "fewer samples",
-             "needs {} times as many samples", _whole, lambda at: at.work.samples),
+             "needs {} times as many samples", count, lambda at: at.work.samples),
         Cost("steps", "steps", "steps", 1.0, "fewer steps",
-             "needs {} times as many steps", _whole, lambda at: at.work.steps),
+             "needs {} times as many steps", count, lambda at: at.work.steps),
         Cost("passes", "passes over the data", "passes", 1.0, "fewer passes",
-             "needs {} times as many passes", _whole, _measured("passes")),
+             "needs {} times as many passes", count, _measured("passes")),
         Cost("products", "products of matrices", "products", 1e-3, "fewer products",
              "needs {} times as many products", "{:.3g}".format, _measured("products")),
         Cost("memory", "peak memory (bytes)", "memory", 1.0, "less memory",
-             "needs {} times as much memory", _bytes, _measured("peak_bytes")),
+             "needs {} times as much memory", lambda amount: readable(round(amount)),
+             _measured("peak_bytes")),
     )
 }  # fmt: skip
 """All costs by name, in the order in which they are offered. Seconds are those of the solver's

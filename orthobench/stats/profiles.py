@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
@@ -11,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from orthobench.stats.targets import RunMatrix
 from orthobench.tools.arrays import Array
+from orthobench.tools.collections import grouped
 
 LADDER = tuple(10 ** (-k / 4) for k in range(1, 21))
 """The accuracies of an ECDF's targets: 0.56 to 1e-5, four to a decade."""
@@ -26,58 +26,34 @@ LEVEL = 0.95
 """Nominal coverage of the intervals."""
 
 
-@dataclass(frozen=True)
-class Distribution:
-    """An empirical distribution function: the share of all values that are at most x.
-
-    Attributes
-    ----------
-    x : ndarray, shape (m,)
-        The finite values, ascending: the function steps up at each.
-    share : ndarray, shape (m,)
-        The share from there on, in (0, 1], ascending; the last one is below 1 where some values
-        are infinite.
-    """
-
-    x: Array
-    share: Array
-
-    def at(self, x: ArrayLike) -> Array:
-        """Return the share of values that are at most x."""
-        steps = np.searchsorted(self.x, x, side="right")
-        found: Array = np.concatenate([[0.0], self.share])[steps]
-        return found
-
-
-def distribution(values: ArrayLike) -> Distribution:
-    """Return the empirical distribution of values, of which some may be infinite.
+def distribution(values: ArrayLike) -> tuple[Array, Array]:
+    """Return the steps of the empirical distribution of values.
 
     Parameters
     ----------
     values : array_like
         Of any shape; a value that is not finite counts as larger than any x.
+
+    Returns
+    -------
+    x, share : ndarray, shape (m,)
+        The finite values, ascending, and the share of all values that are at most each.
     """
     array = np.asarray(values, dtype=np.float64)
     x, counts = np.unique(array[np.isfinite(array)], return_counts=True)
-    return Distribution(x, np.cumsum(counts) / array.size)
+    return x, np.cumsum(counts) / array.size
 
 
-def performance_profile(costs: Array) -> list[Distribution]:
-    """Return the performance profile of each solver.
+def performance_ratios(costs: Array) -> Array:
+    """Return the cost of each solver on each instance over that of the cheapest solver there.
 
-    The share of instances that it solves at no more than x times the cost of the cheapest solver
-    there: Dolan and Moré 2002, "Benchmarking optimization software with performance profiles",
-    Math. Program. 91, section 2.
+    Their distribution is the performance profile of a solver: Dolan and Moré 2002, "Benchmarking
+    optimization software with performance profiles", Math. Program. 91, section 2.
 
     Parameters
     ----------
     costs : ndarray, shape (S, I)
-        The cost of each solver on each instance, positive; not finite where it was never solved.
-
-    Returns
-    -------
-    list of Distribution
-        Of cost ratios, which are at least 1.
+        Positive; not finite where an instance was never solved.
 
     Raises
     ------
@@ -87,48 +63,13 @@ def performance_profile(costs: Array) -> list[Distribution]:
     if (costs <= 0).any():
         raise ValueError("costs must be positive, since performance profiles are of their ratios")
     least = np.where(np.isfinite(costs), costs, math.inf).min(axis=0, initial=math.inf)
-    return [distribution(row / np.where(np.isfinite(least), least, 1.0)) for row in costs]
+    ratios: Array = costs / np.where(np.isfinite(least), least, 1.0)
+    return ratios
 
 
-def ecdf(costs: Array) -> list[Distribution]:
-    """Return, for each solver, the share of targets that it reached within a cost.
-
-    The targets of all instances count alike, as in COCO: Hansen, Auger, Brockhoff and Tušar 2022,
-    "Anytime performance assessment in blackbox optimization benchmarking", IEEE Trans. Evol.
-    Comput. 26(6).
-
-    Parameters
-    ----------
-    costs : ndarray, shape (S, I, T)
-        The cost of each solver on each instance up to each target; infinite where it was never
-        reached.
-    """
-    return [distribution(of_solver) for of_solver in costs]
-
-
-@dataclass(frozen=True)
-class ExpectedCosts:
-    """The expected costs of S solvers on P problems.
-
-    Attributes
-    ----------
-    problems : tuple of str
-    cost, low, high : ndarray, shape (S, P)
-        The estimate and its bootstrap interval; infinite where no run reached the target, NaN where
-        there is no run.
-    reached, runs : ndarray of int, shape (S, P)
-        How many runs reached the target, of how many.
-    """
-
-    problems: tuple[str, ...]
-    cost: Array
-    low: Array
-    high: Array
-    reached: NDArray[np.int_]
-    runs: NDArray[np.int_]
-
-
-def expected_costs(runs: RunMatrix, cost: str, tau: float) -> ExpectedCosts:
+def expected_costs(
+    runs: RunMatrix, cost: str, tau: float
+) -> dict[tuple[str, str], tuple[float, float, float, int, int]]:
     """Return what it costs to reach a target, with restarts after runs that miss it.
 
     The sum of what all runs took, to the target or, where they missed it, to their end, over the
@@ -143,26 +84,24 @@ def expected_costs(runs: RunMatrix, cost: str, tau: float) -> ExpectedCosts:
         One of `orthobench.stats.values.COSTS`.
     tau : float
         In (0, 1): see `RunMatrix.targets`.
+
+    Returns
+    -------
+    dict
+        By solver and problem, where there is a run: the estimate, the ends of its bootstrap
+        interval, all infinite where no run reached the target, and how many runs did, of how many.
     """
     hits, whole = runs.costs(cost, tau), runs.whole[cost]
     there, reached = np.isfinite(whole), np.isfinite(hits)
     spent = np.where(there, np.where(reached, hits, whole), 0.0)
-    problems = tuple(dict.fromkeys(problem for problem, _ in runs.instances))
-    shape = len(runs.solvers), len(problems)
-    found = ExpectedCosts(
-        problems,
-        *(np.full(shape, np.nan) for _ in range(3)),
-        *(np.zeros(shape, dtype=np.int_) for _ in range(2)),
-    )
-    for column, problem in enumerate(problems):
-        own = [i for i, (name, _) in enumerate(runs.instances) if name == problem]
-        for row in range(len(runs.solvers)):
-            at = [i for i in own if there[row, i]]
-            values = spent[row, at], reached[row, at]
-            found.runs[row, column], found.reached[row, column] = len(at), values[1].sum()
-            if at:
-                found.cost[row, column] = _ratio(*values)
-                found.low[row, column], found.high[row, column] = _interval(*values)
+    instances = grouped(range(len(runs.instances)), lambda i: runs.instances[i][0])
+    found: dict[tuple[str, str], tuple[float, float, float, int, int]] = {}
+    for problem, own in instances.items():
+        for row, solver in enumerate(runs.solvers):
+            if at := [i for i in own if there[row, i]]:
+                values = spent[row, at], reached[row, at]
+                estimate, hit = float(_ratio(*values)), int(values[1].sum())
+                found[solver, problem] = (estimate, *_interval(*values), hit, len(at))
     return found
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -16,23 +17,6 @@ from orthobench.results.runs import Run
 from orthobench.stats.bootstrap import intervals, spread
 from orthobench.stats.values import final, metric_of
 from orthobench.tools.arrays import Array
-
-
-@dataclass(frozen=True)
-class Failure:
-    """A run that counts as failed.
-
-    Attributes
-    ----------
-    seed : int
-    status : str
-        The ending's name.
-    reason : str
-    """
-
-    seed: int
-    status: str
-    reason: str
 
 
 @dataclass(frozen=True)
@@ -51,7 +35,8 @@ class Summary:
         The 95 % bootstrap interval of the median: `orthobench.stats.bootstrap.intervals`.
     n_ok : int
         Runs that did not fail.
-    failures : tuple of Failure
+    failures : tuple of dict
+        ``seed``, ``status`` and ``reason`` of each run that counts as failed.
     """
 
     values: tuple[float, ...]
@@ -60,7 +45,7 @@ class Summary:
     high: float
     interval: tuple[float, float]
     n_ok: int
-    failures: tuple[Failure, ...]
+    failures: tuple[Mapping[str, Any], ...]
 
     @property
     def n_failed(self) -> int:
@@ -77,8 +62,8 @@ class Summary:
         """The seeds that failed, by ``"status: reason"``."""
         seeds: dict[str, list[int]] = {}
         for failure in self.failures:
-            text = ": ".join(part for part in (failure.status, failure.reason) if part)
-            seeds.setdefault(text, []).append(failure.seed)
+            text = ": ".join(part for part in (failure["status"], failure["reason"]) if part)
+            seeds.setdefault(text, []).append(failure["seed"])
         return seeds
 
 
@@ -106,7 +91,11 @@ def summaries(
     planned = sorted(set(seeds).union(*records))
     if not planned:
         raise ValueError("there are no runs to summarize")
-    rows = [[_final(by_seed.get(seed), metric) for seed in planned] for by_seed in records]
+    value = metric_of(metric)
+    rows = [
+        [final(by_seed[seed], value) if seed in by_seed else math.nan for seed in planned]
+        for by_seed in records
+    ]
     ends = _intervals(np.array(rows))
     return [
         _summary(planned, by_seed, metric, row, interval)
@@ -142,13 +131,11 @@ def _summary(
     return Summary(tuple(values), median, low, high, interval, ok, failures)
 
 
-def _final(record: Run | None, metric: str) -> float:
-    return math.nan if record is None else final(record, metric_of(metric))
-
-
-def _failure(seed: int, record: Run, metric: str) -> Failure:
+def _failure(seed: int, record: Run, metric: str) -> dict[str, Any]:
     if record.failed:
-        return Failure(seed, record.stop.status.value, record.stop.reason)
-    if not record.trace or metric not in record.trace[-1].metrics:
-        return Failure(seed, record.stop.status.value, f"the judge did not report {metric}")
-    return Failure(seed, record.stop.status.value, f"{metric} is not finite")
+        reason = record.stop.reason
+    elif not record.trace or metric not in record.trace[-1].metrics:
+        reason = f"the judge did not report {metric}"
+    else:
+        reason = f"{metric} is not finite"
+    return {"seed": seed, "status": record.stop.status.value, "reason": reason}

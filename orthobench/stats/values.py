@@ -61,8 +61,7 @@ def final_spread(
     Runs that failed or are absent are infinite: what is planned is only as good as the whole of it.
     """
     values = [final(record, value) if record.ok else math.inf for record in records]
-    median, low, high = spread(values + [math.inf] * (planned - len(records)))
-    return float(median), float(low), float(high)
+    return spread(values + [math.inf] * (planned - len(records)))
 
 
 __all__ = [

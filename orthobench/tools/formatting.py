@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from orthobench.tools.machine import readable
@@ -70,7 +70,9 @@ def count(value: float) -> str:
 
 def budget_text(budget: Mapping[str, float]) -> str:
     """Return a budget as text: ``budget 2,000 samples``; empty where nothing is limited."""
-    formats = {"seconds": duration, "flops": lambda value: f"{si(value)} flops"}
+    formats: Mapping[str, Callable[[float], str]] = {
+        "seconds": duration, "flops": lambda value: f"{si(value)} flops",
+    }  # fmt: skip
     parts = [
         formats[name](value) if name in formats else f"{count(value)} {name}"
         for name, value in budget.items()
@@ -78,7 +80,7 @@ def budget_text(budget: Mapping[str, float]) -> str:
     return f"budget {', '.join(parts)}" if parts else ""
 
 
-def duration(seconds: float, ascii_only: bool = False) -> str:
+def duration(seconds: float) -> str:
     """Return seconds with a suitable unit: ``124 µs``, ``12.3 ms``, ``1.23 s``, ``2 min 5 s``."""
     if math.isnan(seconds):
         return MISSING
@@ -86,7 +88,7 @@ def duration(seconds: float, ascii_only: bool = False) -> str:
         minutes, rest = divmod(round(seconds), 60)
         hours, minutes = divmod(minutes, 60)
         return f"{hours} h {minutes} min" if hours else f"{minutes} min {rest} s"
-    units = ((1.0, "s"), (1e-3, "ms"), (1e-6, "us" if ascii_only else "µs"))
+    units = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"))
     size, unit = next((u for u in units if seconds >= 0.9995 * u[0]), units[-1])
     return f"{_three_digits(seconds / size)} {unit}"
 

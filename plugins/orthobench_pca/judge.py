@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from orthobench.contract import Array, Solution, orthonormalize
-from orthobench_pca.matrices import Dense
+from orthobench_pca.matrices import Dense, Matrix
 from orthobench_pca.oracle import PCAOracle
 from orthobench_pca.scatter import inner_products, leading, scatter, shared_scatter
 
@@ -26,7 +26,7 @@ GAP = 1e-10
 
 
 UNCHANGED = 1e-12
-"""A product that differs by more, relative to it, is of a matrix whose entries changed."""
+"""A probe that differs by more, relative to it, is of a matrix whose entries changed."""
 
 
 @dataclass(frozen=True)
@@ -68,23 +68,31 @@ class Reference:
 
 
 _last: dict[tuple[Any, ...], tuple[Array, Reference]] = {}
-"""Z'Z times a random vector and the reference of the last judge, by `_identity`."""
+"""The probe and the reference of the last judge, by `_identity`."""
+
+
+def probed(matrix: Matrix) -> Array:
+    """Return X times a random vector, always the same: it changes where an entry does; a pass."""
+    v = np.random.default_rng(0).standard_normal((matrix.shape[1], 1))
+    return np.asarray(matrix.times(v))
 
 
 class Judge:
     """Measures points; the reference is computed once, when the first is measured.
 
-    The next judge of the same matrix takes it from there, where a product with a random vector says
-    that no entry changed.
+    The next judge of the same matrix takes it from there, where the probe says that no entry
+    changed.
 
     Parameters
     ----------
     oracle : PCAOracle
         Of its own, in float64.
+    probe : ndarray, shape (rows, 1), optional
+        What `probed` returned; computed where it is needed.
     """
 
-    def __init__(self, oracle: PCAOracle) -> None:
-        self.oracle = oracle
+    def __init__(self, oracle: PCAOracle, probe: Array | None = None) -> None:
+        self.oracle, self._probe = oracle, probe
 
     def __call__(self, solution: Solution) -> dict[str, float]:
         """Return the metrics; ``gap``, the primary one, first.
@@ -113,18 +121,17 @@ class Judge:
     @cached_property
     def reference(self) -> Reference:
         """The optimum: of the last judge, where it had this matrix, or computed."""
-        key, probe = _identity(self.oracle), np.random.default_rng(0)
-        v = probe.standard_normal((self.oracle.n, 1))
+        key = _identity(self.oracle)
+        probe = probed(self.oracle.matrix) if self._probe is None else self._probe
         if key in _last:
-            product, known = _last[key]
-            now = self._product(v)
-            if np.linalg.norm(now - product) <= UNCHANGED * np.linalg.norm(product):
+            before, known = _last[key]
+            if np.linalg.norm(probe - before) <= UNCHANGED * np.linalg.norm(before):
                 return known
         found = self._computed()
         _last.clear()
         with suppress(TypeError):  # of what has no weak references nothing is kept
             weakref.finalize(self.oracle.X, _last.pop, key, None)
-            _last[key] = self._product(v, found.moment), found
+            _last[key] = probe, found
         return found
 
     def _computed(self) -> Reference:
@@ -141,7 +148,7 @@ class Judge:
         """Return Z'ZV."""
         if moment is not None:
             return np.asarray(moment @ V)
-        return self.oracle.transposed_times(self.oracle.times(V))
+        return self.oracle.normal_times(V)
 
     def _by_moment(self) -> Reference:
         k, oracle = self.oracle.k, self.oracle

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from orthobench.contract import Array, DataError, Instance, UsageError
-from orthobench_pca.judge import Judge
+from orthobench_pca.judge import Judge, probed
 from orthobench_pca.matrices import Chunked, Dense, Matrix, Operator, Sparse
 from orthobench_pca.oracle import PCAOracle
 
@@ -47,7 +47,7 @@ def pca(X: Any, k: int, center: bool = True, scale: bool = False) -> Instance[PC
     Notes
     -----
     What is mapped, chunked or an operator is not looked through for NaN here: a run ends where it
-    meets one.
+    meets one. X has to stay as it is until all runs are over.
 
     Examples
     --------
@@ -60,9 +60,9 @@ def pca(X: Any, k: int, center: bool = True, scale: bool = False) -> Instance[PC
     True
     """
     given = matrix_of(X)
-    _check(given, k)
+    probe = _checked(given, k)
     scales = _deviations(given) if scale else None
-    judge = Judge(PCAOracle(_in_double(given), k, center, scales))
+    judge = Judge(PCAOracle(_in_double(given), k, center, scales), probe)
     best = {"gap": 0.0, "angle": 0.0, "residual": 0.0}
     oracle = PCAOracle(given, k, center, scales)
     return Instance(oracle, judge, best, conditional=("angle", "passes"))
@@ -109,22 +109,21 @@ def _in_double(given: Matrix) -> Matrix:
     return type(given)(given.X, np.float64)
 
 
-def _check(given: Matrix, k: int) -> None:
+def _checked(given: Matrix, k: int) -> Array | None:
+    """Refuse what does not fit; return the probe of entries that were looked through for NaN."""
     if k != int(k) or k < 1:
         raise UsageError(f"k must be a whole number >= 1, not {k!r}")
     if k > min(given.shape):
         raise UsageError(f"k = {k} components of a matrix {given.shape} are too many")
-    entries: Any = None
-    if isinstance(given, Sparse):
-        entries = (given.X.data,)
-    elif isinstance(given, Dense) and not isinstance(given.X, np.memmap):
-        entries = (block for _, block in given.blocks())
-    if entries and not all(_finite(block) for block in entries):
-        raise DataError("X has entries that are NaN or infinite: remove or fill them")
-
-
-def _finite(entries: Array) -> bool:
-    return bool(np.isfinite(entries.sum()) or np.isfinite(entries).all())
+    if not isinstance(given, (Dense, Sparse)) or isinstance(given.X, np.memmap):
+        return None
+    with np.errstate(over="ignore", invalid="ignore"):
+        probe = probed(given)
+    if not np.isfinite(probe).all():  # or a product overflows
+        entries = (given.X.data,) if isinstance(given, Sparse) else (b for _, b in given.blocks())
+        if not all(np.isfinite(block).all() for block in entries):
+            raise DataError("X has entries that are NaN or infinite: remove or fill them")
+    return probe
 
 
 def _deviations(given: Matrix) -> Array:

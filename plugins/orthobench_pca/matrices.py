@@ -13,6 +13,10 @@ from orthobench.contract import Array, UsageError
 BLOCK_BYTES = 8 * 2**20
 """The most bytes of rows that are converted or centred at once."""
 
+PANEL_BYTES, PANEL_ENTRIES = 2**19, 900_000
+"""The most bytes of rows that a cache keeps between two products with them, and the most products
+of numbers in one, up to which OpenBLAS multiplies without copying."""
+
 
 class Matrix(ABC):
     """A matrix X (n, d) that stays as it is: it is neither copied nor made dense.
@@ -42,6 +46,11 @@ class Matrix(ABC):
     @abstractmethod
     def transposed_times(self, U: Any) -> Any:
         """Return X'U for U (n, b)."""
+
+    def normal_times(self, V: Any, shift: Any) -> tuple[Any, Any, int]:
+        """Return X'U and the sums of columns of U = XV - 1s' (n, b), and how often X was read."""
+        U = self.times(V) - shift
+        return self.transposed_times(U), U.sum(axis=0), 2
 
     @abstractmethod
     def like(self, values: Array) -> Matrix:
@@ -100,7 +109,29 @@ class Dense(Matrix):
     def times(self, V: Any) -> Any:
         """Return XV."""
         V = np.asarray(V, self.dtype)
-        return np.concatenate([piece @ V for _, piece in self.pieces()])
+        found = np.empty((self.shape[0], V.shape[1]), self.dtype)
+        for begin, panel in self._panels(V.shape[1]):
+            np.matmul(panel, V, out=found[begin : begin + len(panel)])
+        return found
+
+    def normal_times(self, V: Any, shift: Any) -> tuple[Any, Any, int]:
+        """Multiply twice by a few rows while a cache has them, which reads X once."""
+        b = V.shape[1]
+        if 8 * V.size > 2 * PANEL_BYTES:  # the sum would push them out
+            return super().normal_times(V, shift)
+        # the kernels for the last columns of other numbers than multiples of four are slow
+        spare = ((0, 0), (0, -b % 4 if b > 1 else 0))
+        V, shift = np.pad(np.asarray(V, self.dtype), spare), np.pad(shift[None], spare)
+        product, sums, _ = _by_rows((panel for _, panel in self._panels(V.shape[1])), V, shift)
+        return product[:, :b], sums[:b], 1
+
+    def _panels(self, columns: int) -> Iterator[tuple[int, Any]]:
+        """Yield as many rows at once as are multiplied fast by so many columns."""
+        width = self.shape[1]
+        few = PANEL_ENTRIES // (width * columns)
+        step = max(min(block_length(width, self.dtype, PANEL_BYTES), few), 2 * columns)
+        for begin in range(0, self.shape[0], step):
+            yield begin, self.rows(begin, min(begin + step, self.shape[0]))
 
     def transposed_times(self, U: Any) -> Any:
         """Return X'U."""
@@ -176,6 +207,10 @@ class Chunked(Matrix):
         U = np.asarray(U, self.dtype)
         return sum(block.T @ U[begin : begin + len(block)] for begin, block in self.blocks())
 
+    def normal_times(self, V: Any, shift: Any) -> tuple[Any, Any, int]:
+        """Multiply twice by each chunk, which is computed once."""
+        return _by_rows((block for _, block in self.blocks()), np.asarray(V, self.dtype), shift)
+
     def rows(self, begin: int, end: int) -> Any:
         """Return rows, computed."""
         return np.asarray(self.X[begin:end].compute(scheduler="synchronous"), self.dtype)
@@ -233,6 +268,17 @@ def _map_of(X: Any) -> tuple[Any, ...] | None:
     return str(whole.filename), X.dtype, "r", offset, X.shape, order
 
 
-def block_length(width: int, dtype: Any) -> int:
-    """Return how many rows of so many entries are in a block."""
-    return max(1, BLOCK_BYTES // (int(np.dtype(dtype).itemsize) * width))
+def _by_rows(blocks: Iterator[Any], V: Any, shift: Any) -> tuple[Any, Any, int]:
+    """Return what `Matrix.normal_times` does, of blocks of rows that are read once."""
+    product, sums = np.zeros(V.shape, V.dtype), np.zeros(V.shape[1], V.dtype)
+    for block in blocks:
+        U = block @ V
+        U -= shift
+        product += block.T @ U
+        sums += U.sum(axis=0)
+    return product, sums, 1
+
+
+def block_length(width: int, dtype: Any, most: int | None = None) -> int:
+    """Return how many rows of so many entries are in a block, of `BLOCK_BYTES` or other bytes."""
+    return max(1, (most or BLOCK_BYTES) // (int(np.dtype(dtype).itemsize) * width))

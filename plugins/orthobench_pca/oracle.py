@@ -101,6 +101,20 @@ class PCAOracle(Oracle):
             found -= np.outer(self.mean(), U.sum(axis=0)).astype(found.dtype)
         return finite(np.asarray(self._scaled(found)))
 
+    def normal_times(self, V: Array) -> Array:
+        """Return Z'ZV for V (n, b), in the precision of X.
+
+        A pass of dense and of chunked matrices, of which a few rows at a time are multiplied twice;
+        two of others.
+        """
+        W = self._scaled(V)
+        shift = (self.mean() @ W).astype(self.matrix.dtype)
+        found, sums, passes = self.matrix.normal_times(W, shift)
+        self.count(passes, 2 * V.shape[1])
+        if self.center:
+            found = found - np.outer(self.mean(), sums).astype(found.dtype)
+        return finite(np.asarray(self._scaled(found)))
+
     def count(self, passes: float, products: int = 0) -> None:
         """Count what was read, and products with single vectors."""
         self.passes += passes
@@ -113,8 +127,9 @@ class PCAOracle(Oracle):
     def normal_operator(self) -> Any:
         """Return Z'Z (n, n), or the smaller ZZ' where rows are fewer, as an operator."""
         side = min(self.matrix.shape)
-        both = (self.times, self.transposed_times)
-        apply = partial(_composed, *(both[::-1] if self.rows < self.n else both))
+        apply = self.normal_times
+        if self.rows < self.n:
+            apply = partial(_composed, self.transposed_times, self.times)
         return _operator((side, side), self.matrix.dtype, apply, apply)
 
     def _scaled(self, V: Array) -> Array:

@@ -19,7 +19,10 @@ BLOCKS = 12
 class RandomizedPCA(DirectSolver):
     """Randomized subspace iteration, from a Gaussian block.
 
-    Q <- orth(Z'ZQ) `n_iter` times and once before, then the leading right singular vectors of ZQ.
+    Q <- orth(Z'ZQ) `n_iter` times. Then it takes the right singular vectors of the projection of Z
+    on the range of ZQ, which are those of the Nystrom approximation W (Q'W)^-1 W' of Z'Z, W = Z'ZQ,
+    so that no block as long as Z is kept. Singular values below 1e-8 of the first are lost, since
+    their squares are.
 
     Parameters
     ----------
@@ -27,12 +30,14 @@ class RandomizedPCA(DirectSolver):
 
     Notes
     -----
-    With b = k + oversampling columns, flops: 4rdb for each iteration, 2rdb and 2rb² at the end, and
-    a QR (d, b) in each. Memory: b(r + d) numbers. 2 n_iter + 4 passes, with that for the mean.
+    With b = k + oversampling columns, flops: 4rdb for each of n_iter + 1 products, and a QR (d, b)
+    in each. Memory: 3bd numbers. n_iter + 2 passes over dense matrices, with that for the mean.
 
     References
     ----------
-    Halko, Martinsson and Tropp 2011, "Finding structure with randomness", Algorithms 4.4 and 5.1.
+    Halko, Martinsson and Tropp 2011, "Finding structure with randomness", Algorithms 4.4 and 5.1;
+    Tropp, Yurtsever, Udell and Cevher 2017, "Fixed-rank approximation of a positive-semidefinite
+    matrix from streaming data".
     """
 
     name: ClassVar[str] = "randomized-pca"
@@ -42,16 +47,31 @@ class RandomizedPCA(DirectSolver):
     oversampling: int = parameter(10, help="columns beyond those sought", low=0)
 
     def components(self, oracle: PCAOracle, rng: np.random.Generator) -> tuple[Any, int]:
-        """Iterate."""
+        """Iterate, and project."""
         rows, d, k = oracle.rows, oracle.n, oracle.k
         b = min(k + self.oversampling, rows, d)
-        Q = np.linalg.qr(oracle.transposed_times(rng.standard_normal((rows, b))))[0]
+        Q = rng.standard_normal((d, b))
         for _ in range(self.n_iter):
-            Q = np.linalg.qr(oracle.transposed_times(oracle.times(Q)))[0]
-        R = np.linalg.qr(oracle.times(Q), mode="r")
-        found = Q @ np.linalg.svd(R)[2][:k].T
-        round_trip = 2 * flops.gemm(rows, b, d) + flops.qr(d, b)
-        return found, (self.n_iter + 1) * round_trip + flops.qr(rows, b) + flops.svd(b, b)
+            Q = np.linalg.qr(oracle.normal_times(Q))[0]
+        found = _nystrom(Q, oracle.normal_times(Q))[:, :k]
+        products = (self.n_iter + 1) * 2 * flops.gemm(rows, b, d)
+        return found, products + self.n_iter * flops.qr(d, b) + flops.svd(d, b)
+
+
+def _nystrom(Q: Array, W: Array) -> Array:
+    """Return the eigenvectors of W (Q'W)^-1 W', leading first, of the rank of Q'W beyond rounding.
+
+    Parameters
+    ----------
+    Q, W : ndarray, shape (n, b)
+        W = CQ for a positive-semidefinite C.
+    """
+    T = Q.T @ W
+    values, vectors = np.linalg.eigh((T + T.T) / 2)
+    kept = values > len(values) * float(np.finfo(W.dtype).eps) * abs(float(values[-1]))
+    root = vectors[:, kept] / np.sqrt(values[kept])
+    found: Array = np.linalg.svd(W @ root, full_matrices=False)[0]
+    return found
 
 
 @dataclass(slots=True, kw_only=True)
@@ -97,7 +117,8 @@ class BlockKrylovPCA(PCASolver[KrylovState]):
     -----
     With b columns, flops of a step: 4rdb for the product, 8smb to orthonormalize against m columns
     of the smaller side s, and 9m³ + 6smb for the Ritz vectors. Memory: 24 s b numbers, and 12 d b
-    where rows are fewer. Two passes a step.
+    where rows are fewer. A pass a step of dense matrices that have as many rows as columns or
+    more, two of others.
 
     References
     ----------
@@ -113,17 +134,16 @@ class BlockKrylovPCA(PCASolver[KrylovState]):
 
     def init(self, oracle: PCAOracle, rng: np.random.Generator) -> KrylovState:
         """Draw a block."""
-        b = min(oracle.k + self.oversampling, oracle.rows, oracle.n)
-        first = oracle.times if oracle.rows < oracle.n else oracle.transposed_times
-        block = first(rng.standard_normal((max(oracle.rows, oracle.n), b)))
-        fresh = np.linalg.qr(block)[0]
+        side = min(oracle.rows, oracle.n)
+        block = rng.standard_normal((side, min(oracle.k + self.oversampling, side)))
+        fresh = np.linalg.qr(block)[0].astype(oracle.matrix.dtype)
         nothing = np.empty((len(fresh), 0), fresh.dtype)
         state = KrylovState(
             basis=oracle.start, rng=rng, Q=nothing, W=nothing, T=np.empty((0, 0), fresh.dtype),
             H=np.empty((oracle.n, 0), fresh.dtype) if oracle.rows < oracle.n else None, fresh=fresh,
             passes=oracle.passes, products=oracle.products,
         )  # fmt: skip
-        state.work.flops = flops.gemm(oracle.rows, b, oracle.n) + flops.qr(len(fresh), b)
+        state.work.flops = flops.qr(*fresh.shape)
         state.work.flops += oracle.rows * oracle.n * oracle.center  # the mean
         return state
 
@@ -131,7 +151,7 @@ class BlockKrylovPCA(PCASolver[KrylovState]):
         """Multiply, find Ritz vectors, and prepare the next block."""
         b, k, fresh = state.fresh.shape[1], oracle.k, state.fresh
         if state.H is None:
-            product = oracle.transposed_times(oracle.times(fresh))
+            product = oracle.normal_times(fresh)
         else:
             across = oracle.transposed_times(fresh)
             product, state.H = oracle.times(across), np.hstack([state.H, across])

@@ -29,11 +29,11 @@ def losses(logs, positions, blocks=None):
 
 def test_a_member_is_worth_what_the_others_lose_without_it():
     found = losses(np.log([[1, 4, 2], [3, 1, 3]]), [0, 1])
-    by_name = {one.solver: one for one in members(found)}
-    assert by_name["s0"].marginal == pytest.approx(math.sqrt(2))
-    assert by_name["s1"].marginal == pytest.approx(math.sqrt(3))
-    assert by_name["s2"].marginal == 1
-    assert by_name["s2"].factor == pytest.approx(math.sqrt(6))
+    by_name = {one["solver"]: one for one in members(found)}
+    assert by_name["s0"]["marginal"] == pytest.approx(math.sqrt(2))
+    assert by_name["s1"]["marginal"] == pytest.approx(math.sqrt(3))
+    assert by_name["s2"]["marginal"] == 1
+    assert by_name["s2"]["factor"] == pytest.approx(math.sqrt(6))
 
 
 def test_exponents_of_a_cost_are_recovered():

@@ -1,12 +1,11 @@
 """Answers of an atlas: those of the rule of decision, on its rows."""
 
-import math
 from dataclasses import replace
 
 import pytest
 
 import orthobench as ob
-from orthobench.atlas.answers import compare, find, markdown, portfolio, views, with_records
+from orthobench.atlas.answers import compare, find, portfolio, views, with_records
 from orthobench.atlas.collect import collect
 from orthobench.atlas.table import SHARES, Atlas
 from orthobench.decide.answer import answer
@@ -92,14 +91,3 @@ def test_families_and_problems_are_found_as_people_type_them(rows):
     assert find(atlas, "p1") == (["stochastic PCA"], "p1")
     with pytest.raises(UsageError, match="did you mean 'stochastic PCA'"):
         find(atlas, "stochastic-pcb")
-
-
-def test_the_table_names_who_is_best_and_a_dash_where_nobody_is(rows):
-    good = [replace(r, value=1e-3) for r in rows(problems=2, solvers=2, seeds=8)]
-    failed = [
-        replace(r, family="B", value=math.inf, failed=True) if r.seed else replace(r, family="B")
-        for r in good
-    ]
-    lines = markdown(Atlas((*good, *failed))).splitlines()
-    assert lines[2].startswith("| PCA | [solver-0](docs/methods/solver-0.md) (2 of 2, 1) |")
-    assert not any(line.startswith("| B ") for line in lines)

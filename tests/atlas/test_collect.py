@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 
 import orthobench as ob
-from orthobench.atlas.collect import collect
-from orthobench.atlas.describe import described
+from orthobench.atlas.collect import collect, described
 from orthobench.atlas.table import SHARES, Atlas
 from orthobench.errors import StoreError, UsageError
 from orthobench.registry.plugins import catalogue

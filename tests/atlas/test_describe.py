@@ -3,7 +3,7 @@
 import math
 from dataclasses import replace
 
-from orthobench.atlas.describe import described
+from orthobench.atlas.collect import described
 from orthobench.atlas.table import Atlas
 
 

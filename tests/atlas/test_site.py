@@ -44,13 +44,13 @@ def test_each_problem_has_its_place_with_the_cheapest_and_what_the_single_best_l
     rows = atlas.kinds["stochastic PCA"]
     one = views(rows)["Least time"]
     picture = drawn(losses(rows), one.solver)
-    places = {p.problem: p for _, cells in picture.rows for cell in cells for p in cell}
+    places = {p["problem"]: p for _, cells in picture["rows"] for cell in cells for p in cell}
     assert {*places} == {c.problem for c in one.comparisons}
     for comparison in one.comparisons:
         place = places[comparison.problem]
-        assert place.solver == comparison.cheapest
-        assert place.lost == pytest.approx(comparison.of(one.solver).factor)
-        assert place.ranking.startswith(f"{comparison.cheapest} 1")
+        assert place["solver"] == comparison.cheapest
+        assert place["lost"] == pytest.approx(comparison.of(one.solver).factor)
+        assert place["ranking"].startswith(f"{comparison.cheapest} 1")
 
 
 def test_a_place_is_where_its_two_largest_sizes_are(atlas):
@@ -60,11 +60,11 @@ def test_a_place_is_where_its_two_largest_sizes_are(atlas):
         for r in atlas.kinds["stochastic PCA"]
     ]
     picture = drawn(losses(rows), views(rows)["Least time"].solver)
-    assert (picture.x, picture.columns) == ("rows", ("100", "5,000"))
-    assert (picture.y, [height for height, _ in picture.rows]) == ("columns", ["300", "20"])
-    (corner, empty), (low, wide) = (cells for _, cells in picture.rows)
-    assert empty == ()
-    assert [cell[0].problem for cell in (corner, low, wide)] == [
+    assert (picture["x"], picture["columns"]) == ("rows", ["100", "5,000"])
+    assert (picture["y"], [height for height, _ in picture["rows"]]) == ("columns", ["300", "20"])
+    (corner, empty), (low, wide) = (cells for _, cells in picture["rows"])
+    assert empty == []
+    assert [cell[0]["problem"] for cell in (corner, low, wide)] == [
         next(r.problem for r in rows if (r.rows, r.d) == size)
         for size in ((100, 300), (100, 20), (5000, 20))
     ]

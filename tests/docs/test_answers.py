@@ -1,6 +1,7 @@
 """The answers at the top of README are those of the atlas that comes with the package."""
 
 import importlib.util
+import math
 import re
 from dataclasses import replace
 from html import unescape
@@ -53,6 +54,13 @@ def test_the_table_has_a_row_for_each_family_and_its_origin(script, atlas):
     assert rows[0].startswith("| family 0 | [oja](docs/methods/oja.md) (1 of 1, 1) |")
     assert blank == ""
     assert origin.startswith("From the atlas of 2026-01-02: 144 runs, timed on A CPU.")
+
+
+def test_a_family_in_which_nobody_can_be_named_has_no_row(script, atlas):
+    own = [replace(r, family="B") for r in atlas.rows if r.family == "family 0"]
+    failed = [replace(r, value=math.inf, failed=True) if r.seed else r for r in own]
+    lines = script.markdown(Atlas((*atlas.rows, *failed), atlas.about)).splitlines()
+    assert not any(line.startswith("| B ") for line in lines)
 
 
 def test_readme_stays_short_with_it_and_is_written_once(script, atlas):

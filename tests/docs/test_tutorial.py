@@ -1,4 +1,7 @@
-"""The tutorial for authors of plugins: its commands work, and print what the page shows."""
+"""The tutorial for authors of plugins: its commands work, and print what the page shows.
+
+It begins with what the page on installing shows: both pages are of one fresh environment.
+"""
 
 import logging
 import os
@@ -15,15 +18,15 @@ from fences import blocks, commands, environment, expect, run, texts
 from orthobench.cli.main import main
 
 ROOT = Path(__file__).parents[2]
+INSTALL = ROOT / "docs" / "guide" / "install.md"
 FILE = ROOT / "docs" / "plugins" / "tutorial.md"
 PAGE = FILE.read_text(encoding="utf-8")
 EDITED = Path("orthobench-my-oja/src/orthobench_my_oja/solver.py")
 LOG = logging.getLogger(__name__)
 
 
-def typed():
-    shown = texts(FILE, "console")
-    return [command for text in shown for command, _ in commands(text)]
+def typed(page):
+    return [command for text in texts(page, "console") for command, _ in commands(text)]
 
 
 def edited(source, diff):
@@ -52,7 +55,9 @@ def test_what_the_generator_says_is_what_the_page_says(tmp_path, monkeypatch):
     result = CliRunner().invoke(main, ["plugin", "new", "orthobench-my-oja"])
     advised = [line.strip() for line in result.stdout.splitlines() if line.startswith("    ")]
     assert len(advised) == 6
-    page = [command.replace("--quiet ", "").replace("pytest -q", "pytest") for command in typed()]
+    page = [
+        command.replace("--quiet ", "").replace("pytest -q", "pytest") for command in typed(FILE)
+    ]
     assert not set(advised) - set(page)
     source = (tmp_path / EDITED).read_text()
     for diff in texts(FILE, "diff"):
@@ -76,7 +81,9 @@ def test_every_command_works_in_a_fresh_environment(tmp_path):
     (tmp_path / "bin").mkdir()
     (tmp_path / "bin" / "python3").symlink_to(Path(sys.executable).resolve())
     fresh = environment(PATH=f"{tmp_path / 'bin'}:/usr/bin:/bin")
-    for kind, text in blocks(FILE, "console", "diff"):
+    first, *others = blocks(FILE, "console", "diff")
+    assert [command for command, _ in commands(first[1])] == typed(INSTALL)[:3]
+    for kind, text in (*blocks(INSTALL, "console"), *others):
         if kind == "diff":
             file = tmp_path / EDITED
             file.write_text(edited(file.read_text(), text))

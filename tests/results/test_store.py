@@ -92,6 +92,11 @@ def test_records_share_the_names_of_their_metrics(path, suite):
     assert len({id(name) for mark in marks for name in mark.metrics}) == 3
 
 
+def test_a_new_store_has_pages_of_32_kilobytes(path, suite):
+    fill(path, suite)
+    assert count(path, "PRAGMA page_size") == [(2**15,)]
+
+
 def test_failed_cells_keep_reason_traceback_and_curve(path, suite):
     fill(path, suite)
     with Store(path) as store:
@@ -572,5 +577,5 @@ def test_results_tell_the_versions_of_what_took_part(path, suite):
     fill(path, suite)
     results = Results.read(path)
     assert results.versions == {"orthobench": orthobench.__version__, "orthobench-toys": "1.0"}
-    told = dict(content.page_content(results).provenance.facts)
+    told = content.page_content(results)["provenance"]
     assert told["orthobench-toys"] == "1.0"

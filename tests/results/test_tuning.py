@@ -66,6 +66,7 @@ class TestAverage:
 
     def test_of_one_checkpoint_is_its_value(self):
         assert average(record([0.25]), "validation") == 0.25
+        assert average(record([0.5, 0.25], at=[3, 3]), "validation") == 0.25
 
     @pytest.mark.parametrize("bad", [math.nan, math.inf])
     def test_is_infinite_where_a_value_is_not_finite(self, bad):

@@ -14,7 +14,7 @@ from orthobench.errors import UsageError
 from orthobench.harness.stopping import RunStatus, Target
 from orthobench.harness.trace import Checkpoint
 from orthobench.results.tuning import SolverResult, Trial
-from orthobench.stats.profiles import ecdf, performance_profile
+from orthobench.stats.profiles import distribution, performance_ratios
 from orthobench.stats.targets import run_matrix
 from orthobench.stats.values import COSTS
 
@@ -67,9 +67,8 @@ class TestCosts:
         runs = run_matrix([entry("there", there), entry("halving", HALVING)])
         for axis, least in {"steps": 1, "samples": 1, "flops": 1, "seconds": 1e-9}.items():
             np.testing.assert_array_equal(runs.costs(axis, 0.1)[0], [least])
-        profile = performance_profile(runs.costs("steps", 0.1))
-        assert profile[0].at(1.0) == 1
-        assert profile[1].x == [8]
+        ratios = performance_ratios(runs.costs("steps", 0.1))
+        np.testing.assert_array_equal(ratios, [[1], [8]])
 
     @pytest.mark.parametrize("status", [s for s in RunStatus if s.failed])
     def test_of_a_failed_run_are_infinite_and_it_sets_no_target(self, status):
@@ -225,9 +224,10 @@ class TestEcdf:
         runs = run_matrix([entry("halving", HALVING), entry("fast", FAST)])
         # targets 4, 2, 0.4: halving is there after 1, 2, 8; fast after 1, 1, never
         costs = np.stack([runs.costs("steps", tau) for tau in (0.5, 0.25, 0.05)], axis=-1)
-        halving, fast = ecdf(costs)
-        np.testing.assert_allclose(halving.at([0, 1, 2, 7, 8]), [0, 1 / 3, 2 / 3, 2 / 3, 1])
-        np.testing.assert_allclose(fast.at([0.9, 1, 100]), [0, 2 / 3, 2 / 3])
+        (at, halving), (first, fast) = map(distribution, costs)
+        assert (at.tolist(), first.tolist()) == ([1, 2, 8], [1])
+        np.testing.assert_allclose(halving, [1 / 3, 2 / 3, 1])
+        np.testing.assert_allclose(fast, [2 / 3])
 
 
 traces = st.lists(
@@ -285,40 +285,37 @@ def test_costs_and_profiles_agree_with_brute_force(entries, tau):
     costs = runs.costs("steps", tau)
     for i, solver in enumerate(runs.solvers):
         assert costs[i].tolist() == [expected[solver, *instance] for instance in runs.instances]
-    found = performance_profile(costs)
-    for solver, profile in zip(runs.solvers, found, strict=True):
+    found = performance_ratios(costs)
+    for solver, own_ratios in zip(runs.solvers, found, strict=True):
         for factor in (1.0, 1.5, 3.0, 50.0):
             within = 0
             for instance in runs.instances:
                 own = expected[solver, *instance]
                 best = min(expected[other, *instance] for other in runs.solvers)
                 within += math.isfinite(own) and own / best <= factor
-            assert profile.at(factor) == pytest.approx(within / len(runs.instances))
+            assert (own_ratios <= factor).mean() == pytest.approx(within / len(runs.instances))
 
 
 @given(comparisons(), st.sampled_from(list(COSTS)))
 def test_profiles_and_ecdfs_are_distributions(entries, axis):
     runs = run_matrix(entries)
     costs = runs.costs(axis, 0.1)
-    profiles, reached = performance_profile(costs), ecdf(costs[..., None])
-    for one in (*profiles, *reached):
-        assert (np.diff(one.x) > 0).all()
-        assert (np.diff(one.share) > 0).all()
-        assert ((one.share > 0) & (one.share <= 1)).all()
-    for one, row in zip((*profiles, *reached), (*costs, *costs), strict=True):
-        assert one.at(INF) == pytest.approx(np.isfinite(row).mean())
+    ratios = performance_ratios(costs)
+    for row in (*ratios, *costs):
+        x, share = distribution(row)
+        assert (np.diff(x) > 0).all()
+        assert (np.diff(share) > 0).all()
+        assert ((share > 0) & (share <= 1)).all()
+        assert share.max(initial=0.0) == pytest.approx(np.isfinite(row).mean())
     solved = np.isfinite(costs).any(axis=0).mean()
-    assert sum(one.at(1.0) for one in profiles) >= solved - 1e-12
-    assert all((one.x >= 1).all() for one in profiles)
+    assert sum((row <= 1.0).mean() for row in ratios) >= solved - 1e-12
+    assert (ratios >= 1).all()
 
 
 @given(comparisons(), st.floats(1e-3, 1e3))
 def test_scaling_all_costs_leaves_profiles_as_they_are(entries, factor):
     costs = run_matrix(entries).costs("flops", 0.1)
-    for one, other in zip(
-        performance_profile(costs), performance_profile(factor * costs), strict=True
-    ):
-        np.testing.assert_allclose(one.at(one.x * (1 + 1e-9)), other.at(one.x * (1 + 1e-9)))
+    np.testing.assert_allclose(performance_ratios(costs), performance_ratios(factor * costs))
 
 
 @given(comparisons())
@@ -335,10 +332,9 @@ def test_a_solver_that_fails_everywhere_changes_nothing_for_the_others(entries):
         old, new = before.costs("steps", tau), after.costs("steps", tau)
         np.testing.assert_array_equal(new[:-1], old)
         assert np.isinf(new[-1]).all()
-        for one, other in zip(performance_profile(old), performance_profile(new), strict=False):
-            np.testing.assert_array_equal(one.x, other.x)
-            np.testing.assert_array_equal(one.share, other.share)
-        assert performance_profile(new)[-1].at(INF) == 0
+        ratios = performance_ratios(new)
+        np.testing.assert_array_equal(ratios[:-1], performance_ratios(old))
+        assert np.isinf(ratios[-1]).all()
 
 
 @given(comparisons(), st.floats(0.01, 100), st.floats(-100, 100))

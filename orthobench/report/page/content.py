@@ -6,25 +6,22 @@ import re
 import shlex
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import PurePath
-from typing import Any, NamedTuple
+from typing import Any
 
 from orthobench.contract.panel import Plot
-from orthobench.decide.answer import Answer
 from orthobench.decide.rule import Comparison, Verdict
 from orthobench.decide.wording import MARKS, factor_text, mark, verdict_text
-from orthobench.report.page.galleries import Gallery, galleries
-from orthobench.report.page.plot_data import PlotData, plot_data
-from orthobench.report.page.problems import Failure, Problem, failures, refusals
-from orthobench.report.page.runs import EntryRuns, entry_runs
-from orthobench.report.page.table import Table, table
+from orthobench.report.page.galleries import galleries
+from orthobench.report.page.plot_data import plot_data
+from orthobench.report.page.problems import all_numbers, failures, problem_section, refusals
+from orthobench.report.page.runs import entry_runs
 from orthobench.report.plots.collection import comparison_plots, exhibit_plots, problem_plots
 from orthobench.report.plots.exhibits import Exhibition, exhibitions
 from orthobench.report.plots.pareto import Answers, family_answers, pareto_name
-from orthobench.report.plots.sweeps import Pair, Sweep, break_evens
+from orthobench.report.plots.sweeps import break_evens
 from orthobench.report.rows import problem_rows
-from orthobench.report.style import Style, solver_styles
+from orthobench.report.style import solver_styles
 from orthobench.results.results import Results
 from orthobench.results.tuning import SolverResult
 from orthobench.stats.targets import run_matrix
@@ -36,100 +33,18 @@ DRAWN = 2_700_000
 """The most characters of plot data and images in one page."""
 
 
-class FamilySection(NamedTuple):
-    """What the first screen shows of a family: answers, and the index of its plot, if any."""
+def page_content(results: Results) -> dict[str, Any]:
+    """Return the content of the page about some results, as the template reads it.
 
-    name: str
-    answers: Answers
-    plot: int | None
-
-    @property
-    def answer(self) -> Answer | None:
-        """The answer that is shown first; None where no run is finished."""
-        return next(iter(self.answers.values()), None)
-
-    @property
-    def solvers(self) -> list[str]:
-        """The solvers: the one to use, and the others, those first that are often as good."""
-        if not (first := self.answer):
-            return []
-        others = sorted(first.alternatives, key=lambda one: -one.as_good_on)
-        return [solver for solver in (first.solver, *(one.solver for one in others)) if solver]
-
-
-class Provenance(NamedTuple):
-    """The origin of the results: facts by name, the suite as TOML, the version of orthobench."""
-
-    facts: Mapping[str, str]
-    suite: str
-    version: str
-
-
-@dataclass(frozen=True)
-class Page:
-    """The content of a page.
-
-    Attributes
-    ----------
-    suite, description, date : str
-    counts : tuple of str
-        The numbers of problems, solvers, seeds and runs, and how many runs are to come.
-    families : sequence of FamilySection
-    failures : mapping
-        The seeds of failed runs, by what they have in common.
-    refusals : mapping
-        Solvers that take no part, by reason and problems.
-    problems : sequence of Problem
-    plots : sequence of Plot
-        All plots of the page.
-    comparison_plots : sequence of int
-        The indices of those over all problems; sections of problems and families have the others.
-    break_evens : sequence of (Sweep, list of Pair)
-        Solvers at several places.
-    table : Table
-    provenance : Provenance
-    styles : mapping
-        The style of each solver.
-    plot_data : PlotData
-    galleries : mapping
-        The images of each problem that exhibits any, by its label.
+    ``families`` are the sections of the first screen, with what `_family_section` says of each.
+    ``failures``, ``refusals``, ``problems`` and ``table`` are those of
+    `orthobench.report.page.problems`, ``galleries`` the images of each problem by its label.
+    ``plots`` are all plots of the page, ``plot_data`` is what its script draws of them, and
+    ``comparison_plots`` are the indices of those over all problems; sections of problems and
+    families have the others.
     """
-
-    suite: str
-    description: str
-    date: str
-    counts: tuple[str, ...]
-    families: Sequence[FamilySection]
-    failures: Mapping[Failure, Sequence[int]]
-    refusals: Mapping[tuple[str, tuple[str, ...]], Sequence[str]]
-    problems: Sequence[Problem]
-    plots: Sequence[Plot]
-    comparison_plots: Sequence[int]
-    break_evens: Sequence[tuple[Sweep, list[Pair]]]
-    table: Table
-    provenance: Provenance
-    styles: Mapping[str, Style]
-    plot_data: PlotData
-    galleries: Mapping[str, Gallery]
-
-    @property
-    def failed_runs(self) -> int:
-        """The number of failed runs."""
-        return sum(map(len, self.failures.values()))
-
-    def problem(self, label: str) -> Problem:
-        """Return a problem by its label."""
-        return next(one for one in self.problems if one.label == label)
-
-    @property
-    def file(self) -> str:
-        """The file name of the suite."""
-        return re.sub(r"[^A-Za-z0-9._-]+", "-", self.suite).strip("-.") + ".toml"
-
-
-def page_content(results: Results) -> Page:
-    """Return the content of the page about some results."""
     entries, session = results.entries, results.session()
+    table = _suite_of(session["text"])
     by_family = grouped(entries, lambda entry: entry.problem_info.family)
     runs = {name: run_matrix(group) for name, group in by_family.items()}
     suite = clean(results.suite)
@@ -141,40 +56,57 @@ def page_content(results: Results) -> Page:
     comparisons = {c.problem: c for one in first for c in one.comparisons}
     exhibits = exhibitions(entries, results.exhibits)
     problems, plots = _problems(entries, comparisons, exhibits)
-    rows = [row for problem in problems for row in problem.rows]
+    rows = [row for problem in problems for row in problem["rows"]]
     of_problems = len(plots)
     plots += comparison_plots(entries, runs, answers)
     pareto = {plot.name: at for at, plot in enumerate(plots) if plot.kind == "pareto"}
     sections = [
-        FamilySection(name, own, pareto.get(pareto_name(name))) for name, own in answers.items()
+        _family_section(name, own, pareto.get(pareto_name(name))) for name, own in answers.items()
     ]
     styles = solver_styles(entry.solver for entry in entries)
-    data = plot_data(
-        plots, styles, _runs(problems, plots, session["text"]), list(map(_packed, sections))
-    )
-    return Page(
-        suite=suite,
-        description=clean(_description(session["text"])),
-        date=str(session["started"])[:16].replace("T", " ") + " UTC",
-        counts=_counts(results, len(problems)),
-        families=sections,
-        failures=failures(results, rows),
-        refusals=refusals(entries),
-        problems=problems,
-        plots=plots,
-        comparison_plots=[
+    data = plot_data(plots, styles, _runs(problems, plots, table), list(map(_packed, sections)))
+    failed = failures(results, rows)
+    return {
+        "suite": suite,
+        "file": re.sub(r"[^A-Za-z0-9._-]+", "-", suite).strip("-.") + ".toml",
+        "text": session["text"].strip(),
+        "version": clean(str(session["environment"].get("orthobench", ""))),
+        "description": clean(str(table.get("description", ""))),
+        "date": str(session["started"])[:16].replace("T", " ") + " UTC",
+        "counts": _counts(results, len(problems)),
+        "families": sections,
+        "failures": failed,
+        "failed_runs": sum(len(one["seeds"]) for one in failed),
+        "refusals": refusals(entries),
+        "problems": problems,
+        "anchors": {one["label"]: one["id"] for one in problems},
+        "plots": plots,
+        "comparison_plots": [
             at for at in range(of_problems, len(plots)) if plots[at].kind != "pareto"
         ],
-        break_evens=break_evens(entries),
-        table=table(rows),
-        provenance=_provenance(results, session),
-        styles=styles,
-        plot_data=data,
-        galleries=galleries(exhibits, DRAWN - len(data.data)),
-    )
+        "break_evens": break_evens(entries),
+        "table": all_numbers(rows),
+        "provenance": _provenance(results, session),
+        "styles": styles,
+        "plot_data": data,
+        "galleries": galleries(exhibits, DRAWN - len(data["data"])),
+    }
 
 
-def _packed(section: FamilySection) -> dict[str, Any]:
+def _family_section(name: str, answers: Answers, plot: int | None) -> dict[str, Any]:
+    """Return what the first screen shows of a family: answers, and the index of its plot, if any.
+
+    The first answer is shown at first; it is None where no run is finished. Behind the solver to
+    use come those that are often as good.
+    """
+    answer, solvers = next(iter(answers.values()), None), list[str]()
+    if answer:
+        others = sorted(answer.alternatives, key=lambda one: -one.as_good_on)
+        solvers = [own for own in (answer.solver, *(one.solver for one in others)) if own]
+    return {"name": name, "answers": answers, "answer": answer, "solvers": solvers, "plot": plot}
+
+
+def _packed(section: Mapping[str, Any]) -> dict[str, Any]:
     """Return the answers of a family as JSON values, by the choices of its plot."""
     return {
         ",".join(key): {
@@ -182,11 +114,11 @@ def _packed(section: FamilySection) -> dict[str, Any]:
             "evidence": answer.evidence,
             "cells": [
                 cell(comparison, solver)
-                for solver in section.solvers
+                for solver in section["solvers"]
                 for comparison in answer.comparisons
             ],
         }
-        for key, answer in section.answers.items()
+        for key, answer in section["answers"].items()
     }
 
 
@@ -208,31 +140,29 @@ def _problems(
     entries: Sequence[SolverResult],
     comparisons: Mapping[str, Comparison],
     exhibits: Sequence[Exhibition],
-) -> tuple[list[Problem], list[Plot]]:
+) -> tuple[list[dict[str, Any]], list[Plot]]:
     """Return the problems, and their plots in one list."""
     curves = {one.problem: exhibit_plots([one]) for one in exhibits}
     plots: list[Plot] = []
-    problems: list[Problem] = []
+    problems: list[dict[str, Any]] = []
     for name, group in grouped(entries, lambda entry: entry.problem).items():
         part = [entry for entry in group if entry.takes_part]
         rows = problem_rows(part, comparisons[name]) if part else []
         own = [*problem_plots(group), *curves.get(name, [])] if rows else []
         places = range(len(plots), len(plots) + len(own))
-        problems.append(Problem(f"problem-{len(problems)}", group, rows, places))
+        problems.append(problem_section(f"problem-{len(problems)}", group, rows, places))
         plots += own
     return problems, plots
 
 
 def _runs(
-    problems: Sequence[Problem], plots: Sequence[Plot], suite: str
-) -> dict[int, dict[str, EntryRuns]]:
+    problems: Sequence[Mapping[str, Any]], plots: Sequence[Plot], suite: Mapping[str, Any]
+) -> dict[int, dict[str, dict[str, Any]]]:
     """Return the runs of each solver on each problem, by the index of the plot of its curves."""
     return {
-        at: {
-            e.solver: entry_runs(e, suite) for e in problem.entries if e.finished and not e.refused
-        }
+        at: {e.solver: entry_runs(e, suite) for e in problem["entries"] if e.takes_part}
         for problem in problems
-        for at in problem.plots
+        for at in problem["plots"]
         if plots[at].kind == "convergence"
     }
 
@@ -254,17 +184,17 @@ def _counts(results: Results, problems: int) -> tuple[str, ...]:
     )
 
 
-def _description(suite: str) -> str:
-    """Return the description in the TOML of a suite, empty where there is none."""
+def _suite_of(text: str) -> Mapping[str, Any]:
+    """Return the tables in the TOML of a suite; none where it was given as Python objects."""
     try:
-        return str(toml.loads(suite).get("description", ""))
+        return toml.loads(text)
     except tomllib.TOMLDecodeError:
-        return ""
+        return {}
 
 
-def _provenance(results: Results, session: Mapping[str, Any]) -> Provenance:
+def _provenance(results: Results, session: Mapping[str, Any]) -> dict[str, str]:
+    """Return the origin of the results: facts by name."""
     ran_on = session["environment"]
-    version = clean(str(ran_on.get("orthobench", "")))
     facts = {
         "command": _command(session["command"]),
         "started": session["started"],
@@ -274,14 +204,13 @@ def _provenance(results: Results, session: Mapping[str, Any]) -> Provenance:
         "system": ran_on.get("platform"),
         "executor": ", ".join(f"{k} {v}" for k, v in (ran_on.get("run") or {}).items() if v),
         "BLAS": "; ".join(map(_blas, ran_on.get("blas") or [])),
-        "orthobench": version,
+        "orthobench": ran_on.get("orthobench"),
         **{name: text for name, text in results.versions.items() if name != "orthobench"},
         "Python": ran_on.get("python"),
         **(ran_on.get("packages") or {}),
         "git": _git(ran_on.get("git")),
     }
-    known = {name: clean(str(value)) for name, value in facts.items() if value}
-    return Provenance(known, session["text"].strip(), version)
+    return {name: clean(str(value)) for name, value in facts.items() if value}
 
 
 def _command(command: str) -> str:

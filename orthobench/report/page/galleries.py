@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cache
 from io import BytesIO
+from typing import Any
 
 import numpy as np
 
@@ -30,61 +30,13 @@ BLANK = 255
 """The entry of the palette for pixels without a value; entries 0 to 254 are colours."""
 
 
-@dataclass(frozen=True)
-class Picture:
-    """One image.
-
-    Attributes
-    ----------
-    name : str
-    alt : str
-        Its name, and that of the solver.
-    source : str
-        A PNG as a data URL.
-    width, height : int
-        In pixels.
-    fills : bool
-        Whether it is stretched to fill its cell.
-    """
-
-    name: str
-    alt: str
-    source: str
-    width: int
-    height: int
-    fills: bool
-
-
-@dataclass(frozen=True)
-class Gallery:
-    """The images of one problem at one seed; only the caption where they do not fit.
-
-    Attributes
-    ----------
-    about : tuple of str
-        The caption.
-    references : tuple of Picture
-        Images that are the same for all solvers.
-    names : tuple of str
-        The columns: the names of the solvers' own images.
-    rows : tuple of (str, str, tuple of Picture or None)
-        Solver, its label with chosen parameters, and its images, one for each column.
-    """
-
-    about: tuple[str, ...]
-    references: tuple[Picture, ...] = ()
-    names: tuple[str, ...] = ()
-    rows: tuple[tuple[str, str, tuple[Picture | None, ...]], ...] = ()
-
-    @property
-    def size(self) -> int:
-        """The number of characters of its images."""
-        own = (picture for _, _, row in self.rows for picture in row if picture)
-        return sum(len(picture.source) for picture in (*self.references, *own))
-
-
-def galleries(exhibitions: Sequence[Exhibition], room: int) -> dict[str, Gallery]:
+def galleries(exhibitions: Sequence[Exhibition], room: int) -> dict[str, dict[str, Any]]:
     """Return the galleries of a page, by problem.
+
+    Each has its caption as ``about``, images that are the same for all solvers as ``references``,
+    the ``names`` of the solvers' own ones, ``rows`` with a solver, its label with chosen
+    parameters, and its images (None where it has none of a name), and the ``size`` of all images
+    in characters.
 
     All images are drawn in full, or with smaller sides if they do not fit. If they still do not,
     the last galleries are left without images.
@@ -98,16 +50,18 @@ def galleries(exhibitions: Sequence[Exhibition], room: int) -> dict[str, Gallery
     with_images = [one for one in exhibitions if one.references(Image) or one.names(Image)]
     found = [_gallery(one, SIDES[0]) for one in with_images]
     for side in SIDES[1:]:
-        if sum(gallery.size for gallery in found) > room:
+        if sum(one["size"] for one in found) > room:
             found = [_gallery(one, side) for one in with_images]
-    sizes = np.cumsum([gallery.size for gallery in found])
+    sizes = np.cumsum([one["size"] for one in found])
     return {
-        one.problem: gallery if size <= room else Gallery(gallery.about)
+        one.problem: gallery
+        if size <= room
+        else {**gallery, "references": [], "rows": [], "size": 0}
         for one, gallery, size in zip(with_images, found, sizes.tolist(), strict=True)
     }
 
 
-def _gallery(exhibition: Exhibition, side: int) -> Gallery:
+def _gallery(exhibition: Exhibition, side: int) -> dict[str, Any]:
     references, own = exhibition.references(Image), exhibition.own(Image)
     names = tuple(exhibition.names(Image))
     images = [*references.values(), *(image for _, images in own for image in images.values())]
@@ -120,18 +74,26 @@ def _gallery(exhibition: Exhibition, side: int) -> Gallery:
             for name in names
         )
         rows.append((entry.solver, label, cells))
-    same = tuple(
+    same = [
         _picture(image, name, f"{name}, the same for all", side)
         for name, image in references.items()
-    )
-    return Gallery(about, same, names, tuple(rows) if names else ())
+    ]
+    pictures = [*same, *(picture for *_, cells in rows for picture in cells if picture)]
+    return {
+        "about": about, "references": same, "names": names, "rows": rows if names else [],
+        "size": sum(len(picture["source"]) for picture in pictures),
+    }  # fmt: skip
 
 
-def _picture(image: Image, name: str, alt: str, side: int) -> Picture:
+def _picture(image: Image, name: str, alt: str, side: int) -> dict[str, Any]:
+    """Return a PNG as a data URL, its size in pixels, and whether it is stretched to its cell."""
     data = png(image, side)
     height, width = reduced(image.values, side).shape
-    source = f"data:image/png;base64,{base64.b64encode(data).decode()}"
-    return Picture(name, alt, source, width, height, fills_cell(image.values))
+    return {
+        "name": name, "alt": alt, "width": width, "height": height,
+        "source": f"data:image/png;base64,{base64.b64encode(data).decode()}",
+        "fills": fills_cell(image.values),
+    }  # fmt: skip
 
 
 def png(image: Image, side: int = SIDE) -> bytes:

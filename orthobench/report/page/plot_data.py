@@ -8,13 +8,11 @@ import itertools
 import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from orthobench.contract.panel import Axis, Panel, Plot, Series
-from orthobench.report.page.runs import EntryRuns
 from orthobench.report.plots.geometry import floor_of
 from orthobench.report.style import REFERENCES, Style
 from orthobench.tools.arrays import Array
@@ -40,37 +38,12 @@ DIGITS = 5
 """Significant digits of drawn numbers: a pixel is about a thousandth of an axis."""
 
 
-@dataclass(frozen=True)
-class PlotData:
-    """The data that the script of a page draws.
-
-    Attributes
-    ----------
-    data : str
-        Compressed JSON, in base64.
-    panels : int
-        All panels of all plots.
-    panels_left_out : int
-        Panels without data.
-    runs_left_out : int
-        Panels without their single runs.
-    most_points : int
-        The most points that a curve was thinned to; 0 where all have all of theirs.
-    """
-
-    data: str
-    panels: int
-    panels_left_out: int
-    runs_left_out: int
-    most_points: int
-
-
 def plot_data(
     plots: Sequence[Plot],
     styles: Mapping[str, Style],
-    runs: Mapping[int, Mapping[str, EntryRuns]] | None = None,
+    runs: Mapping[int, Mapping[str, Mapping[str, Any]]] | None = None,
     families: Sequence[Mapping[str, Any]] = (),
-) -> PlotData:
+) -> dict[str, Any]:
     """Return the data of all plots of a page, the most important panels until it is full.
 
     The panel of each plot that is shown first is the most important one, followed by those that
@@ -86,6 +59,13 @@ def plot_data(
         its single runs are.
     families : sequence of mapping
         The answers of each family, as JSON values.
+
+    Returns
+    -------
+    dict
+        ``data``, compressed JSON in base64; how many ``panels`` all plots have, and how many are
+        without data (``panels_left_out``) and without their single runs (``runs_left_out``);
+        ``most_points`` that a curve was thinned to, 0 where all have all of theirs.
     """
     solvers = {name: number for number, name in enumerate(styles)}
     first = [plot.panel() for plot in plots]
@@ -114,9 +94,13 @@ def plot_data(
         "families": list(families),
     }
     text = json.dumps(head, separators=(",", ":"), allow_nan=False)
-    data = packed(f'{{"pool":{packer.pool.as_json()},{text[1:]}')
-    panels = left_out + len(packed_panels)
-    return PlotData(data, panels, left_out, without_runs, packer.most_points)
+    return {
+        "data": packed(f'{{"pool":{packer.pool.as_json()},{text[1:]}'),
+        "panels": left_out + len(packed_panels),
+        "panels_left_out": left_out,
+        "runs_left_out": without_runs,
+        "most_points": packer.most_points,
+    }
 
 
 class _Packer:
@@ -250,17 +234,17 @@ def _solver(name: str, style: Style) -> dict[str, str]:
 
 
 def _runs(
-    of_plot: Mapping[str, EntryRuns], solvers: Mapping[str, int], endings: dict[str, int]
+    of_plot: Mapping[str, Mapping[str, Any]], solvers: Mapping[str, int], endings: dict[str, int]
 ) -> dict[int, Any]:
     """Return the facts about the runs of each solver of a plot, by its number."""
     return {
         solvers[solver]: {
-            "about": own.about,
-            "command": own.command,
-            "load": any(load for *_, load in own.runs),
+            "about": own["about"],
+            "command": own["command"],
+            "load": any(load for *_, load in own["runs"]),
             "runs": [
                 [seed, endings.setdefault(ending, len(endings)), *([load] if load else [])]
-                for seed, ending, load in own.runs
+                for seed, ending, load in own["runs"]
             ],
         }
         for solver, own in of_plot.items()

@@ -1,29 +1,64 @@
-"""What the page says of problems: their table, and which runs failed or did not take part."""
+"""What the page says of problems: their tables, and which runs failed or did not take part."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
-from typing import Any, NamedTuple
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import Any
 
+from orthobench.decide.wording import MARKS
 from orthobench.report import caveats
 from orthobench.report.plots.labels import axis_label
 from orthobench.report.rows import Row
 from orthobench.results.results import Results
 from orthobench.results.tuning import SolverResult
-from orthobench.stats.values import COSTS
+from orthobench.stats.values import COSTS, others_cost
 from orthobench.tools.collections import grouped
-from orthobench.tools.formatting import assignments, budget_text, clean, plural
+from orthobench.tools.formatting import (
+    assignments,
+    budget_text,
+    clean,
+    count,
+    metric_text,
+    number,
+    plural,
+    si,
+)
+
+HEAD = {
+    "family": "family", "problem": "problem", "solver": "solver", "chosen": "chosen",
+    "mark": "mark", "median": "median", "low": "low", "high": "high",
+    "interval_low": "95 % from", "interval_high": "95 % to", "runs": "runs", "failed": "failed",
+    "success": "success",
+    "trials": "trials", "steps": "steps", "samples": "samples", "flops": "flops",
+    "seconds": "seconds", "total_flops": "flops, all trials",
+}  # fmt: skip
+"""The first columns of all numbers: names in a CSV file, and titles."""
+
+FEW = ("problem", "solver", "mark", "median", "interval_low", "interval_high", "seconds", "failed")
+"""The columns that are shown at first, and the family where there are several."""
+
+TEXTS = 5
+"""So many of the first columns are no numbers."""
+
+COST_FORMATS: Mapping[str, Callable[[float], str]] = {
+    "steps": count, "samples": count, "flops": si, "seconds": number,
+}  # fmt: skip
+"""The columns of costs, and the functions that format them."""
+
+FAILED = ("problem", "solver", "tuned", "chosen", "status", "reason")
+"""What runs that are listed as failed have in common."""
 
 
-@dataclass(frozen=True)
-class Problem:
-    """A problem on the page.
+def problem_section(
+    anchor: str, entries: Sequence[SolverResult], rows: Sequence[Row], plots: range
+) -> dict[str, Any]:
+    """Return what the template says of one problem.
 
-    Attributes
+    Parameters
     ----------
-    id : str
+    anchor : str
         The anchor of its section.
     entries : sequence of SolverResult
     rows : sequence of Row
@@ -31,69 +66,31 @@ class Problem:
     plots : range
         Indices into the plots of the page.
     """
-
-    id: str
-    entries: Sequence[SolverResult]
-    rows: Sequence[Row]
-    plots: range
-
-    @property
-    def label(self) -> str:
-        """The label of the problem."""
-        return self.entries[0].problem
-
-    @property
-    def facts(self) -> tuple[str, ...]:
-        """Family, metric, seeds and budget."""
-        first = self.entries[0].records[0]
-        goal = f"final {axis_label(first.problem.primary)}, smaller is better"
-        seeds = plural(len(self.entries[0].seeds), "seed")
-        facts = (clean(first.problem.family), goal, seeds, budget_text(first.budget))
-        return tuple(fact for fact in facts if fact)
-
-    @cached_property
-    def effort(self) -> str:
-        """The unit of effort: ``"samples"`` where all draw some, or ``"steps"``."""
-        without = any(r.median_of(COSTS["samples"]) == 0 for r in self.rows)
-        return "steps" if without else "samples"
-
-    @property
-    def notes(self) -> list[str]:
-        """The caveats of the table."""
-        return caveats.notes([row.result for row in self.rows], self.entries)
-
-    @property
-    def waiting(self) -> bool:
-        """Whether no run is finished, though some solver takes part."""
-        return not self.rows and any(not entry.refused for entry in self.entries)
-
-    @property
-    def partial(self) -> bool:
-        """Whether runs are still to come."""
-        return any(row.summary.n_missing for row in self.rows)
-
-    @property
-    def absent(self) -> list[str]:
-        """The solvers that take no part."""
-        return [entry.solver for entry in self.entries if entry.refused]
+    first, info = entries[0], entries[0].problem_info
+    facts = (
+        clean(info.family), f"final {axis_label(info.primary)}, smaller is better",
+        plural(len(first.seeds), "seed"), budget_text(first.records[0].budget),
+    )  # fmt: skip
+    drawn = all(row.median_of(COSTS["samples"]) != 0 for row in rows)
+    return {
+        "id": anchor,
+        "label": first.problem,
+        "entries": entries,
+        "rows": rows,
+        "plots": plots,
+        "facts": tuple(filter(None, facts)),
+        "effort": "samples" if drawn else "steps",
+        "notes": caveats.notes([row.result for row in rows], entries),
+        "waiting": not rows and any(not entry.refused for entry in entries),
+        "partial": any(row.summary.n_missing for row in rows),
+        "absent": [entry.solver for entry in entries if entry.refused],
+    }
 
 
-class Failure(NamedTuple):
-    """Runs of one solver on one problem that failed for one reason.
+def failures(results: Results, rows: Iterable[Row]) -> list[dict[str, Any]]:
+    """Return all runs that count as failed, by what they have in common, with their ``seeds``.
 
-    Parameters that tuning did not choose are among them; `chosen` says whether it did.
-    """
-
-    problem: str
-    solver: str
-    tuned: str
-    chosen: bool
-    status: str
-    reason: str
-
-
-def failures(results: Results, rows: Iterable[Row]) -> dict[Failure, list[int]]:
-    """Return the seeds of all runs that count as failed, by what they have in common.
+    Parameters that tuning did not choose are among them; ``chosen`` says whether it did.
 
     Parameters
     ----------
@@ -101,22 +98,26 @@ def failures(results: Results, rows: Iterable[Row]) -> dict[Failure, list[int]]:
     rows : iterable of Row
         Those that take part.
     """
-    return grouped_values(_failures(results, rows))
+    by_cause = grouped_values(_failures(results, rows))
+    return [
+        {**dict(zip(FAILED, one, strict=True)), "seeds": seeds} for one, seeds in by_cause.items()
+    ]
 
 
-def _failures(results: Results, rows: Iterable[Row]) -> Iterator[tuple[Failure, int]]:
+def _failures(results: Results, rows: Iterable[Row]) -> Iterator[tuple[tuple[Any, ...], int]]:
+    """Yield the values of `FAILED` and the seed of each run."""
     listed = {r.key for r in results.failures}
     for r in results.failures:
         tuned, why = assignments(r.solver.tuned), clean(r.stop.reason)
         names = (r.problem.label, r.solver.label, tuned, r.key in results.reported_keys)
-        yield Failure(*names, r.stop.status.value, why), r.seed
+        yield (*names, r.stop.status.value, why), r.seed
     for row in rows:
         entry = row.result
         seeds = {record.seed for record in entry.records if record.key in listed}
         for failure in row.summary.failures:
-            if failure.seed not in seeds:
+            if failure["seed"] not in seeds:
                 names = (entry.problem, entry.solver, assignments(entry.best_parameters), True)
-                yield Failure(*names, failure.status, clean(failure.reason)), failure.seed
+                yield (*names, failure["status"], clean(failure["reason"])), failure["seed"]
 
 
 def grouped_values(pairs: Iterable[tuple[Any, Any]]) -> dict[Any, list[Any]]:
@@ -143,3 +144,50 @@ def ranges(seeds: Iterable[int]) -> str:
         else:
             spans.append([seed])
     return ", ".join(f"{s[0]}" if len(s) == 1 else f"{s[0]}-{s[-1]}" for s in spans)
+
+
+def all_numbers(rows: Sequence[Row]) -> dict[str, Any]:
+    """Return the table of all solvers that take part, problem by problem.
+
+    It has titles by the names of ``columns``, ``rows`` of pairs of text and exact value, which is
+    empty where it is the text, and ``filters``: title, index and texts of columns to filter by.
+    """
+    values = [row.metrics for row in rows]
+    metrics = dict.fromkeys(name for own in values for name in own)
+    titles = {clean(name): clean(name.replace("_", " ")) for name in metrics}
+    cells = [
+        _cells(row, {name: own.get(name, math.nan) for name in metrics})
+        for row, own in zip(rows, values, strict=True)
+    ]
+    columns = {**HEAD, **titles, "parameters": "all parameters"}
+    filters = [
+        (title, i, list(dict.fromkeys(row[i][0] for row in cells)))
+        for i, title in enumerate([*columns.values()][:3])
+    ]
+    return {"columns": columns, "rows": cells, "filters": filters}
+
+
+def _cells(row: Row, metrics: Mapping[str, float]) -> list[tuple[str, str]]:
+    entry, summary = row.result, row.summary
+    first = entry.records[0]
+    names = (first.problem.family, entry.problem, entry.solver, assignments(entry.best_parameters))
+    values = (
+        summary.median, summary.low, summary.high, *summary.interval,
+        len(entry.seeds), summary.n_failed, row.decision.success, len(entry.trials),
+    )  # fmt: skip
+    return [
+        *((clean(name), "") for name in names),
+        (f"{MARKS[row.mark][0]} {row.mark}" if row.mark else "", ""),
+        *map(_number, values),
+        *(_number(row.median_of(COSTS[name]), text) for name, text in COST_FORMATS.items()),
+        _number(row.median_of(COSTS["flops"]) + others_cost(entry, COSTS["flops"]), si),
+        *(_number(value, partial(metric_text, name)) for name, value in metrics.items()),
+        (assignments(first.solver.parameters), ""),
+    ]
+
+
+def _number(value: float, text: Callable[[float], str] = number) -> tuple[str, str]:
+    if math.isnan(value):
+        return "", ""
+    shown, exact = text(value), f"{value:.6g}"
+    return shown, "" if shown == exact else exact

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import json
 import shlex
-import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from orthobench.results.runs import Run
 from orthobench.results.tuning import SolverResult
-from orthobench.tools import toml
 from orthobench.tools.formatting import assignments, clean
 
 SEED = "\0"
@@ -21,33 +18,14 @@ KEPT = ("threads", "target", "levels")
 """What a suite says of all its runs, besides their budget."""
 
 
-@dataclass(frozen=True)
-class EntryRuns:
-    """The runs of one solver on one problem, in the order of its curve's runs.
-
-    Attributes
-    ----------
-    about : str
-        The parameters of the solver.
-    command : tuple of str
-        What runs one of them again, without its seed: the parts before, between and after it.
-    runs : tuple of (int, str, str)
-        Seed, how and why it ended, and how busy the machine was, if that is known.
-    """
-
-    about: str
-    command: tuple[str, ...]
-    runs: tuple[tuple[int, str, str], ...]
-
-
-def entry_runs(entry: SolverResult, suite: str) -> EntryRuns:
+def entry_runs(entry: SolverResult, suite: Mapping[str, Any]) -> dict[str, Any]:
     """Return the runs of one solver on one problem that its curve summarizes.
 
     Parameters
     ----------
     entry : SolverResult
-    suite : str
-        The suite as TOML; empty where it was given as Python objects.
+    suite : mapping
+        The tables of the suite; none where it was given as Python objects.
     """
     records = [record for record in entry.finished if len(record.trace)]
     runs = tuple(
@@ -55,7 +33,7 @@ def entry_runs(entry: SolverResult, suite: str) -> EntryRuns:
     )
     command = _command(records[0], suite) if records else ()
     parameters = records[0].solver.parameters if records else {}
-    return EntryRuns(assignments(parameters), command, runs)
+    return {"about": assignments(parameters), "command": command, "runs": runs}
 
 
 def _load(record: Run) -> str:
@@ -64,11 +42,10 @@ def _load(record: Run) -> str:
     return f"{shares[0]:.2f}, {shares[1]:.2f}" if len(shares) == 2 else ""
 
 
-def _command(record: Run, suite: str) -> tuple[str, ...]:
+def _command(record: Run, suite: Mapping[str, Any]) -> tuple[str, ...]:
     """Return the command that runs a record's cell alone, split where its seed goes."""
-    table = _table(suite)
     only = {
-        **{key: table[key] for key in KEPT if key in table},
+        **{key: suite[key] for key in KEPT if key in suite},
         **({"measure": record.measure} if record.measure else {}),
         "budget": dict(record.budget),
         "problem": [{"name": record.problem.name, **record.problem.parameters}],
@@ -87,10 +64,3 @@ def _literal(value: Any) -> str:
     if isinstance(value, (list, tuple)):
         return f"[{', '.join(map(_literal, value))}]"
     return json.dumps(value, ensure_ascii=False) if isinstance(value, str) else repr(value)
-
-
-def _table(suite: str) -> Mapping[str, Any]:
-    try:
-        return toml.loads(suite)
-    except tomllib.TOMLDecodeError:
-        return {}

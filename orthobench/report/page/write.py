@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import cache
 from importlib import resources
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from orthobench.decide.wording import MARKS
+from orthobench.decide.wording import MARKS, factor_text
 from orthobench.errors import UsageError
-from orthobench.report.page.content import Page, cell, page_content
-from orthobench.report.page.problems import ranges
-from orthobench.report.page.table import FEW, TEXTS
+from orthobench.report.page.content import cell, page_content
+from orthobench.report.page.problems import FEW, TEXTS, ranges
 from orthobench.report.style import REFERENCES
 from orthobench.results.results import Results
 from orthobench.stats.costs import ALL_COSTS
@@ -62,7 +61,7 @@ def write_page(results: Results, folder: Path) -> Path:
     return path
 
 
-def rendered(content: Page) -> str:
+def rendered(content: Mapping[str, Any]) -> str:
     """Return the page as HTML."""
     template = environment().get_template("page.html")
     return template.render(
@@ -80,8 +79,8 @@ def scripted(parts: Iterable[str]) -> dict[str, str]:
 
 
 @cache
-def environment() -> Environment:
-    """Return what renders the templates of pages.
+def environment(package: str = __package__) -> Environment:
+    """Return what renders the templates in the folder of a package.
 
     Raises
     ------
@@ -91,25 +90,23 @@ def environment() -> Environment:
     try:
         from jinja2 import Environment, FunctionLoader, StrictUndefined
     except ImportError as error:
-        raise _missing(error) from None
+        raise UsageError(
+            f"pages need more packages: pip install 'orthobench[report]' ({error})"
+        ) from None
     environment = Environment(
-        loader=FunctionLoader(resource),
+        loader=FunctionLoader(lambda name: resource(name, package)),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
     for filter_of in (
-        assignments, clean, count, duration, number, plural, ranges, si,
+        assignments, clean, count, duration, factor_text, number, plural, ranges, si,
     ):  # fmt: skip
         environment.filters[filter_of.__name__] = filter_of
     return environment
 
 
-def _missing(error: ImportError) -> UsageError:
-    return UsageError(f"the page needs more packages: pip install 'orthobench[report]' ({error})")
-
-
-def resource(name: str) -> str:
-    """Return a file of this folder."""
-    return resources.files(__package__).joinpath(name).read_text(encoding="utf-8")
+def resource(name: str, package: str = __package__) -> str:
+    """Return a file of the folder of a package."""
+    return resources.files(package).joinpath(name).read_text(encoding="utf-8")

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 from itertools import product
-from typing import NamedTuple
 
 import numpy as np
 
@@ -17,10 +15,9 @@ from orthobench.stats.costs import ALL_COSTS, COSTS
 from orthobench.stats.profiles import (
     LADDER,
     PRECISIONS,
-    Distribution,
-    ecdf,
+    distribution,
     expected_costs,
-    performance_profile,
+    performance_ratios,
 )
 from orthobench.stats.targets import RunMatrix, run_matrix
 from orthobench.tools.arrays import Array
@@ -50,16 +47,24 @@ TARGETS = (RELATIVE, ABSOLUTE)
 
 BAND = "95 % interval over seeds"
 
-
-class _Kind(NamedTuple):
-    """A kind of plot of all targets: what the reader chooses, and what is drawn."""
-
-    name: str
-    choice: str
-    options: tuple[str, ...]
-    panel: Callable[[RunMatrix, str, str], Panel]
-    printed: tuple[int, int]
-    about: str
+PROFILE = (
+    "solved to 10 %, say: at most 10 % of the gap between the start and the best value that "
+    "any solver reached is left (Moré and Wild 2009); the cost is that of the first such "
+    "checkpoint"
+)
+ECDF = (
+    f"{len(LADDER)} targets for each: at most {100 * LADDER[0]:.3g} % down to "
+    f"{100 * LADDER[-1]:.3g} % of the gap between the start and the best value that any "
+    f"solver reached is left; as in COCO {len(PRECISIONS)}: {PRECISIONS[0]:g} down to "
+    f"{PRECISIONS[-1]:g} above that best value; the cost is that of the first such checkpoint"
+)
+EXPECTED = (
+    "what all runs took, to the target or else to their end, for each run that reached it: the "
+    "cost with restarts, as COCO's average runtime; the target is that part of the gap between "
+    "the start and the best value that any solver reached; no point: no run reached it; no "
+    "bar: so few did that the interval has no upper end"
+)
+"""What captions say of each kind of plot."""
 
 
 def target_plots(entries: Sequence[SolverResult], runs: RunMatrix | None = None) -> dict[str, Plot]:
@@ -74,79 +79,67 @@ def target_plots(entries: Sequence[SolverResult], runs: RunMatrix | None = None)
     """
     matrix = runs or run_matrix(entries)
     offered = tuple(cost for cost in costs(entries) if cost in COSTS)
-    return {
-        name: Plot(
-            name=f"{clean(entries[0].problem_info.family)}: {kind.name}",
-            kind=name,
-            choices={"cost": offered, kind.choice: kind.options},
-            draw=partial(_draw, kind.panel, matrix),
-            sheet=list(product(offered[: kind.printed[0]], kind.options[: kind.printed[1]])),
-            about=caption(entries, matrix, kind.about),
+
+    def plot(
+        kind: str, name: str, choice: str, options: Sequence[str], printed: tuple[int, int],
+        draw: Callable[..., Panel], explanation: str,
+    ) -> Plot:  # fmt: skip
+        return Plot(
+            name=f"{clean(entries[0].problem_info.family)}: {name}",
+            kind=kind,
+            choices={"cost": offered, choice: tuple(options)},
+            draw=lambda key: draw(matrix, *key),
+            sheet=list(product(offered[: printed[0]], options[: printed[1]])),
+            about=caption(entries, matrix, explanation),
         )
-        for name, kind in KINDS.items()
-    }
 
-
-def _draw(panel: Callable[..., Panel], runs: RunMatrix, key: Sequence[str]) -> Panel:
-    return panel(runs, *key)
+    accuracies = tuple(ACCURACIES)
+    plots = (
+        plot("profile", "performance profiles", "accuracy", accuracies, (1, 3), profile_panel,
+             PROFILE),
+        plot("ecdf", "targets reached", "targets", TARGETS, (2, 1), ecdf_panel, ECDF),
+        plot("expected", "expected cost to a target", "accuracy", accuracies, (1, 2),
+             expected_panel, EXPECTED),
+    )  # fmt: skip
+    return {one.kind: one for one in plots}
 
 
 def profile_panel(runs: RunMatrix, cost: str, accuracy: str) -> Panel:
     """Return the share of instances that each solver solves within a factor of the least cost."""
-    profiles = performance_profile(runs.costs(cost, ACCURACIES[accuracy]))
+    ratios = performance_ratios(runs.costs(cost, ACCURACIES[accuracy]))
     x = Axis(
         "ratio", f"{axis_label(cost).partition(' (')[0]}, as a multiple of the least of any solver"
     )
     y = Axis("share", f"share of instances solved to {accuracy}", log=False)
-    return distribution_panel(runs, profiles, x, y, begin=1.0)
+    return distribution_panel(runs, ratios, x, y, begin=1.0)
 
 
 def ecdf_panel(runs: RunMatrix, cost: str, targets: str = RELATIVE) -> Panel:
-    """Return the share of the targets of all instances that each solver reaches within a cost."""
+    """Return the share of the targets of all instances that each solver reaches within a cost.
+
+    The targets of all instances count alike, as in COCO: Hansen, Auger, Brockhoff and Tušar 2022,
+    "Anytime performance assessment in blackbox optimization benchmarking", IEEE Trans. Evol.
+    Comput. 26(6).
+    """
     relative = targets == RELATIVE
     ladder = map(runs.targets, LADDER) if relative else map(runs.values_within, PRECISIONS)
-    shares = ecdf(np.stack([runs.cheapest(cost, values) for values in ladder], axis=-1))
+    spent = np.stack([runs.cheapest(cost, values) for values in ladder], axis=-1)
     y = Axis("share", "share of targets reached", log=False)
-    return distribution_panel(runs, shares, Axis(cost, axis_label(cost)), y)
+    return distribution_panel(runs, spent, Axis(cost, axis_label(cost)), y)
 
 
 def expected_panel(runs: RunMatrix, cost: str, accuracy: str) -> Panel:
     """Return the expected cost of each solver on each problem, with its interval."""
     spent = expected_costs(runs, cost, ACCURACIES[accuracy])
+    problems = tuple(dict.fromkeys(problem for problem, _ in runs.instances))
     series = []
-    for row, solver in enumerate(runs.solvers):
-        at = np.flatnonzero(spent.runs[row])
-        counts = zip(spent.reached[row, at], spent.runs[row, at], strict=True)
-        notes = tuple(f"{reached} of {all_runs} runs reached it" for reached, all_runs in counts)
-        mean, low, high = (each[row, at] for each in (spent.cost, spent.low, spent.high))
-        x = at.astype(np.float64)
+    for solver in runs.solvers:
+        own = [(i, *spent[solver, p]) for i, p in enumerate(problems) if (solver, p) in spent]
+        x, mean, low, high = np.array([one[:4] for one in own], dtype=float).reshape(-1, 4).T
+        notes = tuple(f"{hit} of {count} runs reached it" for *_, hit, count in own)
         series.append(Series(clean(solver), x, mean, low, high, solver=solver, notes=notes))
-    problems = Axis("problem", "", log=False, categories=tuple(map(clean, spent.problems)))
-    return Panel(problems, Axis(cost, f"expected {axis_label(cost)}"), tuple(series), band=BAND)
-
-
-KINDS: Mapping[str, _Kind] = {
-    "profile": _Kind(
-        "performance profiles", "accuracy", tuple(ACCURACIES), profile_panel, (1, 3),
-        "solved to 10 %, say: at most 10 % of the gap between the start and the best value that "
-        "any solver reached is left (Moré and Wild 2009); the cost is that of the first such "
-        "checkpoint",
-    ),
-    "ecdf": _Kind(
-        "targets reached", "targets", TARGETS, ecdf_panel, (2, 1),
-        f"{len(LADDER)} targets for each: at most {100 * LADDER[0]:.3g} % down to "
-        f"{100 * LADDER[-1]:.3g} % of the gap between the start and the best value that any "
-        f"solver reached is left; as in COCO {len(PRECISIONS)}: {PRECISIONS[0]:g} down to "
-        f"{PRECISIONS[-1]:g} above that best value; the cost is that of the first such checkpoint",
-    ),
-    "expected": _Kind(
-        "expected cost to a target", "accuracy", tuple(ACCURACIES), expected_panel, (1, 2),
-        "what all runs took, to the target or else to their end, for each run that reached it: the "
-        "cost with restarts, as COCO's average runtime; the target is that part of the gap between "
-        "the start and the best value that any solver reached; no point: no run reached it; no "
-        "bar: so few did that the interval has no upper end",
-    ),
-}  # fmt: skip
+    names = Axis("problem", "", log=False, categories=tuple(map(clean, problems)))
+    return Panel(names, Axis(cost, f"expected {axis_label(cost)}"), tuple(series), band=BAND)
 
 
 def costs(entries: Sequence[SolverResult]) -> tuple[str, ...]:
@@ -166,29 +159,29 @@ def costs(entries: Sequence[SolverResult]) -> tuple[str, ...]:
 
 
 def distribution_panel(
-    runs: RunMatrix, shares: Sequence[Distribution], x: Axis, y: Axis, begin: float | None = None
+    runs: RunMatrix, values: Array, x: Axis, y: Axis, begin: float | None = None
 ) -> Panel:
-    """Return a panel of step functions, all from the first step of any to beyond the last.
+    """Return a panel of distributions, all from the first step of any to beyond the last.
 
     Parameters
     ----------
     runs : RunMatrix
-    shares : sequence of Distribution
-        One for each solver.
+    values : ndarray, shape (S, ...)
+        Those of each solver.
     x, y : Axis
     begin : float, optional
         The left end of the lines, instead of the first step of any.
     """
-    steps = np.concatenate([[begin] if begin else [], *(one.x for one in shares)])
+    steps = np.append(values[np.isfinite(values)], [begin] if begin else [])
     first, last = (float(steps.min()), float(steps.max())) if len(steps) else (1.0, 1.0)
     end = max(NARROWEST * first, last * (last / first) ** MARGIN)
     series = tuple(
         Series(
             clean(f"{solver} ({failed} failed)" if failed else solver),
-            *_stepped(one, first, end),
+            *_stepped(own, first, end),
             solver=solver,
         )
-        for solver, failed, one in zip(runs.solvers, runs.failed, shares, strict=True)
+        for solver, failed, own in zip(runs.solvers, runs.failed, values, strict=True)
     )
     return Panel(x, y, series, stepped=True)
 
@@ -247,18 +240,19 @@ def _absences(runs: RunMatrix) -> list[str]:
     return sentences
 
 
-def _stepped(one: Distribution, begin: float, end: float) -> tuple[Array, Array]:
-    """Return the points of a step function from begin to end, at most about `LONGEST` of them.
+def _stepped(values: Array, begin: float, end: float) -> tuple[Array, Array]:
+    """Return the points of a distribution from begin to end, at most about `LONGEST` of them.
 
     Where steps are left out, the line is exact at all others, never above the true one, and less
     than 1 / `LONGEST` of its height below it.
     """
-    x, share = one.x, one.share
+    x, share = distribution(values)
+    first, last = (share[x <= at].max(initial=0.0) for at in (begin, end))
     if len(x) > LONGEST:
         heights = np.linspace(share[0], share[-1], LONGEST + 1)
         kept = np.unique(np.searchsorted(share, heights))
         x, share = x[kept], share[kept]
     x = np.concatenate([[begin], x, [end]])
-    share = np.concatenate([one.at([begin]), share, one.at([end])])
+    share = np.concatenate([[first], share, [last]])
     ascending = np.diff(x, prepend=0.0) > 0
     return x[ascending], share[ascending]

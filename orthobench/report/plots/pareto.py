@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from itertools import product
 from typing import TypeAlias
 
@@ -143,15 +142,14 @@ def tolerance_panel(
     multiples = np.where(np.isnan(gaps), math.nan, multiples.reshape(gaps.shape))
     problems = int((~np.isnan(gaps)).any(axis=0).sum())
     of_problems = [blocks[problem] for problem in left]
-    points = [
-        (solver, *_mean_point(own, gap, of_problems))
-        for solver, own, gap in zip(solvers, multiples, gaps, strict=True)
-    ]
-    series = [
-        replace(_series(point, problems), chosen=0 if point[0] == decided.solver else None)
-        for point in points
-        if math.isfinite(point[1])
-    ]
+    series = []
+    for solver, own, gap in zip(solvers, multiples, gaps, strict=True):
+        x, y, count = _mean_point(own, gap, of_problems)
+        if count:
+            note = f" ({count} of {plural(problems, 'problem')})" if count < problems else ""
+            chosen = 0 if solver == decided.solver else None
+            point = clean(solver + note), np.array([x]), np.array([y])
+            series.append(Series(*point, solver=solver, chosen=chosen))
     part = decided.tolerance
     label = f"{ALL_COSTS[decided.cost].title} to {tolerance} of the gap, times the least"
     if series:
@@ -209,9 +207,3 @@ def _mean_point(cost: Array, gap: Array, blocks: Sequence[str]) -> tuple[float, 
         float(np.exp(np.mean([np.log(v[at]).mean() for at in of.values()]))) for v in (cost, gap)
     )
     return x, y, len(there)
-
-
-def _series(point: tuple[str, float, float, int], problems: int) -> Series:
-    solver, x, y, count = point
-    note = f" ({count} of {plural(problems, 'problem')})" if count < problems else ""
-    return Series(clean(solver + note), np.array([x]), np.array([y]), solver=solver)

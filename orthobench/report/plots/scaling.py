@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 
@@ -25,31 +25,8 @@ SAME = 0.02
 """The part by which samples of a worker may differ in weak scaling: blocks are whole."""
 
 
-@dataclass(frozen=True)
-class Scaling:
-    """The runs of a solver over blocks, by the number of workers; one of them has one worker.
-
-    Attributes
-    ----------
-    solver : str
-        Its label without the place.
-    entries : mapping
-        Ascending.
-    """
-
-    solver: str
-    entries: Mapping[int, SolverResult]
-
-    def points(self, value: str) -> list[tuple[float, float, float, float]]:
-        """Return workers, and median, low and high of a value over seeds.
-
-        Parameters
-        ----------
-        value : str
-            One of `VALUES`.
-        """
-        alone = {r.seed: r.trace[-1] for r in self.entries[1].finished if r.ok}
-        return [(n, *_spread(entry, alone, value)) for n, entry in self.entries.items()]
+Solvers: TypeAlias = Mapping[str, Mapping[int, SolverResult]]
+"""The runs of solvers over blocks, by solver and number of workers; one of them has one worker."""
 
 
 def scalings(entries: Sequence[SolverResult]) -> list[Plot]:
@@ -74,12 +51,12 @@ def workers_of(entry: SolverResult) -> int:
     return int(max(counts, default=0))
 
 
-def strong(entries: Iterable[SolverResult]) -> list[Scaling]:
+def strong(entries: Iterable[SolverResult]) -> dict[str, dict[int, SolverResult]]:
     """Return the solvers of a problem that ran on one worker, and on more."""
     return _scalings(entries, lambda alone, entry: _samples(alone) == _samples(entry))
 
 
-def weak(entries: Iterable[SolverResult]) -> list[Scaling]:
+def weak(entries: Iterable[SolverResult]) -> dict[str, dict[int, SolverResult]]:
     """Return the solvers of a sweep that ran on more workers with as many more samples."""
 
     def alike(alone: SolverResult, entry: SolverResult) -> bool:
@@ -91,14 +68,14 @@ def weak(entries: Iterable[SolverResult]) -> list[Scaling]:
 
 def _scalings(
     entries: Iterable[SolverResult], belongs: Callable[[SolverResult, SolverResult], bool]
-) -> list[Scaling]:
+) -> dict[str, dict[int, SolverResult]]:
     def place(entry: SolverResult) -> str:
         return str(entry.records[0].solver.parameters.get("on", ""))
 
     def order(entry: SolverResult) -> tuple[int, int, bool]:
         return workers_of(entry), _samples(entry), not place(entry).startswith("dask")
 
-    solvers = []
+    solvers: dict[str, dict[int, SolverResult]] = {}
     groups = grouped(entries, lambda entry: entry.solver.replace(f" on={place(entry)}", ""))
     for solver, group in groups.items():
         alone, *others = sorted(group, key=order)
@@ -108,7 +85,8 @@ def _scalings(
         for entry in (alone, *others):
             if belongs(alone, entry):
                 own.setdefault(workers_of(entry), entry)
-        solvers += [Scaling(solver, own)] if len(own) > 1 else []
+        if len(own) > 1:
+            solvers[solver] = own
     return solvers
 
 
@@ -116,7 +94,7 @@ def _samples(entry: SolverResult) -> int:
     return max((r.trace[-1].work.samples for r in entry.finished if r.trace), default=0)
 
 
-def _plot(name: str, solvers: Sequence[Scaling]) -> Plot:
+def _plot(name: str, solvers: Solvers) -> Plot:
     """Return the plot of efficiency and time against the number of workers."""
     return Plot(
         name=name,
@@ -124,35 +102,54 @@ def _plot(name: str, solvers: Sequence[Scaling]) -> Plot:
         choices={"y": VALUES},
         draw=lambda key: scaling_panel(solvers, *key),
         sheet=[(EFFICIENCY,), (SECONDS,)],
-        about=about([e for one in solvers for e in one.entries.values()], crossed=False),
+        about=about([e for own in solvers.values() for e in own.values()], crossed=False),
     )
 
 
-def scaling_panel(solvers: Sequence[Scaling], y: str) -> Panel:
+def scaling_panel(solvers: Solvers, y: str) -> Panel:
     """Return a panel: a line a solver, and for the efficiency what is ideal.
 
     Parameters
     ----------
-    solvers : sequence of Scaling
+    solvers : mapping
     y : str
         One of `VALUES`.
     """
-    counts = sorted({float(count) for one in solvers for count in one.entries})
+    counts = sorted({float(count) for own in solvers.values() for count in own})
     ideal = Series("ideal", np.array(counts), np.ones(len(counts)))
     label = "efficiency against one worker" if y == EFFICIENCY else "time (s), clock"
     return Panel(
         Axis(WORKERS, axis_label(WORKERS), ticks=tuple(counts)),
         Axis(y, label, log=y == SECONDS),
-        (*(_series(one, y) for one in solvers), *([ideal] if y == EFFICIENCY else [])),
-        band=band_of([entry for one in solvers for entry in one.entries.values()]),
+        (
+            *(_series(name, own, y) for name, own in solvers.items()),
+            *([ideal] if y == EFFICIENCY else []),
+        ),
+        band=band_of([entry for own in solvers.values() for entry in own.values()]),
     )
 
 
-def _series(one: Scaling, y: str) -> Series:
-    workers, median, low, high = np.array(one.points(y), dtype=np.float64).T
+def _series(name: str, entries: Mapping[int, SolverResult], y: str) -> Series:
+    workers, median, low, high = np.array(points(entries, y), dtype=np.float64).T
     at = f" ({number(median[-1])} at {workers[-1]:g})" if y == EFFICIENCY else ""
-    colour = next(iter(one.entries.values())).solver
-    return Series(clean(one.solver + at), workers, median, low, high, solver=colour)
+    colour = next(iter(entries.values())).solver
+    return Series(clean(name + at), workers, median, low, high, solver=colour)
+
+
+def points(
+    entries: Mapping[int, SolverResult], value: str
+) -> list[tuple[float, float, float, float]]:
+    """Return workers, and median, low and high of a value over seeds.
+
+    Parameters
+    ----------
+    entries : mapping
+        A solver by the number of workers.
+    value : str
+        One of `VALUES`.
+    """
+    alone = {r.seed: r.trace[-1] for r in entries[1].finished if r.ok}
+    return [(n, *_spread(entry, alone, value)) for n, entry in entries.items()]
 
 
 def _spread(
@@ -163,11 +160,9 @@ def _spread(
     both = [(one, last) for one, last in lasts if one and last]
     if not both or len(both) < len(lasts):
         return math.nan, math.nan, math.nan
-    values = [last.seconds if value == SECONDS else _efficiency(one, last) for one, last in both]
-    median, low, high = spread(values)
-    return float(median), float(low), float(high)
-
-
-def _efficiency(alone: Checkpoint, last: Checkpoint) -> float:
-    more = last.work.samples / alone.work.samples
-    return more * efficiency(alone.metrics, last.metrics, last.seconds)
+    if value == SECONDS:
+        return spread([last.seconds for _, last in both])
+    return spread([
+        last.work.samples / one.work.samples * efficiency(one.metrics, last.metrics, last.seconds)
+        for one, last in both
+    ])  # fmt: skip

@@ -332,5 +332,4 @@ def _ratio(base: SolverResult, other: SolverResult, time: str) -> tuple[float, f
     times = [(ours[seed], theirs[seed]) for seed in ours if seed in theirs]
     if not times or not np.isfinite(times).all():
         return math.nan, math.nan, math.nan
-    median, low, high = spread([first / second for first, second in times])
-    return float(median), float(low), float(high)
+    return spread([first / second for first, second in times])

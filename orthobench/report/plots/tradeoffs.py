@@ -63,7 +63,7 @@ def _panel(entries: Sequence[SolverResult], metric: str, y: str) -> Panel:
     drawn = [(e, points(e, metric)) for e in by_solver.values() if _takes_part(e)]
     all_points = [at for _, own in drawn for _, at in own]
     bounds = [(at[metric], at[f"{y}_bound"]) for at in all_points if f"{y}_bound" in at]
-    series = [_series(_label(e, own), own, metric, y, e.solver) for e, own in drawn]
+    series = [_series(e, own, metric, y) for e, own in drawn]
     if bounds:
         series.append(Series("bound", *np.array(sorted(bounds)).T))
     log = min([*(at[metric] for at in all_points), *levels]) > 0
@@ -78,17 +78,13 @@ def _takes_part(entry: SolverResult) -> bool:
     return any(record.stop.status is not RunStatus.REFUSED for record in runs)
 
 
-def _label(entry: SolverResult, own: Sequence[Point]) -> str:
-    """Return the solver, and how many of its trials failed at too many seeds."""
-    failed = len(entry.trials) - len(own)
-    note = f" (failed {failed} of {len(entry.trials)} trials)" if failed else ""
-    return clean(f"{entry.solver}{note}")
-
-
-def _series(label: str, own: Sequence[Point], metric: str, y: str, solver: str) -> Series:
+def _series(entry: SolverResult, own: Sequence[Point], metric: str, y: str) -> Series:
+    """Return the trials of a solver, and how many of them failed at too many seeds."""
+    trials = len(entry.trials)
+    note = f" (failed {trials - len(own)} of {trials} trials)" if len(own) < trials else ""
     x, height = np.array([(at[metric], at[y]) for _, at in own]).reshape(-1, 2).T
     notes = tuple(assignments(tuned) for tuned, _ in own)
-    return Series(label, x, height, solver=solver, notes=notes)
+    return Series(clean(f"{entry.solver}{note}"), x, height, solver=entry.solver, notes=notes)
 
 
 def points(entry: SolverResult, metric: str) -> list[Point]:

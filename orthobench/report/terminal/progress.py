@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TextIO
 
 from orthobench.harness.executors import Observer
@@ -13,7 +14,6 @@ from orthobench.tools.formatting import clean, duration
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Bar
-    from rich.progress import TaskID
 
 SHARE = 0.1
 """The fraction of the cells after which another plain line is written."""
@@ -32,7 +32,7 @@ LONG = 120.0
 
 
 class Progress(Observer):
-    """Display of the cells as they end.
+    """Display of the cells as they end: a bar that a terminal redraws, or lines for logs.
 
     Parameters
     ----------
@@ -61,17 +61,30 @@ class Progress(Observer):
     ) -> None:
         self._quiet, self._show, self._clock = quiet, show, clock
         self._stream = stream or sys.stderr
-        self._since: dict[str, float] = {}
+        self._bar: Bar | None = None
+        self._running: dict[str, tuple[str, float]] = {}
         self._slowest = (0.0, "")
-        self._display = _Display()
         self._ended: list[float] = []
-        self._left = 0
+        self._left = self._failed = self._written = 0
+        self._began = self._last = math.nan
         self._predicted = quiet
 
     def __exit__(self, *error: object) -> None:
         seconds, label = self._slowest
-        slow = seconds >= SLOW
-        self._display.end(f"slowest cell: {clean(label)}, {duration(seconds)}" if slow else "")
+        slowest = f"slowest cell: {clean(label)}, {duration(seconds)}" if seconds >= SLOW else ""
+        if self._bar:
+            self._update(self._bar, description=slowest)
+            self._bar.stop()
+        elif self._shown:
+            if slowest:
+                self._write(slowest)
+            if self._left:
+                done = len(self._ended)
+                self._write(f"stopped after {done} of {done + self._left} cells")
+
+    @property
+    def _shown(self) -> bool:
+        return not math.isnan(self._began)
 
     def expect(self, left: int, stored: int = 0) -> None:
         """Take another number of cells as those that are left; the first begins the display.
@@ -79,25 +92,29 @@ class Progress(Observer):
         Parameters
         ----------
         left : int
+            Cells to run.
         stored : int
-            Cells taken from the store, which `left` does not count.
+            Cells that are not run, since they are in the store already.
         """
         self._left = left
-        if type(self._display) is not _Display:
-            self._display.expect(left)
-        elif not self._quiet and left + stored:
-            live = self._stream.isatty() and left
-            self._display = (
-                _Live(left, stored, self._stream)
-                if live
-                else _Lines(left, stored, self._stream, self._clock)
-            )
-            self._display.start()
+        if self._bar:
+            self._update(self._bar, total=len(self._ended) + left)
+        elif not (self._quiet or self._shown) and left + stored:
+            self._began = self._last = self._clock()
+            if left and self._stream.isatty():
+                kept = f", {stored} from the store" if stored else ""
+                self._bar = _bar(self._stream)
+                first = "the first cells compile kernels"
+                self._bar.add_task(first, total=left, failed="", stored=kept)
+                self._bar.start()
+            else:
+                more = f" ({stored} more from the store)" if stored else ""
+                self._write(f"{left} cells to run{more}")
 
     def table(self, results: Any) -> None:
         """Have the results of a problem shown, with nothing drawn meanwhile."""
         if self._show:
-            with self._display.hidden():
+            with self._hidden():
                 self._show(results)
 
     def begin(self, label: str, worker: str = "1") -> None:
@@ -106,11 +123,12 @@ class Progress(Observer):
         Parameters
         ----------
         label : str
-            The name of the cell.
         worker : str
+            The worker that runs it; some executors have several.
         """
-        self._since[worker] = self._clock()
-        self._display.begin(worker, label)
+        self._running[worker] = clean(label), self._clock()
+        if self._bar:
+            self._update(self._bar, description=self._names())
 
     def end(self, label: str, failed: bool, worker: str = "1") -> None:
         """Count one cell that has ended.
@@ -118,17 +136,43 @@ class Progress(Observer):
         Parameters
         ----------
         label : str
-            The name of the cell.
         failed : bool
         worker : str
         """
         now = self._clock()
-        self._slowest = max(self._slowest, (now - self._since.get(worker, now), label))
-        self._display.advance(worker, label, failed)
+        _, since = self._running.pop(worker, ("", now))
+        self._slowest = max(self._slowest, (now - since, label))
         self._ended.append(now)
         self._left -= 1
+        self._failed += failed
+        failures = f", {self._failed} failed" if self._failed else ""
+        if self._bar:
+            text = self._names() or clean(label)
+            self._update(self._bar, advance=1, description=text, failed=failures)
+        elif self._shown:
+            self._tell(label, failures)
         if not self._predicted:
             self._predict()
+
+    def _names(self) -> str:
+        """Return the cells that the workers run, the one that was begun first in front."""
+        if len(self._running) < 2:
+            return "".join(label for label, _ in self._running.values())
+        return "  ".join(f"[{worker}] {label}" for worker, (label, _) in self._running.items())
+
+    def _tell(self, label: str, failures: str) -> None:
+        """Write a line after about every tenth of the cells, for logs."""
+        now, done = self._ended[-1], len(self._ended)
+        many = done - self._written >= SHARE * (done + self._left)
+        if not (many or now - self._last >= SECONDS or not self._left):
+            return
+        self._written, self._last = done, now
+        times = f"{duration(now - self._began)} elapsed"
+        if done > FEW and self._left:
+            # without the first cell, which compiles kernels
+            left = (now - self._ended[0]) / (done - 1) * self._left
+            times += f", {duration(left)} left"
+        self._write(f"{done}/{done + self._left} cells{failures}, {times}: {clean(label)}")
 
     def _predict(self) -> None:
         """Write once how long the whole takes, where that is long, without the first cell."""
@@ -138,85 +182,30 @@ class Progress(Observer):
         total = elapsed / (done - 1) * (done + self._left)
         if total > LONG:
             self._predicted = True
-            with self._display.hidden():
+            with self._hidden():
                 text = f"about {duration(total)} in all, judged by the first {done} cells"
-                self._stream.write(f"{text}; what is finished when it is stopped is kept\n")
-                self._stream.flush()
-
-
-class _Display:
-    """A display of progress; this one shows nothing."""
-
-    def start(self) -> None:
-        """Show the number of cells."""
-
-    def expect(self, left: int) -> None:
-        """Take another number of cells as those that are left."""
-
-    def hidden(self) -> AbstractContextManager[None]:
-        """Return a context in which nothing is drawn."""
-        return nullcontext()
-
-    def begin(self, worker: str, label: str) -> None:
-        """Show that a worker begins a cell."""
-
-    def advance(self, worker: str, label: str, failed: bool) -> None:
-        """Show that a worker has finished a cell."""
-
-    def end(self, slowest: str) -> None:
-        """Show the slowest cell."""
-
-
-class _Live(_Display):
-    """A bar that the terminal redraws, with the cell of each worker; one line is left of it."""
-
-    def __init__(self, total: int, skipped: int, stream: TextIO) -> None:
-        self.total, self.skipped, self.stream = total, skipped, stream
-        self.failed = 0
-        self.bar: Bar
-        self.task: TaskID
-        self.workers: dict[str, str] = {}
-
-    def start(self) -> None:
-        self.bar = _bar(self.stream)
-        stored = f", {self.skipped} from the store" if self.skipped else ""
-        first = "the first cells compile kernels"
-        self.task = self.bar.add_task(first, total=self.total, failed="", stored=stored)
-        self.bar.start()
-
-    def expect(self, left: int) -> None:
-        self.bar.update(self.task, total=self.bar.tasks[self.task].completed + left)
+                self._write(f"{text}; what is finished when it is stopped is kept")
 
     @contextmanager
-    def hidden(self) -> Iterator[None]:
-        self.bar.live.transient = True
-        self.bar.stop()
-        self.bar.live.transient = False
+    def _hidden(self) -> Iterator[None]:
+        """Draw nothing inside the block."""
+        if not self._bar:
+            yield
+            return
+        self._bar.live.transient = True
+        self._bar.stop()
+        self._bar.live.transient = False
         try:
             yield
         finally:
-            self.bar.start()
+            self._bar.start()
 
-    def begin(self, worker: str, label: str) -> None:
-        self.workers[worker] = clean(label)
-        self.bar.update(self.task, description=self._running())
+    def _update(self, bar: Bar, **changes: Any) -> None:
+        bar.update(bar.task_ids[0], **changes)
 
-    def advance(self, worker: str, label: str, failed: bool) -> None:
-        self.failed += failed
-        failures = f", {self.failed} failed" if self.failed else ""
-        self.workers.pop(worker, None)
-        description = self._running() or clean(label)
-        self.bar.update(self.task, advance=1, description=description, failed=failures)
-
-    def end(self, slowest: str) -> None:
-        self.bar.update(self.task, description=slowest)
-        self.bar.stop()
-
-    def _running(self) -> str:
-        """Return the cells that the workers run, the one that was begun first in front."""
-        if len(self.workers) < 2:
-            return "".join(self.workers.values())
-        return "  ".join(f"[{worker}] {label}" for worker, label in self.workers.items())
+    def _write(self, line: str) -> None:
+        self._stream.write(line + "\n")
+        self._stream.flush()
 
 
 def _bar(stream: TextIO) -> Bar:
@@ -244,53 +233,3 @@ def _bar(stream: TextIO) -> Bar:
         speed_estimate_period=3600,
         expand=True,
     )
-
-
-class _Lines(_Display):
-    """A line after about every tenth of the cells, for logs."""
-
-    def __init__(
-        self, total: int, skipped: int, stream: TextIO, clock: Callable[[], float]
-    ) -> None:
-        self.total, self.skipped, self.stream, self.clock = total, skipped, stream, clock
-        self.done = self.failed = self.written = 0
-
-    def start(self) -> None:
-        self.began = self.last = self.first = self.clock()
-        stored = f" ({self.skipped} more from the store)" if self.skipped else ""
-        self._write(f"{self.total} cells to run{stored}")
-
-    def expect(self, left: int) -> None:
-        self.total = self.done + left
-
-    def advance(self, worker: str, label: str, failed: bool) -> None:
-        del worker
-        self.done += 1
-        self.failed += failed
-        now = self.clock()
-        if self.done == 1:
-            self.first = now
-        many = self.done - self.written >= SHARE * self.total
-        if many or now - self.last >= SECONDS or self.done == self.total:
-            self.written, self.last = self.done, now
-            self._write(self._line(label, now))
-
-    def end(self, slowest: str) -> None:
-        if slowest:
-            self._write(slowest)
-        if self.done < self.total:
-            self._write(f"stopped after {self.done} of {self.total} cells")
-
-    def _line(self, label: str, now: float) -> str:
-        """Return a line; its time left ignores the first cell, which compiles kernels."""
-        elapsed = now - self.began
-        failed = f", {self.failed} failed" if self.failed else ""
-        times = f"{duration(elapsed)} elapsed"
-        if FEW < self.done < self.total:
-            left = (now - self.first) / (self.done - 1) * (self.total - self.done)
-            times += f", {duration(left)} left"
-        return f"{self.done}/{self.total} cells{failed}, {times}: {clean(label)}"
-
-    def _write(self, line: str) -> None:
-        self.stream.write(line + "\n")
-        self.stream.flush()

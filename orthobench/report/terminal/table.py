@@ -14,7 +14,7 @@ from orthobench.report import caveats
 from orthobench.report.rows import Row, problem_rows
 from orthobench.report.terminal.sparkline import NARROW, WIDE, sparklines
 from orthobench.results.runs import Run
-from orthobench.results.tuning import SolverResult, Trial
+from orthobench.results.tuning import SolverResult
 from orthobench.stats.bootstrap import spread_name
 from orthobench.stats.costs import ALL_COSTS, COSTS
 from orthobench.stats.values import others_cost
@@ -134,18 +134,20 @@ def _plain(row: Row, comparison: Comparison) -> dict[str, Any]:
         **{n: finite_or_none(row.median_of(cost)) for n, cost in COSTS.items()},
         "metrics": {n: finite_or_none(median) for n, median in row.metrics.items()},
         "runs": row.runs,
-        "failures": [vars(failure) for failure in s.failures],
+        "failures": list(s.failures),
         "refusal": r.refusal or None,
         "tuned_by": info.tuned_by if len(r.trials) > 1 else None,
         "tuned_on": list(r.tuned_on),
-        "trials": [_trial(trial) for trial in r.trials],
+        "trials": [
+            {
+                "tuned": dict(trial.tuned),
+                "score": finite_or_none(trial.score),
+                "failed": sum(record.failed for record in trial.records),
+            }
+            for trial in r.trials
+        ],
         "others": {name: others_cost(r, cost) for name, cost in COSTS.items()},
     }
-
-
-def _trial(trial: Trial) -> dict[str, Any]:
-    failed = sum(record.failed for record in trial.records)
-    return {"tuned": dict(trial.tuned), "score": finite_or_none(trial.score), "failed": failed}
 
 
 def _parts(
@@ -176,7 +178,7 @@ def _parts(
 
 
 def texts_of(
-    part: Sequence[Row], comparison: Comparison, ascii_only: bool = False
+    part: Sequence[Row], comparison: Comparison
 ) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
     """Return titles and texts of verdict, final value, cost and factor."""
     cost = ALL_COSTS[comparison.cost]
@@ -186,7 +188,7 @@ def texts_of(
         (
             verdict_text(row.decision),
             row.text(row.summary.median),
-            cost.text(row.decision.cost, ascii_only) if math.isfinite(row.decision.cost) else "",
+            cost.text(row.decision.cost) if math.isfinite(row.decision.cost) else "",
             "" if math.isnan(row.decision.factor) else factor_text(row.decision.factor),
         )
         for row in part
@@ -200,7 +202,9 @@ def _table(part: Sequence[Row], comparison: Comparison, console: Console, curved
     from rich.text import Text
 
     ascii_only = console.options.ascii_only
-    titles, texts = texts_of(part, comparison, ascii_only)
+    titles, texts = texts_of(part, comparison)
+    if ascii_only:
+        texts = [tuple(text.replace("µ", "u") for text in row) for row in texts]
     table = Table(
         box=SIMPLE_HEAD, show_edge=False, padding=(0, 0, 0, 1), pad_edge=False, header_style="bold"
     )
@@ -210,7 +214,11 @@ def _table(part: Sequence[Row], comparison: Comparison, console: Console, curved
         for title, column in zip(titles, zip(*texts, strict=True), strict=True)
     ]
     names = [
-        Text.assemble(clean(row.result.solver), (_parameters(row.result), "cyan")) for row in part
+        Text.assemble(
+            clean(row.result.solver),
+            (f" {assignments(row.result.best_parameters, ' ')}".rstrip(), "cyan"),
+        )
+        for row in part
     ]
     longest = max(cell_len(name.plain) for name in names)
     word = max(cell_len(word) for name in names for word in name.plain.split())
@@ -224,26 +232,18 @@ def _table(part: Sequence[Row], comparison: Comparison, console: Console, curved
     for i in shown:
         justify: JustifyMethod = "right" if i else "left"
         table.add_column(titles[i], justify=justify, no_wrap=True, min_width=widths[i])
-    curves = sparklines([row.result for row in part]) if curved else None
     widest = min(console.width, max(WIDEST, used - longest + word))
     room = min(WIDE, console.width - used - 4) if used <= widest else 0
-    curves = curves if room >= NARROW else None
+    curves = sparklines([row.result for row in part]) if curved and room >= NARROW else None
     if curves:
         table.add_column("curve", no_wrap=True)
     for row, name, cells in zip(part, names, texts, strict=True):
         style = "bold" if row.mark == "star" else "dim" if not row.summary.n_ok else ""
         symbol = MARKS[row.mark][ascii_only] if row.mark else ""
-        line = (
-            [curves.line(row.result.solver, room, ascii_only)] if curves and room >= NARROW else []
-        )
+        line = [curves.line(row.result.solver, room, ascii_only)] if curves else []
         table.add_row(symbol, name, *map(Text, [*(cells[i] for i in shown), *line]), style=style)
     table.width = widest if used > widest else None
     return table
-
-
-def _parameters(result: SolverResult) -> str:
-    chosen = assignments(result.best_parameters, " ")
-    return f" {chosen}" if chosen else ""
 
 
 def _refusals(entries: Sequence[SolverResult]) -> list[str]:

@@ -19,7 +19,7 @@ from orthobench.results.tuning import choose
 
 
 def read(found):
-    return json.loads(gzip.decompress(b64decode(found.data)))
+    return json.loads(gzip.decompress(b64decode(found["data"])))
 
 
 @given(st.floats(-1e308, 1e308) | st.sampled_from([math.inf, -math.inf, math.nan]))
@@ -104,16 +104,16 @@ def test_where_not_all_fits_every_plot_keeps_its_first_panel(monkeypatch, limit,
     found = plot_data([a_plot("a"), a_plot("bb")], {})
     data = read(found)
     assert all("0" in plot["panels"] for plot in data["plots"])
-    assert found.panels == 8
-    assert found.panels_left_out == 8 - sum(len(p["panels"]) for p in data["plots"]) > 0
+    assert found["panels"] == 8
+    assert found["panels_left_out"] == 8 - sum(len(p["panels"]) for p in data["plots"]) > 0
 
 
 def test_single_runs_that_do_not_fit_are_counted(monkeypatch):
     monkeypatch.setattr(module, "RUNS", 300)
     found = plot_data([a_plot("a", runs=6)], {})
     panels = read(found)["plots"][0]["panels"].values()
-    assert found.panels_left_out == 0
-    assert found.runs_left_out == sum("runs" not in p["series"][0] for p in panels) > 0
+    assert found["panels_left_out"] == 0
+    assert found["runs_left_out"] == sum("runs" not in p["series"][0] for p in panels) > 0
 
 
 def test_every_style_has_its_look():
@@ -125,9 +125,9 @@ def test_every_style_has_its_look():
 
 
 def test_says_to_how_many_points_curves_are_thinned(monkeypatch):
-    assert plot_data([a_plot("a", length=30)], {}).most_points == 0
+    assert plot_data([a_plot("a", length=30)], {})["most_points"] == 0
     monkeypatch.setattr(module, "NUMBERS", 1)
     found = plot_data([a_plot("a", length=30)], {})
-    assert found.most_points == module.FEWEST_POINTS == 24
+    assert found["most_points"] == module.FEWEST_POINTS == 24
     series = read(found)["plots"][0]["panels"]["0"]["series"][0]
     assert len(read(found)["pool"][series["x"]]) == 24

@@ -10,6 +10,7 @@ import orthobench as ob
 from orthobench.report.page.runs import entry_runs
 from orthobench.results.results import Results
 from orthobench.results.tuning import choose
+from orthobench.tools import toml
 from orthobench.tools.machine import Load
 
 SUITE = """
@@ -32,9 +33,9 @@ def test_the_command_runs_the_cell_again(tmp_path):
         tmp_path / "suite.toml", tmp_path / "all.sqlite", executor="inline", quiet=True
     )
     (entry,) = results.entries
-    found = entry_runs(entry, SUITE)
-    assert [seed for seed, _, _ in found.runs] == [0, 1, 2]
-    program, flag, text = shlex.split("2".join(found.command))
+    found = entry_runs(entry, toml.loads(SUITE))
+    assert [seed for seed, _, _ in found["runs"]] == [0, 1, 2]
+    program, flag, text = shlex.split("2".join(found["command"]))
     assert (program, flag) == ("python", "-c")
     call = ast.parse(text).body[-1].value
     suite, path = ast.literal_eval(call.args[0]), ast.literal_eval(call.args[1].args[0])
@@ -54,7 +55,7 @@ def test_no_name_gets_out_of_its_string(runs, name):
         for r in runs("a", 1.0, seeds=1)
     ]
     (entry,) = choose(records)
-    words = shlex.split("0".join(entry_runs(entry, "").command))
+    words = shlex.split("0".join(entry_runs(entry, {})["command"]))
     assert words[:2] == ["python", "-c"]
     assert len(words) == 3
     tree = ast.parse(words[2])
@@ -68,6 +69,6 @@ def test_endings_and_loads_are_those_of_the_records(runs):
     records[1] = altered(records[1], load=(Load(2, 1.0), Load(2, 2.5)))
     records[2] = altered(records[2], load=(Load(2, 1.25), Load(2, None)))
     (entry,) = choose(records)
-    found = entry_runs(entry, "")
-    assert [load for *_, load in found.runs] == ["", "0.50, 1.25", ""]
-    assert found.runs[0][1] == "diverged: the solution at step 7 is not finite"
+    found = entry_runs(entry, {})
+    assert [load for *_, load in found["runs"]] == ["", "0.50, 1.25", ""]
+    assert found["runs"][0][1] == "diverged: the solution at step 7 is not finite"

@@ -12,7 +12,7 @@ from orthobench.harness.reducing.parts import WORKER_SECONDS, WORKERS
 from orthobench.harness.stopping import RunStatus
 from orthobench.harness.trace import Checkpoint
 from orthobench.report.plots.collection import comparison_plots
-from orthobench.report.plots.scaling import scalings, strong, weak
+from orthobench.report.plots.scaling import points, scalings, strong, weak
 from orthobench.results.tuning import choose
 
 RATE = 1e-6
@@ -33,20 +33,19 @@ def run(workers, rows, seed=0, solver="batch-pca", on=None):
 
 
 def test_efficiency_is_one_workers_seconds_over_those_of_all():
-    (one,) = strong(choose([run(w, 10**6, seed) for w in (1, 2, 4) for seed in (0, 1)]))
-    assert one.solver == "batch-pca"
-    workers, _, low, high = np.array(one.points("efficiency")).T
+    found = strong(choose([run(w, 10**6, seed) for w in (1, 2, 4) for seed in (0, 1)]))
+    own = found["batch-pca"]
+    workers, _, low, high = np.array(points(own, "efficiency")).T
     assert workers.tolist() == [1, 2, 4]
     assert high == pytest.approx([1 / 1.1, 1 / (2 * 0.6), 1 / (4 * 0.35)])
     assert low == pytest.approx([1 / 1.2, 1 / (2 * 0.7), 1 / (4 * 0.45)])
-    assert np.array(one.points("seconds"))[:, 2] == pytest.approx([1.1, 0.6, 0.35])
+    assert np.array(points(own, "seconds"))[:, 2] == pytest.approx([1.1, 0.6, 0.35])
 
 
 def test_weak_scaling_takes_as_many_samples_for_each_worker():
     runs = [run(w, rows) for w in (1, 2, 4) for rows in (10**6, 2 * 10**6, 4 * 10**6 + 9)]
     entries = choose(runs)
-    (one,) = weak(entries)
-    assert one.points("efficiency") == [
+    assert points(weak(entries)["batch-pca"], "efficiency") == [
         (w, *[pytest.approx(1 / 1.1, rel=1e-4)] * 3) for w in (1, 2, 4)
     ]
     names = [plot.name for plot in scalings(entries)]
@@ -58,9 +57,9 @@ def test_weak_scaling_takes_as_many_samples_for_each_worker():
 
 def test_the_place_blocks_stands_for_one_worker_where_no_cluster_does():
     entries = choose([run(1, 10**6, on="blocks"), run(2, 10**6)])
-    assert list(strong(entries)[0].entries) == [1, 2]
+    assert list(strong(entries)["batch-pca"]) == [1, 2]
     both = choose([run(1, 10**6, on="blocks"), run(1, 10**6), run(2, 10**6)])
-    assert strong(both)[0].entries[1].solver == "batch-pca on=dask:1"
+    assert strong(both)["batch-pca"][1].solver == "batch-pca on=dask:1"
 
 
 def test_without_one_worker_or_more_there_is_no_plot():
@@ -81,5 +80,5 @@ def test_the_plot_shows_what_is_ideal_and_is_among_those_of_a_comparison():
 
 def test_a_failed_run_has_no_efficiency():
     failed = altered(run(2, 10**6), status=RunStatus.ERROR)
-    (one,) = strong(choose([run(1, 10**6), failed, run(4, 10**6)]))
-    assert [math.isnan(at[1]) for at in one.points("efficiency")] == [False, True, False]
+    (own,) = strong(choose([run(1, 10**6), failed, run(4, 10**6)])).values()
+    assert [math.isnan(at[1]) for at in points(own, "efficiency")] == [False, True, False]

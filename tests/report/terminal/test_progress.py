@@ -134,7 +134,7 @@ def test_a_terminal_shows_a_bar_with_counts_and_label(monkeypatch):
         progress.expect(3, 2)
         progress.end("[bold]x", failed=False)
         progress.end("y", failed=True)
-        progress._display.bar.refresh()
+        progress._bar.refresh()
         shown = re.sub(r"\x1b\[[?0-9;]*[a-zA-Z]", "", stream.getvalue())
     assert "2/3 cells, 1 failed, 2 from the store" in shown
     assert "y" in shown
