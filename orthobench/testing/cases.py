@@ -93,26 +93,19 @@ def cases_of(
             Case("problem", name, check, lambda: (item,)) for check in checks_of_problems.CHECKS
         ]
     if isinstance(item, Solver):
-        found = cache(partial(_with_example, item, problems))  # a refusal too
-        subject = partial(_checkable, found)
+        subject = cache(partial(_with_example, item, problems))
         checks = checks_of_solvers.checks(item, plain.get(item.name))
         name = label(item, changed_values(item))
         return [Case("solver", name, check, subject) for check in checks]
     raise UsageError(f"{item!r} is neither a solver nor a problem: pass MySolver(), not its class")
 
 
-def _with_example(solver: AnySolver, problems: Problems) -> tuple[Any, ...] | UsageError:
+def _with_example(solver: AnySolver, problems: Problems) -> tuple[Any, ...]:
     try:
         with offline():
             return solver, example(solver, problems)
     except UsageError as error:
-        return error
-
-
-def _checkable(found: Callable[[], tuple[Any, ...] | UsageError]) -> tuple[Any, ...]:
-    if isinstance(subject := found(), UsageError):
-        raise NotCheckable(str(subject))
-    return subject
+        raise NotCheckable(str(error)) from None
 
 
 def cases(
