@@ -57,9 +57,8 @@ def compare(base: Side, head: Side, options: Options, progress: Progress) -> Com
         cells.side.check()
     rows = (Row(asked, *key, answer) for key in keys for asked, answer in found[key].items())
     return Comparison(
-        base, head, old.suite, options.tolerance, tuple(rows), rounds,
+        base, head, old.request["name"], options, tuple(rows), rounds,
         time.monotonic() - begin, environment.snapshot(), tuple(_notes(both, found, len(same))),
-        options.failing,
     )  # fmt: skip
 
 

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orthobench.compare.comparison import TOLERANCE, Comparison, Question, Row, percent
+from orthobench.compare.comparison import Comparison, Options, Question, Row, percent
 from orthobench.compare.reports import LIMIT, MARKER, SHOWN, facts, junit, lines, markdown
 from orthobench.compare.sides import Side
 from orthobench.stats.run_pairs import Change, Finding
@@ -38,7 +38,7 @@ def comparison(*cells, **changes):
     base = Side("main", "revision", "642aba48443c1446da5d893580ba678f9015a3bf")
     head = Side(".", "folder", "/home/me/toy")
     rows = tuple(row for cell in cells for row in cell)
-    whole = Comparison(base, head, "regression", TOLERANCE, rows, 30, 118.2, {"cpu": "Xeon"})
+    whole = Comparison(base, head, "regression", Options(), rows, 30, 118.2, {"cpu": "Xeon"})
     return replace(whole, **changes)
 
 
