@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -18,6 +19,7 @@ from click.testing import CliRunner
 import orthobench as ob
 from orthobench.atlas.answers import expected_order
 from orthobench.cli.main import main
+from orthobench.errors import UsageError
 from orthobench.racing.entrants import entrants, entry
 from orthobench.racing.grid import Point, measure
 from orthobench.registry.plugins import catalogue
@@ -128,6 +130,16 @@ def test_bad_input_is_refused_before_any_work(
     done = CliRunner().invoke(main, ["race", *arguments])
     assert done.exit_code == 2
     assert said in done.output
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"within": 0}, {"within": np.inf}, {"tolerance": 0}, {"tolerance": 1}, {"cost": "money"}],
+)
+def test_what_no_race_can_have_is_refused(options: dict[str, Any], tmp_path: Path) -> None:
+    with pytest.raises(UsageError):
+        ob.race("digits", store=tmp_path / "r.sqlite", **options)
     assert not list(tmp_path.iterdir())
 
 
