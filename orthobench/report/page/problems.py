@@ -13,7 +13,8 @@ from orthobench.report.plots.labels import axis_label
 from orthobench.report.rows import Row
 from orthobench.results.results import Results
 from orthobench.results.tuning import SolverResult
-from orthobench.stats.values import COSTS, others_cost
+from orthobench.stats.costs import COSTS
+from orthobench.stats.values import others_cost
 from orthobench.tools.collections import grouped
 from orthobench.tools.formatting import (
     assignments,
