@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from orthobench.tools.machine import readable
@@ -70,7 +70,9 @@ def count(value: float) -> str:
 
 def budget_text(budget: Mapping[str, float]) -> str:
     """Return a budget as text: ``budget 2,000 samples``; empty where nothing is limited."""
-    formats = {"seconds": duration, "flops": lambda value: f"{si(value)} flops"}
+    formats: Mapping[str, Callable[[float], str]] = {
+        "seconds": duration, "flops": lambda value: f"{si(value)} flops",
+    }  # fmt: skip
     parts = [
         formats[name](value) if name in formats else f"{count(value)} {name}"
         for name, value in budget.items()
