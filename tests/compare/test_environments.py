@@ -77,7 +77,9 @@ for site in pathlib.Path.cwd().parent.parent.glob("*/base/lib/*/site-packages"):
     "attack",
     [
         "(site / 'toy_solver.py').write_text(\"VERSION = 'attacked'\")",
-        "(site / 'attack.pth').write_text('import toy_solver')",
+        pytest.param(
+            "(site / 'attack.pth').write_text('import toy_solver')", marks=pytest.mark.wide
+        ),
     ],
 )
 def test_a_build_of_head_that_changes_base_is_refused(project, no_pip, empty, attack):
@@ -133,6 +135,7 @@ def test_a_project_that_is_no_plugin_is_refused():
         worker.Worker("cpu").check("pytest")
 
 
+@pytest.mark.wide
 def test_a_plugin_of_the_side_that_does_not_load_is_refused(project, no_pip):
     (project.root / "toy_solver.py").rename(project.root / "kept")
     (project.root / "toy_solver.py").write_text("import no_such_module\n")

@@ -143,6 +143,7 @@ def test_what_no_race_can_have_is_refused(options: dict[str, Any], tmp_path: Pat
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.wide
 def test_standard_output_is_only_json(tmp_path: Path) -> None:
     command = [
         sys.executable, "-m", "orthobench", "race", "-p", "digits", "--within", "20s",
