@@ -88,7 +88,10 @@ def plot_data(
         of_plots[number]["runs"] = _runs(of_plot, solvers, endings) if drawn else {}
     head = {
         "references": REFERENCES,
-        "solvers": [_solver(name, style) for name, style in styles.items()],
+        "solvers": [
+            {"name": clean(name), "dash": style.dash, "shape": style.shape}
+            for name, style in styles.items()
+        ],
         "plots": of_plots,
         "endings": list(endings),
         "families": list(families),
@@ -227,10 +230,6 @@ def _axis(axis: Axis) -> dict[str, Any]:
     if axis.ticks:
         found["ticks"] = list(axis.ticks)
     return found
-
-
-def _solver(name: str, style: Style) -> dict[str, str]:
-    return {"name": clean(name), "dash": style.dash, "shape": style.shape}
 
 
 def _runs(
