@@ -129,7 +129,7 @@ class _Packer:
         ]
         return {
             "x": _axis(panel.x),
-            "y": _axis(panel.y) | {"log": panel.y.log and floor is not None},
+            "y": _axis(panel.y) | {"log": panel.y.log and floor.log},
             "series": [
                 self.series(series, panel) | {"solver": solver}
                 for series, solver in zip(panel.series, solvers, strict=True)
@@ -137,8 +137,8 @@ class _Packer:
             "stepped": panel.stepped,
             "rules": list(panel.rules),
             "band": panel.band,
-            "zero": floor.zero if floor else None,
-            "floor": floor.at if floor else None,
+            "zero": floor.zero if floor.log else None,
+            "floor": floor.at if floor.log else None,
         }
 
     def series(self, series: Series, panel: Panel) -> dict[str, Any]:
