@@ -20,7 +20,7 @@ from orthobench.harness.trace import Checkpoint
 from orthobench.results.runs import Run
 from orthobench.results.traces import read
 from orthobench.stats.bootstrap import spread
-from orthobench.stats.values import COSTS
+from orthobench.stats.costs import COSTS
 from orthobench.tools.arrays import Array
 
 JUMP = 1e6
@@ -74,7 +74,7 @@ def curve(records: Sequence[Run], x: str, metric: str, seeds: Iterable[int] = ()
     records : sequence of Run
         The runs of one solver on one problem.
     x : str
-        One of `orthobench.stats.values.COSTS`.
+        One of `orthobench.stats.costs.COSTS`.
     metric : str
     seeds : iterable of int
         The planned seeds; a missing run is infinite everywhere.

@@ -9,8 +9,9 @@ from orthobench.harness.stopping import RunStatus
 from orthobench.report.plots.labels import TOTAL, about, axis_label, band_of, legend_label
 from orthobench.results.runs import Run
 from orthobench.results.tuning import SolverResult
+from orthobench.stats.costs import COSTS
 from orthobench.stats.curves import Traces
-from orthobench.stats.values import COSTS, others_cost
+from orthobench.stats.values import others_cost
 from orthobench.tools.formatting import listed
 
 
