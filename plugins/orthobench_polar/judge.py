@@ -76,10 +76,9 @@ def _singular_values(X: Array) -> Array:
 
     The eigenvalues take a third of the time.
     """
-    squares = np.linalg.eigvalsh(X.swapaxes(1, 2) @ X)
-    if squares.min() > WELL_CONDITIONED * squares.max():
-        return np.sqrt(squares)
-    return np.linalg.svd(X, compute_uv=False)
+    squares = np.asarray(np.linalg.eigvalsh(X.swapaxes(1, 2) @ X))
+    well = squares.min() > WELL_CONDITIONED * squares.max()
+    return np.asarray(np.sqrt(squares) if well else np.linalg.svd(X, compute_uv=False))
 
 
 def no_violation(solution: Solution) -> float:
