@@ -30,7 +30,7 @@ from orthobench.harness.suite import (
     SuiteSolver,
 )
 from orthobench.registry.entries import KeyPath, SuiteError, named
-from orthobench.registry.plugins import Provided, Registry, catalogue
+from orthobench.registry.plugins import Registry, catalogue
 from orthobench.tools import toml
 from orthobench.tools.places import place_of
 
@@ -408,9 +408,9 @@ def _solvers(
         path: KeyPath = ("solver", i)
         name, before = entry["name"], labels
         settings = {k: v for k, v in entry.items() if k not in ("name", "label")}
-        for offers in _oracles(registry, name, offered):
+        for offers, cls in _classes(registry, name, offered):
             make, own_labels = partial(registry.solver, offers=offers), set(before)
-            declared = _declared_grids(registry, name, offers)
+            declared = {p.name: p.grid for p in parameters_of(cls)} if cls else {}
             grids = {
                 key: _grid(value, (*path, key), declared.get(key, ()))
                 for key, value in settings.items()
@@ -429,13 +429,16 @@ def _solvers(
             labels = labels | own_labels
 
 
-def _oracles(
+def _classes(
     registry: Registry, name: str, offered: Sequence[type[Oracle]]
-) -> Sequence[type[Oracle] | None]:
-    """Return one of the oracles on offer for each solver with a name that takes any."""
-    known = registry.solvers[name].all if name in registry.solvers else ()
-    able = ([o for o in offered if issubclass(o, one.item.needs)][:1] for one in known)
-    return [offers for first in able for offers in first] or [None]
+) -> Sequence[tuple[type[Oracle] | None, type[AnySolver] | None]]:
+    """Return an oracle on offer, and the class that takes it, for each class with a name.
+
+    Of a name that no solver takes any with, there is the first; of one that is not known, None.
+    """
+    known = [one.item for one in registry.solvers[name].all] if name in registry.solvers else []
+    able = [(o, cls) for cls in known for o in [o for o in offered if issubclass(o, cls.needs)][:1]]
+    return able or [(None, known[0] if known else None)]
 
 
 def _placed(
@@ -448,15 +451,15 @@ def _placed(
     places = _listed(table["on"])
     placed = []
     for entry in entries:
-        provided = _provided(registry, entry["name"], _oracles(registry, entry["name"], offered)[0])
+        _, cls = _classes(registry, entry["name"], offered)[0]
         try:
-            able = places if provided is None else among(places, provided.item)
+            able = places if cls is None else among(places, cls)
         except UsageError as error:
             raise SuiteError(("on",), str(error)) from None
         if not able:
             why = elsewhere(place_of(str(places[0])))
             raise SuiteError(("on",), f"{entry['name']}: {why}; add numpy, or leave it out")
-        if provided is None or issubclass(provided.item, PlacedSolver):
+        if cls is None or issubclass(cls, PlacedSolver):
             entry = {"on": able if isinstance(table["on"], list) else able[0], **entry}
         placed.append(entry)
     return placed
@@ -494,19 +497,6 @@ def among(places: Sequence[Any], solver: type[AnySolver]) -> list[Any]:
         Where one is no place at all.
     """
     return [on for on in places if solver.computes_on(place_of(str(on)))]
-
-
-def _declared_grids(
-    registry: Registry, name: str, offers: type[Oracle] | None
-) -> dict[str, Sequence[Any]]:
-    provided = _provided(registry, name, offers)
-    return {p.name: p.grid for p in parameters_of(provided.item)} if provided else {}
-
-
-def _provided(
-    registry: Registry, name: str, offers: type[Oracle] | None
-) -> Provided[type[AnySolver]] | None:
-    return registry.solver_class(name, offers) if name in registry.solvers else None
 
 
 def _make(

@@ -14,7 +14,6 @@ plot            `of`               options
 `curves`        problem            `curve`
 `sweep`         name of the sweep  `y` (the primary metric, another one, flops, seconds)
 `break_even`    name of the sweep  `time` (clock, clock + moving data)
-`scaling`       name of the plot   `y` (efficiency, seconds)
 `pareto`        family             `cost` (seconds, flops, steps, samples)
 `profile`       family             `cost` (seconds, flops, steps, samples), `accuracy`
 `ecdf`          family             `cost`, `targets` (of the gap, as in COCO)
@@ -79,26 +78,7 @@ def _drawing_function(kind: str) -> Callable[..., Panel]:
         return panel
 
     draw.__name__ = draw.__qualname__ = kind.replace("-", "_")
-    draw.__doc__ = f"""Draw a {kind} plot; the table in `orthobench.plots` has its options.
-
-    Parameters
-    ----------
-    ax : matplotlib Axes
-    results : Results
-    of : str, optional
-        The name of the problem, sweep or family; not needed where there is only one.
-    **options : str
-
-    Returns
-    -------
-    Panel
-        What was drawn, as numbers.
-
-    Raises
-    ------
-    UsageError
-        On an unknown name or option, or where the runs do not allow such a plot.
-    """
+    draw.__doc__ = f"Draw a {kind} plot, and return its numbers; see `orthobench.plots`."
     return draw
 
 
@@ -116,7 +96,7 @@ def _plots(kind: str, results: Results, of: str | None) -> Sequence[Plot]:
         labels = {entry.problem: entry.problem_info.label for entry in entries}
         name = None if of is None else labels.get(of, of)
         return comparison_plots(_named(entries, lambda e: e.problem_info.label, "problem", name))
-    if kind in ("sweep", "break-even", "scaling"):
+    if kind in ("sweep", "break-even"):
         plots = {plot.name: plot for plot in comparison_plots(entries) if plot.kind == kind}
         if of is not None and plots and of not in plots:
             raise unknown("sweep", of, plots)
@@ -148,7 +128,6 @@ tradeoff = _drawing_function("tradeoff")
 curves = _drawing_function("curves")
 sweep = _drawing_function("sweep")
 break_even = _drawing_function("break-even")
-scaling = _drawing_function("scaling")
 pareto = _drawing_function("pareto")
 profile = _drawing_function("profile")
 ecdf = _drawing_function("ecdf")

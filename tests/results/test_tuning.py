@@ -48,6 +48,7 @@ class TestAverage:
 
     def test_a_shorter_run_keeps_its_last_value(self):
         assert average(record([4.0, 2.0], at=[0, 1]), "validation", 4.0) == pytest.approx(9 / 4)
+        assert average(record([4.0, 2.0], at=[0, 1]), "validation", 0.5) == 3.0
 
     def test_counts_steps_where_no_samples_are_drawn(self):
         drawn = record([4.0, 2.0, 1.0], at=[0, 1, 4])

@@ -58,10 +58,6 @@ def test_durations(seconds, text):
     assert duration(seconds) == text
 
 
-def test_durations_in_ascii():
-    assert duration(1e-5, ascii_only=True) == "10.0 us"
-
-
 @pytest.mark.parametrize(
     ("value", "text"),
     [

@@ -198,18 +198,3 @@ def _merge_last(held: list[tuple[int, T]], merge: Callable[[T, T], T]) -> None:
     _, second = held.pop()
     level, first = held.pop()
     held.append((level + 1, merge(first, second)))
-
-
-def efficiency(alone: Mapping[str, float], metrics: Mapping[str, float], seconds: float) -> float:
-    """Return the efficiency of a run against one worker: 1 where n workers take a share of 1/n.
-
-    Parameters
-    ----------
-    alone : mapping
-        The metrics of the same run on one worker, whose worker-seconds it is measured by.
-    metrics : mapping
-        Those of the run.
-    seconds : float
-        On its clock.
-    """
-    return alone[WORKER_SECONDS] / (metrics[WORKERS] * seconds)

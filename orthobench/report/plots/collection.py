@@ -9,7 +9,6 @@ from orthobench.report.plots.convergence import convergence
 from orthobench.report.plots.exhibits import Exhibition, curves
 from orthobench.report.plots.families import target_plots
 from orthobench.report.plots.pareto import Answers, pareto
-from orthobench.report.plots.scaling import scalings
 from orthobench.report.plots.sweeps import break_even, break_evens, sweep, sweeps
 from orthobench.report.plots.tradeoffs import tradeoffs
 from orthobench.report.plots.tuning import tuning, tunings
@@ -39,8 +38,8 @@ def comparison_plots(
 
     For each family in which at least two solvers take part: quality against cost,
     performance profiles, ECDFs and expected costs. Then trade-offs, where problems are compared at
-    levels, sweeps, where problems differ in one number, break-evens, where solvers run at several
-    places too, and scaling, where these have workers.
+    levels, sweeps, where problems differ in one number, and break-evens, where solvers run at
+    several places too.
 
     Parameters
     ----------
@@ -58,11 +57,7 @@ def comparison_plots(
         plots += [p for p in [pareto(group, own, (answers or {}).get(name))] if p.panel().series]
         plots += target_plots(group, own).values()
     plots += [*tradeoffs(entries), *map(sweep, sweeps(entries))]
-    return [
-        *plots,
-        *(break_even(*of_sweep) for of_sweep in break_evens(entries)),
-        *scalings(entries),
-    ]
+    return [*plots, *(break_even(*of_sweep) for of_sweep in break_evens(entries))]
 
 
 def exhibit_plots(exhibitions: Sequence[Exhibition]) -> list[Plot]:

@@ -9,7 +9,8 @@ from orthobench.results.runs import Run
 from orthobench.results.traces import finite
 from orthobench.results.tuning import SolverResult
 from orthobench.stats.bootstrap import spread_name
-from orthobench.stats.values import COSTS, final, metric_of
+from orthobench.stats.costs import COSTS
+from orthobench.stats.values import final, metric_of
 from orthobench.tools.formatting import assignments, budget_text, clean
 
 TOTAL = "total flops"

@@ -16,7 +16,8 @@ from orthobench.harness.trace import Checkpoint
 from orthobench.report.plots.labels import COMMON_COSTS, about, axis_label, band_of
 from orthobench.results.tuning import SolverResult
 from orthobench.stats.bootstrap import spread
-from orthobench.stats.values import COSTS, cost_or_metric, final, final_spread
+from orthobench.stats.costs import COSTS
+from orthobench.stats.values import cost_or_metric, final, final_spread
 from orthobench.tools.formatting import clean, listed, number
 
 FEWEST = 3
@@ -71,7 +72,7 @@ class Sweep:
         ----------
         solver : str
         value : str
-            A metric, or one of `orthobench.stats.values.COSTS`.
+            A metric, or one of `orthobench.stats.costs.COSTS`.
         """
         read = cost_or_metric(value)
         return [

@@ -13,7 +13,8 @@ from orthobench.harness.stopping import RunStatus
 from orthobench.report.plots.labels import COMMON_COSTS, about, axis_label
 from orthobench.results.tuning import SolverResult, Trial
 from orthobench.stats.bootstrap import quantiles
-from orthobench.stats.values import COSTS, final, metric_of
+from orthobench.stats.costs import COSTS
+from orthobench.stats.values import final, metric_of
 from orthobench.tools.collections import grouped
 from orthobench.tools.formatting import assignments, clean
 
