@@ -99,6 +99,7 @@ def main() -> None:
     parser.add_argument("--slowdown", type=float, default=0.0)
     parser.add_argument("--budget", type=float, default=Options().budget)
     parser.add_argument("--load", type=int, default=1, help="processes that load the machine")
+    parser.add_argument("--solver", action="append", default=[], help="compare this one only")
     parser.add_argument("--on", help="compare solvers at this place, by wall time")
     parser.add_argument("--out", type=Path, default=None)
     given = parser.parse_args()
@@ -109,7 +110,8 @@ def main() -> None:
     names = solvers()
     with tempfile.TemporaryDirectory() as folder:
         head = environment(Path(folder))
-        options = Options(budget=given.budget, every=True)  # no source differs
+        # no source differs
+        options = Options(budget=given.budget, every=True, solvers=tuple(given.solver))
         if given.on:
             suite = Path(folder) / "placed.toml"
             suite.write_text(PLACED.replace("PLACE", given.on))

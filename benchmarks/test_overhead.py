@@ -17,7 +17,7 @@ from still import Nowhere, Steady, Still
 
 from orthobench.harness import run as harness
 from orthobench.harness.cell import Cell, execute, instance_of
-from orthobench.harness.executors import inline, local
+from orthobench.harness.executors import local, run_inline
 from orthobench.harness.executors.guard import Guard, sealed
 from orthobench.harness.identity import Streams
 from orthobench.harness.stopping import Budget
@@ -34,10 +34,12 @@ def between(events):
     return float(np.median(np.diff(ends)))
 
 
-@pytest.mark.parametrize(("name", "way", "target"), [("inline", inline, 3), ("local", local, 5)])
+@pytest.mark.parametrize(
+    ("name", "way", "target"), [("inline", run_inline, 3), ("local", local.run, 5)]
+)
 def test_a_cell(report, name, way, target):
     cells = [Cell(Nowhere(), Still(number=i), 0, Budget(steps=100)) for i in range(CELLS)]
-    best = min(between(way.run(cells)) for _ in range(usually(3, smoke=1)))
+    best = min(between(way(cells)) for _ in range(usually(3, smoke=1)))
     report(f"a cell of 19 points, {name}", "", "", "", f"{best * 1e3:.2f} ms", "", target, "")
 
 

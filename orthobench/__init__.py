@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from importlib.metadata import EntryPoints
 
     from orthobench.api import run, solve
+    from orthobench.atlas.advice import advise
     from orthobench.contract.problem import Solution
     from orthobench.errors import DataError, OrthobenchError, StoreError, UsageError
     from orthobench.families.orthogonal_group import orthogonal_group
@@ -44,6 +45,7 @@ __all__ = [
     "Target",
     "UsageError",
     "__version__",
+    "advise",
     "catalogue",
     "orthogonal_group",
     "orthogonal_tensor",

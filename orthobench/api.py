@@ -20,10 +20,9 @@ from orthobench.harness.identity import INSTANCE, Streams, stream_text
 from orthobench.harness.stopping import Budget, Rule
 from orthobench.harness.suite import PYTHON, Suite
 from orthobench.registry import preflight
-from orthobench.registry.adhoc import requested_suite
 from orthobench.registry.entries import specification
 from orthobench.registry.plugins import catalogue
-from orthobench.registry.suite_file import from_table
+from orthobench.registry.suite_file import from_table, requested_suite
 from orthobench.report.notebook_view import Outcome, Results
 from orthobench.report.terminal.progress import Progress
 from orthobench.results.course import (

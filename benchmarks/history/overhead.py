@@ -12,7 +12,7 @@ from still import Nowhere, Still
 from orthobench.api import find_suite
 from orthobench.decide.comparisons import compare
 from orthobench.harness.cell import Cell
-from orthobench.harness.executors import inline
+from orthobench.harness.executors import run_inline
 from orthobench.harness.stopping import Budget
 from orthobench.results.results import Results
 
@@ -26,7 +26,7 @@ class Harness:
         self.cells = [Cell(Nowhere(), Still(number=i), 0, Budget(steps=100)) for i in range(100)]
 
     def time_100_cells_of_19_points(self):
-        list(inline.run(self.cells))
+        list(run_inline(self.cells))
 
 
 class Suites:

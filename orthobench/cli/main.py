@@ -156,7 +156,7 @@ def run(suite: str | None, everything: bool, store: Path | None, only: str | Non
     from orthobench.decide.rule import FEWEST
     from orthobench.decide.wording import too_few
     from orthobench.harness.executors import Limits
-    from orthobench.registry.adhoc import requested_suite
+    from orthobench.registry.suite_file import requested_suite
     from orthobench.report.terminal.progress import Progress
 
     requested = requested_suite(suite, **changes)

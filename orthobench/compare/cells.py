@@ -32,21 +32,18 @@ class SideCells:
     Attributes
     ----------
     side : Side
-    suite : str
-        The suite's name.
     runs : dict
         The run of every cell that the side has, does not refuse, and that is not `unchanged`.
     absent : tuple of (str, str, str)
         Problem, solver and the reason why the side does not have their cells.
     request : mapping
-        What workers are asked to plan.
+        What workers are asked to plan, by the suite's name.
     content : mapping
         A digest of all that the result of each planned cell depends on.
     notes : tuple of str
     """
 
     side: Side
-    suite: str
     runs: dict[Key, Run]
     absent: tuple[tuple[str, str, str], ...] = ()
     request: Mapping[str, Any] = field(default_factory=dict)
@@ -126,7 +123,6 @@ def _planned(side: Side, worker: SideProcess, request: Mapping[str, Any]) -> Sid
         raise SideError(f"{side.name} cannot be compared: {error}") from None
     return SideCells(
         side,
-        suite=request["name"],
         runs={},
         absent=tuple(map(tuple, plan["absent"])),
         request=request,

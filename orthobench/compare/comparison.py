@@ -125,8 +125,8 @@ class Comparison:
     base, head : Side
     suite : str
         Name of the suite.
-    tolerance : mapping
-        As `TOLERANCE`.
+    options : Options
+        What was asked for.
     rows : tuple of Row
         In the suite's order, including cells that only one side has or that failed on either.
     rounds : int
@@ -137,20 +137,17 @@ class Comparison:
         `orthobench.tools.environment.snapshot`.
     notes : tuple of str
         What a reader should know besides: for instance why seconds are not compared.
-    failing : tuple of Change
-        What counts as a regression.
     """
 
     base: Side
     head: Side
     suite: str
-    tolerance: Mapping[str, float]
+    options: Options
     rows: tuple[Row, ...]
     rounds: int = 0
     seconds: float = 0.0
     machine: Mapping[str, Any] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
-    failing: tuple[Change, ...] = (Change.WORSE,)
 
     def found(self, change: Change, question: Question | None = None) -> list[Row]:
         """Return the rows with an answer, to one question or to all, worst first.
@@ -168,7 +165,7 @@ class Comparison:
     @property
     def regressions(self) -> list[Row]:
         """The rows that a gate fails on, worst first of each kind."""
-        return [row for change in self.failing for row in self.found(change)]
+        return [row for change in self.options.failing for row in self.found(change)]
 
     @property
     def empty(self) -> bool:

@@ -126,7 +126,7 @@ def facts(comparison: Comparison) -> dict[str, Any]:
         "schema": 1, "verdict": comparison.verdict(),
         "next": comparison.next_step(),
         "regressions": len(comparison.regressions), "base": base, "head": head,
-        "suite": comparison.suite, "tolerance": dict(comparison.tolerance),
+        "suite": comparison.suite, "tolerance": dict(comparison.options.tolerance),
         "findings": [_plain_row(row) for row in comparison.rows], "rounds": comparison.rounds,
         "seconds": comparison.seconds, "machine": dict(comparison.machine),
         "notes": list(comparison.notes),
@@ -150,7 +150,7 @@ def _side(side: Side) -> str:
 
 def _measured(comparison: Comparison) -> str:
     """Return how much was measured and where, and what was tolerated."""
-    tolerated = comparison.tolerance.items()
+    tolerated = comparison.options.tolerance.items()
     parts = ", ".join(f"{asked} {100 * value:g} %" for asked, value in tolerated)
     rounds = f"{plural(comparison.rounds, 'round')} in {duration(comparison.seconds)}"
     return f"{rounds} on {comparison.machine.get('cpu')}; tolerated: {parts}"
@@ -218,7 +218,7 @@ def _case(row: Row, comparison: Comparison) -> ET.Element:
     case = ET.Element("testcase", classname=f"orthobench.{row.question.value}", name=name, time="0")
     said = row.said if change is Change.WORSE else f"{change.value}: {row.said}"
     text = FORBIDDEN.sub("\ufffd", said)
-    if change in comparison.failing:
+    if change in comparison.options.failing:
         failure = ET.SubElement(case, "failure", type=row.question.value, message=text)
         failure.text = f"{name}\n{ASKED[row.question]}\n{text}"
     elif change in (Change.PROBABLE, Change.UNDECIDED, Change.NONE):

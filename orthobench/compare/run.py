@@ -57,9 +57,8 @@ def compare(base: Side, head: Side, options: Options, progress: Progress) -> Com
         cells.side.check()
     rows = (Row(asked, *key, answer) for key in keys for asked, answer in found[key].items())
     return Comparison(
-        base, head, old.suite, options.tolerance, tuple(rows), rounds,
+        base, head, old.request["name"], options, tuple(rows), rounds,
         time.monotonic() - begin, environment.snapshot(), tuple(_notes(both, found, len(same))),
-        options.failing,
     )  # fmt: skip
 
 
@@ -82,7 +81,8 @@ def _withdraw_irreproducible(
     both: Sequence[SideCells], found: Mapping[Key, Answers], options: Options, progress: Progress
 ) -> None:
     """Run cells that changed once more, and withdraw answers where a side contradicts itself."""
-    keys = [key for key, answers in found.items() if _changed(answers)]
+    changes = {key: {one.change for one in answers.values()} for key, answers in found.items()}
+    keys = [key for key, seen in changes.items() if seen & {Change.WORSE, Change.BETTER}]
     for name, cells in zip(("BASE", "HEAD"), both, strict=True):
         doubtful = [key for key in keys if key in cells.runs and not cells.runs[key].failed]
         if not doubtful:
@@ -93,10 +93,6 @@ def _withdraw_irreproducible(
             if not run_pairs.repeats(run, cells.runs[key]):
                 why = f"{name} is not reproducible: two runs with the same seed differ"
                 found[key].update(dict.fromkeys(found[key], Finding(Change.NONE, explanation=why)))
-
-
-def _changed(answers: Answers) -> bool:
-    return any(answer.change in (Change.WORSE, Change.BETTER) for answer in answers.values())
 
 
 def _time(

@@ -19,7 +19,8 @@ like, `panel` for the figures of papers, `placed_solvers` for ends that only a d
 Kernels are compiled with `orthobench.tools.compiled`, which is apart because it loads numba.
 """
 
-import pluggy
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 from orthobench.contract.parameters import ParameterError, parameter
 from orthobench.contract.placed_solvers import ArraySolver, BlockOracle, Summary, SummarySolver
@@ -31,16 +32,21 @@ from orthobench.tools import flops
 from orthobench.tools.arrays import Array, copied, identity, is_plain, namespace
 from orthobench.tools.geometry import complete, orthonormalize, polar, random_point, unit_columns
 
-PROJECT = "orthobench"
-"""The name of this project for pluggy; the names of all hooks begin with it."""
+F = TypeVar("F", bound=Callable[..., Any])
 
-hookimpl = pluggy.HookimplMarker(PROJECT)
-"""Decorator that marks a function as a hook::
 
-    @hookimpl
-    def orthobench_solvers():
-        return [MySolver]
-"""
+def hookimpl(function: F) -> F:
+    """Mark a function as a hook.
+
+    ::
+
+        @hookimpl
+        def orthobench_solvers():
+            return [MySolver]
+    """
+    vars(function)["is_hook"] = True
+    return function
+
 
 __all__ = [
     "AnyInstance",

@@ -251,6 +251,13 @@ def values_of(item: Any) -> dict[str, Any]:
     return values if single is None else values_of(single) | values
 
 
+def changed_values(item: Any) -> dict[str, Any]:
+    """Return those of `values_of` that are not the default ones."""
+    classes = {type(item), type(getattr(item, "single", item))}
+    defaults = {p.name: p.default for cls in classes for p in parameters_of(cls)}
+    return {name: value for name, value in values_of(item).items() if value != defaults[name]}
+
+
 def check_parameters(item: Any) -> None:
     """Check all parameters of a frozen dataclass, and convert them to their types in place.
 

@@ -12,7 +12,7 @@ from orthobench.harness.identity import canonical, describe, digest
 from orthobench.harness.stopping import Budget, Target
 from orthobench.harness.suite import Suite, SuiteProblem, SuiteSolver
 from orthobench.racing.halving import SEEDS
-from orthobench.registry.adhoc import requested_suite
+from orthobench.registry.suite_file import requested_suite
 from orthobench.tools.formatting import assignments, listed
 
 

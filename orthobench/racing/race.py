@@ -18,7 +18,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from orthobench.api import RESULTS
-from orthobench.contract.parameters import parameters_of, values_of
+from orthobench.contract.parameters import changed_values
 from orthobench.decide.answer import answer
 from orthobench.decide.comparisons import compare
 from orthobench.decide.rule import TOLERANCE
@@ -502,12 +502,7 @@ def _result(course: _Course, missing: Mapping[str, str], interrupted: bool) -> R
     found = answer(compare(results.entries, course.cost, course.rules.tolerance, metric))
     winner = found.solver or standing.leader
     solver = next((s.solver for s in course.suite.solvers if s.label == winner), None)
-    default = {p.name: p.default for p in parameters_of(type(solver))} if solver else {}
-    chosen = (
-        {}
-        if solver is None
-        else {key: value for key, value in values_of(solver).items() if value != default[key]}
-    )
+    chosen = {} if solver is None else changed_values(solver)
     decided = {d.solver: d for c in found.comparisons for d in c.decisions}
     rows = wording.table(standing, winner, decided)
     others = {

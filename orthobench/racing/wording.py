@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from orthobench.contract.parameters import parameters_of, values_of
+from orthobench.contract.parameters import changed_values
 from orthobench.contract.problem import AnyProblem
 from orthobench.contract.solver import AnySolver
 from orthobench.decide.answer import Answer
@@ -145,8 +145,7 @@ def code(
     """Return the lines that compute the answer; with a budget where the solver does not end."""
     if solver is None:
         return ""
-    defaults = {p.name: p.default for p in parameters_of(type(problem))}
-    own = {k: v for k, v in values_of(problem).items() if v != defaults[k]}
+    own = changed_values(problem)
     given = isinstance(problem, GivenProblem)
     made = f"ob.catalogue().problem({problem.name!r}, {own!r})"
     settings = "".join(f", {name}={value!r}" for name, value in chosen.items())

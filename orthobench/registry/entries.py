@@ -9,14 +9,13 @@ import sys
 import tomllib
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import MISSING
 from importlib.util import find_spec
 from itertools import count
 from pathlib import Path
 from types import ModuleType
 from typing import Any, TypeAlias
 
-from orthobench.contract.parameters import parameters_of
+from orthobench.contract.parameters import changed_values
 from orthobench.contract.problem import AnyInstance, Instance, Problem
 from orthobench.contract.solver import Solver
 from orthobench.errors import OrthobenchError, UsageError, quoted, unknown
@@ -117,7 +116,7 @@ def _entry(item: Any, registry: Registry, folder: Path | None) -> tuple[Any, typ
         case Instance():
             return _given(item, registry), None
         case Solver() | Problem():
-            entry = {"name": type(item), **_settings(item)}
+            entry = {"name": type(item), **changed_values(item)}
         case type():
             entry = {"name": item}
         case str():
@@ -144,13 +143,6 @@ def _given(instance: AnyInstance, registry: Registry) -> dict[str, Any]:
     label = next(name for name in names if name not in registry.problems)
     registry.problems[label] = Provided(problem_of(instance, base), OWN)  # type: ignore[arg-type]
     return {"name": label, "label": label}
-
-
-def _settings(item: Any) -> dict[str, Any]:
-    """Return the parameters of an object that are not what its class says."""
-    values = {p.name: (getattr(item, p.field), p.default) for p in parameters_of(type(item))}
-    return {name: value for name, (value, default) in values.items()
-            if default is MISSING or value != default}  # fmt: skip
 
 
 def class_in(text: str, folder: Path | None = None) -> type:

@@ -11,15 +11,13 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, cast
 
-from orthobench.contract import PROJECT
 from orthobench.contract.parameters import parameters_of
 from orthobench.contract.problem import Oracle, Problem
 from orthobench.contract.solver import Solver
 from orthobench.errors import OrthobenchError
-from orthobench.registry import hookspecs
 from orthobench.registry.claims import Paper
 
-HOOKS = tuple(name for name in vars(hookspecs) if name.startswith(f"{PROJECT}_"))
+HOOKS = ("orthobench_solvers", "orthobench_problems", "orthobench_suites", "orthobench_claims")
 """The names of all hooks."""
 
 SOLVER_METHODS = ("init", "step", "advance", "solution", "refuses")
@@ -54,7 +52,7 @@ def implementations(module: object) -> dict[str, Callable[[], object]]:
         if not inspect.isroutine(function):
             continue
         _require(
-            hasattr(function, f"{PROJECT}_impl"),
+            hasattr(function, "is_hook"),
             f"{name} is not marked as a hook: write @hookimpl above it "
             "(from orthobench.contract import hookimpl)",
         )

@@ -20,9 +20,17 @@ from orthobench.errors import UsageError, quoted, unknown
 from orthobench.harness.execution import MEASURES
 from orthobench.harness.identity import label
 from orthobench.harness.stopping import Budget, Target
-from orthobench.harness.suite import END, SCORES, TRIALS, Suite, SuiteProblem, SuiteSolver
+from orthobench.harness.suite import (
+    COMMAND_LINE,
+    END,
+    SCORES,
+    TRIALS,
+    Suite,
+    SuiteProblem,
+    SuiteSolver,
+)
 from orthobench.registry.entries import KeyPath, SuiteError, named
-from orthobench.registry.plugins import Provided, Registry
+from orthobench.registry.plugins import Registry, catalogue
 from orthobench.tools import toml
 from orthobench.tools.places import place_of
 
@@ -46,6 +54,13 @@ MOST = 1_000_000
 
 LARGEST_SEED = 2**63 - 1
 """The largest whole number that a store can keep."""
+
+
+DEFAULT = "quickstart"
+"""The suite that runs if none is named."""
+
+SAMPLES = 10_000
+"""The default budget of such a suite, in samples."""
 
 
 def _require(condition: object, path: KeyPath, message: str) -> None:
@@ -122,6 +137,80 @@ def from_table(table: Mapping[str, Any], name: str, registry: Registry) -> Suite
         return _parse(named_table, name, known)
     except SuiteError as error:
         raise error.as_usage_error(name) from None
+
+
+def find_path(suite: str | Path) -> Path:
+    """Return the file of a suite: the file itself, or that of the suite of this name.
+
+    Raises
+    ------
+    UsageError
+        On an unknown name; suggests the nearest.
+    """
+    if isinstance(suite, Path) or suite.endswith(".toml"):
+        return Path(suite)
+    return catalogue().suite(suite)
+
+
+def requested_suite(
+    suite: str | Path | None = None,
+    problems: Sequence[Any] = (),
+    solvers: Sequence[Any] = (),
+    seeds: int | Sequence[int] | None = None,
+    on: Sequence[str] = (),
+    measure: str | None = None,
+    tolerance: float | None = None,
+    name: str = COMMAND_LINE,
+    **limits: float | None,
+) -> Suite:
+    """Return the suite that a caller asks for.
+
+    Parameters
+    ----------
+    suite : str or Path, optional
+        Name or file; `DEFAULT` if there are no problems either.
+    problems, solvers : sequence
+        Specifications ``NAME key=value ...``, and all that `orthobench.registry.entries.named`
+        takes.
+        Problems make a suite of their own, with `solvers`, or with all solvers that can take them.
+        Solvers without problems replace those of the suite.
+    seeds : int or sequence of int, optional
+        Instead of the suite's.
+    on : sequence of str
+        The places to compute at; of several, solvers run at each. With problems alone, solvers that
+        compute at none of them are left out.
+    measure : str, optional
+        What runs measure beside time.
+    tolerance : float, optional
+        The part of the gap that solvers are compared at, instead of the suite's.
+    name : str
+        The name of a suite of problems.
+    **limits
+        The budget, by the names that `Budget` has, instead of the suite's.
+
+    Raises
+    ------
+    UsageError
+        If a specification is malformed, the suite cannot be run, or both a suite and problems
+        are given.
+    """
+    if suite is not None and problems:
+        raise UsageError(
+            f"problems make a comparison of their own, without the suite {suite!r}: leave one out"
+        )
+    changes: dict[str, Any] = {
+        "seeds": seeds if seeds is None or isinstance(seeds, int) else list(seeds),
+        "budget": {key: value for key, value in limits.items() if value is not None},
+        "on": list(on),
+        "measure": measure,
+        "tolerance": tolerance,
+        "solver": list(solvers),
+    }
+    changes = {key: value for key, value in changes.items() if value}
+    if not problems:
+        return load(find_path(suite or DEFAULT), catalogue(), changes)
+    table = {"budget": {"samples": SAMPLES}, **changes, "problem": list(problems)}
+    return from_table(table, name, catalogue())
 
 
 def _parse(table: Mapping[str, Any], name: str, registry: Registry) -> Suite:
@@ -319,9 +408,9 @@ def _solvers(
         path: KeyPath = ("solver", i)
         name, before = entry["name"], labels
         settings = {k: v for k, v in entry.items() if k not in ("name", "label")}
-        for offers in _oracles(registry, name, offered):
+        for offers, cls in _classes(registry, name, offered):
             make, own_labels = partial(registry.solver, offers=offers), set(before)
-            declared = _declared_grids(registry, name, offers)
+            declared = {p.name: p.grid for p in parameters_of(cls)} if cls else {}
             grids = {
                 key: _grid(value, (*path, key), declared.get(key, ()))
                 for key, value in settings.items()
@@ -340,13 +429,16 @@ def _solvers(
             labels = labels | own_labels
 
 
-def _oracles(
+def _classes(
     registry: Registry, name: str, offered: Sequence[type[Oracle]]
-) -> Sequence[type[Oracle] | None]:
-    """Return one of the oracles on offer for each solver with a name that takes any."""
-    known = registry.solvers[name].all if name in registry.solvers else ()
-    able = ([o for o in offered if issubclass(o, one.item.needs)][:1] for one in known)
-    return [offers for first in able for offers in first] or [None]
+) -> Sequence[tuple[type[Oracle] | None, type[AnySolver] | None]]:
+    """Return an oracle on offer, and the class that takes it, for each class with a name.
+
+    Of a name that no solver takes any with, there is the first; of one that is not known, None.
+    """
+    known = [one.item for one in registry.solvers[name].all] if name in registry.solvers else []
+    able = [(o, cls) for cls in known for o in [o for o in offered if issubclass(o, cls.needs)][:1]]
+    return able or [(None, known[0] if known else None)]
 
 
 def _placed(
@@ -359,15 +451,15 @@ def _placed(
     places = _listed(table["on"])
     placed = []
     for entry in entries:
-        provided = _provided(registry, entry["name"], _oracles(registry, entry["name"], offered)[0])
+        _, cls = _classes(registry, entry["name"], offered)[0]
         try:
-            able = places if provided is None else among(places, provided.item)
+            able = places if cls is None else among(places, cls)
         except UsageError as error:
             raise SuiteError(("on",), str(error)) from None
         if not able:
             why = elsewhere(place_of(str(places[0])))
             raise SuiteError(("on",), f"{entry['name']}: {why}; add numpy, or leave it out")
-        if provided is None or issubclass(provided.item, PlacedSolver):
+        if cls is None or issubclass(cls, PlacedSolver):
             entry = {"on": able if isinstance(table["on"], list) else able[0], **entry}
         placed.append(entry)
     return placed
@@ -405,19 +497,6 @@ def among(places: Sequence[Any], solver: type[AnySolver]) -> list[Any]:
         Where one is no place at all.
     """
     return [on for on in places if solver.computes_on(place_of(str(on)))]
-
-
-def _declared_grids(
-    registry: Registry, name: str, offers: type[Oracle] | None
-) -> dict[str, Sequence[Any]]:
-    provided = _provided(registry, name, offers)
-    return {p.name: p.grid for p in parameters_of(provided.item)} if provided else {}
-
-
-def _provided(
-    registry: Registry, name: str, offers: type[Oracle] | None
-) -> Provided[type[AnySolver]] | None:
-    return registry.solver_class(name, offers) if name in registry.solvers else None
 
 
 def _make(

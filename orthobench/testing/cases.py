@@ -9,7 +9,7 @@ from importlib.metadata import entry_points
 from types import MappingProxyType
 from typing import Any, TypeAlias
 
-from orthobench.contract.parameters import make, parameters_of, values_of
+from orthobench.contract.parameters import changed_values, make, parameters_of
 from orthobench.contract.problem import AnyProblem, Problem
 from orthobench.contract.solver import AnySolver, Solver
 from orthobench.errors import OrthobenchError, UsageError, unknown
@@ -88,36 +88,24 @@ def cases_of(
         Where `item` is neither a solver nor a problem.
     """
     if isinstance(item, Problem):
+        name = label(item, changed_values(item))
         return [
-            Case("problem", _label(item), c, lambda: (item,)) for c in checks_of_problems.CHECKS
+            Case("problem", name, check, lambda: (item,)) for check in checks_of_problems.CHECKS
         ]
     if isinstance(item, Solver):
-        found = cache(partial(_with_example, item, problems))  # a refusal too
-        subject = partial(_checkable, found)
+        subject = cache(partial(_with_example, item, problems))
         checks = checks_of_solvers.checks(item, plain.get(item.name))
-        return [Case("solver", _label(item), check, subject) for check in checks]
+        name = label(item, changed_values(item))
+        return [Case("solver", name, check, subject) for check in checks]
     raise UsageError(f"{item!r} is neither a solver nor a problem: pass MySolver(), not its class")
 
 
-def _label(item: AnySolver | AnyProblem) -> str:
-    """Return the name, with the parameters that are not the default ones."""
-    values = values_of(item)
-    defaults = {p.name: p.default for p in parameters_of(type(item))}
-    return label(item, {name: v for name, v in values.items() if v != defaults[name]})
-
-
-def _with_example(solver: AnySolver, problems: Problems) -> tuple[Any, ...] | UsageError:
+def _with_example(solver: AnySolver, problems: Problems) -> tuple[Any, ...]:
     try:
         with offline():
             return solver, example(solver, problems)
     except UsageError as error:
-        return error
-
-
-def _checkable(found: Callable[[], tuple[Any, ...] | UsageError]) -> tuple[Any, ...]:
-    if isinstance(subject := found(), UsageError):
-        raise NotCheckable(str(subject))
-    return subject
+        raise NotCheckable(str(error)) from None
 
 
 def cases(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from importlib.util import find_spec
@@ -33,7 +32,7 @@ def cuda_facts() -> dict[str, str]:
     return facts
 
 
-class ArrayLibrary(ABC):
+class ArrayLibrary:
     """An array library: how arrays get there and back, and how to wait for what it computes.
 
     Class attributes
@@ -71,21 +70,23 @@ class ArrayLibrary(ABC):
         """Return a copy on a device; floats are converted to `dtype`."""
         return self.copied(values, device, dtype if values.dtype.kind == "f" else None)
 
-    @abstractmethod
     def copied(self, values: NDArray[np.generic], device: str, dtype: str | None) -> Any:
         """Return a copy on a device, of a precision unless that is None."""
+        del device
+        xp = self.module
+        return xp.asarray(values, dtype=dtype and getattr(xp, dtype), copy=True)
 
     def to_numpy(self, values: Any) -> NDArray[np.generic]:
         """Return a copy on the host, in the same precision."""
         return np.array(values)
 
-    def wait(self, values: Sequence[object], device: str) -> None:  # noqa: B027 - see below
+    def wait(self, values: Sequence[object], device: str) -> None:
         """Wait until everything is computed that `values` depend on.
 
         Libraries that compute before they return need nothing.
         """
 
-    def limit(self, threads: int) -> None:  # noqa: B027 - most obey threadpoolctl
+    def limit(self, threads: int) -> None:
         """Compute with at most so many threads on the host from here on."""
 
     def facts(self, device: str) -> Mapping[str, str]:
@@ -105,10 +106,6 @@ class NumPy(ArrayLibrary):
 
     package, distribution = "numpy", "numpy"
 
-    def copied(self, values: NDArray[np.generic], _device: str, dtype: str | None) -> Any:
-        """Return a copy."""
-        return np.array(values, dtype=dtype)
-
 
 class Strict(ArrayLibrary):
     """The reference implementation of the array API standard, which refuses all that is not in it.
@@ -117,11 +114,6 @@ class Strict(ArrayLibrary):
     """
 
     package, distribution = "array_api_strict", "array-api-strict"
-
-    def copied(self, values: NDArray[np.generic], _device: str, dtype: str | None) -> Any:
-        """Return a copy."""
-        xp = self.module
-        return xp.asarray(values, dtype=dtype and getattr(xp, dtype), copy=True)
 
 
 class Torch(ArrayLibrary):

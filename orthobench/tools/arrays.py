@@ -152,18 +152,12 @@ def where(condition: Any, yes: Any, no: Any) -> Any:
 
 def minimum(a: Any, b: Any) -> Any:
     """Return the smaller of two numbers."""
-    below = b < a
-    if below is True or below is False:
-        return b if below else a
-    return where(below, b, a)
+    return where(b < a, b, a)
 
 
 def maximum(a: Any, b: Any) -> Any:
     """Return the larger of two numbers."""
-    above = b > a
-    if above is True or above is False:
-        return b if above else a
-    return where(above, b, a)
+    return where(b > a, b, a)
 
 
 def array_of(data: object, what: str) -> NDArray[np.generic]:

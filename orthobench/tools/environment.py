@@ -14,7 +14,7 @@ from typing import Any
 
 from orthobench._version import __version__
 
-PACKAGES = ("numpy", "scipy", "numba", "scikit-learn", "matplotlib", "threadpoolctl", "pluggy")
+PACKAGES = ("numpy", "scipy", "numba", "scikit-learn", "matplotlib", "threadpoolctl")
 """The distributions whose versions are recorded."""
 
 GPU_FACTS = {"name": "name", "memory": "memory.total", "driver": "driver_version"}

@@ -22,9 +22,8 @@ from orthobench.errors import DataError, UsageError, quoted
 if sys.platform == "win32":
     import msvcrt
 
-    def _lock(file: IO[bytes], shared: bool, wait: bool) -> None:
-        # it has no shared locks; who only looks, and does not wait, locks for that moment
-        while not (shared and wait):
+    def _lock(file: IO[bytes], wait: bool) -> None:
+        while True:
             try:
                 msvcrt.locking(file.fileno(), msvcrt.LK_LOCK if wait else msvcrt.LK_NBLCK, 1)
                 break
@@ -34,9 +33,8 @@ if sys.platform == "win32":
 else:
     import fcntl
 
-    def _lock(file: IO[bytes], shared: bool, wait: bool) -> None:
-        kind = fcntl.LOCK_SH if shared else fcntl.LOCK_EX
-        fcntl.flock(file, kind if wait else kind | fcntl.LOCK_NB)
+    def _lock(file: IO[bytes], wait: bool) -> None:
+        fcntl.flock(file, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
 NO_LINK = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
@@ -184,7 +182,7 @@ def locked(path: Path) -> Iterator[None]:
     with ExitStack() as held:
         with suppress(OSError):
             file = held.enter_context(os.fdopen(os.open(path, LOCK, 0o666), "ab"))
-            _lock(file, shared=False, wait=True)
+            _lock(file, wait=True)
         yield
 
 
@@ -200,7 +198,7 @@ def exclusive_lock(path: Path, otherwise: Exception) -> Iterator[None]:
     otherwise : Exception
         What to raise where another process has held it for `TRIES` tries.
     """
-    lock = _beside(path)
+    lock = path.with_name(f"{path.name}-lock")
     for _ in range(TRIES):
         with ExitStack() as held:
             try:
@@ -219,7 +217,7 @@ def exclusive_lock(path: Path, otherwise: Exception) -> Iterator[None]:
 def _is_locked(file: IO[bytes]) -> bool:
     """Lock a file, or return that another process holds it."""
     try:
-        _lock(file, shared=False, wait=False)
+        _lock(file, wait=False)
     except OSError as error:
         return error.errno in HELD
     return False
@@ -231,10 +229,6 @@ def _is_at(file: IO[bytes], path: Path) -> bool:
         return os.path.samestat(os.fstat(file.fileno()), path.stat())
     except OSError:
         return False
-
-
-def _beside(path: Path) -> Path:
-    return path.with_name(f"{path.name}-lock")
 
 
 def _remove(lock: Path) -> None:

@@ -17,6 +17,9 @@ from orthobench_cca.covariances import (
 )
 from orthobench_cca.oracle import PairsOracle, halves
 
+NOISE, STALLED = 1e-6, 50
+"""A move that may be rounding, and the steps without a smaller one after which it is."""
+
 
 @dataclass(slots=True, kw_only=True)
 class AlternatingState(State):
@@ -26,20 +29,29 @@ class AlternatingState(State):
     ----------
     A : ndarray, shape (p, k)
     B : ndarray, shape (q, k)
+    regressed : ndarray, shape (p, k)
+        A before it was normalized: the coefficients of the last regression on x.
     xx : ndarray, shape (p, p)
     yy : ndarray, shape (q, q)
         The covariances.
     to_x : ndarray, shape (p, q)
         S_xx^-1 S_xy: the least-squares map from weights of y to those of x.
     to_y : ndarray, shape (q, p)
+    least : float
+        The square of the smallest move.
+    stalled : int
+        Steps since then.
     """
 
     A: Array
     B: Array
+    regressed: Array
     xx: Array
     yy: Array
     to_x: Array
     to_y: Array
+    least: float = np.inf
+    stalled: int = 0
 
 
 @dataclass(frozen=True)
@@ -50,7 +62,8 @@ class AlternatingLeastSquares(Solver[PairsOracle, AlternatingState]):
     Normalization is A <- A (A'S_xx A)^-½, which makes A the maximizer of tr(A'S_xy B) for given B:
     so the objective never falls. The error falls by (rho_(k+1) / rho_k)² a step.
 
-    It ends where A moves by at most `tolerance` in the metric of S_xx.
+    It ends where the coefficients move by at most `tolerance` in the metric of S_xx, or where moves
+    are rounding and shrink no more, as where fewer than k correlations are positive.
 
     Parameters
     ----------
@@ -69,7 +82,7 @@ class AlternatingLeastSquares(Solver[PairsOracle, AlternatingState]):
     in place of a QR decomposition with the same span, is this project's.
     """
 
-    tolerance: float = parameter(1e-12, help="distance that A moves in the last step", low=0.0)
+    tolerance: float = parameter(1e-12, help="distance that coefficients move at last", low=0.0)
 
     converges: ClassVar[bool] = True
     name: ClassVar[str] = "cca-als"
@@ -85,6 +98,7 @@ class AlternatingLeastSquares(Solver[PairsOracle, AlternatingState]):
         state = AlternatingState(
             A=normalized(A, S.xx),
             B=normalized(B, S.yy),
+            regressed=A,
             xx=S.xx,
             yy=S.yy,
             to_x=left @ (left @ S.xy),
@@ -100,17 +114,21 @@ class AlternatingLeastSquares(Solver[PairsOracle, AlternatingState]):
     def step(self, oracle: PairsOracle, state: AlternatingState) -> None:
         """Regress on x, then on y."""
         p, q, k = oracle.sizes
-        before = state.A
-        state.A = normalized(state.to_x @ state.B, state.xx)
+        before, state.regressed = state.regressed, state.to_x @ state.B
+        state.A = normalized(state.regressed, state.xx)
         state.B = normalized(state.to_y @ state.A, state.yy)
-        moved = state.A - before
+        moved = state.regressed - before
         square = float(np.vdot(moved, state.xx @ moved))
         state.work.steps += 1
         state.work.flops += 2 * flops.gemm(p, k, q) + flops.gemm(p, k, p) + 3 * p * k
         state.work.flops += normalized_flops(p, k) + normalized_flops(q, k)
         if not np.isfinite(square):
             state.status, state.reason = Status.FAILED, "the weights are not finite"
-        elif square <= self.tolerance**2:
+            return
+        state.stalled = 0 if square < state.least else state.stalled + 1
+        state.least = min(square, state.least)
+        rounding = state.stalled >= STALLED and square <= NOISE**2 and self.tolerance > 0
+        if rounding or square <= self.tolerance**2:
             state.status = Status.CONVERGED
 
     def solution(self, state: AlternatingState) -> Solution:

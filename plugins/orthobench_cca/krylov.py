@@ -178,7 +178,8 @@ class BlockKrylov(Solver[PairsMatrices, KrylovState]):
 
 def _whitened(basis: Array, scores: Array, ridge: float) -> tuple[Array, Array]:
     """Return a basis of the same span whose scores are white, and these."""
-    lengths = np.sqrt(np.einsum("ij,ij->j", scores, scores) / len(scores)) + 1e-300
+    squares = np.einsum("ij,ij->j", scores, scores) / len(scores)
+    lengths = np.sqrt(squares + ridge * np.einsum("ij,ij->j", basis, basis)) + 1e-300
     basis, scores = basis / lengths, scores / lengths
     S = scores.T @ scores / len(scores) + ridge * basis.T @ basis
     values, vectors = np.linalg.eigh(S)

@@ -100,7 +100,7 @@ class AManPG(Solver[SparsePCAOracle, AManPGState]):
         The loadings that explain most variance with the pattern of Y, or Y itself.
 
     A problem that asks for a cardinality is solved by bisection of `gamma`, a step for the whole
-    search (`orthobench.families.sparse_pca.delivery.bisected`).
+    search (`orthobench.families.sparse_pca.loadings.bisected`).
 
     Notes
     -----

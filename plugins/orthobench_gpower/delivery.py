@@ -9,7 +9,7 @@ import numpy as np
 
 from orthobench.contract import AnySolver, Array, State, Status, UsageError, flops
 from orthobench.families.sparse_pca import SparsePCAOracle, SparseSolution
-from orthobench.families.sparse_pca.delivery import bisected
+from orthobench.families.sparse_pca.loadings import bisected
 
 STEPS = 1000
 """Most steps of a method with one penalty."""

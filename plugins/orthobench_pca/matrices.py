@@ -110,33 +110,39 @@ class Dense(Matrix):
         """Return XV."""
         V = np.asarray(V, self.dtype)
         found = np.empty((self.shape[0], V.shape[1]), self.dtype)
-        for begin, panel in self._panels(V.shape[1]):
+        for begin, panel in self._panels(max(self._panel_length(V.shape[1]), V.shape[1])):
             np.matmul(panel, V, out=found[begin : begin + len(panel)])
         return found
 
     def normal_times(self, V: Any, shift: Any) -> tuple[Any, Any, int]:
         """Multiply twice by a few rows while a cache has them, which reads X once."""
         b = V.shape[1]
-        if 8 * V.size > 2 * PANEL_BYTES:  # the sum would push them out
+        step = self._panel_length(b)
+        if 2 * step < b or 8 * V.size > 2 * PANEL_BYTES:  # adding up would push them out
             return super().normal_times(V, shift)
         # the kernels for the last columns of other numbers than multiples of four are slow
-        spare = ((0, 0), (0, -b % 4 if b > 1 else 0))
+        large = b > 1 and self.shape[0] * self.shape[1] > PANEL_ENTRIES
+        spare = ((0, 0), (0, -b % 4 if large else 0))
         V, shift = np.pad(np.asarray(V, self.dtype), spare), np.pad(shift[None], spare)
-        product, sums, _ = _by_rows((panel for _, panel in self._panels(V.shape[1])), V, shift)
+        product, sums, _ = _by_rows((panel for _, panel in self._panels(step)), V, shift)
         return product[:, :b], sums[:b], 1
 
-    def _panels(self, columns: int) -> Iterator[tuple[int, Any]]:
-        """Yield as many rows at once as are multiplied fast by so many columns."""
-        width = self.shape[1]
-        few = PANEL_ENTRIES // (width * columns)
-        step = max(min(block_length(width, self.dtype, PANEL_BYTES), few), 2 * columns)
+    def _panel_length(self, columns: int) -> int:
+        """Return how many rows at once are multiplied fast by so many columns."""
+        few = PANEL_ENTRIES // (self.shape[1] * columns)
+        return max(1, min(block_length(self.shape[1], self.dtype, PANEL_BYTES), few))
+
+    def _panels(self, step: int) -> Iterator[tuple[int, Any]]:
         for begin in range(0, self.shape[0], step):
             yield begin, self.rows(begin, min(begin + step, self.shape[0]))
 
     def transposed_times(self, U: Any) -> Any:
         """Return X'U."""
-        U = np.asarray(U, self.dtype)
-        return sum(piece.T @ U[begin : begin + len(piece)] for begin, piece in self.pieces())
+        U, found = np.asarray(U, self.dtype), None
+        for begin, piece in self.pieces():
+            product = (U[begin : begin + len(piece)].T @ piece).T  # in this order it is faster
+            found = product if found is None else found + product
+        return found
 
     def rows(self, begin: int, end: int) -> Any:
         """Return rows, a view where they have the precision of products."""

@@ -96,8 +96,10 @@ class PCAOracle(Oracle):
     def transposed_times(self, U: Array) -> Array:
         """Return Z'U for U (rows, b), in the precision of X; a pass."""
         self.count(1, U.shape[1])
+        if self.center and self.rows < self.n:
+            U = U - U.mean(axis=0)  # which X' maps to the same, and there are fewer
         found = self.matrix.transposed_times(U)
-        if self.center:
+        if self.center and self.rows >= self.n:
             found -= np.outer(self.mean(), U.sum(axis=0)).astype(found.dtype)
         return finite(np.asarray(self._scaled(found)))
 

@@ -92,6 +92,10 @@ def run_optimizer(
     manifold = target.manifold()
     if manifold.dim == 0:  # a single point, for which Pymanopt's trust regions raise
         return Result(start, 0, target.value(start))
+    least = tolerance * target.scale(start)
+    gradient = manifold.euclidean_to_riemannian_gradient(start, target.gradient(start))
+    if manifold.norm(start, gradient) <= least:  # they would take a step first, and divide by it
+        return Result(start, 0, target.value(start))
     numpy = pymanopt.function.numpy(manifold)
     problem = pymanopt.Problem(
         manifold,
@@ -102,7 +106,7 @@ def run_optimizer(
     found = optimizer(
         max_time=np.inf,
         max_cost_evaluations=np.inf,
-        min_gradient_norm=tolerance * target.scale(start),
+        min_gradient_norm=least,
         verbosity=0,
         **settings,
     ).run(problem, initial_point=start, **(running or {}))

@@ -11,7 +11,7 @@ import numpy as np
 
 from orthobench.contract import Array, Solution, flops, parameter, unit_columns
 from orthobench.families.sparse_pca import SparsePCAOracle, SparseSolution
-from orthobench.families.sparse_pca.delivery import bisected
+from orthobench.families.sparse_pca.loadings import bisected
 from orthobench.families.sparse_pca.problem import gamma_parameter
 from orthobench_peers.peer import finite, numpy_seeded
 from orthobench_peers.rerun import Rerun, RerunState, Run
@@ -80,7 +80,7 @@ class SklearnSparsePCA(Sparse):
     Coordinate descent ("cd") takes half the time of scikit-learn's default, least angle regression.
     It cannot be stepped: it is re-run with growing ``max_iter``, and each point of the trace has
     the time of its own run. Where a problem asks for a cardinality, `gamma` is found by bisection
-    (`orthobench.families.sparse_pca.delivery.bisected`), and all fits count.
+    (`orthobench.families.sparse_pca.loadings.bisected`), and all fits count.
 
     Parameters
     ----------
@@ -126,7 +126,7 @@ class SklearnMiniBatchSparsePCA(Sparse):
 
     It cannot be stepped: it is re-run with growing ``max_iter``, and each point of the trace has
     the time of its own run. Where a problem asks for a cardinality, `gamma` is found by bisection
-    (`orthobench.families.sparse_pca.delivery.bisected`), and all fits count.
+    (`orthobench.families.sparse_pca.loadings.bisected`), and all fits count.
 
     Parameters
     ----------

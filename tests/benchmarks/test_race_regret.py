@@ -3,6 +3,7 @@
 import importlib.util
 import json
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -40,8 +41,10 @@ def test_regret_is_the_cost_over_that_of_the_cheapest(script):
     comparison = Comparison("p", "p", "f", "m", "a", decided)
     found = [script.regret(name, comparison) for name in ("a", "b", "c", "d", None)]
     assert found == [1.0, 3.0, 2.0, script.MISS, script.MISS]
-    nobody = Comparison("p", "p", "f", "m", None, decided[2:])
-    assert math.isnan(script.regret("c", nobody))
+    undecided = Comparison("p", "p", "f", "m", None, decided[2:])
+    assert script.regret("c", undecided) == 1.0
+    assert script.regret("d", undecided) == script.MISS
+    assert math.isnan(script.regret("d", replace(undecided, decisions=decided[3:])))
 
 
 @pytest.mark.slow

@@ -75,7 +75,7 @@ def stored(ran, suite):
 
 
 def test_run_prints_a_table_and_the_paths_of_what_it_wrote(call, suite, tmp_path):
-    result = call("run", str(suite))
+    result = call("run", str(suite), *HERE)
     assert "incremental-pca" in result.stdout
     assert "spiked-covariance k=2 n=20" in result.stdout
     folder = tmp_path / "orthobench-results" / "small"
@@ -99,7 +99,7 @@ def test_running_again_does_no_solver_work(call, suite, stored, monkeypatch):
     def forbidden(cell):
         raise AssertionError(cell)
 
-    monkeypatch.setattr("orthobench.harness.executors.inline.execute", forbidden)
+    monkeypatch.setattr("orthobench.harness.executors.execute", forbidden)
     assert json.loads(call("run", str(suite), *HERE, "--json").stdout) == stored
 
 

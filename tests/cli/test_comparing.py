@@ -39,9 +39,7 @@ def compare(monkeypatch, tmp_path):
                 raise error
             finding = Finding(change, 1.5, explanation="1 -> 1.5")
             cells = tuple(Row(asked, "digits", "msg", 0, finding) for asked in Question)
-            return Comparison(
-                base, head, "regression", options.tolerance, cells, failing=options.failing
-            )
+            return Comparison(base, head, "regression", options, cells)
 
         monkeypatch.setattr(running, "compare", found)
         return CliRunner().invoke(main, ["compare", "main", "HEAD", *map(str, words)])

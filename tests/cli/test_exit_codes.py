@@ -118,7 +118,7 @@ def test_a_run_that_is_terminated_says_how_to_go_on(terminable, monkeypatch, tmp
         os.kill(os.getpid(), signal.SIGTERM)
 
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("orthobench.harness.executors.inline.execute", killed)
+    monkeypatch.setattr("orthobench.harness.executors.execute", killed)
     words = ["run", "-p", "digits k=1", "-s", "oja", "--seeds", "1", "--executor", "inline"]
     done = CliRunner().invoke(main, words)
     assert done.exit_code == 143

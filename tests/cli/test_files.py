@@ -50,6 +50,8 @@ budget = { samples = 60 }
 problem = "digits"
 solver = ["my_oja.py:MyOja rate=2", "oja"]
 """
+HERE = ("--executor", "inline")
+"""In this process: a worker would import everything anew."""
 
 
 @pytest.fixture
@@ -75,6 +77,7 @@ def keys(suite):
         return {r.solver.label: r.key for r in store.records(suite) if r.ok}
 
 
+@pytest.mark.wide
 def test_a_file_is_named_from_the_folder_of_the_suite_and_a_changed_one_runs_again(folder):
     assert call("mine/s.toml").exit_code == 0
     first = keys("s")
@@ -84,20 +87,20 @@ def test_a_file_is_named_from_the_folder_of_the_suite_and_a_changed_one_runs_aga
     assert keys("s") == first
     slower = SOLVER.replace("state.work.steps * x.T", "(1 + state.work.steps) * x.T")
     (folder / "my_oja.py").write_text(slower)
-    assert call("mine/s.toml").exit_code == 0
+    assert call("mine/s.toml", *HERE).exit_code == 0
     second = keys("s")
     assert second["oja"] == first["oja"]
     assert second["my-oja rate=2"] != first["my-oja rate=2"]
     (folder / "helper_of_mine.py").write_text(HELPER.replace("[0]", "[0] + 0.0"))
-    assert call("mine/s.toml").exit_code == 0
+    assert call("mine/s.toml", *HERE).exit_code == 0
     third = keys("s")
     assert third["oja"] == first["oja"]
     assert third["my-oja rate=2"] != second["my-oja rate=2"]
 
 
 def test_a_file_is_named_on_the_command_line_with_parameters(folder):
-    words = ("--samples", "60", "--seeds", "1", "--executor", "inline")
-    done = call("-p", "digits", "-s", "mine/my_oja.py:MyOja rate=0.5", *words)
+    words = ("--samples", "60", "--seeds", "1")
+    done = call("-p", "digits", "-s", "mine/my_oja.py:MyOja rate=0.5", *words, *HERE)
     assert done.exit_code == 0, done.output
     assert set(keys("command-line")) == {"my-oja rate=0.5"}
 

@@ -9,7 +9,7 @@ from click.testing import CliRunner
 
 from orthobench import api
 from orthobench.cli.main import main
-from orthobench.harness.executors import inline
+from orthobench.harness.executors import run_inline
 from orthobench.results.store import Store
 from orthobench.verify import check
 from orthobench.verify.check import called
@@ -35,7 +35,7 @@ def store(original, tmp_path, monkeypatch):
 
 @pytest.fixture
 def inline_only(monkeypatch):
-    monkeypatch.setattr(check.local, "run", lambda cells, *_: inline.run(cells))
+    monkeypatch.setattr(check.local, "run", lambda cells, *_: run_inline(cells))
 
 
 def call(*words, code=0):
@@ -51,6 +51,7 @@ def falsify(store):
     return cell
 
 
+@pytest.mark.wide
 def test_a_share_is_computed_again_in_processes_of_its_own(store):
     said = call("verify", store, "--share", 0.3, "-w", 1)
     assert said.splitlines() == [

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orthobench.compare.comparison import TOLERANCE, Comparison, Question, Row, percent
+from orthobench.compare.comparison import Comparison, Options, Question, Row, percent
 from orthobench.compare.reports import LIMIT, MARKER, SHOWN, facts, junit, lines, markdown
 from orthobench.compare.sides import Side
 from orthobench.stats.run_pairs import Change, Finding
@@ -38,7 +38,7 @@ def comparison(*cells, **changes):
     base = Side("main", "revision", "642aba48443c1446da5d893580ba678f9015a3bf")
     head = Side(".", "folder", "/home/me/toy")
     rows = tuple(row for cell in cells for row in cell)
-    whole = Comparison(base, head, "regression", TOLERANCE, rows, 30, 118.2, {"cpu": "Xeon"})
+    whole = Comparison(base, head, "regression", Options(), rows, 30, 118.2, {"cpu": "Xeon"})
     return replace(whole, **changes)
 
 
@@ -137,7 +137,7 @@ LIKELY = comparison(
 
 def test_what_is_probably_slower_comes_first_and_fails_a_gate_that_asks_for_it():
     assert LIKELY.verdict() == "no regression (1 probably slower, 1 undecided)"
-    strict = replace(LIKELY, failing=(WORSE, PROBABLE))
+    strict = replace(LIKELY, options=replace(LIKELY.options, failing=(WORSE, PROBABLE)))
     assert strict.verdict() == "1 regression: 1 of time (1 probably slower, 1 undecided)"
     assert [[row.solver for row in one.regressions] for one in (LIKELY, strict)] == [[], ["likely"]]
     listed = [

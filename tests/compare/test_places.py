@@ -71,7 +71,7 @@ def test_processor_time_is_not_compared_on_a_gpu(monkeypatch, on, clock, said):
     reply = {"status": "budget", "reason": "", "primary": "gap", "on": on}
     reply["trace"] = [[0, 1, 2, 1.0], [3, 4, 5, 0.5]]
     side = Side("BASE", "folder", "here")
-    cells = SideCells(side, "toys", {key: run_of(key, reply)})
+    cells = SideCells(side, {key: run_of(key, reply)}, request={"name": "toys"})
     monkeypatch.setattr(comparing, "collect", lambda *_: [cells, cells])
     monkeypatch.setattr(comparing.timing, "measure", lambda *_: 0)
     found = comparing.compare(side, side, Options(clock=clock), lambda _: None)

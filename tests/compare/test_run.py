@@ -21,7 +21,7 @@ def cells(last=0.5, code="1", keys=(KEY,), side=SIDES[0], **reply):
     reply["trace"] = [[0, 0, 0, 1.0], [3, 4, 5, last]]
     runs = {key: run_of(key, reply) for key in keys}
     absent = (("p", "t", "it is unknown"),)
-    return SideCells(side, "toys", runs, absent, content=dict.fromkeys(keys, code))
+    return SideCells(side, runs, absent, {"name": "toys"}, dict.fromkeys(keys, code))
 
 
 @pytest.fixture

@@ -13,8 +13,8 @@ from orthobench.families.orthogonal_group import maker as orthogonal_group
 from orthobench.families.sparse_pca import maker as sparse_pca
 from orthobench.families.stiefel import maker as stiefel
 from orthobench.families.stochastic_pca import maker as stochastic_pca
-from orthobench.registry.adhoc import requested_suite
 from orthobench.registry.plugins import catalogue
+from orthobench.registry.suite_file import requested_suite
 
 README = Path(__file__).parents[2] / "README.md"
 

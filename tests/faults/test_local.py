@@ -11,7 +11,7 @@ import pytest
 
 from orthobench.errors import UsageError
 from orthobench.harness.cell import Cell, execute
-from orthobench.harness.executors import Limits, inline, local, make_executor
+from orthobench.harness.executors import Limits, local, make_executor, run_inline
 from orthobench.harness.stopping import Budget, RunStatus
 
 GIB = 2**30
@@ -114,7 +114,7 @@ def test_workers_order_and_processes_do_not_change_a_bit(faults):
         cell.key: numbers(e) for cell, e in zip(planned, map(execute, planned), strict=True)
     }
     ways = [
-        inline.run(planned),
+        run_inline(planned),
         local.run(planned[::-1], 2),
         local.run(planned[:2], 2, 1, Limits(isolate=True)),
     ]
@@ -188,7 +188,7 @@ def test_settings_that_an_executor_does_not_have_are_refused(settings, message):
 
 
 def test_settings_reach_the_executor_that_has_them():
-    assert make_executor("inline") is make_executor("inline", 1, 1, Limits()) is inline.run
+    assert make_executor("inline") is make_executor("inline", 1, 1, Limits()) is run_inline
     alone = {"workers": 1, "threads": 1, "limits": None}
     assert make_executor("local").keywords == alone
     limits = Limits(timeout=1e-3, memory=1)

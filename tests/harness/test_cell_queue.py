@@ -3,7 +3,7 @@
 import pytest
 
 from orthobench.harness.cell import Cell
-from orthobench.harness.executors import cell_queue, inline
+from orthobench.harness.executors import cell_queue, run_inline
 from orthobench.harness.executors.cell_queue import CellQueue, kernels_of
 from orthobench.harness.stopping import Budget
 from orthobench.registry.plugins import catalogue
@@ -104,7 +104,7 @@ def test_kernels_of_a_solver_are_in_modules_that_it_imports():
 def test_an_executor_runs_what_is_added_after_its_last_cell(toys, follow):
     planned = cells(toys, sizes=(4,), seeds=(0, 1), steps=(0.5, 1.0))
     waiting, done = CellQueue(planned[:1]), []
-    for event in inline.run(waiting):
+    for event in run_inline(waiting):
         if event.outcome:
             done.append(event.cell)
             if len(done) == 1:

@@ -14,8 +14,9 @@ import orthobench as ob
 from orthobench.api import SolverError
 from orthobench.errors import DataError, UsageError
 from orthobench.harness.clusters import ClusterError
-from orthobench.harness.execution import CLOCK
+from orthobench.harness.execution import CLOCK, ready_oracle
 from orthobench.harness.executors.messages import RemoteSource, packed, unpacked
+from orthobench.harness.identity import Streams
 from orthobench.harness.reducing.on_dask import ALONE, TASKS, OnDask, run_length
 from orthobench.harness.reducing.parts import (
     MEMORY,
@@ -42,6 +43,11 @@ def test_the_tree_joins_neighbours_level_by_level(count):
     assert reduced(map(str, range(count)), joined) == level[0]
     runs = [map(str, range(begin, min(begin + 4, count))) for begin in range(0, count, 4)]
     assert reduced((reduced(run, joined) for run in runs), joined) == level[0]
+
+
+def test_a_reduction_takes_no_time_to_warm_up():
+    oracle = ob.stochastic_pca(Blocks(), k=2).oracle
+    assert ready_oracle(oracle, PowerSteps(on="blocks"), Streams.of("p", "s", 0))[1] == 0
 
 
 class Item:

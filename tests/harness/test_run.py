@@ -445,6 +445,7 @@ def test_a_warm_up_of_reruns_takes_a_step_and_others_count_steps_after_the_first
     Slow.reruns = reruns
     try:
         _, warmed = ready_oracle(toys.Problem().build(None).oracle, Slow(), STREAMS)
+        assert ready_oracle(toys.Problem().build(None).oracle, Slow(), STREAMS)[1] == 0
     finally:
         execution.CLOCK.reset(token)
     assert now[0] <= most * 10**6

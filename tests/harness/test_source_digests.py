@@ -32,8 +32,14 @@ def clear_caches():
         function.cache_clear()
 
 
+@pytest.fixture(scope="module")
+def cache_home(tmp_path_factory):
+    """Where it is remembered what was parsed, so that the core is parsed once."""
+    return tmp_path_factory.mktemp("cache")
+
+
 @pytest.fixture
-def folder(tmp_path, monkeypatch):
+def folder(tmp_path, monkeypatch, cache_home):
     """The folder of a plugin."""
     folder = tmp_path / "somebody"
     for name, text in FILES.items():
@@ -42,7 +48,7 @@ def folder(tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(tmp_path)
     for name in ("somebody.alpha", "somebody.beta"):  # not imported, but not by value
         monkeypatch.setitem(sys.modules, name, ModuleType(name))
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(cache_home))
     clear_caches()
     yield folder
     clear_caches()

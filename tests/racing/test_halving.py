@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from orthobench.racing.halving import FINALISTS, MOST, SEEDS, Field, Rules, Trial
+from orthobench.racing.halving import FINALISTS, MOST, SEEDS, Ask, Field, Rules, Trial
 
 OVERHEAD = 0.2
 SLACK = 2.0
@@ -233,3 +233,98 @@ def test_what_ends_outside_a_level_neither_leads_nor_sets_what_is_good_enough() 
     ask = nobody.next(60.0)
     assert ask is not None
     assert ask.configuration == "inside"
+
+
+TWO = Rules({"a": "a", "b": "b"}, 100.0)
+"""On the first seed a run has 5 s at least and 10 s at most, unless the leader says otherwise."""
+
+
+def run(
+    name: str, values: list[float], seconds: list[float], cap: float = 10.0, seed: int = 0,
+    ended: bool = True,
+) -> Trial:  # fmt: skip
+    at = np.array(seconds, dtype=float)
+    return Trial(name, seed, cap, np.array(values, dtype=float), at, at, ended)
+
+
+def asked(*trials: Trial, overhead: float = 0.0) -> Ask | None:
+    return Field(TWO, trials).next(100.0, overhead)
+
+
+@pytest.mark.parametrize(("end", "ask"), [(0.505, Ask("b", 0, 5.0)), (0.515, Ask("a", 1, 5.0))])
+def test_what_was_cut_off_goes_on_where_the_leader_was_no_further_in_half_the_time(
+    end: float, ask: Ask
+) -> None:
+    leader = run("a", [1, 0.5, 0.1], [0, 0.2, 0.8])
+    assert asked(leader, run("b", [1, end], [0, 0.4], cap=1.0, ended=False)) == ask
+
+
+@pytest.mark.parametrize(("there", "ask"), [(0.6, Ask("a", 0, 5.0)), (0.4, Ask("a", 1, 5.0))])
+def test_the_leader_goes_on_where_it_got_there_in_the_second_half_of_its_time(
+    there: float, ask: Ask
+) -> None:
+    leader = run("a", [1, 0.5, 0.1], [0, 0.2, there], cap=1.0, ended=False)
+    assert asked(leader, run("b", [1, 0.9], [0, 0.1])) == ask
+
+
+@pytest.mark.parametrize(("half", "ask"), [(0.51, Ask("b", 0, 8.0)), (0.49, Ask("a", 1, 5.0))])
+def test_what_would_pass_the_best_in_three_more_doublings_goes_on(half: float, ask: Ask) -> None:
+    falling = run("b", [1, half, 0.4], [0, 1, 2], cap=2.0, ended=False)
+    assert asked(run("a", [1, 0.5, 0.1], [0, 0.2, 0.4]), falling) == ask
+
+
+@pytest.mark.parametrize(("cap", "ask"), [(0.5, Ask("b", 0, 5.0)), (0.8, Ask("a", 1, 5.0))])
+def test_what_took_no_step_yet_goes_on_up_to_the_time_of_the_leader(cap: float, ask: Ask) -> None:
+    assert asked(run("a", [1, 0.1], [0, 0.8]), run("b", [1], [0], cap=cap, ended=False)) == ask
+
+
+def test_finalists_run_on_a_seed_by_cost_and_once_more_where_they_were_killed() -> None:
+    trials = [run("b", [1, 0.1], [0, 8]), run("a", [1, 0.1], [0, 4])]
+    assert asked(*trials) == Ask("a", 1, 10.0)
+    assert asked(*trials, overhead=12.0) == Ask("a", 1, 12.0)
+    trials.append(run("a", [1, 0.2], [0, 4], seed=1))
+    assert asked(*trials) == Ask("b", 1, 10.0)
+    trials.append(run("b", [], [], seed=1, ended=False))
+    assert asked(*trials) == Ask("b", 1, 40.0)
+    trials.append(run("b", [], [], cap=40.0, seed=1, ended=False))
+    assert asked(*trials) == Ask("a", 2, 10.0)
+
+
+def test_a_race_ends_at_five_seeds_where_the_cheapest_is_as_good() -> None:
+    trials = [
+        run(name, [1, 1e-3 * (seed + 1) + above], [0, cost], seed=seed)
+        for seed in range(5) for name, above, cost in (("a", 0.0, 1.0), ("b", 1e-4, 2.0))
+    ]  # fmt: skip
+    assert asked(*trials) is None
+    assert asked(*trials[:8]) == Ask("a", 4, 5.0)
+
+
+@pytest.mark.parametrize(
+    ("timed", "overhead", "cap"), [(True, 40, 8), (False, 0, 37.5), (False, 40, 40)]
+)
+def test_points_of_the_solver_that_came_furthest_are_first_and_share_the_time(
+    timed: bool, overhead: float, cap: float
+) -> None:
+    rules = Rules({"a": "a", "b": "b", "a x=1": "a", "b x=1": "b"}, 100.0, timed=timed)
+    field = Field(rules, [run("a", [1, 0.5], [0, 1]), run("b", [1, 0.1], [0, 2])])
+    assert field.next(100.0, overhead) == Ask("b x=1", 0, cap)
+
+
+@pytest.mark.parametrize(("seeds", "out"), [(1, False), (2, False), (3, True)])
+def test_three_times_the_cost_drops_a_finalist_after_three_seeds(seeds: int, out: bool) -> None:
+    trials = [
+        run(name, [1, 0.1], [0, cost], seed=seed)
+        for seed in range(seeds) for name, cost in (("a", 1.0), ("b", 3.5))
+    ]  # fmt: skip
+    assert ("b" in Field(TWO, trials).dropped) is out
+
+
+@pytest.mark.parametrize(
+    ("end", "seconds", "stays"), [(0.29, 5.0, True), (0.31, 5.0, False), (0.29, 5.1, False)]
+)
+def test_what_ends_soon_and_within_thirty_tolerances_is_a_finalist(
+    end: float, seconds: float, stays: bool
+) -> None:
+    field = Field(TWO, [run("a", [1, 0], [0, 1]), run("b", [1, end], [0, seconds])])
+    assert ("b" not in field.dropped) is stays
+    assert field.finalists == ["a", "b"][: 1 + stays]

@@ -11,7 +11,7 @@ from click.testing import CliRunner
 
 from orthobench.cli.main import main
 from orthobench.registry.plugins import catalogue
-from orthobench.registry.scaffold import Names, render, templates_of
+from orthobench.registry.scaffold import names_of, render, templates_of
 
 PLUGIN = Path(__file__).parents[1] / "third_party_plugin"
 NAME = "orthobench-minibatch-oja"
@@ -63,7 +63,7 @@ def call(installed, monkeypatch, tmp_path):
 
 def test_it_is_what_the_generator_writes():
     family = templates_of("stochastic-pca", catalogue())
-    written = render(Names.of(NAME), family, "The orthobench developers")
+    written = render(names_of(NAME), family, "The orthobench developers")
     for path, text in written.items():
         assert (PLUGIN / path).read_text(encoding="utf-8") == text, AGAIN
     sources = {str(path.relative_to(PLUGIN)) for path in PLUGIN.rglob("*.py")}

@@ -9,7 +9,7 @@ import pytest
 import orthobench as ob
 from orthobench import api
 from orthobench.errors import UsageError
-from orthobench.harness.executors import inline
+from orthobench.harness.executors import run_inline
 from orthobench.harness.executors.cell_queue import CellQueue
 from orthobench.registry.suite_file import from_table
 from orthobench.report.terminal.progress import Progress
@@ -74,12 +74,13 @@ def test_records_stay_in_the_suites_order(suite, tmp_path):
 
 
 @pytest.mark.parametrize("cells", [1, 11, 20])
+@pytest.mark.wide
 def test_a_run_that_is_cut_off_anywhere_and_resumed_leaves_the_same_store(
     suite, whole, tmp_path, monkeypatch, cells
 ):
     def cut_off(waiting):
         finished = 0
-        for event in inline.run(waiting):
+        for event in run_inline(waiting):
             yield event
             finished += event.outcome is not None
             if finished == cells:

@@ -56,8 +56,9 @@ def test_home_is_a_tilde_in_tracebacks(toys, tmp_path, monkeypatch):
     assert "ada-lovelace" not in stop.reason + stop.traceback
 
 
+@pytest.mark.wide
 def test_a_page_tells_nothing_of_home(run, monkeypatch):
-    from orthobench.report.page import content, write
+    from orthobench.report.page import write
 
     pages = []
     original = write.rendered
@@ -65,7 +66,7 @@ def test_a_page_tells_nothing_of_home(run, monkeypatch):
     words = ["report", str(run), "--style", "one-column", "--format", "svg", "--json"]
     done = CliRunner().invoke(main, words)
     assert done.exit_code == 0, done.output
-    assert isinstance(pages[0], content.Page)
+    assert pages[0]["problems"]
     figures = [path.read_text() for path in (run.parent / "report" / "figures").iterdir()]
     table = json.dumps(json.loads(done.stdout)["table"])
     told = "\n".join([repr(pages[0]), table, *figures])

@@ -92,6 +92,11 @@ def test_records_share_the_names_of_their_metrics(path, suite):
     assert len({id(name) for mark in marks for name in mark.metrics}) == 3
 
 
+def test_a_new_store_has_pages_of_32_kilobytes(path, suite):
+    fill(path, suite)
+    assert count(path, "PRAGMA page_size") == [(2**15,)]
+
+
 def test_failed_cells_keep_reason_traceback_and_curve(path, suite):
     fill(path, suite)
     with Store(path) as store:
@@ -259,6 +264,7 @@ def test_the_load_around_a_run_comes_back(path, suite, tmp_path, load):
 
 
 @pytest.mark.parametrize("executor", ["inline", "local"])
+@pytest.mark.wide
 def test_every_run_has_the_load_before_and_after_it(path, suite, executor):
     loads = [r.load for r in api.run(suite, path, executor=executor, quiet=True).records]
     assert all(before.processors == os.cpu_count() for before, _ in loads)

@@ -45,6 +45,7 @@ def test_what_is_packed_comes_back(made):
     found = Trace(len(made), names, made[-1], block)
     assert (found[-1], found[-1:]) == (made[-1], (made[-1],))
     assert found == made
+    assert found != made[:-1]
     assert (found[0], found[-len(made)], found[:2]) == (made[0], made[0], tuple(made[:2]))
     columns = found.columns
     for i, mark in enumerate(made):

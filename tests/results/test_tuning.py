@@ -48,6 +48,7 @@ class TestAverage:
 
     def test_a_shorter_run_keeps_its_last_value(self):
         assert average(record([4.0, 2.0], at=[0, 1]), "validation", 4.0) == pytest.approx(9 / 4)
+        assert average(record([4.0, 2.0], at=[0, 1]), "validation", 0.5) == 3.0
 
     def test_counts_steps_where_no_samples_are_drawn(self):
         drawn = record([4.0, 2.0, 1.0], at=[0, 1, 4])
@@ -66,6 +67,7 @@ class TestAverage:
 
     def test_of_one_checkpoint_is_its_value(self):
         assert average(record([0.25]), "validation") == 0.25
+        assert average(record([0.5, 0.25], at=[3, 3]), "validation") == 0.25
 
     @pytest.mark.parametrize("bad", [math.nan, math.inf])
     def test_is_infinite_where_a_value_is_not_finite(self, bad):

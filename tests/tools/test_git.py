@@ -8,7 +8,7 @@ import pytest
 from orthobench.compare.sides import checked_out, resolve
 from orthobench.errors import UsageError
 from orthobench.registry.plugins import Registry
-from orthobench.registry.scaffold import OWN, Names, render, templates_of
+from orthobench.registry.scaffold import OWN, names_of, render, templates_of
 from orthobench.tools import environment
 
 
@@ -71,5 +71,5 @@ def test_a_link_of_a_commit_is_no_way_out_of_its_copy(tmp_path):
 def test_the_author_of_a_plugin_is_read_from_git(monitored):
     root, _ = monitored
     plainly(root, "config", "user.name", "A Stranger")
-    rendered = render(Names.of("orthobench-mine"), templates_of(OWN, Registry()))
+    rendered = render(names_of("orthobench-mine"), templates_of(OWN, Registry()))
     assert "A Stranger" in rendered["pyproject.toml"]

@@ -12,7 +12,7 @@ from orthobench import api
 from orthobench.contract import parameter
 from orthobench.errors import StoreError
 from orthobench.harness import cell as cell_module
-from orthobench.harness.executors import inline
+from orthobench.harness.executors import run_inline
 from orthobench.harness.placement import TRANSFER
 from orthobench.harness.stopping import RunStatus, Termination
 from orthobench.registry.plugins import Provided, Registry
@@ -34,7 +34,7 @@ SUITE = {
 
 @pytest.fixture(autouse=True)
 def _in_this_process(monkeypatch):
-    monkeypatch.setattr(check.local, "run", lambda cells, *_: inline.run(cells))
+    monkeypatch.setattr(check.local, "run", lambda cells, *_: run_inline(cells))
 
 
 @pytest.fixture(scope="module")
@@ -98,6 +98,7 @@ EDITS = {
 
 
 @pytest.mark.parametrize("metric", EDITS)
+@pytest.mark.wide
 def test_an_edit_is_found_and_named(store, toys, metric):
     cell = one(store)
     edit.rewritten(store, cell.key, EDITS[metric])

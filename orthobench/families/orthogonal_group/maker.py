@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Literal
 
@@ -37,41 +36,9 @@ class Judge(stiefel.Judge):
     is not orthogonal up to rounding.
     """
 
-    def __init__(
-        self,
-        cost: Cost,
-        gap: Cost | None = None,
-        gradient: Gradient | None = None,
-        further: Callable[[Array], Mapping[str, float]] | None = None,
-    ) -> None:
-        super().__init__(cost, gap, gradient, further=further)
-
     def stationarity(self, X: Array, G: Array) -> dict[str, float]:
         """Return ``gradient_norm``."""
         return {"gradient_norm": gradient_norm(X, G)}
-
-
-def riemannian_gradient(U: Array, G: Array) -> Array:
-    """Return U skew(U'G), the Riemannian gradient in the embedded metric.
-
-    It is half of the gradient of Definition 1 of Shalit and Chechik (2014). That has the
-    directional derivatives (U'G)_ij - (U'G)_ji themselves as coordinates in the basis e_i e_j' -
-    e_j e_i', although the squared norm of a basis vector is 2.
-
-    Parameters
-    ----------
-    U : ndarray, shape (n, n)
-        Orthogonal.
-    G : ndarray, shape (n, n)
-        The matrix of partial derivatives at U.
-
-    Notes
-    -----
-    4n³ flops.
-    """
-    S = U.T @ G
-    gradient: Array = U @ (S - S.T) / 2
-    return gradient
 
 
 def gradient_norm(U: Array, G: Array) -> float:
@@ -157,7 +124,7 @@ def orthogonal_group(
         raise unknown("component of the orthogonal group", str(component), COMPONENTS)
     asked = COMPONENTS[component]
     oracle = OrthogonalGroupOracle(cost, size, gradient, asked)
-    judge = Judge(cost, gap, gradient, with_determinant)
+    judge = Judge(cost, gap, gradient, further=with_determinant)
     left = partial(_violation, determinant=asked)
     return Instance(oracle, judge, known, left, unchanged, finish=feasible)
 

@@ -129,6 +129,9 @@ DEAR = 3e9
 PARTNERS = 32
 """Samples in a block whose pairs are compared where it takes more; 48 pairs a sample."""
 
+AT_ONCE = 32
+"""Blocks whose pairs are compared at once."""
+
 LEADING = 8
 """Directions in which the norm is not estimated."""
 
@@ -283,30 +286,41 @@ def estimated_norm_squared(X: Array, order: int) -> tuple[float, float]:
     next. As all samples are in equally many pairs, what single samples add is exact; it cancels in
     the difference of a mean between two blocks and those within them, whose scatter is the error.
     """
-    p = len(X)
-    shuffled = X[np.random.default_rng(0).permutation(p)]
-    leading = shuffled @ _leading_directions(shuffled)
-    blocks = list(
-        zip(*(np.array_split(part, p // PARTNERS) for part in (shuffled, leading)), strict=True)
-    )
+    p, order_of = len(X), np.random.default_rng(0).permutation(len(X))
+    leading, count = X @ _leading_directions(X), len(X) // PARTNERS
+    sizes = p // count + (np.arange(count) < p % count)
+    first, places = np.cumsum(sizes) - sizes, np.arange(sizes[0])
 
-    def beyond(rows: tuple[Array, Array], others: tuple[Array, Array]) -> Array:
+    def gathered(blocks: NDArray[np.intp]) -> list[Array]:
+        """Return samples and leading parts of blocks, with zeros below the shorter ones."""
+        short = sizes[blocks] < len(places)
+        at = order_of[np.minimum(first[blocks][:, None] + places, p - 1)]
+        parts = [X[at], leading[at]]
+        for part in parts:
+            part[short, -1] = 0
+        return parts
+
+    def beyond(rows: list[Array], others: list[Array]) -> Array:
         of_all, of_leading = (
-            integer_power(a @ b.T, order) for a, b in zip(rows, others, strict=True)
+            integer_power(a @ b.swapaxes(1, 2), order) for a, b in zip(rows, others, strict=True)
         )
         return np.asarray(of_all - of_leading)
 
     own, within, between = 0.0, [], []
-    for block, after in zip(blocks, [*blocks[1:], blocks[0]], strict=True):
-        powers, rows = beyond(block, block), len(block[0])
-        diagonal = float(np.trace(powers))
-        own += diagonal
-        within.append((float(powers.sum()) - diagonal) / (rows * (rows - 1)))
-        between.append(float(beyond(block, after).mean()))
-    inner, outer = np.array(within), np.array(between)
+    for begin in range(0, count, AT_ONCE):
+        blocks = np.arange(begin, min(begin + AT_ONCE, count) + 1) % count
+        parts, pairs = gathered(blocks), sizes[blocks]
+        rows, pairs, after = [part[:-1] for part in parts], pairs[:-1], pairs[1:]
+        powers = beyond(rows, rows)
+        diagonal = np.trace(powers, axis1=1, axis2=2)
+        own += float(diagonal.sum())
+        within.append((powers.sum(axis=(1, 2)) - diagonal) / (pairs * (pairs - 1)))
+        across = beyond(rows, [part[1:] for part in parts]).sum(axis=(1, 2))
+        between.append(across / (pairs * after))
+    inner, outer = np.concatenate(within), np.concatenate(between)
     scatter = outer - (inner + np.roll(inner, -1)) / 2
     mean = float(inner.mean() + 2 * outer.mean()) / 3
-    error = float(np.sqrt(np.mean(scatter**2) / (3 * len(blocks))))
+    error = float(np.sqrt(np.mean(scatter**2) / (3 * count)))
     share = (p - 1) / p
     return moment_norm_squared(leading, order) + own / p**2 + share * mean, share * error
 
@@ -316,7 +330,7 @@ def _leading_directions(X: Array) -> Array:
     n = X.shape[1]
     basis = np.random.default_rng(0).standard_normal((n, min(n, LEADING)))
     for _ in range(2):
-        basis = np.linalg.qr(X.T @ (X @ basis))[0]
+        basis = np.linalg.qr(((X @ basis).T @ X).T)[0]
     return basis
 
 

@@ -13,7 +13,8 @@ from functools import partial
 from typing import Any, Self, TypeAlias
 
 from orthobench.errors import UsageError, unknown
-from orthobench.harness.cell import Cell
+from orthobench.harness.cell import Cell, execute
+from orthobench.harness.executors.cell_queue import CellQueue
 from orthobench.harness.trace import Outcome
 
 
@@ -65,6 +66,18 @@ class Observer:
 
     def table(self, results: Any) -> None:
         """Take the `Results` of a problem all of whose cells have ended, in the suite's order."""
+
+
+def run_inline(cells: Iterable[Cell]) -> Events:
+    """Yield an event as each cell begins and as it is finished, in this process.
+
+    Those on the same data come together; to `CellQueue` cells more may be added after any event.
+    """
+    waiting, held = CellQueue.of(cells), None
+    while (cell := waiting.take(held)) is not None:
+        held = cell.problem, cell.seed
+        yield Event(cell, "1")
+        yield Event(cell, "1", execute(cell))
 
 
 def in_batches(events: Events) -> Iterator[list[Event]]:
@@ -154,10 +167,10 @@ def make_executor(
         return partial(dask.run, scheduler=scheduler, threads=threads, limits=limits)
     if limits is not None and limits.memory is not None and sys.platform != "linux":
         raise UsageError("only Linux can limit the memory of a process: leave the limit out")
-    from orthobench.harness.executors import inline, local
+    from orthobench.harness.executors import local
 
     if name == "local":
         return partial(local.run, workers=workers, threads=threads, limits=limits)
     if workers != 1 or (limits is not None and limits != Limits()):
         raise UsageError("workers and limits need processes: take the executor local or dask")
-    return inline.run
+    return run_inline

@@ -13,7 +13,7 @@ import os
 import pickle
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -111,7 +111,6 @@ def sealed(cell: Cell) -> SealedCell:
     )  # fmt: skip
 
 
-@dataclass
 class Guard:
     """The process of a solver, seen from the one that judges; started for the first cell.
 
@@ -123,11 +122,12 @@ class Guard:
         The most bytes of memory that the process may take.
     """
 
-    threads: int
-    memory: int | None = None
     process: Process | None = None
     held: tuple[AnyInstance, bool] | None = None
-    sources: list[SampleSource] = field(default_factory=list)
+
+    def __init__(self, threads: int, memory: int | None = None) -> None:
+        self.threads, self.memory = threads, memory
+        self.sources: list[SampleSource] = []
 
     def execute(self, cell: SealedCell, journal: Journal | None = None) -> Outcome:
         """Run a cell and judge it; errors are recorded in the outcome.

@@ -133,7 +133,7 @@ class ICA(OrthogonalGroup):
         oracle = KurtosisOracle(X @ whitening, SIGNS[self.sources])
         truth = Truth(whitening @ mixing)
         best = oracle.cost(_local_minimizer(oracle, truth.unmixing))
-        judge = Judge(oracle.cost, lambda U: oracle.cost(U) - best, oracle.gradient, truth)
+        judge = Judge(oracle.cost, lambda U: oracle.cost(U) - best, oracle.gradient, further=truth)
         known = {"objective_gap": 0.0, "objective": best}
         return Instance(oracle, judge, known, violation, finish=feasible)
 

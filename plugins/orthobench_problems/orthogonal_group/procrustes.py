@@ -88,7 +88,7 @@ class Procrustes(OrthogonalGroup):
         def component_gap(U: Array) -> dict[str, float]:
             return {"component_gap": optima.component_gap(U)}
 
-        judge = Judge(oracle.cost, optima.gap, oracle.gradient, component_gap)
+        judge = Judge(oracle.cost, optima.gap, oracle.gradient, further=component_gap)
         return Instance(oracle, judge, best, violation, finish=feasible)
 
 

@@ -7,8 +7,9 @@ from scipy.linalg import expm
 import orthobench as ob
 from orthobench.contract.problem import Solution
 from orthobench.families.orthogonal_group import Judge
-from orthobench.families.orthogonal_group.maker import gradient_norm, riemannian_gradient
+from orthobench.families.orthogonal_group.maker import gradient_norm
 from orthobench.families.orthogonal_group.planes import minimize
+from orthobench.families.stiefel import projected
 from orthobench.tools.geometry import drift, random_point, rotate
 
 N = 5
@@ -61,7 +62,7 @@ def test_the_metrics_in_their_order():
 
 def test_the_riemannian_gradient_is_the_projection_of_the_gradient():
     U, G = point(), cubic_gradient(point())
-    R = riemannian_gradient(U, G)
+    R = projected(U, G)
     assert np.abs(U.T @ R + R.T @ U).max() < 1e-14
     for _, _, H in basis():
         assert np.vdot(R, U @ H) == pytest.approx(derivative(cubic, U, H), rel=1e-7)
@@ -75,7 +76,7 @@ def test_definition_1_of_the_paper_is_twice_the_gradient():
         Omega[i, j] = -derivative(cubic, U, H)
         Omega[j, i] = -Omega[i, j]
     printed = U @ Omega
-    assert np.allclose(-printed, 2 * riemannian_gradient(U, cubic_gradient(U)), rtol=1e-6)
+    assert np.allclose(-printed, 2 * projected(U, cubic_gradient(U)), rtol=1e-6)
 
 
 def test_a_restriction_is_the_cost_along_the_rotations_of_a_plane():
@@ -172,7 +173,7 @@ def test_a_wrong_gradient_is_refused(gradient, message):
 
 
 def test_a_projected_gradient_is_one_too():
-    ob.orthogonal_group(cubic, lambda U: riemannian_gradient(U, cubic_gradient(U)), n=N)
+    ob.orthogonal_group(cubic, lambda U: projected(U, cubic_gradient(U)), n=N)
     ob.orthogonal_group(lambda U: 3.0, np.zeros_like, n=N)
     ob.orthogonal_group(lambda U: float(U[0, 0]), np.ones_like, n=1)
 

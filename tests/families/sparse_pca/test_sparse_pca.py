@@ -16,7 +16,7 @@ from orthobench.contract.solver import Solver, State, Status
 from orthobench.errors import DataError, UsageError
 from orthobench.families.sparse_pca import SparsePCA, SparsePCAOracle, SparseSolution
 from orthobench.families.sparse_pca.bounds import VarianceBounds
-from orthobench.families.sparse_pca.delivery import bisected
+from orthobench.families.sparse_pca.loadings import bisected
 from orthobench.families.sparse_pca.maker import (
     adjusted_variance,
     explained_variance,

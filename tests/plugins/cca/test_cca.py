@@ -327,6 +327,19 @@ def test_krylov_finds_the_canonical_variables_of_means_and_sparse_data_unformed(
     np.testing.assert_allclose(state.captured, metrics["captured"], rtol=1e-9)
 
 
+@pytest.mark.parametrize(("N", "k"), [(20, 3), (2, 3)])
+def test_all_end_at_the_optimum_where_columns_outnumber_rows(N, k):
+    """With two rows one correlation alone is positive, and bases outnumber rows."""
+    rng = np.random.default_rng(0)
+    z = rng.standard_normal((N, 3))
+    X, Y = (z @ rng.standard_normal((3, p)) + rng.standard_normal((N, p)) for p in (40, 30))
+    instance = ob.cca(X, Y, k, ridge=0.1)
+    for solver in (Exact(), AlternatingLeastSquares(), BlockKrylov(inner=30)):
+        state = ended(solver, instance)
+        assert state.status is Status.CONVERGED
+        assert abs(instance.measure(solver.solution(state))["suboptimality"]) < 1e-6
+
+
 def test_sparse_pairs_stay_sparse_and_have_the_truth_of_dense_ones():
     problem = SparsePairs(samples=300, p=40, q=30, k=2)
     oracle = problem.build(np.random.default_rng(0)).oracle

@@ -10,7 +10,7 @@ from orthobench_problems.sparse_pca.classics import ClassicSparse
 
 import orthobench as ob
 from orthobench.errors import UsageError
-from orthobench.families.sparse_pca.delivery import bisected
+from orthobench.families.sparse_pca.loadings import bisected
 
 
 def built(**parameters):
@@ -116,3 +116,16 @@ def test_one_component_is_that_of_the_truncated_power_method():
     instance = built(m=1)
     one, other = (ob.solve(name, instance).solution for name in ("tpower-orthogonal", "tpower"))
     assert abs(one[:, 0] @ other[:, 0]) == pytest.approx(1, abs=1e-6)
+
+
+def test_iterations_on_a_component_end_where_they_gain_nothing():
+    A = np.random.default_rng(0).standard_normal((300, 50))
+
+    def found(inner):
+        instance = ob.sparse_pca(A, 1, cardinality=150)
+        outcome = ob.solve("tpower-orthogonal", instance, inner=inner, rounds=1)
+        return float(np.sum((A.T @ outcome.solution) ** 2)), outcome.trace[-1].work.flops
+
+    few, many, more = map(found, (2, 100, 1000))
+    assert many == more
+    assert many[0] > 1.05 * few[0]

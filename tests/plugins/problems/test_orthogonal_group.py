@@ -14,8 +14,8 @@ from scipy.linalg import expm
 
 from orthobench.contract.problem import Solution
 from orthobench.errors import DataError, UsageError
-from orthobench.families.orthogonal_group.maker import riemannian_gradient
 from orthobench.families.orthogonal_group.planes import minimize
+from orthobench.families.stiefel import projected
 from orthobench.tools.geometry import drift, random_point, rotate
 
 PROBLEMS = [
@@ -70,7 +70,7 @@ def test_a_restriction_is_the_cost_along_the_rotation(problem):
 def test_the_slope_of_a_restriction_is_the_gradient(problem):
     oracle = built(problem).oracle
     U = point(problem.n)
-    R = riemannian_gradient(U, oracle.gradient(U))
+    R = projected(U, oracle.gradient(U))
     for i, j in itertools.combinations(range(problem.n), 2):
         f = oracle.restricted(oracle.carry(U), i, j)
         slope = float(np.arange(len(f.sines)) @ f.sines)

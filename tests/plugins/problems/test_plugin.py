@@ -6,7 +6,6 @@ import subprocess
 import sys
 
 import orthobench_problems
-import pluggy
 import pytest
 
 from orthobench.contract.parameters import parameters_of
@@ -16,21 +15,10 @@ from orthobench.families.sparse_pca import SparsePCA
 from orthobench.families.stiefel import Stiefel
 from orthobench.families.stochastic_pca import StochasticPCA
 from orthobench.families.symmetric_tucker import SymmetricTucker
-from orthobench.registry import hookspecs
 
 PROBLEMS = orthobench_problems.orthobench_problems()
 CLASSES = (StochasticPCA, SparsePCA, OrthogonalGroup, OrthogonalTensor, SymmetricTucker, Stiefel)
 FAMILIES = {family.family: family for family in CLASSES}
-
-
-def test_the_hooks_are_those_of_the_specification():
-    manager = pluggy.PluginManager(hookspecs.PROJECT)
-    manager.add_hookspecs(hookspecs)
-    manager.register(orthobench_problems)
-    manager.check_pending()
-    assert manager.hook.orthobench_problems() == [PROBLEMS]
-    (suites,) = manager.hook.orthobench_suites()
-    assert all(path.suffix == ".toml" for path in suites)
 
 
 def test_the_names_are_the_pinned_ones():

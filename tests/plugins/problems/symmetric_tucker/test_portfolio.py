@@ -16,9 +16,8 @@ from orthobench.contract.problem import Solution
 from orthobench.errors import DataError, UsageError
 from orthobench.families.symmetric_tucker import ComponentSolution
 from orthobench.families.symmetric_tucker.sample_moments import gradient, partial_core
-from orthobench.registry.adhoc import requested_suite
 from orthobench.registry.plugins import catalogue
-from orthobench.registry.suite_file import load
+from orthobench.registry.suite_file import load, requested_suite
 from orthobench.tools import datasets
 from orthobench.tools.geometry import orthonormalize, random_point
 
