@@ -8,8 +8,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from orthobench.harness.stopping import RunStatus
-from orthobench.report.plots.tuning import slice_of
-from orthobench.results.tuning import SolverResult, Trial
+from orthobench.results.tuning import SolverResult, Trial, slice_of
 from orthobench.tools.formatting import assignments, clean, listed, plural
 
 
