@@ -77,7 +77,7 @@ def tuning_panel(entries: Sequence[SolverResult], parameter: str, y: str = SCORE
         over the seeds.
     """
     metric = None if y == SCORE else y
-    slices = {entry.solver: _slice(entry, parameter) for entry in entries}
+    slices = {entry.solver: slice_of(entry, parameter) for entry in entries}
     values = [trial.tuned[parameter] for trials in slices.values() for trial in trials]
     x, place = _axis(parameter, values)
     series = tuple(
@@ -102,7 +102,7 @@ def varied(entry: SolverResult) -> list[str]:
     return [name for name, different in values.items() if len(different) > 1]
 
 
-def _slice(entry: SolverResult, parameter: str) -> list[Trial]:
+def slice_of(entry: SolverResult, parameter: str) -> list[Trial]:
     """Return the trials that differ from the chosen one in no other parameter."""
     if parameter not in varied(entry):
         return []
