@@ -190,7 +190,7 @@ def test_no_solver_takes_ten_times_the_fastest_on_wide_data(benchmark, report, f
 
 
 @pytest.mark.parametrize("plain", ["sklearn-pca", "scipy-svds"])
-@pytest.mark.parametrize("name", ["sklearn-pca", "scipy-svds", "scipy-eigsh", "block-krylov"])
+@pytest.mark.parametrize("name", ["sklearn-pca", "scipy-svds", "scipy-eigsh"])
 def test_sparse_counts_stay_sparse(benchmark, beside, report, name, plain):
     """Beside PCA of scikit-learn, which chooses ARPACK, and scanpy's operator for svds."""
     with limited(1):
