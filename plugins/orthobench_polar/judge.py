@@ -9,6 +9,9 @@ import numpy as np
 
 from orthobench.contract import Array, Solution
 
+WELL_CONDITIONED = 1e-4
+"""The least over the largest squared singular value from which on squares are accurate enough."""
+
 
 @dataclass(frozen=True)
 class PolarSolution(Solution):
@@ -55,7 +58,7 @@ class Judge:
         H = self.A.swapaxes(1, 2) @ X
         skew = H - H.swapaxes(1, 2)
         least = np.linalg.eigvalsh((H + H.swapaxes(1, 2)) / 2)[:, 0]
-        found = np.linalg.svd(X, compute_uv=False)
+        found = _singular_values(X)
         return {
             "distance": float(np.linalg.norm(inside - self.factor)) / sqrt(self.range.sum()),
             "orthogonality": float(np.linalg.norm(found**2 - 1, axis=1).max()),
@@ -66,6 +69,16 @@ class Judge:
             "gain": float(np.vdot(self.A, X)) / self.nuclear,
             "products": getattr(solution, "products", 0.0),
         }
+
+
+def _singular_values(X: Array) -> Array:
+    """Return those of matrices (b, n, p): roots of eigenvalues of X'X where that loses no digits.
+
+    The eigenvalues take a third of the time.
+    """
+    squares = np.asarray(np.linalg.eigvalsh(X.swapaxes(1, 2) @ X))
+    well = squares.min() > WELL_CONDITIONED * squares.max()
+    return np.asarray(np.sqrt(squares) if well else np.linalg.svd(X, compute_uv=False))
 
 
 def no_violation(solution: Solution) -> float:

@@ -51,6 +51,7 @@ def no_pip(monkeypatch):
     return calls
 
 
+@pytest.mark.wide
 def test_each_side_imports_its_own_code_and_shares_the_rest(project, no_pip):
     said = []
     with sides("HEAD~1", ".", here=project.root, progress=said.append) as (base, head):
@@ -77,11 +78,10 @@ for site in pathlib.Path.cwd().parent.parent.glob("*/base/lib/*/site-packages"):
     "attack",
     [
         "(site / 'toy_solver.py').write_text(\"VERSION = 'attacked'\")",
-        pytest.param(
-            "(site / 'attack.pth').write_text('import toy_solver')", marks=pytest.mark.wide
-        ),
+        "(site / 'attack.pth').write_text('import toy_solver')",
     ],
 )
+@pytest.mark.wide
 def test_a_build_of_head_that_changes_base_is_refused(project, no_pip, empty, attack):
     project.git("clone", "-q", str(project.root), str(empty / "clone"))
     backend = empty / "clone" / "backend.py"

@@ -225,6 +225,7 @@ def test_the_upper_end_covers_the_median_of_any_distribution(n):
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("seeds", [3, 5, 10])
+@pytest.mark.wide
 def test_errors_are_rare(kind, seeds):
     rates = simulate(kind, seeds, 60)
     assert max(rates["use"], rates["worse"]) <= 0.1  # of 60: 5 % are below it with 97 %

@@ -13,7 +13,7 @@ from orthobench.contract.panel import Axis, Panel, Plot, Series
 from orthobench.harness.identity import canonical
 from orthobench.harness.placement import TRANSFER
 from orthobench.harness.trace import Checkpoint
-from orthobench.report.plots.labels import COMMON_COSTS, about, axis_label, band_of
+from orthobench.report.plots.labels import COMMON_COSTS, about, axis_label, band_of, with_failures
 from orthobench.results.tuning import SolverResult
 from orthobench.stats.bootstrap import spread
 from orthobench.stats.costs import COSTS
@@ -155,7 +155,7 @@ def sweep_panel(swept: Sweep, y: str) -> Panel:
     for solver in dict.fromkeys(entry.solver for entry in swept.all):
         runs = [r for e in swept.all if e.solver == solver for r in e.finished]
         failed = sum(not record.ok for record in runs)
-        label = clean(f"{solver} (failed {failed} of {len(runs)})" if failed else solver)
+        label = with_failures(solver, failed, str(len(runs)))
         x, median, low, high = np.array(swept.points(solver, y), dtype=np.float64).T
         series.append(Series(label, x, median, low, high, solver=solver))
     return Panel(swept.axis, Axis(y, axis_label(y)), tuple(series), band=band_of(swept.all))
