@@ -65,7 +65,8 @@ def test_the_clock_beside_the_plain_call(benchmark, report, call):
 
 @pytest.mark.parametrize("kernel", KERNELS, ids=lambda kernel: f"{kernel.solver}-{kernel.size}")
 def test_the_share_of_what_binds_a_kernel(benchmark, report, kernel):
-    kernel = replace(kernel, size=usually(kernel.size, smoke=smallest(kernel.size)))
+    size, steps = usually((kernel.size, kernel.steps), smoke=(smallest(kernel.size), 20))
+    kernel = replace(kernel, size=size, steps=steps)
     host = machine(*usually((), smoke=(50, 1000)))
     found = measured(kernel, host, TURNS)
     bound = max(found.by_products, found.by_reading)

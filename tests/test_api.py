@@ -278,6 +278,7 @@ def again(first, second):
     return {key[1] for key in second if first.get(key) != second[key]}
 
 
+@pytest.mark.wide
 def test_classes_and_objects_of_a_script_run_in_guarded_processes(tmp_path):
     first = ran(tmp_path, SCRIPT, workers=1)
     assert {key[:2] for key in first} == {

@@ -20,8 +20,8 @@ from orthobench.results.results import Results, store_at
 from orthobench.results.runs import Run
 from orthobench.results.store import Store
 from orthobench.results.tuning import SolverResult
+from orthobench.stats.costs import COSTS as READ
 from orthobench.stats.targets import Instance, run_matrix
-from orthobench.stats.values import COSTS as READ
 from orthobench.stats.values import final, metric_of
 from orthobench.tools.collections import grouped
 from orthobench.tools.files import refuse_files

@@ -81,7 +81,8 @@ def _withdraw_irreproducible(
     both: Sequence[SideCells], found: Mapping[Key, Answers], options: Options, progress: Progress
 ) -> None:
     """Run cells that changed once more, and withdraw answers where a side contradicts itself."""
-    keys = [key for key, answers in found.items() if _changed(answers)]
+    changes = {key: {one.change for one in answers.values()} for key, answers in found.items()}
+    keys = [key for key, seen in changes.items() if seen & {Change.WORSE, Change.BETTER}]
     for name, cells in zip(("BASE", "HEAD"), both, strict=True):
         doubtful = [key for key in keys if key in cells.runs and not cells.runs[key].failed]
         if not doubtful:
@@ -92,10 +93,6 @@ def _withdraw_irreproducible(
             if not run_pairs.repeats(run, cells.runs[key]):
                 why = f"{name} is not reproducible: two runs with the same seed differ"
                 found[key].update(dict.fromkeys(found[key], Finding(Change.NONE, explanation=why)))
-
-
-def _changed(answers: Answers) -> bool:
-    return any(answer.change in (Change.WORSE, Change.BETTER) for answer in answers.values())
 
 
 def _time(

@@ -163,7 +163,7 @@ def ready_oracle(oracle: OracleT, solver: AnySolver, streams: Streams) -> tuple[
     oracle.start = random_point(oracle.n, oracle.k, np.random.default_rng(streams.start))
     oracle.start.flags.writeable = False
     if solver.place.moves:
-        place = MeasuredPlace.at(solver.place)
+        place = MeasuredPlace(solver.place)
         place.touch()
         oracle = oracle.to(place)
         with place.warm_up():

@@ -6,8 +6,8 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from copy import deepcopy
-from dataclasses import dataclass, field, fields, replace
-from typing import Any, Self
+from dataclasses import fields, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +25,6 @@ WARM_UP = "warm_up_seconds"
 They are on no clock. What a process has loaded for an earlier run costs nothing."""
 
 
-@dataclass(frozen=True)
 class MeasuredPlace(Place):
     """A place that measures how long moving arrays takes, there and back, and warming up.
 
@@ -37,13 +36,12 @@ class MeasuredPlace(Place):
         The seconds of each warm-up; moves during one are part of it, and not in `spent`.
     """
 
-    spent: list[float] = field(default_factory=list, compare=False, repr=False)
-    warming: list[float] = field(default_factory=list, compare=False, repr=False)
+    spent: list[float]
+    warming: list[float]
 
-    @classmethod
-    def at(cls, place: Place) -> Self:
-        """Return a place, measured from here on."""
-        return cls(place.library, place.device, place.dtype)
+    def __init__(self, place: Place) -> None:
+        super().__init__(place.library, place.device, place.dtype)
+        vars(self).update(spent=[], warming=[])
 
     def array(self, values: NDArray[np.generic]) -> Any:
         """Return an array of this place, once it is there."""
@@ -120,7 +118,7 @@ class CallsElsewhere(Calls):
     """
 
     def __init__(self, solver: AnySolver) -> None:
-        self._solver, self._place = solver, MeasuredPlace.at(solver.place)
+        self._solver, self._place = solver, MeasuredPlace(solver.place)
         self.waits = self._place.device != "cpu"
 
     def init(self, oracle: Oracle, rng: np.random.Generator) -> State:
@@ -182,7 +180,7 @@ def calls(solver: AnySolver) -> Calls:
 def _place_of(oracle: Oracle) -> MeasuredPlace:
     """Return the place of an oracle, which is from `ready_oracle`; a new one of any other's."""
     place = oracle.place
-    return place if isinstance(place, MeasuredPlace) else MeasuredPlace.at(place)
+    return place if isinstance(place, MeasuredPlace) else MeasuredPlace(place)
 
 
 def _twin(oracle: Oracle) -> Oracle:

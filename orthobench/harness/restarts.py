@@ -103,7 +103,9 @@ class Restarted(Solver[Oracle, RestartState]):
         if self.reruns:
             count += state.work.steps
             oracle.start = state.first  # type: ignore[assignment]
-            _assign(state, self._begun(oracle, state.first, state.rng))
+            again = self._begun(oracle, state.first, state.rng)
+            for name in ("current", "number", "done", "best", "lowest", "work"):
+                setattr(state, name, getattr(again, name))
             self._proceed(oracle, state)
         end = state.work.steps + count
         while state.work.steps < end and state.status is Status.RUNNING:
@@ -184,11 +186,6 @@ def _incomparable(oracle: type[Oracle]) -> str | None:
     if oracle.objective is Oracle.objective:
         return f"{oracle.__name__} has no objective to compare starts by; leave out restarts"
     return None
-
-
-def _assign(state: RestartState, other: RestartState) -> None:
-    for name in ("current", "number", "done", "best", "lowest", "work"):
-        setattr(state, name, getattr(other, name))
 
 
 def _sum(a: Work, b: Work) -> Work:

@@ -179,20 +179,25 @@ def warn_of_libraries(*classes: type) -> None:
     maps = Path("/proc/self/maps")
     lines = maps.read_text(encoding="utf-8", errors="replace") if maps.exists() else ""
     loaded = {
-        Path(line.split(maxsplit=5)[5])
-        for line in lines.splitlines()
-        if ".so" in line and "/" in line
+        line[line.index("/") :] for line in lines.splitlines() if ".so" in line and "/" in line
     }
-    known = {Path(name).resolve() for cls in classes for name in parts(cls)}
-    elsewhere = [Path(p).resolve() for p in (sys.prefix, sys.base_prefix, "/usr", "/lib", "/opt")]
-    for library in sorted(loaded - known):
-        installed = any(part in INSTALLED for part in library.parts)
-        if not (installed or any(library.is_relative_to(folder) for folder in elsewhere)):
-            warn(
-                f"{library} is loaded, and no result is made again when it changes: name it in "
-                "`files` of the solver that calls it",
-                stacklevel=3,
-            )
+    own = {library for library in loaded if not _is_installed(library)}
+    known = {str(Path(name).resolve()) for cls in classes for name in parts(cls)} if own else set()
+    for library in sorted(own - known):
+        warn(
+            f"{library} is loaded, and no result is made again when it changes: name it in "
+            "`files` of the solver that calls it",
+            stacklevel=3,
+        )
+
+
+@cache
+def _is_installed(library: str) -> bool:
+    """Return whether a library is of the system, or of what is installed beside Python."""
+    path, roots = Path(library), (sys.prefix, sys.base_prefix, "/usr", "/lib", "/opt")
+    return any(part in INSTALLED for part in path.parts) or any(
+        path.is_relative_to(Path(root).resolve()) for root in roots
+    )
 
 
 @cache

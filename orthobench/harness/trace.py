@@ -42,6 +42,16 @@ class Checkpoint:
     metrics: Mapping[str, float] = field(default_factory=dict)
     extra_metrics: Mapping[str, float] = field(default_factory=dict)
 
+    def __reduce__(self) -> tuple[type[Checkpoint], tuple[object, ...]]:
+        """Pickle it as a call, in half the time that a dataclass with slots takes."""
+        return Checkpoint, (
+            self.seconds,
+            self.readout_seconds,
+            self.work,
+            self.metrics,
+            self.extra_metrics,
+        )
+
 
 def spent_seconds(marks: Sequence[Checkpoint], reruns: bool) -> float:
     """Return the seconds of all calls of a run so far: on the clock, again, and of reading.

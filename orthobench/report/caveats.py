@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from orthobench.harness.stopping import RunStatus
-from orthobench.results.tuning import SolverResult, Trial
+from orthobench.results.tuning import SolverResult, Trial, slice_of
 from orthobench.tools.formatting import assignments, clean, listed, plural
 
 
@@ -142,7 +142,7 @@ def measured(entries: Sequence[SolverResult]) -> list[str]:
 def _edges(entry: SolverResult) -> Iterator[str]:
     """Yield a caveat for each chosen value at an end of its grid where the curve still falls."""
     for name, value in entry.best_parameters.items():
-        curve = {t.tuned[name]: t for t in entry.trials if _same_but(name, t, entry)}
+        curve = {t.tuned[name]: t for t in slice_of(entry, name)}
         numbers = all(isinstance(v, (int, float)) and not isinstance(v, bool) for v in curve)
         if len(curve) < 2 or not numbers or value not in curve:
             continue
@@ -152,13 +152,6 @@ def _edges(entry: SolverResult) -> Iterator[str]:
         if end and _falls(curve[beside], curve[value]):
             what = f"{clean(entry.solver)}: {assignments({name: value})}"
             yield f"{what} is the {end} tried; a better one may lie beyond"
-
-
-def _same_but(name: str, trial: Trial, entry: SolverResult) -> bool:
-    """Return whether a trial has the chosen values of all parameters but one."""
-    return all(
-        trial.tuned[other] == v for other, v in entry.best_parameters.items() if other != name
-    )
 
 
 def _falls(before: Trial, after: Trial) -> bool:

@@ -13,6 +13,7 @@ from orthobench.results.results import Results
 from orthobench.results.runs import Run
 from orthobench.results.tuning import SolverResult
 from orthobench.stats.bootstrap import quantiles
+from orthobench.stats.costs import COSTS
 from orthobench.stats.run_pairs import (
     REORDERED,
     Change,
@@ -22,7 +23,7 @@ from orthobench.stats.run_pairs import (
     compare_work,
     pairs,
 )
-from orthobench.stats.values import COSTS, final, metric_of
+from orthobench.stats.values import final, metric_of
 from orthobench.tools.collections import grouped
 from orthobench.tools.files import hide_home
 from orthobench.tools.formatting import clean, listed, number, short

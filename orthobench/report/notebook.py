@@ -78,26 +78,7 @@ def _drawing_function(kind: str) -> Callable[..., Panel]:
         return panel
 
     draw.__name__ = draw.__qualname__ = kind.replace("-", "_")
-    draw.__doc__ = f"""Draw a {kind} plot; the table in `orthobench.plots` has its options.
-
-    Parameters
-    ----------
-    ax : matplotlib Axes
-    results : Results
-    of : str, optional
-        The name of the problem, sweep or family; not needed where there is only one.
-    **options : str
-
-    Returns
-    -------
-    Panel
-        What was drawn, as numbers.
-
-    Raises
-    ------
-    UsageError
-        On an unknown name or option, or where the runs do not allow such a plot.
-    """
+    draw.__doc__ = f"Draw a {kind} plot, and return its numbers; see `orthobench.plots`."
     return draw
 
 

@@ -6,6 +6,7 @@ import math
 import shutil
 import textwrap
 import traceback
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -153,17 +154,19 @@ def claim_lines(checked: Checked) -> Iterator[str]:
         yield from _wrapped(f"published as: {claim.known.value}. Something has changed.")
 
 
+def counts(checked: Sequence[Checked]) -> list[str]:
+    """Return the number of claims with each verdict, in words."""
+    verdicts = Counter(c.measurement.verdict for c in checked if not c.error)
+    parts = [verdict.counted(verdicts[verdict]) for verdict in Verdict if verdicts[verdict]]
+    errors = len(checked) - verdicts.total()
+    return [*parts, f"{errors} could not be checked"] if errors else parts
+
+
 def counts_line(checked: Sequence[Checked]) -> str:
     """Return the number of claims with each verdict, in one line."""
-    parts = []
-    for verdict in Verdict:
-        count = sum(c.measurement.verdict is verdict and not c.error for c in checked)
-        parts += [verdict.counted(count)] if count else []
-    errors = sum(bool(c.error) for c in checked)
-    parts += [f"{errors} could not be checked"] if errors else []
     red = sum(c.red for c in checked)
     published = f"{red} not as published" if red else "all as published"
-    return f"{plural(len(checked), 'claim')}: {', '.join(parts)}; {published}"
+    return f"{plural(len(checked), 'claim')}: {', '.join(counts(checked))}; {published}"
 
 
 def _wrapped(text: str) -> list[str]:

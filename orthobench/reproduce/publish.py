@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from orthobench.registry.claims import Paper, Picture, Verdict
-from orthobench.reproduce.check import Checked, measured, missing_data
+from orthobench.reproduce.check import Checked, counts, measured, missing_data
 from orthobench.reproduce.runs import Runs
 from orthobench.tools import environment
 from orthobench.tools.files import atomic_write, make_folder
@@ -56,17 +56,12 @@ def _page(
 ) -> Iterator[str]:
     yield f"# {paper.name}"
     yield f"\n{paper.reference}\n"
-    yield from _counts(checked)
+    yield f"Of {len(checked)} claims, {listed(counts(checked))}.\n"
     yield from _table(checked)
     if paper.notes:
         yield f"\n## What to know\n\n{paper.notes.strip()}"
     yield from _sections(checked, drawn)
     yield from _origin(paper, runs)
-
-
-def _counts(checked: Sequence[Checked]) -> Iterator[str]:
-    counts = {v: sum(c.measurement.verdict is v for c in checked) for v in Verdict}
-    yield f"Of {len(checked)} claims, {listed([v.counted(n) for v, n in counts.items() if n])}.\n"
 
 
 def _table(checked: Sequence[Checked]) -> Iterator[str]:

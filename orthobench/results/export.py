@@ -71,7 +71,7 @@ def write(results: Results, path: Path) -> None:
     formats: dict[str, Callable[[Results, BinaryIO], None]] = {
         ".csv": to_csv,
         ".jsonl": _json_lines,
-        ".parquet": _parquet,
+        ".parquet": lambda results, file: _write_frame(results.to_pandas, file),
     }
     if path.suffix not in formats:
         raise unknown("suffix", path.suffix, formats)
@@ -92,10 +92,6 @@ def _json_lines(results: Results, file: BinaryIO) -> None:
         file.write(f"{text}\n".encode())
 
 
-def _parquet(results: Results, file: BinaryIO) -> None:
-    _write_frame(results.to_pandas, file)
-
-
 def _write_frame(make: Callable[[], pd.DataFrame], file: BinaryIO) -> None:
     """Write a data frame; a column of values of several types as text, since Parquet has one.
 
@@ -112,16 +108,13 @@ def _write_frame(make: Callable[[], pd.DataFrame], file: BinaryIO) -> None:
     """
     try:
         frame = make()
-        mixed = [name for name in frame if _is_mixed(frame[name])]
+        columns = {name: frame[name] for name in frame if frame[name].dtype == object}
+        mixed = [name for name, own in columns.items() if len(set(map(type, own.dropna()))) > 1]
         texts = {name: frame[name].map(str, na_action="ignore").astype("string") for name in mixed}
         frame.assign(**texts).to_parquet(file, index=False)
     except ImportError as error:
         message = f"Parquet needs more packages: pip install 'orthobench[export]' ({error})"
         raise UsageError(message) from None
-
-
-def _is_mixed(column: pd.Series) -> bool:
-    return column.dtype == object and len(set(map(type, column.dropna()))) > 1
 
 
 def write_benchopt(results: Results, path: Path) -> None:

@@ -60,7 +60,9 @@ class Store:
             if fresh:
                 path.parent.mkdir(parents=True, exist_ok=True)
             if write:
-                opened.enter_context(exclusive_lock(path, _written(path)))
+                busy = f"another process writes the store {path}: wait until it ends, or name"
+                error = StoreError(f"{busy} another with --store")
+                opened.enter_context(exclusive_lock(path, error))
             self._connection = schema.opened(path, write)
             opened.callback(lambda: self._connection.close())
             self._prepare(fresh, write)
@@ -277,12 +279,6 @@ class Store:
             raise StoreError(
                 f"the store {self.path} is damaged ({said:.400}); restore a copy or start anew"
             ) from error
-
-
-def _written(path: Path) -> StoreError:
-    return StoreError(
-        f"another process writes the store {path}: wait until it ends, or name another with --store"
-    )
 
 
 def _now() -> str:

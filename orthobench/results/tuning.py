@@ -177,6 +177,31 @@ def choose(
     return entries
 
 
+def varied(entry: SolverResult) -> list[str]:
+    """Return the parameters of which a solver has trials with several values.
+
+    Parameters
+    ----------
+    entry : SolverResult
+    """
+    values = {
+        name: {canonical(t.tuned[name]) for t in entry.trials} for name in entry.best_parameters
+    }
+    return [name for name, different in values.items() if len(different) > 1]
+
+
+def slice_of(entry: SolverResult, parameter: str) -> list[Trial]:
+    """Return the trials that differ from the chosen one in no other parameter."""
+    if parameter not in varied(entry):
+        return []
+    rest = canonical(_without(entry.best_parameters, parameter))
+    return [t for t in entry.trials if canonical(_without(t.tuned, parameter)) == rest]
+
+
+def _without(tuned: Mapping[str, Any], name: str) -> dict[str, Any]:
+    return {key: value for key, value in tuned.items() if key != name}
+
+
 def average(record: Run, metric: str, horizon: float | None = None) -> float:
     """Return the average of a metric over a run: the trapezoidal rule over the samples drawn.
 

@@ -14,13 +14,14 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from orthobench.contract.panel import Series
 from orthobench.errors import unknown
 from orthobench.harness.judging import excess_violation
 from orthobench.harness.trace import Checkpoint
 from orthobench.results.runs import Run
 from orthobench.results.traces import read
 from orthobench.stats.bootstrap import spread
-from orthobench.stats.values import COSTS
+from orthobench.stats.costs import COSTS
 from orthobench.tools.arrays import Array
 
 JUMP = 1e6
@@ -33,28 +34,7 @@ KEPT = 10_000
 """The most numbers of an alignment that is kept for other metrics, so that memory stays bounded."""
 
 
-@dataclass(frozen=True)
-class Curve:
-    """A metric along the run: median and spread over seeds on one grid.
-
-    Attributes
-    ----------
-    x : ndarray, shape (m,)
-        Positive, ascending.
-    median, low, high : ndarray, shape (m,)
-        Infinite where too many runs have failed by then.
-    ends : tuple of (float, float)
-        For each run that failed, the last feasible point at which the metric was finite.
-    """
-
-    x: Array
-    median: Array
-    low: Array
-    high: Array
-    ends: tuple[tuple[float, float], ...]
-
-
-def curve(records: Sequence[Run], x: str, metric: str, seeds: Iterable[int] = ()) -> Curve:
+def curve(records: Sequence[Run], x: str, metric: str, seeds: Iterable[int] = ()) -> Series:
     """Align the traces of several seeds on one grid, and take median and spread there.
 
     Between two checkpoints a trace is interpolated linearly in log x and log value. The earlier
@@ -74,10 +54,17 @@ def curve(records: Sequence[Run], x: str, metric: str, seeds: Iterable[int] = ()
     records : sequence of Run
         The runs of one solver on one problem.
     x : str
-        One of `orthobench.stats.values.COSTS`.
+        One of `orthobench.stats.costs.COSTS`.
     metric : str
     seeds : iterable of int
         The planned seeds; a missing run is infinite everywhere.
+
+    Returns
+    -------
+    Series
+        Without a label. x is positive and ascending. y, low and high are infinite where too many
+        runs have failed by then. For each run that failed, there is a cross at the last feasible
+        point at which the metric was finite.
 
     Raises
     ------
@@ -124,7 +111,7 @@ class Traces:
             self._values[metric] = self._read(lambda mark: mark.metrics.get(metric, math.nan))
         return self._values[metric]
 
-    def curve(self, x: str, metric: str) -> Curve:
+    def curve(self, x: str, metric: str) -> Series:
         """Return a metric along the runs; see `curve`."""
         values = self.values(metric)
         # the checkpoints of each run that count: finite, and before it leaves the constraint
@@ -139,9 +126,9 @@ class Traces:
         ends = tuple((aligned.last[i], last[i]) for i in aligned.failed)
         grid = aligned.grid
         if not len(grid):
-            return Curve(grid, grid, grid, grid, ends)
+            return Series("", grid, grid, grid, grid, crosses=ends)
         rows = aligned.interpolated(np.concatenate([*counted, [math.inf]]))
-        return Curve(grid, *spread(rows), ends)
+        return Series("", grid, *spread(rows), crosses=ends)
 
     @cached_property
     def _feasible(self) -> list[int]:

@@ -81,7 +81,7 @@ def expected_costs(
     ----------
     runs : RunMatrix
     cost : str
-        One of `orthobench.stats.values.COSTS`.
+        One of `orthobench.stats.costs.COSTS`.
     tau : float
         In (0, 1): see `RunMatrix.targets`.
 

@@ -274,7 +274,8 @@ def _work(
             target = best + left * (start - best)
             old, new = (_reached(run, target, rule) for run, rule in sides)
             spent.append((f"{left:g} of the way left", old, new))
-    if is_reproducible(base, head) and all(map(_ended_by_itself, (base, head))):
+    by_itself = {base.stop.status, head.stop.status} <= {RunStatus.DONE, RunStatus.TARGET}
+    if is_reproducible(base, head) and by_itself:
         spent.append(("to the end of the run", old_work[-1], new_work[-1]))
     if not spent:
         return Finding(Change.NONE, explanation="BASE reaches nothing better than its start")
@@ -289,10 +290,6 @@ def _work(
         compared = f"{name}: {old[at]:,.0f} -> {new[at]:,.0f} {COUNTS[at]}"
     change = _change(ratio - 1.0, tolerance, REORDERED.rtol)
     return Finding(change, ratio, ratio, ratio, compared)
-
-
-def _ended_by_itself(run: Run) -> bool:
-    return run.stop.status in (RunStatus.DONE, RunStatus.TARGET)
 
 
 def _reached(run: Run, target: float, rule: ToleranceRule) -> Array:

@@ -8,6 +8,7 @@ was not run yet with all solvers of its problem is left out.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
@@ -25,6 +26,7 @@ from orthobench.stats.bootstrap import CEILING
 from orthobench.stats.costs import ALL_COSTS, COSTS
 from orthobench.stats.values import metric_of
 from orthobench.tools.arrays import Array
+from orthobench.tools.collections import grouped
 
 ROUNDING = 1e-12
 """Values that differ by less than this fraction of their size are equal."""
@@ -197,20 +199,37 @@ def run_matrix(entries: Sequence[SolverResult]) -> RunMatrix:
             done = {record.seed for record in entry.finished}
             seeds[entry.problem] = {s: None for s in seeds[entry.problem] if s in done}
     instances = tuple((problem, seed) for problem, own in seeds.items() for seed in own)
+    row = {solver: i for i, solver in enumerate(solvers)}
+    column = {instance: j for j, instance in enumerate(instances)}
+    runs = [
+        (row[entry.solver], column[entry.problem, run.seed], run, entry.level)
+        for entry in begun
+        for run in entry.finished
+        if (entry.problem, run.seed) in column
+    ]
+    shape = len(solvers), len(instances)
+    whole = {cost: np.full(shape, math.nan) for cost in COSTS}
+    for i, j, run, _ in runs:
+        for cost, table in whole.items():
+            table[i, j] = whole_cost(run, cost)
+    found = {(i, j): path_of(run, level) for i, j, run, level in runs}
+    paths = {at: path for at, path in found.items() if path is not None}
+    of_instance = grouped(paths, lambda at: at[1])
+    groups = [[paths[at] for at in of_instance.get(j, ())] for j in range(len(instances))]
     taking_part = {(entry.solver, entry.problem) for entry in begun}
-    paths = {key: path for key, path in _paths(begun).items() if key[2] in seeds[key[1]]}
-    finished = [sum(solver == one for one, _, _ in paths) for solver in solvers]
     planned = [sum((solver, p) in taking_part for p, _ in instances) for solver in solvers]
+    finished = Counter(i for i, _ in paths)
     return RunMatrix(
         solvers,
         instances,
-        *_stacked(solvers, instances, paths),
-        _whole(solvers, instances, begun),
-        *_starts_and_lowest(instances, paths),
+        *_stacked(shape, paths),
+        whole,
+        np.array([max((path.start for path in own), default=math.nan) for own in groups]),
+        np.array([_lowest(own) for own in groups]),
         absent=tuple(
             (s, p) for s in solvers for p, own in seeds.items() if own and (s, p) not in taking_part
         ),
-        failed=tuple(n - done for n, done in zip(planned, finished, strict=True)),
+        failed=tuple(n - finished[i] for i, n in enumerate(planned)),
     )
 
 
@@ -251,17 +270,6 @@ class Path:
         return float(self.spent(cost)[self.values <= target].min(initial=math.inf))
 
 
-def _paths(entries: Sequence[SolverResult]) -> dict[tuple[str, str, int], Path]:
-    """Return the finished runs by solver, problem and seed."""
-    paths: dict[tuple[str, str, int], Path] = {}
-    for entry in entries:
-        for record in entry.records:
-            path = path_of(record, entry.level)
-            if path is not None:
-                paths[entry.solver, entry.problem, record.seed] = path
-    return paths
-
-
 def path_of(record: Run, level: Target | None, metric: str = "") -> Path | None:
     """Return a run up to where it counts; None where it failed, or nothing of it counts.
 
@@ -291,56 +299,23 @@ def path_of(record: Run, level: Target | None, metric: str = "") -> Path | None:
 
 
 def _stacked(
-    solvers: Sequence[str],
-    instances: Sequence[Instance],
-    paths: Mapping[tuple[str, str, int], Path],
+    shape: tuple[int, int], paths: Mapping[tuple[int, int], Path]
 ) -> tuple[Array, dict[str, Array]]:
     """Return the values and costs of all runs in arrays, infinite after their ends."""
     longest = max((len(path.values) for path in paths.values()), default=0)
-    shape = len(solvers), len(instances), longest
-    values = np.full(shape, math.inf)
-    spent = {cost: np.full(shape, math.inf) for cost in COSTS}
-    row = {solver: i for i, solver in enumerate(solvers)}
-    column = {instance: i for i, instance in enumerate(instances)}
-    for (solver, problem, seed), path in paths.items():
-        at = row[solver], column[problem, seed]
+    values = np.full((*shape, longest), math.inf)
+    spent = {cost: values.copy() for cost in COSTS}
+    for at, path in paths.items():
         values[at][: len(path.values)] = path.values
         for cost, table in spent.items():
             table[at][: len(path.values)] = path.spent(cost)
     return values, spent
 
 
-def _whole(
-    solvers: Sequence[str], instances: Sequence[Instance], entries: Sequence[SolverResult]
-) -> dict[str, Array]:
-    """Return what each run cost to its end; one that recorded nothing took one unit."""
-    row = {solver: i for i, solver in enumerate(solvers)}
-    column = {instance: i for i, instance in enumerate(instances)}
-    whole = {cost: np.full((len(solvers), len(instances)), math.nan) for cost in COSTS}
-    for entry in entries:
-        for record in entry.finished:
-            if (instance := (entry.problem, record.seed)) not in column:
-                continue
-            for cost in COSTS:
-                whole[cost][row[entry.solver], column[instance]] = whole_cost(record, cost)
-    return whole
-
-
 def whole_cost(record: Run, cost: str) -> float:
     """Return what a run cost to its end; one that recorded nothing took one unit."""
     value = ALL_COSTS[cost]
     return float(read(record.trace, value).max(initial=value.unit))
-
-
-def _starts_and_lowest(
-    instances: Sequence[Instance], paths: Mapping[tuple[str, str, int], Path]
-) -> tuple[Array, Array]:
-    """Return the value at the start of each instance, and the smallest one reached."""
-    groups: dict[Instance, list[Path]] = {instance: [] for instance in instances}
-    for (_, problem, seed), path in paths.items():
-        groups[problem, seed].append(path)
-    start = [max((path.start for path in group), default=math.nan) for group in groups.values()]
-    return np.array(start), np.array([_lowest(group) for group in groups.values()])
 
 
 def _lowest(paths: Sequence[Path]) -> float:

@@ -62,14 +62,3 @@ def final_spread(
     """
     values = [final(record, value) if record.ok else math.inf for record in records]
     return spread(values + [math.inf] * (planned - len(records)))
-
-
-__all__ = [
-    "COSTS",
-    "cost_or_metric",
-    "final",
-    "final_spread",
-    "median_final",
-    "metric_of",
-    "others_cost",
-]

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, replace
 from functools import partial
+from unittest import mock
 
 import numpy as np
 
@@ -264,11 +265,8 @@ def _recorded_samples(oracle: Oracle) -> Iterator[list[tuple[Array, Array]]]:
         taken.append((samples, samples.copy()))
         return samples
 
-    oracle.take = take
-    try:
+    with mock.patch.object(oracle, "take", take):
         yield taken
-    finally:
-        del oracle.take
 
 
 def _of_runs(

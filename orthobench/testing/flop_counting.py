@@ -160,7 +160,11 @@ def counting() -> Iterator[Tally]:
     makers: dict[str, Any] = {name: _with_counted_result(getattr(np, name)) for name in MAKERS}
     with (
         mock.patch.multiple(np, **makers),
-        mock.patch.object(np.random, "default_rng", _counting_generator),
+        mock.patch.object(
+            np.random,
+            "default_rng",
+            lambda seed=None: _CountingGenerator(_default_rng(seed).bit_generator),
+        ),
         _numba_refused(),
         _scipy_refused(),
     ):
@@ -216,10 +220,6 @@ class _CountingGenerator(np.random.Generator):
 
 for _name in DRAWS:
     setattr(_CountingGenerator, _name, _with_counted_result(getattr(np.random.Generator, _name)))
-
-
-def _counting_generator(seed: Any = None) -> np.random.Generator:
-    return _CountingGenerator(_default_rng(seed).bit_generator)
 
 
 @contextmanager

@@ -5,8 +5,9 @@ from __future__ import annotations
 import functools
 import types
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import Any
+from unittest import mock
 
 import numpy as np
 from numpy.typing import NDArray
@@ -124,7 +125,7 @@ def writable(array: NDArray[Any]) -> Iterator[None]:
 
 
 @contextmanager
-def nan_data(oracle: Oracle, *, streaming: bool) -> Iterator[Callable[[], None]]:
+def nan_data(oracle: Oracle, *, streaming: bool) -> Iterator[Callable[[], object]]:
     """Give a function that turns an oracle's data into NaN; they are restored at the end.
 
     Samples become NaN as they are taken, since `prepare` would refuse them. Of an oracle that is
@@ -137,8 +138,13 @@ def nan_data(oracle: Oracle, *, streaming: bool) -> Iterator[Callable[[], None]]
         Whether the solver takes samples.
     """
     if streaming and hasattr(oracle, "take"):
-        with _nan_samples(oracle) as turn_to_nan:
-            yield turn_to_nan
+        original = oracle.take
+
+        def take(count: int) -> Array:
+            return np.full_like(original(count), np.nan)
+
+        with ExitStack() as stack:
+            yield lambda: stack.enter_context(mock.patch.object(oracle, "take", take))
         return
     before = Snapshot(oracle)
     try:
@@ -156,19 +162,3 @@ def _fill_with_nan(oracle: Oracle) -> None:
             filled += 1
     if not filled:
         raise NotCheckable("the oracle holds no arrays of floats that could be turned into NaN")
-
-
-@contextmanager
-def _nan_samples(oracle: Oracle) -> Iterator[Callable[[], None]]:
-    original = oracle.take  # type: ignore[attr-defined]
-
-    def take(count: int) -> Array:
-        return np.full_like(original(count), np.nan)
-
-    def turn_to_nan() -> None:
-        oracle.take = take  # type: ignore[attr-defined]
-
-    try:
-        yield turn_to_nan
-    finally:
-        vars(oracle).pop("take", None)

@@ -98,7 +98,7 @@ class Runner:
         self._before = Snapshot(self.oracle)
         self.steps = self._count_steps()
 
-    def start(self, before_init: Callable[[], None] | None = None) -> Run:
+    def start(self, before_init: Callable[[], object] | None = None) -> Run:
         """Return a run after `Solver.init`; `before_init` is called just before that."""
         self._rewind()
         if before_init is not None:

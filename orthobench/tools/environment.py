@@ -41,7 +41,7 @@ def snapshot() -> dict[str, Any]:
         "cpu": _cpu_model() or platform.processor() or platform.machine(),
         "cores": os.cpu_count(),
         "gpus": gpus(),
-        "load": _load(),
+        "load": [round(x, 2) for x in os.getloadavg()] if hasattr(os, "getloadavg") else None,
         "packages": {name: version(name) for name in PACKAGES},
         "blas": _blas_libraries(),
         "git": _git_state(Path.cwd()),
@@ -91,10 +91,6 @@ def _git_state(folder: Path) -> dict[str, Any] | None:
         return {"commit": commit, "dirty": bool(git(folder, "status", "--porcelain", timeout=5))}
     except (OSError, GitError):
         return None
-
-
-def _load() -> list[float] | None:
-    return [round(x, 2) for x in os.getloadavg()] if hasattr(os, "getloadavg") else None
 
 
 @contextmanager

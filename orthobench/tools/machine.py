@@ -80,16 +80,6 @@ class Usage:
     children: int
     stolen: float = 0.0
 
-    def __sub__(self, before: Usage) -> Usage:
-        """Return what was used since; of `children` those that run now."""
-        return Usage(
-            self.wall - before.wall,
-            self.cpu - before.cpu,
-            self.queued - before.queued,
-            self.children,
-            self.stolen - before.stolen,
-        )
-
 
 def stolen() -> float:
     """Return the seconds that a host took from all cores of this virtual machine; on Linux only.

@@ -21,15 +21,15 @@ from orthobench.tools.environment import version
 MOST_WORKERS = 16
 """The most workers that are started for each processor."""
 
-DTYPES = ("float64", "float32", "bfloat16", "float16")
-"""The precisions; the first is the default."""
-
 TOLERANCES: Mapping[str, float] = {
     "float64": 1e-9, "float32": 2e-3, "bfloat16": 0.2, "float16": 0.05,
 }  # fmt: skip
 """Parts by which values of equal runs may differ on a GPU, by precision.
 
 Sums are in another order in each run, and steps amplify rounding as between array libraries."""
+
+DTYPES = tuple(TOLERANCES)
+"""The precisions; the first is the default."""
 
 GRAMMAR = re.compile(r"(?P<library>[a-z-]+)(:(?P<device>[a-z]+))?(/(?P<dtype>\w+))?")
 

@@ -112,11 +112,11 @@ class SparsePairs(CCA):
     def build(self, rng: np.random.Generator) -> Instance[PairsMatrices]:
         """Return the instance; `rng` draws groups and counts."""
         groups = rng.integers(self.k + 1, size=self.samples)
-        X, Y = (self._counts(groups, size, rng) for size in (self.p, self.q))
+        X, Y = (self.counts(groups, size, rng) for size in (self.p, self.q))
         return cca(X, Y, self.k, ridge=self.ridge)
 
-    def _counts(self, groups: NDArray[np.intp], size: int, rng: np.random.Generator) -> Any:
-        """Return cells by columns: each cell has `density` columns, oftener those of its group."""
+    def counts(self, groups: NDArray[np.intp], size: int, rng: np.random.Generator) -> Any:
+        """Return cells by columns, sparse: each cell has `density`, oftener those of its group."""
         from scipy.sparse import csr_matrix
 
         most = max(1, round(self.density * size))

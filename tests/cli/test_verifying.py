@@ -51,6 +51,7 @@ def falsify(store):
     return cell
 
 
+@pytest.mark.wide
 def test_a_share_is_computed_again_in_processes_of_its_own(store):
     said = call("verify", store, "--share", 0.3, "-w", 1)
     assert said.splitlines() == [

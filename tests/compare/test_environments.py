@@ -51,6 +51,7 @@ def no_pip(monkeypatch):
     return calls
 
 
+@pytest.mark.wide
 def test_each_side_imports_its_own_code_and_shares_the_rest(project, no_pip):
     said = []
     with sides("HEAD~1", ".", here=project.root, progress=said.append) as (base, head):
@@ -80,6 +81,7 @@ for site in pathlib.Path.cwd().parent.parent.glob("*/base/lib/*/site-packages"):
         "(site / 'attack.pth').write_text('import toy_solver')",
     ],
 )
+@pytest.mark.wide
 def test_a_build_of_head_that_changes_base_is_refused(project, no_pip, empty, attack):
     project.git("clone", "-q", str(project.root), str(empty / "clone"))
     backend = empty / "clone" / "backend.py"
@@ -133,6 +135,7 @@ def test_a_project_that_is_no_plugin_is_refused():
         worker.Worker("cpu").check("pytest")
 
 
+@pytest.mark.wide
 def test_a_plugin_of_the_side_that_does_not_load_is_refused(project, no_pip):
     (project.root / "toy_solver.py").rename(project.root / "kept")
     (project.root / "toy_solver.py").write_text("import no_such_module\n")

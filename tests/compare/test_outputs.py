@@ -137,7 +137,7 @@ LIKELY = comparison(
 
 def test_what_is_probably_slower_comes_first_and_fails_a_gate_that_asks_for_it():
     assert LIKELY.verdict() == "no regression (1 probably slower, 1 undecided)"
-    strict = replace(LIKELY, failing=(WORSE, PROBABLE))
+    strict = replace(LIKELY, options=replace(LIKELY.options, failing=(WORSE, PROBABLE)))
     assert strict.verdict() == "1 regression: 1 of time (1 probably slower, 1 undecided)"
     assert [[row.solver for row in one.regressions] for one in (LIKELY, strict)] == [[], ["likely"]]
     listed = [

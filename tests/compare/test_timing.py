@@ -102,6 +102,7 @@ def test_a_faster_cell_is_an_improvement():
 
 
 @pytest.mark.parametrize("seed", range(5))
+@pytest.mark.wide
 def test_nothing_is_called_slower_where_nothing_changed(seed):
     timed = cells(*map(str, range(20)))
     _, changes = timed_on(Machine({}, layout=0.04, disturbance=0.3, seed=seed), timed, budget=100)

@@ -40,6 +40,7 @@ def test_looks_double_up_to_the_limit():
     assert looks == [5, 10, 20, 35]
 
 
+@pytest.mark.wide
 def test_a_run_ends_with_nothing_to_decide_or_at_the_limit(tmp_path):
     store = tmp_path / "r.sqlite"
     first = ob.run(SUITE, store, executor="inline", quiet=True)

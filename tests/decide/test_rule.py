@@ -208,6 +208,7 @@ def test_ends_are_in_order_and_the_verdict_is_what_they_say(values):
 
 
 @pytest.mark.parametrize("n", [5, 8, 12, 30])
+@pytest.mark.wide
 def test_the_upper_end_covers_the_median_of_any_distribution(n):
     rng = np.random.default_rng(n)
     draws = {
@@ -225,6 +226,7 @@ def test_the_upper_end_covers_the_median_of_any_distribution(n):
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("seeds", [3, 5, 10])
+@pytest.mark.wide
 def test_errors_are_rare(kind, seeds):
     rates = simulate(kind, seeds, 60)
     assert max(rates["use"], rates["worse"]) <= 0.1  # of 60: 5 % are below it with 97 %

@@ -119,7 +119,7 @@ def test_compilation_is_shown_apart_from_the_clock(lazy, monkeypatch):
 
 
 def test_what_a_warm_up_moves_is_a_part_of_it():
-    place = MeasuredPlace.at(place_of("numpy/float32"))
+    place = MeasuredPlace(place_of("numpy/float32"))
     place.touch()
     assert (len(place.warming), place.spent) == (1, [])
     place.array(ROWS)

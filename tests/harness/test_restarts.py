@@ -28,6 +28,7 @@ def final(outcome, metric):
 @pytest.mark.parametrize(
     "solver", ["givens", "riemannian-gradient", "wen-yin", "pymanopt-trust-regions"]
 )
+@pytest.mark.wide
 def test_what_converges_on_the_orthogonal_group_has_tried_both_components(solver):
     for seed in range(3):
         outcome = ob.solve(solver, linear(best=LEAST), seed=seed)

@@ -76,6 +76,7 @@ def test_a_race_that_is_over_is_not_run_again(raced: ob.racing.race.Race) -> Non
     assert [r.key for r in again.results.records] == [r.key for r in raced.results.records]
 
 
+@pytest.mark.wide
 def test_values_of_a_function_of_ones_own_are_compared(tmp_path: Path) -> None:
     weights = np.arange(1.0, 21.0)[:, None]
     instance = ob.stiefel(
@@ -143,6 +144,7 @@ def test_what_no_race_can_have_is_refused(options: dict[str, Any], tmp_path: Pat
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.wide
 def test_standard_output_is_only_json(tmp_path: Path) -> None:
     command = [
         sys.executable, "-m", "orthobench", "race", "-p", "digits", "--within", "20s",
@@ -216,6 +218,7 @@ def _finished(store: Path) -> set[str]:
         return set()
 
 
+@pytest.mark.wide
 def test_a_map_is_measured_once_and_again_where_code_changed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -82,6 +82,7 @@ def assert_drawn(ax, panel):
     ("ecdf", ("PCA", "steps"), ("steps", "share")),
     ("expected", ("PCA", "steps"), ("problem", "steps")),
 ])  # fmt: skip
+@pytest.mark.wide
 def test_every_function_draws_what_it_returns(results, name, words, keys):
     ax = axis()
     panel = getattr(ob.plots, name)(ax, results, *words)

@@ -56,6 +56,7 @@ def test_home_is_a_tilde_in_tracebacks(toys, tmp_path, monkeypatch):
     assert "ada-lovelace" not in stop.reason + stop.traceback
 
 
+@pytest.mark.wide
 def test_a_page_tells_nothing_of_home(run, monkeypatch):
     from orthobench.report.page import write
 

@@ -32,7 +32,7 @@ class TestCurve:
     def test_of_one_run_is_its_trace(self):
         c = curve([record([(0, 9.0), (1, 4.0), (10, 0.5)])], "samples", "gap")
         np.testing.assert_array_equal(c.x, [1, 10])
-        for part in (c.median, c.low, c.high):
+        for part in (c.y, c.low, c.high):
             np.testing.assert_array_equal(part, [4, 0.5])
 
     def test_interpolates_in_log_x_and_log_value(self):
@@ -54,18 +54,18 @@ class TestCurve:
         runs = [record([(1, 4.0), (2, 1.0)], 0, RunStatus.DIVERGED),
                 record([(1, 4.0), (2, 3.0), (4, 2.0)], 1)]  # fmt: skip
         c = curve(runs, "samples", "gap")
-        np.testing.assert_array_equal(c.median, [4, 2, INF])
+        np.testing.assert_array_equal(c.y, [4, 2, INF])
         np.testing.assert_array_equal(c.high, [4, 3, INF])
-        assert c.ends == ((2, 1),)
+        assert c.crosses == ((2, 1),)
 
     @pytest.mark.parametrize("bad", [INF, -INF, math.nan])
     def test_a_run_whose_metric_is_no_longer_finite_has_failed(self, bad):
         runs = [record([(1, 4.0), (2, 1.0), (3, bad)]),
                 record([(1, 4.0), (2, 3.0), (4, 2.0)], 1)]  # fmt: skip
         c = curve(runs, "samples", "gap")
-        assert c.high[-1] == c.median[-1] == INF
+        assert c.high[-1] == c.y[-1] == INF
         assert c.low[-1] == 2
-        assert c.ends == ((2, 1),)
+        assert c.crosses == ((2, 1),)
         (own,) = summaries([runs], "gap")
         assert own.n_failed == 1
 
@@ -73,19 +73,19 @@ class TestCurve:
         runs = [record([(1, 4.0), (2, 1.0)]), record([(1, 4.0), (2, 1.0)], 1, other=3.0)]
         c = curve(runs, "samples", "other")
         np.testing.assert_array_equal(c.high, [INF, INF])
-        assert c.ends == ()
+        assert c.crosses == ()
 
     def test_is_infinite_where_a_run_is_missing(self):
         c = curve([record([(1, 4.0)])], "samples", "gap", seeds=(0, 1))
-        assert c.median == [INF]
+        assert c.y == [INF]
 
     def test_leaves_out_what_left_the_constraint(self):
         marks = record([(1, 4.0), (2, 1.0)]).trace
         far = record([(4, -100.0)], constraint_violation=0.5).trace
         run = replace(record([], 0, RunStatus.INFEASIBLE), trace=marks + far)
         c = curve([run], "samples", "gap")
-        np.testing.assert_array_equal(c.median, [4, 1])
-        assert c.ends == ((2, 1),)
+        np.testing.assert_array_equal(c.y, [4, 1])
+        assert c.crosses == ((2, 1),)
 
     def test_holds_the_start_until_the_first_step_is_done(self):
         start, end = (
@@ -113,14 +113,14 @@ class TestCurve:
         thinned = curves._grid
         monkeypatch.setattr(curves, "_grid", lambda xs: made.append(1) or thinned(xs))
         traces = Traces([record([(1, 4.0), (2, 1.0)], other=3.0)])
-        assert [traces.curve("samples", name).median[-1] for name in ("gap", "other")] == [1, 3]
+        assert [traces.curve("samples", name).y[-1] for name in ("gap", "other")] == [1, 3]
         assert len(made) == 1
 
     def test_of_many_checkpoints_is_thinned_to_a_geometric_grid_with_both_ends(self):
         c = curve([record([(x, 1 / x) for x in range(3, 2 * LONGEST)])], "samples", "gap")
         assert (c.x[0], c.x[-1], len(c.x)) == (3, 2 * LONGEST - 1, LONGEST)
         np.testing.assert_allclose(np.diff(np.log(c.x)), np.log(c.x[-1] / 3) / (LONGEST - 1))
-        np.testing.assert_allclose(c.median, 1 / c.x)
+        np.testing.assert_allclose(c.y, 1 / c.x)
 
     def test_adds_the_reading_to_the_seconds(self):
         c = curve([record([(1, 4.0), (2, 1.0)], reading=0.5)], "seconds", "gap")
@@ -150,8 +150,8 @@ def test_curves_ascend_and_stay_within_the_values(all_points, failed):
     assert len(c.x) <= LONGEST
     assert (c.x > 0).all()
     assert (np.diff(c.x) > 0).all()
-    assert (c.low <= c.median).all()
-    assert (c.median <= c.high).all()
+    assert (c.low <= c.y).all()
+    assert (c.y <= c.high).all()
     assert (c.low >= 0).all()
     within = c.high[np.isfinite(c.high)]
     assert (within <= largest * (1 + 1e-12)).all()
@@ -168,7 +168,7 @@ def test_curves_of_descending_runs_descend(all_points):
         for seed, p in enumerate(all_points)
     ]
     c = curve(runs, "samples", "gap")
-    assert (np.diff(c.median) <= 1e-9 * c.median[:-1] + 1e-300).all()
+    assert (np.diff(c.y) <= 1e-9 * c.y[:-1] + 1e-300).all()
 
 
 def test_a_jump_to_rounding_is_not_interpolated():

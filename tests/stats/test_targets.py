@@ -14,9 +14,9 @@ from orthobench.errors import UsageError
 from orthobench.harness.stopping import RunStatus, Target
 from orthobench.harness.trace import Checkpoint
 from orthobench.results.tuning import SolverResult, Trial
+from orthobench.stats.costs import COSTS
 from orthobench.stats.profiles import distribution, performance_ratios
 from orthobench.stats.targets import run_matrix
-from orthobench.stats.values import COSTS
 
 INF, NAN = math.inf, math.nan
 

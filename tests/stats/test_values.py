@@ -8,7 +8,8 @@ from orthobench.contract.solver import Work
 from orthobench.harness.stopping import RunStatus
 from orthobench.harness.trace import Checkpoint
 from orthobench.results.tuning import choose
-from orthobench.stats.values import COSTS, others_cost
+from orthobench.stats.costs import COSTS
+from orthobench.stats.values import others_cost
 
 
 def run(step, seed, flops, val=0.0, **more):

@@ -164,6 +164,7 @@ def test_pytest_has_a_test_for_each_check(pytester):
     )
 
 
+@pytest.mark.wide
 def test_pytest_without_the_mark_says_so(pytester):
     pytester.makepyfile("def test_conformance(conformance): conformance()")
     result = pytester.runpytest_inprocess("-p", "orthobench.testing.pytest_plugin")

@@ -21,6 +21,7 @@ for _ in range(300):
 """
 
 
+@pytest.mark.wide
 def test_one_process_at_a_time_has_a_lock(tmp_path):
     lock, total = tmp_path / "lock", tmp_path / "total"
     total.write_text("0")

@@ -123,7 +123,7 @@ def _scores(A: Array, inside: NDArray[np.bool_]) -> Callable[[Array], Array]:
     through_gram = np.count_nonzero(inside) * n + EXPECTED_SWEEPS * m * n
     if through_gram > 2 * EXPECTED_SWEEPS * r * m:
         return lambda X: A.T @ _best_loadings(A, inside, X)
-    grams = np.stack([_gram(A[rows]) for rows in inside.T])
+    grams = np.stack([(own := A[rows]).T @ own for rows in inside.T])
 
     def scores(X: Array) -> Array:
         products = np.matmul(grams, X.T[:, :, None])[:, :, 0]
@@ -133,10 +133,6 @@ def _scores(A: Array, inside: NDArray[np.bool_]) -> Callable[[Array], Array]:
         return projected.T
 
     return scores
-
-
-def _gram(rows: Array) -> Array:
-    return rows.T @ rows
 
 
 TRIALS = 40

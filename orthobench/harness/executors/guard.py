@@ -13,7 +13,7 @@ import os
 import pickle
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -111,7 +111,6 @@ def sealed(cell: Cell) -> SealedCell:
     )  # fmt: skip
 
 
-@dataclass
 class Guard:
     """The process of a solver, seen from the one that judges; started for the first cell.
 
@@ -123,11 +122,12 @@ class Guard:
         The most bytes of memory that the process may take.
     """
 
-    threads: int
-    memory: int | None = None
     process: Process | None = None
     held: tuple[AnyInstance, bool] | None = None
-    sources: list[SampleSource] = field(default_factory=list)
+
+    def __init__(self, threads: int, memory: int | None = None) -> None:
+        self.threads, self.memory = threads, memory
+        self.sources: list[SampleSource] = []
 
     def execute(self, cell: SealedCell, journal: Journal | None = None) -> Outcome:
         """Run a cell and judge it; errors are recorded in the outcome.
@@ -305,13 +305,15 @@ class _Run:
         if len(self._used) < 3 or None in self._used:
             return None
         begin, end, now = (used for used in self._used if used)
-        own = self._own[1] - self._own[0]
-        spent = replace(end - begin, cpu=now.cpu - begin.cpu, stolen=now.stolen - begin.stolen)
-        waited = spent.queued + own + self._serving
+        waited = end.queued - begin.queued + self._own[1] - self._own[0] + self._serving
+        spent = Usage(
+            end.wall - begin.wall, now.cpu - begin.cpu, waited, end.children,
+            now.stolen - begin.stolen,
+        )  # fmt: skip
         sent = (part for s in self.recording.solutions for part in vars(s).values())
         volume = self._samples.bytes + sum(p.nbytes for p in sent if isinstance(p, np.ndarray))
         clock = claimed_seconds(self.recording.marks, self.cell.solver.reruns)
-        return suspicion(replace(spent, queued=waited), clock, self.cell.threads, volume)
+        return suspicion(spent, clock, self.cell.threads, volume)
 
     def _look(self) -> None:
         """Ask the operating system what that process has used, and how long this one waited."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from math import inf
 from queue import Empty, SimpleQueue
 from typing import TypeAlias
@@ -70,7 +70,6 @@ def execute(worker: Worker, cell: Cell) -> Outcome:
                 return event.outcome
 
 
-@dataclass
 class Worker:
     """A worker: its process, which may be replaced, and the request that it works on.
 
@@ -86,16 +85,15 @@ class Worker:
         Takes what the process sends.
     """
 
-    name: str
-    threads: int
-    limits: Limits
-    replies: Replies
     process: Process | None = None
     cell: Cell | None = None
     request: Request | None = None
-    recording: Recording = field(default_factory=Recording)
     deadline: float = inf
     held: Data | None = None
+
+    def __init__(self, name: str, threads: int, limits: Limits, replies: Replies) -> None:
+        self.name, self.threads, self.limits, self.replies = name, threads, limits, replies
+        self.recording = Recording()
 
     def begin(self, cell: Cell) -> None:
         """Begin a cell. Its points are asked for where the process may be killed in time."""

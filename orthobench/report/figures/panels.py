@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 import numpy as np
 
 from orthobench.contract.panel import Panel, Series
-from orthobench.report.plots.geometry import Floor, floor_of
+from orthobench.report.plots.geometry import LINEAR, Floor, floor_of
 from orthobench.report.style import Style
 from orthobench.tools.arrays import Array
 from orthobench.tools.formatting import clean
@@ -74,8 +74,8 @@ def draw_panel(
     floor = _floor(same_y)
     _draw_frame(ax, panel)
     _set_x_axis(ax, panel)
-    heights = [_raised(part, floor) for other in same_y for part in _heights(other)]
-    _scale(ax, "y", heights, log=floor is not None)
+    heights = [floor.raised(part) for other in same_y for part in _heights(other)]
+    _scale(ax, "y", heights, log=floor.log)
     for at in panel.rules:
         ax.axvline(at, color=MUTED, linewidth=0.8, linestyle=(0, (1, 3)), zorder=1)
     dashes = reference_dashes(figure_panels or panels)
@@ -83,7 +83,7 @@ def draw_panel(
         solver, label = series.solver, series.label
         line = solver_line(styles[solver]) if solver else reference_line(dashes[label])
         _draw_series(ax, panel, number, line, floor)
-    if floor is not None and floor.zeros:
+    if floor.zeros:
         _note_floor(ax, floor)
 
 
@@ -129,18 +129,18 @@ def reference_dashes(panels: Sequence[Panel]) -> dict[str, tuple[int, tuple[floa
 
 
 def _draw_series(
-    ax: Axes, panel: Panel, number: int, line: Mapping[str, Any], floor: Floor | None
+    ax: Axes, panel: Panel, number: int, line: Mapping[str, Any], floor: Floor
 ) -> None:
     """Draw one series: band or bars, line, crosses, and a ring around the chosen point."""
     series = panel.series[number]
-    x, y = _positions(panel, number), _raised(series.y, floor)
+    x, y = _positions(panel, number), floor.raised(series.y)
     y[~np.isfinite(series.y) | (panel.x.log & (x <= 0))] = math.nan
     finite = np.isfinite(y)
     _draw_spread(ax, panel, series, x, finite, line["color"], floor)
     if panel.x.categories:
         line = {**line, "linestyle": "none"}
     steps = "steps-post" if panel.stepped else "default"
-    zero = finite & (series.y <= (floor.zero if floor else -math.inf))
+    zero = finite & (series.y <= floor.zero)
     label, few = legend_text(series.label), finite.sum() <= MARKED and not panel.stepped
     for i, part in enumerate([p for p in (~zero, zero) if p.any()] or [~zero]):
         points = np.flatnonzero(finite & part).tolist()
@@ -149,7 +149,7 @@ def _draw_series(
         ax.plot(x, np.where(part, y, math.nan), **{**line, **more}, markevery=markers)
     left = _left_end(ax, panel)
     for at, end in series.crosses:
-        height = float(_raised(np.array([end]), floor)[0])
+        height = float(floor.raised(np.array([end]))[0])
         place = left if panel.x.log and at <= 0 else at
         _draw_marker(ax, place, height, "x", 1.15, color=line["color"], zorder=4)
     if series.chosen is not None and finite[series.chosen]:
@@ -184,14 +184,14 @@ def _draw_spread(
     x: Array,
     finite: Any,
     colour: str,
-    floor: Floor | None,
+    floor: Floor,
 ) -> None:
     """Draw the band, except where an end is infinite; bars where points are not connected."""
     import matplotlib as mpl
 
     if series.low is None or series.high is None:
         return
-    low, high = _raised(series.low, floor), _raised(series.high, floor)
+    low, high = floor.raised(series.low), floor.raised(series.high)
     banded = finite & np.isfinite(low) & np.isfinite(high)
     if panel.x.categories or finite.sum() == 1:
         thickness = mpl.rcParams["lines.linewidth"]
@@ -201,7 +201,7 @@ def _draw_spread(
     if _last(series) > ends[:BANDS][-1]:
         return
     step: Literal["post"] | None = "post" if panel.stepped else None
-    zero = series.low <= (floor.zero if floor else -math.inf)
+    zero = series.low <= floor.zero
     drawn: dict[str, Any] = {"color": colour, "alpha": 0.13}
     for where in (banded & ~zero, banded & zero):
         if where.any():
@@ -226,15 +226,10 @@ def _positions(panel: Panel, number: int) -> Array:
     return np.asarray(x + 0.6 * (number - (count - 1) / 2) / count)
 
 
-def _floor(panels: Sequence[Panel]) -> Floor | None:
-    """Return the floor of the common y axis of some panels; None where it is linear."""
+def _floor(panels: Sequence[Panel]) -> Floor:
+    """Return the floor of the common y axis of some panels."""
     parts = [part for panel in panels for series in panel.series for part in (series.y, series.low)]
-    return floor_of([p for p in parts if p is not None]) if panels[0].y.log else None
-
-
-def _raised(values: Array, floor: Floor | None) -> Array:
-    """Return a copy of values with the zeros at the floor."""
-    return np.array(values if floor is None else floor.raised(values), dtype=np.float64)
+    return floor_of([p for p in parts if p is not None]) if panels[0].y.log else LINEAR
 
 
 def _heights(panel: Panel) -> list[Array]:

@@ -14,8 +14,13 @@ from orthobench.decide.rule import Comparison, Verdict
 from orthobench.decide.wording import MARKS, factor_text, mark, verdict_text
 from orthobench.report.page.galleries import galleries
 from orthobench.report.page.plot_data import plot_data
-from orthobench.report.page.problems import all_numbers, failures, problem_section, refusals
-from orthobench.report.page.runs import entry_runs
+from orthobench.report.page.problems import (
+    all_numbers,
+    entry_runs,
+    failures,
+    problem_section,
+    refusals,
+)
 from orthobench.report.plots.collection import comparison_plots, exhibit_plots, problem_plots
 from orthobench.report.plots.exhibits import Exhibition, exhibitions
 from orthobench.report.plots.pareto import Answers, family_answers, pareto_name

@@ -88,7 +88,10 @@ def plot_data(
         of_plots[number]["runs"] = _runs(of_plot, solvers, endings) if drawn else {}
     head = {
         "references": REFERENCES,
-        "solvers": [_solver(name, style) for name, style in styles.items()],
+        "solvers": [
+            {"name": clean(name), "dash": style.dash, "shape": style.shape}
+            for name, style in styles.items()
+        ],
         "plots": of_plots,
         "endings": list(endings),
         "families": list(families),
@@ -126,7 +129,7 @@ class _Packer:
         ]
         return {
             "x": _axis(panel.x),
-            "y": _axis(panel.y) | {"log": panel.y.log and floor is not None},
+            "y": _axis(panel.y) | {"log": panel.y.log and floor.log},
             "series": [
                 self.series(series, panel) | {"solver": solver}
                 for series, solver in zip(panel.series, solvers, strict=True)
@@ -134,8 +137,8 @@ class _Packer:
             "stepped": panel.stepped,
             "rules": list(panel.rules),
             "band": panel.band,
-            "zero": floor.zero if floor else None,
-            "floor": floor.at if floor else None,
+            "zero": floor.zero if floor.log else None,
+            "floor": floor.at if floor.log else None,
         }
 
     def series(self, series: Series, panel: Panel) -> dict[str, Any]:
@@ -227,10 +230,6 @@ def _axis(axis: Axis) -> dict[str, Any]:
     if axis.ticks:
         found["ticks"] = list(axis.ticks)
     return found
-
-
-def _solver(name: str, style: Style) -> dict[str, str]:
-    return {"name": clean(name), "dash": style.dash, "shape": style.shape}
 
 
 def _runs(

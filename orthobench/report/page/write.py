@@ -16,8 +16,7 @@ from orthobench.report.page.content import cell, page_content
 from orthobench.report.page.problems import FEW, TEXTS, ranges
 from orthobench.report.style import REFERENCES
 from orthobench.results.results import Results
-from orthobench.stats.costs import ALL_COSTS
-from orthobench.stats.values import COSTS
+from orthobench.stats.costs import ALL_COSTS, COSTS
 from orthobench.tools.files import atomic_write, make_folder
 from orthobench.tools.formatting import assignments, clean, count, duration, number, plural, si
 

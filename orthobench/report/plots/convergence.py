@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from orthobench.contract.panel import Axis, Panel, Plot, Series
 from orthobench.harness.stopping import RunStatus
 from orthobench.report.plots.labels import TOTAL, about, axis_label, band_of, legend_label
 from orthobench.results.runs import Run
 from orthobench.results.tuning import SolverResult
+from orthobench.stats.costs import COSTS
 from orthobench.stats.curves import Traces
-from orthobench.stats.values import COSTS, others_cost
+from orthobench.stats.values import others_cost
 from orthobench.tools.formatting import listed
 
 
@@ -66,9 +68,9 @@ def _series(entry: SolverResult, traces: Traces, x: str, metric: str) -> Series:
     before = others_cost(entry, COSTS[cost]) if x == TOTAL else 0.0
     curve = traces.curve(cost, metric)
     runs = zip(traces.costs(cost), traces.values(metric), strict=True)
-    return Series(
-        legend_label(entry), before + curve.x, curve.median, curve.low, curve.high,
-        solver=entry.solver, crosses=tuple((before + at, y) for at, y in curve.ends),
+    return replace(
+        curve, label=legend_label(entry), x=before + curve.x, solver=entry.solver,
+        crosses=tuple((before + at, y) for at, y in curve.crosses),
         runs=tuple((before + at, y) for at, y in runs if len(at)), ended=_ended(entry),
     )  # fmt: skip
 

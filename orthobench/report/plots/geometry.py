@@ -37,27 +37,37 @@ class Floor:
         The position on the axis where zeros are drawn.
     zeros : bool
         Whether there are any.
+
+    The floor of a linear axis, `LINEAR`, is below all values.
     """
 
     zero: float
     at: float
     zeros: bool
 
+    @property
+    def log(self) -> bool:
+        """Whether the axis can be logarithmic."""
+        return self.zero > 0
+
     def raised(self, values: Array) -> Array:
         """Return `values` with the zeros at the floor."""
         return np.where(values <= self.zero, self.at, values)
 
 
-def floor_of(parts: Sequence[Array]) -> Floor | None:
+LINEAR = Floor(-math.inf, -math.inf, False)
+
+
+def floor_of(parts: Sequence[Array]) -> Floor:
     """Return the floor for all values of an axis.
 
-    None where the axis must be linear: the values reach further below zero than above, so that
+    It is `LINEAR` where the axis must be so: the values reach further below zero than above, and
     most of them would count as zero.
     """
     values = np.concatenate([np.empty(0), *parts])
     values = np.sort(values[np.isfinite(values)])
     if len(values) and -values[0] > max(values[-1], TINY):
-        return None
+        return LINEAR
     positive = values[values > TINY]
     if not len(positive):
         return Floor(TINY, TINY, len(values) > 0)

@@ -9,7 +9,8 @@ from orthobench.results.runs import Run
 from orthobench.results.traces import finite
 from orthobench.results.tuning import SolverResult
 from orthobench.stats.bootstrap import spread_name
-from orthobench.stats.values import COSTS, final, metric_of
+from orthobench.stats.costs import COSTS
+from orthobench.stats.values import final, metric_of
 from orthobench.tools.formatting import assignments, budget_text, clean
 
 TOTAL = "total flops"
@@ -34,12 +35,13 @@ def legend_label(entry: SolverResult) -> str:
     chosen = assignments(entry.best_parameters)
     finals = [final(record, metric_of(record.problem.primary)) for record in entry.finished]
     failed = len(finals) - sum(map(math.isfinite, finals))
-    parts = said(
-        entry.solver,
-        f"({chosen})" if chosen else "",
-        f"(failed {failed} of {len(finals)})" if failed else "",
-    )
-    return clean(" ".join(parts))
+    name = f"{entry.solver} ({chosen})" if chosen else entry.solver
+    return with_failures(name, failed, str(len(finals)))
+
+
+def with_failures(name: str, failed: int, of: str) -> str:
+    """Return a label that also says how many failed, if any, of what."""
+    return clean(f"{name} (failed {failed} of {of})" if failed else name)
 
 
 def said(*parts: str) -> tuple[str, ...]:

@@ -13,10 +13,11 @@ from orthobench.contract.panel import Axis, Panel, Plot, Series
 from orthobench.harness.identity import canonical
 from orthobench.harness.placement import TRANSFER
 from orthobench.harness.trace import Checkpoint
-from orthobench.report.plots.labels import COMMON_COSTS, about, axis_label, band_of
+from orthobench.report.plots.labels import COMMON_COSTS, about, axis_label, band_of, with_failures
 from orthobench.results.tuning import SolverResult
 from orthobench.stats.bootstrap import spread
-from orthobench.stats.values import COSTS, cost_or_metric, final, final_spread
+from orthobench.stats.costs import COSTS
+from orthobench.stats.values import cost_or_metric, final, final_spread
 from orthobench.tools.formatting import clean, listed, number
 
 FEWEST = 3
@@ -71,7 +72,7 @@ class Sweep:
         ----------
         solver : str
         value : str
-            A metric, or one of `orthobench.stats.values.COSTS`.
+            A metric, or one of `orthobench.stats.costs.COSTS`.
         """
         read = cost_or_metric(value)
         return [
@@ -154,7 +155,7 @@ def sweep_panel(swept: Sweep, y: str) -> Panel:
     for solver in dict.fromkeys(entry.solver for entry in swept.all):
         runs = [r for e in swept.all if e.solver == solver for r in e.finished]
         failed = sum(not record.ok for record in runs)
-        label = clean(f"{solver} (failed {failed} of {len(runs)})" if failed else solver)
+        label = with_failures(solver, failed, str(len(runs)))
         x, median, low, high = np.array(swept.points(solver, y), dtype=np.float64).T
         series.append(Series(label, x, median, low, high, solver=solver))
     return Panel(swept.axis, Axis(y, axis_label(y)), tuple(series), band=band_of(swept.all))

@@ -10,12 +10,13 @@ import numpy as np
 
 from orthobench.contract.panel import Axis, Panel, Plot, Series
 from orthobench.harness.stopping import RunStatus
-from orthobench.report.plots.labels import COMMON_COSTS, about, axis_label
+from orthobench.report.plots.labels import COMMON_COSTS, about, axis_label, with_failures
 from orthobench.results.tuning import SolverResult, Trial
 from orthobench.stats.bootstrap import quantiles
-from orthobench.stats.values import COSTS, final, metric_of
+from orthobench.stats.costs import COSTS
+from orthobench.stats.values import final, metric_of
 from orthobench.tools.collections import grouped
-from orthobench.tools.formatting import assignments, clean
+from orthobench.tools.formatting import assignments
 
 Point: TypeAlias = tuple[Mapping[str, object], Mapping[str, float]]
 """A trial: its tuned values, and the medians over the seeds, by metric and cost."""
@@ -81,10 +82,10 @@ def _takes_part(entry: SolverResult) -> bool:
 def _series(entry: SolverResult, own: Sequence[Point], metric: str, y: str) -> Series:
     """Return the trials of a solver, and how many of them failed at too many seeds."""
     trials = len(entry.trials)
-    note = f" (failed {trials - len(own)} of {trials} trials)" if len(own) < trials else ""
+    label = with_failures(entry.solver, trials - len(own), f"{trials} trials")
     x, height = np.array([(at[metric], at[y]) for _, at in own]).reshape(-1, 2).T
     notes = tuple(assignments(tuned) for tuned, _ in own)
-    return Series(clean(f"{entry.solver}{note}"), x, height, solver=entry.solver, notes=notes)
+    return Series(label, x, height, solver=entry.solver, notes=notes)
 
 
 def points(entry: SolverResult, metric: str) -> list[Point]:

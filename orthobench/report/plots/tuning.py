@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,7 @@ import numpy as np
 from orthobench.contract.panel import Axis, Panel, Plot, Series
 from orthobench.harness.identity import canonical
 from orthobench.report.plots.labels import axis_label, band_of, legend_label, said
-from orthobench.results.tuning import SolverResult, Trial
+from orthobench.results.tuning import SolverResult, Trial, slice_of, varied
 from orthobench.stats.values import final, final_spread, metric_of
 from orthobench.tools.formatting import assignments, clean, short
 
@@ -77,7 +77,7 @@ def tuning_panel(entries: Sequence[SolverResult], parameter: str, y: str = SCORE
         over the seeds.
     """
     metric = None if y == SCORE else y
-    slices = {entry.solver: _slice(entry, parameter) for entry in entries}
+    slices = {entry.solver: slice_of(entry, parameter) for entry in entries}
     values = [trial.tuned[parameter] for trials in slices.values() for trial in trials]
     x, place = _axis(parameter, values)
     series = tuple(
@@ -87,31 +87,6 @@ def tuning_panel(entries: Sequence[SolverResult], parameter: str, y: str = SCORE
     )
     axis = Axis(metric, axis_label(metric)) if metric is not None else _score_axis(entries[0])
     return Panel(x, axis, series, band=band_of(entries) if metric is not None else "")
-
-
-def varied(entry: SolverResult) -> list[str]:
-    """Return the parameters of which a solver has trials with several values.
-
-    Parameters
-    ----------
-    entry : SolverResult
-    """
-    values = {
-        name: {canonical(t.tuned[name]) for t in entry.trials} for name in entry.best_parameters
-    }
-    return [name for name, different in values.items() if len(different) > 1]
-
-
-def _slice(entry: SolverResult, parameter: str) -> list[Trial]:
-    """Return the trials that differ from the chosen one in no other parameter."""
-    if parameter not in varied(entry):
-        return []
-    rest = canonical(_without(entry.best_parameters, parameter))
-    return [t for t in entry.trials if canonical(_without(t.tuned, parameter)) == rest]
-
-
-def _without(tuned: Mapping[str, Any], name: str) -> dict[str, Any]:
-    return {key: value for key, value in tuned.items() if key != name}
 
 
 def _axis(parameter: str, values: Sequence[Any]) -> tuple[Axis, Callable[[Any], float]]:

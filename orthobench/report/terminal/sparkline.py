@@ -31,14 +31,14 @@ class Sparklines:
     ----------
     panel : Panel
         The medians over seeds.
-    floor : Floor, optional
-        The values that count as zero, and where they are drawn; None where heights are linear.
+    floor : Floor
+        The values that count as zero, and where they are drawn; heights are linear without any.
     x, y : (float, float)
         The ends of the scales; that of x is logarithmic.
     """
 
     panel: Panel
-    floor: Floor | None
+    floor: Floor
     x: tuple[float, float]
     y: tuple[float, float]
 
@@ -82,12 +82,12 @@ class Sparklines:
         if not math.isfinite(value):
             return failed
         low, high = self.y
-        if low == high or (self.floor is not None and value <= self.floor.zero):
+        if low == high or value <= self.floor.zero:
             return blocks[0]
-        if self.floor is None:
-            height = (value - low) / (high - low)
-        else:
+        if self.floor.log:
             height = math.log(value / low) / math.log(high / low)
+        else:
+            height = (value - low) / (high - low)
         return blocks[min(int(height * len(blocks)), len(blocks) - 1)]
 
 
@@ -106,7 +106,7 @@ def sparklines(entries: Sequence[SolverResult]) -> Sparklines | None:
     if not any(len(series.x) > 1 for series in drawn):
         return None
     floor = floor_of([series.y for series in drawn])
-    y = [series.y if floor is None else floor.raised(series.y) for series in drawn]
+    y = [floor.raised(series.y) for series in drawn]
     return Sparklines(panel, floor, _ends([series.x for series in drawn]), _ends(y))
 
 

@@ -156,6 +156,7 @@ def kept_by(state):
 @pytest.mark.parametrize("data", DATA)
 @pytest.mark.parametrize("k", [1, 3])
 @pytest.mark.parametrize("solver", SOLVERS, ids=lambda s: s.name)
+@pytest.mark.wide
 def test_the_iterate_is_that_of_the_plain_dense_method(solver, k, data):
     exact = dense(solver, DATA[data], k)
     mine = kept_by(after(solver, DATA[data], k))

@@ -278,6 +278,7 @@ def begun(solver, made):
 @pytest.mark.parametrize("start", ["hoevd", "random"])
 @pytest.mark.parametrize("order", [2, 3, 4])
 @pytest.mark.parametrize("n", range(2, 7))
+@pytest.mark.wide
 def test_the_ascending_rule_never_lowers_f_and_always_converges(tucker, n, order, start):
     for seed in range(5):
         T = tucker.symmetric(n, order, seed)

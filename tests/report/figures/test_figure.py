@@ -63,6 +63,7 @@ CASES = [
 
 
 @pytest.mark.parametrize(("kind", "panels", "style"), CASES)
+@pytest.mark.wide
 def test_nothing_overlaps_or_leaves_the_figure(style, panels, kind):
     layout = LAYOUTS[style]
     solvers = [LONG.format(i) for i in range(9)] if kind == "long names" else ["a", "b"]
@@ -82,6 +83,7 @@ def test_nothing_overlaps_or_leaves_the_figure(style, panels, kind):
 
 
 @pytest.mark.parametrize("style", LAYOUTS)
+@pytest.mark.wide
 def test_widths_and_smallest_letters_are_those_of_the_style(style, runs):
     layout = LAYOUTS[style]
     one = convergence(choose(runs("a", 0.0) + runs("b", 0.1)))
@@ -94,6 +96,7 @@ def test_widths_and_smallest_letters_are_those_of_the_style(style, runs):
     assert fig.axes[0].lines[0].get_linewidth() == layout.line
 
 
+@pytest.mark.wide
 def test_panels_stand_side_by_side_where_they_fit_and_else_are_stacked():
     three = plot([toy()] * 3)
     for layout, columns in ((SCREEN, 3), (TWO_COLUMN, 3), (ONE_COLUMN, 1)):

@@ -275,7 +275,7 @@ class TestConvergence:
         line = lines(drawn(convergence(choose(records)).panel(x, "gap")))["a"]
         found = curve(records, x, "gap")
         np.testing.assert_array_equal(line.get_xdata(), found.x)
-        np.testing.assert_array_equal(line.get_ydata(), found.median)
+        np.testing.assert_array_equal(line.get_ydata(), found.y)
         assert line.get_xdata()[-1] == pytest.approx(last)
 
     def test_marks_failed_runs_in_line_label_and_with_crosses(self, runs):

@@ -108,6 +108,7 @@ class TestFormats:
         assert b"CreationDate" not in _inflated(by_kind["pdf"])
         assert b"dc:date" not in by_kind["svg"]
 
+    @pytest.mark.wide
     def test_files_repeat_byte_for_byte_whatever_the_user_has_set(self, saved, entries, tmp_path):
         import matplotlib as mpl
 

@@ -7,7 +7,7 @@ import pytest
 from records import altered
 
 import orthobench as ob
-from orthobench.report.page.runs import entry_runs
+from orthobench.report.page.problems import entry_runs
 from orthobench.results.results import Results
 from orthobench.results.tuning import choose
 from orthobench.tools import toml

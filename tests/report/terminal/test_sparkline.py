@@ -28,7 +28,7 @@ def drawn(**curves):
         tuple(Series(name, x, y, solver=name) for name, (x, y) in pairs.items()),
     )
     floor = floor_of([y for _, y in pairs.values()])
-    y = np.concatenate([floor.raised(y) if floor else y for _, y in pairs.values()])
+    y = np.concatenate([floor.raised(y) for _, y in pairs.values()])
     y = y[np.isfinite(y)]
     return Sparklines(panel, floor, (1.0, 1e8), (y.min(), y.max()))
 
@@ -84,7 +84,7 @@ def test_values_below_zero_have_linear_heights():
 
 def test_runs_below_zero_are_no_flat_line(runs):
     lines = sparklines(choose([*runs("a", -0.3), *runs("b", -3.0)]))
-    assert lines.floor is None
+    assert not lines.floor.log
     assert lines.y[0] < -2.5 < -0.01 < lines.y[1] < 0
     rising = lines.line("b", 40)
     assert (rising[0], rising[-1]) == ("▁", "█")
