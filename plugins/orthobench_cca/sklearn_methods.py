@@ -12,6 +12,9 @@ import numpy as np
 from orthobench.contract import Array, DataError, Solution, Solver, State, Status, flops, parameter
 from orthobench_cca.oracle import PairsOracle
 
+ROWS_OF_UNIT = 1000
+"""The most rows whose largest entry is the unit that data are divided by."""
+
 
 @dataclass(slots=True, kw_only=True)
 class FittedState(State):
@@ -44,7 +47,10 @@ class Fitted(Solver[PairsOracle, FittedState]):
         """Fit, which ends the run."""
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # that it has not converged: the judge says how far
-            A, B, count = self.fit(oracle)
+            try:
+                A, B, count = self.fit(oracle)
+            except ValueError as error:  # data that are not finite
+                raise DataError(f"scikit-learn: {' '.join(str(error).split())}") from error
         state.work.steps += 1
         state.work.flops += count
         state.point = np.vstack([A, B])
@@ -135,22 +141,17 @@ class SklearnPLSSVD(Fitted):
 
 
 def _in_units(oracle: PairsOracle) -> tuple[Array, Array]:
-    """Return copies of both halves, each divided by a power of two near its largest entry.
+    """Return copies of both halves, each divided by a power of two near the entries of some rows.
 
     scikit-learn compares some of what has the unit of the data with fixed numbers. It may write
     into these copies, so that it makes none.
-
-    Raises
-    ------
-    DataError
-        On data that are not finite, which scikit-learn refuses.
     """
     halves = []
     for M in (oracle.X, oracle.Y):
-        largest = max(float(M.max()), -float(M.min()))
-        if not np.isfinite(largest):
-            raise DataError("the pairs hold NaN or an infinity; clean or rescale the data")
-        halves.append(M / 2.0 ** np.ceil(np.log2(largest or 1.0)))
+        some = M[:: -(-len(M) // ROWS_OF_UNIT)]
+        largest = float(np.abs(some).max()) or float(np.abs(M).max()) or 1.0
+        unit = 2.0 ** np.ceil(np.log2(largest)) if np.isfinite(largest) else 1.0
+        halves.append(M / unit)
     return halves[0], halves[1]
 
 
