@@ -138,7 +138,8 @@ class AlternatingLeastSquares(Solver[PairsOracle, AlternatingState]):
             state.least, state.stalled = square, 0
             return
         captured = float(np.vdot(state.A, state.xx @ state.regressed))
-        state.work.flops += flops.gemm(*state.A.shape, len(state.xx)) + 2 * state.A.size
+        p, k = state.A.shape
+        state.work.flops += flops.gemm(p, k, p) + 2 * p * k
         grew = captured > state.most * (1 + GAIN)
         state.stalled = 0 if grew else state.stalled + 1
         state.most = max(captured, state.most)
