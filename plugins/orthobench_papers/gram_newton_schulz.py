@@ -75,8 +75,8 @@ def products(aspects: tuple[int, ...], high: float) -> Callable[[Evidence], Meas
 
 
 NOTES = """
-- **Matrices** are 512 x 128; five polynomials of Polar Express. Each matrix is rounded to the
-  precision, sums within a product are exact.
+- **Matrices** are 512 x 128; five polynomials of Polar Express. Half precisions are those of
+  PyTorch; without it each matrix is rounded, with sums that are exact.
 - **Flops** of five steps: 8np² + 32p³ against 20np² + 10p³, equal at n = 1.83 p; 2.5 times fewer
   for n without bound, and 2 times from n = 13.5 p on. Products with symmetric results are counted
   in full in both forms.

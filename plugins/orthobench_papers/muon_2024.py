@@ -78,9 +78,8 @@ def gain(A: Array, X: Array) -> float:
 
 
 NOTES = """
-- **Precision**: each matrix is rounded to bfloat16, and sums within a product are exact, as in the
-  units for matrices of graphics processors. `on="torch:cpu/bfloat16"` has the arithmetic of
-  PyTorch.
+- **Precision**: bfloat16 is that of PyTorch on a processor. Where it is not installed, each matrix
+  is rounded, and sums within a product are exact: the verdicts are the same.
 - **Singular values** begin between 0 and 1, divided by the norm of the matrix; those below about
   1e-2 do not arrive within five steps, whatever the coefficients are.
 - **Not here**: training.

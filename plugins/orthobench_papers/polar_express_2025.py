@@ -135,7 +135,7 @@ NOTES = """
 - **Products** are those of square matrices: two in a step of the cubic polynomial, three in one of
   a quintic one. Steps are compared until all singular values are within .1 of 1.
 - **You** stands for the five polynomials of Jiacheng You, then the classical (15, -10, 3)/8.
-- **bfloat16**: each matrix is rounded, sums within a product are exact.
+- **bfloat16** is that of PyTorch; without it each matrix is rounded, with sums that are exact.
 - **Errata of public copies**: schedules that begin again after their end, and the safety factor
   applied to the last polynomial.
 - **Not here**: training.

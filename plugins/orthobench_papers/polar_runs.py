@@ -9,8 +9,9 @@ from typing import Any, TypeAlias
 import numpy as np
 
 import orthobench as ob
-from orthobench.contract import AnySolver, Array
+from orthobench.contract import AnySolver, Array, identity
 from orthobench.reproduce import Evidence, Measurement, catalogue, together
+from orthobench.tools import environment
 
 Draw: TypeAlias = Callable[[np.random.Generator], Array]
 """Draws a matrix (n, p), n >= p."""
@@ -63,13 +64,31 @@ def float16(A: Array) -> Array:
     return np.asarray(A, dtype=np.float16).astype(np.float64)
 
 
-def exact(A: Array) -> Array:
-    """Return A, in double precision."""
+def exact(A: Any) -> Any:
+    """Return A as it is."""
     return A
 
 
 PRECISIONS: Mapping[str, Rounding] = {"float64": exact, "float16": float16, "bfloat16": bfloat16}
 """How entries are rounded; sums within a product are exact, as with the units for matrices."""
+
+
+def begun(A: Array, precision: str) -> tuple[Any, Callable[[Any], Any]]:
+    """Return A / |A| in a precision, and what rounds results to it.
+
+    Half precisions are those of PyTorch where it is installed, whose results are rounded already.
+    """
+    X = A / np.linalg.norm(A)
+    if precision == "float64" or environment.version("torch") is None:
+        return PRECISIONS[precision](X), PRECISIONS[precision]
+    import torch
+
+    return torch.from_numpy(X).to(getattr(torch, precision)), exact
+
+
+def ended(X: Any) -> Array:
+    """Return X in double precision."""
+    return np.asarray(X if isinstance(X, np.ndarray) else X.double().numpy())
 
 
 @cache
@@ -94,21 +113,20 @@ def newton_schulz(
         Of `polynomials`.
     precision : {"float64", "float16", "bfloat16"}
     """
-    rounded = PRECISIONS[precision]
-    X = rounded(A / np.linalg.norm(A))
+    X, rounded = begun(A, precision)
     for a, b, c in steps:
         S = rounded(X.T @ X)
         P = rounded(b * S + rounded(c * (S @ S)))
         X = rounded(a * X + X @ P)
-    return X
+    return ended(X)
 
 
 def gram_newton_schulz(
     A: Array, steps: Sequence[tuple[float, float, float]], restart: int, precision: str = "float64"
 ) -> Array:
     """Return the same from products of the Gram matrix, computed again after `restart` steps."""
-    rounded, unit = PRECISIONS[precision], np.eye(A.shape[1])
-    X = rounded(A / np.linalg.norm(A))
+    X, rounded = begun(A, precision)
+    unit = identity(A.shape[1], X)
     R, Q = rounded(X.T @ X), unit
     for number, (a, b, c) in enumerate(steps, 1):
         P = rounded(a * unit + b * R + c * (R @ R))
@@ -117,7 +135,7 @@ def gram_newton_schulz(
         if number == restart and number < len(steps):
             X = rounded(X @ Q)
             R, Q = rounded(X.T @ X), unit
-    return rounded(X @ Q)
+    return ended(rounded(X @ Q))
 
 
 def mapped(values: Array, steps: Sequence[tuple[float, float, float]]) -> Array:
