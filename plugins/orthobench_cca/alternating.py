@@ -17,8 +17,8 @@ from orthobench_cca.covariances import (
 )
 from orthobench_cca.oracle import PairsOracle, halves
 
-NOISE, STALLED = 1e-6, 50
-"""A move that may be rounding, and the steps without a smaller one after which it is."""
+GAIN, STALLED = 1e-12, 50
+"""Relative gain of the correlations that is rounding, and the steps without more that end a run."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -37,10 +37,10 @@ class AlternatingState(State):
     to_x : ndarray, shape (p, q)
         S_xx^-1 S_xy: the least-squares map from weights of y to those of x.
     to_y : ndarray, shape (q, p)
-    least : float
-        The square of the smallest move.
+    least, most : float
+        The square of the smallest move, and the most that correlations came to in larger ones.
     stalled : int
-        Steps since then.
+        Steps since either changed.
     """
 
     A: Array
@@ -51,6 +51,7 @@ class AlternatingState(State):
     to_x: Array
     to_y: Array
     least: float = np.inf
+    most: float = 0.0
     stalled: int = 0
 
 
@@ -62,8 +63,9 @@ class AlternatingLeastSquares(Solver[PairsOracle, AlternatingState]):
     Normalization is A <- A (A'S_xx A)^-½, which makes A the maximizer of tr(A'S_xy B) for given B:
     so the objective never falls. The error falls by (rho_(k+1) / rho_k)² a step.
 
-    It ends where the coefficients move by at most `tolerance` in the metric of S_xx, or where moves
-    are rounding and shrink no more, as where fewer than k correlations are positive.
+    It ends where the coefficients move by at most `tolerance` in the metric of S_xx, or where for
+    50 steps neither moves shrink nor correlations grow, as rounding does where fewer than k of
+    them are positive.
 
     Parameters
     ----------
@@ -125,11 +127,22 @@ class AlternatingLeastSquares(Solver[PairsOracle, AlternatingState]):
         if not np.isfinite(square):
             state.status, state.reason = Status.FAILED, "the weights are not finite"
             return
-        state.stalled = 0 if square < state.least else state.stalled + 1
-        state.least = min(square, state.least)
-        rounding = state.stalled >= STALLED and square <= NOISE**2 and self.tolerance > 0
-        if rounding or square <= self.tolerance**2:
+        if self.tolerance:
+            self._watch(state, square)
+        if square <= self.tolerance**2 or state.stalled >= STALLED:
             state.status = Status.CONVERGED
+
+    def _watch(self, state: AlternatingState, square: float) -> None:
+        """Count the steps in which neither the move shrinks nor the correlations grow."""
+        if square < state.least:
+            state.least, state.stalled = square, 0
+            return
+        captured = float(np.vdot(state.A, state.xx @ state.regressed))
+        p, k = state.A.shape
+        state.work.flops += flops.gemm(p, k, p) + 2 * p * k
+        grew = captured > state.most * (1 + GAIN)
+        state.stalled = 0 if grew else state.stalled + 1
+        state.most = max(captured, state.most)
 
     def solution(self, state: AlternatingState) -> Solution:
         """Return A above B."""

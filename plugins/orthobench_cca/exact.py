@@ -32,7 +32,8 @@ class Whitened(NamedTuple):
     """A basis W (p, r) with W'(S + ridge I)W = I, of all directions or of those that vary.
 
     `least` is the smallest eigenvalue of S + ridge I over the largest, or an estimate where that is
-    far from zero: the ridge where p is above the number of pairs.
+    far from zero: the ridge where p is above the number of pairs. Columns have unit variance, but
+    for those of QR with a ridge.
     """
 
     W: Array
@@ -59,8 +60,13 @@ def whitened(side: Centred, ridge: float, by: str = "shape") -> Whitened:
     N, p = side.data.shape
     if by == "gram" or (by == "shape" and (p <= N or hasattr(side.data, "toarray"))):
         S = side.covariance(ridge)
-        return _by_cholesky(S, N) or _by_eigenvectors(S, N)
+        units = _units(np.diag(S))
+        S *= units[:, None] * units
+        found = _by_cholesky(S, N) or _by_eigenvectors(S, N)
+        return found._replace(W=units[:, None] * found.W)
     X = side.data - side.mean
+    units = np.ones(p) if ridge else _units(np.einsum("ij,ij->j", X, X) / N)
+    X *= units
     wide = p > N
     Q, R = np.linalg.qr(X.T if wide else X)
     left, sizes, right = np.linalg.svd(R)
@@ -74,7 +80,15 @@ def whitened(side: Centred, ridge: float, by: str = "shape") -> Whitened:
     if wide and not ridge:
         keep = values > SINGULAR * values[0]
         vectors, values = vectors[:, keep], values[keep]
-    return Whitened(vectors / _roots(values), float(bottom), count)
+    return Whitened(units[:, None] * vectors / _roots(values), float(bottom), count)
+
+
+def _units(variances: Array) -> Array:
+    """Return one over standard deviations, 1 where there is no variance.
+
+    Canonical variables do not depend on the units of columns, the condition of covariances does.
+    """
+    return np.asarray(1 / np.sqrt(np.where(variances > 0, variances, 1.0)))
 
 
 def _by_cholesky(S: Array, N: int) -> Whitened | None:

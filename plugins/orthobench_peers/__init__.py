@@ -36,7 +36,7 @@ from orthobench_peers.tensorly_methods import (
     TensorlyPowerIteration,
     TensorlyTucker,
 )
-from orthobench_peers.torch_optimizers import GeooptAdam, GeooptSGD, PogoTorch
+from orthobench_peers.torch_optimizers import GeooptAdam, GeooptSGD, PogoTorch, TorchOrthogonal
 from orthobench_peers.torch_pca import TorchEigh, TorchPCALowrank, TorchSVDLowrank
 
 
@@ -72,6 +72,7 @@ def orthobench_solvers() -> list[type[AnySolver]]:
         GeooptSGD,
         GeooptAdam,
         PogoTorch,
+        TorchOrthogonal,
         SklearnFastICA,
         PicardO,
     ]

@@ -57,13 +57,13 @@ def polar(A: ArrayLike) -> Instance[PolarOracle]:
         raise DataError("A has entries that are NaN or infinite: remove them")
     if not np.abs(tall).max(axis=(-2, -1)).all():
         raise DataError("A has a matrix of zeros, which has no polar factor: leave it out")
-    tall = read_only(tall * scales(tall))
+    tall = read_only(scaled(tall))
     judge = Judge(tall)
     best = {"distance": 0.0, "gain": 1.0, "asymmetry": 0.0, "indefiniteness": 0.0}
     return Instance(PolarOracle(tall), judge, best, violation=no_violation, nearest=unchanged)
 
 
-def scales(A: Array) -> Array:
-    """Return for each matrix the power of two by which its largest entry is between 1/2 and 1."""
+def scaled(A: Array) -> Array:
+    """Return each matrix times the power of two that puts its largest entry in [1/2, 1)."""
     _, exponents = np.frexp(np.abs(A).max(axis=(-2, -1), keepdims=True))
-    return np.asarray(np.ldexp(1.0, -exponents))
+    return np.asarray(np.ldexp(A, -exponents))

@@ -259,7 +259,8 @@ class TurboNewtonSchulz(ScheduledSolver[TurboState]):
         del rng
         X = normalized(oracle.A)  # against overflow; the scales make up for it
         xp, S = namespace(X), gram(X)
-        scales = 1 / xp.sqrt(xp.sum(xp.abs(S), axis=-2, keepdims=True))
+        sums = xp.sum(xp.abs(S), axis=-2, keepdims=True)
+        scales = 1 / xp.sqrt(xp.where(sums > 0, sums, 1.0 + 0 * sums))  # columns of zeros stay
         state = TurboState(X=X * scales, rows=X.shape[-2], S=S * scales * transposed(scales))
         _, n, p = sizes(X)
         counted(state, tall=1, other=4 * n * p + 4 * p * p)

@@ -207,21 +207,20 @@ def test_ends_are_in_order_and_the_verdict_is_what_they_say(values):
             assert (d.verdict is WORSE) == (d.low > TOLERANCE >= 0 and d.high > TOLERANCE)
 
 
-@pytest.mark.parametrize("n", [5, 8, 12, 30])
-@pytest.mark.wide
+@pytest.mark.parametrize("n", [5, 8, 30])
 def test_the_upper_end_covers_the_median_of_any_distribution(n):
     rng = np.random.default_rng(n)
     draws = {
-        "normal": rng.standard_normal((4000, n)),
-        "cauchy": rng.standard_cauchy((4000, n)),
-        "ties": rng.integers(0, 2, (4000, n)) - 0.5 + 1e-9,
+        "normal": rng.standard_normal((1500, n)),
+        "cauchy": rng.standard_cauchy((1500, n)),
+        "ties": rng.integers(0, 2, (1500, n)) - 0.5 + 1e-9,
     }
     for rows in draws.values():
         middle = 0.0 if rows.min() < -1 else 0.5
         missed = np.mean([upper_end(row + 2, 0.05) < 2 + min(middle, 0.0) for row in rows])
-        assert missed < 0.06
+        assert missed < 0.067  # 5 %, and three standard errors of 1500 draws
         missed = np.mean([lower_end(row, 0.05) > max(middle, 0.0) for row in rows])
-        assert missed < 0.06
+        assert missed < 0.067
 
 
 @pytest.mark.parametrize("kind", KINDS)

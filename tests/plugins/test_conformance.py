@@ -40,6 +40,8 @@ from orthobench_tucker.quasi_newton import QuasiNewton
 from orthobench_tucker.trust_region import TrustRegion
 
 from orthobench.families.orthogonal_tensor import STARTS
+from orthobench.registry.plugins import catalogue
+from orthobench.testing.cases import cases, cases_of
 
 PLUGINS = (
     "cca",
@@ -133,9 +135,27 @@ PROBLEMS = [
 ]
 
 
-@pytest.mark.conformance(*PLUGINS, *PROBLEMS)
-def test_conformance(conformance):
-    conformance()
+LONG = {"manifold-muon", "tpower-orthogonal"}
+"""Solvers whose steps take milliseconds: the default tests make the first check alone."""
+
+CASES = [
+    *(case for plugin in PLUGINS for case in cases(plugin, catalogue())),
+    *(case for problem in PROBLEMS for case in cases_of(problem)),
+]
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        pytest.param(
+            case, id=case.id,
+            marks=pytest.mark.wide if case.name in LONG and case.check.name != "runs" else (),
+        )
+        for case in CASES
+    ],
+)  # fmt: skip
+def test_conformance(case):
+    case()
 
 
 @pytest.mark.wide

@@ -74,7 +74,6 @@ def test_records_stay_in_the_suites_order(suite, tmp_path):
 
 
 @pytest.mark.parametrize("cells", [1, 11, 20])
-@pytest.mark.wide
 def test_a_run_that_is_cut_off_anywhere_and_resumed_leaves_the_same_store(
     suite, whole, tmp_path, monkeypatch, cells
 ):

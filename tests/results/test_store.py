@@ -263,8 +263,7 @@ def test_the_load_around_a_run_comes_back(path, suite, tmp_path, load):
         assert store.records("toys")[0].load == load
 
 
-@pytest.mark.parametrize("executor", ["inline", "local"])
-@pytest.mark.wide
+@pytest.mark.parametrize("executor", ["inline", pytest.param("local", marks=pytest.mark.wide)])
 def test_every_run_has_the_load_before_and_after_it(path, suite, executor):
     loads = [r.load for r in api.run(suite, path, executor=executor, quiet=True).records]
     assert all(before.processors == os.cpu_count() for before, _ in loads)

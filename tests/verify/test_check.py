@@ -98,7 +98,6 @@ EDITS = {
 
 
 @pytest.mark.parametrize("metric", EDITS)
-@pytest.mark.wide
 def test_an_edit_is_found_and_named(store, toys, metric):
     cell = one(store)
     edit.rewritten(store, cell.key, EDITS[metric])

@@ -365,7 +365,7 @@ def test_optimizers_of_torch_take_the_steps_of_ours(name, settings, own):
     assert theirs.work.samples in (ours.work.samples, ours.work.samples - 20)  # that at the start
 
 
-@pytest.mark.parametrize("name", ["geoopt-sgd", "geoopt-adam", "pogo-torch"])
+@pytest.mark.parametrize("name", ["geoopt-sgd", "geoopt-adam", "pogo-torch", "torch-orthogonal"])
 def test_optimizers_of_torch_take_batches(name):
     problem = catalogue().problem("stiefel-procrustes", {"n": 8, "p": 3, "rows": 40})
     outcome = ob.solve(name, problem, Budget(samples=200), batch=10, step=0.03)
@@ -373,6 +373,17 @@ def test_optimizers_of_torch_take_batches(name):
     assert outcome.work.samples == 200
     with pytest.raises(ob.UsageError, match="finite sum"):
         ob.solve(name, "stiefel-brockett", Budget(steps=2), batch=10)
+
+
+@pytest.mark.parametrize("map_", ["matrix-exp", "cayley", "householder"])
+def test_parametrizations_of_torch_descend_on_the_manifold(map_):
+    if environment.version("torch") is None:
+        pytest.skip("torch is missing")
+    problem = catalogue().problem("stiefel-procrustes", {"n": 8, "p": 3, "rows": 20})
+    outcome = ob.solve("torch-orthogonal", problem, Budget(steps=25), map=map_, step=0.03)
+    first, last = outcome.trace[0].metrics, outcome.trace[-1].metrics
+    assert last["objective_gap"] < 0.5 * first["objective_gap"]
+    assert last["orthogonality_defect"] < 1e-12
 
 
 @pytest.mark.parametrize("name", ["sklearn-fastica", "picard-o"])

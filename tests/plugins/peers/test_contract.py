@@ -50,6 +50,7 @@ PEERS = {
     "geoopt-sgd": (STIEFEL, 6),
     "geoopt-adam": (STIEFEL, 6),
     "pogo-torch": (STIEFEL, 6),
+    "torch-orthogonal": (STIEFEL, 6),
     "sklearn-fastica": (COMPONENTS, 4),
     "picard-o": (COMPONENTS, 4),
 }

@@ -208,6 +208,17 @@ def test_directions_without_range_count_for_nothing():
     assert final("qdwh", A)["distance"] < 1e-14
 
 
+@pytest.mark.parametrize("solver", [*EXACT[:2], "polar-svd", "polar-eigh", *WITH_PRODUCTS])
+def test_a_column_of_zeros_is_left_out(solver):
+    A = np.linalg.qr(np.random.default_rng(0).standard_normal((8, 4)))[0] * [1, 0, 1, 1]
+    assert final(solver, A)["distance"] < 1e-13
+
+
+def test_the_smallest_numbers_have_factors():
+    least = np.finfo(float).smallest_subnormal
+    np.testing.assert_allclose(ob.solve("qdwh", ob.polar(least * np.eye(3))).solution, np.eye(3))
+
+
 def test_a_singular_matrix_has_no_newton_iteration():
     with pytest.raises(SolverError, match="singular"):
         ob.solve("polar-newton", ob.polar(np.ones((3, 3))))
