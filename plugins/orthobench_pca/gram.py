@@ -22,8 +22,9 @@ class GramPCA(DirectSolver):
 
     Notes
     -----
-    Flops: rd² for the symmetric product of r rows and d columns, d the smaller, and 9d³. Memory: d²
-    numbers. Two passes, of which one is for the mean.
+    Flops: rd² for the symmetric product of r rows and d columns, d the smaller, and 9d³, nominal:
+    where d is large and k small, Lanczos iterations find the eigenvectors. Memory: 2d² numbers.
+    Two passes, of which one is for the mean.
     """
 
     name: ClassVar[str] = "gram-pca"

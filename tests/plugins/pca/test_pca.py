@@ -372,3 +372,14 @@ def test_generated_matrices_have_the_spectrum_that_they_say(spectrum):
     X = np.asarray(instance_of(problem, 0).oracle.X)
     found = np.linalg.svd(X - X.mean(axis=0), compute_uv=False) / np.sqrt(len(X))
     assert np.allclose(found, problems.deviations(spectrum, 10, 3), rtol=0.1, atol=0.02)
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_lanczos_misses_no_eigenvector(order):
+    values = np.r_[[3.0] * 4, [2.0] * 9, np.linspace(1, 0, 587)]
+    Q = np.linalg.qr(np.random.default_rng(0).standard_normal((600, 600)))[0]
+    C = np.asarray((Q * values) @ Q.T, order=order)
+    found, V = scatter.leading(np.asarray(np.triu(C), order=order), 10)
+    assert np.allclose(found, values[:10], rtol=1e-13)
+    assert np.abs(C @ V - V * found).max() < 1e-12
+    assert scatter.leading(np.zeros((600, 600)), 2)[0].tolist() == [0, 0]
