@@ -13,6 +13,7 @@ from orthobench_cca.covariances import (
     covariances,
     normalized,
     normalized_flops,
+    units_of,
     whitening,
 )
 from orthobench_cca.oracle import PairsOracle, halves
@@ -96,15 +97,14 @@ class AlternatingLeastSquares(Solver[PairsOracle, AlternatingState]):
         p, q, k = oracle.sizes
         S = covariances(oracle.X, oracle.Y, oracle.ridge)
         A, B = halves(oracle.start, p)
-        left, right = whitening(S.xx), whitening(S.yy)
         state = AlternatingState(
             A=normalized(A, S.xx),
             B=normalized(B, S.yy),
             regressed=A,
             xx=S.xx,
             yy=S.yy,
-            to_x=left @ (left @ S.xy),
-            to_y=right @ (right @ S.xy.T),
+            to_x=_solved(S.xx, S.xy),
+            to_y=_solved(S.yy, S.xy.T),
         )
         for size, other in ((p, q), (q, p)):
             roots = flops.eigh(size) + flops.gemm(size, size, size) + size * size + size
@@ -147,3 +147,10 @@ class AlternatingLeastSquares(Solver[PairsOracle, AlternatingState]):
     def solution(self, state: AlternatingState) -> Solution:
         """Return A above B."""
         return Solution(np.vstack([state.A, state.B]))
+
+
+def _solved(S: Array, M: Array) -> Array:
+    """Return S^-1 M of a covariance, whose columns are given unit variance for it."""
+    units = units_of(np.diag(S))[:, None]
+    root = whitening(S * units * units.T)
+    return np.asarray(units * (root @ (root @ (units * M))))

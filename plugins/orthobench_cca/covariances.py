@@ -35,6 +35,14 @@ def covariance_flops(N: int, p: int, q: int) -> int:
     return products + p * p + q * q + p * q + p + q
 
 
+def units_of(variances: Array) -> Array:
+    """Return one over standard deviations, 1 where there is no variance.
+
+    Canonical variables do not depend on the units of columns, the condition of covariances does.
+    """
+    return np.asarray(1 / np.sqrt(np.where(variances > 0, variances, 1.0)))
+
+
 def whitening(S: Array) -> Array:
     """Return S^-½, symmetric; 9p³ flops of an eigendecomposition and 2p³ + p² of a product.
 

@@ -17,7 +17,7 @@ from orthobench.contract import (
     flops,
     parameter,
 )
-from orthobench_cca.covariances import SINGULAR
+from orthobench_cca.covariances import SINGULAR, units_of
 from orthobench_cca.oracle import Centred, PairsMatrices
 
 WELL = 1e-6
@@ -60,12 +60,12 @@ def whitened(side: Centred, ridge: float, by: str = "shape") -> Whitened:
     N, p = side.data.shape
     if by == "gram" or (by == "shape" and (p <= N or hasattr(side.data, "toarray"))):
         S = side.covariance(ridge)
-        units = _units(np.diag(S))
+        units = units_of(np.diag(S))
         S *= units[:, None] * units
         found = _by_cholesky(S, N) or _by_eigenvectors(S, N)
         return found._replace(W=units[:, None] * found.W)
     X = side.data - side.mean
-    units = np.ones(p) if ridge else _units(np.einsum("ij,ij->j", X, X) / N)
+    units = np.ones(p) if ridge else units_of(np.einsum("ij,ij->j", X, X) / N)
     X *= units
     wide = p > N
     Q, R = np.linalg.qr(X.T if wide else X)
@@ -81,14 +81,6 @@ def whitened(side: Centred, ridge: float, by: str = "shape") -> Whitened:
         keep = values > SINGULAR * values[0]
         vectors, values = vectors[:, keep], values[keep]
     return Whitened(units[:, None] * vectors / _roots(values), float(bottom), count)
-
-
-def _units(variances: Array) -> Array:
-    """Return one over standard deviations, 1 where there is no variance.
-
-    Canonical variables do not depend on the units of columns, the condition of covariances does.
-    """
-    return np.asarray(1 / np.sqrt(np.where(variances > 0, variances, 1.0)))
 
 
 def _by_cholesky(S: Array, N: int) -> Whitened | None:
