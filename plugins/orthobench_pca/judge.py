@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from orthobench.contract import Array, Solution, orthonormalize
+from orthobench.contract import Array, DataError, Solution, orthonormalize
 from orthobench_pca.matrices import Dense, Matrix
 from orthobench_pca.oracle import PCAOracle
 from orthobench_pca.scatter import inner_products, leading, scatter, shared_scatter
@@ -24,6 +24,9 @@ SPARSE_SIDE = 1000
 GAP = 1e-10
 """The relative eigengap from which on the subspace is determined."""
 
+
+LOOKED_AT, CHANGED = 16, 1e-3
+"""About how many rows are looked at again, and a relative difference beyond any rounding."""
 
 UNCHANGED = 1e-12
 """A probe that differs by more, relative to it, is of a matrix whose entries changed."""
@@ -73,8 +76,11 @@ _last: dict[tuple[Any, ...], tuple[Array, Reference]] = {}
 
 def probed(matrix: Matrix) -> Array:
     """Return X times a random vector, always the same: it changes where an entry does; a pass."""
-    v = np.random.default_rng(0).standard_normal((matrix.shape[1], 1))
-    return np.asarray(matrix.times(v))
+    return np.asarray(matrix.times(_direction(matrix)))
+
+
+def _direction(matrix: Matrix) -> Array:
+    return np.random.default_rng(0).standard_normal((matrix.shape[1], 1))
 
 
 class Judge:
@@ -102,6 +108,7 @@ class Judge:
         eigenvectors, in radians, where the eigengap is above 1e-10; ``passes`` and ``products`` are
         those of `PCASolution`.
         """
+        self._refuse_changed()
         V, known = solution.point, self.reference
         W = self._product(V, known.moment) / (known.optimal or 1.0)  # whose squares would overflow
         ritz = V.T @ W
@@ -117,6 +124,17 @@ class Judge:
         if passes is not None:
             found["passes"] = float(passes)
         return {**found, "products": float(getattr(solution, "products", 0))}
+
+    def _refuse_changed(self) -> None:
+        """Raise where some rows are not those that the maker saw, which costs no pass."""
+        if self._probe is None:
+            return
+        matrix = self.oracle.matrix
+        some = [*range(0, matrix.shape[0], max(1, matrix.shape[0] // LOOKED_AT))]
+        now = np.concatenate([matrix.rows(i, i + 1) for i in some]) @ _direction(matrix)
+        before = self._probe[some]
+        if np.linalg.norm(now - before) > CHANGED * np.linalg.norm(before):
+            raise DataError("X is not what it was: leave it as it is until all runs are over")
 
     @cached_property
     def reference(self) -> Reference:

@@ -383,3 +383,13 @@ def test_lanczos_misses_no_eigenvector(order):
     assert np.allclose(found, values[:10], rtol=1e-13)
     assert np.abs(C @ V - V * found).max() < 1e-12
     assert scatter.leading(np.zeros((600, 600)), 2)[0].tolist() == [0, 0]
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_a_matrix_that_changes_between_maker_and_judge_is_said(dtype):
+    X = np.random.default_rng(0).standard_normal((300, 8)).astype(dtype)
+    instance = ob.pca(X, k=2)
+    ob.solve("gram-pca", instance)
+    X *= 2
+    with pytest.raises(ob.OrthobenchError, match="X is not what it was"):
+        ob.solve("gram-pca", instance)
