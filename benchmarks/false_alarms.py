@@ -100,6 +100,7 @@ def main() -> None:
     parser.add_argument("--budget", type=float, default=Options().budget)
     parser.add_argument("--load", type=int, default=1, help="processes that load the machine")
     parser.add_argument("--solver", action="append", default=[], help="compare this one only")
+    parser.add_argument("--suite", type=Path, help="compare its cells, not those by default")
     parser.add_argument("--on", help="compare solvers at this place, by wall time")
     parser.add_argument("--out", type=Path, default=None)
     given = parser.parse_args()
@@ -111,7 +112,9 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         head = environment(Path(folder))
         # no source differs
-        options = Options(budget=given.budget, every=True, solvers=tuple(given.solver))
+        options = Options(
+            budget=given.budget, every=True, suite=given.suite, solvers=tuple(given.solver)
+        )
         if given.on:
             suite = Path(folder) / "placed.toml"
             suite.write_text(PLACED.replace("PLACE", given.on))
