@@ -198,7 +198,8 @@ class SklearnIncrementalPCA(Peer[SampleOracle, IncrementalState]):
 
     def fit(self, estimator: Any, X: Array) -> None:
         """Show a batch to the estimator."""
-        estimator.partial_fit(X)
+        with np.errstate(invalid="ignore"):  # the variances of a single sample, which nobody reads
+            estimator.partial_fit(X)
 
     def step(self, oracle: SampleOracle, state: IncrementalState) -> None:
         """Take one batch."""
