@@ -71,7 +71,8 @@ def randomized_flops(oracle: PCAOracle, iterations: int, oversampling: int) -> i
 def fitted(method: Any, oracle: PCAOracle) -> None:
     """Fit an estimator of scikit-learn to X; what it refuses is refused in its words."""
     try:
-        method.fit(oracle.X)
+        with np.errstate(invalid="ignore"):  # shares of no variance, which nobody reads
+            method.fit(oracle.X)
     except ValueError as error:
         raise UsageError(f"scikit-learn: {' '.join(str(error).split())}") from error
 
