@@ -1,21 +1,9 @@
 """The benchmark of advice runs, and a share of the gap is what it says."""
 
-import importlib.util
 import math
-from pathlib import Path
 
 import numpy as np
 import pytest
-
-SCRIPT = Path(__file__).parents[2] / "benchmarks" / "advice_regret.py"
-
-
-@pytest.fixture(scope="module")
-def script():
-    spec = importlib.util.spec_from_file_location("advice_regret", SCRIPT)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 def test_gap_closed_is_the_share_of_the_logarithm(script):

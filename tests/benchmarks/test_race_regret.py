@@ -1,26 +1,14 @@
 """What races are measured on, and that the benchmark runs and goes on."""
 
-import importlib.util
 import json
 import math
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
 import orthobench as ob
 from orthobench.decide.rule import Comparison, Decision, Verdict
 from orthobench.registry.suite_file import load
-
-SCRIPT = Path(__file__).parents[2] / "benchmarks" / "race_regret.py"
-
-
-@pytest.fixture(scope="module")
-def script():
-    spec = importlib.util.spec_from_file_location("race_regret", SCRIPT)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 def test_the_suite_has_problems_of_every_family():

@@ -1,23 +1,11 @@
 """Races are replayed on recorded curves: the winner is the cheapest there."""
 
-import importlib.util
 import math
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 from orthobench.racing.halving import Ask, Field, Rules, Trial
-
-SCRIPT = Path(__file__).parents[2] / "benchmarks" / "race_replay.py"
-
-
-@pytest.fixture(scope="module")
-def script():
-    spec = importlib.util.spec_from_file_location("race_replay", SCRIPT)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 @pytest.fixture
