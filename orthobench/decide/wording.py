@@ -167,10 +167,14 @@ def _misses(missed: Sequence[Comparison], suite: str) -> str:
     for star, own in alone.items():
         parts.append(f"{clean(star)} on {listed([clean(c.problem) for c in own], 3)}")
     text = f" Else use {listed(parts, 3)}." if parts else ""
-    nobody = [c for c in missed if not c.cheapest]
-    if nobody:
-        names = listed([clean(c.problem) for c in nobody], 3)
-        text += f" Nobody is shown to be as good as the best on {names}{_remedy(nobody, suite)}."
+    begun, waiting = list[Comparison](), list[Comparison]()
+    for c in (c for c in missed if not c.cheapest):
+        (begun if any(d.seeds for d in c.decisions) else waiting).append(c)
+    if begun:
+        names = listed([clean(c.problem) for c in begun], 3)
+        text += f" Nobody is shown to be as good as the best on {names}{_remedy(begun, suite)}."
+    if waiting:
+        text += f" No run has ended yet on {listed([clean(c.problem) for c in waiting], 3)}."
     return text
 
 

@@ -1,6 +1,7 @@
 """The rule on one problem: what its verdicts do not depend on, and what they must say."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -8,9 +9,12 @@ from decision_errors import KINDS, simulate
 from hypothesis import given
 from hypothesis import strategies as st
 
+from orthobench.decide.answer import answer
 from orthobench.decide.rule import (
     FEWEST,
     TOLERANCE,
+    Comparison,
+    Decision,
     Verdict,
     decide,
     expected_cost,
@@ -255,3 +259,14 @@ def test_a_solver_with_few_seeds_holds_up_nobody():
     assert found["b"].as_good
     assert found["lost"].verdict is Verdict.UNDECIDED
     assert found["lost"].more_seeds == FEWEST - 1
+
+
+def test_problems_without_runs_wait_and_are_not_open():
+    done = Decision("a", Verdict.AS_GOOD, cost=1.0, factor=1.0, seeds=5)
+    runs = {"done": done, "open": replace(done, verdict=Verdict.UNDECIDED), "later": None}
+    found = answer([
+        Comparison(name, name, "f", "m", None, (one or Decision("a", Verdict.UNDECIDED),))
+        for name, one in runs.items()
+    ])  # fmt: skip
+    assert "Nobody is shown to be as good as the best on open" in found.sentence
+    assert "No run has ended yet on later." in found.sentence
