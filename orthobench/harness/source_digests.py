@@ -54,7 +54,7 @@ SILENT = frozenset({"annotation", "returns", "type_comment", "type_params", "kin
 KINDS_OF_FIELDS = ("ClassVar", "InitVar", "KW_ONLY")
 """Annotations that decide what a dataclass makes of a field; all others mean nothing."""
 
-MOST = 20_000
+MOST = 5_000
 """How many files are remembered."""
 
 Facts: TypeAlias = Mapping[str, Any]
@@ -283,7 +283,9 @@ def _facts(module: str) -> Facts:
     path = file_of(module)
     if path is None or path.suffix != ".py":
         return {"digest": "", "imports": [], "names": [], "computed": False}
-    return _memory().of(path, lambda: _parsed(path.read_bytes(), _package(module)))
+    source, package = path.read_bytes(), _package(module)
+    name = f"{package} {hashlib.sha256(source).hexdigest()}"
+    return _memory().of(name, lambda: _parsed(source, package))
 
 
 def _parsed(source: bytes, package: str) -> Facts:
@@ -379,11 +381,17 @@ def _digest_of_file(path: Path) -> str:
         with path.open("rb") as file:
             return {"digest": hashlib.file_digest(file, "sha256").hexdigest()}
 
-    return str(_memory().of(path, digest)["digest"])[:LENGTH]
+    status = path.stat()
+    state = status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
+    return str(_memory().of(f"{path} {state}", digest)["digest"])[:LENGTH]
 
 
 class _Memory:
-    """What was found in files, until these change; in a file of the user's cache."""
+    """What was found in files; in a file of the user's cache.
+
+    Python goes by its content, so that a copy of a project is not parsed again; other files, which
+    may be large, by their path and the state that a change of them changes.
+    """
 
     def __init__(self) -> None:
         import platformdirs
@@ -391,20 +399,18 @@ class _Memory:
         self.path = platformdirs.user_cache_path(CORE) / "parsed.json"
         code = hashlib.sha256(Path(__file__).read_bytes()).hexdigest()  # the same in any checkout
         self._version = [*sys.version_info[:2], code]
-        self.files: dict[str, Any] = {}
+        self.files: dict[str, Facts] = {}
         self._new = False
         with suppress(Exception):  # whatever it is, it is found out once more
             stored = json.loads(self.path.read_text())
             if stored["version"] == self._version and len(stored["files"]) < MOST:
                 self.files = stored["files"]
 
-    def of(self, path: Path, find: Callable[[], Facts]) -> Facts:
-        """Return what is remembered of a file, or what is found where it changed."""
-        state, name = _state(path), str(path)
-        if self.files.get(name, {}).get("state") != state:
-            self.files[name], self._new = {**find(), "state": state}, True
-        facts: Facts = self.files[name]
-        return facts
+    def of(self, name: str, find: Callable[[], Facts]) -> Facts:
+        """Return what is remembered by a name, or what is found where there is nothing."""
+        if name not in self.files:
+            self.files[name], self._new = find(), True
+        return self.files[name]
 
     def save(self) -> None:
         """Write it where there is something new; nothing is lost where that fails."""
@@ -422,12 +428,6 @@ class _Memory:
 @cache
 def _memory() -> _Memory:
     return _Memory()
-
-
-def _state(path: Path) -> list[int]:
-    """Return what differs where a file was changed."""
-    status = path.stat()
-    return [status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns]
 
 
 @cache
