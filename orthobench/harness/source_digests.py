@@ -176,19 +176,33 @@ def warn_of_libraries(*classes: type) -> None:
 
     Those of the system and of what is installed beside Python do not count; on Linux only.
     """
-    maps = Path("/proc/self/maps")
-    lines = maps.read_text(encoding="utf-8", errors="replace") if maps.exists() else ""
-    loaded = {
-        line[line.index("/") :] for line in lines.splitlines() if ".so" in line and "/" in line
-    }
-    own = {library for library in loaded if not _is_installed(library)}
-    known = {str(Path(name).resolve()) for cls in classes for name in parts(cls)} if own else set()
-    for library in sorted(own - known):
+    for library in _unknown_libraries(classes, _loaded_code()):
         warn(
             f"{library} is loaded, and no result is made again when it changes: name it in "
             "`files` of the solver that calls it",
             stacklevel=3,
         )
+
+
+def _loaded_code() -> str:
+    """Return how much code is loaded: it grows with each library, and costs no list of them."""
+    lines = _read(Path("/proc/self/status")).splitlines()
+    return next((line for line in lines if line.startswith("VmLib")), "")
+
+
+@cache
+def _unknown_libraries(classes: tuple[type, ...], loaded_code: str) -> list[str]:
+    """Return the libraries to warn of, which stay the same while no code is loaded."""
+    del loaded_code  # part of the key
+    lines = _read(Path("/proc/self/maps")).splitlines()
+    loaded = {line[line.index("/") :] for line in lines if ".so" in line and "/" in line}
+    own = {library for library in loaded if not _is_installed(library)}
+    known = {str(Path(name).resolve()) for cls in classes for name in parts(cls)} if own else set()
+    return sorted(own - known)
+
+
+def _read(facts: Path) -> str:
+    return facts.read_text(encoding="utf-8", errors="replace") if facts.exists() else ""
 
 
 @cache
