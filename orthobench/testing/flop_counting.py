@@ -388,6 +388,9 @@ def check_flops(solver: AnySolver, instance: AnyInstance, plain: AnySolver | Non
             f"{_tally.refusal or error}; pass plain=, the same method in plain NumPy"
         ) from error
     work, total = run.state.work, tally.flops
+    if not total and (others := (plain or solver).packages):
+        raise NotCheckable(f"its arithmetic is done in {', '.join(others)}; pass plain=, the same "
+                           "method in plain NumPy")  # fmt: skip
     if plain is not None:
         work = Runner(solver, instance).run(work.steps).state.work
     require(

@@ -151,6 +151,7 @@ EXCEPTIONS = {
     ("khatri-rao-sketch", "tucker-of-samples"): "draws a sketch",
     ("sklearn-cca", "cca"): "begins at the first column of y, and ends early",
     ("cp-adam", "tucker-of-samples"): "Adam scales each coordinate",
+    ("torch-muon", "polar"): "rounds to bfloat16",
 }
 """Solver and family, and why it may depend on coordinates."""
 
@@ -165,6 +166,7 @@ ORDERED = {
     ("gamma-eigengame", "cca"): "each column plays against those before it",
     ("givens-tensor", "orthogonal-tensor"): "rotates pairs of columns in turn",
     ("tensor-power", "orthogonal-tensor"): "deflates",
+    ("geoopt-adam", "stiefel"): "a factorization in the order of columns",
 }
 """Solver and family, and why it may depend on the order of columns."""
 
