@@ -345,29 +345,35 @@ def _is_for_checkers(node: Any) -> bool:
     return "TYPE_CHECKING" in (getattr(test, "id", ""), getattr(test, "attr", ""))
 
 
-def _tokens(node: Any, package: str, local: set[str], order: dict[str, int]) -> Iterator[str]:
-    """Yield what a part of a tree does, in words that no version of Python changes.
+def _tokens(node: Any, package: str, local: set[str], order: dict[str, int]) -> list[str]:
+    """Return what a part of a tree does, in words that no version of Python changes.
 
     A name of the `local` ones is its number in `order`, in which it comes as it is used first.
     """
-    if isinstance(node, list):
-        yield "["
-        for item in node:
-            yield from _tokens(item, package, local, order)
-        yield "]"
-    elif isinstance(node, ast.Name) and node.id in local:
-        yield f"@{order.setdefault(node.id, len(order))}"
-    elif isinstance(node, ast.ImportFrom) and _is_local(node.level, node.module or "", package):
-        return
-    elif _is_for_checkers(node):
-        yield from _tokens(node.orelse, package, local, order)
-    elif isinstance(node, ast.AST):
-        yield type(node).__name__
-        for name, value in _meaning(node):
-            yield name
-            yield from _tokens(value, package, local, order)
-    else:
-        yield repr(node)
+    tokens: list[str] = []
+
+    def add(node: Any) -> None:
+        if isinstance(node, list):
+            tokens.append("[")
+            for item in node:
+                add(item)
+            tokens.append("]")
+        elif isinstance(node, ast.Name) and node.id in local:
+            tokens.append(f"@{order.setdefault(node.id, len(order))}")
+        elif _is_for_checkers(node):
+            add(node.orelse)
+        elif not isinstance(node, ast.AST):
+            tokens.append(repr(node))
+        elif not (
+            isinstance(node, ast.ImportFrom) and _is_local(node.level, node.module or "", package)
+        ):
+            tokens.append(type(node).__name__)
+            for name, value in _meaning(node):
+                tokens.append(name)
+                add(value)
+
+    add(node)
+    return tokens
 
 
 def _meaning(node: ast.AST) -> Iterator[tuple[str, Any]]:
