@@ -62,7 +62,7 @@ FAMILIES = {
     "pca": (8, lambda R: ob.pca(SAMPLES @ R, 2)),
     "pca, as it is": (8, lambda R: ob.pca(SAMPLES @ R, 2, center=False)),
     "stochastic-pca": (8, lambda R: ob.stochastic_pca(SAMPLES @ R, 2)),
-    "sparse-pca": (230, lambda R: ob.sparse_pca(R[:60, :60].T @ SAMPLES[:60], 2)),
+    "sparse-pca": (230, lambda R: ob.sparse_pca(R[:20, :20].T @ SAMPLES[:20], 2)),
     "orthogonal-tensor": (6, lambda R: ob.orthogonal_tensor(turned(TENSOR, R))),
     "tucker": (6, lambda R: ob.symmetric_tucker(tensor=turned(TENSOR, R), rank=2)),
     "tucker-of-samples": (

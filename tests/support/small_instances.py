@@ -66,7 +66,7 @@ FAMILIES = {
     "pca, as it is": lambda c: ob.pca(c * SAMPLES, 2, center=False),
     "stochastic-pca": lambda c: ob.stochastic_pca(c * SAMPLES, 2),
     "entries": lambda c: entries(c * SAMPLES, 2),
-    "sparse-pca": lambda c: ob.sparse_pca(c * SAMPLES[:60], 2),
+    "sparse-pca": lambda c: ob.sparse_pca(c * SAMPLES[:20], 2),
     "orthogonal-tensor": lambda c: ob.orthogonal_tensor(c * TENSOR),
     "tucker": lambda c: ob.symmetric_tucker(tensor=c * TENSOR, rank=2),
     "tucker-of-samples": tucker_of_samples,
