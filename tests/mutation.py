@@ -105,7 +105,10 @@ LOADED = (
 """What tests import and no mutant changes, loaded once."""
 
 PATIENCE = 45
-"""CPU seconds after which a test hangs, and after which no further test of a room is begun."""
+"""CPU seconds after which a test hangs."""
+
+ENOUGH = 20
+"""CPU seconds of the nearest tests, and of the others, after which none is begun."""
 
 DIGESTED = '(*shared, *sorted(here.rglob("*.py")))'
 """Of what `orthobench/tools/compiled.py` makes a digest: if it changes, kernels are compiled."""
@@ -287,11 +290,11 @@ def exit_code_of(tests):
 
 
 class Patience:
-    """Kills a test that computes for too long, and begins none after the time of a room."""
+    """Kills a test that computes for too long, and begins none after enough of them."""
 
     @staticmethod
     def pytest_runtest_logstart():
-        if time.process_time() > PATIENCE:
+        if time.process_time() > ENOUGH:
             os._exit(0)
         signal.setitimer(signal.ITIMER_PROF, PATIENCE)
 
