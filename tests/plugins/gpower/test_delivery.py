@@ -7,11 +7,13 @@ import pytest
 from orthobench_gpower.aman_pg import AManPG
 from orthobench_gpower.exact import left, row_sums
 from orthobench_gpower.gpower import GPower
+from orthobench_gpower.tpower import TPower
 from orthobench_problems.sparse_pca.classics import ClassicSparse
 
 import orthobench as ob
 from orthobench.errors import UsageError
 from orthobench.families.sparse_pca.loadings import bisected
+from orthobench.racing.entrants import entry
 
 
 def built(**parameters):
@@ -157,3 +159,12 @@ def test_iterations_on_a_component_end_where_they_gain_nothing():
     few, many, more = map(found, (2, 100, 1000))
     assert many == more
     assert many[0] > 1.05 * few[0]
+
+
+def test_a_parameter_without_effect_is_raced_once():
+    assert TPower(cardinality=3).refuses(ClassicSparse(cardinality=None)) is None
+    assert "leave it out" in str(TPower(cardinality=3).refuses(ClassicSparse()))
+    assert "leave it out" in str(GPower(gamma=0.4).refuses(ClassicSparse()))
+    raced = list(entry(ClassicSparse()).order.values())
+    assert raced.count("tpower") == raced.count("aman-pg") == 1
+    assert raced.count("givens-streaming-sparse-pca") > 1
