@@ -59,6 +59,8 @@ def judged(
     trace: list[Checkpoint] = []
     for mark, solution in zip(recording.marks, recording.solutions, strict=True):
         try:
+            if instance.settle and not trace and not recording.curve:
+                instance.settle(recording.solutions)
             measured = measured_at(instance, mark, solution)
             met = until(measured) if until else None
         except Exception as error:

@@ -39,10 +39,14 @@ class PCASolver(Solver[PCAOracle, PCAStateT]):
     """Base of all methods."""
 
     converges: ClassVar[bool] = True
+    exact: ClassVar[bool] = False
+    """Whether it has all digits, as direct methods have."""
 
     def solution(self, state: PCAStateT) -> PCASolution:
         """Return the basis."""
-        return PCASolution(state.basis.copy(), passes=state.passes, products=state.products)
+        return PCASolution(
+            state.basis.copy(), passes=state.passes, products=state.products, exact=self.exact
+        )
 
 
 class DirectSolver(PCASolver[PCAState]):

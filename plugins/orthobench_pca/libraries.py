@@ -103,6 +103,7 @@ class SklearnPCA(LibrarySolver):
     """
 
     name: ClassVar[str] = "sklearn-pca"
+    exact: ClassVar[bool] = True
     source: ClassVar[str] = "sklearn.decomposition.PCA"
     packages: ClassVar[tuple[str, ...]] = ("scikit-learn",)
     centers: ClassVar[bool | None] = True
