@@ -18,9 +18,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "_static" / "history.html"
-BENCHMARKS = (
-    r"^imports.*(_import|plugins)|^overhead\.(Harness|Suites|Store)\.time_|^overhead.*decide"
-)
+BENCHMARKS = r"^imports.*(_import|plugins)|^overhead.*(cells|fill)"
 """CPU seconds of what is around solvers; theirs would take minutes for each commit."""
 
 QUICK = ("repeat=2", "rounds=1", "warmup_time=0")
