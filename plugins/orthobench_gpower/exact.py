@@ -207,32 +207,37 @@ def row_sums(A: Array, count: int) -> Array:
 def left(A: Array, count: int) -> list[Part]:
     """Return the parts in one of which the best support of so many features is.
 
+    The first is the support that truncated power iterations reach; the others have better ones, if
+    there are any.
+
     Raises
     ------
     UsageError
         Where one has more than 100 features.
     """
     sums = row_sums(A, count)
-    best = max(_reached(A, int(i), count) for i in np.argsort(-sums)[:STARTS])
-    parts = []
-    for i in np.flatnonzero(sums >= best * (1 - ROUNDING)):
+    ends = [_reached(A, int(i), count) for i in np.argsort(-sums)[:STARTS]]
+    best, support = max(ends, key=lambda end: end[0])
+    least = best * (1 + ROUNDING)
+    parts = [Part(support, A[support] @ A[support].T, 0)]
+    for i in np.flatnonzero(sums > least):
         row = np.abs(A @ A[i])
         others = np.delete(np.arange(len(A)), i)
-        sizes = np.sort(row[others])[::-1]
-        least = best * (1 - ROUNDING) - row[i] - sizes[: max(count - 2, 0)].sum()
-        features = np.concatenate([[i], others[(row[others] >= least) & (count > 1)]])
+        most = row[i] + np.sort(row[others])[::-1][: max(count - 2, 0)].sum() + row[others]
+        features = np.concatenate([[i], others[(most > least) & (count > 1)]])
         if len(features) > MOST:
             raise UsageError(TOO_MANY.format(f"{len(features)} of {len(A)}"))
         parts.append(Part(features, A[features] @ A[features].T, 1))
     return parts
 
 
-def _reached(A: Array, start: int, count: int) -> float:
-    """Return the variance that truncated power iterations reach from a feature."""
-    value, support = -1.0, largest(np.abs(A @ A[start]), count)
+def _reached(A: Array, start: int, count: int) -> tuple[float, NDArray[np.intp]]:
+    """Return the variance and the support that truncated power iterations reach from a feature."""
+    support = largest(np.abs(A @ A[start]), count)
+    value, best = -1.0, support
     while True:
         values, vectors = np.linalg.eigh(A[support] @ A[support].T)
         if values[-1] <= value * (1 + ROUNDING):
-            return value
-        value = float(values[-1])
+            return value, best
+        value, best = float(values[-1]), support
         support = largest(np.abs(A @ (A[support].T @ vectors[:, -1])), count)
