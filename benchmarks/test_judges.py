@@ -110,7 +110,7 @@ REAL: tuple[tuple[str, Callable[..., Any], tuple[int, ...], int | None], ...] = 
         ("spgd", symmetric_tucker, (32_000, 150, 4), 200),
         ("pgd", symmetric_tucker, (4000, 200, 4), 30),
         ("tensor-power", tensor, (0, 100, 0), None),
-        ("givens", group, (0, 200, 0), 5000),
+        ("givens", group, (0, 200, 0), 50),
         ("landing", procrustes, (1000, 20), 50),
         ("cca-exact", cca, (100_000, 100, 3), None),
         ("scipy-polar", polar, (1000,), None),
