@@ -141,7 +141,12 @@ class Judge:
 
     @cached_property
     def reference(self) -> Reference:
-        """The optimum: of the last judge, where it had this matrix, or computed."""
+        """The optimum: of the last judge, where it had this matrix, or computed.
+
+        Of a mapped file it is computed, since the probe would be one more pass.
+        """
+        if isinstance(self.oracle.X, np.memmap):
+            return self._computed()
         key = _identity(self.oracle)
         probe = probed(self.oracle.matrix) if self._probe is None else self._probe
         if key in _last:
