@@ -87,10 +87,9 @@ def once(solver: Any, problem: Any, metric: str, most: float, seed: int) -> Any:
     try:
         state = solver.init(oracle, np.random.default_rng(seed))
         while state.status is Status.RUNNING and state.work.steps < STEPS:
-            before = state.work.steps, oracle.taken
-            solver.advance(oracle, state, 1)
-            if before == (state.work.steps, oracle.taken):
+            if oracle.taken and not oracle.remaining():
                 break
+            solver.advance(oracle, state, 1)
         metrics = instance.measure(solver.solution(state))
     except OrthobenchError:
         return None
