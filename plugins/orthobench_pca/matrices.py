@@ -17,6 +17,9 @@ PANEL_BYTES, PANEL_ENTRIES = 2**19, 900_000
 """The most bytes of rows that a cache keeps between two products with them, and the most products
 of numbers in one, up to which OpenBLAS multiplies without copying."""
 
+COLUMNS = 16
+"""Columns of a block that a sparse matrix multiplies at once: of 55, in three quarters of the time."""
+
 
 class Matrix(ABC):
     """A matrix X (n, d) that stays as it is: it is neither copied nor made dense.
@@ -175,11 +178,11 @@ class Sparse(Matrix):
 
     def times(self, V: Any) -> Any:
         """Return XV."""
-        return self.X @ np.asarray(V, self.dtype)
+        return _some_at_once(self.X, np.asarray(V, self.dtype))
 
     def transposed_times(self, U: Any) -> Any:
         """Return X'U."""
-        return self.X.T @ np.asarray(U, self.dtype)
+        return _some_at_once(self.X.T, np.asarray(U, self.dtype))
 
     def rows(self, begin: int, end: int) -> Any:
         """Return rows, dense."""
@@ -283,6 +286,12 @@ def _by_rows(blocks: Iterator[Any], V: Any, shift: Any) -> tuple[Any, Any, int]:
         product += block.T @ U
         sums += U.sum(axis=0)
     return product, sums, 1
+
+
+def _some_at_once(X: Any, V: Any) -> Any:
+    """Return XV of a sparse matrix, for `COLUMNS` of V at a time, of which a cache keeps more."""
+    parts = range(0, V.shape[1], COLUMNS)
+    return np.hstack([X @ np.ascontiguousarray(V[:, at : at + COLUMNS]) for at in parts])
 
 
 def block_length(width: int, dtype: Any, most: int | None = None) -> int:
