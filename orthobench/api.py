@@ -21,7 +21,7 @@ from orthobench.harness.stopping import Budget, Rule
 from orthobench.harness.suite import PYTHON, Suite
 from orthobench.registry import preflight
 from orthobench.registry.entries import specification
-from orthobench.registry.plugins import catalogue
+from orthobench.registry.plugins import catalogue, solver_for
 from orthobench.registry.suite_file import from_table, requested_suite
 from orthobench.report.notebook_view import Outcome, Results
 from orthobench.report.terminal.progress import Progress
@@ -377,4 +377,4 @@ def _solver(
             raise UsageError("parameters go with a solver's name; this solver has its own already")
         return solver
     entry = specification(solver)
-    return catalogue().solver(entry.pop("name"), {**entry, **parameters}, offers)
+    return solver_for(entry.pop("name"), {**entry, **parameters}, offers)

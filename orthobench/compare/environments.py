@@ -13,7 +13,7 @@ import sys
 import sysconfig
 import tomllib
 import venv
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
@@ -27,6 +27,9 @@ from orthobench.compare.process import SideError, SideProcess
 from orthobench.compare.sides import PROJECT, Side, checked_out, resolve, states_of
 from orthobench.errors import UsageError
 from orthobench.tools.environment import version
+
+LEGACY = "setuptools"
+"""What builds a project that does not say, by PEP 517."""
 
 
 @contextmanager
@@ -101,8 +104,7 @@ def _installed(side: Side, scratch: Path, progress: Callable[[str], None]) -> Si
             if not any((source / file).is_file() for file in PROJECT):
                 raise UsageError(f"{side} has no {PROJECT[0]} in {side.project}; call this in the "
                                  "folder of a project that it has")  # fmt: skip
-            here = ["--no-build-isolation"] if _can_be_built(source) else []
-            _pip(side, "wheel", "--no-deps", *here, "-w", str(scratch / "wheel"), str(source))
+            _build(side, source, scratch / "wheel")
         wheel = next((scratch / "wheel").glob("*.whl"))
     progress(f"{side}: making its environment")
     venv.EnvBuilder(symlinks=os.name != "nt").create(env)
@@ -124,12 +126,24 @@ def _python(env: Path) -> Path:
     return env / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
 
 
-def _can_be_built(source: Path) -> bool:
-    """Return whether all is installed here that the build of a project needs."""
+def _build(side: Side, source: Path, target: Path) -> None:
+    """Build the wheel of a project, without pip where all is installed here that its build needs.
+
+    The call is PEP 517's, which pip makes too, after another second.
+    """
     file = source / PROJECT[0]
     table = tomllib.loads(file.read_text(encoding="utf-8")) if file.is_file() else {}
-    needed = table.get("build-system", {}).get("requires", ["setuptools"])
-    return all(version(re.split(r"[^\w.-]", text)[0]) for text in needed)
+    system = table.get("build-system", {})
+    if not all(version(re.split(r"[^\w.-]", text)[0]) for text in system.get("requires", [LEGACY])):
+        _pip(side, "wheel", "--no-deps", "-w", str(target), str(source))
+        return
+    module, _, name = system.get("build-backend", f"{LEGACY}.build_meta:__legacy__").partition(":")
+    paths = [str(source / path) for path in system.get("backend-path", ())]
+    backend = f"import_module({module!r}){'.' if name else ''}{name}"
+    target.mkdir()
+    program = ("import sys; from importlib import import_module; "
+               f"sys.path[:0] = {paths!r}; {backend}.build_wheel({str(target)!r})")  # fmt: skip
+    _call(side, "build", [sys.executable, "-I", "-c", program], source)
 
 
 def shared_paths(without: str = "") -> list[str]:
@@ -160,13 +174,18 @@ def _pip(side: Side, *words: str) -> None:
     if util.find_spec("pip") is None:
         raise UsageError("pip is not installed here; python -m ensurepip installs it")
     options = ["--disable-pip-version-check", "--no-input", "--no-color"]
+    verb = "build" if words[0] == "wheel" else "install"
+    _call(side, verb, [sys.executable, "-I", "-m", "pip", *options, *words])
+
+
+def _call(side: Side, verb: str, command: Sequence[str], folder: Path | None = None) -> None:
+    """Run a program that builds or installs a side, in a folder; refuse the side where it fails."""
     done = subprocess.run(
-        [sys.executable, "-I", "-m", "pip", *options, *words],
-        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", check=False,
+        command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+        errors="replace", check=False,
     )  # fmt: skip
     if done.returncode:
         last = [line for line in done.stdout.splitlines() if line.strip()][-12:]
         said = "".join(f"    {line}\n" for line in last)
-        verb = "build" if words[0] == "wheel" else "install"
         advice = "without a network, install here first what it needs"
-        raise UsageError(f"cannot {verb} {side}; pip said:\n{said}{advice}")
+        raise UsageError(f"cannot {verb} {side}; it said:\n{said}{advice}")

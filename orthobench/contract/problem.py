@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, ClassVar, Generic, Self, TypeVar
@@ -258,6 +258,9 @@ class Instance(Generic[OracleT_co]):
         The judge where the truth moves with the samples: ``measure_after(solution, samples)`` is
         then called in place of `measure`, with the samples that the solver has taken. `measure`
         judges by the truth at the beginning.
+    settle : callable, optional
+        ``settle(solutions)`` is told the first and the last solution of a run that has no others,
+        before they are measured: the judge may hold them to an optimum that costs less to find.
     conditional : tuple of str
         Metrics that `measure` reports of some solutions only, such as the rank of a relaxed one.
         A suite may name them, although a plain `Solution` does not have them.
@@ -271,6 +274,7 @@ class Instance(Generic[OracleT_co]):
     finish: Callable[[Solution], Solution] = unchanged
     exhibits: Callable[[Solution], Mapping[str, Exhibit]] = _no_exhibits
     measure_after: Callable[[Solution, int], Mapping[str, float]] | None = None
+    settle: Callable[[Sequence[Solution]], None] | None = None
     conditional: tuple[str, ...] = ()
 
 

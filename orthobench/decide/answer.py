@@ -176,7 +176,7 @@ def _of_family(comparisons: Sequence[Comparison], suite: str) -> Answer:
     return Answer(
         first.use if first else None,
         first.parameters if first else {},
-        use_sentence(first.solver if first else None, comparisons, suite),
+        use_sentence(_in_turn(comparisons), comparisons, suite),
         first.as_good_on if first else 0,
         len(comparisons),
         _next_factor(first.solver, comparisons) if first else math.nan,
@@ -190,6 +190,15 @@ def _of_family(comparisons: Sequence[Comparison], suite: str) -> Answer:
         first.solver if first else "",
         tuple(comparisons),
     )
+
+
+def _in_turn(comparisons: Sequence[Comparison]) -> list[str]:
+    """Return the solver to use, that on the problems on which it is not as good, and so on."""
+    found, left = list[str](), list(comparisons)
+    while any(c.as_good for c in left):
+        found.append(standings(left)[0].solver)
+        left = [c for c in left if not c.of(found[-1]).as_good]
+    return found
 
 
 def _standing(solver: str, comparisons: Sequence[Comparison]) -> Standing:

@@ -65,26 +65,36 @@ def span_text(factors: Sequence[float]) -> str:
     return " to ".join(dict.fromkeys(factor_text(f) for f in (min(factors), max(factors))))
 
 
-def use_sentence(solver: str | None, comparisons: Sequence[Comparison], suite: str = "") -> str:
+def use_sentence(solvers: Sequence[str], comparisons: Sequence[Comparison], suite: str = "") -> str:
     """Return what to use on the problems of a family, or what to run to find out.
 
     Parameters
     ----------
-    solver : str, optional
-        The label of the one to use; None where nobody is as good as the best anywhere.
+    solvers : sequence of str
+        The labels of the one to use, and of those to use in turn where the ones before are not as
+        good as the best; empty where nobody is anywhere.
     comparisons : sequence of Comparison
     suite : str
         What to run more seeds of.
     """
-    if solver is None:
+    if not solvers:
         return _nobody(comparisons, suite)
-    good = [c for c in comparisons if c.of(solver).as_good]
-    missed = [c for c in comparisons if not c.of(solver).as_good]
-    if other := _separation(solver, good, missed):
-        return other
+    solver, *others = solvers
+    good, missed = _parted(solver, comparisons)
+    alone = others and not _parted(others[0], missed)[1]
+    if alone and (separated := _separation(solver, others[0], good, missed)):
+        return separated
     what = f"as good as the best{_where(len(good), len(comparisons))}"
     first = f"Use {clean(solver)}: {what}{_price(solver, good)}{_restarts(solver, good)}"
-    return f"{first}.{_misses(missed, suite)}"
+    return f"{first}.{_misses(others, comparisons, missed, suite)}"
+
+
+def _parted(
+    solver: str, comparisons: Sequence[Comparison]
+) -> tuple[list[Comparison], list[Comparison]]:
+    """Return where a solver is as good as the best, and where it is not."""
+    good = [c for c in comparisons if c.of(solver).as_good]
+    return good, [c for c in comparisons if not c.of(solver).as_good]
 
 
 def _where(good: int, problems: int) -> str:
@@ -133,8 +143,7 @@ def _restarts(solver: str, good: Sequence[Comparison]) -> str:
     """Return for how many runs the cost counts a restart; nothing where it counts none."""
     own = [c.of(solver) for c in good]
     short, runs = sum(d.misses for d in own), sum(d.seeds + d.copies for d in own)
-    title = ALL_COSTS[good[0].cost].title
-    return f"; its {title} counts restarts for {short} of {runs} runs" if short else ""
+    return f"; restarts are counted for {short} of {runs} runs" if short else ""
 
 
 def _lead(solver: str, good: Sequence[Comparison]) -> str:
@@ -160,32 +169,41 @@ def _one_other(solver: str, good: Sequence[Comparison]) -> bool:
     return len({d.solver for c in good for d in c.as_good if d.solver != solver}) == 1
 
 
-def _misses(missed: Sequence[Comparison], suite: str) -> str:
+def _misses(
+    others: Sequence[str], everywhere: Sequence[Comparison], missed: Sequence[Comparison],
+    suite: str,
+) -> str:  # fmt: skip
     """Return where it is not as good, and what is there."""
     parts = []
-    alone = grouped((c for c in missed if c.cheapest), lambda c: str(c.cheapest))
-    for star, own in alone.items():
-        parts.append(f"{clean(star)} on {listed([clean(c.problem) for c in own], 3)}")
+    for other in others:
+        good, missed = _parted(other, missed)
+        parts.append(f"{clean(other)} on {_names(good, everywhere)}")
     text = f" Else use {listed(parts, 3)}." if parts else ""
-    begun, waiting = list[Comparison](), list[Comparison]()
-    for c in (c for c in missed if not c.cheapest):
-        (begun if any(d.seeds for d in c.decisions) else waiting).append(c)
+    begun = [c for c in missed if any(d.seeds for d in c.decisions)]
     if begun:
-        names = listed([clean(c.problem) for c in begun], 3)
-        text += f" Nobody is shown to be as good as the best on {names}{_remedy(begun, suite)}."
-    if waiting:
-        text += f" No run has ended yet on {listed([clean(c.problem) for c in waiting], 3)}."
+        text += (f" Nobody is shown to be as good as the best on {_names(begun, everywhere)}"
+                 f"{_remedy(begun, suite)}.")  # fmt: skip
+    if waiting := [c for c in missed if c not in begun]:
+        text += f" No run has ended yet on {_names(waiting, everywhere)}."
     return text
 
 
+def _names(own: Sequence[Comparison], everywhere: Sequence[Comparison]) -> str:
+    """Return the names of problems, and one name for all of those that have it."""
+    kinds = Counter(c.problem.split()[0] for c in everywhere)
+    parts = list[str]()
+    for kind, some in grouped(own, lambda c: c.problem.split()[0]).items():
+        whole = 1 < len(some) == kinds[kind]
+        parts += [f"every {clean(kind)}"] if whole else [clean(c.problem) for c in some]
+    return listed(parts, 3)
+
+
 def _separation(
-    solver: str, good: Sequence[Comparison], missed: Sequence[Comparison]
+    solver: str, other: str, good: Sequence[Comparison], missed: Sequence[Comparison]
 ) -> str | None:
     """Return a sentence where a parameter of the problems separates two solvers."""
-    stars = {c.cheapest for c in missed}
-    if len(missed) < 2 or len(stars) != 1 or None in stars:
+    if len(missed) < 2:
         return None
-    other = str(next(iter(stars)))
     everywhere = [*good, *missed]
     for name in missed[0].parameters:
         values = [c.parameters.get(name) for c in everywhere]

@@ -54,7 +54,7 @@ SILENT = frozenset({"annotation", "returns", "type_comment", "type_params", "kin
 KINDS_OF_FIELDS = ("ClassVar", "InitVar", "KW_ONLY")
 """Annotations that decide what a dataclass makes of a field; all others mean nothing."""
 
-MOST = 20_000
+MOST = 5_000
 """How many files are remembered."""
 
 Facts: TypeAlias = Mapping[str, Any]
@@ -176,19 +176,33 @@ def warn_of_libraries(*classes: type) -> None:
 
     Those of the system and of what is installed beside Python do not count; on Linux only.
     """
-    maps = Path("/proc/self/maps")
-    lines = maps.read_text(encoding="utf-8", errors="replace") if maps.exists() else ""
-    loaded = {
-        line[line.index("/") :] for line in lines.splitlines() if ".so" in line and "/" in line
-    }
-    own = {library for library in loaded if not _is_installed(library)}
-    known = {str(Path(name).resolve()) for cls in classes for name in parts(cls)} if own else set()
-    for library in sorted(own - known):
+    for library in _unknown_libraries(classes, _loaded_code()):
         warn(
             f"{library} is loaded, and no result is made again when it changes: name it in "
             "`files` of the solver that calls it",
             stacklevel=3,
         )
+
+
+def _loaded_code() -> str:
+    """Return how much code is loaded: it grows with each library, and costs no list of them."""
+    lines = _read(Path("/proc/self/status")).splitlines()
+    return next((line for line in lines if line.startswith("VmLib")), "")
+
+
+@cache
+def _unknown_libraries(classes: tuple[type, ...], loaded_code: str) -> list[str]:
+    """Return the libraries to warn of, which stay the same while no code is loaded."""
+    del loaded_code  # part of the key
+    lines = _read(Path("/proc/self/maps")).splitlines()
+    loaded = {line[line.index("/") :] for line in lines if ".so" in line and "/" in line}
+    own = {library for library in loaded if not _is_installed(library)}
+    known = {str(Path(name).resolve()) for cls in classes for name in parts(cls)} if own else set()
+    return sorted(own - known)
+
+
+def _read(facts: Path) -> str:
+    return facts.read_text(encoding="utf-8", errors="replace") if facts.exists() else ""
 
 
 @cache
@@ -283,7 +297,9 @@ def _facts(module: str) -> Facts:
     path = file_of(module)
     if path is None or path.suffix != ".py":
         return {"digest": "", "imports": [], "names": [], "computed": False}
-    return _memory().of(path, lambda: _parsed(path.read_bytes(), _package(module)))
+    source, package = path.read_bytes(), _package(module)
+    name = f"{package} {hashlib.sha256(source).hexdigest()}"
+    return _memory().of(name, lambda: _parsed(source, package))
 
 
 def _parsed(source: bytes, package: str) -> Facts:
@@ -329,29 +345,35 @@ def _is_for_checkers(node: Any) -> bool:
     return "TYPE_CHECKING" in (getattr(test, "id", ""), getattr(test, "attr", ""))
 
 
-def _tokens(node: Any, package: str, local: set[str], order: dict[str, int]) -> Iterator[str]:
-    """Yield what a part of a tree does, in words that no version of Python changes.
+def _tokens(node: Any, package: str, local: set[str], order: dict[str, int]) -> list[str]:
+    """Return what a part of a tree does, in words that no version of Python changes.
 
     A name of the `local` ones is its number in `order`, in which it comes as it is used first.
     """
-    if isinstance(node, list):
-        yield "["
-        for item in node:
-            yield from _tokens(item, package, local, order)
-        yield "]"
-    elif isinstance(node, ast.Name) and node.id in local:
-        yield f"@{order.setdefault(node.id, len(order))}"
-    elif isinstance(node, ast.ImportFrom) and _is_local(node.level, node.module or "", package):
-        return
-    elif _is_for_checkers(node):
-        yield from _tokens(node.orelse, package, local, order)
-    elif isinstance(node, ast.AST):
-        yield type(node).__name__
-        for name, value in _meaning(node):
-            yield name
-            yield from _tokens(value, package, local, order)
-    else:
-        yield repr(node)
+    tokens: list[str] = []
+
+    def add(node: Any) -> None:
+        if isinstance(node, list):
+            tokens.append("[")
+            for item in node:
+                add(item)
+            tokens.append("]")
+        elif isinstance(node, ast.Name) and node.id in local:
+            tokens.append(f"@{order.setdefault(node.id, len(order))}")
+        elif _is_for_checkers(node):
+            add(node.orelse)
+        elif not isinstance(node, ast.AST):
+            tokens.append(repr(node))
+        elif not (
+            isinstance(node, ast.ImportFrom) and _is_local(node.level, node.module or "", package)
+        ):
+            tokens.append(type(node).__name__)
+            for name, value in _meaning(node):
+                tokens.append(name)
+                add(value)
+
+    add(node)
+    return tokens
 
 
 def _meaning(node: ast.AST) -> Iterator[tuple[str, Any]]:
@@ -379,11 +401,17 @@ def _digest_of_file(path: Path) -> str:
         with path.open("rb") as file:
             return {"digest": hashlib.file_digest(file, "sha256").hexdigest()}
 
-    return str(_memory().of(path, digest)["digest"])[:LENGTH]
+    status = path.stat()
+    state = status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
+    return str(_memory().of(f"{path} {state}", digest)["digest"])[:LENGTH]
 
 
 class _Memory:
-    """What was found in files, until these change; in a file of the user's cache."""
+    """What was found in files; in a file of the user's cache.
+
+    Python goes by its content, so that a copy of a project is not parsed again; other files, which
+    may be large, by their path and the state that a change of them changes.
+    """
 
     def __init__(self) -> None:
         import platformdirs
@@ -391,20 +419,18 @@ class _Memory:
         self.path = platformdirs.user_cache_path(CORE) / "parsed.json"
         code = hashlib.sha256(Path(__file__).read_bytes()).hexdigest()  # the same in any checkout
         self._version = [*sys.version_info[:2], code]
-        self.files: dict[str, Any] = {}
+        self.files: dict[str, Facts] = {}
         self._new = False
         with suppress(Exception):  # whatever it is, it is found out once more
             stored = json.loads(self.path.read_text())
             if stored["version"] == self._version and len(stored["files"]) < MOST:
                 self.files = stored["files"]
 
-    def of(self, path: Path, find: Callable[[], Facts]) -> Facts:
-        """Return what is remembered of a file, or what is found where it changed."""
-        state, name = _state(path), str(path)
-        if self.files.get(name, {}).get("state") != state:
-            self.files[name], self._new = {**find(), "state": state}, True
-        facts: Facts = self.files[name]
-        return facts
+    def of(self, name: str, find: Callable[[], Facts]) -> Facts:
+        """Return what is remembered by a name, or what is found where there is nothing."""
+        if name not in self.files:
+            self.files[name], self._new = find(), True
+        return self.files[name]
 
     def save(self) -> None:
         """Write it where there is something new; nothing is lost where that fails."""
@@ -422,12 +448,6 @@ class _Memory:
 @cache
 def _memory() -> _Memory:
     return _Memory()
-
-
-def _state(path: Path) -> list[int]:
-    """Return what differs where a file was changed."""
-    status = path.stat()
-    return [status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns]
 
 
 @cache

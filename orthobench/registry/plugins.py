@@ -127,6 +127,16 @@ class Registry:
             registry._load(points[plugin], plugin)
         return registry
 
+    @classmethod
+    def near(cls, offers: type[Oracle]) -> Registry:
+        """Load only the plugins that bring an oracle, or have the name of its family."""
+        registry, words = cls(), offers.__module__.split(".")
+        modules = {words[0], *(f"{GROUP}_{word}" for word in words)}
+        for point in entry_points(group=GROUP):
+            if point.module.partition(".")[0] in modules:
+                registry._load(point, _plugin(point))
+        return registry
+
     def _load(self, point: EntryPoint, plugin: Plugin) -> None:
         name = plugin.name
         if name in self.broken:  # another plugin has this name
@@ -358,6 +368,23 @@ def catalogue() -> Registry:
     Plugins are loaded once a process. Those that cannot be used are in ``broken``, with the reason.
     """
     return Registry.installed()
+
+
+def solver_for(name: str, parameters: Mapping[str, Any], offers: type[Oracle]) -> AnySolver:
+    """Make the solver with a name that works on an oracle; load no more plugins than it takes.
+
+    No other plugin may bring a solver of the name for this oracle, so that the nearest one's is it.
+
+    Raises
+    ------
+    UsageError
+        On an unknown name, where it suggests the nearest, or a wrong parameter.
+    """
+    if not catalogue.cache_info().currsize:
+        near = Registry.near(offers)
+        if name in near.solvers and issubclass(offers, near.solver_class(name, offers).item.needs):
+            return near.solver(name, parameters, offers)
+    return catalogue().solver(name, parameters, offers)
 
 
 def _of_a_plugins_family(provided: Provided[Any]) -> bool:

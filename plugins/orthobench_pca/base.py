@@ -39,10 +39,14 @@ class PCASolver(Solver[PCAOracle, PCAStateT]):
     """Base of all methods."""
 
     converges: ClassVar[bool] = True
+    exact: ClassVar[bool] = False
+    """Whether it has all digits, as direct methods have."""
 
     def solution(self, state: PCAStateT) -> PCASolution:
         """Return the basis."""
-        return PCASolution(state.basis.copy(), passes=state.passes, products=state.products)
+        return PCASolution(
+            state.basis.copy(), passes=state.passes, products=state.products, exact=self.exact
+        )
 
 
 class DirectSolver(PCASolver[PCAState]):
@@ -67,7 +71,7 @@ class DirectSolver(PCASolver[PCAState]):
         state.work.flops += spent
         state.passes = oracle.passes if self.known_passes else None
         state.products = oracle.products
-        state.status = Status.CONVERGED
+        state.status = Status.COMPLETE
 
     def check(self, oracle: PCAOracle) -> None:
         """Raise a `UsageError` where the method cannot take a matrix."""

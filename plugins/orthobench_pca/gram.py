@@ -29,6 +29,7 @@ class GramPCA(DirectSolver):
 
     name: ClassVar[str] = "gram-pca"
     source: ClassVar[str] = "Golub and Van Loan 2013, section 8.6"
+    exact: ClassVar[bool] = True
 
     def check(self, oracle: PCAOracle) -> None:
         """Refuse a Gram matrix that takes too much memory."""

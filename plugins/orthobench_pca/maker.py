@@ -65,7 +65,7 @@ def pca(X: Any, k: int, center: bool = True, scale: bool = False) -> Instance[PC
     judge = Judge(PCAOracle(_in_double(given), k, center, scales), probe)
     best = {"gap": 0.0, "angle": 0.0, "residual": 0.0}
     oracle = PCAOracle(given, k, center, scales)
-    return Instance(oracle, judge, best, conditional=("angle", "passes"))
+    return Instance(oracle, judge, best, settle=judge.settle, conditional=("angle", "passes"))
 
 
 def matrix_of(X: Any) -> Matrix:

@@ -88,7 +88,7 @@ def inner_products(oracle: PCAOracle) -> Array:
             block = block - mean[part].astype(block.dtype)
         if oracle.scale is not None:
             block = block / oracle.scale[part].astype(block.dtype)
-        K = _rank_update(block.T, K)
+        K = rank_update(block.T, K)
     return np.asarray(K)
 
 
@@ -167,7 +167,7 @@ def _by_products(there: Any, back: Any, side: int, other: int) -> Array:
 def _uncentred(matrix: Matrix) -> Any:
     C: Any = None
     for _, piece in matrix.pieces():
-        C = _rank_update(piece, C)
+        C = rank_update(piece, C)
     return C
 
 
@@ -180,7 +180,7 @@ def _centred(oracle: PCAOracle, C: Any, mean: Array) -> Any:
     oracle.count(1, oracle.n)
     C = None
     for _, block in oracle.matrix.blocks():
-        C = _rank_update(block - mean.astype(block.dtype), C)
+        C = rank_update(block - mean.astype(block.dtype), C)
     return C
 
 
@@ -198,7 +198,7 @@ def _divided(C: Array, scale: Array | None) -> Array:
     return C if scale is None else C / scale.astype(C.dtype) / scale.astype(C.dtype)[:, None]
 
 
-def _rank_update(A: Any, C: Any) -> Any:
+def rank_update(A: Any, C: Any) -> Any:
     """Return C + A'A, the upper triangle in Fortran order, in the place of C."""
     from scipy.linalg.blas import dsyrk, ssyrk
 

@@ -15,7 +15,7 @@ import pytest
 from orthobench.compare import environments as module
 from orthobench.compare.environments import shared_paths, sides
 from orthobench.compare.remote import worker
-from orthobench.compare.sides import ChangedError
+from orthobench.compare.sides import ChangedError, Side
 from orthobench.errors import UsageError
 
 VERSION = "import orthobench, toy_solver; print(toy_solver.VERSION, orthobench.__file__)"
@@ -163,16 +163,16 @@ def test_other_packages_come_after_the_own_ones_and_editable_ones_too(empty, mon
     assert sorted(shared_paths()) == sorted([*shared, str(empty / "hidden")])
 
 
-def test_a_build_is_isolated_where_something_it_needs_is_not_here(empty):
-    file = empty / "pyproject.toml"
-    file.write_text('build-system.requires = ["pytest>=8", "no-such-backend[x] >=1"]')
-    assert not module._can_be_built(empty)
-    file.write_text('build-system.requires = ["pytest>=8"]')
-    assert module._can_be_built(empty)
+def test_pip_builds_where_something_that_it_needs_is_not_here(empty, monkeypatch):
+    asked = []
+    monkeypatch.setattr(module, "_pip", lambda side, *words: asked.append(words))
+    (empty / "pyproject.toml").write_text('build-system.requires = ["pytest>=8", "no-such[x] >=1"]')
+    module._build(Side("HEAD", "folder", str(empty)), empty, empty / "wheel")
+    assert asked == [("wheel", "--no-deps", "-w", str(empty / "wheel"), str(empty))]
 
 
 @pytest.mark.slow
-def test_pip_builds_revisions_folders_and_wheels(project, empty):
+def test_revisions_folders_and_wheels_are_built(project, empty):
     with sides("HEAD~1", "HEAD", here=project.root) as (base, head):
         assert (asked(base)[0], asked(head)[0]) == ("first", "second")
         names = json.loads(asked(head, "import json, importlib.metadata as m;"
@@ -189,11 +189,11 @@ def test_pip_builds_revisions_folders_and_wheels(project, empty):
 
 
 @pytest.mark.slow
-def test_a_build_that_fails_is_told_with_what_pip_said(project):
+def test_a_build_that_fails_is_told_with_what_it_said(project):
     text = (project.root / "backend.py").read_text()
     (project.root / "backend.py").write_text("raise RuntimeError('no such compiler')")
     try:
-        said = r"cannot build HEAD '\.'; pip said:(.|\n)*no such compiler(.|\n)*without a network"
+        said = r"cannot build HEAD '\.'; it said:(.|\n)*no such compiler(.|\n)*without a network"
         with pytest.raises(UsageError, match=said), sides("HEAD", ".", here=project.root):
             pass
     finally:

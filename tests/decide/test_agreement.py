@@ -70,6 +70,10 @@ STORES = {
     "split": [r for k in (1, 2, 8, 9) for r in
               runs("a", 0.1 if k > 5 else 0.5, problem=f"p{k}", settings={"k": k})
               + runs("b", 0.5 if k > 5 else 0.1, problem=f"p{k}", settings={"k": k})],
+    "one for the rest": [r for p, levels in {"w 1": (0.1, 0.5, 0.5), "w 2": (0.1, 0.5, 0.5),
+        "x 1": (0.5, 0.1, 0.1), "x 2": (0.5, 0.1, 0.5), "y": (0.1, 0.5, 0.5)}.items()
+                     for solver, level, seconds in zip("abc", levels, (1.0, 1.3, 1.0), strict=True)
+                     for r in runs(solver, level, problem=p, seconds=seconds, name=p)],
     "nothing": missing(runs("a", 0.1)),
 }  # fmt: skip
 
@@ -83,13 +87,15 @@ SENTENCES = {
     "all equal": "Use a: as good as the best, 2 times faster than the other that is.",
     "copies": "Use a: as good as the best, and the only one that is.",
     "some failed": "Use a: as good as the best, and the only one without a failed run.",
-    "restarted": "Use a: as good as the best, 2.2 times faster than the other that is; its time "
-    "counts restarts for 1 of 12 runs.",
+    "restarted": "Use a: as good as the best, 2.2 times faster than the other that is; restarts "
+    "are counted for 1 of 12 runs.",
     "all failed once": "No solver: all have failed runs. With restarts a needs the least time: "
     "2 of 10 runs miss.",
     "two families": "f: Use a: as good as the best, and the only one that is. "
     "g: Use c: as good as the best, and the only one that is.",
     "split": "Use a where k >= 8, b else.",
+    "one for the rest": "Use a: as good as the best on 3 of 5 problems, and the only one that is. "
+    "Else use b on every x.",
     "nothing": "No run is finished yet.",
 }
 

@@ -134,7 +134,7 @@ def cell(comparison: Comparison, solver: str) -> tuple[str, str, str, str]:
         symbol, _, meaning = MARKS[kind]
         text = f"{factor_text(own.factor)}×" if kind == "good" else ""
         if own.restarts:
-            meaning += f"; its cost counts restarts for {own.misses} of its runs"
+            meaning += f"; restarts are counted for {own.misses} of its runs"
         return kind, symbol, text, meaning if own.as_good else verdict_text(own)
     if own.verdict is Verdict.ABSENT:
         return "absent", "–", "", "takes no part, or was not run yet"

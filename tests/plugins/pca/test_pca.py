@@ -8,7 +8,8 @@ from functools import partial
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from orthobench_pca import matrices, orthobench_solvers, problems, scatter
+from orthobench_pca import matrices, orthobench_solvers, own_optimum, problems, scatter
+from orthobench_pca.judge import PCASolution
 from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
 import orthobench as ob
@@ -188,6 +189,25 @@ def test_judges_of_one_matrix_share_a_reference_until_an_entry_changes(shape):
     X[0, 0] *= 1 + 1e-6
     second = ob.pca(X, 3).measure.reference
     assert second.optimal == ob.pca(X.copy(), 3).measure.reference.optimal != first.optimal
+
+
+@pytest.mark.parametrize("scale", [False, True])
+def test_a_run_is_held_to_its_own_end_only_where_that_is_the_optimum(scale, monkeypatch):
+    monkeypatch.setattr(own_optimum, "LEAST", 0)
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((4000, 8)) * np.arange(9.0, 1, -1) + 5
+    instance = ob.pca(X, 3, scale=scale)
+    vectors = np.linalg.svd(instance.oracle.times(np.eye(8)), full_matrices=False)[2].T
+    start = np.linalg.qr(rng.standard_normal((8, 3)))[0]
+    judge = instance.measure
+    points = [ob.Solution(start), PCASolution(vectors[:, :3], exact=True)]
+    plain = [judge(point) for point in points]
+    judge.settle(points)
+    assert len(judge._own) == (0 if scale else 2)  # scaled, its eigenvalues lie close together
+    for point, before in zip(points, plain, strict=True):
+        assert judge(point) == pytest.approx(before, abs=1e-9)
+    judge.settle([points[0], PCASolution(vectors[:, 1:4], exact=True)])
+    assert not judge._own
 
 
 def test_a_large_mean_costs_no_digits():

@@ -160,7 +160,7 @@ class TestShow:
     def test_names_what_says_that_it_converged_and_is_not_stationary(self, runs):
         tilted = runs("deflation", 0.3, status=RunStatus.NOT_STATIONARY)
         shown = text(choose([*runs("polar", 0.2), *tilted]), 160)
-        assert "converged where the gradient is not small: deflation\n" in shown
+        assert "converged, and has not: deflation\n" in shown
 
     def test_failures_of_who_takes_no_part_are_named(self, runs):
         level = (Target("rank", 1.0),)
