@@ -1,6 +1,6 @@
 """The page docs/_static/history.html: what asv measures of the last commits of main.
 
-    python benchmarks/recent.py            # 30 commits, about a minute of a processor each
+    python benchmarks/recent.py            # 30 commits, a quarter of a minute of a processor each
     python benchmarks/recent.py --smoke    # the newest, once, in a folder of its own
 
 What is measured already is not measured again, so that the next call goes on.
@@ -18,10 +18,10 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "_static" / "history.html"
-BENCHMARKS = r"^imports|^overhead.*time_|^solvers\.(batch_pca|hooi|oja)\.t"
-"""What everything around solvers costs, and three solvers: a compiled loop, BLAS, and tensors."""
+BENCHMARKS = r"^imports.*(_import|plugins)|^overhead.*(cells|fill)"
+"""CPU seconds of what is around solvers; theirs would take minutes for each commit."""
 
-QUICK = ("repeat=3", "rounds=1", "warmup_time=0")
+QUICK = ("repeat=2", "rounds=1", "warmup_time=0")
 
 
 def main() -> None:
@@ -37,7 +37,7 @@ def main() -> None:
         config = ROOT / ".asv.conf.json"  # beside the other: paths in it begin there
         config.write_text(text.replace('".asv/', json.dumps(f"{out}/")[:-1]), encoding="utf-8")
         try:
-            commits, bench = (1, "imports.timeraw_import") if given.smoke else (
+            commits, bench = (1, "imports.track_import") if given.smoke else (
                 given.commits, given.bench)  # fmt: skip
             asv(config, "machine", "--yes")
             asv(config, "run", f"--first-parent -n {commits} HEAD", "--bench", bench,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import inspect
 import json
 import subprocess
 import sys
@@ -72,10 +71,9 @@ def test_the_first_run(tmp_path, monkeypatch):
     tracked.teardown()
 
 
-def test_imports():
-    codes = [inspect.cleandoc(method()) for method in methods(imports, ("timeraw_",))]
-    assert codes
-    subprocess.run([sys.executable, "-c", "\n".join(codes)], check=True)
+def test_imports(monkeypatch):
+    monkeypatch.setattr(imports, "ROUNDS", 1)
+    assert all(track() > 0 for track in methods(imports))
 
 
 def test_false_alarms(tmp_path):

@@ -1,11 +1,11 @@
 """Mutation testing: how many small changes of the code do the tests notice?
 
-    python tests/mutation.py [--sample 30] [--seed 0] [MODULE...]
+    python tests/mutation.py [--sample 150] [--seed 0] [--out FILE] [MODULE...]
 
-Draws a random sample of the changes that Cosmic Ray can make in each room, and has each tested in a
+Draws a random sample of the changes that Cosmic Ray can make in all rooms, and has each tested in a
 copy of the project: by the tests of the module, or of those that import it where it has none, then
-by the others of its room, up to the first that fails. Prints as a diff what survives, which needs a
-test or is equivalent, and the scores. Needs the extra: mutation.
+by the others of its room for a while, up to the first that fails. Prints as a diff what survives,
+which needs a test or is equivalent, and the scores. Needs the extra: mutation.
 
 Left out of the sample are most of the arithmetic operators that another one may become, which
 would crowd out the rest (`ONE_EACH`), and what nobody could tell from the original: comparisons
@@ -15,6 +15,7 @@ that are the same for names (`EQUAL`), and changes that leave the same syntax tr
 from __future__ import annotations
 
 import ast
+import json
 import os
 import random
 import re
@@ -25,6 +26,7 @@ import sys
 import time
 from argparse import ArgumentParser
 from difflib import unified_diff
+from functools import cache
 from importlib import import_module
 from itertools import chain, count, islice
 from math import sqrt
@@ -41,8 +43,13 @@ from cosmic_ray.plugins import get_operator, operator_names
 ROOT = Path(__file__).parents[1]
 
 ROOMS = {
-    "orthobench/stats": ("tests/stats",),
-    "plugins/orthobench_gpower": ("tests/plugins/gpower",),
+    "orthobench/api.py": ("tests/test_api.py",),
+    "orthobench/atlas": ("tests/atlas", "tests/cli/test_atlas.py", "tests/cli/test_advising.py"),
+    "orthobench/cli": ("tests/cli",),
+    "orthobench/compare": ("tests/compare", "tests/cli/test_comparing.py"),
+    "orthobench/contract": ("tests/contract", "tests/harness", "tests/testing", "tests/registry"),
+    "orthobench/decide": ("tests/decide", "tests/report", "tests/atlas/test_answers.py"),
+    "orthobench/families": ("tests/families", "tests/plugins"),
     "orthobench/harness/executors": (
         "tests/test_api.py", "tests/faults/test_local.py", "tests/faults/test_exploits.py",
         "tests/faults/test_dask.py", "tests/harness",
@@ -51,13 +58,22 @@ ROOMS = {
         "tests/harness", "tests/registry/test_preflight.py", "tests/test_api.py",
         "tests/faults/test_blocks_on_dask.py",
     ),
-    "orthobench/results": ("tests/results", "tests/verify/test_check.py"),
-    "plugins/orthobench_givens": ("tests/plugins/givens",),
-    "orthobench/decide": (
-        "tests/decide", "tests/report/terminal", "tests/report/plots/test_pareto.py",
-        "tests/atlas/test_answers.py",
-    ),
     "orthobench/racing": ("tests/racing", "tests/benchmarks/test_race_replay.py"),
+    "orthobench/registry": ("tests/registry", "tests/cli/test_plugins.py"),
+    "orthobench/report": ("tests/report", "tests/cli/test_reporting.py"),
+    "orthobench/reproduce": ("tests/reproduce", "tests/plugins/papers"),
+    "orthobench/results": ("tests/results", "tests/verify"),
+    "orthobench/stats": ("tests/stats",),
+    "orthobench/testing": ("tests/testing",),
+    "orthobench/tools": ("tests/tools", "tests/harness", "tests/results"),
+    "orthobench/verify": ("tests/verify", "tests/cli/test_verifying.py"),
+    **{
+        f"plugins/orthobench_{name}": (f"tests/plugins/{name}", "tests/plugins/test_conformance.py")
+        for name in (
+            "cca", "givens", "gpower", "papers", "pca", "peers", "polar", "problems", "stiefel",
+            "stochastic_pca", "tensor_power", "tucker",
+        )
+    },
 }  # fmt: skip
 """The tests of each room."""
 
@@ -82,30 +98,56 @@ written in the same second, Python takes the bytecode of one for that of the oth
 NO_TESTS = 5
 """The exit code of pytest where all that was asked for is slow."""
 
-LOADED = ("click.testing", "hypothesis", "numba", "numpy", "pytest", "rich.table", "scipy.linalg")
+LOADED = (
+    "click.testing", "hypothesis", "matplotlib.figure", "numba", "numpy", "pytest", "rich.table",
+    "scipy.linalg", "scipy.optimize", "scipy.stats", "sklearn.decomposition",
+)  # fmt: skip
 """What tests import and no mutant changes, loaded once."""
+
+PATIENCE = 45
+"""CPU seconds after which a test hangs."""
+
+ENOUGH = 20
+"""CPU seconds of the nearest tests, and of the others, after which none is begun."""
+
+DIGESTED = '(*shared, *sorted(here.rglob("*.py")))'
+"""Of what `orthobench/tools/compiled.py` makes a digest: if it changes, kernels are compiled."""
+
+OF_A_MUTANT = 'map(Path, __import__("os").environ.get("KERNELS", "").split())'
+"""What it makes a digest of here: a mutant of kernels, or nothing."""
+
+DEFAULT = "not slow and not wide and not faults and not cuda"
+
+HUNG = 900
+"""Seconds after which what waits is killed."""
 
 
 def main():
     parser = ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("modules", nargs="*", default=[*ROOMS], help="files or folders of a room")
-    parser.add_argument("--sample", type=int, default=30, help="mutants of each room (30)")
+    parser.add_argument("modules", nargs="*", default=[*ROOMS], help="files or folders of rooms")
+    parser.add_argument("--sample", type=int, default=150, help="mutants over all rooms (150)")
     parser.add_argument("--seed", type=int, default=0, help="seed of the sample (0)")
+    parser.add_argument("--out", type=Path, help="lines of JSON: what is there is not done again")
     asked = parser.parse_args()
     for name in LOADED:
         import_module(name)
+    out = asked.out and asked.out.resolve()
+    known = [*map(json.loads, out.read_text().splitlines())] if out and out.exists() else []
     with TemporaryDirectory() as folder:
         copy_project(Path(folder))
         os.chdir(folder)
         sys.path[:0] = paths = [folder, f"{folder}/plugins"]
         os.environ |= {"PYTHONPATH": os.pathsep.join(paths), "PYTHONDONTWRITEBYTECODE": "1"}
-        noticed = {
-            room: outcomes(room, found, asked.sample, asked.seed)
-            for room, found in mutations(asked.modules).items()
-        }
-    for room, found in noticed.items():
-        say(f"{room}: {score(found)}")
-    every = [*chain.from_iterable(noticed.values())]
+        keep_kernels()
+        for mutation in islice(drawn(asked.modules, asked.seed), len(known), asked.sample):
+            known.append(outcome(mutation))
+            if out:
+                with out.open("a") as lines:
+                    lines.write(json.dumps(known[-1]) + "\n")
+    for room in ROOMS:
+        if found := [one["noticed"] for one in known if room_of(Path(one["module"])) == room]:
+            say(f"{room}: {score(found)}")
+    every = [one["noticed"] for one in known]
     say(score(every))
     sys.exit(not all(every))
 
@@ -119,6 +161,14 @@ def copy_project(folder):
             shutil.copy2(ROOT / name, folder / name)
 
 
+def keep_kernels():
+    """Let kernels be compiled again where a module of kernels is changed, and nowhere else."""
+    path = Path("orthobench/tools/compiled.py")
+    begin, found, end = path.read_text().partition(DIGESTED)
+    assert found
+    path.write_text(f"{begin}{OF_A_MUTANT}{end}")
+
+
 class Mutation(NamedTuple):
     """The change that an operator makes to its i-th place in a module."""
 
@@ -128,38 +178,40 @@ class Mutation(NamedTuple):
     line: int
 
 
-def mutations(modules):
-    """Return by room the changes that Cosmic Ray can make to some modules, in a fixed order."""
-    operators = {name: get_operator(name) for name in sorted(operator_names())}
-    kept = {
-        name: operator()
-        for name, operator in operators.items()
-        if not LEFT_OUT.match(name) and not operator.arguments()
-    }
-    of_room = {room: [] for room in ROOMS}
-    for path in sorted(set(find_modules([Path(module) for module in modules]))):
-        nodes = [*ast_nodes(get_ast_from_path(path))]
-        for name, operator in kept.items():
-            places = chain.from_iterable(map(operator.mutation_positions, nodes))
-            found = (Mutation(path, name, i, place[0][0]) for i, place in enumerate(places))
-            of_room[room_of(path)].extend(found)
-    return {room: found for room, found in of_room.items() if found}
+def drawn(modules, seed):
+    """Yield random mutations for ever: of a module drawn by its size, one of its changes."""
+    draw = random.Random(seed)  # noqa: S311
+    paths = sorted(set(find_modules([Path(module) for module in modules])))
+    weights = [path.stat().st_size for path in paths]
+    done = set()
+    while True:
+        (module,) = draw.choices(paths, weights)
+        found = mutations(module)
+        mutation = draw.choice(found) if found else None
+        if mutation and mutation not in done and is_possible(mutation):
+            done.add(mutation)
+            yield mutation
+
+
+@cache
+def mutations(module):
+    """Return the changes that Cosmic Ray can make to a module, in a fixed order."""
+    nodes = [*ast_nodes(get_ast_from_path(module))]
+    return [
+        Mutation(module, name, i, place[0][0])
+        for name, operator in operators().items()
+        for i, place in enumerate(chain.from_iterable(map(operator.mutation_positions, nodes)))
+    ]
+
+
+@cache
+def operators():
+    kept = (name for name in sorted(operator_names()) if not LEFT_OUT.match(name))
+    return {name: get_operator(name)() for name in kept if not get_operator(name).arguments()}
 
 
 def room_of(module):
     return next(room for room in ROOMS if module.is_relative_to(room))
-
-
-def outcomes(room, found, sample, seed):
-    """Return for each mutant of a sample whether the tests notice it; print the others."""
-    begin = time.monotonic()
-    if code := exit_code_of([*ROOMS[room], *EVERYWHERE]):
-        sys.exit(f"the tests of {room} fail without a mutant, with exit code {code}")
-    timeout = 30 + 4 * (time.monotonic() - begin)
-    shuffled = random.Random(seed).sample(found, len(found))  # noqa: S311
-    drawn = [*islice(filter(is_possible, shuffled), sample)]
-    say(f"{room}: {len(drawn)} of {len(found):,} mutants")
-    return [is_noticed(mutation, timeout) for mutation in drawn]
 
 
 def is_possible(mutation):
@@ -176,24 +228,29 @@ def is_possible(mutation):
         return False
 
 
-def is_noticed(mutation, timeout):
+def outcome(mutation):
+    """Return what the tests say of a mutant; print it where they say nothing."""
     module, operator, i, line = mutation
-    written = module.stat().st_mtime
+    written, begin = module.stat().st_mtime, time.monotonic()
+    os.environ["KERNELS"] = str(module.resolve()) if "compiled import" in module.read_text() else ""
     with use_mutation(module, get_operator(operator)(), i) as (before, after):
         os.utime(module, 2 * (next(TIMES),))
-        survived = exit_code(module, timeout) == 0
+        survived = exit_code(module) == 0
     os.utime(module, 2 * (written,))
     say(f"{module}:{line} {'survived' if survived else 'noticed'}")
+    diff = "\n".join(unified_diff(before.splitlines(), after.splitlines(), lineterm="", n=2))
     if survived:
-        say("\n".join(unified_diff(before.splitlines(), after.splitlines(), lineterm="", n=1)))
-    return not survived
+        say(diff)
+    seconds = round(time.monotonic() - begin, 1)
+    return {"module": str(module), "line": line, "noticed": not survived, "seconds": seconds,
+            "diff": diff}  # fmt: skip
 
 
-def exit_code(module, timeout):
+def exit_code(module):
     """Return the exit code of a module's tests: the nearest, then the others of its room."""
     near = nearest(module)
     room = [*ROOMS[room_of(module)], *EVERYWHERE, *(f"--ignore={path}" for path in near)]
-    return (near and exit_code_of(near, timeout)) or exit_code_of(room, timeout)
+    return (near and exit_code_of(near)) or exit_code_of(room)
 
 
 def nearest(module):
@@ -221,15 +278,25 @@ def importing(module, files):
     return [path for path in files if imports.search(path.read_text())]
 
 
-def exit_code_of(tests, timeout=None):
+def exit_code_of(tests):
     """Return the exit code of some tests; what hangs is killed, with what it started."""
     process = get_context("fork").Process(target=run_tests, args=(tests,))
     process.start()
-    process.join(timeout)
+    process.join(HUNG)
     if process.is_alive():
         os.killpg(process.pid, signal.SIGKILL)
         process.join()
     return 0 if process.exitcode == NO_TESTS else process.exitcode
+
+
+class Patience:
+    """Kills a test that computes for too long, and begins none after enough of them."""
+
+    @staticmethod
+    def pytest_runtest_logstart():
+        if time.process_time() > ENOUGH:
+            os._exit(0)
+        signal.setitimer(signal.ITIMER_PROF, PATIENCE)
 
 
 def run_tests(tests):
@@ -240,9 +307,9 @@ def run_tests(tests):
     silence = os.open(os.devnull, os.O_WRONLY)
     os.dup2(silence, 1)
     os.dup2(silence, 2)
-    options = ["-x", "-q", "-n", "0", "-p", "no:cacheprovider", "-m", "not slow"]
+    options = ["-x", "-q", "-n", "0", "-p", "no:cacheprovider", "-m", DEFAULT]
     options += ["-W", "ignore::pytest.PytestAssertRewriteWarning"]  # of what is loaded before
-    sys.exit(pytest.main([*options, *tests]))
+    sys.exit(pytest.main([*options, *tests], plugins=[Patience()]))
 
 
 def score(noticed):

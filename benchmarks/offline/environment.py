@@ -1,7 +1,8 @@
 """Environments for asv that are made without a network, from what is installed where asv runs.
 
-Each sees the dependencies of the environment that runs asv, and holds an orthobench of its own,
-built from the commit that is measured. Found through ``plugins`` of ``asv.conf.json``.
+Each sees the dependencies of the environment that runs asv, and finds orthobench in the checkout of
+the commit that is measured: a wheel would take longer to build and to install than what asv times.
+Found through ``plugins`` of ``asv.conf.json``.
 """
 
 from __future__ import annotations
@@ -10,7 +11,9 @@ import os
 import site
 import sys
 import sysconfig
+import tomllib
 import venv
+from configparser import ConfigParser
 from pathlib import Path
 
 from asv.environment import Environment, EnvironmentUnavailable
@@ -33,14 +36,32 @@ class Offline(Environment):
         return python == "{}.{}".format(*sys.version_info)
 
     def _setup(self):
-        venv.create(self._path, with_pip=True, symlinks=os.name != "nt")
-        inside = sysconfig.get_path("purelib", "venv", {"base": self._path})
+        venv.create(self._path, symlinks=os.name != "nt")
         around = site.getsitepackages()
         if site.ENABLE_USER_SITE:
             around.append(site.getusersitepackages())
-        # a folder named in a .pth file comes after what is installed inside, and its own .pth
-        # files are not read: an editable orthobench out there cannot get in between
-        Path(inside, "around.pth").write_text("\n".join(around) + "\n", encoding="utf-8")
+        # the .pth files of a folder that a .pth file names are not read: an editable orthobench out
+        # there cannot get in between
+        self._inside("around.pth").write_text("\n".join(around) + "\n", encoding="utf-8")
+
+    def _inside(self, name):
+        return Path(sysconfig.get_path("purelib", "venv", {"base": self._path}), name)
+
+    def _install_project(self, repo, commit_hash, build_dir):
+        """Name the folders of a checkout, and its entry points."""
+        del repo, commit_hash
+        checkout = Path(build_dir)
+        self._inside("1.pth").write_text(f"{checkout}\n{checkout / 'plugins'}\n", encoding="utf-8")
+        with (checkout / "pyproject.toml").open("rb") as file:
+            project = tomllib.load(file)["project"]
+        metadata = self._inside(f"{project['name']}-0.dist-info")
+        metadata.mkdir(exist_ok=True)
+        words = f"Metadata-Version: 2.1\nName: {project['name']}\nVersion: 0\n"
+        (metadata / "METADATA").write_text(words, encoding="utf-8")
+        groups = ConfigParser()
+        groups.read_dict(project["entry-points"])
+        with (metadata / "entry_points.txt").open("w", encoding="utf-8") as file:
+            groups.write(file)
 
     def run(self, args, **kwargs):
         return self.run_executable("python", args, **kwargs)

@@ -58,7 +58,7 @@ class History(OutputPublisher):
 def _title(commits, length):
     first, last = commits[0][1][:length], commits[-1][1][:length]
     return (
-        f"<h1>orthobench over its history</h1>\n<p>From {first} to {last}. "
+        f"<h1>orthobench over its history</h1>\n<p>{len(commits)} commits from {first} to {last}. "
         "A step is a change that stands out from the noise; of all values less is better.</p>\n"
     )
 

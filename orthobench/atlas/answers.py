@@ -25,6 +25,9 @@ from orthobench.decide.rule import (
 )
 from orthobench.decide.wording import factor_text
 from orthobench.errors import OrthobenchError, UsageError, unknown
+from orthobench.harness.identity import digest
+from orthobench.harness.source_digests import LENGTH, digests
+from orthobench.registry.plugins import catalogue
 from orthobench.tools.collections import grouped
 from orthobench.tools.formatting import clean, listed
 
@@ -178,6 +181,30 @@ def of_family(atlas: Atlas, kinds: Sequence[str]) -> Iterator[str]:
         for view, one in views(atlas.kinds[kind]).items():
             yield f"  {view}: {one.sentence}"
             yield f"    {one.evidence}"
+        if sentence := changed(atlas.kinds[kind]):
+            yield f"  {sentence}"
+
+
+def changed(rows: Sequence[AtlasRow]) -> str:
+    """Return a sentence about solvers whose code is another one than that of their runs, if any."""
+    known, found = catalogue(), dict[str, bool]()
+    for solver, own in grouped(rows, lambda row: name_of(row.solver)).items():
+        codes = {row.code for row in own} - {""}
+        if codes and own[0].name in known.problems and solver in known.solvers:
+            problem = known.problems[own[0].name].item
+            cls = known.solver_class(solver, problem.offers).item
+            found[solver] = codes != {code_digest(digests(problem, cls))}
+    names = sorted(solver for solver, other in found.items() if other)
+    if not names:
+        return ""
+    what = "what all solvers share" if len(names) == len(found) > 1 else listed(names)
+    return f"Changed since it was measured: {what}."
+
+
+def code_digest(code: Mapping[str, str]) -> str:
+    """Return a digest of a solver's part of `source_digests.digests`; empty without one."""
+    own = code.get("solver", "")
+    return digest(own)[:LENGTH] if own else ""
 
 
 def facts(atlas: Atlas, kinds: Sequence[str]) -> list[dict[str, Any]]:

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from orthobench.atlas.answers import code_digest
 from orthobench.atlas.features import features_of
 from orthobench.atlas.table import COSTS, SHARES, UNREACHED, Atlas, AtlasRow, settings
 from orthobench.errors import OrthobenchError, StoreError, UsageError
@@ -156,7 +157,7 @@ def _row(suite: str, entry: SolverResult, run: Run, machine: str) -> AtlasRow:
         value=value, seconds=spent[0], samples=spent[1], flops=spent[2],
         ending=run.stop.status.value, reason=run.stop.reason[:LONGEST],
         failed=not math.isfinite(value),
-        machine=machine,
+        machine=machine, code=code_digest(run.identity.content.get("code", {})),
     )  # fmt: skip
 
 

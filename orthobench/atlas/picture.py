@@ -10,6 +10,7 @@ import numpy as np
 from orthobench.atlas.losses import SIZES, Losses
 from orthobench.decide.answer import MISS
 from orthobench.decide.wording import factor_text
+from orthobench.registry.plugins import catalogue
 from orthobench.report.style import Style, solver_styles
 from orthobench.tools.collections import grouped
 from orthobench.tools.formatting import clean, count
@@ -68,9 +69,10 @@ def _size(value: object) -> str:
 def _place(found: Losses, i: int, styles: dict[str, Style], single: str) -> dict[str, Any]:
     """Return a problem on the map: the cheapest that is good enough, and its style.
 
-    With it stand whether it is ``close``, another being within `CLOSE` of it, the factor that is
-    ``lost`` by the best single solver of the family (a miss is ten), the ``strength`` of the colour
-    in percent, which grows with that, and the ``ranking`` of the cheapest with their factors.
+    With it stand the ``name`` of real data, whether it is ``close``, another being within `CLOSE`
+    of it, the factor that is ``lost`` by the best single solver of the family (a miss is ten), the
+    ``strength`` of the colour in percent, which grows with that, and the ``ranking`` of the
+    cheapest with their factors.
     """
     logs = found.logs[i]
     least: dict[str, float] = {}
@@ -78,8 +80,10 @@ def _place(found: Losses, i: int, styles: dict[str, Style], single: str) -> dict
         if np.isfinite(found.costs[i, j]):
             least.setdefault(found.solvers[j].split()[0], math.exp(logs[j]))
     ranked, lost = list(least.items()), math.exp(logs[found.solvers.index(single)])
+    known = catalogue().problems.get(found.names[i])
     return {
         "problem": found.problems[i],
+        "name": found.names[i] if known and known.item.source else "",
         "solver": ranked[0][0],
         "style": styles[ranked[0][0]],
         "close": len(ranked) > 1 and ranked[1][1] < CLOSE,

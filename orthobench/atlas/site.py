@@ -13,7 +13,16 @@ from contextlib import suppress
 from pathlib import Path
 
 from orthobench._version import __version__
-from orthobench.atlas.answers import NUMBERS, VIEWS, origin, short, titled, views, with_records
+from orthobench.atlas.answers import (
+    NUMBERS,
+    VIEWS,
+    changed,
+    origin,
+    short,
+    titled,
+    views,
+    with_records,
+)
 from orthobench.atlas.collect import collect, described
 from orthobench.atlas.losses import losses, members
 from orthobench.atlas.picture import WORDS, drawn
@@ -105,7 +114,12 @@ def pages(atlas: Atlas) -> Iterator[tuple[str, str]]:
             if one.use
         ]
         title = titled(kind, rows)
-        yield address(kind), family.render(shared, kind=title, sections=sections, words=WORDS)
+        yield (
+            address(kind),
+            family.render(
+                shared, kind=title, sections=sections, words=WORDS, changed=changed(rows)
+            ),
+        )
         if kind != rows[0].family:
             others.append((title, address(kind)))
         elif sections:

@@ -81,6 +81,8 @@ class AtlasRow:
         Whether it counts as a failure.
     machine : str
         The processor.
+    code : str
+        A digest of the solver's own code; empty where unknown.
     """
 
     suite: str
@@ -112,6 +114,7 @@ class AtlasRow:
     reason: str = ""
     failed: bool = False
     machine: str = ""
+    code: str = ""
 
     @property
     def problem_id(self) -> tuple[str, str]:

@@ -302,6 +302,8 @@ class Problem(ABC, Generic[OracleT_co]):
     at : mapping
         Levels of another metric that solvers are compared at, where the primary metric can be
         improved at its expense: ``{"density": (0.05, 0.1)}``. A suite may say otherwise.
+    source : str
+        Where its data come from, if they are real.
     """
 
     name: ClassVar[str]
@@ -310,6 +312,7 @@ class Problem(ABC, Generic[OracleT_co]):
     primary: ClassVar[str]
     tuned_by: ClassVar[str]
     at: ClassVar[Mapping[str, tuple[float, ...]]] = {}
+    source: ClassVar[str] = ""
 
     def __post_init__(self) -> None:
         check_parameters(self)

@@ -23,6 +23,8 @@ class Status(Enum):
     """It can do more steps."""
     CONVERGED = "converged"
     """It is done: more steps would change nothing. The run ends, and counts."""
+    COMPLETE = "complete"
+    """All of its steps are done, whatever they led to. The run ends, and counts."""
     FAILED = "failed"
     """It cannot go on. The run ends, and counts as a failure."""
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from orthobench.contract.exhibits import checked_exhibits
 from orthobench.contract.problem import AnyInstance, Solution
 from orthobench.errors import OrthobenchError
-from orthobench.harness.stopping import Rule, RunStatus, Termination
+from orthobench.harness.stopping import USED_UP, Rule, RunStatus, Termination
 from orthobench.harness.trace import Checkpoint, Outcome, Recording
 from orthobench.tools.files import hide_home
 
@@ -23,8 +23,13 @@ VIOLATION = "constraint_violation"
 FEASIBLE = 1e-8
 """The largest constraint violation of a feasible solution in float64."""
 
-STATIONARITY = ("relative_gradient", "relative_gradient_norm")
-"""Metrics of judges that vanish at stationary points, relative to their value at a random point."""
+STATIONARITY = {
+    "relative_gradient": "relative gradient",
+    "relative_gradient_norm": "relative gradient",
+    "distance": "distance to the solution",
+}
+"""Metrics of judges that vanish where a run can converge, relative to their value at a random
+point, and what they are."""
 
 STATIONARY = 1e-3
 """The largest of them where a run that says it converged is believed."""
@@ -156,18 +161,18 @@ def _checked_end(
     if stop.status is not RunStatus.DONE or not trace:
         return stop
     last = trace[-1]
-    residual = max((last.metrics.get(name, 0.0) for name in STATIONARITY), default=0.0)
+    residual, kind = max((last.metrics.get(name, 0.0), kind) for name, kind in STATIONARITY.items())
     first, end = recording.solutions[0].point, recording.solutions[len(trace) - 1].point
     still = not last.work.steps or (len(trace) > 1 and np.array_equal(first, end))
     optimal = any(
         abs(last.metrics.get(name, np.inf) - best) <= OPTIMAL
         for name, best in instance.best.items()
     )
-    if still and not optimal and (residual > STATIONARY or not stop.converged):
+    if still and not optimal and (residual > STATIONARY or stop.reason == USED_UP):
         why = "the solution is where it began" if last.work.steps else "no step was taken"
         return Termination(RunStatus.NOTHING_DONE, f"{why}: {stop.reason}")
     if stop.converged and residual > STATIONARY:
-        why = f"{stop.reason}, where the relative gradient is {residual:.1e}"
+        why = f"{stop.reason}, where the {kind} is {residual:.1e}"
         return Termination(RunStatus.NOT_STATIONARY, why)
     return stop
 

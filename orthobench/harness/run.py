@@ -21,7 +21,7 @@ from orthobench.harness.execution import Execution, ready_oracle
 from orthobench.harness.identity import Streams
 from orthobench.harness.judging import judged, stop_at, stop_of
 from orthobench.harness.restarts import on_all_components
-from orthobench.harness.stopping import USED_UP, Budget, Rule, RunStatus, Termination
+from orthobench.harness.stopping import CONVERGED, USED_UP, Budget, Rule, RunStatus, Termination
 from orthobench.harness.trace import (
     Checkpoint,
     Journal,
@@ -198,7 +198,9 @@ def _checkpoint(
         return Termination(RunStatus.DIVERGED, reason)
     keep(mark, solution)
     if state.status is Status.CONVERGED:
-        return Termination(RunStatus.DONE, f"converged after {mark.work.steps} steps")
+        return Termination(RunStatus.DONE, f"{CONVERGED} {mark.work.steps} steps")
+    if state.status is Status.COMPLETE:
+        return Termination(RunStatus.DONE, f"complete after {mark.work.steps} steps")
     return rule(mark, solution)
 
 

@@ -176,19 +176,33 @@ def warn_of_libraries(*classes: type) -> None:
 
     Those of the system and of what is installed beside Python do not count; on Linux only.
     """
-    maps = Path("/proc/self/maps")
-    lines = maps.read_text(encoding="utf-8", errors="replace") if maps.exists() else ""
-    loaded = {
-        line[line.index("/") :] for line in lines.splitlines() if ".so" in line and "/" in line
-    }
-    own = {library for library in loaded if not _is_installed(library)}
-    known = {str(Path(name).resolve()) for cls in classes for name in parts(cls)} if own else set()
-    for library in sorted(own - known):
+    for library in _unknown_libraries(classes, _loaded_code()):
         warn(
             f"{library} is loaded, and no result is made again when it changes: name it in "
             "`files` of the solver that calls it",
             stacklevel=3,
         )
+
+
+def _loaded_code() -> str:
+    """Return how much code is loaded: it grows with each library, and costs no list of them."""
+    lines = _read(Path("/proc/self/status")).splitlines()
+    return next((line for line in lines if line.startswith("VmLib")), "")
+
+
+@cache
+def _unknown_libraries(classes: tuple[type, ...], loaded_code: str) -> list[str]:
+    """Return the libraries to warn of, which stay the same while no code is loaded."""
+    del loaded_code  # part of the key
+    lines = _read(Path("/proc/self/maps")).splitlines()
+    loaded = {line[line.index("/") :] for line in lines if ".so" in line and "/" in line}
+    own = {library for library in loaded if not _is_installed(library)}
+    known = {str(Path(name).resolve()) for cls in classes for name in parts(cls)} if own else set()
+    return sorted(own - known)
+
+
+def _read(facts: Path) -> str:
+    return facts.read_text(encoding="utf-8", errors="replace") if facts.exists() else ""
 
 
 @cache
@@ -331,29 +345,35 @@ def _is_for_checkers(node: Any) -> bool:
     return "TYPE_CHECKING" in (getattr(test, "id", ""), getattr(test, "attr", ""))
 
 
-def _tokens(node: Any, package: str, local: set[str], order: dict[str, int]) -> Iterator[str]:
-    """Yield what a part of a tree does, in words that no version of Python changes.
+def _tokens(node: Any, package: str, local: set[str], order: dict[str, int]) -> list[str]:
+    """Return what a part of a tree does, in words that no version of Python changes.
 
     A name of the `local` ones is its number in `order`, in which it comes as it is used first.
     """
-    if isinstance(node, list):
-        yield "["
-        for item in node:
-            yield from _tokens(item, package, local, order)
-        yield "]"
-    elif isinstance(node, ast.Name) and node.id in local:
-        yield f"@{order.setdefault(node.id, len(order))}"
-    elif isinstance(node, ast.ImportFrom) and _is_local(node.level, node.module or "", package):
-        return
-    elif _is_for_checkers(node):
-        yield from _tokens(node.orelse, package, local, order)
-    elif isinstance(node, ast.AST):
-        yield type(node).__name__
-        for name, value in _meaning(node):
-            yield name
-            yield from _tokens(value, package, local, order)
-    else:
-        yield repr(node)
+    tokens: list[str] = []
+
+    def add(node: Any) -> None:
+        if isinstance(node, list):
+            tokens.append("[")
+            for item in node:
+                add(item)
+            tokens.append("]")
+        elif isinstance(node, ast.Name) and node.id in local:
+            tokens.append(f"@{order.setdefault(node.id, len(order))}")
+        elif _is_for_checkers(node):
+            add(node.orelse)
+        elif not isinstance(node, ast.AST):
+            tokens.append(repr(node))
+        elif not (
+            isinstance(node, ast.ImportFrom) and _is_local(node.level, node.module or "", package)
+        ):
+            tokens.append(type(node).__name__)
+            for name, value in _meaning(node):
+                tokens.append(name)
+                add(value)
+
+    add(node)
+    return tokens
 
 
 def _meaning(node: ast.AST) -> Iterator[tuple[str, Any]]:

@@ -21,18 +21,21 @@ LARGEST = 1e300
 USED_UP = "the data are used up"
 """The reason of a run that ends with its data."""
 
+CONVERGED = "converged after"
+"""How the reason of a run begins whose solver says that more steps would change nothing."""
+
 
 class RunStatus(Enum):
     """How a cell ended; its value is the column ``status`` of the store."""
 
     DONE = "done"
-    """The solver converged, or the data were used up."""
+    """The solver converged, has done all of its steps, or used up the data."""
     TARGET = "target"
     """A rule stopped it."""
     BUDGET = "budget"
     """The budget was spent."""
     NOT_STATIONARY = "not stationary"
-    """The solver says that it converged, and the judge finds a gradient there; it counts."""
+    """The solver says that it converged, and the judge finds otherwise; it counts."""
     NOTHING_DONE = "nothing done"
     """It took no step, or ended where it began, and that is no optimum."""
     DIVERGED = "diverged"
@@ -93,8 +96,8 @@ class Termination:
 
     @property
     def converged(self) -> bool:
-        """Whether the solver said that it is finished."""
-        return self.status is RunStatus.DONE and self.reason != USED_UP
+        """Whether the solver said that more steps would change nothing."""
+        return self.status is RunStatus.DONE and self.reason.startswith(CONVERGED)
 
 
 @dataclass(frozen=True)

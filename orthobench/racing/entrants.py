@@ -61,7 +61,7 @@ def entry(problem: Any, cost: str = "seconds", solvers: Sequence[Any] = ()) -> E
 def entrants(asked: Suite, known: SuiteProblem) -> Entry:
     """Return who races on one problem of a suite; raises as `entry`."""
     refusals = {s.label: s.solver.refuses(known.problem) for s in asked.solvers}
-    able = [s for s in asked.solvers if refusals[s.label] is None]
+    able = [s for s in asked.solvers if s.solver.refuses(known.problem) is None]
     if not able:
         reasons = [f"{name}: {why}" for name, why in refusals.items()]
         raise UsageError(f"no solver can take {known.label} ({listed(reasons, 3)})")

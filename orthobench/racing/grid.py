@@ -27,7 +27,7 @@ PREFIX = "map-"
 FINALISTS, SEEDS = 10, 5
 """How many configurations run on fresh seeds, and on how many."""
 
-WITHIN = 30.0
+WITHIN = 60.0
 """Seconds of one race."""
 
 

@@ -67,7 +67,7 @@ def reruns(entries: Sequence[SolverResult]) -> list[str]:
 
 
 def stationarity(entries: Sequence[SolverResult]) -> list[str]:
-    """Return the solvers that converge where the gradient of the objective is not zero.
+    """Return the solvers that say that they converged where the judge finds otherwise.
 
     Parameters
     ----------
@@ -79,7 +79,7 @@ def stationarity(entries: Sequence[SolverResult]) -> list[str]:
         for e in entries
         if any(record.stop.status is RunStatus.NOT_STATIONARY for record in e.records)
     ]
-    return _of("says that it converged where the gradient is not small", parts)
+    return _of("says that it converged, and has not", parts)
 
 
 def missing(entries: Sequence[SolverResult]) -> list[str]:

@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import Any, TypeAlias
 
 from orthobench.contract.parameters import changed_values, make, parameters_of
-from orthobench.contract.problem import AnyProblem, Problem
+from orthobench.contract.problem import AnyInstance, AnyProblem, Problem
 from orthobench.contract.solver import AnySolver, Solver
 from orthobench.errors import OrthobenchError, UsageError, unknown
 from orthobench.harness.identity import label
@@ -93,19 +93,27 @@ def cases_of(
             Case("problem", name, check, lambda: (item,)) for check in checks_of_problems.CHECKS
         ]
     if isinstance(item, Solver):
-        subject = cache(partial(_with_example, item, problems))
+        subject = partial(_with_example, item, cache(partial(_example, item, problems)))
         checks = checks_of_solvers.checks(item, plain.get(item.name))
         name = label(item, changed_values(item))
         return [Case("solver", name, check, subject) for check in checks]
     raise UsageError(f"{item!r} is neither a solver nor a problem: pass MySolver(), not its class")
 
 
-def _with_example(solver: AnySolver, problems: Problems) -> tuple[Any, ...]:
+def _with_example(solver: AnySolver, found: Callable[[], AnyInstance | str]) -> tuple[Any, ...]:
+    instance = found()
+    if isinstance(instance, str):
+        raise NotCheckable(instance)
+    return solver, instance
+
+
+def _example(solver: AnySolver, problems: Problems) -> AnyInstance | str:
+    """Return the example of a solver, or the sentence why there is none."""
     try:
         with offline():
-            return solver, example(solver, problems)
+            return example(solver, problems)
     except UsageError as error:
-        raise NotCheckable(str(error)) from None
+        return str(error)
 
 
 def cases(

@@ -12,7 +12,7 @@ import functools
 import math
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from types import ModuleType
 from typing import Any
 from unittest import mock
@@ -246,14 +246,16 @@ def _scipy_refused() -> Iterator[None]:
 
     # where functions have two names, that of the last module counts
     guards = _guards(sparse, linalg.lapack, linalg.blas, linalg)
-    with ExitStack() as stack:
-        for module in list(sys.modules.values()):
-            held = getattr(module, "__dict__", {})
-            if not guards.keys().isdisjoint(map(id, held.values())):
-                guarded = ((name, guards.get(id(f))) for name, f in held.items())
-                bound: dict[str, Any] = {name: guard for name, guard in guarded if guard}
-                stack.enter_context(mock.patch.multiple(module, **bound))
+    found = [getattr(module, "__dict__", {}) for module in list(sys.modules.values())]
+    holders = [held for held in found if not guards.keys().isdisjoint(map(id, held.values()))]
+    bound = [{name: f for name, f in held.items() if id(f) in guards} for held in holders]
+    for held, names in zip(holders, bound, strict=True):
+        held.update({name: guards[id(f)] for name, f in names.items()})
+    try:
         yield
+    finally:
+        for held, names in zip(holders, bound, strict=True):
+            held.update(names)
 
 
 @functools.cache  # by module: one that is imported again has other functions
@@ -388,6 +390,9 @@ def check_flops(solver: AnySolver, instance: AnyInstance, plain: AnySolver | Non
             f"{_tally.refusal or error}; pass plain=, the same method in plain NumPy"
         ) from error
     work, total = run.state.work, tally.flops
+    if not total and (others := (plain or solver).packages):
+        raise NotCheckable(f"its arithmetic is done in {', '.join(others)}; pass plain=, the same "
+                           "method in plain NumPy")  # fmt: skip
     if plain is not None:
         work = Runner(solver, instance).run(work.steps).state.work
     require(

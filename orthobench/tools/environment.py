@@ -87,10 +87,12 @@ def _git_state(folder: Path) -> dict[str, Any] | None:
     from orthobench.tools.git import GitError, git
 
     try:
-        commit = git(folder, "rev-parse", "HEAD", timeout=5)
-        return {"commit": commit, "dirty": bool(git(folder, "status", "--porcelain", timeout=5))}
+        head, *told = git(folder, "status", "--porcelain=v2", "--branch", timeout=5).splitlines()
     except (OSError, GitError):
         return None
+    commit = head.removeprefix("# branch.oid ")
+    dirty = any(not line.startswith("#") for line in told)
+    return None if commit == "(initial)" else {"commit": commit, "dirty": dirty}
 
 
 @contextmanager

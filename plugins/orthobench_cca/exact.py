@@ -62,7 +62,7 @@ def whitened(side: Centred, ridge: float, by: str = "shape") -> Whitened:
         S = side.covariance(ridge)
         units = units_of(np.diag(S))
         S *= units[:, None] * units
-        found = _by_cholesky(S, N) or _by_eigenvectors(S, N)
+        found = by_cholesky(S, N) or _by_eigenvectors(S, N)
         return found._replace(W=units[:, None] * found.W)
     X = side.data - side.mean
     units = np.ones(p) if ridge else units_of(np.einsum("ij,ij->j", X, X) / N)
@@ -83,7 +83,7 @@ def whitened(side: Centred, ridge: float, by: str = "shape") -> Whitened:
     return Whitened(units[:, None] * vectors / _roots(values), float(bottom), count)
 
 
-def _by_cholesky(S: Array, N: int) -> Whitened | None:
+def by_cholesky(S: Array, N: int) -> Whitened | None:
     """Return the inverse of the factor of a covariance of N pairs; None if ill-conditioned."""
     from scipy.linalg import lapack
 

@@ -8,11 +8,15 @@ from typing import ClassVar
 import numpy as np
 
 from orthobench.contract import Array, Solution, Solver, State, Status, flops, parameter
+from orthobench_cca.exact import by_cholesky
 from orthobench_cca.judge import PassesSolution
 from orthobench_cca.oracle import Centred, PairsMatrices, halves
 
 DROPPED = 1e-12
 """Eigenvalue of a Gram matrix of a basis, relative to the largest, below which it is rounding."""
+
+STEPS = 20
+"""Steps of a run by which the costs of conjugate gradients and of a factor are compared."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -30,6 +34,8 @@ class KrylovState(State):
         Those of the bases.
     inverses : tuple of ndarray, shapes (p,), (q,)
         One over the variances of the columns, which precondition.
+    roots : tuple of ndarray or None, shapes (p, p), (q, q)
+        Inverse factors of the covariances, where regressions are by them.
     captured : float
         The sum of the correlations.
     products : int
@@ -42,6 +48,7 @@ class KrylovState(State):
     bases: tuple[Array, Array]
     scores: tuple[Array, Array]
     inverses: tuple[Array, Array]
+    roots: tuple[Array | None, ...]
     captured: float = 0.0
     products: int = 0
 
@@ -54,6 +61,10 @@ class BlockKrylov(Solver[PairsMatrices, KrylovState]):
     conjugate gradients, preconditioned by the variances of columns. Both results join the bases,
     in which the canonical variables are then exact. Bases of `blocks` blocks are replaced by the
     Ritz vectors. Neither a covariance nor centred data are formed, so that sparse data stay sparse.
+
+    Only where a side is dense, has no more columns than pairs and so few that its covariance costs
+    less than the conjugate gradients of 20 steps, it is formed, and its Cholesky factor regresses
+    exactly; unless it is ill-conditioned.
 
     Parameters
     ----------
@@ -70,7 +81,8 @@ class BlockKrylov(Solver[PairsMatrices, KrylovState]):
     -----
     4 `inner` + 4 products of X or Y with a block (., b) a step, 2Npb flops each where X is dense,
     2Nb for the means, 14Nj² and 6(p + q)j² for the bases, and lower terms; b = k + `oversampling`,
-    j the columns of a basis. Memory: j(p + q + 2N) doubles beside the data.
+    j the columns of a basis. With a factor a side has 2Np² + 2p³/3 once, and a regression 2Npb +
+    4p²b. Memory: j(p + q + 2N) doubles beside the data, and p² for a factor.
 
     References
     ----------
@@ -97,8 +109,12 @@ class BlockKrylov(Solver[PairsMatrices, KrylovState]):
         others = rng.standard_normal((oracle.p, width - oracle.k)) / oracle.p**0.5
         spread = [side.variances() + oracle.ridge for side in oracle.sides]
         inverses = [1 / np.where(found > 0, found, 1.0) for found in spread]
+        formed = [
+            self._root(side, oracle.ridge, inverse, width)
+            for side, inverse in zip(oracle.sides, inverses, strict=True)
+        ]
         scaled = np.hstack([A, others])
-        return KrylovState(
+        state = KrylovState(
             A=A.copy(),
             B=B.copy(),
             block=oracle.sides[0].times(scaled * np.sqrt(inverses[0])[:, None]),
@@ -106,14 +122,18 @@ class BlockKrylov(Solver[PairsMatrices, KrylovState]):
             bases=(np.empty((oracle.p, 0)), np.empty((oracle.n - oracle.p, 0))),
             scores=(np.empty((oracle.count, 0)), np.empty((oracle.count, 0))),
             inverses=(inverses[0], inverses[1]),
+            roots=tuple(root for root, _ in formed),
         )
+        state.work.flops += sum(spent for _, spent in formed)
+        state.products += sum(root is not None for root, _ in formed)
+        return state
 
     def step(self, oracle: PairsMatrices, state: KrylovState) -> None:
         """Extend both bases by a block, and compute the canonical variables in them."""
         (x, y), N, width = oracle.sides, oracle.count, state.block.shape[1]
-        Z = self._regressed(y, state.block, oracle.ridge, state.inverses[1])
+        Z = self._regressed(y, state.block, oracle.ridge, state.inverses[1], state.roots[1])
         V = y.times(Z)
-        P = self._regressed(x, V, oracle.ridge, state.inverses[0])
+        P = self._regressed(x, V, oracle.ridge, state.inverses[0], state.roots[0])
         joined = zip(state.bases, state.scores, (P, Z), (x.times(P), V), strict=True)
         left, right = (
             _whitened(np.hstack([M, new]), np.hstack([S, fresh]), oracle.ridge)
@@ -135,10 +155,27 @@ class BlockKrylov(Solver[PairsMatrices, KrylovState]):
             state.status = Status.CONVERGED
         state.captured = captured
 
-    def _regressed(self, side: Centred, scores: Array, ridge: float, inverse: Array) -> Array:
-        """Return (S + ridge I)^-1 M'scores / N, approximately, by conjugate gradients."""
+    def _root(
+        self, side: Centred, ridge: float, inverse: Array, width: int
+    ) -> tuple[Array | None, int]:
+        """Return W with WW'(S + ridge I) = I where it pays and S is well-conditioned; and flops."""
+        N, p = side.data.shape
+        if hasattr(side.data, "toarray") or p > min(N, 2 * STEPS * self.inner * width):
+            return None, 0
+        units, S = np.sqrt(inverse)[:, None], side.covariance(ridge)
+        found = by_cholesky(S * units * units.T, N)
+        if found is None:
+            return None, flops.gemm(p, p, N) + p**3 // 3
+        return units * found.W, found.flops
+
+    def _regressed(
+        self, side: Centred, scores: Array, ridge: float, inverse: Array, root: Array | None
+    ) -> Array:
+        """Return (S + ridge I)^-1 M'scores / N, by its factor or nearly by conjugate gradients."""
         N = len(scores)
         rest = side.adjoint(scores) / N
+        if root is not None:
+            return np.asarray(root @ (root.T @ rest))
         found = np.zeros_like(rest)
         preconditioned = inverse[:, None] * rest
         direction, before = preconditioned, np.einsum("ij,ij->j", rest, preconditioned)
@@ -159,12 +196,15 @@ class BlockKrylov(Solver[PairsMatrices, KrylovState]):
     ) -> None:
         """Count a step whose bases had `joint` columns, of which `kept` were independent."""
         p, q, _ = oracle.sizes
-        entries = sum(int(getattr(side.data, "nnz", side.data.size)) for side in oracle.sides)
         N = oracle.count
-        state.products += 4 * self.inner + 4
+        for side, root in zip(oracle.sides, state.roots, strict=True):
+            entries, columns = int(getattr(side.data, "nnz", side.data.size)), side.data.shape[1]
+            inner = self.inner if root is None else 0
+            state.products += 2 * inner + 2
+            state.work.flops += (2 * inner + 2) * (2 * entries + N) * width
+            state.work.flops += 12 * inner * columns * width
+            state.work.flops += 0 if root is None else 4 * columns * columns * width
         state.work.steps += 1
-        state.work.flops += (2 * self.inner + 2) * (2 * entries + 2 * N) * width
-        state.work.flops += 12 * self.inner * (p + q) * width
         state.work.flops += 2 * flops.eigh(joint) + flops.svd(kept, kept)
         for rows in (N, N, p + q):
             state.work.flops += flops.gemm(joint, joint, rows) + flops.gemm(rows, kept, joint)

@@ -58,6 +58,7 @@ class DigitDiscriminants(GeneralizedEigenvectors):
     """
 
     name = "digit-discriminants"
+    source = "handwritten digits of scikit-learn (Alpaydin and Kaynak 1998)"
 
     k: int = parameter(4, help="discriminants sought", low=1, high=9)
     ridge: float = parameter(

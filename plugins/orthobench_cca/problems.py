@@ -209,6 +209,7 @@ class DigitHalves(CCA):
     """
 
     name = "digit-halves"
+    source = "handwritten digits of scikit-learn (Alpaydin and Kaynak 1998)"
 
     k: int = parameter(5, help="canonical variables sought", low=1, high=32)
     ridge: float = parameter(

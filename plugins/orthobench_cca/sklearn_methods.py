@@ -54,7 +54,7 @@ class Fitted(Solver[PairsOracle, FittedState]):
         state.work.steps += 1
         state.work.flops += count
         state.point = np.vstack([A, B])
-        state.status = Status.CONVERGED
+        state.status = Status.COMPLETE
 
     def solution(self, state: FittedState) -> Solution:
         """Return A above B."""

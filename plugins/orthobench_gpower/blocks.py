@@ -22,6 +22,7 @@ from orthobench.contract import (
 )
 from orthobench.families.sparse_pca import SparsePCAOracle, SparseSolution
 from orthobench.families.sparse_pca.bounds import NODES, ROUNDING, Node, branches, node
+from orthobench.families.sparse_pca.problem import settled
 from orthobench_gpower.tpower import EPS, asked, largest
 
 MOST = 5000
@@ -88,9 +89,10 @@ class SparsePCABlocks(Solver[SparsePCAOracle, BlocksState]):
     source: ClassVar[str] = "Del Pia, Zhou and Zhu 2025"
 
     def refuses(self, problem: AnyProblem) -> str | None:
-        """Return why it cannot take a problem: more features, where it says how many."""
+        """Return why it cannot take a problem: too many features, or no use of `cardinality`."""
         features = getattr(problem, "d", 0)
-        return super().refuses(problem) or (TOO_MANY.format(features) if features > MOST else None)
+        refusal = super().refuses(problem) or settled(self, problem, "cardinality")
+        return refusal or (TOO_MANY.format(features) if features > MOST else None)
 
     def init(self, oracle: SparsePCAOracle, rng: np.random.Generator) -> BlocksState:
         """Begin without components.

@@ -7,9 +7,10 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from orthobench.contract import AnySolver, Array, State, Status, UsageError, flops
+from orthobench.contract import AnyProblem, AnySolver, Array, State, Status, UsageError, flops
 from orthobench.families.sparse_pca import SparsePCAOracle, SparseSolution
 from orthobench.families.sparse_pca.loadings import bisected
+from orthobench.families.sparse_pca.problem import settled
 
 STEPS = 1000
 """Most steps of a method with one penalty."""
@@ -40,6 +41,7 @@ def delivers(solver: SolverT) -> SolverT:
     asked for, the solver is as it was.
     """
     init, advance, solution = solver.init, solver.advance, solver.solution
+    refuses = solver.refuses
 
     def begin(self: AnySolver, oracle: SparsePCAOracle, rng: np.random.Generator) -> Any:
         return init(self, oracle, rng) if oracle.cardinality is None else _begun(oracle, rng)
@@ -54,7 +56,11 @@ def delivers(solver: SolverT) -> SolverT:
         searched = isinstance(state, SearchState)
         return SparseSolution(state.Z.copy()) if searched else solution(self, state)
 
-    for method, name in ((begin, "init"), (go, "advance"), (found, "solution")):
+    def refused(self: AnySolver, problem: AnyProblem) -> str | None:
+        return refuses(self, problem) or settled(self, problem, "gamma")
+
+    changed = ((begin, "init"), (go, "advance"), (found, "solution"), (refused, "refuses"))
+    for method, name in changed:
         method.__doc__ = getattr(solver, name).__doc__
         setattr(solver, name, method)
     return solver

@@ -8,8 +8,19 @@ from typing import ClassVar, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from orthobench.contract import Array, Solution, Solver, State, Status, UsageError, flops, parameter
+from orthobench.contract import (
+    AnyProblem,
+    Array,
+    Solution,
+    Solver,
+    State,
+    Status,
+    UsageError,
+    flops,
+    parameter,
+)
 from orthobench.families.sparse_pca import SparsePCAOracle, SparseSolution
+from orthobench.families.sparse_pca.problem import settled
 from orthobench_gpower.tpower import WARM, asked, largest
 
 Support: TypeAlias = NDArray[np.intp]
@@ -143,6 +154,10 @@ class OrthogonalTPower(Solver[SparsePCAOracle, OrthogonalState]):
     converges: ClassVar[bool] = True
     name: ClassVar[str] = "tpower-orthogonal"
     source: ClassVar[str] = "Cory-Wright and Pauphilet 2026, Algorithm 2"
+
+    def refuses(self, problem: AnyProblem) -> str | None:
+        """Return why it cannot take a problem, or that it has no use of `cardinality`."""
+        return super().refuses(problem) or settled(self, problem, "cardinality")
 
     def init(self, oracle: SparsePCAOracle, rng: np.random.Generator) -> OrthogonalState:
         """Begin without loadings.

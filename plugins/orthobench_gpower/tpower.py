@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from orthobench.contract import (
+    AnyProblem,
     Array,
     Solution,
     Solver,
@@ -20,6 +21,7 @@ from orthobench.contract import (
     parameter,
 )
 from orthobench.families.sparse_pca import SparsePCAOracle, SparseSolution
+from orthobench.families.sparse_pca.problem import settled
 
 EPS = float(np.finfo(np.float64).eps)
 
@@ -108,6 +110,10 @@ class TPower(Solver[SparsePCAOracle, TPowerState]):
     name: ClassVar[str] = "tpower"
     source: ClassVar[str] = "Yuan and Zhang 2013, Algorithm 1"
     converges: ClassVar[bool] = True
+
+    def refuses(self, problem: AnyProblem) -> str | None:
+        """Return why it cannot take a problem, or that it has no use of `cardinality`."""
+        return super().refuses(problem) or settled(self, problem, "cardinality")
 
     def init(self, oracle: SparsePCAOracle, rng: np.random.Generator) -> TPowerState:
         """Start at the feature of largest variance.

@@ -11,6 +11,7 @@ from orthobench.reproduce import Paper
 @hookimpl
 def orthobench_claims() -> Iterable[Paper]:
     """Return the papers."""
+    from orthobench_papers.cca_packages import CCA_PACKAGES
     from orthobench_papers.givens_2014 import GIVENS_2014
     from orthobench_papers.gram_newton_schulz import GRAM_NEWTON_SCHULZ
     from orthobench_papers.landing_2022 import LANDING_2022
@@ -30,5 +31,5 @@ def orthobench_claims() -> Iterable[Paper]:
         MSG_2013, WEN_YIN_2013, GIVENS_2014, LANDING_2022, TUCKER_2022, RSDM_2025, POGO_2026,
         MUON_2024, POLAR_EXPRESS_2025, GRAM_NEWTON_SCHULZ, TURBO_MUON_2025, SPEL_2026,
         MANIFOLD_MUON_2025,
-        MSPCA_2026,
+        MSPCA_2026, CCA_PACKAGES,
     ]  # fmt: skip

@@ -71,7 +71,7 @@ class DirectSolver(PCASolver[PCAState]):
         state.work.flops += spent
         state.passes = oracle.passes if self.known_passes else None
         state.products = oracle.products
-        state.status = Status.CONVERGED
+        state.status = Status.COMPLETE
 
     def check(self, oracle: PCAOracle) -> None:
         """Raise a `UsageError` where the method cannot take a matrix."""

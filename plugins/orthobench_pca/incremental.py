@@ -89,4 +89,4 @@ class IncrementalPCA(PCASolver[IncrementalState]):
         state.work.steps += 1
         state.work.flops += flops.svd(end - seen + len(state.kept), n)
         if end == oracle.rows:
-            state.status = Status.CONVERGED
+            state.status = Status.COMPLETE

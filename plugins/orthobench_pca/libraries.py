@@ -249,6 +249,9 @@ class TorchPCALowrank(LibrarySolver):
             warnings.simplefilter("ignore", UserWarning)  # that X cannot be written into
             torch.manual_seed(int(rng.integers(SEEDS)))
             A = torch.from_numpy(np.asarray(X, oracle.matrix.dtype))
-            _, _, V = torch.pca_lowrank(A, q=b, center=oracle.center, niter=self.n_iter)
+            try:
+                _, _, V = torch.pca_lowrank(A, q=b, center=oracle.center, niter=self.n_iter)
+            except torch.linalg.LinAlgError as error:  # data that are not finite
+                raise UsageError(f"torch: {error}") from error
         found = np.linalg.qr(V[:, : oracle.k].numpy())[0]
         return found, randomized_flops(oracle, self.n_iter, self.oversampling)

@@ -9,10 +9,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from orthobench.contract import Array, Solution, flops, parameter, unit_columns
+from orthobench.contract import AnyProblem, Array, Solution, flops, parameter, unit_columns
 from orthobench.families.sparse_pca import SparsePCAOracle, SparseSolution
 from orthobench.families.sparse_pca.loadings import bisected
-from orthobench.families.sparse_pca.problem import gamma_parameter
+from orthobench.families.sparse_pca.problem import gamma_parameter, settled
 from orthobench_peers.peer import finite, numpy_seeded
 from orthobench_peers.rerun import Rerun, RerunState, Run
 
@@ -35,6 +35,10 @@ class Sparse(Rerun[SparsePCAOracle]):
     packages: ClassVar[tuple[str, ...]] = ("scikit-learn",)
 
     gamma: float
+
+    def refuses(self, problem: AnyProblem) -> str | None:
+        """Return why it cannot take a problem, or that it has no use of `gamma`."""
+        return super().refuses(problem) or settled(self, problem, "gamma")
 
     def prepare(self, oracle: SparsePCAOracle) -> tuple[Any, Solution, int]:
         """Return nothing but the common start, which are the loadings before any run."""

@@ -185,9 +185,11 @@ class TorchOrthogonal(TorchPeer):
         import torch
         from torch.nn.utils.parametrizations import orthogonal
 
-        layer = torch.nn.Linear(*start.shape[::-1], bias=False, dtype=torch.float64)
-        layer.weight = torch.nn.Parameter(torch.tensor(start))
-        orthogonal(layer, orthogonal_map=self.map.replace("-", "_"))
+        with torch.random.fork_rng(devices=()):
+            torch.manual_seed(0)  # of the columns that complete the start
+            layer = torch.nn.Linear(*start.shape[::-1], bias=False, dtype=torch.float64)
+            layer.weight = torch.nn.Parameter(torch.tensor(start))
+            orthogonal(layer, orthogonal_map=self.map.replace("-", "_"))
         rates = {"lr": self.step_size, "momentum": self.momentum}
         return layer, torch.optim.SGD(layer.parameters(), **rates)
 

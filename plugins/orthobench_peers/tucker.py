@@ -181,7 +181,7 @@ class OneStepTucker(WholeTensor):
         state.factors = self.decomposed(oracle, state)
         state.work.steps += 1
         state.work.flops += self.step_flops(oracle.n, oracle.k, oracle.order)
-        state.status = Status.CONVERGED
+        state.status = Status.COMPLETE
 
     def first(self, oracle: SymmetricTensorOracle, tensor: object) -> Factors:
         """Return the common start."""

@@ -186,7 +186,7 @@ class TorchMuon(Solver[PolarOracle, PolarState]):
         _, n, p = sizes(state.X)
         other = 5 * self.count * p * p + 3 * n * p
         counted(state, tall=2 * self.count, small=self.count, other=other)
-        finish(state)
+        state.status = Status.COMPLETE
 
     def solution(self, state: PolarState) -> PolarSolution:
         """Return X."""

@@ -7,14 +7,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from orthobench.contract import namespace, parameter
+from orthobench.contract import Status, namespace, parameter
 from orthobench.families.stiefel.stacks import sizes, stacked, transposed
 from orthobench_polar.base import (
     PolarSolver,
     PolarState,
     PolarStateT,
     counted,
-    finish,
     gram,
     normalization_flops,
     normalized,
@@ -116,7 +115,7 @@ class NewtonSchulz(ScheduledSolver[PolarState]):
         state.X = state.X @ P
         counted(state, tall=2, small=small, other=(1 + 4 * small) * P.shape[-1] ** 2)
         if state.work.steps >= self.total:
-            finish(state)
+            state.status = Status.COMPLETE
 
 
 @dataclass(slots=True, kw_only=True)
@@ -199,7 +198,7 @@ class GramNewtonSchulz(ScheduledSolver[GramState]):
             state.X, state.R, state.Q = state.X @ state.Q, None, None
             counted(state, tall=1)
         if last:
-            finish(state)
+            state.status = Status.COMPLETE
 
     def solution(self, state: GramState) -> PolarSolution:
         """Return X Q, with the product that it takes."""
@@ -275,4 +274,4 @@ class TurboNewtonSchulz(ScheduledSolver[TurboState]):
         state.X, state.S = state.X @ P, None
         counted(state, tall=2 - known, small=small, other=(1 + 4 * small) * P.shape[-1] ** 2)
         if state.work.steps >= self.total:
-            finish(state)
+            state.status = Status.COMPLETE

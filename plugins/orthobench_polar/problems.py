@@ -139,6 +139,7 @@ class NetworkPolar(PolarFactor):
     """
 
     name = "network-polar"
+    source = "a transformer block, recorded while it was trained (orthobench_polar.recording)"
 
     kind: str = parameter(
         "gradient", choices=("gradient", "momentum", "weight"), help="what was recorded"

@@ -126,7 +126,7 @@ class RandomizedJointDiagonalization(Solver[AnyOrderOracle, JointDiagonalization
         if not np.isfinite(state.weights).all():
             state.status, state.reason = Status.FAILED, "a contraction of the tensor is not finite"
         elif state.trials == state.refinements == 0:
-            state.status = Status.CONVERGED
+            state.status = Status.COMPLETE
 
     def solution(self, state: JointDiagonalizationState) -> Solution:
         """Return the factors, and T(u, ..., u) of each as its weight."""

@@ -102,7 +102,7 @@ class HOEVD(
         state.work.steps += 1
         state.work.flops += forming_flops(oracle, self.form)
         state.work.flops += first_basis_flops(oracle, "hoevd", self.form)
-        state.status = Status.CONVERGED
+        state.status = Status.COMPLETE
 
     def solution(self, state: HOEVDState) -> Solution:
         """Return the basis."""

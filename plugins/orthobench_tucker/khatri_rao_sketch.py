@@ -178,4 +178,4 @@ class KhatriRaoSketch(SummarySolver[MomentStream, SketchState, BlockSum]):
             state.sums = power_step(oracle.X, orthonormalize(state.sums), oracle.order)
             n, columns = state.sums.shape
             state.work.flops += power_flops(len(oracle.X), n, columns, oracle.order)
-        state.powered, state.status = True, Status.CONVERGED
+        state.powered, state.status = True, Status.COMPLETE

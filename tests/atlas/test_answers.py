@@ -5,13 +5,22 @@ from dataclasses import replace
 import pytest
 
 import orthobench as ob
-from orthobench.atlas.answers import compare, find, portfolio, views, with_records
+from orthobench.atlas.answers import (
+    changed,
+    code_digest,
+    compare,
+    find,
+    portfolio,
+    views,
+    with_records,
+)
 from orthobench.atlas.collect import collect
 from orthobench.atlas.table import SHARES, Atlas
 from orthobench.decide.answer import answer
 from orthobench.decide.comparisons import compare as compare_results
 from orthobench.decide.rule import Comparison, Decision, Verdict
 from orthobench.errors import UsageError
+from orthobench.harness.source_digests import digests
 from orthobench.registry.plugins import catalogue
 from orthobench.registry.suite_file import from_table
 
@@ -92,3 +101,18 @@ def test_families_and_problems_are_found_as_people_type_them(rows):
     assert find(atlas, "p1") == (["stochastic PCA"], "p1")
     with pytest.raises(UsageError, match="did you mean 'stochastic PCA'"):
         find(atlas, "stochastic-pcb")
+
+
+def test_solvers_that_changed_since_they_were_measured_are_named(rows):
+    registry = catalogue()
+    problem = registry.problems["digits"].item
+    own = [replace(row, problem="digits", name="digits") for row in rows(problems=1, solvers=2)]
+    names = {"solver-0": "oja", "solver-1": "meg"}
+    today = {n: code_digest(digests(problem, registry.solvers[n].item)) for n in names.values()}
+    own = [replace(r, solver=names[r.solver], code=today[names[r.solver]]) for r in own]
+    assert changed(own) == ""
+    assert changed([replace(row, code="") for row in own]) == ""
+    other = [replace(row, code="0" * 10) if row.solver == "meg" else row for row in own]
+    assert changed(other) == "Changed since it was measured: meg."
+    every = [replace(row, code="0" * 10) for row in own]
+    assert changed(every) == "Changed since it was measured: what all solvers share."

@@ -84,7 +84,7 @@ def test_run_prints_a_table_and_the_paths_of_what_it_wrote(call, suite, tmp_path
     assert len(pictures) == 1
     assert all(str(p.relative_to(tmp_path)) in result.stdout for p in pictures)
     store = folder.relative_to(tmp_path) / "results.sqlite"
-    assert result.stdout.splitlines()[-1] == f"orthobench report {store} writes the page about it"
+    assert f"orthobench report {store}" in result.stdout.splitlines()[-1]
 
 
 @pytest.mark.wide

@@ -4,6 +4,7 @@ import pytest
 from click.testing import CliRunner
 
 from orthobench.cli.main import main
+from orthobench.cli.plugins import OUTCOMES, _count
 
 
 @pytest.fixture
@@ -42,3 +43,8 @@ def test_a_second_call_changes_nothing(call, tmp_path):
     file.write_text("mine")
     assert "orthobench-toy exists already" in call("orthobench-toy", code=2).stderr
     assert file.read_text() == "mine"
+
+
+def test_checks_are_counted_by_their_outcome():
+    results = [{"status": one} for i, one in enumerate(OUTCOMES) for _ in range(2**i)]
+    assert [_count(results, one) for one in OUTCOMES] == [1, 2, 4]

@@ -4,7 +4,7 @@ import logging
 
 import pytest
 
-from orthobench.harness.clusters import ClusterError, connected, silenced
+from orthobench.harness.clusters import ClusterError, _security, connected, silenced
 
 distributed = pytest.importorskip("distributed")
 
@@ -39,3 +39,11 @@ def test_a_logger_is_quiet_until_the_end_also_after_an_error():
     with pytest.raises(ZeroDivisionError):
         fail()
     assert logger.level == logging.INFO
+
+
+def test_nobody_talks_to_a_cluster_of_ours_without_encryption():
+    security = _security("folder")
+    assert security.require_encryption
+    for part in ("scheduler", "worker", "client"):
+        assert getattr(security, f"tls_{part}_key") == "folder/key.pem"
+        assert getattr(security, f"tls_{part}_cert") == security.tls_ca_file

@@ -79,3 +79,19 @@ def test_who_begins_at_the_optimum_may_stay_there():
 
 def test_what_converges_is_believed():
     assert ob.solve("wen-yin", trace_problem()).stop.status is RunStatus.DONE
+
+
+def test_a_schedule_that_ends_far_from_the_solution_does_not_say_that_it_converged():
+    A = np.diag(np.geomspace(1.0, 1e-12, 20))
+    outcome = ob.solve("newton-schulz", ob.polar(A))
+    assert outcome.trace[-1].metrics["distance"] > 0.5
+    assert outcome.stop.reason == "complete after 8 steps"
+    assert not outcome.stop.converged
+
+
+def test_a_decomposition_that_lost_directions_is_not_believed():
+    A = np.diag(np.geomspace(1.0, 1e-12, 20))
+    stop = ob.solve("polar-eigh", ob.polar(A)).stop
+    assert stop.status is RunStatus.NOT_STATIONARY
+    assert "where the distance to the solution is" in stop.reason
+    assert ob.solve("polar-svd", ob.polar(A)).stop.status is RunStatus.DONE

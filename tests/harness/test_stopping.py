@@ -109,5 +109,6 @@ def test_a_run_counts_failed_or_is_absent():
 
 def test_a_run_converged_unless_it_ended_with_its_data_or_otherwise():
     assert Termination(RunStatus.DONE, "converged after 7 steps").converged
+    assert not Termination(RunStatus.DONE, "complete after 5 steps").converged
     assert not Termination(RunStatus.DONE, USED_UP).converged
     assert not Termination(RunStatus.BUDGET, "the budget is spent").converged

@@ -66,7 +66,7 @@ FAMILIES = {
     "pca, as it is": lambda c: ob.pca(c * SAMPLES, 2, center=False),
     "stochastic-pca": lambda c: ob.stochastic_pca(c * SAMPLES, 2),
     "entries": lambda c: entries(c * SAMPLES, 2),
-    "sparse-pca": lambda c: ob.sparse_pca(c * SAMPLES[:60], 2),
+    "sparse-pca": lambda c: ob.sparse_pca(c * SAMPLES[:20], 2),
     "orthogonal-tensor": lambda c: ob.orthogonal_tensor(c * TENSOR),
     "tucker": lambda c: ob.symmetric_tucker(tensor=c * TENSOR, rank=2),
     "tucker-of-samples": tucker_of_samples,
@@ -103,7 +103,7 @@ CASES = [
 ]
 
 SAMPLE = 7
-"""The default tests take one of so many cases, the wide ones all."""
+"""The default tests take one of so many cases."""
 
 STEPS = {"pymanopt-steepest-descent": 10, "sklearn": 100, "fastica": 100}
 """Steps of solvers, or of those whose names begin so, that are not 25: some have to converge.

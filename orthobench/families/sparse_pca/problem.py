@@ -12,8 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from orthobench.contract.parameters import parameter
-from orthobench.contract.problem import Oracle, Problem, Solution, Work
+from orthobench.contract.problem import AnyProblem, Oracle, Problem, Solution, Work
 from orthobench.contract.samples import SampleOracle
+from orthobench.contract.solver import AnySolver
 from orthobench.errors import DataError
 from orthobench.families.sources import ArraySource
 from orthobench.tools.arrays import Array, namespace
@@ -183,6 +184,20 @@ def loadings_parameter() -> Any:
         choices=("filled", "thresholded"),
         help="Z in the pattern found: what explains most variance, or AU less the penalty",
     )
+
+
+def settled(solver: AnySolver, problem: AnyProblem, name: str) -> str | None:
+    """Return why a solver does not take a problem with this value of a parameter, or None.
+
+    Where a cardinality is asked for, `gamma` is searched and a solver's own `cardinality` has no
+    effect: without this a race would run the same configuration under many names.
+    """
+    if getattr(problem, "cardinality", None) is None:
+        return None
+    default = getattr(type(solver)(), name)
+    if getattr(solver, name) == default:
+        return None
+    return f"{name} has no effect where the problem asks for a cardinality: leave it out"
 
 
 class SparsePCA(Problem[SparsePCAOracle]):

@@ -67,12 +67,14 @@ function pointLabels(chart, box, x, y) {
   });
 }
 
-/** Places for a name at growing distances above and below a point, as near to it as the axes allow. */
+/** Places for a name above and below a point, the nearest first, as near to it as the axes allow. */
 function further(px, py, width, box, view) {
   const step = LINE_HEIGHT / 4;
   const rows = Array.from({ length: 2 * Math.ceil(view.height / step) }, (_, i) => (Math.floor(i / 2) + 8) * (i % 2 ? -step : step));
   const across = [10, -10 - width, -width / 2, 40, -40 - width, view.width].map((by) => within(px + by, box.left + 3, view.width - 3 - width));
-  return rows.flatMap((down) => across.map((left) => [left, py + 4 + down]));
+  const places = rows.flatMap((down) => across.map((left) => [left, py + 4 + down]));
+  const far = ([left, base]) => Math.hypot(within(px, left, left + width) - px, base - 4 - py);
+  return places.sort((one, other) => far(one) - far(other));
 }
 
 function within(value, low, high) {

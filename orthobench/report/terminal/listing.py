@@ -162,6 +162,7 @@ def _families(row: Facts) -> list[str]:
 
 def _problem(name: str, provided: Provided[Any]) -> dict[str, Any]:
     return {**_class(name, provided), "family": provided.item.family,
+            "source": provided.item.source,
             "offers": provided.item.offers.__name__}  # fmt: skip
 
 

@@ -34,6 +34,7 @@ class ClassicSparse(SparsePCA):
     """
 
     name = "classic-sparse"
+    source = "pitprops (Jeffers 1967), mtcars (Henderson and Velleman 1981), wine (scikit-learn)"
 
     data: str = parameter("mtcars", help="the table", choices=tuple(SHAPES))
     m: int = parameter(3, help="components sought", low=1)

@@ -32,6 +32,7 @@ class DigitsSparse(SparsePCA):
     """
 
     name = "digits-sparse"
+    source = "handwritten digits of scikit-learn (Alpaydin and Kaynak 1998)"
 
     m: int = parameter(5, help="components sought", low=1)
     scaling: str = parameter("centred", help=SCALING_HELP, choices=SCALINGS)

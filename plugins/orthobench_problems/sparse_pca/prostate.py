@@ -55,6 +55,7 @@ class Prostate(SparsePCA):
     """
 
     name = "prostate"
+    source = "gene expression (Singh et al. 2002)"
 
     m: int = parameter(5, help="components sought", low=1)
     scaling: str = parameter("standardized", help=SCALING_HELP, choices=SCALINGS)

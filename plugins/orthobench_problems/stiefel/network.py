@@ -105,6 +105,7 @@ class OrthogonalNetwork(Stiefel):
     """
 
     name = "orthogonal-network"
+    source = "handwritten digits of scikit-learn (Alpaydin and Kaynak 1998)"
     offers = NetworkOracle
     primary: ClassVar[str] = "test_loss"
     tuned_by: ClassVar[str] = "validation_loss"

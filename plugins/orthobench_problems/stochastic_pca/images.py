@@ -60,6 +60,7 @@ class Digits(StochasticPCA):
     """
 
     name = "digits"
+    source = "handwritten digits of scikit-learn (Alpaydin and Kaynak 1998)"
 
     k: int = parameter(4, help="dimension of the subspace", low=1, high=64)
     normalization: str = parameter("common", help=NORMALIZATION_HELP, choices=NORMALIZATIONS)
@@ -97,6 +98,7 @@ class MNIST(StochasticPCA):
     """
 
     name = "mnist"
+    source = "MNIST (LeCun et al. 1998)"
 
     k: int = parameter(4, help="dimension of the subspace", low=1, high=784)
     part: str = parameter(

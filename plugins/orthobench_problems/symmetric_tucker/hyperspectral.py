@@ -78,6 +78,7 @@ class HyperspectralAnomaly(SymmetricTucker):
     """
 
     name: ClassVar[str] = "hsi-anomaly"
+    source: ClassVar[str] = "Gulfport (Kang et al. 2017)"
     primary: ClassVar[str] = "auc_gap"
     tuned_by: ClassVar[str] = "relative_error"
 

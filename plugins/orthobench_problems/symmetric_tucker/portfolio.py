@@ -78,6 +78,7 @@ class Portfolio(SymmetricTucker):
     """
 
     name: ClassVar[str] = "portfolio"
+    source: ClassVar[str] = "Kenneth R. French, data library"
 
     order: int = parameter(3, help="order d of the moment", low=2, high=4)
     rank: int = parameter(15, help="columns of the basis", low=1)

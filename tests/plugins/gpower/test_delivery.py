@@ -5,12 +5,15 @@ from itertools import combinations
 import numpy as np
 import pytest
 from orthobench_gpower.aman_pg import AManPG
+from orthobench_gpower.exact import left, row_sums
 from orthobench_gpower.gpower import GPower
+from orthobench_gpower.tpower import TPower
 from orthobench_problems.sparse_pca.classics import ClassicSparse
 
 import orthobench as ob
 from orthobench.errors import UsageError
 from orthobench.families.sparse_pca.loadings import bisected
+from orthobench.racing.entrants import entry
 
 
 def built(**parameters):
@@ -71,8 +74,8 @@ def test_components_asked_for_one_by_one_are_those_of_the_deflated_data():
     instance = built(data="wine")
     Z = ob.solve("aman-pg", instance).solution
     A = instance.oracle.A
-    left = A - np.outer(Z[:, 0], Z[:, 0] @ A)
-    own = ob.solve("aman-pg", ob.sparse_pca(left, 1, cardinality=4)).solution
+    rest = A - np.outer(Z[:, 0], Z[:, 0] @ A)
+    own = ob.solve("aman-pg", ob.sparse_pca(rest, 1, cardinality=4)).solution
     np.testing.assert_allclose(own[:, 0], Z[:, 1], atol=1e-9)
 
 
@@ -93,12 +96,39 @@ def test_branch_and_bound_finds_the_best_of_all_supports(seed):
     outcome = ob.solve("sparse-pca-exact", ob.sparse_pca(A, 2, cardinality=3))
     z = outcome.solution[:, 0]
     assert z @ S @ z == pytest.approx(best, rel=1e-10)
-    left = A - np.outer(z, z @ A)
-    own = ob.solve("sparse-pca-exact", ob.sparse_pca(left, 1), cardinality=3).solution
+    rest = A - np.outer(z, z @ A)
+    own = ob.solve("sparse-pca-exact", ob.sparse_pca(rest, 1), cardinality=3).solution
     np.testing.assert_allclose(abs(own[:, 0] @ outcome.solution[:, 1]), 1, atol=1e-9)
-    wide = ob.sparse_pca(np.random.default_rng(0).standard_normal((101, 12)), 1)
-    with pytest.raises(UsageError, match="branch and bound takes 100"):
-        ob.solve("sparse-pca-exact", wide)
+    wide = ob.sparse_pca(np.random.default_rng(0).standard_normal((120, 12)), 1)
+    with pytest.raises(UsageError, match="of 120 features, and branch and bound takes 100"):
+        ob.solve("sparse-pca-exact", wide, cardinality=20)
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 4])
+def test_the_best_support_is_in_a_part_that_is_left(count):
+    for seed in range(3):
+        A = np.random.default_rng(seed).standard_normal((9, 4))
+        S = A @ A.T
+        supports = list(map(list, combinations(range(9), count)))
+        values = [np.linalg.eigvalsh(S[np.ix_(own, own)])[-1] for own in supports]
+        best = supports[int(np.argmax(values))]
+        assert any(set(best) <= set(part.features) for part in left(A, count))
+        assert max(values) <= row_sums(A, count).max() * (1 + 1e-12)
+
+
+def test_the_best_pair_of_many_features_is_found():
+    A = np.random.default_rng(0).standard_normal((120, 6))
+    S = A @ A.T
+    mean, half = (
+        (S.diagonal()[:, None] + S.diagonal()) / 2,
+        (S.diagonal()[:, None] - S.diagonal()) / 2,
+    )
+    values = mean + np.hypot(half, S)
+    np.fill_diagonal(values, 0.0)
+    outcome = ob.solve("sparse-pca-exact", ob.sparse_pca(A, 1, cardinality=2))
+    z = outcome.solution[:, 0]
+    assert counts(outcome) == [2]
+    assert z @ S @ z == pytest.approx(values.max(), rel=1e-10)
 
 
 @pytest.mark.wide
@@ -129,3 +159,12 @@ def test_iterations_on_a_component_end_where_they_gain_nothing():
     few, many, more = map(found, (2, 100, 1000))
     assert many == more
     assert many[0] > 1.05 * few[0]
+
+
+def test_a_parameter_without_effect_is_raced_once():
+    assert TPower(cardinality=3).refuses(ClassicSparse(cardinality=None)) is None
+    assert "leave it out" in str(TPower(cardinality=3).refuses(ClassicSparse()))
+    assert "leave it out" in str(GPower(gamma=0.4).refuses(ClassicSparse()))
+    raced = list(entry(ClassicSparse()).order.values())
+    assert raced.count("tpower") == raced.count("aman-pg") == 1
+    assert raced.count("givens-streaming-sparse-pca") > 1

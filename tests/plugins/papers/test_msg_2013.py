@@ -67,6 +67,15 @@ def test_stays_are_counted_where_a_direction_enters_and_leaves():
     assert figure_1._stays(D).tolist() == [2.0]
 
 
+def test_growth_of_the_rank_and_share_of_small_eigenvalues(monkeypatch):
+    D = np.array([[0.5, 0.0, 0.0], [0.5, 0.1, 0.3], [0.0, 0.2, 0.05]])
+    monkeypatch.setattr(figure_1, "_eigenvalues", lambda evidence: [D] * 5)
+    monkeypatch.setattr(figure_1, "SETTLED", 0)
+    monkeypatch.setattr(figure_1, "K", 1)
+    assert figure_1.grows_by_one(None).value == 2
+    assert figure_1.small(None).value == pytest.approx(1 / 3)
+
+
 def test_the_best_of_the_orthogonal_distribution_misses_nothing():
     axes = np.eye(32)
     assert orthogonal.missed(axes[:, :2]) == pytest.approx(0, abs=1e-15)

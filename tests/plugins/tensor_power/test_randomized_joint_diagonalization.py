@@ -21,7 +21,7 @@ def decomposed(solver, problem, seed=0):
     instance.oracle.start = random_point(n, n, np.random.default_rng(seed + 1))
     state = solver.init(instance.oracle, np.random.default_rng(seed))
     solver.advance(instance.oracle, state, 100)
-    assert state.status is Status.CONVERGED
+    assert state.status is Status.COMPLETE
     return instance, state, solver.solution(state)
 
 

@@ -83,7 +83,7 @@ def test_power_steps_lead_to_hoevd(tucker):
     for power in (0, 1, 3, 30):
         solver = KhatriRaoSketch(power=power, batch=20)  # the last batch has 10 samples
         ended = sketched(solver, oracle)
-        assert (ended.status is Status.CONVERGED) == (power > 0)
+        assert (ended.status is Status.COMPLETE) == (power > 0)
         errors.append(subspace_error(solver.solution(ended).point, state.basis))
     assert errors == sorted(errors, reverse=True)
     assert errors[-1] < 1e-6

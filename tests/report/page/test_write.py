@@ -65,7 +65,6 @@ def test_a_missing_run_is_not_a_failed_run(runs, made, tmp_path):
     assert "not run yet, and not counted: b 1 of 4 runs" in text
     assert "failed run<" not in text
     assert "3/4" in text
-    assert "A run that was not started yet counts for nothing." in text
 
 
 def test_an_interrupted_store_is_shown_as_partial(runs, made, tmp_path):
@@ -75,7 +74,6 @@ def test_an_interrupted_store_is_shown_as_partial(runs, made, tmp_path):
     assert "<li><b>5</b> of 15 runs</li>" in text
     assert "<li><b>10</b> not run yet</li>" in text
     assert "failed run" not in text[: text.index('id="evidence"')]
-    assert "No run is finished yet." in text
     assert "not run yet, and not counted: b 5 of 5 runs</li>" in text
 
 
@@ -157,7 +155,6 @@ def test_images_stand_beside_each_other_with_names_and_words(runs, load, made, t
     assert gallery.count('decoding="async"') == 1 + 2 * 3
     for alt in ("truth, the same for all", "band 1: hooi", "band 2: pgd", "map: pgd"):
         assert f'alt="{alt}" width="8" height="6"' in gallery
-    assert "percentiles 0.25 to 99.75, signed ones around zero" in gallery
     assert "left out" not in gallery
 
 

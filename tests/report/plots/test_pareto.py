@@ -1,5 +1,7 @@
 """Quality against cost: geometric means of what is left, and of the cost up to a tolerance."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from records import altered
@@ -7,7 +9,7 @@ from records import altered
 from orthobench.decide.answer import MISS, answer
 from orthobench.decide.comparisons import compare
 from orthobench.harness.stopping import RunStatus
-from orthobench.report.plots.pareto import LEAST, pareto
+from orthobench.report.plots.pareto import LEAST, gaps_left, pareto
 from orthobench.results.tuning import choose
 
 
@@ -72,3 +74,16 @@ def test_a_problem_that_is_still_to_come_does_not_count(runs):
     found, panel = points(pareto(choose([*runs("a", 1.0), *runs("b", 2.0), *later])))
     assert {s.label for s in panel.series if s.solver} == {"a", "b"}
     assert set(found) == {"a", "b"}
+
+
+def test_the_part_of_a_gap_does_not_depend_on_its_unit():
+    runs = SimpleNamespace(
+        instances=[("p", 0), ("p", 1), ("p", 2), ("flat", 0)], solvers=("a", "b"), absent=[],
+        start=np.array([5.0, 5.0, 5.0, 1.0]), lowest=np.array([1.0, 1.0, 1.0, 1.0]),
+        reached=np.array([[1.0, 2.0, 3.0, 1.0], [9.0, 9.0, 1.0, 1.0]]),
+    )  # fmt: skip
+    for unit in (1.0, 1e-3):
+        scaled = {name: unit * getattr(runs, name) for name in ("start", "lowest", "reached")}
+        found = gaps_left(SimpleNamespace(**vars(runs) | scaled))
+        assert found["p"] == pytest.approx([0.25, 1.0])
+        assert np.isnan(found["flat"]).all()

@@ -1,0 +1,104 @@
+"""Stochastic canonical correlations against samples, at five batch sizes; nothing ends in silence.
+
+    python benchmarks/cca_curves.py                          # runs what the store lacks, a table
+    python benchmarks/cca_curves.py --picture curves.png     # and the curves
+    python benchmarks/cca_curves.py --smoke                  # three small runs
+
+The suite is ``cca-stochastic``: each method at each batch size has the same number of trials of its
+step. The table has medians over seeds of the share of the correlations that is missing, after as
+many pairs; and of all trials with steps that were not chosen how many failed with a reason, and how
+many wandered: they ended more than `LOST` above the least that they had reached, which only the
+judge sees.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import click
+
+import orthobench as ob
+
+AT = (1000, 3000, 10_000)
+"""Pairs after which the table looks; the last recorded point up to there counts."""
+
+FAILED = ("diverged", "failed", "infeasible")
+LOST = 0.05
+
+
+def reached(runs: Any, pairs: int) -> Any:
+    """Return the median over seeds of what is missing after so many pairs, by solver."""
+    last = runs[runs.samples <= pairs].groupby(["solver", "seed"]).suboptimality.last()
+    return last.groupby("solver").median()
+
+
+def rows(frame: Any) -> Iterator[str]:
+    """Yield the lines of the table, in Markdown."""
+    chosen, tried = frame[frame.chosen], frame[~frame.chosen]
+    ends = tried.groupby("key").agg(
+        solver=("solver", "first"), status=("status", "first"),
+        least=("suboptimality", "min"), last=("suboptimality", "last"),
+    )  # fmt: skip
+    told = ends.status.isin(FAILED)
+    steps = chosen.groupby("solver")["solver.step"].first()
+    columns = [reached(chosen, pairs) for pairs in AT]
+    heads = " | ".join(f"{pairs:,}" for pairs in AT)
+    yield f"| method | batch | step | {heads} | other trials | failed | wandered |"
+    yield "|---|" + "---:|" * (len(AT) + 5)
+    for solver in sorted(steps.index, key=lambda s: (s.split()[0], int(s.split("=")[1]))):
+        own = ends.solver == solver
+        wandered = own & ~told & (ends["last"] > ends["least"] + LOST)
+        values = " | ".join(f"{column[solver]:.3f}" for column in columns)
+        name, batch = solver.split(" batch=")
+        yield (
+            f"| `{name}` | {batch} | {steps[solver]:g} | {values} | {own.sum()} | "
+            f"{(own & told).sum()} | {wandered.sum()} |"
+        )
+
+
+def picture(frame: Any, path: Path) -> None:
+    """Draw a panel for each batch size: the median of what is missing against pairs."""
+    from matplotlib.figure import Figure
+
+    chosen = frame[frame.chosen & (frame.samples > 0)]
+    batches = sorted(chosen["solver.batch"].unique())
+    figure = Figure(figsize=(2.4 * len(batches), 2.8), layout="constrained")
+    panels = figure.subplots(1, len(batches), sharey=True, squeeze=False)[0]
+    for panel, batch in zip(panels, batches, strict=True):
+        own = chosen[chosen["solver.batch"] == batch]
+        for name, runs in own.groupby(own.solver.str.split().str[0]):
+            runs.groupby("samples").suboptimality.median().plot(ax=panel, label=name)
+        panel.set(xscale="log", yscale="log", title=f"batch {batch:g}", xlabel="pairs")
+    panels[0].set_ylabel("share that is missing")
+    panels[-1].legend(fontsize=7)
+    figure.savefig(path, dpi=110)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run what is left of the suite; print the table."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+    parser.add_argument("--store", type=Path, default=Path("orthobench-results/cca-curves.sqlite"))
+    parser.add_argument("--picture", type=Path)
+    parser.add_argument("--smoke", action="store_true")
+    options = parser.parse_args(arguments)
+    if options.smoke:
+        solvers = [f"{name} batch=20" for name in ("cca-ey", "sgha", "gamma-eigengame")]
+        results = ob.run(
+            problems=["planted-correlations"], solvers=solvers, seeds=1,
+            budget=ob.Budget(samples=1000), store=options.store,
+        )  # fmt: skip
+    else:
+        results = ob.run("cca-stochastic", store=options.store)
+    frame = results.to_pandas()
+    for line in rows(frame):
+        click.echo(line)
+    if options.picture:
+        picture(frame, options.picture)
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
