@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from orthobench.contract import Array, Solution
 from orthobench_cca.exact import Canonical
-from orthobench_cca.oracle import Centred, PairsMatrices, halves
+from orthobench_cca.oracle import PairsMatrices, halves
 
 DEPENDENT = 1e-10
 """Singular value of a point, relative to the largest, below which columns are dependent."""
@@ -71,7 +72,8 @@ class Judge:
         xx, yy = U.T @ U / N + self.ridge * A.T @ A, V.T @ V / N + self.ridge * B.T @ B
         xy, left, right = U.T @ V / N, _inverse_root(xx), _inverse_root(yy)
         P, found, Qt = np.linalg.svd(left @ xy @ right)
-        A, B = A @ left @ P, B @ right @ Qt.T
+        of_x, of_y = left @ P, right @ Qt.T
+        A, B, U, V = A @ of_x, B @ of_y, U @ of_x, V @ of_y
         one_by_one = np.diag(xy) / np.maximum(np.sqrt(np.diag(xx)) * np.sqrt(np.diag(yy)), TINY)
         metrics = {
             "suboptimality": 1 - float(found.sum() / self.correlations.sum()),
@@ -81,19 +83,38 @@ class Judge:
             "whitening_error": max(float(np.abs(S - np.eye(len(S))).max()) for S in (xx, yy)),
         }
         metrics["relative_gradient"] = max(
-            _residual(side, score, own, found, self.ridge)
-            for side, score, own in zip(
-                self.sides, (V @ right @ Qt.T, U @ left @ P), (A, B), strict=True
-            )
+            self._residual(0, V, U * found, A * found), self._residual(1, U, V * found, B * found)
         )
         if self.best is not None:
-            metrics["x_error"] = _missed(self.sides[0], A, self.best.A, self.ridge)
-            metrics["y_error"] = _missed(self.sides[1], B, self.best.B, self.ridge)
+            of_best = self._scores_of_best
+            metrics["x_error"] = _missed(U, A, of_best[0], self.best.A, self.ridge)
+            metrics["y_error"] = _missed(V, B, of_best[1], self.best.B, self.ridge)
         if self.test is not None:
             metrics["test_captured"] = _correlation_of(self.test[0].times(A), self.test[1].times(B))
         if (passes := getattr(solution, "passes", None)) is not None:
             metrics["passes"] = float(passes)
         return metrics
+
+    def _residual(self, at: int, scores: Array, own_scores: Array, own: Array) -> float:
+        """Return |M'v / N - (S + ridge I) A R| over the norm of M'v, in the units of columns.
+
+        `own` is A R, on the side of a number.
+        """
+        both = self.sides[at].adjoint(np.hstack([scores, own_scores])) / len(scores)
+        image, back = np.hsplit(both / self._units[at], 2)
+        rest = image - back - self.ridge * own / self._units[at]
+        return float(np.linalg.norm(rest) / max(float(np.linalg.norm(image)), TINY))
+
+    @cached_property
+    def _units(self) -> list[Array]:
+        """The standard deviations of columns with the ridge, 1 for constant ones."""
+        roots = [np.sqrt(side.variances() + self.ridge) for side in self.sides]
+        return [np.where(units > 0, units, 1.0)[:, None] for units in roots]
+
+    @cached_property
+    def _scores_of_best(self) -> list[Array]:
+        truth = (self.best.A, self.best.B) if self.best else ()
+        return [side.times(M) for side, M in zip(self.sides, truth, strict=False)]
 
     def violation(self, solution: Solution) -> float:
         """Return 0 where A and B have independent columns, and otherwise 1."""
@@ -112,18 +133,8 @@ def _inverse_root(S: Array) -> Array:
     return np.asarray((vectors * roots) @ vectors.T)
 
 
-def _residual(side: Centred, scores: Array, own: Array, found: Array, ridge: float) -> float:
-    """Return |M'v / N - (S + ridge I) A R| over the norm of M'v, in the units of columns."""
-    N, units = len(scores), np.sqrt(side.variances() + ridge)
-    units = np.where(units > 0, units, 1.0)[:, None]
-    image = side.adjoint(scores) / N / units
-    rest = image - side.adjoint(side.times(own * found)) / N / units - ridge * own * found / units
-    return float(np.linalg.norm(rest) / max(float(np.linalg.norm(image)), TINY))
-
-
-def _missed(side: Centred, A: Array, best: Array, ridge: float) -> float:
-    """Return |(I - AA'S) best| in the metric S, from the residual; A'SA = I."""
-    U, V = side.times(A), side.times(best)
+def _missed(U: Array, A: Array, V: Array, best: Array, ridge: float) -> float:
+    """Return |(I - AA'S) best| in the metric S, from the residual; A'SA = I, scores are U and V."""
     inner = U.T @ V / len(U) + ridge * A.T @ best
     rest, score = best - A @ inner, V - U @ inner
     square = float(np.vdot(score, score)) / len(U) + ridge * float(np.vdot(rest, rest))

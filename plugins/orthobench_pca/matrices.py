@@ -18,7 +18,7 @@ PANEL_BYTES, PANEL_ENTRIES = 2**19, 900_000
 of numbers in one, up to which OpenBLAS multiplies without copying."""
 
 COLUMNS = 16
-"""Columns of a block that a sparse matrix multiplies at once: of 55, in three quarters of the time."""
+"""Columns that a sparse matrix multiplies at once: 55 of them take three quarters of the time."""
 
 
 class Matrix(ABC):

@@ -182,8 +182,8 @@ class Judge:
     -----
     A call costs 2pn(r + N) flops for each moment of p samples, N = C(r + d - 2, d - 1), or about
     2 n^d r for each tensor. Once |X|² of the test and the validation data is computed, in p²n flops
-    up to 3e9 of them, a tenth of a second, and linearly many beyond: there it is estimated from 48p
-    pairs of samples, in 128pn flops (`sample_moments.norm_is_dear`).
+    up to 3e9 of them, a tenth of a second, and linearly many beyond: there it is estimated from 24p
+    pairs of samples, in 64pn flops (`sample_moments.norm_is_dear`).
     """
 
     def __init__(

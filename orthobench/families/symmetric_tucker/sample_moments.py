@@ -126,13 +126,13 @@ DIRECTIONS = 4
 DEAR = 3e9
 """Most operations for the norm of a moment by all pairs of samples: about a tenth of a second."""
 
-PARTNERS = 32
-"""Samples in a block whose pairs are compared where it takes more; 48 pairs a sample."""
+PARTNERS = 16
+"""Samples in a block whose pairs are compared where it takes more; 24 pairs a sample."""
 
 AT_ONCE = 32
 """Blocks whose pairs are compared at once."""
 
-LEADING = 8
+LEADING = 4
 """Directions in which the norm is not estimated."""
 
 CANCELLED = 1e-13
