@@ -105,7 +105,7 @@ def test_a_worker_killed_in_a_pass_costs_what_only_it_had(log):
 
 @pytest.mark.faults
 def test_a_slow_worker_leaves_work_to_others(log):
-    outcome = solved("dask:2", log=log, slow=0.2)
+    outcome = solved("dask:2", log=log, slow=3)
     assert np.array_equal(outcome.solution, solved("blocks").solution)
     slow = said(log)[0][0]
     done = [process for process, *_ in said(log)]

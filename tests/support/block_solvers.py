@@ -23,6 +23,9 @@ from orthobench.families.sources import ArraySource
 
 SAMPLES = np.random.default_rng(0).standard_normal((3000, 6)) * np.linspace(2, 1, 6)
 
+IDLE = 3.0
+"""Seconds in which others begin a block, or have none left."""
+
 SHAPES = {"narrow": (64, 5), "wide": (64, 7), "flat": 64, "short": (63, 6), "long": (65, 6)}
 
 
@@ -60,7 +63,7 @@ class PowerSteps(SummarySolver[SampleOracle, State, Sums]):
     wrong: str = parameter("", help="what goes wrong")
     log: str = parameter("", help="file for a line a block: process, and its first number")
     nap: float = parameter(0.0, help="seconds that a block takes more")
-    slow: float = parameter(0.0, help="seconds that a block takes more in the first process")
+    slow: int = parameter(0, help="blocks that others do while the first process is at one")
 
     name: ClassVar[str] = "power-steps"
 
@@ -100,8 +103,13 @@ class PowerSteps(SummarySolver[SampleOracle, State, Sums]):
     def _say(self, block):
         with Path(self.log).open("a") as log:
             log.write(f"{os.getpid()} {len(block)} {block[0, 0]!r}\n")
-        if self.slow and Path(self.log).read_text().split()[0] == str(os.getpid()):
-            time.sleep(self.slow)
+        if self.slow and said(self.log)[0][0] == os.getpid():
+            enough, end = self._by_others() + self.slow, time.monotonic() + IDLE
+            while self._by_others() < enough and time.monotonic() < end:
+                time.sleep(0.01)
+
+    def _by_others(self):
+        return sum(process != os.getpid() for process, *_ in said(self.log))
 
 
 def said(log):

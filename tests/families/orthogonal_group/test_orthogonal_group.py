@@ -1,5 +1,7 @@
 """Functions of an orthogonal matrix: what is judged, and what is refused."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from scipy.linalg import expm
@@ -9,6 +11,7 @@ from orthobench.contract.problem import Solution
 from orthobench.families.orthogonal_group import Judge
 from orthobench.families.orthogonal_group.maker import gradient_norm
 from orthobench.families.orthogonal_group.planes import minimize
+from orthobench.families.orthogonal_group.problem import orthogonal
 from orthobench.families.stiefel import projected
 from orthobench.tools.geometry import drift, random_point, rotate
 
@@ -113,6 +116,14 @@ def test_the_rotation_that_minimizes_is_that_of_the_oracle():
         oracle.rotate(wrong, i, j, -angle)
         rose += cubic(wrong) > cubic(U)
     assert rose > 0
+
+
+def test_a_restriction_costs_what_is_evaluated_for_its_minimum():
+    calls = []
+    counted = SimpleNamespace(value=lambda U: calls.append(U) or cubic(U), n=N, cost_flops=7)
+    oracle = orthogonal(counted)
+    minimize(oracle.restricted(oracle.carry(point()), 0, 3))
+    assert oracle.restriction_flops == 7 * len(calls)
 
 
 def test_further_metrics_and_gaps_of_ones_own():
