@@ -9,6 +9,7 @@ import numpy as np
 
 from orthobench.contract import Array, Status, complete, flops, parameter
 from orthobench_pca.base import DirectSolver, PCASolver, PCAState
+from orthobench_pca.judge import PCASolution
 from orthobench_pca.oracle import PCAOracle
 
 BLOCKS = 12
@@ -88,6 +89,8 @@ class KrylovState(PCAState):
         Q'Z'ZQ.
     fresh : ndarray, shape (n, b)
         The columns that the next step adds to Q.
+    Y : ndarray, shape (m, k)
+        The leading Ritz vectors, in the basis.
     """
 
     Q: Array
@@ -95,6 +98,7 @@ class KrylovState(PCAState):
     H: Array | None
     T: Array
     fresh: Array
+    Y: Array | None = None
 
 
 @dataclass(frozen=True)
@@ -164,8 +168,9 @@ class BlockKrylovPCA(PCASolver[KrylovState]):
         values, Y = values[::-1][:kept], Y[:, ::-1][:, :kept]
         V = Q @ Y
         residuals = W @ Y - V * values
-        right = V if state.H is None else np.linalg.qr(state.H @ Y[:, :k])[0]
-        state.basis = complete(right, oracle.start.astype(V.dtype), k)
+        state.Y = Y[:, :k]
+        if state.H is None:
+            state.basis = complete(V, oracle.start.astype(V.dtype), k)
         self._count(oracle, state, b)
         worst = float(np.linalg.norm(residuals[:, :k], axis=0).max())
         floor = max(self.tolerance, 8 * float(np.finfo(V.dtype).eps))
@@ -175,6 +180,15 @@ class BlockKrylovPCA(PCASolver[KrylovState]):
         elif Q.shape[1] > BLOCKS * kept:
             state.Q, state.W, state.T = V, W @ Y, np.diag(values)
             state.H = None if state.H is None else state.H @ Y
+            state.Y = np.eye(kept, k, dtype=V.dtype)
+
+    def solution(self, state: KrylovState) -> PCASolution:
+        """Return the basis; where rows are fewer it is found now, by a QR (n, k)."""
+        if state.H is None or state.Y is None:
+            return super().solution(state)
+        right = np.linalg.qr(state.H @ state.Y)[0]
+        found = complete(right, state.basis.astype(right.dtype), state.basis.shape[1])
+        return PCASolution(found, passes=state.passes, products=state.products)
 
     def _count(self, oracle: PCAOracle, state: KrylovState, b: int) -> None:
         rows, d, (side, m) = oracle.rows, oracle.n, state.Q.shape
