@@ -4,9 +4,11 @@ import os
 import re
 import shlex
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
+from contextlib import closing, suppress
 from pathlib import Path
 
 import pytest
@@ -157,14 +159,21 @@ def ran(folder, faults, *words):
     )  # fmt: skip
 
 
+def finished(path):
+    """Return how many cells are finished in a store that another process is about to make."""
+    reading = f"file:{path}?mode=ro"
+    with suppress(sqlite3.OperationalError), closing(sqlite3.connect(reading, uri=True)) as store:
+        return store.execute("SELECT count(*) FROM run").fetchone()[0]
+    return 0
+
+
 @pytest.mark.faults
 def test_a_run_whose_scheduler_was_killed_goes_on_anywhere(tmp_path, faults):
     (tmp_path / "suite.toml").write_text(SUITE.format(numbers=list(range(30))))
     with cluster() as (address, head, _):
         run = ran(tmp_path, faults, "--executor", "dask", "--scheduler", address)
-        while not (tmp_path / "store.sqlite").exists():
+        while not finished(tmp_path / "store.sqlite"):
             time.sleep(0.1)
-        time.sleep(3)
         head.kill()
         _, said = run.communicate(timeout=600)
     assert run.returncode == 2
