@@ -12,7 +12,7 @@ from orthobench.contract import Oracle, hookimpl
 from orthobench.contract.solver import Solver
 from orthobench.errors import UsageError
 from orthobench.registry.plugin_checks import PluginError
-from orthobench.registry.plugins import Plugin, Registry
+from orthobench.registry.plugins import Plugin, Registry, catalogue
 
 
 class Distribution(NamedTuple):
@@ -259,3 +259,14 @@ def test_a_name_may_be_that_of_solvers_for_different_oracles(toys):
     assert registry.solver_class("power").plugin.name == "first"
     with pytest.raises(PluginError, match="brings solver 'power', which plugin 'second'"):
         registry.add(brings(type("Power3", (other,), {})), Plugin("third"))
+
+
+@pytest.mark.parametrize("one", ["gram-pca", "batch-pca"])
+def test_the_plugins_near_an_oracle_bring_what_the_catalogue_has_for_it(one):
+    offers = catalogue().solvers[one].item.needs
+    near = Registry.near(offers)
+    assert {one, "block-krylov"} <= near.solvers.keys()
+    for name, provided in near.solvers.items():
+        if issubclass(offers, provided.item.needs):
+            known = catalogue().solver_class(name, offers)
+            assert near.solver_class(name, offers).item is known.item
