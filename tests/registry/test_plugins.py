@@ -6,13 +6,15 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import NamedTuple
 
+import numpy as np
 import pytest
 
+import orthobench as ob
 from orthobench.contract import Oracle, hookimpl
 from orthobench.contract.solver import Solver
 from orthobench.errors import UsageError
 from orthobench.registry.plugin_checks import PluginError
-from orthobench.registry.plugins import Plugin, Registry
+from orthobench.registry.plugins import Plugin, Registry, catalogue
 
 
 class Distribution(NamedTuple):
@@ -259,3 +261,16 @@ def test_a_name_may_be_that_of_solvers_for_different_oracles(toys):
     assert registry.solver_class("power").plugin.name == "first"
     with pytest.raises(PluginError, match="brings solver 'power', which plugin 'second'"):
         registry.add(brings(type("Power3", (other,), {})), Plugin("third"))
+
+
+@pytest.mark.parametrize(
+    ("name", "instance"),
+    [("block-krylov", ob.pca(np.eye(4), 2)), ("scipy-polar", ob.polar(np.eye(4)))],
+)
+def test_the_plugins_near_an_oracle_bring_what_the_catalogue_has_for_it(name, instance):
+    offers = type(instance.oracle)
+    near = Registry.near(offers)
+    assert name in near.solvers
+    for found in near.solvers:
+        known = catalogue().solver_class(found, offers)
+        assert near.solver_class(found, offers).item is known.item
