@@ -53,7 +53,7 @@ def solve(solver, d):
     oracle = instance(d).oracle
     state = solver.init(oracle, np.random.default_rng(0))
     solver.advance(oracle, state, 1_000_000)
-    assert state.status is Status.CONVERGED
+    assert state.status in (Status.CONVERGED, Status.COMPLETE)
     return solver.solution(state)
 
 

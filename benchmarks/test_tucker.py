@@ -63,7 +63,7 @@ def solve(solver, n, implicit=True):
     made = oracle(n, implicit)
     state = solver.init(made, np.random.default_rng(0))
     solver.advance(made, state, 1000)
-    assert state.status is Status.CONVERGED
+    assert state.status in (Status.CONVERGED, Status.COMPLETE)
     return solver.solution(state).point
 
 
