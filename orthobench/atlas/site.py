@@ -110,8 +110,9 @@ def pages(atlas: Atlas) -> Iterator[tuple[str, str]]:
         found = {view: losses(rows, cost, tol) for view, (cost, tol) in VIEWS.items()}
         sections = [
             (view, one, drawn(found[view], one.solver), list(members(found[view])))
-            for view, one in views(rows).items()
             if one.use
+            else (view, one, None, [])
+            for view, one in views(rows).items()
         ]
         title = titled(kind, rows)
         yield (
@@ -122,7 +123,7 @@ def pages(atlas: Atlas) -> Iterator[tuple[str, str]]:
         )
         if kind != rows[0].family:
             others.append((title, address(kind)))
-        elif sections:
+        elif sections and sections[0][2]:
             _, one, picture, _ = sections[0]
             cards.append((title, address(kind), short(one), picture, everyday(rows)))
     index = templates.get_template("site_index.html")
