@@ -150,8 +150,10 @@ class GeoSPCA(Solver[SparsePCAOracle, GeoState]):
         self._follow(state, places)
         allowed = self.eta * float(state.totals.sum())
         over = not state.heap or -state.heap[0][0] <= state.best
-        if over or (self.eta and -total - explained <= allowed) or state.work.steps == self.cuts:
+        if over or (self.eta and -total - explained <= allowed):
             state.status = Status.CONVERGED
+        elif state.work.steps == self.cuts:
+            state.status = Status.COMPLETE
 
     def _follow(self, state: GeoState, places: Places) -> None:
         """Add the supports in which one feature gives way to the next by variance."""

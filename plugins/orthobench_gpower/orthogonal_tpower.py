@@ -196,8 +196,10 @@ class OrthogonalTPower(Solver[SparsePCAOracle, OrthogonalState]):
         if score > state.score:
             state.best, state.score = Z, score
         still = abs(state.variance - before) <= 1e-8 * state.variance
-        if (still and violation <= self.tolerance) or done == self.rounds:
+        if still and violation <= self.tolerance:
             state.status = Status.CONVERGED
+        elif done == self.rounds:
+            state.status = Status.COMPLETE
 
     def _component(
         self, oracle: SparsePCAOracle, state: OrthogonalState, Z: Array, t: int

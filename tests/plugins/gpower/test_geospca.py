@@ -59,3 +59,9 @@ def test_it_ends_where_little_enough_is_left():
 def test_it_refuses_a_support_that_is_too_small():
     with pytest.raises(UsageError, match="must be from 3, the components, to 9"):
         ob.solve("geospca", ob.sparse_pca(data(0), 3, cardinality=2))
+
+
+def test_after_the_most_supports_it_does_not_say_that_it_converged():
+    problem = ob.sparse_pca(data(1), 2, cardinality=4)
+    assert ob.solve("geospca", problem).stop.converged
+    assert ob.solve("geospca", problem, cuts=1).stop.reason == "complete after 1 steps"
