@@ -90,7 +90,7 @@ def pytest_collection_finish():
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers():
     """Have a worker for each core: one more would collect and import everything once more."""
-    return cores()
+    return int(os.environ.get("PYTEST_XDIST_AUTO_NUM_WORKERS", cores()))
 
 
 @pytest.hookimpl(optionalhook=True)
