@@ -17,6 +17,9 @@ from orthobench_cca.oracle import PairsMatrices, PairsOracle
 EXACT = 3000
 """The most columns, or pairs where these are fewer, for which the judge knows the truth."""
 
+WELL = 1e-3
+"""The inverse condition number of a covariance above which its square loses the judge no digits."""
+
 
 def cca(
     X: ArrayLike,
@@ -84,8 +87,8 @@ def cca(
         if not side.variances().any():
             raise DataError(f"{name} does not vary: there is nothing to correlate")
     held_out = None if test is None else _held_out(test, left, right, oracle)
-    best = _truth(oracle)
-    judge = Judge(oracle, best, held_out)
+    judged, best = _judged(oracle)
+    judge = Judge(judged, best, held_out)
     known = {"suboptimality": 0.0, "x_error": 0.0, "y_error": 0.0}
     return Instance(
         oracle,
@@ -119,10 +122,42 @@ def _held_out(
     return held_out
 
 
-def _truth(oracle: PairsMatrices) -> Canonical | None:
-    """Return the canonical variables; None where both sides of one matrix are above `EXACT`."""
+def _judged(oracle: PairsMatrices) -> tuple[PairsMatrices, Canonical | None]:
+    """Return the pairs to judge by, and the truth.
+
+    They are p + q rows with the same covariances, where pairs are more and covariances well
+    conditioned: a judgement then takes no pass over the pairs. The truth is None where both sides
+    of one matrix are above `EXACT`.
+    """
     if any(min(side.data.shape) > EXACT for side in oracle.sides):
+        return oracle, None
+    condensed = _condensed(oracle)
+    if condensed is not None:
+        left, right = (whitened(side, oracle.ridge) for side in condensed.sides)
+        if min(left.least, right.least) > WELL:
+            return condensed, canonical(condensed, left, right)
+    return oracle, _truth(oracle)
+
+
+def _condensed(oracle: PairsMatrices) -> PairsMatrices | None:
+    """Return the triangular factor of the pairs, scaled to their covariances; by Cholesky.
+
+    It is None where pairs are sparse or fewer than columns, and where a covariance is singular.
+    """
+    if not isinstance(oracle, PairsOracle) or oracle.count <= oracle.n:
         return None
+    S = oracle.pairs.T @ oracle.pairs
+    try:
+        factor = np.linalg.cholesky(S * (oracle.n / oracle.count)).T
+    except np.linalg.LinAlgError:
+        return None
+    rows = PairsMatrices(factor[:, : oracle.p], factor[:, oracle.p :], oracle.k, oracle.ridge)
+    rows.x_mean, rows.y_mean = oracle.x_mean, oracle.y_mean
+    return rows
+
+
+def _truth(oracle: PairsMatrices) -> Canonical:
+    """Return the canonical variables."""
     left, right = (whitened(side, oracle.ridge) for side in oracle.sides)
     for side, found, name in zip(oracle.sides, (left, right), "XY", strict=True):
         if found.least <= SINGULAR:

@@ -84,9 +84,11 @@ class Centred(NamedTuple):
 
     def variances(self) -> Array:
         """Return the variances of the columns."""
-        sparse = hasattr(self.data, "multiply")
-        squares = self.data.multiply(self.data) if sparse else self.data * self.data
-        return np.asarray(squares.mean(axis=0)).ravel() - self.mean**2
+        if hasattr(self.data, "multiply"):
+            squares = self.data.multiply(self.data).sum(axis=0)
+        else:
+            squares = np.einsum("ij,ij->j", self.data, self.data)
+        return np.asarray(np.asarray(squares).ravel() / self.data.shape[0] - self.mean**2)
 
 
 class PairsOracle(PairsMatrices):

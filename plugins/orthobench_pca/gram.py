@@ -24,7 +24,7 @@ class GramPCA(DirectSolver):
     -----
     Flops: rd² for the symmetric product of r rows and d columns, d the smaller, and 9d³, nominal:
     where d is large and k small, Lanczos iterations find the eigenvectors. Memory: 2d² numbers.
-    Two passes, of which one is for the mean.
+    One pass, which finds the mean, too; of sparse X and where rows are fewer than columns two.
     """
 
     name: ClassVar[str] = "gram-pca"

@@ -23,7 +23,7 @@ CANCELLED = 1e4
 
 
 def scatter(oracle: PCAOracle) -> Array:
-    """Return Z'Z (n, n), of which the upper triangle is valid; a pass and one for the mean.
+    """Return Z'Z (n, n), of which the upper triangle is valid; a pass, of sparse X two.
 
     Notes
     -----
@@ -32,14 +32,15 @@ def scatter(oracle: PCAOracle) -> Array:
     if isinstance(oracle.matrix, Operator):
         return _by_products(oracle.times, oracle.transposed_times, oracle.n, oracle.rows)
     oracle.count(1, oracle.n)
-    mean, matrix, rows = oracle.mean(), oracle.matrix, oracle.rows
+    matrix, rows = oracle.matrix, oracle.rows
     if isinstance(matrix, Sparse):
+        mean = oracle.mean()
         C = (matrix.X.T @ matrix.X).toarray().astype(matrix.dtype, copy=False)
         C -= rows * np.outer(mean, mean).astype(C.dtype)
     else:
-        C = _uncentred(matrix)
+        C, sums = _uncentred(matrix)
         if oracle.center:
-            C = _centred(oracle, C, mean)
+            C = _centred(oracle, C, sums / rows)
     return _divided(C, oracle.scale)
 
 
@@ -164,11 +165,17 @@ def _by_products(there: Any, back: Any, side: int, other: int) -> Array:
     return np.concatenate(blocks, axis=1)
 
 
-def _uncentred(matrix: Matrix) -> Any:
+def _uncentred(matrix: Matrix) -> tuple[Any, Array]:
+    """Return X'X and X'1, from rows that a cache keeps between the two; columns are read whole."""
     C: Any = None
-    for _, piece in matrix.pieces():
-        C = rank_update(piece, C)
-    return C
+    sums = np.zeros(matrix.shape[1])
+    for _, block in matrix.pieces() if in_columns(matrix.X) else matrix.blocks():
+        C = rank_update(block, C)
+        if in_columns(block):
+            sums += block.sum(axis=0, dtype=np.float64)
+        else:
+            sums += np.ones(len(block), block.dtype) @ block
+    return C, sums
 
 
 def _centred(oracle: PCAOracle, C: Any, mean: Array) -> Any:
@@ -194,6 +201,12 @@ def _sparse_inner_products(oracle: PCAOracle, mean: Array) -> Array:
     return found.astype(oracle.matrix.dtype, copy=False)
 
 
+def in_columns(A: Any) -> bool:
+    """Return whether an array is in Fortran's order alone."""
+    flags = getattr(A, "flags", None)
+    return flags is not None and bool(flags.f_contiguous and not flags.c_contiguous)
+
+
 def _divided(C: Array, scale: Array | None) -> Array:
     return C if scale is None else C / scale.astype(C.dtype) / scale.astype(C.dtype)[:, None]
 
@@ -203,8 +216,7 @@ def rank_update(A: Any, C: Any) -> Any:
     from scipy.linalg.blas import dsyrk, ssyrk
 
     syrk = dsyrk if A.dtype == np.float64 else ssyrk
-    transposed = A.flags.f_contiguous and not A.flags.c_contiguous
-    first, trans = (A, 1) if transposed else (A.T, 0)
+    first, trans = (A, 1) if in_columns(A) else (A.T, 0)
     if C is None:
         return syrk(1.0, first, trans=trans)
     return syrk(1.0, first, beta=1.0, c=C, trans=trans, overwrite_c=1)

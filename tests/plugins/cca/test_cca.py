@@ -12,6 +12,7 @@ from orthobench_cca.alternating import AlternatingLeastSquares
 from orthobench_cca.app_grad import AppGrad
 from orthobench_cca.covariances import normalized, whitening
 from orthobench_cca.exact import Exact, whitened
+from orthobench_cca.judge import Judge
 from orthobench_cca.krylov import BlockKrylov
 from orthobench_cca.oracle import PairsMatrices
 from orthobench_cca.problems import DigitHalves, NpyCCA, PlantedCorrelations, SparsePairs
@@ -361,6 +362,24 @@ def test_sparse_pairs_stay_sparse_and_have_the_truth_of_dense_ones():
     np.testing.assert_allclose(sparse.correlations, dense.measure.correlations, atol=1e-10)
     with pytest.raises(UsageError, match="by=qr makes sparse data dense"):
         ob.solve("cca-exact", problem.build(np.random.default_rng(0)), by="qr")
+
+
+@pytest.mark.parametrize("ridge", [0, 0.3])
+def test_a_judge_of_covariances_agrees_with_one_of_all_pairs(ridge):
+    X, Y, _ = planted(N=600)
+    instance = ob.cca(X * np.geomspace(1, 1e6, 6), Y + 3, k=3, ridge=ridge)
+    assert instance.measure.sides[0].data.shape == (11, 6)
+    whole = Judge(instance.oracle, instance.measure.best)
+    end = Exact().solution(ended(Exact(), instance))
+    for solution in (Solution(random_point(11, 3, np.random.default_rng(0))), end):
+        found, wanted = (judge(solution) for judge in (instance.measure, whole))
+        assert found == pytest.approx(wanted, rel=1e-8, abs=1e-10)
+
+
+def test_ill_conditioned_pairs_are_judged_one_by_one():
+    X, Y, _ = planted(N=600)
+    instance = ob.cca(np.hstack([X, X[:, :1] + 1e-3 * X[:, 1:2] ** 3]), Y, k=3)
+    assert instance.measure.sides[0].data.shape == (600, 7)
 
 
 def test_the_judge_measures_order_whitening_and_a_test_part():
