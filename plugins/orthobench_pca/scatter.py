@@ -18,7 +18,7 @@ MOST_BYTES = 2**31
 LARGE, FEW, RESTARTS = 600, 20, 40
 """The side and the sides a component from which on Lanczos iterations are tried, so often."""
 
-CANCELLED = 1e4
+CANCELLED = {"float64": 1e4, "float32": 10.0}
 """Where means have this many times the variance, X'X - n mm' loses digits: rows are centred."""
 
 
@@ -182,7 +182,7 @@ def _centred(oracle: PCAOracle, C: Any, mean: Array) -> Any:
     """Return X'X - rows mm', or the sum over centred rows where that cancels."""
     shift = oracle.rows * float(mean @ mean)
     left = float(np.trace(C)) - shift
-    if shift <= CANCELLED * left:
+    if shift <= CANCELLED[C.dtype.name] * left:
         return C - oracle.rows * np.outer(mean, mean).astype(C.dtype)
     oracle.count(1, oracle.n)
     C = None

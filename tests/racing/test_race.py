@@ -176,10 +176,12 @@ def test_within_is_kept(tmp_path: Path) -> None:
 def test_ctrl_c_gives_the_answer_so_far(tmp_path: Path) -> None:
     store = tmp_path / "race.sqlite"
     words = [sys.executable, "-m", "orthobench", "race", "-p", "digits", "--within", "60s"]
+    ours = signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored in background jobs
     racing = subprocess.Popen(
         [*words, "--store", str(store)],
         stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, start_new_session=True,
     )  # fmt: skip
+    signal.signal(signal.SIGINT, ours)
     while len(_finished(store)) < 3 and racing.poll() is None:
         time.sleep(0.05)
     os.killpg(racing.pid, signal.SIGINT)  # as a terminal does: to its workers, too

@@ -253,6 +253,14 @@ def test_passes_and_products_are_those_that_were_made(solver, center):
     assert metrics["passes"] >= 2
 
 
+@pytest.mark.parametrize("mean", [3, 30, 100, 300])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_a_mean_costs_no_digits_in_single_precision(mean, order):
+    X = np.random.default_rng(0).standard_normal((20_000, 20)) * np.linspace(3, 1, 20) + mean
+    outcome = ob.solve("gram-pca", ob.pca(np.asarray(X, np.float32, order=order), 4))
+    assert outcome.trace[-1].metrics["angle"] < 2e-4
+
+
 def test_passes_of_known_methods():
     tall = {"gram-pca": 1, "randomized-pca": 6, "incremental-pca": 1}
     for solver, passes in tall.items():
