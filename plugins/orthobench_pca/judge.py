@@ -16,7 +16,7 @@ from orthobench_pca.matrices import Dense, Matrix
 from orthobench_pca.oracle import PCAOracle
 from orthobench_pca.own_optimum import own_optimum
 from orthobench_pca.reference import Reference
-from orthobench_pca.scatter import inner_products, leading, scatter, shared_scatter
+from orthobench_pca.scatter import inner_products, leading, mirrored, scatter, shared_scatter
 
 DENSE_SIDE = 5000
 """The smaller side of a dense matrix up to which its Gram matrix is decomposed."""
@@ -181,8 +181,8 @@ class Judge:
 
     def _by_moment(self) -> Reference:
         k, oracle = self.oracle.k, self.oracle
-        C = shared_scatter(oracle) if isinstance(oracle.matrix, Dense) else scatter(oracle)
-        C = np.triu(C) + np.triu(C, 1).T
+        dense = isinstance(oracle.matrix, Dense)
+        C = shared_scatter(oracle) if dense else mirrored(scatter(oracle))
         values, vectors = leading(C, min(k + 1, len(C)), overwrite=False)
         return _reference(values, vectors[:, :k], k, C)
 

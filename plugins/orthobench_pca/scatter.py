@@ -18,6 +18,9 @@ MOST_BYTES = 2**31
 LARGE, FEW, RESTARTS = 600, 20, 40
 """The side and the sides a component from which on Lanczos iterations are tried, so often."""
 
+MIRRORED = 256
+"""The side of the blocks that are mirrored at once."""
+
 CANCELLED = {"float64": 1e4, "float32": 10.0}
 """Where means have this many times the variance, X'X - n mm' loses digits: rows are centred."""
 
@@ -45,7 +48,7 @@ def scatter(oracle: PCAOracle) -> Array:
 
 
 def shared_scatter(oracle: PCAOracle) -> Array:
-    """Return Z'Z (n, n) in float64 of a matrix with rows, on all cores.
+    """Return all of Z'Z (n, n) of a matrix with rows, on all cores.
 
     Notes
     -----
@@ -53,8 +56,8 @@ def shared_scatter(oracle: PCAOracle) -> Array:
     shared.
     """
     matrix, rows, step = oracle.matrix, oracle.rows, 8 * block_length(oracle.n, np.float64)
-
-    C, total = np.zeros((oracle.n, oracle.n)), np.zeros(oracle.n)
+    C: Any = None
+    total = np.zeros(oracle.n)
 
     def part(begin: int) -> tuple[Array, Array]:
         block = matrix.rows(begin, min(begin + step, rows))
@@ -62,11 +65,21 @@ def shared_scatter(oracle: PCAOracle) -> Array:
 
     with limited(1), ThreadPoolExecutor(cores()) as pool:
         for product, sums in pool.map(part, range(0, rows, step)):
-            C += product
+            C = product if C is None else np.add(C, product, out=C)
             total += sums
     if oracle.center:
         C = _centred(oracle, C, total / rows)
-    return _divided(C, oracle.scale)
+    return mirrored(_divided(C, oracle.scale))
+
+
+def mirrored(C: Array) -> Array:
+    """Return a matrix whose lower triangle is that above the diagonal, in the place of C."""
+    for begin in range(0, len(C), MIRRORED):
+        end = begin + MIRRORED
+        corner = C[begin:end, begin:end]
+        corner[:] = np.triu(corner) + np.triu(corner, 1).T
+        C[end:, begin:end] = C[begin:end, end:].T
+    return C
 
 
 def inner_products(oracle: PCAOracle) -> Array:
@@ -183,7 +196,8 @@ def _centred(oracle: PCAOracle, C: Any, mean: Array) -> Any:
     shift = oracle.rows * float(mean @ mean)
     left = float(np.trace(C)) - shift
     if shift <= CANCELLED[C.dtype.name] * left:
-        return C - oracle.rows * np.outer(mean, mean).astype(C.dtype)
+        C -= np.outer(oracle.rows * mean, mean).astype(C.dtype, copy=False)
+        return C
     oracle.count(1, oracle.n)
     C = None
     for _, block in oracle.matrix.blocks():
