@@ -37,15 +37,17 @@ class Features:
     Attributes
     ----------
     rows : int
-        Samples that a run can draw; 0 where they never end, or where there are none.
+        Samples that a run can draw; 0 where they never end, or where there are none. Of a tensor of
+        which all columns are sought, those of its unfolding.
     d, k : int
         Length of a sample, and columns sought.
     decay : float
         The mean factor from one of the leading k + 1 eigenvalues of the second moment to the next:
         their geometric mean, ``(l_1 / l_(k+1)) ** (1 / k)``. NaN without data.
     noise : float
-        The share of the second moment's trace outside of its leading k eigenvalues. NaN without
-        data.
+        The share of the second moment's trace outside of its leading k eigenvalues. Of a tensor of
+        which all columns are sought, how far two contractions of it are from commuting, as those of
+        an orthogonal decomposition do. NaN without data.
     sparsity : float
         The share of entries that are zero or missing. NaN without data.
     """
@@ -73,7 +75,12 @@ def features_of(instance: AnyInstance) -> Features:
     if data is None:
         return Features(rows, oracle.n, oracle.k)
     if matrix is None:
-        return features(data, oracle.k, rows)
+        found = features(data, oracle.k, rows)
+        tensor = getattr(oracle, "T", None)
+        if tensor is not None and not rows and oracle.k >= oracle.n:
+            sizes = replace(found, rows=tensor.size // oracle.n)
+            return replace(sizes, noise=not_commuting(tensor))
+        return found
     centred = data - data.mean(axis=0) if getattr(oracle, "center", False) else data
     sparsity = float((data == 0).mean())
     return replace(features(centred, oracle.k, matrix.shape[0]), sparsity=sparsity)
@@ -104,6 +111,21 @@ def features(X: Array, k: int, rows: int | None = None) -> Features:
     decay = (eigenvalues[0] / max(eigenvalues[-1], floor)) ** (1 / count)
     noise = max(0.0, 1 - float(eigenvalues[: min(k, d)].sum()) / total)
     return Features(sizes.rows, d, k, float(decay), noise if k < d else 0.0, sparsity)
+
+
+def not_commuting(T: Array) -> float:
+    """Return √(d/2) |AB - BA| / |A||B| of two random contractions of a tensor to d x d matrices.
+
+    Zero for orthogonally decomposable tensors (Robeva 2016, "Orthogonal decomposition of symmetric
+    tensors"), and about one for matrices with independent entries. In Frobenius norms; one pass
+    over T and 4d³ flops.
+    """
+    rng = np.random.default_rng(0)
+    A, B = T, T
+    while A.ndim > 2:
+        A, B = (M @ rng.standard_normal(len(T)) for M in (A, B))
+    size = float(np.linalg.norm(A) * np.linalg.norm(B))
+    return math.sqrt(len(T) / 2) * float(np.linalg.norm(A @ B - B @ A)) / size if size else 0.0
 
 
 def leading(X: Array, count: int) -> Array:
