@@ -5,7 +5,14 @@ import math
 import numpy as np
 import pytest
 
-from orthobench.atlas.features import EXTRA, Features, features, features_of, leading
+from orthobench.atlas.features import (
+    EXTRA,
+    Features,
+    features,
+    features_of,
+    leading,
+    not_commuting,
+)
 from orthobench.harness.cell import instance_of
 from orthobench.registry.plugins import catalogue
 
@@ -92,7 +99,21 @@ def test_sizes_of_problems(name, sizes):
 def test_a_tensor_has_the_spectrum_of_its_unfolding():
     found = features_of(instance_of(catalogue().problem("odeco"), 0))
     assert found.decay == pytest.approx(10 ** (2 / 19))  # weights from 1 to 1/10, squared
-    assert found.noise == 0
+    assert found.noise < 1e-12  # contractions of an orthogonal decomposition commute
+    assert found.rows == 20**2
+
+
+@pytest.mark.parametrize(("name", "d"), [("odeco", 20), ("odeco", 60), ("odeco-4", 15)])
+def test_noise_of_a_tensor_is_how_far_contractions_are_from_commuting(name, d):
+    """It grows with the noise, and is about one where nothing but noise is left."""
+    small, large = (
+        features_of(instance_of(catalogue().problem(name, {"d": d, "noise": noise}), 0)).noise
+        for noise in (0.01, 0.1)
+    )
+    assert 0.003 < small < 0.03
+    assert large / small == pytest.approx(10, rel=0.2)
+    random = np.random.default_rng(0).standard_normal((40, 40, 40))
+    assert not_commuting(random) == pytest.approx(1, abs=0.1)
 
 
 def test_missing_entries_are_counted():
