@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import random
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from types import SimpleNamespace
@@ -75,10 +76,17 @@ def pytest_ignore_collect(collection_path, config):
     return True if unwanted else None
 
 
+def pytest_addoption(parser):
+    """Add an option by which hidden dependencies between tests are found."""
+    parser.addoption("--shuffle", type=int, metavar="SEED", help="run tests in a random order")
+
+
 @pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items):
-    """Put the tests into the order of their files, wherever a worker began."""
+def pytest_collection_modifyitems(config, items):
+    """Put the tests into the order of their files, wherever a worker began, or a random one."""
     items.sort(key=lambda item: item.path.parts)
+    if (seed := config.option.shuffle) is not None:
+        random.Random(seed).shuffle(items)
 
 
 def pytest_collection_finish():

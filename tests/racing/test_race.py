@@ -146,11 +146,10 @@ def test_what_no_race_can_have_is_refused(options: dict[str, Any], tmp_path: Pat
 
 @pytest.mark.wide
 def test_standard_output_is_only_json(tmp_path: Path) -> None:
-    command = [
-        sys.executable, "-m", "orthobench", "race", "-p", "digits", "--within", "20s",
-        "-s", "batch-pca", "-s", "block-krylov", "--json", "--store", str(tmp_path / "r.sqlite"),
-    ]  # fmt: skip
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    words = ["-p", "digits", "--within", "20s", "-s", "batch-pca", "-s", "block-krylov"]
+    command = ["race", *words, "--json", "--store", str(tmp_path / "r.sqlite")]
+    done = CliRunner().invoke(main, command)
+    assert done.exit_code == 0
     facts = json.loads(done.stdout)
     assert {"winner", "parameters", "factor", "sentence", "table", "dropped", "code"} <= {*facts}
     assert facts["winner"] in ("batch-pca", "block-krylov")
