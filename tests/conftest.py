@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 import os
-import random
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from types import SimpleNamespace
@@ -86,7 +85,7 @@ def pytest_collection_modifyitems(config, items):
     """Put the tests into the order of their files, wherever a worker began, or a random one."""
     items.sort(key=lambda item: item.path.parts)
     if (seed := config.option.shuffle) is not None:
-        random.Random(seed).shuffle(items)
+        items[:] = [items[i] for i in np.random.default_rng(seed).permutation(len(items))]
 
 
 def pytest_collection_finish():
