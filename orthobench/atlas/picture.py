@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,12 @@ CLOSE = 1.1
 
 RANKED = 5
 """So many solvers are named of each place."""
+
+LEADERS = 4
+"""So many solvers have a line of cost against size."""
+
+WIDTH, HEIGHT, LEFT, BELOW = 640, 260, 60, 24
+"""Of the plot of lines, and its margins, in pixels."""
 
 WORDS = {"rows": "rows", "d": "columns", "k": "sought"}
 """What the sizes are called."""
@@ -91,3 +98,53 @@ def _place(found: Losses, i: int, styles: dict[str, Style], single: str) -> dict
         "strength": round(12 + 33 * math.log(min(lost, MISS)) / math.log(MISS)),
         "ranking": ", ".join(f"{clean(name)} {factor_text(f)}" for name, f in ranked[:RANKED]),
     }
+
+
+def cost_lines(found: Losses, legend: Sequence[tuple[str, Style]]) -> dict[str, Any] | None:
+    """Return what the leaders cost against the size of the data, on logarithmic axes.
+
+    The size is the number of entries, rows times columns, or columns times those sought where there
+    are no rows. Of each leader ``marks``, a mark a problem at the best of its settings, and the
+    ``line`` of the power law of least squares with its ``power``. None where sizes do not vary.
+
+    Parameters
+    ----------
+    found : Losses
+    legend : sequence of (str, Style)
+        Solvers, the first of which are the leaders.
+    """
+    has_rows = all(one.rows for one in found.features)
+    sizes = np.array([one.d * (one.rows if has_rows else one.k) for one in found.features], float)
+    names = np.array([label.split()[0] for label in found.solvers])
+    costs = {
+        name: np.fmin.reduce(found.costs[:, names == name], axis=1) for name, _ in legend[:LEADERS]
+    }
+    seen = np.concatenate([[math.nan], *costs.values()])
+    if len(set(sizes)) < 3 or not np.isfinite(seen).any():
+        return None
+    ends = np.log10(sizes.min()), np.log10(sizes.max())
+    low, high = np.floor(np.log10(np.nanmin(seen))), np.ceil(np.log10(np.nanmax(seen)))
+
+    def across(x: Any) -> Any:
+        return LEFT + (WIDTH - LEFT - 10) * (x - ends[0]) / (ends[1] - ends[0])
+
+    def up(y: Any) -> Any:
+        return 10 + (HEIGHT - BELOW - 10) * (high - y) / max(high - low, 1)
+
+    leaders = []
+    for name, style in legend[:LEADERS]:
+        there = np.isfinite(costs[name])
+        x, y = np.log10(sizes[there]), np.log10(costs[name][there])
+        line, power = None, math.nan
+        if len(set(x)) > 2:
+            power, offset = np.polyfit(x, y, 1)
+            reach = np.array([x.min(), x.max()])
+            line = [*across(reach), *up(np.clip(power * reach + offset, low, high))]
+        marks = list(zip(across(x), up(y), strict=True))
+        leaders.append({"name": name, "style": style, "line": line, "power": power, "marks": marks})
+    return {
+        "what": "rows x columns" if has_rows else "columns x sought",
+        "x": [(across(t), t) for t in range(math.ceil(ends[0]), math.floor(ends[1]) + 1)],
+        "y": [(up(t), t) for t in range(int(low), int(high) + 1)],
+        "leaders": leaders, "width": WIDTH, "height": HEIGHT, "left": LEFT, "bottom": up(low),
+    }  # fmt: skip

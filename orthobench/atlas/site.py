@@ -11,6 +11,7 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 from orthobench._version import __version__
 from orthobench.atlas.answers import (
@@ -24,9 +25,10 @@ from orthobench.atlas.answers import (
     with_records,
 )
 from orthobench.atlas.collect import collect, described
-from orthobench.atlas.losses import losses, members
-from orthobench.atlas.picture import WORDS, drawn
+from orthobench.atlas.losses import Losses, losses, members
+from orthobench.atlas.picture import WORDS, cost_lines, drawn
 from orthobench.atlas.table import Atlas, AtlasRow, rounded, write
+from orthobench.decide.answer import Answer
 from orthobench.errors import UsageError
 from orthobench.registry.plugins import catalogue
 from orthobench.report.page.write import environment, resource
@@ -108,26 +110,34 @@ def pages(atlas: Atlas) -> Iterator[tuple[str, str]]:
     family = templates.get_template("site_family.html")
     for kind, rows in atlas.kinds.items():
         found = {view: losses(rows, cost, tol) for view, (cost, tol) in VIEWS.items()}
-        sections = [
-            (view, one, drawn(found[view], one.solver), list(members(found[view])))
-            if one.use
-            else (view, one, None, [])
-            for view, one in views(rows).items()
-        ]
+        sections = [_section(view, one, found[view]) for view, one in views(rows).items()]
         title = titled(kind, rows)
         yield (
             address(kind),
             family.render(
-                shared, kind=title, sections=sections, words=WORDS, changed=changed(rows)
+                shared,
+                kind=title,
+                sections=sections,
+                words=WORDS,
+                costs={v: cost for v, (cost, _) in VIEWS.items()},
+                changed=changed(rows),
             ),
         )
         if kind != rows[0].family:
             others.append((title, address(kind)))
         elif sections and sections[0][2]:
-            _, one, picture, _ = sections[0]
+            _, one, picture, *_ = sections[0]
             cards.append((title, address(kind), short(one), picture, everyday(rows)))
     index = templates.get_template("site_index.html")
     yield "index.html", index.render(shared, cards=cards, others=others, numbers=NUMBERS)
+
+
+def _section(view: str, one: Answer, found: Losses) -> tuple[Any, ...]:
+    """Return the answer in one view, with its map, lines of cost and table of solvers."""
+    if not one.use:
+        return view, one, None, None, []
+    picture = drawn(found, one.solver)
+    return view, one, picture, cost_lines(found, picture["legend"]), list(members(found))
 
 
 def everyday(rows: Sequence[AtlasRow]) -> str:

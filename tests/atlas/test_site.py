@@ -4,14 +4,17 @@ import re
 from dataclasses import replace
 from html import unescape
 
+import numpy as np
 import pytest
 
 from orthobench.atlas.answers import VIEWS, short, views
-from orthobench.atlas.losses import losses
-from orthobench.atlas.picture import drawn
+from orthobench.atlas.features import Features
+from orthobench.atlas.losses import Losses, losses
+from orthobench.atlas.picture import cost_lines, drawn
 from orthobench.atlas.site import address, build, refuse_foreign, write_site
 from orthobench.atlas.table import Atlas, read, rounded
 from orthobench.errors import StoreError, UsageError
+from orthobench.report.style import solver_styles
 
 pytest.importorskip("pyarrow")
 
@@ -68,6 +71,26 @@ def test_a_place_is_where_its_two_largest_sizes_are(atlas):
         next(r.problem for r in rows if (r.rows, r.d) == size)
         for size in ((100, 300), (100, 20), (5000, 20))
     ]
+
+
+def test_lines_of_cost_have_the_powers_by_which_costs_grow():
+    entries = np.array([1e3, 1e4, 1e6, 1e8])
+    costs = np.c_[2e-6 * entries**0.5, np.where(entries < 1e7, 1e-8 * entries, np.nan)]
+    features = tuple(Features(int(size) // 100, 100, 3) for size in entries)
+    names = tuple(f"p{i}" for i in range(len(entries)))
+    found = Losses(
+        ("a", "b step=2"), names, names, features, names, entries[:, None], np.zeros((4, 2)), costs
+    )
+    styles = solver_styles(["a", "b", "absent"])
+    plot = cost_lines(found, [(name, styles[name]) for name in ("a", "b")])
+    assert plot["what"] == "rows x columns"
+    assert [one["power"] for one in plot["leaders"]] == pytest.approx([0.5, 1])
+    assert [len(one["marks"]) for one in plot["leaders"]] == [4, 3]
+    for one in plot["leaders"]:
+        left, right, *heights = one["line"]
+        on_line = np.interp([x for x, _ in one["marks"]], [left, right], heights)
+        np.testing.assert_allclose(on_line, [y for _, y in one["marks"]], atol=1e-9)
+    assert cost_lines(replace(found, features=features[:1] * 4), []) is None
 
 
 def test_names_are_never_markup(atlas, tmp_path):
