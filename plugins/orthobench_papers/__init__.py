@@ -19,6 +19,7 @@ def orthobench_claims() -> Iterable[Paper]:
     from orthobench_papers.msg_2013 import MSG_2013
     from orthobench_papers.mspca_2026 import MSPCA_2026
     from orthobench_papers.muon_2024 import MUON_2024
+    from orthobench_papers.oft_2026 import OFT_2026
     from orthobench_papers.pogo_2026 import POGO_2026
     from orthobench_papers.polar_express_2025 import POLAR_EXPRESS_2025
     from orthobench_papers.rsdm_2025 import RSDM_2025
@@ -30,6 +31,5 @@ def orthobench_claims() -> Iterable[Paper]:
     return [
         MSG_2013, WEN_YIN_2013, GIVENS_2014, LANDING_2022, TUCKER_2022, RSDM_2025, POGO_2026,
         MUON_2024, POLAR_EXPRESS_2025, GRAM_NEWTON_SCHULZ, TURBO_MUON_2025, SPEL_2026,
-        MANIFOLD_MUON_2025,
-        MSPCA_2026, CCA_PACKAGES,
+        MANIFOLD_MUON_2025, OFT_2026, MSPCA_2026, CCA_PACKAGES,
     ]  # fmt: skip

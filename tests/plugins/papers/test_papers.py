@@ -13,7 +13,7 @@ LARGEST = 300_000
 NAMES = (
     "msg-2013", "wen-yin-2013", "givens-2014", "landing-2022", "tucker-2022", "rsdm-2025",
     "pogo-2026", "muon-2024", "polar-express-2025", "gram-newton-schulz", "turbo-muon-2025",
-    "spel-2026", "manifold-muon-2025", "mspca-2026", "cca-packages",
+    "spel-2026", "manifold-muon-2025", "oft-2026", "mspca-2026", "cca-packages",
 )  # fmt: skip
 PAPERS = {name: catalogue().paper(name) for name in NAMES}
 SUITES = [

@@ -19,7 +19,7 @@ from orthobench.reproduce.runs import Runs
 
 PAPERS = (
     "muon-2024", "polar-express-2025", "gram-newton-schulz", "turbo-muon-2025", "spel-2026",
-    "manifold-muon-2025",
+    "manifold-muon-2025", "oft-2026",
 )  # fmt: skip
 CLAIMS = [
     pytest.param(paper, claim.name, id=f"{paper.name} {claim.name}")
