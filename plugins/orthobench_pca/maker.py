@@ -11,12 +11,16 @@ from orthobench_pca.judge import Judge, probed
 from orthobench_pca.matrices import Chunked, Dense, Matrix, Operator, Sparse
 from orthobench_pca.oracle import PCAOracle
 
+RANGE = {"float32": (1e-12, 1e12), "float64": (1e-130, 1e130)}
+"""The sizes of numbers whose squares, and sums of them, keep their digits."""
+
 
 def pca(X: Any, k: int, center: bool = True, scale: bool = False) -> Instance[PCAOracle]:
     """Make the principal components of your own matrix.
 
     Sought are the k leading eigenvectors of its covariance. X is neither copied nor made dense:
-    centring and scaling are done within products.
+    centring and scaling are done within products. Only where squares of its entries would be no
+    numbers of its precision it is copied, in another unit.
 
     Parameters
     ----------
@@ -46,8 +50,8 @@ def pca(X: Any, k: int, center: bool = True, scale: bool = False) -> Instance[PC
 
     Notes
     -----
-    What is mapped, chunked or an operator is not looked through for NaN here: a run ends where it
-    meets one. X has to stay as it is until all runs are over.
+    What is mapped, chunked or an operator is not looked through for NaN here, and keeps its unit: a
+    run ends where it meets one. X has to stay as it is until all runs are over.
 
     Examples
     --------
@@ -59,8 +63,7 @@ def pca(X: Any, k: int, center: bool = True, scale: bool = False) -> Instance[PC
     >>> outcome.trace[-1].metrics["gap"] < 1e-12
     True
     """
-    given = matrix_of(X)
-    probe = _checked(given, k)
+    given, probe = _in_range(*_checked(matrix_of(X), k))
     scales = _deviations(given) if scale else None
     judge = Judge(PCAOracle(_in_double(given), k, center, scales), probe)
     best = {"gap": 0.0, "angle": 0.0, "residual": 0.0}
@@ -109,21 +112,48 @@ def _in_double(given: Matrix) -> Matrix:
     return type(given)(given.X, np.float64)
 
 
-def _checked(given: Matrix, k: int) -> Array | None:
-    """Refuse what does not fit; return the probe of entries that were looked through for NaN."""
+def _checked(given: Matrix, k: int) -> tuple[Matrix, Array | None]:
+    """Refuse what does not fit; return the matrix, with the probe where NaN was looked for."""
     if k != int(k) or k < 1:
         raise UsageError(f"k must be a whole number >= 1, not {k!r}")
     if k > min(given.shape):
         raise UsageError(f"k = {k} components of a matrix {given.shape} are too many")
     if not isinstance(given, (Dense, Sparse)) or isinstance(given.X, np.memmap):
-        return None
+        return given, None
     with np.errstate(over="ignore", invalid="ignore"):
         probe = probed(given)
-    if not np.isfinite(probe).all():  # or a product overflows
-        entries = (given.X.data,) if isinstance(given, Sparse) else (b for _, b in given.blocks())
-        if not all(np.isfinite(block).all() for block in entries):
-            raise DataError("X has entries that are NaN or infinite: remove or fill them")
-    return probe
+    if not np.isfinite(_largest(probe)) and not np.isfinite(_size(given)):
+        raise DataError("X has entries that are NaN or infinite: remove or fill them")
+    return given, probe
+
+
+def _in_range(given: Matrix, probe: Array | None) -> tuple[Matrix, Array | None]:
+    """Return a matrix of another unit, with its probe, where squares of entries are no numbers.
+
+    The unit is a power of two, so that no digit changes; the answer has no unit.
+    """
+    least, most = RANGE[given.dtype.name]
+    if probe is None or least < _largest(probe) < most:
+        return given, probe
+    exponent = -int(np.frexp(_size(given))[1])
+    X = given.X.copy() if isinstance(given, Sparse) else np.ldexp(given.X, exponent)
+    if isinstance(given, Sparse):
+        X.data = np.ldexp(X.data, exponent)
+    other = type(given)(X, given.dtype)
+    return other, probed(other)
+
+
+def _size(given: Matrix) -> float:
+    """Return the largest entry; infinity where one is not finite."""
+    sparse = isinstance(given, Sparse)
+    entries = (given.X.data,) if sparse else (block for _, block in given.blocks())
+    return max((_largest(block) for block in entries if block.size), default=0.0)
+
+
+def _largest(A: Array) -> float:
+    """Return the largest entry; infinity where one is not finite."""
+    found = float(max(A.max(), -A.min()))
+    return found if np.isfinite(found) else np.inf
 
 
 def _deviations(given: Matrix) -> Array:

@@ -261,6 +261,23 @@ def test_a_mean_costs_no_digits_in_single_precision(mean, order):
     assert outcome.trace[-1].metrics["angle"] < 2e-4
 
 
+@pytest.mark.parametrize("solver", ["gram-pca", "block-krylov", "scipy-svds", "scipy-lobpcg"])
+@pytest.mark.parametrize(
+    ("dtype", "unit"), [(np.float32, -100), (np.float32, 90), (np.float64, -540), (np.float64, 500)]
+)
+@pytest.mark.parametrize("made", [np.asarray, sp.csr_array])
+def test_no_unit_of_the_data_changes_an_answer(solver, dtype, unit, made):
+    """Squares of 2^-540 and 2^500, and of 2^-100 in float32, leave the range of numbers."""
+    X = (np.random.default_rng(0).standard_normal((400, 12)) * np.linspace(2, 1, 12)).astype(dtype)
+    usual, odd = (
+        ob.solve(solver, ob.pca(made(np.ldexp(X, power)), 3)).trace[-1].metrics
+        for power in (0, unit)
+    )
+    digits = 1e-6 if dtype == np.float32 else 1e-10
+    assert odd["gap"] == pytest.approx(usual["gap"], abs=digits)
+    assert odd["gap"] < 1e-5
+
+
 def test_passes_of_known_methods():
     tall = {"gram-pca": 1, "randomized-pca": 6, "incremental-pca": 1}
     for solver, passes in tall.items():
