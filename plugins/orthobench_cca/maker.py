@@ -17,6 +17,9 @@ from orthobench_cca.oracle import PairsMatrices, PairsOracle
 EXACT = 3000
 """The most columns, or pairs where these are fewer, for which the judge knows the truth."""
 
+LEAST = 1e-290
+"""The least of the largest variance of a side."""
+
 WELL = 1e-3
 """The inverse condition number of a covariance above which its square loses the judge no digits."""
 
@@ -84,8 +87,10 @@ def cca(
         raise UsageError(f"ridge must be finite and at least 0, not {ridge}")
     oracle = _oracle(left, right, int(k), ridge, passes)
     for name, side in zip("XY", oracle.sides, strict=True):
-        if not side.variances().any():
+        if not (largest := float(side.variances().max())):
             raise DataError(f"{name} does not vary: there is nothing to correlate")
+        if largest < LEAST:
+            raise DataError(f"{name} is so small that its variances have no digits: rescale it")
     held_out = None if test is None else _held_out(test, left, right, oracle)
     judged, best = _judged(oracle)
     judge = Judge(judged, best, held_out)

@@ -364,6 +364,12 @@ def test_sparse_pairs_stay_sparse_and_have_the_truth_of_dense_ones():
         ob.solve("cca-exact", problem.build(np.random.default_rng(0)), by="qr")
 
 
+def test_a_unit_without_digits_is_refused():
+    X, Y, _ = planted(N=60)
+    with pytest.raises(DataError, match="Y is so small that its variances have no digits"):
+        ob.cca(X, Y * 1e-160, k=3)
+
+
 @pytest.mark.parametrize("ridge", [0, 0.3])
 def test_a_judge_of_covariances_agrees_with_one_of_all_pairs(ridge):
     X, Y, _ = planted(N=600)
