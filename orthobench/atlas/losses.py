@@ -138,7 +138,14 @@ def _trees(positions: Array, logs: Array, shares: Array, position: Array) -> Arr
     return expected
 
 
-MODELS: tuple[Model, ...] = (*map(_nearer, BANDWIDTHS), _linear, _trees)
+def _mixed(positions: Array, logs: Array, shares: Array, position: Array) -> Array:
+    """Return the mean of what three models that err in different ways expect."""
+    found = [model(positions, logs, shares, position) for model in (_nearer(1.0), _linear, _trees)]
+    expected: Array = np.mean(found, axis=0)
+    return expected
+
+
+MODELS: tuple[Model, ...] = (*map(_nearer, BANDWIDTHS), _linear, _trees, _mixed)
 """What tells the loss of each solver at a position. The first is the single best solver."""
 
 

@@ -14,7 +14,7 @@ from orthobench.atlas.losses import MODELS, Losses, fit, members
 from orthobench.atlas.table import SHARES, Atlas
 from orthobench.errors import UsageError
 
-SINGLE_BEST, *_, NARROW, LINEAR, TREES = MODELS
+SINGLE_BEST, *_, NARROW, LINEAR, TREES, MIXED = MODELS
 
 
 def losses(logs, positions, blocks=None):
@@ -58,7 +58,7 @@ def test_the_widest_bandwidth_is_the_single_best_solver():
 
 def test_variants_of_one_data_set_share_the_weight_of_one_problem():
     found = losses([[0, 1], [0, 1], [2, 0]], [0, 0, 0], ("a", "a", "b"))
-    for model in (SINGLE_BEST, LINEAR, TREES):
+    for model in (SINGLE_BEST, LINEAR, TREES, MIXED):
         np.testing.assert_allclose(found.expected(np.array([0.0]), model), [1, 0.5])
 
 
