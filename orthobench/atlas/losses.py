@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, TypeAlias
 
@@ -74,6 +74,9 @@ class Losses:
     positions: Array
     logs: Array
     costs: Array
+    _known: dict[Model, dict[int, Array]] = field(
+        init=False, default_factory=dict, repr=False, compare=False
+    )
 
     @cached_property
     def model(self) -> Model:
@@ -91,14 +94,23 @@ class Losses:
 
     def held_out(self, model: Model) -> Array:
         """Return what is lost on each problem by the advice made without those of its block."""
-        blocks = np.array(self.blocks)
-        losses = []
-        for i, block in enumerate(blocks):
-            others = np.flatnonzero(blocks != block)
-            if len(others):
-                expected = self.expected(self.positions[i], model, others)
-                losses.append(self.logs[i, expected.argmin()])
-        return np.array(losses)
+        expected = self._expected_elsewhere(model)
+        return np.array([self.logs[i, row.argmin()] for i, row in expected.items()])
+
+    def _expected_elsewhere(self, model: Model) -> dict[int, Array]:
+        """Return what is expected at each problem from those of other blocks, where there are."""
+        if model is _mixed:
+            each = [self._expected_elsewhere(one) for one in MIXED]
+            return {i: np.mean([found[i] for found in each], axis=0) for i in each[0]}
+        if model not in self._known:
+            blocks = np.array(self.blocks)
+            others = [np.flatnonzero(blocks != block) for block in blocks]
+            self._known[model] = {
+                i: self.expected(self.positions[i], model, own)
+                for i, own in enumerate(others)
+                if len(own)
+            }
+        return self._known[model]
 
 
 def _nearer(width: float) -> Model:
@@ -140,12 +152,17 @@ def _trees(positions: Array, logs: Array, shares: Array, position: Array) -> Arr
 
 def _mixed(positions: Array, logs: Array, shares: Array, position: Array) -> Array:
     """Return the mean of what three models that err in different ways expect."""
-    found = [model(positions, logs, shares, position) for model in (_nearer(1.0), _linear, _trees)]
+    found = [model(positions, logs, shares, position) for model in MIXED]
     expected: Array = np.mean(found, axis=0)
     return expected
 
 
-MODELS: tuple[Model, ...] = (*map(_nearer, BANDWIDTHS), _linear, _trees, _mixed)
+_NEARER = tuple(map(_nearer, BANDWIDTHS))
+
+MIXED: tuple[Model, ...] = (_NEARER[BANDWIDTHS.index(1.0)], _linear, _trees)
+"""What `_mixed` is the mean of."""
+
+MODELS: tuple[Model, ...] = (*_NEARER, _linear, _trees, _mixed)
 """What tells the loss of each solver at a position. The first is the single best solver."""
 
 
