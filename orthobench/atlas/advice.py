@@ -14,14 +14,21 @@ from __future__ import annotations
 import math
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from orthobench.atlas.answers import compare, find, folded, opened
 from orthobench.atlas.features import Features, features_of
-from orthobench.atlas.losses import Losses, features_in, losses, mean_loss, position_of
+from orthobench.atlas.losses import (
+    Losses,
+    expected_bytes,
+    features_in,
+    losses,
+    mean_loss,
+    position_of,
+)
 from orthobench.atlas.table import Atlas, AtlasRow, settings
 from orthobench.contract.problem import AnyInstance, AnyProblem, Problem
 from orthobench.decide.answer import Answer, answer
@@ -32,6 +39,7 @@ from orthobench.harness.cell import instance_of
 from orthobench.registry.plugins import catalogue
 from orthobench.stats.costs import ALL_COSTS
 from orthobench.tools.formatting import clean, plural
+from orthobench.tools.machine import readable
 
 BEYOND = 2.0
 """A size is extrapolated where it is so many times beyond all that was measured."""
@@ -81,6 +89,7 @@ def advise(
     tolerance: float = TOLERANCE,
     atlas: Atlas | None = None,
     family: str = "",
+    memory: float = math.inf,
 ) -> Advice:
     """Say which method to use, from measurements that are there already; nothing is run.
 
@@ -98,6 +107,9 @@ def advise(
         The one that comes with the package where none is given.
     family : str
         The family of an instance, where it cannot be told by its oracle.
+    memory : float
+        Bytes that a method may take beside the data: those that are expected to take more are not
+        named, nor those whose memory the atlas does not know.
 
     Returns
     -------
@@ -119,9 +131,23 @@ def advise(
     usable = np.array([_usable(name, rows, recipe, instance) for name in found.solvers])
     if not usable.any():
         raise UsageError("no solver of the atlas that is installed here can take these data")
+    taken = np.array([expected_bytes(rows, name.split()[0], features) for name in found.solvers])
+    if memory < math.inf:
+        usable &= taken <= memory
+        if not usable.any():
+            least = readable(int(np.nanmin(taken))) if np.isfinite(taken).any() else "unknown"
+            raise UsageError(
+                f"no solver is known to take at most {readable(int(memory))} beside the data: the "
+                f"least that the atlas expects is {least}"
+            )
     mean = found.expected(position_of(features), found.model)
     order = [int(i) for i in np.argsort(np.where(usable, mean, np.inf)) if usable[i]]
-    return _worded(found, order, rows, features, cost, text)
+    own = _worded(found, order, rows, features, cost, text)
+    bytes_ = taken[order[0]]
+    if not math.isfinite(bytes_):
+        return own
+    told = f"{own.sentence} It takes about {readable(int(bytes_))} beside the data."
+    return replace(own, sentence=told)
 
 
 def on_problem(

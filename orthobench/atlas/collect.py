@@ -14,6 +14,7 @@ from orthobench.atlas.answers import code_digest
 from orthobench.atlas.features import features_of
 from orthobench.atlas.table import COSTS, SHARES, UNREACHED, Atlas, AtlasRow, settings
 from orthobench.errors import OrthobenchError, StoreError, UsageError
+from orthobench.harness.execution import MEMORY, PEAK
 from orthobench.harness.identity import Streams, canonical
 from orthobench.harness.stopping import RunStatus
 from orthobench.registry.plugins import Registry, catalogue
@@ -36,7 +37,8 @@ def collect(stores: Sequence[Path]) -> Atlas:
     """Return the atlas of all suites in some stores.
 
     The results of a suite may come from several stores: solvers are compared with those of the
-    others, on the same problems and seeds. Only runs with chosen parameters have a row.
+    others, on the same problems and seeds. Only runs with chosen parameters have a row. Those that
+    measured memory have none: they tell it to the others of their solver on that problem.
 
     Raises
     ------
@@ -46,8 +48,26 @@ def collect(stores: Sequence[Path]) -> Atlas:
         Where two stores have different results of one cell, or different budgets for a problem.
     """
     suites = by_suite(stores)
-    rows = [row for own in suites.values() for row in _rows_of(own)]
-    return Atlas(tuple(rows), _about([part for own in suites.values() for part in own]))
+    timed = [own for own in suites.values() if not any(run.measure for run in own[0].records)]
+    peaks = _peaks(run for own in suites.values() for part in own for run in part.records)
+    rows = [
+        replace(row, memory=peaks.get(_of(row), math.nan)) for own in timed for row in _rows_of(own)
+    ]
+    return Atlas(tuple(rows), _about([part for own in timed for part in own]))
+
+
+def _peaks(runs: Iterable[Run]) -> dict[tuple[str, str, str], float]:
+    """Return the most bytes that each solver took on each problem, of runs that measured it."""
+    peaks: dict[tuple[str, str, str], float] = {}
+    for run in runs:
+        if run.measure == MEMORY and run.trace:
+            at = run.problem.name, canonical(run.problem.parameters), run.solver.name
+            peaks[at] = max(peaks.get(at, 0.0), float(run.trace[-1].metrics.get(PEAK, 0.0)))
+    return peaks
+
+
+def _of(row: AtlasRow) -> tuple[str, str, str]:
+    return row.name, row.parameters, row.solver.split()[0]
 
 
 def by_suite(stores: Sequence[Path]) -> dict[str, list[Results]]:

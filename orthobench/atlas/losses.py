@@ -235,6 +235,26 @@ def members(found: Losses) -> Iterator[dict[str, Any]]:
         }
 
 
+def expected_bytes(rows: Sequence[AtlasRow], solver: str, at: Features) -> float:
+    """Return the bytes that a solver is expected to take beside the data; NaN where unmeasured.
+
+    They are a power law of the sizes, times the factor by which it is too low where it is lowest.
+    """
+    measured = {
+        row.problem_id: row
+        for row in rows
+        if row.solver.split()[0] == solver and row.memory > 0 and math.isfinite(row.memory)
+    }
+    if not measured:
+        return math.nan
+    own = [features_in(row) for row in measured.values()]
+    sizes = np.array([[max(getattr(one, name), 1) for name in SIZES] for one in (*own, at)], float)
+    X = np.c_[np.log(sizes), np.ones(len(sizes))]
+    y = np.log([row.memory for row in measured.values()])
+    solution = np.linalg.lstsq(X[:-1], y, rcond=1e-3)[0]  # what hardly varies has no power
+    return float(np.exp(X[-1] @ solution + max(0.0, float((y - X[:-1] @ solution).max()))))
+
+
 SIZES = ("rows", "d", "k")
 """The features that are sizes."""
 

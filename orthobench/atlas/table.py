@@ -28,7 +28,7 @@ SHARES = (0.5, 0.1, 1e-2, 1e-4, 1e-6)
 COSTS = ("seconds", "samples", "flops")
 """What a run costs; its columns up to a target are called ``seconds to 0.01``."""
 
-FORMAT = "orthobench atlas 1"
+FORMAT = "orthobench atlas 2"
 """What the file says that it is."""
 
 BITS_OF_COSTS = 10
@@ -79,6 +79,9 @@ class AtlasRow:
         How and why it ended; `orthobench.harness.stopping.RunStatus` has the endings.
     failed : bool
         Whether it counts as a failure.
+    memory : float
+        Bytes that the solver's calls took at most beside the data, where a run measured it; NaN
+        elsewhere.
     machine : str
         The processor.
     code : str
@@ -113,6 +116,7 @@ class AtlasRow:
     ending: str
     reason: str = ""
     failed: bool = False
+    memory: float = math.nan
     machine: str = ""
     code: str = ""
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import shlex
 from collections.abc import Iterable
 from pathlib import Path
 
 import click
 
-from orthobench.cli.options import AS_JSON, FILE, FOLDER, PATH, QUIET, Installed
+from orthobench.cli.options import AS_JSON, FILE, FOLDER, PATH, QUIET, Installed, size
 from orthobench.cli.printing import print_json, say, status_line, wrapped
 from orthobench.cli.racing import seconds
 
@@ -101,14 +102,20 @@ def measure_map(parts: tuple[str, ...], within: float, store: Path, quiet: bool)
     help="Part of the gap that counts as good: 0.01 or 1e-6.",
 )
 @click.option(
+    "--memory",
+    type=size,
+    metavar="SIZE",
+    help="With -p: the most that the method may take beside the data, as 2GB.",
+)
+@click.option(
     "--atlas",
     "file",
     type=FILE,
     help="File of `orthobench atlas`.  [default: the one in the package]",
 )
 @AS_JSON
-def advise(about: str | None, problem: str | None, cost: str, tolerance: float, file: Path | None,
-           as_json: bool) -> None:  # fmt: skip
+def advise(about: str | None, problem: str | None, cost: str, tolerance: float, memory: int | None,
+           file: Path | None, as_json: bool) -> None:  # fmt: skip
     """Say which method to use, from measurements that are there already; nothing is run.
 
     ABOUT is a family or a problem of the atlas. With -p the data of a problem are measured (rows,
@@ -117,11 +124,13 @@ def advise(about: str | None, problem: str | None, cost: str, tolerance: float, 
     """
     if about and problem:
         raise click.UsageError("name a family or problem of the atlas, or -p with your data")
+    if memory and not problem:
+        raise click.UsageError("--memory is for your data: name them by -p")
     from orthobench.atlas import advice, answers
 
     table = answers.opened(file)
     if problem:
-        own = advice.advise(problem, cost, tolerance, table)
+        own = advice.advise(problem, cost, tolerance, table, memory=memory or math.inf)
         lines = [own.sentence, f"Like: {', '.join(own.near)}", f"Check it: {own.check}"]
         print_json(own) if as_json else _print(lines)
         return

@@ -108,6 +108,22 @@ def test_it_leaves_the_single_best_where_that_gains(rows):
     assert used == {20: "batch-pca", 160: "oja"}
 
 
+def test_what_takes_too_much_memory_is_not_named(rows):
+    made = atlas_of(rows)
+    taken = {"batch-pca": lambda d: 8.0 * d * d, "oja": lambda d: 16.0 * d}
+    atlas = Atlas(tuple(replace(row, memory=taken[row.solver](row.d)) for row in made.rows))
+    data = ob.stochastic_pca(np.random.default_rng(0).standard_normal((1000, 40)), k=4)
+    assert advise(data, atlas=atlas).use == "batch-pca"
+    assert advise(data, atlas=atlas, memory=8 * 40 * 40 * 1.01).use == "batch-pca"
+    less = advise(data, atlas=atlas, memory=8 * 40 * 40 * 0.99)
+    assert less.use == "oja"
+    assert less.sentence.endswith("It takes about 640 bytes beside the data.")
+    with pytest.raises(UsageError, match=r"at most 100 bytes .* expects is 640 bytes"):
+        advise(data, atlas=atlas, memory=100)
+    with pytest.raises(UsageError, match="the atlas expects is unknown"):
+        advise(data, atlas=made, memory=1e12)
+
+
 def test_what_is_far_beyond_all_that_was_measured_is_said(rows):
     data = ob.stochastic_pca(np.random.default_rng(0).standard_normal((30_000, 20)), k=4)
     found = advise(data, atlas=atlas_of(rows))

@@ -61,6 +61,17 @@ def test_a_row_is_a_run_with_chosen_parameters(store):
     )
 
 
+def test_runs_that_measured_memory_tell_it_to_the_others_of_their_solver(store, tmp_path):
+    run(tmp_path / "memory.sqlite", "pca-memory", seeds=1, measure="memory")
+    alone, both = collect([store]), collect([store, tmp_path / "memory.sqlite"])
+    assert [replace(row, memory=math.nan) for row in both.rows] != list(both.rows)
+    assert repr([replace(row, memory=math.nan) for row in both.rows]) == repr(list(alone.rows))
+    taken = {(row.problem, row.solver): row.memory for row in both.rows}
+    for (problem, solver), peak in taken.items():
+        n = int(problem.partition("n=")[2].split()[0])
+        assert 8 * n * (n if solver == "batch-pca" else 2) < peak < 2**20
+
+
 def test_costs_are_those_of_the_first_checkpoint_at_a_target(store):
     atlas, results = collect([store]), Results.read(store)
     runs = run_matrix(results.entries)
