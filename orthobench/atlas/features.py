@@ -76,11 +76,10 @@ def features_of(instance: AnyInstance) -> Features:
         return Features(rows, oracle.n, oracle.k)
     if matrix is None:
         found = features(data, oracle.k, rows)
-        tensor = getattr(oracle, "T", None)
-        if tensor is not None and not rows and oracle.k >= oracle.n:
-            sizes = replace(found, rows=tensor.size // oracle.n)
-            return replace(sizes, noise=not_commuting(tensor))
-        return found
+        if rows or oracle.k < oracle.n:
+            return found
+        tensor = oracle.T  # since there are data, and no samples
+        return replace(found, rows=tensor.size // oracle.n, noise=not_commuting(tensor))
     centred = data - data.mean(axis=0) if getattr(oracle, "center", False) else data
     sparsity = float((data == 0).mean())
     return replace(features(centred, oracle.k, matrix.shape[0]), sparsity=sparsity)
