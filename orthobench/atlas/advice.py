@@ -133,9 +133,9 @@ def advise(
         raise UsageError("no solver of the atlas that is installed here can take these data")
     taken = np.array([expected_bytes(rows, name.split()[0], features) for name in found.solvers])
     if memory < math.inf:
-        usable &= taken <= memory
+        known, usable = taken[usable & np.isfinite(taken)], usable & (taken <= memory)
         if not usable.any():
-            least = readable(int(np.nanmin(taken))) if np.isfinite(taken).any() else "unknown"
+            least = readable(int(known.min())) if known.size else "unknown"
             raise UsageError(
                 f"no solver is known to take at most {readable(int(memory))} beside the data: the "
                 f"least that the atlas expects is {least}"
