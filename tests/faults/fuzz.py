@@ -51,7 +51,8 @@ def fuzz(kind, count, first=0):
     failures, example, home = Counter(), {}, Path.cwd()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name).resolve()
-        os.environ.update(HOME=name, XDG_CACHE_HOME=name, MPLCONFIGDIR=name, COLUMNS="100")
+        cache = f"{name}/.cache"
+        os.environ.update(HOME=name, XDG_CACHE_HOME=cache, MPLCONFIGDIR=name, COLUMNS="100")
         os.chdir(folder)
         attack(folder, -1)  # imports and caches
         resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, MEMORY))
