@@ -16,11 +16,18 @@ SHARE = usually(0.8, smoke=0.0)
 """The least share of the library's rate."""
 
 
-@pytest.mark.parametrize("name", ["newton-schulz", "gram-newton-schulz"])
-def test_products_are_as_fast_as_those_of_the_library(benchmark, beside, report, name):
+@pytest.mark.parametrize(
+    ("name", "parameters"),
+    [
+        ("newton-schulz", {"coefficients": "polar-express"}),
+        ("gram-newton-schulz", {"coefficients": "polar-express"}),
+        ("turbo-newton-schulz", {}),
+    ],
+)
+def test_products_are_as_fast_as_those_of_the_library(benchmark, beside, report, name, parameters):
     rng = np.random.default_rng(0)
     oracle, square = ob.polar(rng.standard_normal((N, N))).oracle, rng.standard_normal((N, N))
-    solver = catalogue().solver(name, {"coefficients": "polar-express"})
+    solver = catalogue().solver(name, parameters)
     state = solver.init(oracle, rng)
     plain, ours = [], []
     for _ in range(TURNS):
