@@ -143,11 +143,10 @@ def advise(
     mean = found.expected(position_of(features), found.model)
     order = [int(i) for i in np.argsort(np.where(usable, mean, np.inf)) if usable[i]]
     own = _worded(found, order, rows, features, cost, text)
-    bytes_ = taken[order[0]]
-    if not math.isfinite(bytes_):
+    if not math.isfinite(taken[order[0]]):
         return own
-    told = f"{own.sentence} It takes about {readable(int(bytes_))} beside the data."
-    return replace(own, sentence=told)
+    needs = f"It takes about {readable(int(taken[order[0]]))} beside the data."
+    return replace(own, sentence=f"{own.sentence} {needs}")
 
 
 def on_problem(

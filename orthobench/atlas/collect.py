@@ -45,10 +45,13 @@ def collect(stores: Sequence[Path]) -> Atlas:
     StoreError
         Where a store cannot be read.
     UsageError
-        Where two stores have different results of one cell, or different budgets for a problem.
+        Where two stores have different results of one cell, or different budgets for a problem, or
+        all of them measured memory.
     """
     suites = by_suite(stores)
     timed = [own for own in suites.values() if not any(run.measure for run in own[0].records)]
+    if not timed:
+        raise UsageError("these runs measured memory alone: give the stores of timed runs, too")
     peaks = _peaks(run for own in suites.values() for part in own for run in part.records)
     rows = [
         replace(row, memory=peaks.get(_of(row), math.nan)) for own in timed for row in _rows_of(own)

@@ -76,9 +76,9 @@ def features_of(instance: AnyInstance) -> Features:
         return Features(rows, oracle.n, oracle.k)
     if matrix is None:
         found = features(data, oracle.k, rows)
-        if rows or oracle.k < oracle.n:
+        if _draws(oracle) or oracle.k < oracle.n:
             return found
-        tensor = oracle.T  # since there are data, and no samples
+        tensor = oracle.T  # of which the data are rows
         return replace(found, rows=tensor.size // oracle.n, noise=not_commuting(tensor))
     centred = data - data.mean(axis=0) if getattr(oracle, "center", False) else data
     sparsity = float((data == 0).mean())

@@ -146,5 +146,5 @@ def cost_lines(found: Losses, legend: Sequence[tuple[str, Style]]) -> dict[str, 
         "what": "rows x columns" if has_rows else "columns x sought",
         "x": [(across(t), t) for t in range(math.ceil(ends[0]), math.floor(ends[1]) + 1)],
         "y": [(up(t), t) for t in range(int(low), int(high) + 1)],
-        "leaders": leaders, "width": WIDTH, "height": HEIGHT, "left": LEFT, "bottom": up(low),
+        "leaders": leaders, "width": WIDTH, "height": HEIGHT, "left": LEFT,
     }  # fmt: skip

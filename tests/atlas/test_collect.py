@@ -66,6 +66,8 @@ def test_runs_that_measured_memory_tell_it_to_the_others_of_their_solver(store, 
     alone, both = collect([store]), collect([store, tmp_path / "memory.sqlite"])
     assert [replace(row, memory=math.nan) for row in both.rows] != list(both.rows)
     assert repr([replace(row, memory=math.nan) for row in both.rows]) == repr(list(alone.rows))
+    with pytest.raises(UsageError, match="measured memory alone"):
+        collect([tmp_path / "memory.sqlite"])
     taken = {(row.problem, row.solver): row.memory for row in both.rows}
     for (problem, solver), peak in taken.items():
         n = int(problem.partition("n=")[2].split()[0])

@@ -103,6 +103,11 @@ def test_a_tensor_has_the_spectrum_of_its_unfolding():
     assert found.rows == 20**2
 
 
+def test_a_stream_without_end_of_which_all_columns_are_sought_has_features():
+    found = features_of(instance_of(catalogue().problem("spiked-covariance", {"n": 4, "k": 4}), 0))
+    assert (found.rows, found.d, found.k, found.noise) == (0, 4, 4, 0)
+
+
 @pytest.mark.parametrize(("name", "d"), [("odeco", 20), ("odeco", 60), ("odeco-4", 15)])
 def test_noise_of_a_tensor_is_how_far_contractions_are_from_commuting(name, d):
     """It grows with the noise, and is about one where nothing but noise is left."""
