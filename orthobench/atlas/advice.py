@@ -145,7 +145,7 @@ def advise(
     own = _worded(found, order, rows, features, cost, text)
     if not math.isfinite(taken[order[0]]):
         return own
-    needs = f"It takes about {readable(int(taken[order[0]]))} beside the data."
+    needs = f"It takes at most about {readable(int(taken[order[0]]))} beside the data."
     return replace(own, sentence=f"{own.sentence} {needs}")
 
 

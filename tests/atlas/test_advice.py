@@ -117,7 +117,7 @@ def test_what_takes_too_much_memory_is_not_named(rows):
     assert advise(data, atlas=atlas, memory=8 * 40 * 40 * 1.01).use == "batch-pca"
     less = advise(data, atlas=atlas, memory=8 * 40 * 40 * 0.99)
     assert less.use == "oja"
-    assert less.sentence.endswith("It takes about 640 bytes beside the data.")
+    assert less.sentence.endswith("It takes at most about 640 bytes beside the data.")
     with pytest.raises(UsageError, match=r"at most 100 bytes .* expects is 640 bytes"):
         advise(data, atlas=atlas, memory=100)
     with pytest.raises(UsageError, match="the atlas expects is unknown"):
