@@ -80,9 +80,12 @@ def features_of(instance: AnyInstance) -> Features:
             return found
         tensor = oracle.T  # of which the data are rows
         return replace(found, rows=tensor.size // oracle.n, noise=not_commuting(tensor))
-    centred = data - data.mean(axis=0) if getattr(oracle, "center", False) else data
     sparsity = float((data == 0).mean())
-    return replace(features(centred, oracle.k, matrix.shape[0]), sparsity=sparsity)
+    if getattr(oracle, "center", False):
+        data = data - data.mean(axis=0)
+    if (scale := getattr(oracle, "scale", None)) is not None:
+        data = data / scale
+    return replace(features(data, oracle.k, matrix.shape[0]), sparsity=sparsity)
 
 
 def features(X: Array, k: int, rows: int | None = None) -> Features:

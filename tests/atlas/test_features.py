@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 
+import orthobench as ob
 from orthobench.atlas.features import (
     EXTRA,
     Features,
@@ -101,6 +102,14 @@ def test_a_tensor_has_the_spectrum_of_its_unfolding():
     assert found.decay == pytest.approx(10 ** (2 / 19))  # weights from 1 to 1/10, squared
     assert found.noise < 1e-12  # contractions of an orthogonal decomposition commute
     assert found.rows == 20**2
+
+
+def test_features_are_those_of_scaled_columns_where_these_are_sought():
+    X = np.random.default_rng(0).standard_normal((300, 8))
+    plain = features_of(ob.pca(X / X.std(axis=0), 3))
+    scaled = features_of(ob.pca(X * np.geomspace(1, 1e6, 8), 3, scale=True))
+    assert scaled.decay == pytest.approx(plain.decay)
+    assert scaled.noise == pytest.approx(plain.noise)
 
 
 def test_a_stream_without_end_of_which_all_columns_are_sought_has_features():
