@@ -68,10 +68,14 @@ def test_runs_that_measured_memory_tell_it_to_the_others_of_their_solver(store, 
     assert repr([replace(row, memory=math.nan) for row in both.rows]) == repr(list(alone.rows))
     with pytest.raises(UsageError, match="measured memory alone"):
         collect([tmp_path / "memory.sqlite"])
-    taken = {(row.problem, row.solver): row.memory for row in both.rows}
-    for (problem, solver), peak in taken.items():
-        n = int(problem.partition("n=")[2].split()[0])
-        assert 8 * n * (n if solver == "batch-pca" else 2) < peak < 2**20
+    peaks = {}
+    for run in Results.read(tmp_path / "memory.sqlite").records:
+        if run.trace:
+            at = run.problem.label, run.solver.name
+            peaks[at] = max(peaks.get(at, 0), run.trace[-1].metrics["peak_bytes"])
+    assert len(peaks) == 4
+    for row in both.rows:  # small ones may take pages that are there already: none
+        assert row.memory == peaks[row.problem, row.solver] < 2**24
 
 
 def test_costs_are_those_of_the_first_checkpoint_at_a_target(store):
