@@ -69,10 +69,10 @@ def test_runs_that_measured_memory_tell_it_to_the_others_of_their_solver(store, 
     with pytest.raises(UsageError, match="measured memory alone"):
         collect([tmp_path / "memory.sqlite"])
     peaks = {}
-    for run in Results.read(tmp_path / "memory.sqlite").records:
-        if run.trace:
-            at = run.problem.label, run.solver.name
-            peaks[at] = max(peaks.get(at, 0), run.trace[-1].metrics["peak_bytes"])
+    for one in Results.read(tmp_path / "memory.sqlite").records:
+        if one.trace:
+            at = one.problem.label, one.solver.name
+            peaks[at] = max(peaks.get(at, 0), one.trace[-1].metrics["peak_bytes"])
     assert len(peaks) == 4
     for row in both.rows:  # small ones may take pages that are there already: none
         assert row.memory == peaks[row.problem, row.solver] < 2**24
