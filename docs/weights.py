@@ -56,8 +56,7 @@ def methods(runs: Iterable[Run]) -> list[Method]:
         tried = [Method(name, step, some) for step, some in steps.items()]
         most = max(len(one.runs) for one in tried)
         whole = [one for one in tried if len(one.runs) == most]
-        if losses := [(one.end("validation_loss"), one) for one in whole]:
-            found.append(min(losses, key=lambda pair: pair[0])[1])
+        found.append(min(whole, key=lambda one: one.end("validation_loss")))
     return sorted(found, key=lambda one: one.end("test_loss"))
 
 

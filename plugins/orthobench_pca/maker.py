@@ -144,14 +144,14 @@ def _in_range(given: Matrix, probe: Array | None) -> tuple[Matrix, Array | None]
 
 
 def _size(given: Matrix) -> float:
-    """Return the largest entry; infinity where one is not finite."""
+    """Return the largest absolute entry; infinity where one is not finite."""
     sparse = isinstance(given, Sparse)
     entries = (given.X.data,) if sparse else (block for _, block in given.blocks())
     return max((_largest(block) for block in entries if block.size), default=0.0)
 
 
 def _largest(A: Array) -> float:
-    """Return the largest entry; infinity where one is not finite."""
+    """Return the largest absolute entry; infinity where one is not finite."""
     found = float(max(A.max(), -A.min()))
     return found if np.isfinite(found) else np.inf
 

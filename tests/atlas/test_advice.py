@@ -62,6 +62,15 @@ def test_variants_of_one_data_set_share_the_weight_of_one_problem():
         np.testing.assert_allclose(found.expected(np.array([0.0]), model), [1, 0.5])
 
 
+def test_a_model_is_taken_for_what_it_gains_and_not_for_less():
+    """The single best solver, where all are near it; another one where methods change places."""
+    tied = losses([[0, 0.02], [0.02, 0], [0, 0.02], [0, 0.02]], range(4))
+    assert tied.model is SINGLE_BEST
+    apart = losses([[0, 2], [0, 2], [0, 2], [2, 0], [2, 0], [2, 0]], [0, 1, 2, 20, 21, 22])
+    assert apart.model is MIXED
+    assert apart.held_out(MIXED).max() == 0
+
+
 def test_unknown_features_count_for_nothing():
     found = losses([[0, 1], [1, 0]], [math.nan, 3])
     for model in MODELS:
