@@ -1,6 +1,7 @@
 """Principal components: our clock against the plain call that users make, and all of `ob.solve`.
 
-CPU seconds of one thread on both sides, our clock included, so that a busy machine matters little.
+CPU seconds of one thread on both sides, our clock included, so that a busy machine matters little;
+all of `ob.solve` in seconds that one waits.
 Plain calls are as their documentation advises for the shape. Sparse counts are those of
 ``pbmc-facs-counts.npz`` in the folder that ORTHOBENCH_DATA names, else generated:
 
@@ -13,7 +14,7 @@ import os
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
-from time import process_time_ns
+from time import perf_counter, process_time_ns
 
 import numpy as np
 import pytest
@@ -30,9 +31,12 @@ from orthobench.harness.execution import CLOCK
 from orthobench.tools.environment import limited
 
 SHAPES = usually(
-    [(72, 7129, 10), (200_000, 300, 10), (20_000, 2000, 10)],
-    smoke=[(20, 50, 3), (200, 30, 3), (120, 40, 3)],
-)
+    [
+        (72, 7129, 10), (500, 20_000, 10), (10**6, 100, 10), (200_000, 300, 10),
+        (20_000, 2000, 10),
+    ],
+    smoke=[(20, 50, 3), (30, 90, 3), (300, 20, 3), (200, 30, 3), (120, 40, 3)],
+)  # fmt: skip
 WHOLE_SHAPE = usually((200_000, 300, 10), smoke=(200, 30, 3))
 BATCH = (
     "gram-pca", "block-krylov", "randomized-pca", "scipy-svds", "scipy-eigsh", "scipy-lobpcg",
@@ -49,7 +53,8 @@ SLOWEST = 10
 SPARSE_K = usually(50, smoke=5)
 TURNS = usually(3, smoke=1)
 LAST = SHAPES[-1][:2]
-RATIO, RATIO_AT_LAST, WHOLE = usually((1.3, 1.1, 1.5), smoke=(1e9, 1e9, 1e9))
+RATIO, RATIO_AT_LAST, RATIO_OF_OWN, WHOLE = usually((1.3, 1.1, 1.15, 1.5), smoke=4 * (1e9,))
+OWN = ("gram-pca", "randomized-pca")
 COUNTS = Path(os.environ.get("ORTHOBENCH_DATA", "")) / "pbmc-facs-counts.npz"
 
 
@@ -133,33 +138,38 @@ def compared(benchmark, beside, report, name, X, k, bound, opponent=None):
 
 @pytest.mark.parametrize("name", BATCH)
 def test_a_solve_takes_little_more_than_its_clock(benchmark, beside, report, name):
-    """The first of a matrix, and the next, for which the judge has its reference."""
+    """The first of a matrix, and the next, for which the judge has its reference.
+
+    Seconds that one waits, of a process that has loaded the libraries: the judge takes all cores.
+    """
     rows, d, k = WHOLE_SHAPE
     X, center = dense(rows, d), name != "sklearn-truncated-svd"
-    token = CLOCK.set(process_time_ns)
-    try:
-        with limited(1):
-            fresh = ob.pca(X.copy(), k, center)
-            first, outcome = spent(lambda: ob.solve(name, fresh))
-            ob.pca(X, k, center).measure(outcome.final)
-            instance = ob.pca(X, k, center)
-            whole, outcome = spent(lambda: ob.solve(name, instance))
-    finally:
-        CLOCK.reset(token)
-    clock = outcome.trace[-1].seconds + outcome.trace[-1].readout_seconds
+    ob.solve(name, ob.pca(X[: 4 * d], k, center))
+    found = {"first": [], "next": []}
+    for _ in range(TURNS):
+        instance = ob.pca(X.copy(), k, center)
+        for kept in found.values():
+            begin = perf_counter()
+            outcome = ob.solve(name, instance)
+            whole = perf_counter() - begin
+            kept.append((outcome.trace[-1].seconds + outcome.trace[-1].readout_seconds, whole))
+            instance.measure(outcome.final)
     benchmark.group = f"ob.solve {name}"
     benchmark.pedantic(ob.solve, args=(name, instance), rounds=1)
-    beside({"clock": [clock], "first": [first]})
-    for what, seconds in (("ob.solve, first", first), ("ob.solve, next", whole)):
-        met = "met" if seconds <= WHOLE * clock else "MISSED"
-        row = f"{clock:.3g}", f"{seconds:.3g}", f"{seconds / clock:.2f}"
-        report(f"{what}: {name}", X.shape, k, *row, f"at most {WHOLE:g} {met}", "-")
+    for what, kept in found.items():
+        clock, whole = np.median(kept, axis=0)
+        beside({f"clock, {what}": [clock], what: [whole]})
+        met = "met" if whole <= WHOLE * clock else "MISSED"
+        row = f"{clock:.3g}", f"{whole:.3g}", f"{whole / clock:.2f}"
+        report(f"ob.solve, {what}: {name}", X.shape, k, *row, f"at most {WHOLE:g} {met}", "-")
 
 
 @pytest.mark.parametrize("name", PLAIN)
 @pytest.mark.parametrize(("rows", "d", "k"), SHAPES)
 def test_the_clock_is_the_users(benchmark, beside, report, name, rows, d, k):
     bound = RATIO_AT_LAST if (rows, d) == LAST else RATIO
+    if name in OWN:
+        bound = RATIO_OF_OWN
     with limited(1):
         compared(benchmark, beside, report, name, dense(rows, d), k, bound)
 

@@ -23,7 +23,8 @@ class RandomizedPCA(DirectSolver):
     Q <- orth(Z'ZQ) `n_iter` times. Then it takes the right singular vectors of the projection of Z
     on the range of ZQ, which are those of the Nystrom approximation W (Q'W)^-1 W' of Z'Z, W = Z'ZQ,
     so that no block as long as Z is kept. Singular values below 1e-8 of the first are lost, since
-    their squares are.
+    their squares are. Where rows are fewer than columns it iterates with ZZ' from ZQ, the shorter
+    block, and takes the left singular vectors of Z'Q.
 
     Parameters
     ----------
@@ -31,8 +32,9 @@ class RandomizedPCA(DirectSolver):
 
     Notes
     -----
-    With b = k + oversampling columns, flops: 4rdb for each of n_iter + 1 products, and a QR (d, b)
-    in each. Memory: 3bd numbers. n_iter + 2 passes over dense matrices, with that for the mean.
+    With b = k + oversampling columns, flops: 4rdb for each of n_iter + 1 products, and a QR of the
+    shorter block in each. Memory: 3bd numbers. n_iter + 2 passes over dense matrices, with that for
+    the mean, and 2 n_iter + 3 where rows are fewer than columns.
 
     References
     ----------
@@ -52,11 +54,22 @@ class RandomizedPCA(DirectSolver):
         rows, d, k = oracle.rows, oracle.n, oracle.k
         b = min(k + self.oversampling, rows, d)
         Q = rng.standard_normal((d, b))
+        if rows < d:
+            found = self._from_the_left(oracle, Q)[:, :k]
+            each = 2 * flops.gemm(rows, b, d) + flops.qr(rows, b)
+            return found, (self.n_iter + 1) * each + flops.svd(d, b)
         for _ in range(self.n_iter):
             Q = np.linalg.qr(oracle.normal_times(Q))[0]
         found = _nystrom(Q, oracle.normal_times(Q))[:, :k]
         products = (self.n_iter + 1) * 2 * flops.gemm(rows, b, d)
         return found, products + self.n_iter * flops.qr(d, b) + flops.svd(d, b)
+
+    def _from_the_left(self, oracle: PCAOracle, Q: Array) -> Array:
+        left = np.linalg.qr(oracle.times(Q))[0]
+        for _ in range(self.n_iter):
+            left = np.linalg.qr(oracle.times(oracle.transposed_times(left)))[0]
+        found: Array = np.linalg.svd(oracle.transposed_times(left), full_matrices=False)[0]
+        return found
 
 
 def _nystrom(Q: Array, W: Array) -> Array:

@@ -25,6 +25,7 @@ class Arpack(DirectSolver):
     tolerance: float = parameter(0.0, help="tol of ARPACK; 0: full accuracy", low=0.0)
 
     packages: ClassVar[tuple[str, ...]] = ("scipy",)
+    exact: ClassVar[bool] = True
 
     def check(self, oracle: PCAOracle) -> None:
         """Refuse as many components as the smaller side has."""
