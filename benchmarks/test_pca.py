@@ -50,6 +50,8 @@ WIDE = {
     ),
 }  # fmt: skip
 SLOWEST = 10
+ROWS_OF_COUNTS = usually((20_000, 200_000), smoke=(300, 600))
+COLUMNS_OF_COUNTS = usually(20_000, smoke=500)
 SPARSE_K = usually(50, smoke=5)
 TURNS = usually(3, smoke=1)
 LAST = SHAPES[-1][:2]
@@ -69,6 +71,12 @@ def counts():
     if COUNTS.is_file():
         return log_normalized(load_npz(COUNTS))
     return SparseCountsPCA().build(np.random.default_rng(0)).oracle.X
+
+
+@cache
+def many_counts(rows):
+    problem = SparseCountsPCA(n=rows, d=COLUMNS_OF_COUNTS, density=0.03)
+    return problem.build(np.random.default_rng(0))
 
 
 def gram(X, k):
@@ -197,6 +205,27 @@ def test_no_solver_takes_ten_times_the_fastest_on_wide_data(benchmark, report, f
         report(f"wide, {family.__name__}: {name}", X.shape, k, *row, f"{SLOWEST} {met}", "-")
     benchmark.group = f"wide, {family.__name__}"
     benchmark.pedantic(family, args=(X, k), rounds=1)
+
+
+@pytest.mark.parametrize("name", ["block-krylov", "randomized-pca", "scipy-eigsh", "sklearn-pca"])
+def test_time_follows_nonzeros(benchmark, report, name):
+    """Of ten times the rows, with 3 % nonzeros."""
+    seconds, entries, token = [], [], CLOCK.set(process_time_ns)
+    try:
+        with limited(1):
+            for instance in map(many_counts, ROWS_OF_COUNTS):
+                end = ob.solve(name, instance).trace[-1]
+                seconds.append(end.seconds + end.readout_seconds)
+                entries.append(instance.oracle.X.nnz)
+    finally:
+        CLOCK.reset(token)
+    benchmark.group = f"nonzeros: {name}"
+    benchmark.pedantic(many_counts, args=(ROWS_OF_COUNTS[0],), rounds=1)
+    ratio = seconds[1] / seconds[0] / (entries[1] / entries[0])
+    met = "met" if ratio <= RATIO else "MISSED"
+    row = *(f"{each:.3g}" for each in seconds), f"{ratio:.2f}"
+    size = f"nonzeros {entries[0]:.2g}, {entries[1]:.2g}"
+    report(f"for a nonzero: {name}", size, 10, *row, f"at most {RATIO:g} {met}", "-")
 
 
 @pytest.mark.parametrize("plain", ["sklearn-pca", "scipy-svds"])
