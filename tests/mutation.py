@@ -68,7 +68,10 @@ ROOMS = {
     "orthobench/tools": ("tests/tools", "tests/harness", "tests/results"),
     "orthobench/verify": ("tests/verify", "tests/cli/test_verifying.py"),
     **{
-        f"plugins/orthobench_{name}": (f"tests/plugins/{name}", "tests/plugins/test_conformance.py")
+        f"plugins/orthobench_{name}": (
+            "tests/plugins/test_settings.py", f"tests/plugins/{name}",
+            "tests/plugins/test_conformance.py",
+        )
         for name in (
             "cca", "givens", "gpower", "papers", "pca", "peers", "polar", "problems", "stiefel",
             "stochastic_pca", "tensor_power", "tucker",
