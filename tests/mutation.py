@@ -9,7 +9,8 @@ which needs a test or is equivalent, and the scores. Needs the extra: mutation.
 
 Left out of the sample are most of the arithmetic operators that another one may become, which
 would crowd out the rest (`ONE_EACH`), and what nobody could tell from the original: comparisons
-that are the same for names (`EQUAL`), and changes that leave the same syntax tree, as 1e150 + 1 is.
+that are the same for names (`EQUAL`), numbers next to a `LARGE` one, as bounds of 5,000 and 5,001
+files, and changes that leave the same syntax tree, as 1e150 + 1 is.
 """
 
 from __future__ import annotations
@@ -93,6 +94,9 @@ EQUAL = "Is_Eq|IsNot_NotEq|Eq_Is|NotEq_IsNot"
 LEFT_OUT = re.compile(
     rf"core/ReplaceBinaryOperator_(?!({ONE_EACH})$)|core/ReplaceComparisonOperator_({EQUAL})$"
 )
+
+LARGE = 50
+"""From here on a number is a bound or a size, and one more or less of it is the same."""
 
 TIMES = count(1)
 """When mutants are said to be written, in seconds: of two sources of the same size that were
@@ -226,9 +230,23 @@ def is_possible(mutation):
     before = module.read_text()
     try:
         after = mutate_code(before, get_operator(operator)(), i)
-        return after is not None and ast.dump(ast.parse(after)) != ast.dump(ast.parse(before))
+        trees = [ast.parse(code) for code in (before, after or before)]
     except (AttributeError, SyntaxError):
         return False
+    return ast.dump(trees[0]) != ast.dump(trees[1]) and not is_next_to_large(*trees)
+
+
+def is_next_to_large(before, after):
+    """Return whether all that differs is a large number."""
+    nodes = [list(ast.walk(tree)) for tree in (before, after)]
+    if [*map(type, nodes[0])] != [*map(type, nodes[1])]:
+        return False
+    numbers = [
+        one.value
+        for one, other in zip(*nodes, strict=True)
+        if isinstance(one, ast.Constant) and one.value != other.value
+    ]
+    return bool(numbers) and all(isinstance(n, int | float) and abs(n) >= LARGE for n in numbers)
 
 
 def outcome(mutation):
