@@ -45,7 +45,7 @@ def run_of(at=(0, 10), cost="samples", **values):
     metrics = {name: values.pop(name) for name in [*values] if isinstance(values[name], tuple)}
     marks = []
     for i, now in enumerate(at):
-        spent = Work(**({} if cost == "seconds" else {cost: now}))
+        spent = Work(**{"steps": i} | ({} if cost == "seconds" else {cost: now}))
         found = {name: row[i] for name, row in metrics.items()}
         marks.append(Checkpoint(float(now) if cost == "seconds" else 0.0, 0.0, spent, found))
     return record("", trace=tuple(marks), **values)
