@@ -136,6 +136,21 @@ def test_points_of_the_leading_solver_and_what_is_cheaper_are_no_next_one() -> N
     assert "on 1 seed. More time" in said
 
 
+@pytest.mark.parametrize(("costs", "named"), [((7.0, 6.0), "c"), ((6.0, 7.0), "a")])
+def test_the_next_solver_is_the_cheapest_whatever_its_name(
+    costs: tuple[float, float], named: str
+) -> None:
+    field = race(run("b", 0, 2.0), run("a", 0, costs[0]), run("c", 0, costs[1]))
+    assert f", {named} takes 3 times as long" in wording.provisional(field, SECONDS)
+
+
+def test_a_standing_has_six_rows_at_most_and_a_table_ten() -> None:
+    names = [f"s{i:02}" for i in range(12)]
+    field = Field(Rules(dict.fromkeys(names, "s"), 100.0), [run(name, 0, 2.0) for name in names])
+    assert len(wording.standing(field, "seconds", "", 0.0, 1.0).splitlines()) == 6 + 2
+    assert len([*wording.lines(wording.table(field, None, {}), "seconds")]) == 10 + 1
+
+
 def answer(factor: float) -> Answer:
     known = {"use": "a", "parameters": {}, "sentence": "Use a.", "as_good_on": 1, "problems": 1}
     empty = {"alternatives": (), "mean_factor": 1.0, "worst_factor": 1.0, "evidence": ""}
@@ -165,6 +180,10 @@ def test_code_is_for_the_winner_with_a_budget_where_it_does_not_end(toys: Simple
     cut = race(run("a", 0, 1.234), run("a", 0, 1.234, seed=1, ended=False))
     assert "ob.solve('oja', problem, ob.Budget(seconds=4.9))" in wording.code(
         problem, solver, {}, cut
+    )
+    others = [run(name, 0.5, 1.0, ended=False) for name in ("a", "c")]
+    assert "ob.solve('oja', problem)" in wording.code(
+        problem, solver, {}, race(run("b", 0, 1.0), *others)
     )
     given = problem_of(toys.Problem().build(np.random.default_rng(0)), toys.Problem)
     assert "problem = ...  # your instance" in wording.code(given, solver, {}, cut)
