@@ -12,6 +12,7 @@ from orthobench.contract import (
     BlockOracle,
     Instance,
     Oracle,
+    Problem,
     SampleOracle,
     Solution,
     Solver,
@@ -29,7 +30,7 @@ from orthobench.contract.parameters import (
 )
 from orthobench.contract.placed_solvers import elsewhere
 from orthobench.contract.problem import Work
-from orthobench.contract.samples import BLOCK, BlockSource
+from orthobench.contract.samples import BLOCK, BlockSource, SampleSource
 from orthobench.errors import DataError
 from orthobench.families.sources import ArraySource
 from orthobench.families.streams import SamplerSource
@@ -204,6 +205,35 @@ def test_a_solver_computes_where_a_base_of_it_does(cls, on, said):
     assert caught.value.parameter == "on"
 
 
+def test_a_class_says_where_it_computes():
+    blocks, single = place_of("blocks"), place_of("numpy/float32")
+    assert [cls.computes_on(blocks) for cls in (Streaming, Anywhere, Summed)] == [
+        False,
+        False,
+        True,
+    ]
+    assert [cls.computes_on(single) for cls in (Streaming, Anywhere, Summed)] == [
+        False,
+        True,
+        False,
+    ]
+    assert all(cls.computes_on(DEFAULT) for cls in (Streaming, Anywhere, Summed))
+
+
+@pytest.mark.parametrize(
+    ("base", "methods"),
+    [
+        (Solver, {"init", "solution"}),
+        (SummarySolver, {"init", "solution", "summarize", "merge", "finish"}),
+        (Problem, {"build"}),
+        (SampleSource, {"blocks"}),
+        (BlockSource, {"block", "height", "label"}),
+    ],
+)
+def test_a_base_class_asks_for_what_it_cannot_know(base, methods):
+    assert base.__abstractmethods__ == methods
+
+
 def test_what_does_not_compute_somewhere_says_so():
     assert elsewhere(place_of("dask:2")) == "it makes no summaries of blocks, which dask:2 takes"
     assert elsewhere(place_of("numpy/float32")).endswith("only, not with numpy/float32")
@@ -266,6 +296,8 @@ class Moments(Summary):
 
 def test_a_summary_is_as_large_as_its_arrays_and_numbers():
     assert Summary(rows=3).size == 16
+    with pytest.raises(TypeError):
+        Summary(3)
     assert Moments(rows=3, first=np.ones(5)).size == 16 + 40 + 8
     nested = (np.ones(2), [np.ones(3, dtype=np.float32), 1])
     assert Moments(rows=3, first=np.ones(5), parts=nested).size == 16 + 40 + 8 + 16 + 12 + 8
