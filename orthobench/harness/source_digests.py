@@ -304,7 +304,11 @@ def _facts(module: str) -> Facts:
 
 def _parsed(source: bytes, package: str) -> Facts:
     """Return what a file of Python does; `package` is the top-level one that it belongs to."""
-    tree = ast.parse(source)
+    try:
+        tree = ast.parse(source)
+    except (SyntaxError, ValueError):  # a template, or of another Python
+        digest = hashlib.sha256(source).hexdigest()
+        return {"digest": digest, "imports": [], "names": [], "computed": False}
     imports = [one for node in _statements(tree) for one in _imports(node)]
     local = {here for level, base, _, here in imports if here and _is_local(level, base, package)}
     order: dict[str, int] = {}

@@ -465,12 +465,10 @@ class Field:
 
         None has less time than what is spent beside it, where the clock of short runs is uncertain.
         """
-        if self.leader is None:
+        if self.leader is None or self._repeats:
             return
         for seed in range(1, self.rules.seeds):
             if seed >= FEWEST and self.settled:
-                return
-            if seed >= 2 and self._repeats:
                 return
             for name in self.finalists:
                 cap = self._cap_on(name, seed)

@@ -52,7 +52,7 @@ def implementations(module: object) -> dict[str, Callable[[], object]]:
         if not inspect.isroutine(function):
             continue
         _require(
-            hasattr(function, "is_hook"),
+            getattr(function, "is_hook", False),
             f"{name} is not marked as a hook: write @hookimpl above it "
             "(from orthobench.contract import hookimpl)",
         )

@@ -171,6 +171,123 @@ def test_pip_builds_where_something_that_it_needs_is_not_here(empty, monkeypatch
     assert asked == [("wheel", "--no-deps", "-w", str(empty / "wheel"), str(empty))]
 
 
+@pytest.fixture
+def called(monkeypatch):
+    """The programs that are called, and none of them runs."""
+    calls = []
+    monkeypatch.setattr(module, "_call", lambda *words: calls.append(words))
+    return calls
+
+
+@pytest.mark.parametrize(
+    ("project", "call"),
+    [
+        ("", "import_module('setuptools.build_meta').__legacy__.build_wheel("),
+        ("build-system.requires = []", "('setuptools.build_meta').__legacy__.build_wheel("),
+        (
+            "build-system = { requires = ['pytest'], build-backend = 'a.b:c.d' }",
+            "import_module('a.b').c.d.build_wheel(",
+        ),
+        ("build-system = { requires = [], build-backend = 'a' }", "('a').build_wheel("),
+    ],
+)
+def test_a_wheel_is_built_by_the_backend_that_a_project_names(empty, called, project, call):
+    source, target, side = empty / "source", empty / "wheel", Side("HEAD", "folder", "")
+    source.mkdir()
+    if project:
+        (source / "pyproject.toml").write_text(project)
+    module._build(side, source, target)
+    ((who, verb, command, folder),) = called
+    assert (who, verb, command[:3], folder) == (side, "build", [sys.executable, "-I", "-c"], source)
+    assert f"{call}{str(target)!r})" in command[3]
+    assert "sys.path[:0] = [];" in command[3]
+    assert target.is_dir()
+
+
+def test_a_backend_of_the_project_itself_is_imported_from_its_folders(empty, called):
+    table = "build-system = { requires = [], build-backend = 'a', backend-path = ['.', 'more'] }"
+    (empty / "pyproject.toml").write_text(table)
+    module._build(Side("HEAD", "folder", ""), empty, empty / "wheel")
+    assert f"sys.path[:0] = [{str(empty)!r}, {str(empty / 'more')!r}];" in called[0][2][3]
+
+
+@pytest.mark.parametrize(("words", "verb"), [(("wheel", "."), "build"), (("--x",), "install")])
+def test_pip_is_asked_without_questions(called, monkeypatch, words, verb):
+    side = Side("HEAD", "folder", "")
+    module._pip(side, *words)
+    ((who, said, command),) = called
+    assert (who, said, command[1:4]) == (side, verb, ["-I", "-m", "pip"])
+    assert command[-len(words) :] == [*words]
+    assert "--no-input" in command
+    monkeypatch.setattr(module.util, "find_spec", lambda name: None)
+    with pytest.raises(UsageError, match="pip is not installed here"):
+        module._pip(side, *words)
+
+
+def test_a_program_that_fails_is_told_with_its_last_lines(empty):
+    code = "import os, sys; print(os.getcwd()); print('a\\n\\n' * 20, flush=True); sys.exit({})"
+    side = Side("v1", "revision", "", role="HEAD")
+    module._call(side, "build", [sys.executable, "-c", code.format(0)], empty)
+    with pytest.raises(UsageError, match=r"cannot build HEAD 'v1'; it said:") as caught:
+        module._call(side, "build", [sys.executable, "-c", code.format(3)], empty)
+    assert str(caught.value).count("    a\n") == 12
+    words = [sys.executable, "-c", "import os; print(os.getcwd()); raise SystemExit('why')"]
+    with pytest.raises(UsageError, match=f"    {empty}\n    why"):
+        module._call(side, "build", words, empty)
+
+
+class Answering:
+    """A process of a side that says where its orthobench is."""
+
+    def __init__(self, side, options):
+        self.side = side
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        pass
+
+    def ask(self, do, distribution):
+        if distribution == "broken":
+            raise module.SideError("it died")
+        return {"orthobench": self.side.detail}
+
+
+def test_an_environment_is_asked_for_its_code_whose_state_is_kept(empty, monkeypatch):
+    monkeypatch.setattr(module, "SideProcess", Answering)
+    (empty / "code.py").touch()
+    revision = Side("v1", "revision", "1")
+    assert module._checked(revision) is revision
+    side = Side("env", "environment", str(empty), python=Path(sys.executable))
+    checked = module._checked(side)
+    assert (checked.root, {*checked.files}) == (empty, {"code.py"})
+    assert module._checked(checked) is checked
+    broken = Side("v1", "wheel", "", python=Path(sys.executable), distribution="broken")
+    with pytest.raises(UsageError, match="'v1' cannot be compared: it died"):
+        module._checked(broken)
+
+
+@pytest.mark.parametrize("data", [False, True])
+def test_a_wheel_is_unpacked_or_installed_where_it_has_more_than_packages(empty, monkeypatch, data):
+    asked, said = [], []
+    monkeypatch.setattr(module, "_pip", lambda side, *words: asked.append(words))
+    wheel = empty / "toy_thing-1.0-py3-none-any.whl"
+    with zipfile.ZipFile(wheel, "w") as files:
+        files.writestr("toy.py", "")
+        files.writestr("toy_thing-1.0.data/scripts/toy" if data else "toy.data", "")
+    side = Side(str(wheel), "wheel", str(wheel), role="HEAD")
+    made = module._installed(side, empty / "scratch", said.append)
+    assert (made.root, made.distribution) == (empty / "scratch" / "head", "toy_thing")
+    assert made.python == made.root / "bin" / "python"
+    (packages,) = made.root.glob("lib/*/site-packages")
+    assert (packages / "toy.py").exists() is not data
+    assert [words[2:4] for words in asked] == [("install", str(wheel))] * data
+    assert (packages / "_orthobench_shared.pth").read_text() == "\n".join(shared_paths())
+    assert made.changed() == []
+    assert said == [f"{side}: making its environment"]
+
+
 @pytest.mark.slow
 def test_revisions_folders_and_wheels_are_built(project, empty):
     with sides("HEAD~1", "HEAD", here=project.root) as (base, head):

@@ -13,7 +13,7 @@ from orthobench.compare.comparison import Options
 from orthobench.compare.process import SideProcess
 from orthobench.compare.sides import ChangedError, Side, checked_out, resolve, states_of
 from orthobench.errors import UsageError
-from orthobench.tools.git import git
+from orthobench.tools.git import GitError, git
 
 
 def kind_of(text, here):
@@ -44,6 +44,75 @@ def test_an_environments_interpreter_is_the_link_in_it_not_what_it_points_to(emp
     (empty / "env" / "bin" / "python").symlink_to(sys.executable)
     side = resolve("BASE", "env", empty)
     assert (side.kind, side.python) == ("environment", empty / "env" / "bin" / "python")
+
+
+def test_a_folder_is_a_project_by_either_of_its_files_and_an_environment_by_its_interpreter(empty):
+    for name in ("pyproject.toml", "setup.py"):
+        folder = Path(name).stem
+        (empty / folder).mkdir()
+        (empty / folder / name).touch()
+        side = resolve("BASE", folder, empty)
+        assert (side.kind, side.repository, side.project) == ("folder", None, ".")
+    (empty / "bin").mkdir()
+    (empty / "bin" / "python").touch()
+    with pytest.raises(UsageError, match="unknown BASE"):
+        resolve("BASE", str(empty), empty)
+    (empty / "bin" / "python").chmod(0o755)
+    assert kind_of(str(empty), empty) == ("environment", str(empty / "bin" / "python"))
+
+
+def test_a_file_that_runs_but_is_no_python_and_a_folder_named_as_a_wheel_mean_nothing(empty):
+    (empty / "program").touch(mode=0o755)
+    (empty / "folder.whl").mkdir()
+    for text in ("program", "folder.whl"):
+        with pytest.raises(UsageError, match="unknown BASE"):
+            resolve("BASE", text, empty)
+
+
+def test_a_project_in_a_repository_without_a_commit_is_a_folder_alone(project, empty):
+    (empty / "pyproject.toml").touch()
+    project.git("init", "-q", str(empty))
+    side = resolve("HEAD", ".", empty)
+    assert (side.kind, side.repository, side.project) == ("folder", None, ".")
+
+
+def test_git_that_is_not_there_or_refuses_is_told_apart(project, empty, monkeypatch):
+    def missing(*words):
+        raise FileNotFoundError("git")
+
+    def refusing(*words):
+        raise GitError("detected dubious ownership in repository")
+
+    monkeypatch.setattr("orthobench.compare.sides.git", missing)
+    with pytest.raises(UsageError, match="here is no git repository"):
+        resolve("BASE", "v1.0", project.root)
+    monkeypatch.setattr("orthobench.compare.sides.git", refusing)
+    with pytest.raises(GitError, match="dubious ownership"):
+        resolve("BASE", "v1.0", project.root)
+
+
+def test_a_folder_that_is_in_no_repository_is_copied_without_what_was_built(empty):
+    kept = {"pyproject.toml", "src/code.py", "building.py"}
+    built = {"build/a.py", "src/__pycache__/a.pyc", ".git/HEAD", "toy.egg-info/PKG-INFO", "dist/w"}
+    for name in kept | built:
+        (empty / "project" / name).parent.mkdir(parents=True, exist_ok=True)
+        (empty / "project" / name).touch()
+    with checked_out(resolve("HEAD", "project", empty), empty / "tree") as tree:
+        assert tree == empty / "tree"
+        found = {path.relative_to(tree).as_posix() for path in tree.rglob("*") if path.is_file()}
+    assert found == kept
+
+
+def test_a_project_inside_a_repository_is_checked_out_where_it_is(project, empty):
+    project.git("clone", "-q", str(project.root), str(empty / "clone"))
+    inner = empty / "clone" / "inner"
+    inner.mkdir()
+    (inner / "setup.py").touch()
+    for side in (resolve("HEAD", "HEAD", inner), resolve("HEAD", ".", inner)):
+        assert side.project == "inner"
+        with checked_out(side, empty / side.kind) as tree:
+            assert tree == empty / side.kind / "inner"
+            assert (tree / "setup.py").exists() is (side.kind == "folder")
 
 
 def test_what_means_nothing_is_refused_with_all_that_it_could_have_been(project, empty):
@@ -176,6 +245,31 @@ def test_a_file_that_was_changed_is_named(code, name, change):
     change(code / name)
     with pytest.raises(ChangedError, match=rf"BASE 'main' is not what was built.*{name}"):
         side.check()
+
+
+def test_the_first_of_several_changed_files_is_named_and_the_others_are_counted(code):
+    side = Side("main", "revision", "", root=code, files=states_of(code))
+    replace(code / "b.py")
+    with pytest.raises(ChangedError, match=r"/b\.py changed; find out"):
+        side.check()
+    (code / "a.py").unlink()
+    with pytest.raises(ChangedError, match=r"/a\.py and 1 more changed"):
+        side.check()
+    (code / "new.py").touch()
+    assert side.changed() == ["a.py", "b.py", "new.py"]
+    with pytest.raises(ChangedError, match=r"/a\.py and 2 more changed"):
+        side.check()
+
+
+def test_a_side_whose_files_are_not_known_has_not_changed():
+    side = Side("main", "revision", "")
+    assert side.changed() == []
+    side.check()
+
+
+def test_a_side_is_called_by_its_role_and_name():
+    assert str(Side("v1", "revision", "", role="HEAD")) == "HEAD 'v1'"
+    assert str(Side("v1", "revision", "")) == "'v1'"
 
 
 def test_what_python_and_numba_compile_is_no_change(code):

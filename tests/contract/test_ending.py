@@ -6,6 +6,7 @@ import pytest
 import orthobench as ob
 from orthobench.contract import Status
 from orthobench.contract.placed_solvers import EndingState, finish_if, read_end, unless_ended
+from orthobench.contract.problem import Work
 
 
 @pytest.fixture
@@ -45,6 +46,24 @@ def test_elsewhere_the_first_end_counts_and_the_iterate_stays(end, status, oracl
     assert state.status is Status.RUNNING
     read_end(oracle, state)
     assert (state.status, state.work.steps, state.work.flops) == (status, 2, 20)
+
+
+@pytest.mark.parametrize("status", Status)
+def test_where_nothing_was_noted_nothing_is_read(status, oracle):
+    state = EndingState(status=status)
+    read_end(oracle, state)
+    assert (state.status, state.work) == (status, Work())
+    old, new = strict.asarray(1.0), strict.asarray(2.0)
+    assert unless_ended(state, new, old) is new
+
+
+def test_samples_that_were_taken_after_the_end_count(oracle):
+    state = EndingState()
+    noted([(True, False)], state)
+    oracle.prepare(2)
+    oracle.take(2)
+    read_end(oracle, state)
+    assert (state.work.samples, state.ended, state.notes) == (2, None, [])
 
 
 def test_a_run_that_has_not_ended_goes_on(oracle):

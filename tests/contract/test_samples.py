@@ -318,6 +318,7 @@ def test_blocks_and_windows_of_long_samples_stay_small(d):
     window = SampleOracle(Source(gaussian, d), 1).window
     assert window % rows == 0
     assert window == rows or 8 * d * window <= WINDOW_BYTES
+    assert 8 * d * (window + rows) > WINDOW_BYTES
 
 
 @pytest.mark.parametrize("mode", ["r", "r+", "c"])

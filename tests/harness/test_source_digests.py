@@ -134,6 +134,16 @@ def test_the_same_name_from_another_module_is_another_code(changed, folder):
     assert changed(lambda: (folder / "alpha.py").write_text(swapped)) == {"Alpha"}
 
 
+@pytest.mark.parametrize(
+    "source", [b"class {{ name }}: ...\n", b"print('b\xf6se')\n", b"x = 1\0\n"]
+)
+def test_a_file_that_is_no_python_counts_by_its_bytes(changed, folder, source):
+    edit(folder / "beta.py", "from .", "from importlib import import_module\nfrom .")
+    edit(folder / "beta.py", "fast", "fast, import_module('somebody.template')")
+    (folder / "template.py").write_bytes(source)
+    assert changed(lambda: (folder / "template.py").write_bytes(source + source)) == {"Beta"}
+
+
 def test_a_rebuilt_library_changes_all_of_its_package(changed, folder):
     (folder / "fast.so").write_bytes(b"half")
     assert changed(lambda: (folder / "fast.so").write_bytes(b"whole")) == {"Alpha", "Beta"}

@@ -230,6 +230,7 @@ def test_what_ends_outside_a_level_neither_leads_nor_sets_what_is_good_enough() 
     assert race.finalists == ["inside"]
     nobody = Field(rules, [outside])
     assert (nobody.leader, nobody.gaps, nobody.finalists) == (None, {}, [])
+    assert nobody.dropped == {}
     ask = nobody.next(60.0)
     assert ask is not None
     assert ask.configuration == "inside"
@@ -273,7 +274,9 @@ def test_what_would_pass_the_best_in_three_more_doublings_goes_on(half: float, a
     assert asked(run("a", [1, 0.5, 0.1], [0, 0.2, 0.4]), falling) == ask
 
 
-@pytest.mark.parametrize(("cap", "ask"), [(0.5, Ask("b", 0, 5.0)), (0.8, Ask("a", 1, 5.0))])
+@pytest.mark.parametrize(
+    ("cap", "ask"), [(0.5, Ask("b", 0, 5.0)), (0.8, Ask("a", 1, 5.0)), (0.9, Ask("a", 1, 5.0))]
+)
 def test_what_took_no_step_yet_goes_on_up_to_the_time_of_the_leader(cap: float, ask: Ask) -> None:
     assert asked(run("a", [1, 0.1], [0, 0.8]), run("b", [1], [0], cap=cap, ended=False)) == ask
 
@@ -320,11 +323,154 @@ def test_three_times_the_cost_drops_a_finalist_after_three_seeds(seeds: int, out
 
 
 @pytest.mark.parametrize(
-    ("end", "seconds", "stays"), [(0.29, 5.0, True), (0.31, 5.0, False), (0.29, 5.1, False)]
+    ("end", "seconds", "stays"),
+    [(0.29, 5.0, True), (0.29, 4.0, True), (0.31, 5.0, False), (0.29, 5.1, False)],
 )
 def test_what_ends_soon_and_within_thirty_tolerances_is_a_finalist(
     end: float, seconds: float, stays: bool
 ) -> None:
-    field = Field(TWO, [run("a", [1, 0], [0, 1]), run("b", [1, end], [0, seconds])])
+    late = run("b", [1, 0.9, end], [0, 0.1, seconds])
+    field = Field(TWO, [run("a", [1, 0], [0, 1]), late])
     assert ("b" not in field.dropped) is stays
     assert field.finalists == ["a", "b"][: 1 + stays]
+
+
+@pytest.mark.parametrize("cap", [9.0, 10.0, 12.0])
+def test_no_run_has_more_than_a_tenth_of_the_time_for_its_first_seed(cap: float) -> None:
+    cut = run("a", [1, 0.5, 0.1], [0, 0.2, 8], cap=cap, ended=False)
+    ask = Ask("a", 0, 10.0) if cap < 10 else Ask("a", 1, 20.0)
+    assert asked(cut, run("b", [1, 0.9], [0, 0.1])) == ask
+
+
+@pytest.mark.parametrize(("half", "looked"), [(0.375, False), (0.376, True)])
+def test_what_would_only_come_to_a_tolerance_below_the_best_is_not_looked_at(
+    half: float, looked: bool
+) -> None:
+    rules = Rules({"a": "a", "b": "b"}, 100.0, tolerance=0.125)
+    falling = run("b", [1, half, 0.25], [0, 1, 2], cap=2.0, ended=False)
+    ask = Field(rules, [run("a", [1, 0.5, 0], [0, 0.2, 0.4]), falling]).next(100.0)
+    assert ask == (Ask("b", 0, 8.0) if looked else Ask("a", 1, 5.0))
+
+
+def test_what_is_there_and_was_cut_off_is_not_looked_at_however_fast_it_fell() -> None:
+    there = run("b", [1, 0.9, 0.1], [0, 1, 2], cap=2.0, ended=False)
+    assert asked(run("a", [1, 0.5, 0.1], [0, 0.2, 0.4]), there) == Ask("a", 1, 5.0)
+
+
+@pytest.mark.parametrize(("cap", "looked"), [(4.9, True), (5.0, False), (6.0, False)])
+def test_what_would_pass_the_best_has_less_than_ten_times_the_time_of_the_leader(
+    cap: float, looked: bool
+) -> None:
+    rules = Rules({name: name for name in "abcdefghijklmnopqrst"}, 100.0, timed=False)
+    rest = [run(name, [1, 0.9], [0, 0.1]) for name in "cdefghijklmnopqrst"]
+    falling = run("b", [1, 0.6, 0.4], [0, cap / 2, cap], cap=cap, ended=False)
+    ask = Field(rules, [run("a", [1, 0.5, 0.1], [0, 0.2, 0.4]), falling, *rest]).next(100.0)
+    assert ask == (Ask("b", 0, 10.0) if looked else Ask("a", 1, 1.0))
+
+
+@pytest.mark.parametrize(("leader", "ahead"), ["ab", "ba"])
+def test_the_leader_of_fresh_seeds_goes_on_before_what_is_ahead_on_the_first(
+    leader: str, ahead: str
+) -> None:
+    rules = Rules({"a": "a", "b": "b", "c": "c"}, 100.0)
+    first = [
+        run(leader, [1, 0.05], [0, 1], cap=2.0, ended=False),
+        run(ahead, [1, 0.03], [0, 1], cap=2.0, ended=False),
+        run("c", [1, 0], [0, 1]),
+    ]
+    field = Field(rules, [*first, run(leader, [1, 0], [0, 1], seed=1)])
+    assert field.leader == leader
+    assert field.next(100.0) == Ask(leader, 0, 8.0)
+
+
+def test_a_solver_without_a_run_is_before_points_of_one_that_came_below_zero() -> None:
+    rules = Rules({"a": "a", "a x=1": "a", "b": "b"}, 100.0)
+    ask = Field(rules, [run("a", [1, -5], [0, 1])]).next(100.0)
+    assert ask is not None
+    assert ask.configuration == "b"
+
+
+def test_a_race_goes_on_after_five_seeds_where_every_finalist_was_killed_on_one() -> None:
+    trials = [
+        run(name, [1, 1e-3 * (seed + 1)], [0, cost], seed=seed)
+        for seed in range(5) for name, cost in (("a", 1.0), ("b", 2.0))
+    ]  # fmt: skip
+    trials[4] = run("a", [], [], cap=20.0, seed=2, ended=False)
+    trials[7] = run("b", [], [], cap=20.0, seed=3, ended=False)
+    assert asked(*trials) == Ask("a", 5, 5.0)
+
+
+def test_a_finalist_counts_by_where_it_ends() -> None:
+    trials = [
+        run(name, [1, 1e-3 * (seed + 1), end], [0, cost, cost + 1], seed=seed)
+        for seed in range(5) for name, end, cost in (("a", 0.5, 1.0), ("b", 1e-4, 2.0))
+    ]  # fmt: skip
+    assert {d.solver: d.as_good for d in Field(TWO, trials).decisions()} == {"a": False, "b": True}
+
+
+@pytest.mark.parametrize("left", [0.0, -1.0])
+def test_nothing_begins_when_the_time_is_over(left: float) -> None:
+    assert Field(TWO, []).next(left) is None
+
+
+@pytest.mark.parametrize(("left", "ask"), [(25.0, Ask("a", 1, 5.0)), (25.1, Ask("b", 0, 5.0))])
+def test_the_last_quarter_of_the_time_is_for_fresh_seeds(left: float, ask: Ask) -> None:
+    assert Field(TWO, [run("a", [1, 0.1], [0, 1])]).next(left) == ask
+
+
+@pytest.mark.parametrize(("left", "cap"), [(100.0, 10.0), (10.0, 10.0), (3.0, 3.0)])
+def test_the_first_run_has_a_tenth_of_the_time_and_no_more_than_is_left(
+    left: float, cap: float
+) -> None:
+    assert Field(TWO, []).next(left) == Ask("a", 0, cap)
+
+
+def test_a_trial_counts_at_exactly_a_value_and_at_exactly_a_time() -> None:
+    trial = run("a", [1, 0.5, 0.25, 0.5], [0, 3, 4, 2])
+    assert (trial.lowest, trial.cost(0.5), trial.seconds_to(0.5)) == (0.25, 2.0, 2.0)
+    assert (trial.cost(0.2), trial.seconds_to(0.2)) == (math.inf, math.inf)
+    assert [trial.at(seconds) for seconds in (-1, 0, 2, 3.9, 4)] == [math.inf, 1, 0.5, 0.5, 0.25]
+
+
+def test_of_a_configuration_the_run_with_the_most_time_counts() -> None:
+    trials = [run("a", [1, end], [0, 1], cap=cap) for cap, end in ((4.0, 0.1), (1.0, 0.5))]
+    assert Field(TWO, trials).latest["a", 0].lowest == 0.1
+
+
+@pytest.mark.parametrize(("costs", "median"), [([3], 3), ([3, 1], 3), ([1, 5, 2], 2)])
+def test_a_configuration_costs_the_upper_median_over_seeds(
+    costs: list[float], median: float
+) -> None:
+    trials = [run("a", [1, 0], [0, cost], seed=seed) for seed, cost in enumerate(costs)]
+    assert Field(TWO, trials).cost("a") == median
+    assert Field(TWO, trials).cost("b") == math.inf
+
+
+@pytest.mark.parametrize(("cost", "out"), [(4.0, False), (4.1, True)])
+def test_more_than_four_times_the_cost_drops_what_is_there(cost: float, out: bool) -> None:
+    field = Field(TWO, [run("a", [1, 0.1], [0, 1]), run("b", [1, 0.1], [0, cost])])
+    assert field.dropped == ({"b": "4.1 times the time of a for the same quality"} if out else {})
+
+
+@pytest.mark.parametrize(
+    ("cap", "timed", "out"), [(4.0, True, True), (3.9, True, False), (4.0, False, False)]
+)
+def test_four_times_the_seconds_drop_what_is_not_there_where_time_counts(
+    cap: float, timed: bool, out: bool
+) -> None:
+    rules = Rules({"a": "a", "b": "b"}, 100.0, timed=timed)
+    trials = [run("a", [1, 0.1], [0, 1]), run("b", [1], [0], cap=cap, ended=False)]
+    why = {"b": "more than 4 times the time of a for the same quality"} if out else {}
+    assert Field(rules, trials).dropped == why
+
+
+@pytest.mark.parametrize(("finalists", "chosen"), [(2, ["a", "b"]), (3, ["a", "a x=1", "b"])])
+def test_the_best_of_each_solver_are_finalists_before_others_of_the_same(
+    finalists: int, chosen: list[str]
+) -> None:
+    order = {"a": "a", "a x=1": "a", "b": "b"}
+    trials = [
+        run(name, [1, 0.1], [0, cost])
+        for name, cost in (("a", 1.0), ("a x=1", 2.0), ("b", 3.0))
+    ]  # fmt: skip
+    assert Field(Rules(order, 100.0, finalists=finalists), trials).finalists == chosen

@@ -136,7 +136,11 @@ def test_bad_input_is_refused_before_any_work(
 
 @pytest.mark.parametrize(
     "options",
-    [{"within": 0}, {"within": np.inf}, {"tolerance": 0}, {"tolerance": 1}, {"cost": "money"}],
+    [
+        *({"within": within} for within in (0, -1, np.inf, np.nan)),
+        *({"tolerance": tolerance} for tolerance in (0, -0.5, 1, 1.5)),
+        {"cost": "money"},
+    ],
 )
 def test_what_no_race_can_have_is_refused(options: dict[str, Any], tmp_path: Path) -> None:
     with pytest.raises(UsageError):

@@ -1,10 +1,14 @@
+import math
 import re
+import sys
+from dataclasses import dataclass
 
 import pytest
 
+from orthobench.contract import parameter
 from orthobench.errors import UsageError
-from orthobench.registry.plugins import catalogue
-from orthobench.registry.suite_file import from_table, load
+from orthobench.registry.plugins import Plugin, Provided, catalogue
+from orthobench.registry.suite_file import from_table, load, requested_suite
 
 GOOD = """\
 description = "toys"
@@ -307,3 +311,184 @@ def test_a_file_names_no_cluster_but_the_command_line_does(tmp_path, where):
         load(path, catalogue())
     suite = load(path, catalogue(), {"on": [CLUSTER]})
     assert [s.solver.place.address for s in suite.solvers] == ["tcp://192.0.2.1:8786"]
+
+
+PLAIN = {
+    "seeds": 3, "budget": {"steps": 5}, "problem": "leading-subspace", "solver": "power",
+}  # fmt: skip
+
+
+@pytest.fixture
+def made(toys):
+    def make(**changes):
+        return from_table({**PLAIN, **changes}, "x", toys.registry)
+
+    return make
+
+
+@pytest.mark.parametrize(
+    ("key", "inside", "outside"),
+    [
+        ("threads", (1, 10**6), (0, 10**6 + 1, 1.0, True, "1")),
+        ("tolerance", (1e-9, 0.5, 1 - 1e-9), (0, 1, -0.5, 1.5, "0.1", True)),
+        ("seeds", (1, [0], [3, 2**63 - 1]), (0, -1, [], [1, 1], [0.5], [-1], [2**63], "3", 2.0)),
+        ("description", ("", "x"), (1,)),
+    ],
+)
+def test_values_of_a_suite_are_taken_up_to_their_bounds(made, key, inside, outside):
+    for value in inside:
+        made(**{key: value})
+    for value in outside:
+        with pytest.raises(UsageError, match=f"^x: {key}: "):
+            made(**{key: value})
+
+
+def test_a_suite_says_what_it_has_and_else_the_usual(made, toys):
+    plain = made()
+    assert (plain.threads, plain.tolerance, plain.target, plain.score) == (1, None, None, "end")
+    assert (plain.seeds, plain.tuning_seeds, plain.trials) == ((0, 1, 2), (), 16)
+    assert (plain.name, plain.measure, plain.description) == ("x", "", "")
+    assert made(seeds=[7, 5]).seeds == (7, 5)
+    told = made(threads=2, tolerance=0.25, description="y", measure="memory")
+    assert (told.threads, told.tolerance, told.description) == (2, 0.25, "y")
+    assert (told.name, told.measure) == ("x-memory", "memory")
+    without = {key: value for key, value in PLAIN.items() if key != "seeds"}
+    assert len(from_table(without, "x", toys.registry).seeds) == 10
+
+
+@pytest.mark.parametrize(("tried", "seeds"), [(1, (0,)), (2, (0, 1)), (3, ()), (4, ())])
+def test_trials_run_on_the_first_seeds_where_there_are_more(made, tried, seeds):
+    suite = made(tuning={"seeds": tried, "score": "average", "trials": 1})
+    assert (suite.tuning_seeds, suite.score, suite.trials) == (seeds, "average", 1)
+
+
+@pytest.mark.parametrize("value", [0.5, 1, -sys.float_info.max, sys.float_info.max])
+def test_a_target_ends_runs_at_a_value_of_a_metric(made, value):
+    suite = made(target={"metric": "gap", "value": value}, budget={})
+    assert (suite.target.metric, suite.target.value) == ("gap", value)
+
+
+@pytest.mark.parametrize(
+    "target",
+    [
+        3, {"metric": "gap"}, {"metric": 3, "value": 1}, {"metric": "gap", "value": "1"},
+        {"metric": "gap", "value": math.inf}, {"metric": "gap", "value": 1, "more": 1},
+        {"metric": "gap", "value": True},
+    ],
+)  # fmt: skip
+def test_what_is_no_target_is_refused(made, target):
+    with pytest.raises(UsageError, match=r"x: target: must be \{ metric"):
+        made(target=target)
+
+
+def test_something_limits_each_problem(made):
+    limited = {"name": "leading-subspace", "budget": {"steps": 1}}
+    assert made(budget={}, problem=[limited]).problems[0].budget.steps == 1
+    with pytest.raises(UsageError, match="nothing limits 'leading-subspace n=5'; set samples"):
+        made(budget={}, problem=[limited, {"name": "leading-subspace", "n": 5}])
+
+
+@pytest.mark.parametrize(
+    ("value", "points"),
+    [({"tune": [2.0]}, [2.0]), ({"tune": True}, [0.5, 1.0]), ({"tune": [1, 2, 4]}, [1, 2, 4])],
+)
+def test_a_table_is_the_points_that_it_lists_or_the_declared_ones(made, value, points):
+    suite = made(solver=[{"name": "power", "step": value}])
+    assert [s.tuned for s in suite.solvers] == [{"step": point} for point in points]
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("step", {"tune": []}), ("step", {"tune": True, "more": 1}), ("step", {}),
+        ("step", {"tune": [1], "more": 1}), ("step", {"tune": 1}), ("step", {"tune": [1, 1.0]}),
+        ("fault", {"tune": True}), ("step", {"tune": False}),
+    ],
+)  # fmt: skip
+def test_any_other_table_is_refused(made, key, value):
+    with pytest.raises(UsageError, match=rf"x: solver.{key}: a (table must be|value is listed)"):
+        made(solver=[{"name": "power", key: value}])
+
+
+def test_so_many_cells_are_the_most(made, monkeypatch):
+    monkeypatch.setattr("orthobench.registry.suite_file.MOST_CELLS", 6)
+    two = ["power", "power step=0.5"]
+    assert len(made(solver=two).cells()) == 6
+    with pytest.raises(UsageError, match="x: 8 cells, where a suite has at most 6"):
+        made(solver=two, seeds=4)
+    with pytest.raises(UsageError, match="x: seeds: 7 cells"):
+        made(seeds=7)
+    with pytest.raises(UsageError, match="x: problem: 8 cells"):
+        made(problem=[{"name": "leading-subspace", "n": [3, 4, 5, 6], "k": [1, 2]}])
+
+
+def test_a_budget_of_the_command_line_takes_the_place_of_all_others(read, toys, tmp_path):
+    path = tmp_path / "mine.toml"
+    before = read(GOOD)
+    after = load(path, toys.registry, {"budget": {"flops": 70}})
+    assert [p.budget.limits for p in after.problems] == 3 * [{"flops": 70}]
+    assert [p.problem for p in after.problems] == [p.problem for p in before.problems]
+    assert after.text == GOOD
+
+
+def test_an_error_of_the_command_line_is_said_to_be_its(read, toys, tmp_path):
+    read(GOOD)
+    with pytest.raises(UsageError, match=r"^command line: seeds: must be a number of seeds"):
+        load(tmp_path / "mine.toml", toys.registry, {"seeds": -1})
+    text = GOOD + "[[problem]]\nname = 'leading-subspace'\nk = 1\n"
+    (tmp_path / "mine.toml").write_text(text)
+    with pytest.raises(UsageError, match=r"mine\.toml, line 24: problem: two entries"):
+        load(tmp_path / "mine.toml", toys.registry, {"seeds": 1})
+
+
+@pytest.fixture
+def known(toys, monkeypatch):
+    """The toys in place of all that is installed."""
+    registry = toys.registry.extended()
+    monkeypatch.setattr("orthobench.registry.suite_file.catalogue", lambda: registry)
+    return registry
+
+
+def test_problems_of_a_caller_make_a_suite_of_their_own(known):
+    suite = requested_suite(None, ["leading-subspace n=5"], ["power"], 2)
+    assert [(p.label, p.budget.limits) for p in suite.problems] == [
+        ("leading-subspace n=5", {"samples": 10_000})
+    ]
+    assert (suite.name, suite.seeds) == ("command-line", (0, 1))
+    limits = {"steps": 7, "samples": None, "name": "python", "tolerance": 0.25}
+    suite = requested_suite(problems=["leading-subspace"], solvers=["power"], seeds=(3,), **limits)
+    assert suite.problems[0].budget.limits == {"steps": 7}
+    assert (suite.name, suite.seeds, suite.tolerance) == ("python", (3,), 0.25)
+
+
+def test_a_suite_is_named_by_its_file_its_path_or_its_name(known, read, tmp_path):
+    read(GOOD)
+    path = tmp_path / "mine.toml"
+    known.suites["quickstart"] = known.suites["mine"] = Provided(path, Plugin("toys"))
+    for suite in (path, str(path), "mine", None):
+        found = requested_suite(suite, seeds=1)
+        assert (found.name, len(found.problems), found.seeds) == ("mine", 3, (0,))
+    assert requested_suite("mine", solvers=["power"], seeds=0).seeds == (0, 1, 2)
+    assert [s.label for s in requested_suite("mine", solvers=["power"]).solvers] == ["power"]
+    with pytest.raises(UsageError, match="leave one out"):
+        requested_suite("mine", ["leading-subspace"])
+
+
+def test_without_solvers_there_are_all_that_take_a_problem_over_their_grids(known, toys):
+    class Elsewhere(toys.Oracle):
+        n = k = 1
+
+    names = {"other": {"needs": Elsewhere}, "needy": {"size": parameter(help="size")}}
+    for name, own in names.items():
+        hints = {"__annotations__": {"size": int}} if "size" in own else {}
+        bases, attributes = (toys.Solver,), {"name": name, **own, **hints}
+        known.register(dataclass(frozen=True, kw_only=True)(type("Own", bases, attributes)))
+    suite = requested_suite(problems=["leading-subspace"], solvers=[])
+    assert [(s.label, s.tuned) for s in suite.solvers] == [
+        ("power", {"step": 0.5}), ("power", {"step": 1.0}),
+    ]  # fmt: skip
+    del known.solvers["power"]
+    with pytest.raises(UsageError, match="no installed solver takes these"):
+        requested_suite(problems=["leading-subspace"])
+    with pytest.raises(UsageError, match="problem: unknown problem 'leading-subspac'"):
+        requested_suite(problems=["leading-subspac"])

@@ -1,0 +1,373 @@
+"""What the base classes of the contract do by themselves, for whoever derives from them."""
+
+import pickle
+from dataclasses import FrozenInstanceError, dataclass
+from typing import ClassVar
+
+import numpy as np
+import pytest
+
+from orthobench.contract import (
+    ArraySolver,
+    BlockOracle,
+    Instance,
+    Oracle,
+    Problem,
+    SampleOracle,
+    Solution,
+    Solver,
+    Status,
+    Summary,
+    SummarySolver,
+    UsageError,
+)
+from orthobench.contract.parameters import (
+    ParameterError,
+    changed_values,
+    make,
+    parameter,
+    parameters_of,
+)
+from orthobench.contract.placed_solvers import elsewhere
+from orthobench.contract.problem import Work
+from orthobench.contract.samples import BLOCK, BlockSource, SampleSource
+from orthobench.errors import DataError
+from orthobench.families.sources import ArraySource
+from orthobench.families.streams import SamplerSource
+from orthobench.tools.places import DEFAULT, place_of
+
+
+def test_a_solution_is_finite_where_all_of_it_is():
+    good, bad = np.eye(2), np.array([[np.inf, 0], [0, 1]])
+    assert Solution(good).is_finite
+    assert Solution(good, np.ones(2), good).is_finite
+    for parts in ((bad,), (good, bad), (good, None, bad), (good, good, bad)):
+        assert not Solution(*parts).is_finite
+
+
+def test_a_solution_of_another_precision_is_rounded_with_all_its_parts():
+    good, single = np.eye(2), np.eye(2, dtype=np.float32)
+    whole = Solution(good, np.ones(2, dtype=np.float32))
+    assert whole.in_float64 is whole
+    rounded = Solution(single, single[0], None).in_float64
+    assert (rounded.point.dtype, rounded.weights.dtype) == (np.float64, np.float64)
+    assert rounded.core is None
+    assert rounded.point.tolist() == good.tolist()
+
+
+class Plain(Oracle):
+    def __init__(self):
+        self.n, self.k, self.values = 4, 2, np.arange(3.0)
+
+
+class Portable(Plain):
+    portable: ClassVar[bool] = True
+
+
+def test_an_oracle_has_no_samples_no_components_and_is_its_own_miniature():
+    oracle = Plain()
+    assert (oracle.sizes, oracle.taken, oracle.remaining()) == ((4, 2), 0, float("inf"))
+    assert oracle.miniature() is oracle
+    assert oracle.components == 1
+    with pytest.raises(NotImplementedError, match="Plain has no objective"):
+        oracle.objective(Solution(np.eye(2)))
+
+
+def test_another_start_is_drawn_at_random():
+    oracle = Plain()
+    oracle.start_again(1, np.random.default_rng(3))
+    first = oracle.start
+    oracle.start_again(2, np.random.default_rng(4))
+    assert first.shape == (4, 2)
+    assert np.allclose(first.T @ first, np.eye(2))
+    assert not np.allclose(first, oracle.start)
+
+
+def test_only_a_portable_oracle_moves_and_leaves_the_other_as_it_is():
+    with pytest.raises(UsageError, match="Plain has arrays of numpy only, not of numpy/float32"):
+        Plain().to(place_of("numpy/float32"))
+    here = Portable()
+    there = here.to(place_of("numpy/float32"))
+    assert (here.values.dtype, there.values.dtype) == (np.float64, np.float32)
+    assert (here.place, str(there.place), there.n) == (DEFAULT, "numpy/float32", 4)
+    assert here.placed(here.values) is here.values
+
+
+def test_samples_begin_again_in_a_copy_elsewhere_or_in_another_process():
+    X = np.arange(12.0).reshape(6, 2)
+    oracle = SampleOracle(ArraySource(X), 1)
+    oracle.prepare(4)
+    oracle.take(3)
+    again = pickle.loads(pickle.dumps(oracle))  # noqa: S301
+    there = oracle.to(place_of("numpy/float32"))
+    for copy in (again, there):
+        copy.prepare(2)
+        assert copy.take(2).tolist() == X[:2].tolist()
+    assert there.take(0).dtype == np.float32
+    assert (oracle.taken, again.taken) == (3, 2)
+    assert oracle.take(1).tolist() == X[3:4].tolist()
+
+
+class Halves(BlockSource):
+    """Rows in two blocks of unequal height."""
+
+    def __init__(self, X, cut):
+        self.X, self.cuts, self.d = X, (0, cut, len(X)), X.shape[1]
+        self.size = self.length = len(X)
+        self.count = 2
+
+    def block(self, index):
+        return self.X[self.cuts[index] : self.cuts[index + 1]]
+
+    def height(self, index):
+        return len(self.block(index))
+
+    def label(self, index):
+        return f"block {index}"
+
+
+def test_blocks_stream_row_by_row_and_make_one_pass():
+    X = np.arange(2.0 * BLOCK + 20).reshape(-1, 2).astype(np.float32)
+    for cut in (1, BLOCK // 2, len(X) - 1):
+        source = Halves(X, cut)
+        pieces = [*source.blocks(np.random.default_rng(0))]
+        assert np.array_equal(np.concatenate(pieces), X)
+        assert all(p.dtype == np.float64 and p.flags.c_contiguous for p in pieces)
+        assert all(0 < len(p) <= BLOCK for p in pieces)
+        assert SampleOracle(source, 1).length == len(X)
+    assert source.row_number(7) == 7
+    endless = SamplerSource(lambda rng, count: rng.standard_normal((count, 2)), 2)
+    assert SampleOracle(endless, 1).length == float("inf")
+
+
+def test_samples_of_another_length_are_refused_with_their_row():
+    source = Halves(np.ones((600, 3)), 300)
+    source.d = 2
+    with pytest.raises(DataError, match=r"row 0 on have shape \(256, 3\), not \(rows, 2\)"):
+        SampleOracle(source, 1).prepare(1)
+
+
+@dataclass(frozen=True)
+class Streaming(Solver[Portable, None]):
+    name: ClassVar[str] = "streaming"
+    packages: ClassVar[tuple[str, ...]] = ()
+
+    def init(self, oracle, rng):
+        return None
+
+    def solution(self, state):
+        return Solution(np.eye(2))
+
+
+@dataclass(frozen=True)
+class Anywhere(ArraySolver[Plain, None], Streaming):
+    name: ClassVar[str] = "anywhere"
+
+
+@dataclass(frozen=True)
+class Summed(SummarySolver[Portable, None, Summary], Streaming):
+    name: ClassVar[str] = "summed"
+
+    def summarize(self, oracle, block):
+        return Summary(rows=len(block), flops=3 * len(block))
+
+    def merge(self, a, b):
+        return Summary(rows=a.rows + b.rows, flops=a.flops + b.flops)
+
+    def finish(self, oracle, summary):
+        return Solution(oracle.start)
+
+
+@dataclass(frozen=True)
+class Both(Summed, Anywhere):
+    name: ClassVar[str] = "both"
+
+
+@pytest.mark.parametrize(
+    ("cls", "on", "said"),
+    [
+        (Anywhere, "numpy/float32", ""),
+        (Anywhere, "blocks", "makes no summaries of blocks, which blocks takes"),
+        (Summed, "blocks", ""),
+        (Summed, "numpy/float32", "computes with numpy in float64 only, not with numpy/float32"),
+        (Both, "blocks", ""),
+        (Both, "numpy/float32", ""),
+        (Both, "nowhere", "nowhere"),
+    ],
+)
+def test_a_solver_computes_where_a_base_of_it_does(cls, on, said):
+    assert str(cls(on="numpy").place) == "numpy"
+    if not said:
+        assert str(cls(on=on).place) == on
+        return
+    with pytest.raises(ParameterError, match=said) as caught:
+        cls(on=on)
+    assert caught.value.parameter == "on"
+
+
+def test_a_class_says_where_it_computes():
+    blocks, single = place_of("blocks"), place_of("numpy/float32")
+    assert [cls.computes_on(blocks) for cls in (Streaming, Anywhere, Summed)] == [
+        False,
+        False,
+        True,
+    ]
+    assert [cls.computes_on(single) for cls in (Streaming, Anywhere, Summed)] == [
+        False,
+        True,
+        False,
+    ]
+    assert all(cls.computes_on(DEFAULT) for cls in (Streaming, Anywhere, Summed))
+
+
+@pytest.mark.parametrize(
+    ("base", "methods"),
+    [
+        (Solver, {"init", "solution"}),
+        (SummarySolver, {"init", "solution", "summarize", "merge", "finish"}),
+        (Problem, {"build"}),
+        (SampleSource, {"blocks"}),
+        (BlockSource, {"block", "height", "label"}),
+    ],
+)
+def test_a_base_class_asks_for_what_it_cannot_know(base, methods):
+    assert base.__abstractmethods__ == methods
+
+
+def test_what_does_not_compute_somewhere_says_so():
+    assert elsewhere(place_of("dask:2")) == "it makes no summaries of blocks, which dask:2 takes"
+    assert elsewhere(place_of("numpy/float32")).endswith("only, not with numpy/float32")
+
+
+def test_a_solver_refuses_arrays_that_cannot_move(toys, monkeypatch):
+    problem = toys.Problem()
+    monkeypatch.setattr(toys.Problem, "offers", Plain)
+    moving = Anywhere(on="numpy/float32")
+    assert moving.refuses(problem) == (
+        "leading-subspace has arrays of numpy only, not of numpy/float32"
+    )
+    assert Anywhere().refuses(problem) is None
+    monkeypatch.setattr(toys.Problem, "offers", Portable)
+    assert moving.refuses(problem) is None
+
+
+def test_a_solver_refuses_what_it_does_not_need_before_what_is_missing(toys, monkeypatch):
+    monkeypatch.setattr(Streaming, "packages", ("no-such-a", "numpy", "no-such-b"))
+    missing = "needs no-such-a no-such-b: pip install no-such-a no-such-b"
+    assert Streaming().missing_packages() == missing
+    assert Streaming().refuses(toys.Problem()) == (
+        "needs a Portable, leading-subspace offers MatrixOracle"
+    )
+    monkeypatch.setattr(toys.Problem, "offers", Portable)
+    assert Streaming().refuses(toys.Problem()) == missing
+    monkeypatch.setattr(Streaming, "packages", ("numpy",))
+    assert Streaming().refuses(toys.Problem()) is None
+
+
+def test_a_solver_needs_the_oracle_that_its_base_names_unless_it_says_otherwise():
+    assert Streaming.needs is Portable
+    assert type("Derived", (Streaming,), {}).needs is Portable
+    assert Anywhere.needs is Plain
+    assert type("Own", (Solver,), {"needs": Plain}).needs is Plain
+
+
+def test_steps_end_where_the_status_is_not_running(toys):
+    oracle = toys.Problem().build(np.random.default_rng(0)).oracle
+    oracle.start = np.eye(6)[:, :2]
+    solver = toys.Solver(fault="converge")
+    state = solver.init(oracle, np.random.default_rng(0))
+    solver.advance(oracle, state, 3)
+    assert (state.work, state.status) == (Work(3, 0, 300), Status.RUNNING)
+    solver.advance(oracle, state, 9)
+    assert (state.work.steps, state.status) == (5, Status.CONVERGED)
+
+
+def test_a_solver_without_steps_says_so():
+    with pytest.raises(NotImplementedError, match="Streaming has neither step nor advance"):
+        Streaming().step(None, None)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Moments(Summary):
+    first: np.ndarray
+    parts: tuple = ()
+    scale: float = 1.0
+
+
+def test_a_summary_is_as_large_as_its_arrays_and_numbers():
+    assert Summary(rows=3).size == 16
+    with pytest.raises(TypeError):
+        Summary(3)
+    assert Moments(rows=3, first=np.ones(5)).size == 16 + 40 + 8
+    nested = (np.ones(2), [np.ones(3, dtype=np.float32), 1])
+    assert Moments(rows=3, first=np.ones(5), parts=nested).size == 16 + 40 + 8 + 16 + 12 + 8
+
+
+def test_a_pass_costs_its_summary_and_shares_nothing_unless_a_solver_says_more():
+    oracle = BlockOracle((4, 2, 3), np.eye(4)[:, :2], 10, np.random.SeedSequence(5))
+    assert (oracle.n, oracle.k, oracle.number, oracle.shared) == (4, 2, 0, {})
+    draws = [oracle.rng().standard_normal() for _ in range(2)]
+    assert draws[0] == draws[1]
+    solver, summary = Summed(), Summary(rows=3, flops=7)
+    assert solver.flops(oracle, summary) == 7
+    assert solver.proceed(oracle, summary) == {}
+    assert solver.passes == 1
+
+
+def test_an_instance_judges_the_orthonormality_of_points_unless_it_says_otherwise():
+    instance = Instance(Plain(), lambda solution: {})
+    skew = Solution(np.array([[2.0, 0.0], [0.0, 1.0], [0.0, 0.0]]))
+    assert instance.violation(skew) == pytest.approx(3.0)
+    assert instance.nearest(skew).point == pytest.approx(np.eye(3)[:, :2])
+    assert instance.finish(skew) is skew
+    assert instance.exhibits(skew) == {}
+    assert (instance.measure_after, instance.settle, instance.conditional) == (None, None, ())
+
+
+def test_a_problem_without_data_has_no_checksum(toys):
+    assert toys.Problem().checksum() == ""
+    with pytest.raises(FrozenInstanceError):
+        toys.Problem().n = 3
+
+
+@dataclass(frozen=True)
+class Bounded(Streaming):
+    closed: float = parameter(0.5, help="closed", low=0.0, high=1.0)
+    open_: float = parameter(0.5, help="open", name="open", above=0.0, below=1.0)
+    number: int = parameter(1, help="number")
+    mixed: int | float | None = parameter(None, help="mixed")
+
+
+@pytest.mark.parametrize(
+    ("name", "inside", "outside"),
+    [
+        ("closed", (0.0, 1.0, 0, 1), (-1e-9, 1 + 1e-9, float("nan"))),
+        ("open", (1e-9, 1 - 1e-9), (0.0, 1.0, 0, 1, float("nan"))),
+        ("number", (2**63 - 1, -(2**63) + 1), (2**63, -(2**63), 1.0, "1", None, False)),
+        ("mixed", (None, 3, 2.5), ("3", True, float("nan"))),
+    ],
+)
+def test_values_are_taken_up_to_their_bounds(name, inside, outside):
+    for value in inside:
+        made = make(Bounded, {name: value}, "solver bounded")
+        found = made.open_ if name == "open" else getattr(made, name)
+        assert found == value
+    for value in outside:
+        with pytest.raises(ParameterError) as caught:
+            make(Bounded, {name: value}, "solver bounded")
+        assert caught.value.parameter == name
+        assert str(caught.value).startswith(f"solver bounded: {name} ")
+
+
+def test_bounds_are_written_as_inequalities():
+    bounds = {p.name: p.bounds for p in parameters_of(Bounded)}
+    assert bounds == {
+        "closed": ">= 0 and <= 1", "open": "> 0 and < 1", "number": "", "mixed": "",
+    }  # fmt: skip
+    with pytest.raises(ParameterError, match="mixed must be a number, not nan"):
+        Bounded(mixed=float("nan"))
+
+
+def test_only_what_is_not_as_by_default_has_changed():
+    assert changed_values(Bounded()) == {}
+    assert changed_values(Bounded(closed=0.25, number=2)) == {"closed": 0.25, "number": 2}

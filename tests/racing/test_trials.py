@@ -1,0 +1,313 @@
+"""What stored runs say in a race: their trials, which of them go on, and what is refused."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from records import record
+
+import orthobench as ob
+from orthobench.contract.solver import Work
+from orthobench.errors import UsageError
+from orthobench.harness.cell import Cell, execute
+from orthobench.harness.executors import Limits
+from orthobench.harness.stopping import Budget, RunStatus, Target
+from orthobench.harness.trace import Checkpoint
+from orthobench.racing.entrants import Entry, entrants
+from orthobench.racing.grid import Point, grids, points
+from orthobench.racing.halving import Rules, Trial
+from orthobench.racing.race import _Course, measured, stored, trial_of
+from orthobench.registry.suite_file import from_table
+from orthobench.results.runs import Run
+from orthobench.results.store import Store
+
+GAPS = (1.0, 0.5, 0.25)
+
+
+def ran(status: RunStatus = RunStatus.DONE, density: float = 0.3, **values: Any) -> Run:
+    trace = [
+        Checkpoint(
+            float(i), 0.125, Work(i, 10 * i, 100 * i),
+            {"gap": gap, "val": 2 * gap, "density": density, "constraint_violation": 0.0},
+        )
+        for i, gap in enumerate(GAPS)
+    ]  # fmt: skip
+    values = {"budget": {"seconds": 9.0}, "solver": "s", "seed": 4, "trace": trace, **values}
+    return record("key", status=status, reason="why", **values)
+
+
+def test_a_run_says_its_values_seconds_and_cost() -> None:
+    trial = trial_of(ran(), "samples")
+    assert (trial.configuration, trial.seed, trial.cap, trial.start) == ("s", 4, 9.0, 1.0)
+    assert trial.values.tolist() == [1.0, 0.5, 0.25]
+    assert trial.seconds.tolist() == [0.125, 1.125, 2.125]
+    assert trial.spent.tolist() == [1.0, 10.0, 20.0]
+    assert trial_of(ran(budget={}), "samples").cap == math.inf
+
+
+@pytest.mark.parametrize("status", RunStatus)
+def test_a_run_has_ended_failed_or_may_go_on_by_its_status(status: RunStatus) -> None:
+    trial = trial_of(ran(status), "seconds")
+    assert trial.ended is (status in (RunStatus.DONE, RunStatus.NOT_STATIONARY))
+    late = status in (RunStatus.TIMEOUT, RunStatus.NOTHING_DONE)
+    assert len(trial.values) == (3 if status.ok or late else 0)
+    assert trial.failed == ("" if status.ok or late else "why")
+
+
+@pytest.mark.parametrize("status", [RunStatus.TIMEOUT, RunStatus.CRASHED])
+def test_a_run_without_a_checkpoint_has_no_values(status: RunStatus) -> None:
+    trial = trial_of(ran(status, trace=()), "seconds")
+    assert (len(trial.values), len(trial.seconds), len(trial.spent)) == (0, 0, 0)
+    assert (trial.ended, trial.failed) == (False, "" if status is RunStatus.TIMEOUT else "why")
+
+
+@pytest.mark.parametrize(("density", "inside"), [(0.3, True), (0.2, True), (0.31, False)])
+def test_what_ends_at_a_level_keeps_it(density: float, inside: bool) -> None:
+    level = Target("density", 0.3)
+    trial = trial_of(ran(density=density, levels=(level, Target("density", 0.0))), "seconds")
+    assert trial.values.tolist() == ([*GAPS] if inside else 3 * [math.inf])
+    assert trial.start == 1.0
+
+
+def test_only_the_end_has_to_keep_a_level() -> None:
+    run = ran(levels=(Target("density", 0.3),))
+    metrics = [{**mark.metrics, "density": 1 - 0.4 * i} for i, mark in enumerate(run.trace)]
+    trace = [replace(m, metrics=own) for m, own in zip(run.trace, metrics, strict=True)]
+    assert trial_of(replace(run, trace=trace), "seconds").values.tolist() == [
+        math.inf, math.inf, 0.25,
+    ]  # fmt: skip
+
+
+def test_what_reports_no_level_ends_outside_of_it() -> None:
+    trial = trial_of(ran(levels=(Target("rank", 3),)), "seconds")
+    assert trial.values.tolist() == 3 * [math.inf]
+
+
+@pytest.mark.parametrize(
+    ("metrics", "metric"),
+    [({"gap": 1, "val": 1}, "gap"), ({"val": 1}, "val"), ({"other": 1}, "gap"), (None, "gap")],
+)
+def test_a_race_is_about_the_primary_metric_or_the_other_one_that_is_known(
+    metrics: dict[str, float] | None, metric: str
+) -> None:
+    trace = () if metrics is None else (Checkpoint(0.0, 0.0, Work(), metrics),)
+    assert measured(ran(trace=trace)) == metric
+
+
+@pytest.fixture
+def suite(toys: SimpleNamespace) -> ob.harness.suite.Suite:
+    table = {"seeds": 2, "problem": "leading-subspace", "solver": ["power", "power step=0.5"]}
+    return from_table({**table, "budget": {"steps": 3}}, "toys", toys.registry)
+
+
+def test_runs_that_would_be_the_same_today_go_on_and_others_are_counted(
+    suite: ob.harness.suite.Suite, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "s.sqlite"
+    assert stored(suite, path) == ([], 0)
+    assert not path.exists()
+    cells = [replace(cell, budget=Budget(seconds=0.01)) for cell in suite.cells()[:3]]
+    with Store(path, write=True) as store:
+        session = store.begin(suite, cells, "", {})
+        store.add(session, [(cell, execute(cell)) for cell in cells[:2]])
+    found, stale = stored(suite, path)
+    assert [(cell.key, run.key) for cell, run in found] == [(c.key, c.key) for c in cells[:2]]
+    assert [cell.budget for cell, _ in found] == 2 * [Budget(seconds=0.01)]
+    assert stale == 0
+    one = replace(suite, solvers=suite.solvers[:1])
+    assert [cell.key for cell, _ in stored(one, path)[0]] == [cells[0].key]
+    assert stored(one, path)[1] == 1
+    monkeypatch.setattr("orthobench.harness.cell.digests", lambda *_: {"changed": "1"})
+    assert stored(suite, path) == ([], 2)
+
+
+def test_a_point_of_a_map_is_done_when_its_race_came_to_an_end(
+    suite: ob.harness.suite.Suite, tmp_path: Path
+) -> None:
+    point = Point(Entry(suite, {}), tmp_path / "s.sqlite")
+    assert not point.is_done
+    cells = suite.cells()[:1]
+    with Store(point.store, write=True) as store:
+        session = store.begin(suite, cells, "", {})
+        store.add(session, [(cells[0], execute(cells[0]))])
+    assert not point.is_done
+    with Store(point.store, write=True) as store:
+        store.end(session)
+    assert point.is_done
+
+
+def test_parts_of_the_map_are_named_by_themselves_or_their_family(tmp_path: Path) -> None:
+    part = next(iter(grids()))
+    some = points([part], tmp_path)
+    assert some
+    assert {point.store.parent for point in some} == {tmp_path / part}
+    assert len({point.store for point in some}) == len(some)
+    family = some[0].entry.suite.problems[0].problem.family
+    assert {point.store for point in some} <= {p.store for p in points([family], tmp_path)}
+    with pytest.raises(UsageError, match="part of the map"):
+        points([f"{part}x"], tmp_path)
+
+
+def test_a_default_and_the_points_of_its_grid_race_under_labels_of_their_own(
+    toys: SimpleNamespace,
+) -> None:
+    table = {
+        "problem": "leading-subspace",
+        "solver": [{"name": "power", "step": {"tune": [0.5, 1.0, 2.0]}}],
+        "budget": {"steps": 3},
+    }
+    asked = from_table(table, "toys", toys.registry)
+    found = entrants(asked, asked.problems[0])
+    assert found.order == {"power": "power", "power step=0.5": "power", "power step=2": "power"}
+    assert [s.solver.step_size for s in found.suite.solvers] == [1.0, 0.5, 2.0]
+    assert all(s.tuned == {} for s in found.suite.solvers)
+    assert found.suite.problems[0].budget == Budget()
+    assert found.missing == {}
+
+
+def test_a_race_is_called_by_its_problem_and_what_it_measures() -> None:
+    names = {
+        (text, cost): ob.racing.entrants.entry(text, cost, ["oja"]).suite.name
+        for text in ("digits", "digits k=2") for cost in ("seconds", "samples", "memory")
+    }  # fmt: skip
+    assert all(name.startswith("race-digits-") for name in names.values())
+    assert names["digits", "seconds"] == names["digits", "samples"]
+    assert names["digits", "memory"] == f"{names['digits', 'seconds']}-memory"
+    assert len({*names.values()}) == 4
+
+
+def test_the_first_level_of_each_metric_is_that_of_the_race(
+    toys: SimpleNamespace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(toys.Problem, "at", {"density": (0.2, 0.1)})
+    table = {"problem": "leading-subspace", "solver": "power", "budget": {"steps": 3}}
+    asked = from_table(table, "toys", toys.registry)
+    assert entrants(asked, asked.problems[0]).suite.problems[0].levels == (Target("density", 0.2),)
+
+
+@pytest.fixture
+def course(
+    suite: ob.harness.suite.Suite, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> _Course:
+    """A race of 100 s that began 30 s ago, of solvers without kernels."""
+    monkeypatch.setattr("orthobench.racing.race.kernels_of", lambda cell: frozenset())
+    monkeypatch.setattr("orthobench.racing.race.time", SimpleNamespace(monotonic=lambda: 130.0))
+    rules = Rules({"power": "power", "power step=0.5": "power"}, 100.0)
+    return _Course(suite, rules, "seconds", tmp_path / "s", Limits(), 100.0, lambda *_: None)
+
+
+def test_a_twentieth_of_the_time_and_half_a_second_are_kept_for_the_end(course: _Course) -> None:
+    assert (course.elapsed, course.end, course.left) == (30.0, 94.5, 64.5)
+
+
+@pytest.mark.parametrize(
+    ("overheads", "usual"), [([], 0.0), ([9.0], 9.0), ([9.0, 1.0], 1.0), ([9, 1, 3, 2], 2.0)]
+)
+def test_the_first_run_says_nothing_of_the_usual_overhead_where_there_are_others(
+    course: _Course, overheads: list[float], usual: float
+) -> None:
+    course.overheads = overheads
+    assert course.overhead == usual
+
+
+@pytest.mark.parametrize(
+    ("cores", "threads", "workers"),
+    [(16, 1, 4), (3, 1, 3), (3, 2, 1), (2, 2, 1), (1, 2, 1), (0.5, 1, 1)],
+)
+def test_as_many_runs_go_on_as_there_are_cores_for_and_four_at_most(
+    course: _Course, monkeypatch: pytest.MonkeyPatch, cores: float, threads: int, workers: int
+) -> None:
+    monkeypatch.setattr("orthobench.racing.race.cores", lambda: cores)
+    assert replace(course, suite=replace(course.suite, threads=threads)).workers == workers
+
+
+def test_a_run_has_time_to_load_once_and_to_begin_where_nothing_is_held(course: _Course) -> None:
+    cell = course.suite.cells()[0]
+    warm: Any = SimpleNamespace(process=object(), held=(cell.problem, cell.seed))
+    assert course._slack(cell, warm) == 60.0
+    course.overheads = [4.0]
+    assert course._slack(cell, warm) == 12.0
+    course.overheads = [4.0, 0.5]
+    assert course._slack(cell, warm) == 2.0
+    for fresh in ({"process": None}, {"held": None}, {"held": (cell.problem, 7)}):
+        cold: Any = SimpleNamespace(**{**vars(warm), **fresh})
+        assert course._slack(cell, cold) == 2.0 + 15.0
+    course.overheads = [8.0, 0.5]
+    assert course._slack(cell, cold) == 2.0 + 16.0
+
+
+def test_what_loads_has_more_time_the_first_time_only(
+    course: _Course, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cell = course.suite.cells()[0]
+    warm: Any = SimpleNamespace(process=object(), held=(cell.problem, cell.seed))
+    course.overheads = [1.0]
+    monkeypatch.setattr(type(cell.solver), "packages", ("numpy",))
+    assert [course._slack(cell, warm) for _ in range(2)] == [3.0 + 15.0, 3.0]
+    monkeypatch.setattr("orthobench.racing.race.kernels_of", lambda cell: frozenset(["kernels"]))
+    assert [course._slack(cell, warm) for _ in range(2)] == [3.0 + 15.0, 3.0]
+
+
+def test_a_solver_is_said_to_be_out_when_all_of_its_points_are(course: _Course) -> None:
+    said: list[tuple[str, bool]] = []
+    order = {"a": "a", "a x=1": "a", "b": "b", "c": "c"}
+    rules = replace(course.rules, order=order)
+    course = replace(course, rules=rules, tell=lambda *words: said.append(words))
+    nothing = np.zeros(0)
+
+    def fail(name: str) -> None:
+        course.trials.append(Trial(name, 0, 1.0, nothing, nothing, nothing, False, "it raised"))
+        course._announce()
+
+    fail("a")
+    assert (said, course.dropped) == ([], {"a": 30.0})
+    fail("b")
+    assert said == [("  30.0 s  b: failed: it raised", False)]
+    fail("a x=1")
+    assert said[1:] == [("  30.0 s  a x=1: failed: it raised", False)]
+    course._announce()
+    assert len(said) == 2
+
+
+class Idle:
+    """A worker that begins what it is given, and nothing else."""
+
+    def __init__(self) -> None:
+        self.request: Cell | None = None
+        self.process, self.held, self.limits = None, None, Limits()
+
+    def begin(self, cell: Cell) -> None:
+        self.request = cell
+
+
+def test_idle_workers_get_what_the_rule_asks_for(course: _Course) -> None:
+    planned = {(c.solver_label, c.seed): c for c in course.suite.cells()}
+    crew: list[Any] = [Idle(), Idle(), Idle()]
+    course.limits = Limits(None, 2**30)
+    assert course._assign(crew, planned)
+    assert course.running == {("power", 0): 30.0, ("power step=0.5", 0): 30.0}
+    begun = [worker.request for worker in crew if worker.request is not None]
+    assert [cell.solver_label for cell in begun] == ["power", "power step=0.5"]
+    assert [cell.budget for cell in begun] == 2 * [Budget(seconds=10.0)]
+    assert [w.limits for w in crew] == [*2 * [Limits(64.5, 2**30)], Limits()]
+    course.overheads = [1.0]
+    course.running.clear()
+    one: list[Any] = [Idle()]
+    course._assign(one, planned)
+    assert one[0].limits.timeout == 10.0 + 3.0 + 15.0
+
+
+def test_nothing_is_at_work_when_the_time_is_over(
+    course: _Course, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    late = SimpleNamespace(monotonic=lambda: 195.0)
+    monkeypatch.setattr("orthobench.racing.race.time", late)
+    crew: list[Any] = [Idle()]
+    assert not course._assign(crew, {})
+    assert crew[0].request is None

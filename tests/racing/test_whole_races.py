@@ -1,0 +1,319 @@
+"""Whole races whose runs are written down here: what is asked, stored, told and returned."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, TypeAlias
+
+import pytest
+
+import orthobench as ob
+from orthobench.contract.solver import Work
+from orthobench.errors import DataError
+from orthobench.harness.cell import Cell
+from orthobench.harness.executors import Limits
+from orthobench.harness.stopping import RunStatus, Termination
+from orthobench.harness.trace import Checkpoint, Outcome
+from orthobench.racing import race as module
+from orthobench.racing.entrants import Entry, entrants
+from orthobench.racing.halving import Rules
+from orthobench.registry.suite_file import from_table
+from orthobench.results.store import Store
+
+Script: TypeAlias = Callable[[Cell], Outcome]
+
+COSTS = {"power": 1.0, "power step=0.5": 2.0, "slower": 1.5}
+"""Seconds to the best value, which is the same on all seeds, so that two are enough."""
+
+
+def outcome(
+    cell: Cell, status: RunStatus = RunStatus.DONE, curve: dict[float, float] | None = None
+) -> Outcome:
+    values = curve or {0.0: 1.0, COSTS[cell.solver_label]: 1e-3}
+    marks = [
+        Checkpoint(seconds, 0.0, Work(i, 0, 1000 * i), {"gap": gap, "constraint_violation": 0.0})
+        for i, (seconds, gap) in enumerate(values.items())
+    ]
+    return Outcome(Termination(status, "why"), tuple(marks))
+
+
+@dataclass
+class Track:
+    """Where races are run, with what was asked and told."""
+
+    entry: Entry
+    path: Path
+    script: Script = outcome
+    now: float = 100.0
+    each: float = 1.0
+
+    def __post_init__(self) -> None:
+        self.begun: list[Cell] = []
+        self.told: list[tuple[str, bool]] = []
+
+    def events(self, crew: list[Any], *_: Any) -> Iterator[Any]:
+        for worker in crew:
+            if (cell := worker.request) is not None:
+                worker.request = None
+                self.begun.append(cell)
+                self.now += self.each
+                yield SimpleNamespace(cell=cell, outcome=None)
+                yield SimpleNamespace(cell=cell, outcome=self.script(cell))
+
+    def run(self, total: float = 100.0, cost: str = "seconds", **rules: Any) -> module.Race:
+        return module.run(
+            self.entry, Rules(self.entry.order, total, timed=cost == "seconds", **rules), cost,
+            self.path, began=100.0, tell=lambda *words: self.told.append(words),
+        )  # fmt: skip
+
+
+class Runner:
+    """A worker that is a name on a list."""
+
+    def __init__(self, *_: Any) -> None:
+        self.request: Cell | None = None
+        self.process, self.held, self.limits = None, None, Limits()
+
+    def begin(self, cell: Cell) -> None:
+        self.request = cell
+
+    def close(self) -> None:
+        self.request = None
+
+
+def track_in(folder: Path, toys: SimpleNamespace, monkeypatch: pytest.MonkeyPatch) -> Track:
+    known = toys.registry.extended()
+    own = {"name": "slower", "__module__": toys.Solver.__module__}
+    known.register(dataclass(frozen=True)(type("Slower", (toys.Solver,), own)))
+    table = {
+        "seeds": 10, "problem": "leading-subspace", "budget": {"steps": 3},
+        "solver": ["power", "power step=0.5", "slower"],
+    }  # fmt: skip
+    asked = from_table(table, "toys", known)
+    found = Track(entrants(asked, asked.problems[0]), folder / "race.sqlite")
+    monkeypatch.setattr(module, "time", SimpleNamespace(monotonic=lambda: found.now))
+    monkeypatch.setattr(module, "Worker", Runner)
+    monkeypatch.setattr(module, "next_events", found.events)
+    monkeypatch.setattr(module, "cores", lambda: 1)
+    monkeypatch.setattr(module, "kernels_of", lambda cell: frozenset())
+    return found
+
+
+@pytest.fixture
+def track(toys: SimpleNamespace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Track:
+    return track_in(tmp_path, toys, monkeypatch)
+
+
+@dataclass
+class Finished:
+    """A race that is over, and what was asked and told."""
+
+    track: Track
+    race: module.Race
+
+
+@pytest.fixture(scope="module")
+def finished(toys: SimpleNamespace, tmp_path_factory: pytest.TempPathFactory) -> Finished:
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        track = track_in(tmp_path_factory.mktemp("race"), toys, monkeypatch)
+        return Finished(track, track.run())
+
+
+def test_a_race_names_the_cheapest_and_what_the_next_solver_costs(finished: Finished) -> None:
+    found = finished.race
+    assert (found.winner, found.parameters, found.decided) == ("power", {}, True)
+    assert found.factor == 1.5
+    assert {row["configuration"]: row["cost"] for row in found.table} == COSTS
+    assert [row["configuration"] for row in found.table] == ["power", "slower", "power step=0.5"]
+    assert not found.interrupted
+    assert (found.problem, found.cost) == ("leading-subspace", "seconds")
+    assert found.seconds == finished.track.now - 100.0
+    assert found.results.path == finished.track.path
+    assert not found.results.missing
+
+
+def test_every_run_is_stored_once_under_the_plan(finished: Finished) -> None:
+    track = finished.track
+    ran = [(cell.solver_label, cell.seed) for cell in track.begun]
+    assert [(r.solver.label, r.seed) for r in finished.race.results.records] == sorted(
+        ran, key=lambda at: (at[1], [*track.entry.order].index(at[0]))
+    )
+    with Store(track.path) as store:
+        session = store.session(track.entry.suite.name)
+    assert session["ended"] is not None
+    assert session["environment"]["run"] == {"executor": "local", "workers": 1}
+
+
+def test_a_race_that_is_over_runs_nothing_again(track: Track) -> None:
+    first = track.run()
+    count = len(track.begun)
+    again = track.run()
+    assert len(track.begun) == count
+    assert (again.winner, again.factor) == (first.winner, first.factor)
+
+
+def test_other_costs_are_not_seconds(track: Track) -> None:
+    found = track.run(cost="flops")
+    assert {row["cost"] for row in found.table} == {1000.0}
+    assert found.cost == "flops"
+
+
+def test_what_is_broken_off_gives_what_there_is(track: Track) -> None:
+    def script(cell: Cell) -> Outcome:
+        if len(track.begun) == 3:
+            raise KeyboardInterrupt
+        return outcome(cell)
+
+    track.script = script
+    found = track.run()
+    assert (found.interrupted, found.winner, found.decided) == (True, "power", False)
+    assert len(found.results.records) == 2
+    with Store(track.path) as store:
+        assert store.session(track.entry.suite.name)["ended"] is None
+
+
+def test_nothing_to_show_is_an_interruption(track: Track) -> None:
+    def script(cell: Cell) -> Outcome:
+        raise KeyboardInterrupt
+
+    track.script = script
+    with pytest.raises(KeyboardInterrupt):
+        track.run()
+
+
+def test_a_problem_that_cannot_be_built_ends_a_race(track: Track) -> None:
+    def script(cell: Cell) -> Outcome:
+        return Outcome(Termination(RunStatus.ERROR, "problem leading-subspace: no data"))
+
+    track.script = script
+    with pytest.raises(DataError, match="problem leading-subspace: no data"):
+        track.run()
+    assert len(track.begun) == 1
+
+
+@pytest.mark.parametrize("reason", ["problem other: no data", "ZeroDivisionError: toy"])
+def test_any_other_error_is_of_its_solver(track: Track, reason: str) -> None:
+    def script(cell: Cell) -> Outcome:
+        failing = cell.solver_label == "slower"
+        return Outcome(Termination(RunStatus.ERROR, reason)) if failing else outcome(cell)
+
+    track.script = script
+    found = track.run()
+    assert {drop.name: drop.why for drop in found.dropped} == {"slower": f"failed: {reason}"}
+    assert found.dropped[0].when > 0
+    assert [text[10:] for text, standing in track.told if not standing] == [
+        f"slower: failed: {reason}"
+    ]
+    assert math.isnan(found.factor)
+
+
+@pytest.mark.parametrize(
+    ("status", "kept"), [(RunStatus.TIMEOUT, 0), (RunStatus.DONE, 1), (RunStatus.CRASHED, 1)]
+)
+def test_a_run_that_the_end_cut_off_is_not_kept(track: Track, status: RunStatus, kept: int) -> None:
+    track.each, track.script = 200.0, lambda cell: outcome(cell, status)
+    found = track.run()
+    assert len(track.begun) == 1
+    assert len(found.results.records) == kept
+
+
+def test_a_run_has_its_cap_and_the_time_that_is_left_at_most(track: Track) -> None:
+    limits = []
+
+    class Watched(Runner):
+        def begin(self, cell: Cell) -> None:
+            limits.append((cell.budget.seconds, self.limits.timeout))
+            super().begin(cell)
+
+    module.Worker = Watched  # type: ignore[misc]
+    track.run()
+    assert limits[0] == (10.0, 70.0)
+    assert all(timeout is not None and timeout >= cap for cap, timeout in limits)
+
+
+def test_a_longer_run_of_a_cell_takes_the_place_of_the_shorter(track: Track) -> None:
+    def script(cell: Cell) -> Outcome:
+        if cell.solver_label != "slower" or cell.seed or cell.budget.seconds == 10.0:
+            return outcome(cell)
+        return outcome(cell, RunStatus.BUDGET, {0.0: 1.0, 2.0: 0.5, 4.0: 0.3})
+
+    track.script = script
+    found = track.run()
+    caps = [c.budget.seconds for c in track.begun if (c.solver_label, c.seed) == ("slower", 0)]
+    assert caps == [4.0, 10.0]
+    (last,) = (r for r in found.results.records if (r.solver.label, r.seed) == ("slower", 0))
+    assert last.budget == {"seconds": 10.0}
+    assert found.factor == 1.5
+
+
+def test_facts_are_all_but_the_runs(finished: Finished) -> None:
+    found, facts = finished.race, finished.race.facts()
+    assert {*facts} == {*vars(found)} - {"results"} | {"store"}
+    assert facts["store"] == str(finished.track.path)
+    assert facts["winner"] == "power"
+    assert str(found) == f"{found.sentence}\n\n{found.code}"
+
+
+def test_solvers_that_lack_the_same_are_listed_together(finished: Finished) -> None:
+    missing = {"a": "install x", "b": "install y", "c": "install x"}
+    found = replace(finished.race, missing=missing)
+    assert found.lacking == {"install x": ["a", "c"], "install y": ["b"]}
+
+
+def test_the_first_standing_is_told_at_once(finished: Finished) -> None:
+    first = next(text for text, standing in finished.track.told if standing)
+    assert first.endswith("the first run begins; 0 of 3 raced, 0 dropped; 94.5 s left")
+
+
+@pytest.fixture
+def shares(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Rules, float]]:
+    """What each of several races is given; the clock is at 10 s before, and 30 s later after it."""
+    given: list[tuple[Rules, float]] = []
+    now = [10.0]
+
+    def run(one: Entry, rules: Rules, *words: Any) -> Any:
+        given.append((rules, words[3]))
+        now[0] += 30.0
+        return SimpleNamespace(interrupted=len(given) == 3)
+
+    monkeypatch.setattr(module, "run", run)
+    monkeypatch.setattr(module, "time", SimpleNamespace(monotonic=lambda: now[0]))
+    return given
+
+
+def raced(problems: int, cost: str = "seconds") -> list[module.Race]:
+    return module.races(
+        ["digits"] * problems, 120.0, 0.02, cost,
+        solvers=["oja"], memory=None, store=None, tell=None,
+    )  # fmt: skip
+
+
+def test_several_races_share_the_time_that_is_left(shares: list[tuple[Rules, float]]) -> None:
+    assert len(raced(2)) == 2
+    assert [(rules.total, began) for rules, began in shares] == [(60.0, 10.0), (90.0, 40.0)]
+    assert all((rules.tolerance, rules.timed) == (0.02, True) for rules, _ in shares)
+
+
+def test_no_race_begins_after_one_that_was_broken_off(shares: list[tuple[Rules, float]]) -> None:
+    assert len(raced(5)) == 3
+    assert [rules.total for rules, _ in shares] == [24.0, 22.5, 20.0]
+
+
+@pytest.mark.parametrize("cost", ["samples", "flops", "memory", "products"])
+def test_only_seconds_are_timed(shares: list[tuple[Rules, float]], cost: str) -> None:
+    raced(1, cost)
+    assert not shares[0][0].timed
+
+
+def test_a_store_has_a_folder_of_its_own_where_none_is_named(
+    track: Track, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    found = module.run(track.entry, Rules(track.entry.order, 100.0), began=100.0)
+    place = Path("orthobench-results", track.entry.suite.name, "results.sqlite")
+    assert found.results.path == place
+    assert ob.Results.read(place).records

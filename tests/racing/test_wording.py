@@ -1,0 +1,190 @@
+"""What a race says while it runs and at its end."""
+
+from __future__ import annotations
+
+import math
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+import orthobench as ob
+from orthobench.decide.answer import Answer
+from orthobench.decide.rule import Decision, Verdict
+from orthobench.harness.given import problem_of
+from orthobench.racing import wording
+from orthobench.racing.halving import Field, Rules, Trial
+from orthobench.stats.costs import ALL_COSTS
+
+SECONDS = ALL_COSTS["seconds"]
+
+
+def run(
+    name: str, end: float, cost: float, seed: int = 0, ended: bool = True, failed: str = ""
+) -> Trial:
+    at = np.array([] if failed else [0.0, cost])
+    values = np.array([] if failed else [1.0, end])
+    return Trial(name, seed, 10.0, values, at, at, ended and not failed, failed)
+
+
+def race(*trials: Trial, tolerance: float = 0.01) -> Field:
+    return Field(Rules({"a": "a", "a x=1": "a", "b": "b", "c": "c"}, 100.0, tolerance), trials)
+
+
+RACED = (run("a", 0, 2.0), run("a x=1", 0, 3.0), run("b", 0, 4.0), run("b", 0, 5.0, seed=1))
+"""Both of a lead, and b has two seeds, so that it is the leader."""
+
+
+def test_nobody_leads_at_first() -> None:
+    now = wording.standing(race(), "seconds", "", 1.25, 98.0)
+    assert now == "   1.2 s  the first run begins; 0 of 4 raced, 0 dropped; 98.0 s left"
+    assert "first: a; 0 of 4" in wording.standing(race(), "seconds", "a\x1b", 0.0, 1.0)
+
+
+def test_the_standing_has_who_leads_and_counts_who_raced_and_who_is_out() -> None:
+    field = race(run("a", 0, 2.0), run("b", 0, 4.0), run("c", 0.9, 1.0))
+    *rows, now = wording.standing(field, "seconds", "b", 12.0, -1.0).splitlines()
+    assert now == "  12.0 s  a leads with 2.00 s; 3 of 4 raced, 1 dropped; 0.00 µs left"
+    assert rows == [
+        "a     2.00 s        1    1 seed  leads",
+        "b     4.00 s        2    1 seed  ",
+        "1 more: dearer, or not as good; 1 not run",
+    ]
+
+
+def test_the_first_in_a_table_is_on_top_then_the_cheapest_and_what_did_not_run_last() -> None:
+    field = race(*RACED)
+    assert field.leader == "b"
+    rows = wording.table(field, "b", {})
+    assert [row["configuration"] for row in rows] == ["b", "a", "a x=1", "c"]
+    assert [row["verdict"] for row in rows] == ["winner", "", "", "not run"]
+    assert [row["cost"] for row in rows] == [5.0, 2.0, 3.0, math.inf]
+    assert [row["factor"] for row in rows] == [1.0, 0.4, 0.6, math.inf]
+    assert [row["seeds"] for row in rows] == [2, 1, 1, 0]
+    assert [row["solver"] for row in rows] == ["b", "a", "a", "c"]
+
+
+def test_a_table_has_verdicts_and_why_a_configuration_is_out() -> None:
+    field = race(run("a", 0, 2.0), run("b", 0, 4.0), run("c", 0.9, 1.0))
+    decided = {"b": Decision("b", Verdict.AS_GOOD), "c": Decision("c", Verdict.AS_GOOD)}
+    rows = {row["configuration"]: row for row in wording.table(field, "a", decided, "leads")}
+    assert rows["a"]["verdict"] == "leads"
+    assert rows["b"]["verdict"] == Verdict.AS_GOOD.value
+    assert (rows["c"]["verdict"], rows["c"]["why"]) == ("dropped", field.dropped["c"])
+    assert rows["b"]["why"] == ""
+    nobody = wording.table(field, None, {})
+    assert all(math.isnan(row["factor"]) for row in nobody)
+
+
+def row(name: str, cost: float, seeds: int = 1) -> dict[str, Any]:
+    return {"configuration": name, "cost": cost, "factor": cost, "seeds": seeds, "verdict": ""}
+
+
+@pytest.mark.parametrize(
+    ("most", "end"),
+    [
+        (2, "2 more: dearer, or not as good; 2 not run"),
+        (3, "1 more: dearer, or not as good; 2 not"),
+    ],
+)
+def test_lines_end_with_how_many_are_not_shown(most: int, end: str) -> None:
+    rows = [row("a", 1), row("longer", 2, seeds=2), row("c", 3), row("d", math.inf)]
+    shown = [*wording.lines([*rows, row("e", math.inf, 0), row("f", math.inf, 0)], "steps", most)]
+    assert len(shown) == most + 1
+    assert shown[1] == "longer          2        2   2 seeds  "
+    assert shown[0] == "a               1        1    1 seed  "
+    assert shown[-1].startswith(end)
+
+
+def test_no_line_is_about_what_is_not_there() -> None:
+    assert [*wording.lines([], "steps")] == []
+    assert len([*wording.lines([row("a", 1)], "steps")]) == 1
+    assert [*wording.lines([row("a", math.inf, 0)], "steps")] == ["1 not run"]
+    unknown = {**row("a", 1), "factor": math.inf}
+    assert [*wording.lines([unknown], "steps")] == ["a          1             1 seed  "]
+
+
+@pytest.mark.parametrize(
+    ("trials", "why"),
+    [
+        ((), "no run came to an end: give it more time"),
+        ((run("a", math.inf, 1.0, ended=False),), "no run came to an end: give it more time"),
+        ((run("a", math.inf, 1.0),), "all runs end outside the level"),
+        ((run("a", 0, 0, failed="it raised"), run("b", 0, 0, failed="so did this")), "it raised."),
+    ],
+)
+def test_a_race_without_a_leader_says_why(trials: tuple[Trial, ...], why: str) -> None:
+    trials = tuple(
+        Trial(t.configuration, t.seed, t.cap, t.values + math.inf, t.seconds, t.spent, t.ended,
+              t.failed) for t in trials
+    )  # fmt: skip
+    assert wording.provisional(race(*trials), SECONDS).startswith(f"No solver yet: {why}")
+
+
+def test_a_leader_that_is_not_shown_to_be_as_good_is_named_with_the_next_solver() -> None:
+    said = wording.provisional(race(*RACED[:2], run("b", 0, 5.0), run("c", 0, 7.0)), SECONDS)
+    assert said.startswith("Use a: the first within 1 % of the gap above the best value seen, ")
+    assert "on 1 seed, b takes 2.5 times as long. More time" in said
+
+
+def test_points_of_the_leading_solver_and_what_is_cheaper_are_no_next_one() -> None:
+    assert "on 2 seeds. More time" in wording.provisional(race(*RACED), SECONDS)
+    alone = race(run("a", 0, 2.0), run("a x=1", 0, 3.0), tolerance=0.125)
+    said = wording.provisional(alone, SECONDS)
+    assert "within 12.5 % of the gap" in said
+    assert "on 1 seed. More time" in said
+
+
+@pytest.mark.parametrize(("costs", "named"), [((7.0, 6.0), "c"), ((6.0, 7.0), "a")])
+def test_the_next_solver_is_the_cheapest_whatever_its_name(
+    costs: tuple[float, float], named: str
+) -> None:
+    field = race(run("b", 0, 2.0), run("a", 0, costs[0]), run("c", 0, costs[1]))
+    assert f", {named} takes 3 times as long" in wording.provisional(field, SECONDS)
+
+
+def test_a_standing_has_six_rows_at_most_and_a_table_ten() -> None:
+    names = [f"s{i:02}" for i in range(12)]
+    field = Field(Rules(dict.fromkeys(names, "s"), 100.0), [run(name, 0, 2.0) for name in names])
+    assert len(wording.standing(field, "seconds", "", 0.0, 1.0).splitlines()) == 6 + 2
+    assert len([*wording.lines(wording.table(field, None, {}), "seconds")]) == 10 + 1
+
+
+def answer(factor: float) -> Answer:
+    known = {"use": "a", "parameters": {}, "sentence": "Use a.", "as_good_on": 1, "problems": 1}
+    empty = {"alternatives": (), "mean_factor": 1.0, "worst_factor": 1.0, "evidence": ""}
+    facts: dict[str, Any] = {**known, **empty, "tolerance": 0.01, "solver": "a"}
+    return Answer(**facts, factor=factor, cost="seconds")
+
+
+@pytest.mark.parametrize(
+    ("factor", "others", "said"),
+    [
+        (2.0, {"b": 3.0}, "Use a."),
+        (math.nan, {}, "Use a."),
+        (math.nan, {"b": 3.0, "c": 2.0}, "the next to get there, c, takes 2 times as long."),
+    ],
+)
+def test_an_answer_names_the_next_where_it_knows_none(
+    factor: float, others: dict[str, float], said: str
+) -> None:
+    assert wording.with_next(answer(factor), others, SECONDS).endswith(said)
+
+
+def test_code_is_for_the_winner_with_a_budget_where_it_does_not_end(toys: SimpleNamespace) -> None:
+    problem, solver = ob.catalogue().problem("digits", {"k": 2}), ob.catalogue().solver("oja")
+    ended = wording.code(problem, solver, {"step": 0.5}, race(run("a", 0, 1.234)))
+    assert "problem = ob.catalogue().problem('digits', {'k': 2})" in ended
+    assert "outcome = ob.solve('oja', problem, step=0.5)" in ended
+    cut = race(run("a", 0, 1.234), run("a", 0, 1.234, seed=1, ended=False))
+    assert "ob.solve('oja', problem, ob.Budget(seconds=4.9))" in wording.code(
+        problem, solver, {}, cut
+    )
+    others = [run(name, 0.5, 1.0, ended=False) for name in ("a", "c")]
+    assert "ob.solve('oja', problem)" in wording.code(
+        problem, solver, {}, race(run("b", 0, 1.0), *others)
+    )
+    given = problem_of(toys.Problem().build(np.random.default_rng(0)), toys.Problem)
+    assert "problem = ...  # your instance" in wording.code(given, solver, {}, cut)
+    assert wording.code(problem, None, {}, cut) == ""

@@ -1,0 +1,274 @@
+import os
+import re
+import sys
+from dataclasses import dataclass, fields
+
+import numpy as np
+import pytest
+
+import orthobench as ob
+from orthobench.contract import Oracle, ParameterError
+from orthobench.errors import UsageError
+from orthobench.registry.claims import Claim, Measurement, Paper, Picture, Verdict
+from orthobench.registry.entries import SuiteError, class_in, line_numbers, named, specification
+from orthobench.registry.plugins import Plugin, Registry, catalogue
+
+DOCUMENT = """\
+seeds = 3
+
+[budget]
+samples = 10
+[[problem]]
+name = "a"
+
+[[problem]]
+"name" = "b"
+range.low = 1
+[[solver]]
+# step = 2
+name = "s"
+name = "again"
+"""
+
+
+def test_each_table_and_key_has_the_number_of_its_line():
+    assert line_numbers(DOCUMENT) == {
+        ("seeds",): 1, ("budget",): 3, ("budget", "samples"): 4,
+        ("problem",): 5, ("problem", 0): 5, ("problem", 0, "name"): 6,
+        ("problem", 1): 8, ("problem", 1, "name"): 9, ("problem", 1, "range"): 10,
+        ("solver",): 11, ("solver", 0): 11, ("solver", 0, "name"): 13,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("path", "said"),
+    [
+        (("problem", 1, "name"), "x.toml, line 9: problem.name: bad"),
+        (("problem", 1, "k"), "x.toml, line 8: problem.k: bad"),
+        (("solver", 4, "step"), "x.toml, line 11: solver.step: bad"),
+        (("tune", "by"), "x.toml: tune.by: bad"),
+        ((), "x.toml: bad"),
+    ],
+)
+def test_an_error_names_the_nearest_line_above_its_key(path, said):
+    assert str(SuiteError(path, "bad").as_usage_error("x.toml", DOCUMENT)) == said
+
+
+def test_values_of_a_specification_are_toml_or_else_strings():
+    entry = specification("oja step=0.5 k=[1,2] path='a b.npy' mode=fast flag=true at=a=b none=")
+    assert entry == {
+        "name": "oja", "step": 0.5, "k": [1, 2], "path": "a b.npy", "mode": "fast", "flag": True,
+        "at": "a=b", "none": "",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("oja step", "cannot read 'step' in 'oja step'"),
+        ("oja 'step=1", "No closing quotation"),
+        (3, "is a string NAME key=value ..., not 3"),
+    ],
+)
+def test_what_is_no_specification_is_refused(text, said):
+    with pytest.raises(UsageError, match=re.escape(said)):
+        specification(text)
+
+
+def test_entries_of_all_kinds_are_named(toys, tmp_path):
+    solvers = [toys.Solver, toys.Solver(step_size=0.5), "power fault=raise", {"name": "power"}]
+    table, known = named({"problem": "leading-subspace", "solver": solvers}, toys.registry)
+    assert table["problem"] == [{"name": "leading-subspace"}]
+    assert table["solver"] == [
+        {"name": "power"}, {"name": "power", "step": 0.5}, {"name": "power", "fault": "raise"},
+        {"name": "power"},
+    ]  # fmt: skip
+    assert known is not toys.registry
+
+
+def test_entries_that_are_no_list_stay_for_the_suite_to_refuse(toys):
+    assert named({"problem": 3}, toys.registry)[0] == {"problem": 3}
+
+
+def test_classes_stay_out_of_the_registry_that_they_extend(toys):
+    fresh = dataclass(frozen=True)(type("Fresh", (toys.Solver,), {"name": "fresh"}))
+    _, known = named({"solver": [fresh]}, toys.registry)
+    assert known.solver("fresh") == fresh()
+    assert "fresh" not in toys.registry.solvers
+
+
+def test_two_classes_of_one_name_are_refused_at_the_second(toys):
+    one, two = (
+        dataclass(frozen=True)(type(name, (toys.Solver,), {"name": "same"})) for name in "AB"
+    )
+    with pytest.raises(SuiteError, match="another class is called 'same' too") as caught:
+        named({"solver": [one, one, two]}, toys.registry)
+    assert caught.value.path == ("solver", 2)
+
+
+def test_instances_of_one_shape_are_numbered_from_the_second(toys):
+    instances = [toys.Problem().build(np.random.default_rng(0)) for _ in range(3)]
+    table, known = named({"problem": instances}, toys.registry)
+    labels = ["toys n=6 k=2", "toys n=6 k=2 #2", "toys n=6 k=2 #3"]
+    assert table["problem"] == [{"name": label, "label": label} for label in labels]
+    assert [known.problem(label).instance for label in labels] == instances
+
+
+def test_an_instance_that_no_family_offers_is_refused(toys):
+    class Strange(Oracle):
+        n, k = 3, 1
+
+    with pytest.raises(UsageError, match="offer a Strange"):
+        toys.registry.base_of(Strange())
+    derived = type("Derived", (toys.Oracle,), {})(np.eye(3), 1)
+    assert toys.registry.base_of(derived) is toys.Problem
+
+
+OWN_FILE = "class One:\n    size = {}\n\n\nclass Two:\n    pass\n"
+
+
+@pytest.fixture
+def file(tmp_path, monkeypatch):
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    path = tmp_path / "file_of_my_own.py"
+    path.write_text(OWN_FILE.format(1))
+    yield path
+    sys.modules.pop(path.stem, None)
+
+
+def test_a_class_of_a_file_is_loaded_once_and_again_when_the_file_changes(file):
+    first = class_in(f"{file}:One")
+    assert first.size == 1
+    assert class_in(f"{file}:One") is first
+    assert sys.path[-1] == str(file.parent)
+    assert sys.path.count(str(file.parent)) == 1
+    file.write_text(OWN_FILE.format(22))
+    os.utime(file, ns=(0, 0))
+    assert class_in("file_of_my_own.py:One", file.parent).size == 22
+
+
+def test_files_and_classes_that_are_not_there_are_said(file):
+    with pytest.raises(UsageError, match=r"unknown class in file_of_my_own.py: .*'One'"):
+        class_in(f"{file}:Onee")
+    with pytest.raises(UsageError, match=r"there is no file .*nowhere\.py"):
+        class_in("nowhere.py:One", file.parent)
+    with pytest.raises(UsageError, match=r"files of its own folder, not \.\./a\.py"):
+        class_in("../a.py:One", file.parent)
+
+
+@pytest.mark.parametrize("name", ["not-a-name.py", "json.py"])
+def test_a_file_that_cannot_be_imported_by_its_name_is_refused(tmp_path, monkeypatch, name):
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    (tmp_path / name).write_text("class One: ...\n")
+    other = ", which is that of .*json" if name == "json.py" else ": give"
+    with pytest.raises(UsageError, match=f"cannot be imported by its name{other}"):
+        class_in(f"{tmp_path / name}:One")
+
+
+def test_what_is_no_name_is_refused_and_broken_plugins_are_said(toys):
+    with pytest.raises(UsageError, match="a solver is named by a str, not by 3"):
+        toys.registry.solver(3)
+    with pytest.raises(UsageError) as caught:
+        Registry(broken={"b": "why", "a": "why"}).problem("power")
+    assert "plugins that failed to load: a, b;" in str(caught.value)
+    with pytest.raises(UsageError) as caught:
+        Registry().problem("power")
+    assert "failed" not in str(caught.value)
+
+
+def test_a_place_that_is_not_numpy_is_refused_to_what_computes_nowhere_else(toys):
+    assert toys.registry.solver("power", {"on": "numpy"}) == toys.Solver()
+    for place in ("torch", "nowhere"):
+        with pytest.raises(ParameterError) as caught:
+            toys.registry.solver("power", {"on": place})
+        assert caught.value.parameter == "on"
+
+
+def test_restarts_wrap_any_solver_that_ends(toys):
+    solver = catalogue().solver("wen-yin", {"restarts": 3})
+    assert (type(solver.single), solver.restarts) == (catalogue().solvers["wen-yin"].item, 3)
+    with pytest.raises(ParameterError, match="does not end by itself"):
+        toys.registry.solver("power", {"restarts": 3})
+
+
+def test_a_class_of_ones_own_replaces_itself_only(toys):
+    known = toys.registry.extended()
+    one, two = (
+        dataclass(frozen=True)(type(name, (toys.Problem,), {"name": "own"})) for name in "AB"
+    )
+    assert [known.register(cls) for cls in (one, two, toys.Problem)] == ["own"] * 2 + [
+        "leading-subspace"
+    ]
+    assert known.problem_class("own") is two
+    taken = dataclass(frozen=True)(type("C", (toys.Problem,), {}))
+    with pytest.raises(UsageError, match="C has the name of problem 'leading-subspace' of plugin"):
+        known.register(taken)
+
+
+def test_the_plugins_of_an_oracle_are_loaded_alone():
+    near = Registry.near(type(ob.pca(np.eye(4), 2).oracle))
+    assert [plugin.name for plugin in near.plugins] == ["pca"]
+    assert not Registry.near(Oracle).plugins
+
+
+def test_a_plugin_says_what_it_is_of():
+    assert str(Plugin("p", "d", "1.0")) == "plugin 'p' of d 1.0"
+    assert str(Plugin("p")) == "plugin 'p'"
+
+
+def check(evidence):
+    return Measurement(Verdict.HOLDS)
+
+
+def claim(**values):
+    return Claim(**{"name": "a-1", "sentence": "It holds.", "source": "Figure 1",
+                    "check": check, **values})  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("values", "said"),
+    [
+        ({"name": "A"}, "words-with-hyphens"),
+        ({"name": "a-"}, "words-with-hyphens"),
+        ({"name": "a--b"}, "words-with-hyphens"),
+        ({"check": None}, "without a check"),
+        ({"known": Verdict.FAILS}, "say why it is does not hold"),
+        ({"check": None, "known": Verdict.UNTESTABLE}, "say why it is not testable here"),
+    ],
+)
+def test_a_claim_that_makes_no_sense_is_refused(values, said):
+    with pytest.raises(ValueError, match=said):
+        claim(**values)
+
+
+def test_a_claim_with_a_check_may_be_untestable_with_a_reason():
+    assert claim(known=Verdict.UNTESTABLE, reason="no data").check is check
+    assert claim(check=None, known=Verdict.UNTESTABLE, reason="no data").check is None
+    assert claim(known=Verdict.FAILS, reason="why").known is Verdict.FAILS
+
+
+def test_names_of_claims_are_unique_in_a_paper(tmp_path):
+    assert Paper("p", "r", (claim(), claim(name="b")), tmp_path).claims[1].name == "b"
+    with pytest.raises(ValueError, match=r"two claims called a-1$"):
+        Paper("p", "r", (claim(), claim(), claim(name="b")), tmp_path)
+
+
+def test_what_a_plugin_says_of_a_paper_stays_as_it_is(tmp_path):
+    paper = Paper("p", "r", (claim(),), tmp_path)
+    picture = Picture("figure-1", "Figure 1", "It falls.", lambda evidence: None)
+    for item in (paper, picture, claim(), Measurement(Verdict.HOLDS)):
+        with pytest.raises(AttributeError):
+            setattr(item, fields(item)[0].name, "another")
+
+
+@pytest.mark.parametrize(
+    ("verdict", "one", "two"),
+    [
+        (Verdict.HOLDS, "1 holds", "2 hold"),
+        (Verdict.FAILS, "1 does not hold", "2 do not hold"),
+        (Verdict.UNDECIDED, "1 is not decided", "2 are not decided"),
+        (Verdict.UNTESTABLE, "1 is not testable here", "2 are not testable here"),
+    ],
+)
+def test_claims_are_counted_in_words(verdict, one, two):
+    assert (verdict.counted(1), verdict.counted(2)) == (one, two)
