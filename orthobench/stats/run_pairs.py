@@ -137,11 +137,10 @@ def repeats(one: Run, other: Run) -> bool:
     """Return whether two runs of the same code are the same: their bits, or within their rule."""
     rule = device_rule(one)
     a, b = values(one), values(other)
-    start = float(a[0]) if len(a) else 0.0
     return (
         np.array_equal(work_table(one), work_table(other))
         and failure(one) == failure(other)
-        and all(rule.same(x, y, start) for x, y in zip(a, b, strict=True))
+        and all(rule.same(x, y, one.start) for x, y in zip(a, b, strict=True))
     )
 
 

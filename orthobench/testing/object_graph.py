@@ -62,11 +62,13 @@ def _parts(item: Any) -> Iterator[tuple[str, Any]]:
     elif isinstance(item, (list, tuple, set, frozenset)):
         yield from ((f"[{i}]", value) for i, value in enumerate(item))
     elif isinstance(item, types.FunctionType):
-        yield from (("()", cell.cell_contents) for cell in item.__closure__ or () if _filled(cell))
+        cells = zip(item.__code__.co_freevars, item.__closure__ or (), strict=True)
+        yield from ((f"({name})", cell.cell_contents) for name, cell in cells if _filled(cell))
     elif isinstance(item, types.MethodType):
         yield "", item.__self__
     elif isinstance(item, functools.partial):
-        yield from (("()", part) for part in (item.func, *item.args, *item.keywords.values()))
+        yield from ((f"({i})", part) for i, part in enumerate((item.func, *item.args)))
+        yield from ((f"({name})", part) for name, part in item.keywords.items())
     else:
         yield from ((f".{name}", value) for name, value in _attributes(item))
 

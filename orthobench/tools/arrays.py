@@ -228,7 +228,8 @@ def is_number(value: Any) -> bool:
     """Whether a value is a real number that fits a float; True and False are none."""
     if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating)):
         return False
-    return bool(-(2.0**1023) < value < 2.0**1023)
+    exact = value if isinstance(value, int) else float(value)  # the bound overflows in float32
+    return -(2.0**1023) < exact < 2.0**1023
 
 
 def is_whole(value: object) -> bool:

@@ -1,16 +1,26 @@
 """Answers of an atlas: those of the rule of decision, on its rows."""
 
+import math
 from dataclasses import replace
 
 import pytest
 
 import orthobench as ob
 from orthobench.atlas.answers import (
+    _with_given_up,
     changed,
     code_digest,
     compare,
+    facts,
     find,
+    folded,
+    name_of,
+    of_family,
+    origin,
+    overview,
     portfolio,
+    short,
+    titled,
     views,
     with_records,
 )
@@ -18,7 +28,7 @@ from orthobench.atlas.collect import collect
 from orthobench.atlas.table import SHARES, Atlas
 from orthobench.decide.answer import answer
 from orthobench.decide.comparisons import compare as compare_results
-from orthobench.decide.rule import Comparison, Decision, Verdict
+from orthobench.decide.rule import FEWEST, Comparison, Decision, Verdict
 from orthobench.errors import UsageError
 from orthobench.harness.source_digests import digests
 from orthobench.registry.plugins import catalogue
@@ -116,3 +126,82 @@ def test_solvers_that_changed_since_they_were_measured_are_named(rows):
     assert changed(other) == "Changed since it was measured: meg."
     every = [replace(row, code="0" * 10) for row in own]
     assert changed(every) == "Changed since it was measured: what all solvers share."
+
+
+def undecided(solver, seeds, cost):
+    return Decision(solver, Verdict.UNDECIDED, seeds=seeds, cost=cost)
+
+
+def test_what_has_few_seeds_is_as_good_where_it_gets_to_the_tolerance():
+    found = _with_given_up([
+        undecided("few", FEWEST - 1, 4.0), undecided("enough", FEWEST, 2.0),
+        undecided("more", FEWEST + 1, 2.0), undecided("never", 1, math.inf),
+        Decision("worse", Verdict.WORSE, seeds=1, cost=1.0),
+        Decision("good", Verdict.AS_GOOD, seeds=9, cost=1.0, factor=1.0),
+    ])  # fmt: skip
+    assert [d.solver for d in found if d.as_good] == ["good", "few"]
+    assert [d.factor for d in found if d.as_good] == [1, 4]
+    assert [d.solver for d in found[2:]] == ["enough", "more", "never", "worse"]
+
+
+def test_factors_begin_with_the_cheapest_of_those_that_were_given_up():
+    found = _with_given_up([
+        Decision("good", Verdict.AS_GOOD, seeds=9, cost=3.0, factor=1.0), undecided("few", 1, 1.5),
+    ])  # fmt: skip
+    assert {d.solver: d.factor for d in found} == {"few": 1, "good": 2}
+    free = _with_given_up([undecided("free", 1, 0.0)])
+    assert math.isnan(free[0].factor)
+
+
+def test_the_order_to_try_is_as_long_as_is_asked_for():
+    decisions = tuple(
+        Decision(f"s{i}", Verdict.AS_GOOD, cost=1.0 + i, factor=1.0 + i) for i in range(4)
+    )
+    one = Comparison("p", "p", "f", "gap", "s0", decisions)
+    assert portfolio([one]) == ["s0", "s1", "s2", "s3"]
+    assert portfolio([one], most=2) == ["s0", "s1"]
+    assert portfolio([]) == []
+
+
+def test_pages_of_text_have_a_line_for_each_kind_and_view(rows):
+    atlas = Atlas((*rows(family="PCA"), *rows(family="other thing")), {"date": "2026-01-02"})
+    *lines, empty, last = overview(atlas)
+    assert [line.partition(":")[0] for line in lines] == ["PCA", "other thing"]
+    assert "least time: solver-0 (" in lines[0]
+    assert "fewest samples: " in lines[0]
+    assert "high accuracy: " in lines[0]
+    assert empty == ""
+    assert last.startswith(f"From the atlas of 2026-01-02: {len(atlas.rows)} runs, timed on an ")
+    first, *told = of_family(atlas, ["PCA"])
+    assert first == "PCA"
+    assert [line.startswith("    ") for line in told] == [False, True] * (len(told) // 2)
+    assert [one["family"] for one in facts(atlas, ["PCA"])] == ["PCA"] * 3
+    assert {one["view"] for one in facts(atlas, ["PCA"])} == {
+        "Least time", "Fewest samples", "High accuracy",
+    }  # fmt: skip
+
+
+def test_views_are_those_whose_cost_was_counted(rows):
+    made = [replace(r, samples=0.0) if r.seed == 0 else r for r in rows()]
+    assert [*views(made)] == ["Least time", "High accuracy"]
+    failed = [replace(r, failed=True) if r.seed == 0 else r for r in made]
+    assert "Fewest samples" in views(failed)
+    assert views([replace(r, failed=True) for r in made]) == {}
+
+
+def test_machines_and_dates_are_named_where_they_are_known():
+    assert origin(Atlas((), {"machines": ["a", "b"], "date": "2026"})) == (
+        "From the atlas of 2026: 0 runs, timed on a and b."
+    )
+    assert origin(Atlas((), {"machine": "m"})).startswith("From the atlas of an unknown date: 0")
+    assert origin(Atlas((), {"machine": "m"})).endswith("timed on m.")
+
+
+def test_small_names(rows):
+    assert (name_of("oja step=0.5"), name_of("")) == ("oja", "")
+    assert folded("Sparse-PCA") == "sparse pca"
+    assert code_digest({}) == code_digest({"problem": "x"}) == ""
+    assert titled("PCA", rows(family="PCA")) == "PCA"
+    assert titled("PCA by gap", rows(family="PCA")) == "PCA by gap (p0, p1 and p2)"
+    nobody = views([replace(r, value=math.inf, failed=r.seed > 0) for r in rows(seeds=2)])
+    assert {short(one) for one in nobody.values()} == {"-"}

@@ -6,9 +6,12 @@ import numpy as np
 import pytest
 
 import orthobench as ob
+from orthobench.atlas import features as module
 from orthobench.atlas.features import (
     EXTRA,
+    NEGLIGIBLE,
     Features,
+    _some_rows,
     features,
     features_of,
     leading,
@@ -141,3 +144,45 @@ def test_an_instance_is_at_its_beginning_afterwards():
     assert instance.oracle.taken == 0
     assert features_of(instance) == before
     assert isinstance(before, Features)
+
+
+def test_sizes_are_those_that_are_told_or_those_of_the_matrix():
+    X = geometric(20, 6, 2.0)
+    assert features(X, 2).rows == 20
+    assert (features(X, 2, 0).rows, features(X, 2, 77).rows) == (0, 77)
+
+
+@pytest.mark.parametrize(("k", "count"), [(5, 5), (6, 5), (1, 1)])
+def test_the_decay_is_over_as_many_eigenvalues_as_there_are(k, count):
+    ratio = np.array([1, 1.2, 1.5, 2, 3, 4.5])[: count + 1]
+    X = np.diag(np.sqrt(1 / np.array([1, 1.2, 1.5, 2, 3, 4.5])))
+    assert features(X, k).decay == pytest.approx(ratio[-1] ** (1 / count))
+    noise = 1 - (X[:k, :k] ** 2).sum() / (X**2).sum()
+    assert features(X, k).noise == pytest.approx(noise if k < 6 else 0, abs=1e-12)
+
+
+def test_eigenvalues_that_are_negligible_count_as_such():
+    X = np.diag([1.0, 0.5, 1e-9])
+    assert features(X, 2).decay == pytest.approx(NEGLIGIBLE**-0.5)
+    assert features(np.diag([1.0, 0.5, 2e-6]), 2).decay == pytest.approx(5e5)
+
+
+def test_more_eigenvalues_than_there_are_rows_are_zero():
+    values = leading(np.array([[3.0, 4.0, 0.0, 0.0]]), 3)
+    np.testing.assert_allclose(values, [25, 0, 0], atol=1e-12)
+
+
+def test_contractions_of_nothing_commute():
+    assert not_commuting(np.zeros((3, 3, 3))) == 0
+
+
+@pytest.mark.parametrize(
+    ("rows", "k", "step"), [(100, 2, 1), (101, 2, 2), (200, 2, 2), (201, 2, 3), (300, 149, 2)]
+)
+def test_of_many_rows_some_are_looked_at_spread_over_all(rows, k, step, monkeypatch):
+    monkeypatch.setattr(module, "MOST_ROWS", 100)
+    X = np.arange(3.0 * rows).reshape(rows, 3)
+    np.testing.assert_array_equal(_some_rows(X, k), X[::step])
+    monkeypatch.setattr(module, "MOST_ROWS", 10**9)
+    monkeypatch.setattr(module, "MOST_ENTRIES", 3 * 100 + 2)
+    np.testing.assert_array_equal(_some_rows(X, k), X[::step])

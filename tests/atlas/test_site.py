@@ -112,6 +112,11 @@ def test_a_site_is_replaced_and_a_foreign_folder_is_not(atlas, tmp_path):
         refuse_foreign(folder / "notes.txt")
 
 
+def test_folders_on_the_way_are_made(atlas, tmp_path):
+    assert write_site(atlas, tmp_path / "a" / "b" / "site").is_file()
+    assert [path.name for path in (tmp_path / "a" / "b").iterdir()] == ["site"]
+
+
 def test_nothing_is_written_where_a_store_is_none(tmp_path):
     with pytest.raises(StoreError):
         build([tmp_path / "none.sqlite"], tmp_path / "site")

@@ -1,12 +1,16 @@
 """More seeds for what is undecided: who runs further, how far, and how often that is wrong."""
 
+from dataclasses import replace
+
 import pytest
 from decision_errors import KINDS, simulate
 
 import orthobench as ob
+from orthobench.decide import more_seeds
 from orthobench.decide.comparisons import compare
 from orthobench.decide.more_seeds import contenders, next_look
 from orthobench.decide.rule import Comparison, Decision, Verdict
+from orthobench.registry.suite_file import from_table
 
 SUITE = {
     "seeds": 5,
@@ -63,3 +67,27 @@ def test_a_run_ends_with_nothing_to_decide_or_at_the_limit(tmp_path):
 def test_no_error_is_above_its_level(kind, noise):
     rates = simulate(kind, 40, 500, noise=noise, first=5)
     assert max(rates["use"], rates["worse"]) <= 0.05
+
+
+def test_cells_of_more_seeds_differ_by_their_seed_and_come_last(toys, monkeypatch, tmp_path):
+    table = {
+        "seeds": 3,
+        "budget": {"steps": 1},
+        "problem": [{"name": "leading-subspace", "n": [5, 6]}],
+        "solver": [{"name": "power", "step": [0.5, 1.0]}],
+    }
+    suite = from_table(table, "s", toys.registry)
+    results = ob.run(suite, tmp_path / "r.sqlite", executor="inline", quiet=True)
+    cells, first = suite.cells(), results.entries[0]
+    chosen = {first.problem: (first.solver,)}
+    monkeypatch.setattr(
+        more_seeds, "contenders", lambda c, limit: chosen.get(c.problem, ()) if limit == 5 else ()
+    )
+    more = more_seeds.more_cells(results, cells, limit=5)
+    assert [cell.seed for cell in more] == [3, 4]
+    assert [cell.position for cell in more] == [len(cells), len(cells) + 1]
+    for cell in more:
+        assert (cell.problem_label, cell.solver_label) == (first.problem, first.solver)
+        assert replace(cell, seed=0).key in {planned.key for planned in cells}
+    assert more_seeds.more_cells(results, cells) == []
+    assert more_seeds.more_cells(results, cells, limit=3) == []

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import scipy.stats
 from decision_errors import KINDS, simulate
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,10 +13,14 @@ from hypothesis import strategies as st
 from orthobench.decide.answer import answer
 from orthobench.decide.rule import (
     FEWEST,
+    LEVEL,
+    STRICT,
     TOLERANCE,
     Comparison,
     Decision,
     Verdict,
+    _allowed,
+    _more_seeds,
     decide,
     expected_cost,
     lower_end,
@@ -270,3 +275,101 @@ def test_problems_without_runs_wait_and_are_not_open():
     ])  # fmt: skip
     assert "Nobody is shown to be as good as the best on open" in found.sentence
     assert "No run has ended yet on later." in found.sentence
+
+
+@pytest.mark.parametrize("n", [1, 5, 20, 61])
+def test_so_many_may_lie_beyond_as_the_sign_test_does_not_reject(n):
+    for tail in (max(0.5**n, 1e-9), 0.05, 0.05 / 7, 0.3):
+        k = _allowed(n, tail)
+        assert k < 0 or scipy.stats.binom.cdf(k, n, 0.5) <= tail * (1 + 1e-9)
+        assert k == n or scipy.stats.binom.cdf(k + 1, n, 0.5) > tail
+
+
+def test_the_upper_end_is_the_value_that_the_sign_test_leaves():
+    values = np.arange(20.0)
+    for tail, beyond in ((0.05, 5), (0.01, 4), (0.5**20, 0)):
+        assert upper_end(values, tail) == 19 - beyond
+    assert upper_end(values - 30, 0.05) == 0
+    assert upper_end(values, 0.05, alike=True) == 0
+
+
+def test_few_values_end_where_student_and_the_largest_do():
+    values = np.array([0.1, 0.2, 0.3, 0.4, 0.6])
+    reach = scipy.stats.t.ppf(0.99, 4) * scipy.stats.sem(values)
+    assert upper_end(values, 0.01) == pytest.approx(values.mean() + reach)
+    assert lower_end(values, 0.01) == pytest.approx(values.mean() - reach)
+    assert upper_end(np.ones(5), 0.01) == lower_end(np.ones(5), 0.01) == 1
+    assert upper_end(values, 0.05) == 0.6
+    assert upper_end(values[:4], 0.05) == -lower_end(values[:4], 0.05) == math.inf
+
+
+def test_the_lower_end_is_where_the_signed_rank_test_rejects():
+    values = np.random.default_rng(3).normal(1, 0.3, 12)
+    end = lower_end(values, 0.05)
+    for shift, rejected in ((-1e-9, True), (1e-9, False)):
+        test = scipy.stats.wilcoxon(values - end - shift, alternative="greater", method="exact")
+        assert (test.pvalue <= 0.05) == rejected
+
+
+def test_the_interval_of_a_factor_is_that_of_the_signed_rank_test_on_logarithms():
+    rng = np.random.default_rng(2)
+    values = {name: [0.1] * 12 for name in "ab"}
+    costs = {"a": rng.lognormal(1, 0.5, 12).tolist(), "b": rng.lognormal(0, 0.5, 12).tolist()}
+    identity = {name: range(12) for name in "ab"}
+    _, found = decide(values, [1.0] * 12, costs, identity=identity)
+    dear = found[1]
+    assert dear.factor == pytest.approx(np.median(costs["a"]) / np.median(costs["b"]))
+    logs = np.log(costs["a"]) - np.log(costs["b"])
+    for end, inward in zip(np.log(dear.factor_interval), (1e-9, -1e-9), strict=True):
+        inside, outside = (
+            scipy.stats.wilcoxon(logs - end - step, method="exact").pvalue
+            for step in (inward, -inward)
+        )
+        assert outside <= LEVEL < inside
+
+
+def test_about_so_many_seeds_more_decide():
+    assert _more_seeds(np.zeros(3), 0.01, 0.05) == FEWEST - 3
+    assert _more_seeds(np.zeros(FEWEST), 0.01, 0.05) == 1
+    assert _more_seeds(np.ones(6), 0.01, 0.5**9) == 1
+    mixed = np.array([*[0.0] * 5, 1.0])
+    total = 6 + _more_seeds(mixed, 0.01, 0.05)
+    share = 1.5 / 7
+    assert _allowed(total, 0.05) >= share * total
+    assert all(_allowed(n, 0.05) < share * n for n in range(7, total))
+    assert _more_seeds(np.array([0.0, 1.0] * 3), 0.01, 0.05) is None
+
+
+def test_the_tolerances_are_part_of_what_is_as_good():
+    identity = {name: range(6) for name in "ab"}
+    for above, verdict in ((TOLERANCE, GOOD), (TOLERANCE * 1.001, WORSE)):
+        _, found = verdicts({"a": [0.0] * 6, "b": [above] * 6}, identity=identity)
+        assert found["b"].verdict is verdict
+        assert found["b"].difference == pytest.approx(above)
+    _, found = verdicts({"a": [0.0] * 6, "b": [STRICT] * 3 + [2 * STRICT] * 3})
+    assert found["b"].success == 0.5
+
+
+def test_the_lowest_is_so_by_median_then_mean_then_name():
+    for rows, best in (
+        ({"a": [0.1, 0.1, 0.9], "b": [0.2, 0.2, 0.1]}, "a"),
+        ({"a": [0.1, 0.1, 0.9], "b": [0.1, 0.1, 0.8]}, "b"),
+        ({"b": [0.1, 0.1, 0.9], "a": [0.1, 0.1, 0.9]}, "a"),
+    ):
+        assert verdicts(rows)[0] == best
+
+
+def test_a_factor_needs_a_cost_that_is_finite_and_not_zero():
+    rows = {name: [0.1] * 6 for name in "ab"}
+    identity = {name: range(6) for name in "ab"}
+    for cheapest, factors in ((0.0, (math.nan, math.nan)), (2.0, (1.0, 2.0))):
+        _, found = decide(rows, [1.0] * 6, {"a": [cheapest] * 6, "b": [4.0] * 6}, identity=identity)
+        assert [d.factor for d in found] == pytest.approx(factors, nan_ok=True)
+    _, found = decide(rows, [1.0] * 6, {name: [math.inf] * 6 for name in "ab"}, identity=identity)
+    assert all(math.isnan(d.factor) for d in found)
+
+
+def test_costs_that_are_not_known_count_nothing_in_what_restarts_take():
+    hits, whole = np.array([1.0, math.inf, math.inf]), np.array([9.0, 5.0, math.nan])
+    assert expected_cost(hits, whole) == 6
+    assert expected_cost(hits) == math.inf

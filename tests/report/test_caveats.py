@@ -3,7 +3,9 @@
 from dataclasses import replace
 
 import pytest
+from records import altered
 
+from orthobench.harness.stopping import RunStatus
 from orthobench.report import caveats
 from orthobench.results.tuning import Trial, choose
 from orthobench.tools.machine import Load
@@ -46,3 +48,66 @@ def test_a_tuned_parameter_without_effect_is_said_to_have_none(runs):
     assert "tuning had no effect on a (step)" in caveats.tuning([idle])
     works = replace(idle, trials=(trials[0], replace(trials[1], scores=(0.1, 0.2))))
     assert not any("no effect" in said for said in caveats.tuning([works]))
+
+
+def test_how_parameters_were_chosen_is_told(runs):
+    tuned = [r for step in (1.0, 2.0, 4.0) for r in runs("a", step, tuned={"step": step})]
+    tuned += [r for step in (1.0, 2.0) for r in runs("b", step, tuned={"step": step})]
+    entries = choose(tuned)
+    first, *_ = caveats.tuning(entries)
+    assert first == ("parameters were chosen by val at the end, from 2 to 3 trials of each solver")
+    averaged = [replace(entry, score="path", tuned_on=(0, 1)) for entry in entries]
+    assert caveats.tuning(averaged)[0].endswith(
+        "by val averaged over the run, from 2 to 3 trials of each solver on 2 of the seeds"
+    )
+    some = [averaged[0], replace(averaged[1], tuned_on=(0, 1, 2))]
+    assert caveats.tuning(some)[0].endswith(" on 2 to 3 of the seeds")
+    assert caveats.tuning(choose(runs("a", 1.0))) == []
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "falls"),
+    [
+        ((2.0,), (1.0,), True), ((1.0,), (1.0,), False), ((), (1.0,), False),
+        ((2.0,), (float("nan"),), False), ((2.0, 2.0), (1.0, float("inf")), False),
+        ((2.0, 3.0, 4.0), (1.0, 2.0, 3.0), True), ((1.0, 2.0), (1.0, 2.0), False),
+        ((0.0, 0.0, 0.0, 0.0), (-1.0, -1.0, -1.0, 1.0), False),
+        ((0.0, 0.0, 0.0, 0.0), (-1.2, -1.0, -1.0, 0.2), True),
+        ((float("inf"), 1.0), (1.0, 1.0), True),
+    ],
+)  # fmt: skip
+def test_a_score_falls_where_it_does_by_more_than_twice_its_standard_error(before, after, falls):
+    def trial(scores):
+        return Trial({}, sum(scores) / max(1, len(scores)), (), scores)
+
+    assert caveats._falls(trial(before), trial(after)) is falls
+
+
+@pytest.mark.parametrize(
+    ("scores", "chosen", "said"),
+    [
+        ({1: 3.0, 2: 2.0, 4: 1.0}, 4, "step=4 is the largest tried"),
+        ({1: 1.0, 2: 2.0, 4: 3.0}, 1, "step=1 is the smallest tried"),
+        ({1: 3.0, 2: 1.0, 4: 3.0}, 2, None), ({1: 1.0, 2: 1.0, 4: 1.0}, 4, None),
+        ({1: 2.0, 2: 1.0}, 2, "step=2 is the largest tried"), ({2: 1.0}, 2, None),
+        ({True: 2.0, False: 1.0}, False, None), ({"a": 2.0, "b": 1.0}, "b", None),
+    ],
+)  # fmt: skip
+def test_a_choice_at_the_end_of_its_grid_is_told_where_the_score_still_falls(
+    runs, scores, chosen, said
+):
+    (entry,) = choose(runs("a", 0.3))
+    trials = tuple(Trial({"step": v}, s, entry.records, (s,)) for v, s in scores.items())
+    found = [*caveats._edges(replace(entry, best_parameters={"step": chosen}, trials=trials))]
+    assert found == ([f"a: {said}; a better one may lie beyond"] if said else [])
+
+
+def test_what_is_not_run_yet_is_counted(runs):
+    entries = choose(runs("a", 1.0) + runs("b", 1.0))
+    waiting = [altered(r, status=RunStatus.MISSING, trace=()) for r in runs("b", 1.0)]
+    some = choose([*runs("a", 1.0), *runs("b", 1.0)[:3], *waiting[3:]])
+    assert caveats.missing(entries) == []
+    assert caveats.missing(some) == ["not run yet, and not counted: b 2 of 5 runs"]
+    assert caveats.missing(choose(waiting)) == ["no run is finished yet"]
+    refused = [altered(r, status=RunStatus.REFUSED, trace=()) for r in waiting]
+    assert caveats.missing(choose(refused)) == []

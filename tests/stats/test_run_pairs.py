@@ -1,3 +1,6 @@
+import math
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -210,3 +213,99 @@ def test_a_rule_is_symmetric_and_wider_with_each_part(a, b, start):
     assert not EXACT.same(a, b, start) or a == b
     assert not rule.same(a, None)
     assert not rule.same(a, float("nan"))
+
+
+NAN, INF = math.nan, math.inf
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "same"),
+    [
+        (None, None, True), (None, 1.0, False), (NAN, None, False), (NAN, NAN, True),
+        (NAN, 1.0, False), (INF, INF, True), (INF, -INF, False), (INF, 1e300, False),
+        (100.0, 100.1, True), (100.0, 100.2, False), (0.0, -0.0, True),
+    ],
+)  # fmt: skip
+def test_what_is_no_number_is_the_same_as_such_and_numbers_within_a_part_of_the_larger(a, b, same):
+    rule = ToleranceRule(1e-3)
+    assert rule.same(a, b) is same
+    assert rule.same(b, a) is same
+
+
+def test_a_rule_has_room_of_the_start_and_in_any_case():
+    assert ToleranceRule(0.0, 0.25).same(1.0, 3.0, -8.0)
+    assert not ToleranceRule(0.0, 0.25).same(1.0, 3.5, -8.0)
+    for start in (NAN, INF):
+        assert not ToleranceRule(0.0, 0.25).same(1.0, 3.0, start)
+    assert ToleranceRule(atol=2.0).same(1.0, 3.0)
+    assert not ToleranceRule(atol=2.0).same(1.0, 3.25)
+
+
+def test_a_ratio_needs_a_value_above_zero():
+    base = curve([4.0, 2.0])
+    assert compare_results(base, curve([4.0, 3.0]), 0.0).ratio == pytest.approx(1.5)
+    for end in (0.0, -1.0):
+        assert math.isnan(compare_results(curve([0.0, end]), curve([0.0, -2.0]), 0.0).ratio)
+
+
+def budgeted(budget):
+    return replace(halving(), budget=budget)
+
+
+@pytest.mark.parametrize(
+    ("base", "head", "why"),
+    [
+        ({"seconds": 1.0}, {"seconds": 1.0}, "its budget is in seconds"),
+        ({"steps": 9.0}, {"steps": 8.0}, "the budgets are unequal: 9 steps and 8 steps"),
+        ({}, {"steps": 8.0, "flops": 1.0}, "unequal: none and 8 steps, 1 flops"),
+    ],
+)
+def test_runs_with_other_limits_are_not_compared(base, head, why):
+    for compared in (compare_results, compare_work):
+        found = compared(budgeted(base), budgeted(head), 0.0)
+        assert found.change is Change.NONE
+        assert why in found.explanation
+
+
+def test_equal_limits_are_compared_and_failures_named_by_their_side():
+    assert compare_results(budgeted({"steps": 9.0}), budgeted({"steps": 9.0}), 0.0).change is (
+        Change.SAME
+    )
+    whole, fails = halving(), broken("it broke")
+    explained = {
+        (True, True): "both fail; HEAD error: it broke", (False, True): "HEAD fails: error: it",
+        (True, False): "BASE fails: error: it broke",
+    }  # fmt: skip
+    for (base, head), said in explained.items():
+        sides = (fails if base else whole), (fails if head else whole)
+        assert said in compare_results(*sides, 0.0).explanation
+        assert compare_work(*sides, 0.0).explanation == "a run failed"
+
+
+def test_runs_of_the_same_code_repeat_in_work_values_and_failure():
+    one = halving(5)
+    assert repeats(one, halving(5))
+    assert not repeats(one, halving(5, stretch=2.0))
+    assert not repeats(one, halving(6))
+    assert not repeats(one, curve(np.nextafter(values(one), 0)))
+    assert repeats(broken("x"), broken("x"))
+    assert not repeats(broken("x"), broken("y"))
+
+
+def test_the_tolerance_of_work_is_a_part_of_bases():
+    for stretch, change in ((1.09, Change.SAME), (1.11, Change.WORSE), (0.89, Change.BETTER)):
+        assert compare_work(halving(), halving(stretch=stretch), 0.1).change is change
+    assert compare_work(halving(), halving(stretch=0.91), 0.1).change is Change.SAME
+
+
+def test_the_explanation_has_the_target_and_both_counts():
+    found = compare_work(halving(), halving(stretch=2.0), 0.0)
+    assert found.explanation == "0.1 of the way left: 32 -> 64 steps"
+    assert (found.low, found.high) == (found.ratio, found.ratio)
+
+
+def test_a_count_that_begins_takes_infinitely_more():
+    base, head = (run(work_table(halving()) * [1, c, 1], values(halving())) for c in (0, 1))
+    assert compare_work(base, head, 0.0).ratio == INF
+    assert compare_work(base, base, 0.0).ratio == 1
+    assert compare_work(head, base, 0.0).change is Change.SAME

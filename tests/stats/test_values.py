@@ -1,15 +1,24 @@
-"""What tuning costs: the trials that were not chosen, each run once."""
+"""Values at the end of runs; what tuning costs: the trials not chosen, each run once."""
+
+import math
 
 import numpy as np
 import pytest
-from records import record
+from records import altered, record
 
 from orthobench.contract.solver import Work
 from orthobench.harness.stopping import RunStatus
 from orthobench.harness.trace import Checkpoint
 from orthobench.results.tuning import choose
 from orthobench.stats.costs import COSTS
-from orthobench.stats.values import others_cost
+from orthobench.stats.values import (
+    cost_or_metric,
+    final,
+    final_spread,
+    median_final,
+    metric_of,
+    others_cost,
+)
 
 
 def run(step, seed, flops, val=0.0, **more):
@@ -40,3 +49,50 @@ def test_a_trial_that_failed_costs_what_it_took_and_one_that_did_not_run_nothing
 def test_without_tuning_nothing_is_added():
     (entry,) = choose([run(1.0, seed, 100) for seed in range(3)])
     assert others_cost(entry, COSTS["flops"]) == 0
+
+
+VAL = metric_of("val")
+
+
+def test_a_metric_that_no_checkpoint_has_is_nan():
+    mark = run(1.0, 0, 100, val=0.5).trace[-1]
+    assert (VAL(mark), cost_or_metric("val")(mark)) == (0.5, 0.5)
+    assert (cost_or_metric("flops")(mark), cost_or_metric("steps")(mark)) == (100, 2)
+    assert math.isnan(metric_of("other")(mark))
+
+
+@pytest.mark.parametrize(
+    ("status", "val", "expected"),
+    [
+        (RunStatus.DONE, 0.5, 0.5), (RunStatus.DONE, -3.0, -3.0),
+        (RunStatus.DIVERGED, 0.5, math.inf),
+        (RunStatus.DONE, math.nan, math.inf), (RunStatus.DONE, -math.inf, math.inf),
+        (RunStatus.MISSING, 0.5, math.nan), (RunStatus.REFUSED, 0.5, math.nan),
+    ],
+)  # fmt: skip
+def test_a_final_value_is_infinite_where_a_run_failed_and_nan_where_there_is_none(
+    status, val, expected
+):
+    assert final(run(1.0, 0, 100, val=val, status=status), VAL) == pytest.approx(
+        expected, nan_ok=True
+    )
+
+
+def test_a_run_without_checkpoints_has_an_infinite_end():
+    assert final(altered(run(1.0, 0, 100), trace=()), VAL) == math.inf
+
+
+def test_medians_are_of_those_that_did_not_fail():
+    runs = [run(1.0, seed, 100, val=float(seed)) for seed in range(3)]
+    failed = run(1.0, 3, 100, status=RunStatus.ERROR)
+    assert median_final([*runs, failed], VAL) == 1
+    assert median_final(runs[:2], VAL) == 0.5
+    assert math.isnan(median_final([failed], VAL))
+
+
+def test_the_spread_is_over_all_that_was_planned():
+    runs = [run(1.0, seed, 100, val=float(seed)) for seed in range(3)]
+    failed = run(1.0, 3, 100, status=RunStatus.ERROR)
+    assert final_spread(runs, VAL, 3) == (1, 0, 2)
+    assert final_spread([*runs, failed], VAL, 4) == (1.5, 0.75, math.inf)
+    assert final_spread(runs, VAL, 5) == (2, 1, math.inf)

@@ -438,6 +438,45 @@ def test_what_an_oracle_forms_counts_once_and_as_it_says(forming, right):
     assert type(oracle) is FormedOracle
 
 
+class CountsFewer(PlainOja):
+    def count(self, oracle, state):
+        super().count(oracle, state)
+        state.work.flops -= 20
+
+
+@pytest.mark.parametrize(
+    ("solver", "plain", "hinted"),
+    [
+        (CountsSixPercentMore(), None, True), (CountsFewer(), None, False),
+        (CountsSixPercentMore(), PlainOja(), False),
+    ],
+)  # fmt: skip
+def test_other_code_is_suspected_where_more_is_counted_than_seen(solver, plain, hinted, instance):
+    with pytest.raises(NotConforming, match=r"work\.flops is") as found:
+        check_flops(solver, instance, plain)
+    assert ("pass plain=, the same method in NumPy" in str(found.value)) == hinted
+
+
+def test_flops_may_differ_by_five_percent_either_way(instance):
+    check_flops(PlainOja(), instance)
+    done = 5 * 12 + 6 + qr(6, 2)
+
+    def counting(more):
+        class Counts(PlainOja):
+            def count(self, oracle, state):
+                super().count(oracle, state)
+                state.work.flops += more
+
+        return Counts()
+
+    within = int(0.05 * done)
+    for more in (within, -within):
+        check_flops(counting(more), instance)
+    for more in (within + 1, -within - 1):
+        with pytest.raises(NotConforming, match=r"work\.flops is"):
+            check_flops(counting(more), instance)
+
+
 def test_a_check_whose_prerequisite_fails_names_it(instance):
     for check in checks_of_solvers.CHECKS:
         result = check.result(DrawsUnseeded(), instance)

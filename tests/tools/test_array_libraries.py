@@ -1,7 +1,10 @@
 """What array libraries say that results depend on; stand-ins are for devices that are not here."""
 
+import os
+import sys
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 from gpu_places import marked
 
@@ -119,3 +122,99 @@ def test_a_gpu_is_told_with_its_driver_and_precision(on):
     assert known["device"]
     assert known["driver"]
     assert {"tf32", "matmul precision"} & set(known)
+
+
+def test_cupy_needs_a_device(monkeypatch):
+    def runtime(count):
+        return SimpleNamespace(runtime=SimpleNamespace(getDeviceCount=count))
+
+    def broken():
+        raise RuntimeError("no driver")
+
+    for count, why in (
+        (lambda: 2, None), (lambda: 0, "cupy finds no CUDA device"),
+        (broken, "cupy finds no CUDA device (no driver)"),
+    ):  # fmt: skip
+        assert stand_in(monkeypatch, "cupy", cuda=runtime(count)).missing_device("cuda") == why
+
+
+def test_torch_and_jax_say_that_they_find_no_device(monkeypatch):
+    for found in (True, False):
+        cuda = SimpleNamespace(is_available=lambda found=found: found)
+        torch = stand_in(monkeypatch, "torch", cuda=cuda)
+        assert torch.missing_device("cpu") is None
+        assert (torch.missing_device("cuda") is None) == found
+
+    def devices(kind):
+        if kind != "cpu":
+            raise RuntimeError("unknown backend")
+        return [kind]
+
+    jax = stand_in(monkeypatch, "jax", devices=devices)
+    assert jax.missing_device("cpu") is None
+    assert "jax finds no cuda device" in jax.missing_device("cuda")
+
+
+def test_what_computes_on_a_device_is_waited_for(monkeypatch):
+    waited = []
+    cuda = SimpleNamespace(
+        synchronize=lambda: waited.append("torch"),
+        Device=lambda: SimpleNamespace(synchronize=lambda: waited.append("cupy")),
+    )
+    torch = stand_in(monkeypatch, "torch", cuda=cuda)
+    torch.wait([1], "cpu")
+    assert waited == []
+    torch.wait([1], "cuda")
+    stand_in(monkeypatch, "cupy", cuda=cuda).wait([1], "cuda")
+    stand_in(monkeypatch, "jax", block_until_ready=waited.append).wait((1, 2), "cpu")
+    assert waited == ["torch", "cupy", [1, 2]]
+
+
+def test_cupy_copies_there_and_back(monkeypatch):
+    cupy = stand_in(monkeypatch, "cupy", array=np.array, asnumpy=np.asarray)
+    values = np.arange(3.0)
+    there = cupy.array(values, "cuda", "float32")
+    assert there.dtype == np.float32
+    assert cupy.array(np.arange(3), "cuda", "float32").dtype.kind == "i"
+    back = cupy.to_numpy(there)
+    back[0] = 9
+    assert there[0] == 0
+
+
+def test_threads_are_limited_before_jax_starts_and_for_torch_at_once(monkeypatch):
+    limited = []
+    stand_in(monkeypatch, "torch", set_num_threads=limited.append).limit(3)
+    assert limited == [3]
+    monkeypatch.setenv("NPROC", "before")
+    monkeypatch.setitem(sys.modules, "jax", SimpleNamespace())
+    LIBRARIES["jax"].limit(5)
+    assert os.environ["NPROC"] == "before"
+    monkeypatch.delitem(sys.modules, "jax")
+    LIBRARIES["jax"].limit(5)
+    assert os.environ["NPROC"] == "5"
+
+
+def test_half_precision_comes_back_in_single(monkeypatch):
+    torch = pytest.importorskip("torch")
+    place = place_of("torch/bfloat16")
+    there = place.array(np.array([1.5, -2.0]))
+    assert there.dtype == torch.bfloat16
+    back = place.to_numpy(there)
+    assert (back.dtype, back.tolist()) == (np.float32, [1.5, -2])
+
+
+def test_the_precision_of_torch_is_read_in_either_way(driver, monkeypatch):
+    for matmul, told in (
+        ({"fp32_precision": "tf32"}, "True"), ({"fp32_precision": "ieee"}, "False"),
+        ({"allow_tf32": True}, "True"), ({"allow_tf32": False}, "False"),
+    ):  # fmt: skip
+        torch = stand_in(
+            monkeypatch, "torch",
+            cuda=SimpleNamespace(get_device_name=lambda: "Graphics A"),
+            version=SimpleNamespace(cuda="12.4"),
+            backends=SimpleNamespace(
+                cuda=SimpleNamespace(matmul=SimpleNamespace(**matmul))
+            ),
+        )  # fmt: skip
+        assert torch.facts("cuda")["tf32"] == told
+        assert "tf32" not in torch.facts("cpu")

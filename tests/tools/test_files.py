@@ -1,13 +1,24 @@
-"""Locks that one process has at a time."""
+"""Files that are written whole or not at all, links that nothing is written through, and locks."""
 
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
+from orthobench.errors import UsageError
 from orthobench.tools import files
-from orthobench.tools.files import exclusive_lock, locked
+from orthobench.tools.files import (
+    atomic_write,
+    exclusive_lock,
+    locked,
+    make_folder,
+    opened,
+    refuse_link,
+    refuse_unwritable,
+    safe_join,
+)
 
 COUNTS = """
 import sys
@@ -83,3 +94,108 @@ def test_where_no_lock_can_be_made_nobody_is_refused(tmp_path):
     path = tmp_path / "missing" / "store"
     with exclusive_lock(path, ValueError()), exclusive_lock(path, ValueError()):
         assert not is_held(path)
+
+
+def names(folder):
+    return sorted(path.name for path in folder.iterdir())
+
+
+def test_a_file_is_replaced_once_all_of_it_is_written(tmp_path):
+    path = tmp_path / "x"
+    path.write_text("before")
+    with atomic_write(path) as file:
+        file.write(b"after")
+        file.flush()
+        assert path.read_text() == "before"
+        assert len(names(tmp_path)) == 2
+    assert path.read_text() == "after"
+    assert names(tmp_path) == ["x"]
+
+
+def test_a_file_stays_as_it_was_where_writing_fails(tmp_path):
+    path = tmp_path / "x"
+    path.write_text("before")
+
+    def write(error):
+        with atomic_write(path) as file:
+            file.write(b"after")
+            raise error
+
+    with pytest.raises(ZeroDivisionError):
+        write(ZeroDivisionError)
+    with pytest.raises(UsageError, match=r"cannot write .*x: No space left$"):
+        write(OSError(28, "No space left"))
+    assert path.read_text() == "before"
+    assert names(tmp_path) == ["x"]
+
+
+def test_what_cannot_be_written_is_refused_before(tmp_path):
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(UsageError, match="folder: not a regular file"):
+        refuse_unwritable(tmp_path / "folder")
+    with pytest.raises(UsageError, match=r"cannot write .*: No such file"):
+        refuse_unwritable(tmp_path / "none" / "x")
+    refuse_unwritable(tmp_path / "x")
+    (tmp_path / "y").write_text("kept")
+    refuse_unwritable(tmp_path / "y")
+    assert names(tmp_path) == ["folder", "y"]
+    assert (tmp_path / "y").read_text() == "kept"
+
+
+def test_nothing_is_written_through_a_link(tmp_path):
+    (tmp_path / "real").mkdir()
+    (tmp_path / "file").write_text("kept")
+    link, folder = tmp_path / "link", tmp_path / "folder"
+    link.symlink_to(tmp_path / "file")
+    folder.symlink_to(tmp_path / "real")
+    for refused in (
+        lambda: refuse_link(link), lambda: refuse_unwritable(link),
+        lambda: safe_join(tmp_path, "link"), lambda: safe_join(tmp_path, "folder", "x"),
+    ):  # fmt: skip
+        with pytest.raises(UsageError, match="nothing is written through links, and "):
+            refused()
+    assert safe_join(tmp_path, "real", "x") == tmp_path / "real" / "x"
+    (tmp_path / "real" / "x").symlink_to(tmp_path / "y")
+    with pytest.raises(UsageError, match="x is one"):
+        safe_join(tmp_path, "real", "x")
+    assert safe_join(folder) == folder
+
+
+def test_only_regular_files_are_read(tmp_path):
+    (tmp_path / "x").write_bytes(b"some")
+    with opened(tmp_path / "x") as file:
+        assert file.read() == b"some"
+    with pytest.raises(OSError, match="not a regular file"):
+        opened(tmp_path)
+    with pytest.raises(FileNotFoundError):
+        opened(tmp_path / "none")
+
+
+def test_folders_are_made_with_their_parents(tmp_path):
+    folder = tmp_path / "a" / "b"
+    assert make_folder(folder, "figures") == make_folder(folder, "figures") == folder
+    (tmp_path / "file").write_text("")
+    with pytest.raises(UsageError, match=r"cannot write figures to .*file/x: [^;]*$"):
+        make_folder(tmp_path / "file" / "x", "figures")
+    with pytest.raises(UsageError, match=r"; name another$"):
+        make_folder(tmp_path / "file" / "x", "figures", "name another")
+
+
+def test_a_lock_leaves_no_file_where_only_one_may_have_it_and_keeps_the_other(tmp_path):
+    path = tmp_path / "store"
+    with exclusive_lock(path, RuntimeError("busy")):
+        assert names(tmp_path) == ["store-lock"]
+    assert names(tmp_path) == []
+    with locked(Path(tmp_path, "lock")):
+        pass
+    assert names(tmp_path) == ["lock"]
+
+
+def test_a_lock_is_tried_so_often_before_it_is_refused(tmp_path, monkeypatch):
+    slept = []
+    monkeypatch.setattr(files.time, "sleep", slept.append)
+    monkeypatch.setattr(files, "_is_locked", lambda file: True)
+    busy = exclusive_lock(tmp_path / "x", RuntimeError("busy"))
+    with pytest.raises(RuntimeError, match="busy"), busy:
+        pass
+    assert slept == [files.PAUSE] * files.TRIES

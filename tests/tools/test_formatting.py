@@ -7,6 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orthobench.tools.formatting import (
+    assignments,
+    budget_text,
     clean,
     count,
     duration,
@@ -14,6 +16,7 @@ from orthobench.tools.formatting import (
     metric_text,
     number,
     plural,
+    short,
     si,
 )
 
@@ -24,6 +27,9 @@ from orthobench.tools.formatting import (
         (0.0, "0"), (-0.0, "0"), (1.0, "1"), (0.5, "0.500"), (0.01234, "0.0123"),
         (1.234e-3, "1.23e-3"), (2e-17, "2.00e-17"), (123.4, "123"), (12.34, "12.3"),
         (1.5e7, "1.50e7"), (-0.25, "-0.250"), (math.inf, "inf"), (math.nan, "-"),
+        (-math.inf, "-inf"), (0.01, "0.0100"), (0.00999, "9.99e-3"), (99999.5, "100000"),
+        (1e5, "1.00e5"), (-1e5, "-1.00e5"), (1000.0, "1000"), (1234.5, "1234"), (10.0, "10"),
+        (9.0, "9"), (99.5, "99.5"), (1e-100, "1.00e-100"), (-0.01, "-0.0100"),
     ],
 )  # fmt: skip
 def test_numbers(value, text):
@@ -35,6 +41,8 @@ def test_numbers(value, text):
     [
         ("gap", 2.5e6, "2.50e6"), ("peak_bytes", 2.5 * 2**20, "2.5 MiB"),
         ("transfer_seconds", 0.0123, "12.3 ms"), ("peak_bytes", math.nan, "-"),
+        ("transfer_seconds", math.inf, "inf"), ("peak_bytes", math.inf, "inf"),
+        ("bytes_gap", 2.0, "2"), ("peak_bytes", 1023.6, "1.0 KiB"),
     ],
 )  # fmt: skip
 def test_metrics_have_the_unit_of_their_name(name, value, text):
@@ -51,7 +59,10 @@ def test_numbers_keep_three_digits(value):
     [
         (2e-8, "0.02 µs"), (1.24e-4, "124 µs"), (0.0123, "12.3 ms"), (0.9999, "1.00 s"),
         (9.999, "10.0 s"), (99.9, "99.9 s"), (99.96, "1 min 40 s"), (3725, "1 h 2 min"),
-        (math.nan, "-"),
+        (math.nan, "-"), (0.0, "0.00 µs"), (9.994, "9.99 s"), (9.996, "10.0 s"),
+        (99.94, "99.9 s"), (99.95, "1 min 40 s"), (0.9994, "999 ms"), (9.994e-4, "999 µs"),
+        (9.996e-4, "1.00 ms"), (119.6, "2 min 0 s"), (3599.4, "59 min 59 s"),
+        (3599.6, "1 h 0 min"), (7322, "2 h 2 min"), (1e-6, "1.00 µs"),
     ],
 )  # fmt: skip
 def test_durations(seconds, text):
@@ -67,6 +78,17 @@ def test_durations(seconds, text):
         (1.2e9, "1.20 G"),
         (3e16, "30.0 P"),
         (999_990, "1.00 M"),
+        (999.4, "999"),
+        (999.6, "1.00 k"),
+        (9_994, "9.99 k"),
+        (9_996, "10.0 k"),
+        (99_940, "99.9 k"),
+        (99_960, "100 k"),
+        (2.5e6, "2.50 M"),
+        (9.996e8, "1.00 G"),
+        (2.5e12, "2.50 T"),
+        (2.5e15, "2.50 P"),
+        (math.nan, "-"),
     ],
 )
 def test_prefixes(value, text):
@@ -75,6 +97,31 @@ def test_prefixes(value, text):
 
 def test_counts():
     assert count(20_000.0) == "20,000"
+    assert count(math.nan) == "-"
+    assert count(1.6) == "2"
+
+
+def test_values_of_parameters():
+    assert [short(value) for value in (2.0, 2, 0.1, True, "a b")] == [
+        "2",
+        "2",
+        "0.1",
+        "True",
+        "a b",
+    ]
+    assert assignments({"step": 2.0, "K": 9}) == "step=2, K=9"
+    assert assignments({"step": 2.0, "name": "a\nb"}, " ") == "step=2 name=a b"
+
+
+@pytest.mark.parametrize(
+    ("budget", "text"),
+    [
+        ({}, ""), ({"samples": 2000}, "budget 2,000 samples"), ({"seconds": 0.5}, "budget 500 ms"),
+        ({"flops": 2e9, "steps": 10.0}, "budget 2.00 G flops, 10 steps"),
+    ],
+)  # fmt: skip
+def test_budgets(budget, text):
+    assert budget_text(budget) == text
 
 
 def test_clean_text_is_one_printable_line():
@@ -98,3 +145,8 @@ def test_counts_with_nouns():
 )  # fmt: skip
 def test_lists(names, text):
     assert listed(list(names)) == text
+
+
+def test_as_many_names_are_listed_as_are_asked_for_and_one_more():
+    assert listed(["a", "b", "c"], most=2) == "a, b and c"
+    assert listed(["a", "b", "c", "d"], most=2) == "a, b and 2 others"

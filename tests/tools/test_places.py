@@ -113,3 +113,49 @@ def test_what_a_run_depends_on_names_the_tolerance_of_a_gpu(monkeypatch):
     assert place_of("torch:cpu").facts() == {"torch": "9"}
     assert place_of("torch:cuda").facts() == {"torch": "9", "tolerance": "1e-09"}
     assert place_of("torch:cuda/float32").facts() == {"torch": "9", "tolerance": "0.002"}
+
+
+@pytest.mark.parametrize(
+    ("on", "packages", "moves", "compiles", "tolerance"),
+    [
+        ("numpy", (), False, False, 0), ("numpy/float32", ("numpy",), True, False, 0),
+        ("torch", ("torch",), True, False, 0), ("torch:cuda", ("torch",), True, False, 1e-9),
+        ("jax", ("jax",), True, True, 0), ("jax:cuda/float32", ("jax",), True, True, 2e-3),
+        ("blocks", (), False, False, 0), ("dask:2", ("distributed",), False, False, 0),
+        ("dask:tcp://here:1", ("distributed",), False, False, 0),
+    ],
+)  # fmt: skip
+def test_places_say_what_they_need_and_do(on, packages, moves, compiles, tolerance):
+    place = place_of(on)
+    assert place.packages == packages
+    assert (place.moves, place.compiles, place.tolerance) == (moves, compiles, tolerance)
+
+
+def test_too_many_workers_are_refused(monkeypatch):
+    monkeypatch.setattr("os.cpu_count", lambda: 2)
+    monkeypatch.setattr("shutil.which", lambda program: program)
+    monkeypatch.setattr("orthobench.tools.places.find_spec", lambda name: name)
+    assert place_of("dask:32").missing() is None
+    assert place_of("dask:33").missing().startswith("more than 32 workers are too many")
+    assert place_of("dask:tcp://here:99").missing() is None
+    monkeypatch.setattr("orthobench.tools.places.find_spec", lambda name: None)
+    assert "pip install 'orthobench[dask]'" in place_of("dask:1").missing()
+    assert place_of("blocks").missing() is None
+    assert DEFAULT.missing() is None
+
+
+def test_only_what_moves_is_waited_for_and_limited(monkeypatch):
+    called = []
+    library = type(LIBRARIES["torch"])
+    monkeypatch.setattr(library, "wait", lambda self, values, device: called.append(device))
+    monkeypatch.setattr(library, "limit", lambda self, threads: called.append(threads))
+    for on in ("torch:cuda", "blocks", "numpy"):
+        place_of(on).wait([1])
+        place_of(on).limit(3)
+    assert called == ["cuda", 3]
+
+
+def test_blocks_depend_on_the_version_of_what_summarizes_them(monkeypatch):
+    monkeypatch.setattr("orthobench.tools.places.version", lambda name: {"distributed": "9"}[name])
+    assert place_of("dask:2").facts() == {"distributed": "9"}
+    assert place_of("blocks").facts() == {}

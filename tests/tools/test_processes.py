@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from orthobench.tools import child
-from orthobench.tools.processes import LAST_BYTES, Process, ProcessError
+from orthobench.tools.processes import LAST_BYTES, Process, ProcessError, reason_of
 
 PROGRAM = """
 import os, signal, subprocess, sys, time
@@ -156,6 +156,16 @@ def test_a_death_is_explained(start, message, reason, stderr):
         assert not process.alive
         with pytest.raises(ProcessError):
             ask(process, "greet")
+
+
+def test_exit_codes_are_endings():
+    assert reason_of(-9) == (
+        "its process was killed by SIGKILL, as systems do that run out of memory"
+    )
+    assert reason_of(-1) == "its process was killed by SIGHUP"
+    assert reason_of(-11) == "its process was killed by SIGSEGV"
+    assert reason_of(0) == "its process ended with exit code 0"
+    assert reason_of(9) == "its process ended with exit code 9"
 
 
 def test_a_message_to_a_process_that_is_gone_shows_as_its_death(start, monkeypatch):

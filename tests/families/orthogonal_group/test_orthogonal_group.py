@@ -8,6 +8,7 @@ from scipy.linalg import expm
 
 import orthobench as ob
 from orthobench.contract.problem import Solution
+from orthobench.errors import UsageError
 from orthobench.families.orthogonal_group import Judge
 from orthobench.families.orthogonal_group.maker import gradient_norm
 from orthobench.families.orthogonal_group.planes import minimize
@@ -124,6 +125,23 @@ def test_a_restriction_costs_what_is_evaluated_for_its_minimum():
     oracle = orthogonal(counted)
     minimize(oracle.restricted(oracle.carry(point()), 0, 3))
     assert oracle.restriction_flops == 7 * len(calls)
+
+
+def test_a_function_of_ones_own_counts_its_rotations_only():
+    oracle = ob.orthogonal_group(cubic, n=N).oracle
+    assert (oracle.carry_flops, oracle.restriction_flops, oracle.rotation_flops) == (0, 0, 6 * N)
+    assert orthogonal(oracle) is oracle
+
+
+def test_the_other_component_is_two_away():
+    U = point()
+    sign = np.sign(np.linalg.det(U))
+    for component, own in (("+1", 1.0), ("-1", -1.0)):
+        violation = ob.orthogonal_group(cubic, n=N, component=component).violation(Solution(U))
+        assert violation == pytest.approx(0.0 if sign == own else 2.0, abs=1e-12)
+    assert ob.orthogonal_group(cubic, n=N).violation(Solution(U)) < 1e-12
+    with pytest.raises(UsageError, match="unknown component of the orthogonal group '2'"):
+        ob.orthogonal_group(cubic, n=N, component="2")
 
 
 def test_further_metrics_and_gaps_of_ones_own():

@@ -8,6 +8,7 @@ from orthobench.contract.problem import Solution
 from orthobench.families.stiefel import FiniteSumOracle, FunctionOracle, feasible, projected
 from orthobench.harness.judging import FEASIBLE
 from orthobench.tools.geometry import drift, polar, random_point
+from orthobench.tools.places import place_of
 
 N, P = 6, 3
 A = np.diag(np.arange(1.0, N + 1))
@@ -120,6 +121,76 @@ def test_a_batch_may_go_over_the_end_of_an_epoch():
     assert oracle.taken == 13
     assert sorted(drawn[:5]) == sorted(drawn[5:10]) == list(range(5))
     assert len(set(drawn[10:])) == 3
+
+
+@pytest.mark.parametrize("ahead", [(), (1,), (7,), (3, 1, 9, 2)])
+def test_terms_are_the_same_however_many_are_drawn_ahead_elsewhere(ahead):
+    pytest.importorskip("array_api_strict")
+    here, there = (Quadratic(np.eye(5)) for _ in range(2))
+    there.place = place_of("array-api-strict")
+    for oracle in (here, there):
+        oracle.rewind(np.random.default_rng(1))
+        oracle.terms_gradient = lambda X, chosen: [*map(int, chosen)]
+    for count in ahead:
+        there.prepare(count)
+        assert there.taken == 0
+    for batch in (1, 2, 4, 1, 1):
+        drawn = here.stochastic_gradient(None, batch)
+        assert there.stochastic_gradient(None, batch) == drawn
+        assert len(drawn) == batch
+        assert here.taken == there.taken
+
+
+def test_an_order_begins_again_and_is_another_after_each_epoch():
+    oracle = Quadratic(np.eye(30))
+    oracle.rewind(np.random.default_rng(1))
+    first, second = oracle._next(30).tolist(), oracle._next(30).tolist()
+    assert first != second
+    oracle.rewind(np.random.default_rng(1))
+    assert (oracle.taken, oracle._next(30).tolist()) == (0, first)
+
+
+def test_the_cost_of_a_solution_counts_its_flops_and_terms():
+    oracle = Quadratic(np.random.default_rng(0).standard_normal((12, 4)))
+    oracle.cost_flops, oracle.gradient_flops = 7, 5
+    X = point(0, 4, 2)
+    value, work = oracle.objective(Solution(X))
+    assert (value, work.samples, work.flops, work.steps) == (oracle.value(X), 12, 7, 0)
+    assert (oracle.both_flops, oracle.gradient_rows_flops(3)) == (12, 5)
+
+
+@pytest.mark.parametrize("determinant", [1, -1])
+def test_a_run_begins_on_the_component_that_is_asked_for(determinant):
+    oracle = FunctionOracle(cost, 4, 4, determinant=determinant)
+    for seed in range(8):
+        U = point(seed, 4, 4)
+        oracle.start = U
+        assert np.linalg.det(oracle.start) == pytest.approx(determinant)
+        np.testing.assert_array_equal(oracle.start[:, :-1], U[:, :-1])
+        np.testing.assert_array_equal(np.abs(oracle.start[:, -1]), np.abs(U[:, -1]))
+
+
+@pytest.mark.parametrize("determinant", [None, 0])
+def test_a_run_begins_where_the_start_is_where_no_component_is_asked_for(determinant):
+    oracle = FunctionOracle(cost, 4, 4, determinant=determinant)
+    assert oracle.components == (1 if determinant is None else 2)
+    for seed in range(8):
+        oracle.start = point(seed, 4, 4)
+        np.testing.assert_array_equal(oracle.start, point(seed, 4, 4))
+
+
+def test_restarts_take_both_components_in_turn():
+    oracle = FunctionOracle(cost, 4, 4, determinant=0)
+    oracle.start = point(0, 4, 4)
+    begun = [oracle.start]
+    for number in range(1, 5):
+        oracle.start_again(number, np.random.default_rng(number))
+        begun.append(oracle.start)
+    signs = [np.sign(np.linalg.det(U)) for U in begun]
+    assert signs[0] == -signs[1]
+    assert signs[2] == -signs[3]
+    np.testing.assert_array_equal(begun[1][:, :-1], begun[0][:, :-1])
+    assert not np.array_equal(begun[2][:, 0], begun[0][:, 0])
 
 
 def test_rows_and_both_at_once_are_those_of_the_gradient():

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import sparse
 
 import orthobench as ob
 from orthobench.contract.problem import Oracle, Solution
@@ -25,6 +26,7 @@ from orthobench.harness.identity import Streams
 from orthobench.harness.run import run
 from orthobench.harness.stopping import RunStatus
 from orthobench.tools.geometry import random_point
+from orthobench.tools.rows import SparseRows
 
 
 def rng(seed=0):
@@ -104,6 +106,19 @@ def test_without_a_test_part_the_judge_takes_rows_spread_evenly(monkeypatch):
         at = np.linspace(0, len(order) - 1, 100).astype(int)
         few = ob.stochastic_pca(ArraySource(X, order), 2).measure(Solution(U))
         assert few == ob.stochastic_pca(X, 2, test=X[list(order)][at]).measure(Solution(U))
+
+
+@pytest.mark.parametrize("order", [None, range(20, 980, 2), "random"])
+def test_of_sparse_rows_the_judge_takes_some_spread_evenly_too(order, monkeypatch):
+    X = rows(1000, 5) * (rng(4).random((1000, 5)) < 0.3)
+    monkeypatch.setattr(family, "JUDGE_BYTES", 8 * 5 * 100)
+    order = rng(2).permutation(1000) if order == "random" else order
+    at = np.arange(1000) if order is None else np.array(order)
+    source = ArraySource(SparseRows(sparse.csr_array(X)), order, scale=2.0)
+    U = random_point(5, 2, rng(1))
+    few = ob.stochastic_pca(source, 2).measure(Solution(U))
+    spread = at[:: -(-len(at) // 100)]
+    assert few == ob.stochastic_pca(X, 2, test=2.0 * X[spread]).measure(Solution(U))
 
 
 def test_a_range_of_many_rows_takes_no_memory_of_its_own(monkeypatch):

@@ -3,9 +3,13 @@
 import math
 from dataclasses import replace
 
+import numpy as np
 import pytest
+from records import altered
 
+from orthobench.contract.solver import Work
 from orthobench.decide.comparisons import compare
+from orthobench.harness.stopping import RunStatus
 from orthobench.report.plots.convergence import convergence
 from orthobench.results.tuning import choose
 
@@ -49,3 +53,67 @@ def test_one_axis_counts_the_trials_that_were_not_chosen(runs):
         assert after.runs[0][0] == pytest.approx(before.runs[0][0] + more)
         assert list(after.y) == list(before.y)
     assert "total flops" not in convergence(choose(runs("b", 1.5))).choices["x"]
+
+
+def counting(records, samples):
+    """Runs that took so many samples by their end, and one more by the first checkpoint."""
+    counted = []
+    for r in records:
+        work = [Work(m.work.steps, samples, m.work.flops) for m in r.trace]
+        first = replace(work[0], samples=1)
+        marks = zip(r.trace, [first, *work[1:]], strict=True)
+        counted.append(replace(r, trace=tuple(replace(m, work=w) for m, w in marks)))
+    return counted
+
+
+def test_costs_are_samples_first_where_all_draw_some_and_without_where_none_does(runs):
+    some, none = (counting(runs(name, 1.0), count) for name, count in (("a", 9), ("b", 0)))
+    costs = {
+        "all": ("samples", "seconds", "flops", "steps"),
+        "some": ("flops", "seconds", "steps", "samples"),
+        "none": ("flops", "seconds", "steps"),
+    }
+    for records, which in ((some, "all"), (some + none, "some"), (none, "none")):
+        assert convergence(choose(records)).choices["x"] == costs[which]
+
+
+def test_metrics_are_those_of_the_ends_with_the_target_or_the_primary_first(runs):
+    records = []
+    for r in runs("a", 1.0):
+        early = replace(r.trace[0], metrics={**r.trace[0].metrics, "early": 1.0})
+        records.append(replace(r, trace=(early, *r.trace[1:])))
+    plot = convergence(choose(records))
+    assert plot.choices["metric"] == ("gap", "rank", "val", "constraint_violation")
+    assert plot.sheet == [("samples", "gap"), ("seconds", "gap")]
+    targeted = convergence(choose([replace(r, target="rank") for r in records]))
+    assert targeted.choices["metric"] == ("rank", "gap", "val", "constraint_violation")
+
+
+ENDS = [
+    ([(RunStatus.TARGET, "")] * 2, "target reached"),
+    ([(RunStatus.DONE, "converged: a step changes nothing")] * 2, "converged"),
+    ([(RunStatus.DONE, "no samples are left")] * 2, "data used up"),
+    ([(RunStatus.BUDGET, "")] * 2, ""),
+    ([(RunStatus.TARGET, ""), (RunStatus.BUDGET, "")], ""),
+]
+
+
+@pytest.mark.parametrize(("endings", "said"), ENDS)
+def test_why_all_runs_ended_before_their_budget_is_said(runs, endings, said):
+    pairs = zip(runs("a", 1.0, seeds=2), endings, strict=True)
+    entries = choose([altered(r, status=status, reason=reason) for r, (status, reason) in pairs])
+    plot = convergence(entries)
+    assert plot.panel().series[0].ended == said
+    line = f"| where all runs of a solver ended before their budget: {said}"
+    assert (line in plot.about) == bool(said)
+
+
+def test_bands_and_seeds_are_explained(runs):
+    for seeds, said, band in (
+        (1, "one seed", ""), (3, "median over 3 seeds, band: min to max", "min to max"),
+        (4, "median over 4 seeds, band: 25 to 75 %", "25 to 75 %"),
+    ):  # fmt: skip
+        plot = convergence(choose(runs("a", 1.0, seeds=seeds)))
+        assert said in plot.about
+        assert plot.panel().band == band
+    assert np.isfinite(plot.panel().series[0].y).all()

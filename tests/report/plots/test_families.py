@@ -10,6 +10,7 @@ from orthobench.harness.stopping import RunStatus
 from orthobench.report.plots import families
 from orthobench.report.plots.families import (
     ACCURACIES,
+    _stepped,
     ecdf_panel,
     profile_panel,
     target_plots,
@@ -188,3 +189,12 @@ def test_long_lines_are_thinned_to_within_what_can_be_seen(runs, draw, monkeypat
         assert (full.y - drawn <= 0.1 + 1e-12).all()
         kept = np.isin(full.x, thin.x)
         np.testing.assert_array_equal(drawn[kept], full.y[kept])
+
+
+def test_lines_of_as_many_points_as_are_drawn_are_whole(monkeypatch):
+    values = np.array([1.0, 2.0, 3.0, *[4.0] * 7])
+    for longest, places in ((4, [0, 1, 2, 3, 4, 9]), (3, [0, 1, 4, 9])):
+        monkeypatch.setattr(families, "LONGEST", longest)
+        x, share = _stepped(values, 0.0, 9.0)
+        assert x.tolist() == places[1:]
+        assert share[-2:].tolist() == [1, 1]

@@ -9,7 +9,8 @@ from records import altered
 from orthobench.decide.answer import MISS, answer
 from orthobench.decide.comparisons import compare
 from orthobench.harness.stopping import RunStatus
-from orthobench.report.plots.pareto import LEAST, gaps_left, pareto
+from orthobench.report.plots import pareto as module
+from orthobench.report.plots.pareto import LEAST, _mean_point, family_answers, gaps_left, pareto
 from orthobench.results.tuning import choose
 
 
@@ -87,3 +88,29 @@ def test_the_part_of_a_gap_does_not_depend_on_its_unit():
         found = gaps_left(SimpleNamespace(**vars(runs) | scaled))
         assert found["p"] == pytest.approx([0.25, 1.0])
         assert np.isnan(found["flat"]).all()
+
+
+def test_of_very_many_pairs_only_the_first_choice_is_decided(runs, monkeypatch):
+    entries = choose([*runs("a", 1.0), *runs("b", 2.0), *runs("c", 2.0)])
+    for most, views in ((9, 8), (8, 1)):
+        monkeypatch.setattr(module, "MOST_PAIRS", most)
+        assert len(family_answers(entries)) == views
+    assert [*family_answers(entries)] == [("seconds", "1 %")]
+
+
+def test_a_point_is_the_geometric_mean_with_one_weight_for_variants():
+    cost, gap = np.array([1.0, 4.0, 16.0, np.nan]), np.array([0.1, 0.4, 0.9, 0.5])
+    x, y, count = _mean_point(cost, gap, ["a", "a", "b", "c"])
+    assert (x, y, count) == (pytest.approx((2 * 16) ** 0.5), pytest.approx((0.2 * 0.9) ** 0.5), 3)
+    assert _mean_point(cost[3:], gap[3:], ["c"])[2] == 0
+
+
+def test_what_is_left_is_the_median_over_the_seeds_that_ran():
+    runs = SimpleNamespace(
+        instances=[("p", 0), ("p", 1), ("p", 2)], solvers=("a", "b"), absent=[("b", "p")],
+        start=np.array([5.0, 5.0, np.nan]), lowest=np.array([1.0, 1.0, np.nan]),
+        reached=np.array([[1.0, 3.0, np.inf], [1.0, 1.0, 1.0]]),
+    )  # fmt: skip
+    left = gaps_left(runs)["p"]
+    assert left[0] == pytest.approx((LEAST + 0.5) / 2)
+    assert np.isnan(left[1])

@@ -135,3 +135,18 @@ def test_bounds_are_one_grey_line_through_the_points_of_all_solvers(entries):
     assert line.x.tolist() == sorted(at["density"] for found in own.values() for _, at in found)
     assert set(line.y) == {0.01}
     assert [one.label for one in plot.panel("flops").series] == ["givens", "gpower"]
+
+
+def test_a_point_has_a_bound_where_all_runs_of_its_trial_end_with_one(entries):
+    trials = []
+    for number, trial in enumerate(entries[0].trials):
+        records = []
+        for r in trial.records:
+            end = replace(r.trace[-1], metrics={**r.trace[-1].metrics, "gap_bound": 0.01})
+            records.append(replace(r, trace=(*r.trace[:-1], end)))
+        records[0] = trial.records[0] if number == 0 else records[0]
+        trials.append(replace(trial, records=tuple(records)))
+    found = points(replace(entries[0], trials=tuple(trials)), "density")
+    bounded = {tuned["gamma"]: at.get("gap_bound") for tuned, at in found}
+    first, *others = (trial.tuned["gamma"] for trial in trials)
+    assert bounded == {first: None} | dict.fromkeys(others, 0.01)

@@ -139,3 +139,81 @@ def test_a_terminal_shows_a_bar_with_counts_and_label(monkeypatch):
     assert "2/3 cells, 1 failed, 2 from the store" in shown
     assert "y" in shown
     assert "\x1b[?25h" in stream.getvalue(), "the cursor is shown again"
+
+
+def test_the_slowest_cell_is_named_where_it_was_slow():
+    for seconds, said in ((9.9, []), (10.0, ["slowest cell: b c, 10.0 s"])):
+        stream, clock = io.StringIO(), Clock()
+        with Progress(stream=stream, clock=clock) as progress:
+            progress.expect(2)
+            for label, took in (("a", 1.0), ("b\nc", seconds)):
+                progress.begin(label)
+                clock.now += took
+                progress.end(label, failed=False)
+        assert [line for line in stream.getvalue().splitlines() if "slowest" in line] == said
+
+
+def test_workers_have_times_of_their_own():
+    stream, clock = io.StringIO(), Clock()
+    with Progress(stream=stream, clock=clock) as progress:
+        progress.expect(2)
+        progress.begin("long", "1")
+        clock.now = 20.0
+        progress.begin("short", "2")
+        assert progress._names() == "[1] long  [2] short"
+        clock.now = 30.0
+        progress.end("long", failed=False, worker="1")
+        assert progress._names() == "short"
+        clock.now = 35.0
+        progress.end("short", failed=False, worker="2")
+    assert stream.getvalue().endswith("slowest cell: long, 30.0 s\n")
+
+
+def test_a_line_is_due_after_a_tenth_of_the_cells_or_ten_seconds():
+    def told(total, seconds):
+        return [int(at) for at in re.findall(r"(?m)^(\d+)/", "\n".join(lines(total, seconds)))]
+
+    assert told(20, 1.0) == [*range(2, 21, 2)]
+    assert told(40, 5.0) == [*range(2, 41, 2)]
+    assert told(40, 9.99) == [*range(2, 41, 2)]
+    assert told(40, 10.0) == [*range(1, 41)]
+
+
+def test_the_time_left_is_told_after_a_few_cells():
+    found = lines(10, 1.0)
+    assert ["left" in line for line in found[1:]] == [False] * 5 + [True] * 4 + [False]
+    assert found[6] == "6/10 cells, 6.00 s elapsed, 4.00 s left: cell 5"
+
+
+def test_an_interrupted_run_that_ended_says_nothing_of_it():
+    assert "stopped" not in "".join(lines(3, 0.1))
+
+
+def test_a_terminal_shows_each_worker_and_what_was_slow(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "160")
+    monkeypatch.setenv("TERM", "xterm-256color")
+    stream, clock, shown = Terminal(), Clock(), []
+    with Progress(show=shown.append, stream=stream, clock=clock) as progress:
+        progress.expect(3)
+        progress.begin("one", "1")
+        clock.now = 1.0
+        progress.begin("two", "2")
+        bar = progress._bar.tasks[0]
+        assert bar.description == "[1] one  [2] two"
+        clock.now = 11.0
+        progress.end("one", failed=False, worker="1")
+        assert (bar.description, bar.completed, bar.total) == ("two", 1, 3)
+        progress.table("results")
+        progress.expect(9)
+        assert bar.total == 10
+        progress.end("two", failed=True, worker="2")
+        assert (bar.description, bar.fields["failed"]) == ("two", ", 1 failed")
+    assert shown == ["results"]
+    assert bar.description == "slowest cell: one, 11.0 s"
+
+
+def test_results_are_shown_where_there_is_no_bar_or_nobody_asked():
+    shown = []
+    Progress(quiet=True, show=shown.append).table(1)
+    Progress(quiet=True).table(2)
+    assert shown == [1]

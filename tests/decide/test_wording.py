@@ -1,0 +1,323 @@
+"""Sentences about decisions, one branch at a time."""
+
+import math
+from dataclasses import replace
+
+import pytest
+
+from orthobench.decide.answer import MISS, answer, plain_answer, standings
+from orthobench.decide.rule import FEWEST, Comparison, Decision, Verdict
+from orthobench.decide.wording import (
+    ALIKE,
+    MOST_ASKED,
+    evidence,
+    factor_text,
+    mark,
+    span_text,
+    use_sentence,
+    verdict_text,
+)
+from orthobench.harness.suite import COMMAND_LINE, PYTHON
+
+GOOD, OPEN, WORSE, FAILED, ABSENT = (
+    Verdict.AS_GOOD, Verdict.UNDECIDED, Verdict.WORSE, Verdict.FAILED, Verdict.ABSENT,
+)  # fmt: skip
+INF = math.inf
+
+
+def good(solver, cost, factor=1.0, **more):
+    return Decision(solver, GOOD, cost=cost, factor=factor, seeds=6, **more)
+
+
+def other(solver, verdict, **more):
+    return Decision(solver, verdict, seeds=6, **more)
+
+
+def on(problem, *decisions, **more):
+    settings = {"cost": "seconds", "seeds": 6, "distinct": 6, **more}
+    best = next((d.solver for d in decisions if d.verdict in (GOOD, OPEN)), None)
+    block = settings.pop("block", problem)
+    return Comparison(problem, block, "f", "gap", best, decisions, **settings)
+
+
+def sentence(*comparisons, suite=""):
+    return answer(comparisons, suite).sentence
+
+
+def test_marks_are_of_the_star_of_what_is_good_open_or_failed_and_of_nothing_else():
+    one = on(
+        "p", good("a", 1.0), good("b", 2.0), other("c", OPEN), other("d", FAILED), other("e", WORSE)
+    )
+    assert [mark(one, s) for s in "abcdef"] == ["star", "good", "undecided", "failed", "", ""]
+
+
+@pytest.mark.parametrize(
+    ("decision", "text"),
+    [
+        (good("a", 1.0), "as good"), (good("a", 1.0, misses=2), "as good, 2 short"),
+        (good("a", INF, misses=2), "as good"), (other("a", FAILED, n_failed=3), "3 failed"),
+        (other("a", OPEN, more_seeds=4), "undecided, +4 seeds"),
+        (other("a", OPEN, more_seeds=1), "undecided, +1 seed"), (other("a", OPEN), "undecided"),
+        (other("a", WORSE, more_seeds=4), "worse"),
+    ],
+)  # fmt: skip
+def test_verdicts_in_a_few_words(decision, text):
+    assert verdict_text(decision) == text
+
+
+def test_factors_have_two_digits_up_to_a_million():
+    texts = {1.0: "1", 1.26: "1.3", 22.4: "22", 126.0: "130", 1e6: "1e+06", INF: "∞"}
+    assert {f: factor_text(f) for f in texts} == texts
+    assert factor_text(1.001e6) == "more than a million"
+    assert span_text([22.4, 5.6, 9.0]) == "5.6 to 22"
+    assert span_text([2.01, 2.04]) == "2"
+
+
+AHEAD = {
+    "faster": ("seconds", 1.0, 3.0, ", 3 times faster than the other that is"),
+    "alike": ("seconds", 1.0, 1.04, ", at about the time of the other that is"),
+    "at the bound": ("seconds", 1.0, ALIKE, ", 1.1 times faster than the other that is"),
+    "flops": ("flops", 1.0, 3.0, "; the next that is needs 3 times as many flops"),
+    "nothing": ("seconds", 0.0, 3.0, ", and the only one that gets there"),
+    "alone": ("seconds", 1.0, INF, ", and the only one that gets there"),
+}
+
+
+@pytest.mark.parametrize("name", AHEAD)
+def test_how_far_ahead_the_cheapest_is(name):
+    cost, own, next_one, text = AHEAD[name]
+    said = sentence(on("p", good("a", own), good("b", next_one, 3.0), cost=cost))
+    assert said == f"Use a: as good as the best{text}."
+
+
+def test_leads_over_several_problems_are_a_span_over_several_others():
+    said = sentence(
+        on("p", good("a", 1.0), good("b", 2.0, 2.0), good("c", 9.0, 9.0)),
+        on("q", good("a", 1.0), good("c", 4.0, 4.0)),
+    )
+    assert said == (
+        "Use a: as good as the best on both problems, 2 to 4 times faster than the others that are."
+    )
+
+
+@pytest.mark.parametrize(
+    ("rest", "text"),
+    [
+        ((), ""),
+        ((other("b", ABSENT),), ""),
+        ((other("b", WORSE),), ", and the only one that is"),
+        ((other("b", OPEN),), ", and the only one that is shown to be"),
+        ((other("b", FAILED),), ", and the only one without a failed run"),
+        ((other("b", FAILED), other("c", WORSE)), ", and the only one that is"),
+    ],
+)
+def test_what_the_only_one_that_is_as_good_is_compared_with(rest, text):
+    assert sentence(on("p", good("a", 1.0), *rest)) == f"Use a: as good as the best{text}."
+
+
+def dearer(factors, others=None):
+    """Comparisons of `a`, at these factors of the cost of `b`, which misses the last of them."""
+    found = [
+        on(f"p{i}", *sorted([good("a", f, f), good("b", 1.0)], key=lambda d: d.cost))
+        for i, f in enumerate(factors)
+    ]
+    return [*found, on("last", good("a", 1.0), other("b", WORSE))]
+
+
+def test_the_price_of_one_that_is_not_the_cheapest():
+    assert sentence(*dearer([2.0, 1.0, 1.0])[:2], on("q", good("a", 1.0), other("b", WORSE))) == (
+        "Use a: as good as the best on all 3 problems, 1.3 times the cheapest on average, at most "
+        "2; b is the cheapest on 1."
+    )
+    assert sentence(*dearer([1.04, 1.02])) == (
+        "Use a: as good as the best on all 3 problems, at about the least time."
+    )
+    assert sentence(*dearer([ALIKE])) == (
+        "Use a: as good as the best on both problems, about the cheapest on average, at most 1.1; "
+        "b is the cheapest on 1."
+    )
+    assert use_sentence(["a"], dearer([3.0])[:1]) == (
+        "Use a: as good as the best, at 3 times the time of b."
+    )
+    unknown = [on("p", good("b", 1.0), good("a", 2.0, INF))]
+    assert use_sentence(["a"], unknown) == "Use a: as good as the best."
+
+
+def test_variants_of_one_data_set_count_once_in_the_average():
+    variants = [replace(c, block="x") for c in dearer([4.0, 4.0, 4.0])[:3]]
+    said = use_sentence(["a"], [*variants, dearer([])[0]])
+    assert "2 times the cheapest on average, at most 4; b is the cheapest on 3" in said
+
+
+def test_restarts_are_counted():
+    one = on("p", good("a", 1.0, misses=2, copies=1), good("b", 2.0, 2.0, misses=9))
+    assert sentence(one).endswith("; restarts are counted for 2 of 7 runs.")
+
+
+def test_who_is_to_be_used_else():
+    said = sentence(
+        on("x 1", good("a", 1.0), other("b", WORSE)), on("x 2", good("a", 1.0), other("b", WORSE)),
+        on("y", good("b", 1.0), other("a", WORSE)),
+    )  # fmt: skip
+    assert said.endswith("on 2 of 3 problems, and the only one that is. Else use b on y.")
+
+
+def test_a_kind_of_which_all_are_missed_is_named_once():
+    parts = [on(f"x {i}", good("a", 1.0), other("b", WORSE)) for i in range(5)]
+    parts += [on(f"y {i}", good("b", 1.0), other("a", WORSE)) for i in range(2)]
+    assert "Else use b on every y." in sentence(*parts)
+    parts.append(on("y 2", good("a", 1.0), other("b", WORSE)))
+    assert "Else use b on y 0 and y 1." in sentence(*parts)
+
+
+def split(good_at, missed_at, name="n"):
+    return [
+        *(on(f"g{v}", good("a", 1.0), other("b", WORSE), parameters={name: v}) for v in good_at),
+        *(on(f"m{v}", good("b", 1.0), other("a", WORSE), parameters={name: v}) for v in missed_at),
+    ]
+
+
+def test_a_parameter_that_separates_two_is_named_with_the_bound_that_was_seen():
+    assert sentence(*split([30, 10, 20], [1, 9])) == "Use a where n >= 10, b else."
+    assert sentence(*split([3, 1, 2], [4, 90])) == "Use a where n <= 3, b else."
+    assert sentence(*split([0.5, 0.25, 0.7], [0.125, 0.2])) == "Use a where n >= 0.250, b else."
+
+
+@pytest.mark.parametrize(
+    ("good_at", "missed_at"),
+    [([10, 9, 3], [9, 1]), ([1, 2, 3], [4]), (["a", "b", "c"], ["d", "e"]),
+     ([True, True, True], [False, False]), ([1, None, 2], [5, 6])],
+)  # fmt: skip
+def test_a_parameter_that_does_not_separate_is_not_named(good_at, missed_at):
+    said = sentence(*split(good_at, missed_at))
+    assert said.startswith("Use a: as good as the best on 3 of ")
+    assert "where" not in said
+
+
+def waiting(seeds=2, more=None, planned=None, distinct=None, names="ab"):
+    decisions = [Decision(n, OPEN, seeds=seeds, more_seeds=more) for n in names]
+    numbers = {"seeds": planned or seeds, "distinct": seeds if distinct is None else distinct}
+    return on("p", *decisions, **numbers)
+
+
+@pytest.mark.parametrize(
+    ("one", "suite", "text"),
+    [
+        (waiting(2, 3), "", ""),
+        (waiting(1, 4), "s", ": orthobench run s --seeds 5"),
+        (waiting(2, 3), "a b", ": orthobench run 'a b' --seeds 5"),
+        (waiting(2, 3), COMMAND_LINE, ": add --seeds 5"),
+        (waiting(2, 3), PYTHON, ": pass seeds=5"),
+        (waiting(2, 3, planned=5), "s", ": orthobench run s"),
+        (waiting(2, 3, planned=5), PYTHON, ": run it again"),
+        (waiting(5, 7), "s", ": orthobench run s --seeds 12"),
+        (waiting(5, MOST_ASKED), "s", ": orthobench run s --seeds 105"),
+        (waiting(5, MOST_ASKED + 1), "s", ""),
+        (waiting(5, None), "s", ""),
+        (waiting(4, 1), "", ""),
+    ],
+)
+def test_what_to_run_where_nobody_is_shown_to_be_as_good(one, suite, text):
+    seeds = one.distinct
+    why = (
+        f"{seeds} seed{'s' * (seeds > 1)} cannot decide among 2 solvers; {FEWEST} can"
+        if seeds < 5
+        else f"{seeds} seeds do not show which of 2 is as good as the best"
+    )
+    assert sentence(one, suite=suite) == f"{why}{text}."
+
+
+def test_absent_solvers_are_not_counted_and_copies_promise_nothing():
+    one = waiting(2, 3)
+    absent = replace(one, decisions=(*one.decisions, Decision("c", ABSENT)))
+    assert sentence(absent) == "2 seeds cannot decide among 2 solvers; 5 can."
+    copied = replace(one, decisions=tuple(replace(d, copies=3) for d in one.decisions))
+    assert sentence(copied) == "2 seeds cannot decide among 2 solvers."
+
+
+def test_nobody_is_named_where_all_failed_or_none_ran():
+    assert sentence() == sentence(on("p", Decision("a", ABSENT))) == "No run is finished yet."
+    failed = on("p", other("a", FAILED), Decision("b", ABSENT))
+    assert sentence(failed) == "No solver: all have failed runs."
+    restarted = [
+        on("p", other("a", FAILED, cost=2.0, misses=2), other("b", FAILED, cost=3.0, misses=1)),
+        on("q", other("a", FAILED, cost=5.0, misses=3, copies=1), other("b", FAILED, cost=INF)),
+    ]
+    assert sentence(*restarted) == (
+        "No solver: all have failed runs. With restarts a needs the least time on both problems: "
+        "5 of 13 runs miss."
+    )
+
+
+def test_problems_on_which_nobody_is_shown_are_named_with_what_to_run():
+    found = sentence(on("p", good("a", 1.0)), replace(waiting(6, 4), problem="q"), suite="s")
+    assert found == (
+        "Use a: as good as the best on 1 of 2 problems. Nobody is shown to be as good as the best "
+        "on q: orthobench run s --seeds 10."
+    )
+
+
+def test_the_evidence_is_what_was_tested():
+    one = on("p", good("a", 1.0))
+    assert evidence([]) == ""
+    assert evidence([one]) == (
+        "As good: at most 1 % of the gap above the best, shown on 6 seeds, 1 problem; 5 % error a "
+        "problem. Least time to get there."
+    )
+    several = [
+        replace(one, distinct=1, block="x", tolerance=0.25, cost="flops"),
+        replace(one, block="x", decisions=(good("a", 1.0, copies=1, misses=1),)),
+    ]
+    assert evidence(several) == (
+        "As good: at most 25 % of the gap above the best, shown on 1 to 6 seeds (copies of a run "
+        "count once), 2 problems, variants of 1; 5 % error a problem. Least flops to get there, "
+        "with restarts for runs that do not."
+    )
+    assert "shown on 1 seed," in evidence([replace(one, distinct=1)])
+
+
+def test_standings_are_geometric_means_with_ten_for_a_miss():
+    found = standings([
+        on("p", good("a", 1.0), good("b", 4.0, 4.0)), on("q", good("b", 1.0), other("a", WORSE)),
+        on("r", good("b", 1.0), good("a", 9.0, 9.0), block="q"), on("s", other("a", OPEN)),
+    ])  # fmt: skip
+    by_name = {s.solver: s for s in found}
+    assert [s.solver for s in found] == ["b", "a"]
+    assert by_name["b"].factor == pytest.approx(2)  # 4 on p, 1 on q with its variant
+    assert by_name["a"].factor == pytest.approx((MISS * 9) ** 0.25)
+    assert [(s.as_good_on, s.cheapest_on, s.problems, s.worst) for s in found] == [
+        (3, 2, 4, 4), (2, 1, 4, 9),
+    ]  # fmt: skip
+
+
+def test_a_solver_is_called_by_its_name_and_the_parameters_that_it_always_has():
+    one, two = (good("a K=2", 1.0, name="a", parameters={"K": 2, "step": s}) for s in (1, 3))
+    found = answer([on("p", one), on("q", two)])
+    assert (found.use, found.parameters, found.solver) == ("a", {"K": 2}, "a K=2")
+
+
+def test_the_factor_of_an_answer_is_that_of_the_next_that_is_as_good():
+    found = answer([
+        on("p", good("a", 2.0), good("b", 4.0, 2.0)), on("q", good("a", 1.0), good("b", 8.0, 8.0)),
+        on("r", good("a", 1.0), other("b", WORSE)),
+    ])  # fmt: skip
+    assert found.factor == pytest.approx(4)
+    assert (found.mean_factor, found.worst_factor, found.as_good_on, found.problems) == (1, 1, 3, 3)
+    assert [s.solver for s in found.alternatives] == ["b"]
+    assert math.isnan(answer([on("p", good("a", 1.0))]).factor)
+
+
+def test_over_families_one_solver_is_named_where_it_is_the_same():
+    first = on("p", good("a", 1.0), good("b", 2.0, 2.0))
+    second = replace(on("q", good("a", 1.0), good("b", 8.0, 8.0)), family="g")
+    both = answer([first, second])
+    assert (both.use, both.factor, both.as_good_on, both.problems) == ("a", 4, 2, 2)
+    assert both.sentence.startswith("f: Use a: ")
+    assert " g: Use a: " in both.sentence
+    assert [*plain_answer(both)["by_family"]] == ["f", "g"]
+    third = replace(on("q", good("b", 1.0), other("a", WORSE)), family="g")
+    neither = answer([first, third])
+    assert neither.use is None
+    assert neither.parameters == {}
+    assert all(map(math.isnan, (neither.factor, neither.mean_factor, neither.worst_factor)))
+    assert plain_answer(neither)["factor"] is None

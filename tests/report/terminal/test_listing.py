@@ -1,0 +1,204 @@
+"""What is installed, listed: facts, tables that fit a terminal, and pages about one of it."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import click
+import pytest
+
+from orthobench.contract.parameters import parameter
+from orthobench.errors import UsageError
+from orthobench.registry.plugins import Plugin, Provided, Registry
+from orthobench.report.terminal import listing
+
+MINE, OTHERS = Plugin("mine", "my-package", "1.2", "my_module"), Plugin("others")
+
+
+@pytest.fixture
+def registry(toys, tmp_path):
+    @dataclass(frozen=True, kw_only=True)
+    class Wordy(toys.Solver):
+        """Does something.
+
+        A long paragraph that goes on and on so that it has to be wrapped where a terminal is no
+        wider than that.
+
+        Parameters
+        ----------
+        rate : float
+            Repeated in the table.
+
+        Notes
+        -----
+        Said in a note.
+
+        - an item
+          of a list
+
+        References
+        ----------
+        A paper that the source names.
+        """
+
+        name: ClassVar[str] = "wordy"
+        source: ClassVar[str] = "A paper, 2020"
+        rate: float = parameter(0.5, help="how fast", above=0, below=1, unit="1/s")
+        size: int = parameter(help="how much", low=1)
+        kind: str | None = parameter(None, help="which", choices=("a", "b"))
+
+    @dataclass(frozen=True)
+    class Elsewhere(toys.Problem):
+        """A problem of another family."""
+
+        name: ClassVar[str] = "elsewhere"
+        family: ClassVar[str] = "other family"
+
+    path = tmp_path / "small.toml"
+    path.write_text('description = "A small one"\nseeds = 3\n')
+    found = Registry(plugins=[MINE, OTHERS], broken={"bad": "ImportError: none"})
+    found.solvers["wordy"] = Provided(Wordy, MINE)
+    found.solvers["power"] = Provided(toys.Solver, OTHERS)
+    found.problems["leading-subspace"] = Provided(toys.Problem, OTHERS)
+    found.problems["elsewhere"] = Provided(Elsewhere, MINE)
+    found.suites["small"] = Provided(path, MINE)
+    return found
+
+
+@pytest.fixture(autouse=True)
+def _wide(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "100")
+
+
+def plain(lines):
+    return [click.unstyle(line) for line in lines]
+
+
+def test_facts_are_of_each_kind_in_alphabetical_order(registry):
+    facts = listing.facts(registry)
+    assert [*facts] == ["solvers", "problems", "suites", "plugins"]
+    assert [row["name"] for row in facts["solvers"]] == ["power", "wordy"]
+    assert [row["name"] for row in facts["problems"]] == ["elsewhere", "leading-subspace"]
+    families = {row["family"] for row in facts["problems"]}
+    assert facts["solvers"][1]["families"] == sorted(families)
+    assert len(families) == 2
+    assert facts["suites"][0]["summary"] == "A small one"
+    assert facts["plugins"] == [
+        {"name": "mine", "summary": "my-package 1.2", "plugin": "mine",
+         "distribution": "my-package", "version": "1.2"},
+        {"name": "others", "summary": " ", "plugin": "others", "distribution": "", "version": ""},
+        {"name": "bad", "summary": "broken: ImportError: none", "broken": "ImportError: none"},
+    ]  # fmt: skip
+
+
+def test_parameters_are_told_with_their_bounds_units_and_defaults(registry):
+    rate, size, kind = listing.details(registry, "wordy")["parameters"][-3:]
+    assert rate == {
+        "name": "rate", "type": "float", "required": False, "default": 0.5,
+        "range": "> 0 and < 1", "unit": "1/s", "help": "how fast",
+    }  # fmt: skip
+    assert (size["required"], size["default"], size["range"]) == (True, None, ">= 1")
+    assert (kind["required"], kind["default"], kind["type"]) == (False, None, "a | b")
+
+
+def test_details_are_those_of_the_kind(registry):
+    kinds = {
+        name: listing.details(registry, name)["kind"] for name in ("wordy", "elsewhere", "small")
+    }
+    assert kinds == {"wordy": "solver", "elsewhere": "problem", "small": "suite"}
+    assert listing.details(registry, "elsewhere")["family"] == "other family"
+    assert "seeds = 3" in listing.details(registry, "small")["documentation"]
+    with pytest.raises(UsageError, match="unknown solver, problem or suite 'word'; did you mean"):
+        listing.details(registry, "word")
+
+
+def test_solvers_of_one_name_are_told_together(registry, toys):
+    first = registry.solvers["wordy"]
+    registry.solvers["wordy"] = Provided(first.item, MINE, (Provided(toys.Solver, OTHERS),))
+    found = listing.details(registry, "wordy")
+    assert [other["plugin"] for other in found["others"]] == ["others"]
+    assert "others" not in listing.details(registry, "power")
+    shown = plain(listing.page(found))
+    assert shown[0] == "wordy, a solver from my-package 1.2"
+    assert "wordy, a solver from others" in shown
+    assert len(listing.facts(registry)["solvers"]) == 3
+
+
+def test_a_family_has_its_problems_and_the_solvers_that_take_them(registry):
+    found = listing.of_family(listing.facts(registry), "other family")
+    assert {kind: [row["name"] for row in rows] for kind, rows in found.items()} == {
+        "solvers": ["power", "wordy"], "problems": ["elsewhere"],
+    }  # fmt: skip
+    with pytest.raises(UsageError, match="unknown family 'othr family'; did you mean"):
+        listing.of_family(listing.facts(registry), "othr family")
+
+
+def test_tables_have_a_title_for_each_kind_and_family(registry):
+    facts = listing.facts(registry)
+    lines = plain(listing.tables(facts))
+    assert lines[-1] == "orthobench show NAME tells more of each"
+    at = lines.index("problems: other family")
+    assert lines[at + 1 : at + 3] == ["elsewhere  A problem of another family.", ""]
+    assert lines[lines.index("suites") + 1] == "small  A small one"
+    mine, others, bad = (lines[lines.index("plugins") + i] for i in (1, 2, 3))
+    assert (mine, others.rstrip(), bad) == (
+        "mine    my-package 1.2", "others", "bad     broken: ImportError: none",
+    )  # fmt: skip
+
+
+def test_a_page_has_all_but_what_the_table_repeats(registry):
+    lines = plain(listing.page(listing.details(registry, "wordy")))
+    assert lines[:3] == [
+        "wordy, a solver from my-package 1.2",
+        f"Family: {', '.join(listing.details(registry, 'wordy')['families'])}",
+        "Source: A paper, 2020",
+    ]
+    text = "\n".join(lines)
+    assert "Repeated in the table" not in text
+    assert "A paper that the source names" not in text
+    assert "Notes\n-----\nSaid in a note.\n" in text
+    assert "- an item\n  of a list\n" in text
+    at = lines.index("parameters")
+    meanings = dict(line.split(maxsplit=1) for line in lines[at + 1 :])
+    assert meanings["rate"] == "how fast (float > 0 and < 1; unit: 1/s; default 0.5)"
+    assert meanings["size"] == "how much (int >= 1; required)"
+    assert meanings["kind"] == "which (a | b; default none)"
+
+
+@pytest.mark.parametrize(("columns", "widest"), [("60", 60), ("100", 100), ("400", 100), ("9", 50)])
+def test_paragraphs_are_as_wide_as_the_terminal_up_to_100_columns(
+    registry, columns, widest, monkeypatch
+):
+    monkeypatch.setenv("COLUMNS", columns)
+    lines = plain(listing.page(listing.details(registry, "wordy")))
+    begin = next(i for i, line in enumerate(lines) if line.startswith("A long paragraph"))
+    paragraph = lines[begin : lines.index("", begin)]
+    assert max(map(len, paragraph)) <= widest
+    assert " ".join(paragraph) == (
+        "A long paragraph that goes on and on so that it has to be wrapped where a terminal is no "
+        "wider than that."
+    )
+    assert len(paragraph) > 1
+
+
+def test_columns_are_wrapped_beside_the_longest_name(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "40")
+    rows = [("a", "word " * 12), ("longest", "")]
+    lines = plain(listing._columns(rows))
+    assert [line[:9] for line in lines] == ["a        ", " " * 9, "longest  "]
+    assert max(map(len, lines)) <= 40
+
+
+def test_a_suite_is_shown_as_it_is_written(registry):
+    lines = plain(listing.page(listing.details(registry, "small")))
+    assert lines == [
+        "small, a suite from my-package 1.2",
+        "",
+        'description = "A small one"\nseeds = 3\n',
+    ]
+
+
+def test_a_record_stands_above_the_documentation(registry):
+    facts = {**listing.details(registry, "power"), "record": "Best of three."}
+    lines = plain(listing.page(facts))
+    assert lines[0].startswith("power, a solver from others")
+    assert lines[lines.index("Best of three.") + 1] == ""

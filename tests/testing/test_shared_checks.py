@@ -1,0 +1,224 @@
+"""Values that parameters must refuse, sizes of pickles, what is printed, and limits of time."""
+
+import math
+import os
+import pickle
+import random
+import signal
+import sys
+import threading
+import warnings
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+
+from orthobench.contract.parameters import check_parameters as converted
+from orthobench.contract.parameters import parameter, parameters_of
+from orthobench.errors import UsageError
+from orthobench.testing import NotConforming
+from orthobench.testing.shared_checks import (
+    LARGEST_PICKLE,
+    Unfit,
+    captured,
+    check_global_random,
+    check_parameters,
+    check_recipe,
+    check_silent,
+    check_subnormal,
+    time_limit,
+    unfit,
+)
+
+
+@dataclass(frozen=True)
+class Every:
+    plain: str = parameter("x", help="any text")
+    word: str = parameter("a", help="one of two", choices=("a", "b"))
+    count: int = parameter(3, help="from 2 to 7", low=2, high=7)
+    open: int = parameter(3, help="between 1 and 9", above=1, below=9)
+    rate: float = parameter(0.5, help="from 0 to 1", low=0, high=1)
+    share: float | None = parameter(0.5, help="between 0 and 1", above=0, below=1)
+    free: float = parameter(0.5, help="any")
+
+    def __post_init__(self):
+        converted(self)
+
+
+def test_a_value_just_outside_of_each_bound_must_be_refused():
+    values = {p.name: [*unfit(p)][1:] for p in parameters_of(Every)}
+    assert math.isnan(values["rate"].pop(0))
+    assert math.isnan(values["share"].pop(0))
+    assert math.isnan(values.pop("free")[0])
+    assert values == {
+        "plain": [], "word": ["ab?"], "count": [1, 8], "open": [1, 9],
+        "rate": [-5e-324, 1 + 2**-52], "share": [0, 1],
+    }  # fmt: skip
+    assert {type(value) for value in values["count"] + values["open"]} == {int}
+    assert all(isinstance(next(unfit(p)), Unfit) for p in parameters_of(Every))
+
+
+def test_parameters_that_refuse_by_name_pass():
+    check_parameters(Every())
+
+
+@dataclass(frozen=True)
+class Single:
+    rate: float = parameter(0.5, help="a part", low=0)
+
+
+def refusing(error):
+    @dataclass(frozen=True)
+    class Refusing(Single):
+        def __post_init__(self):
+            if self.rate != 0.5:
+                raise error
+
+    return Refusing()
+
+
+def test_what_a_parameter_does_instead_of_refusing_is_said():
+    for item, said in (
+        (Single(), "rate=<no value at all> is allowed"),
+        (refusing(UsageError("no")), "is refused by an error that does not name it"),
+        (refusing(ValueError("no")), r"raises ValueError\('no'\), not a UsageError"),
+    ):
+        with pytest.raises(NotConforming, match=said):
+            check_parameters(item)
+    check_parameters(refusing(UsageError("rate: no")))
+
+
+@dataclass(frozen=True)
+class Quiet(Every):
+    mute: int = parameter(1, help="")
+
+
+def test_a_parameter_needs_help():
+    with pytest.raises(NotConforming, match="'mute' has no help"):
+        check_parameters(Quiet())
+
+
+@dataclass(frozen=True)
+class Text:
+    text: str
+
+
+def test_a_pickle_may_take_up_to_so_many_bytes():
+    room = LARGEST_PICKLE - len(pickle.dumps(Text("x" * 99_000))) + 99_000
+    assert len(pickle.dumps(Text("x" * room))) == LARGEST_PICKLE
+    check_recipe(Text("x" * room))
+    with pytest.raises(NotConforming, match=f"its pickle takes {LARGEST_PICKLE + 1} bytes"):
+        check_recipe(Text("x" * (room + 1)))
+
+
+@dataclass(frozen=True, eq=False)
+class Unequal:
+    text: str = ""
+
+
+@dataclass(frozen=True)
+class HashesByPlace:
+    text: str = ""
+
+    def __hash__(self):
+        return id(self)
+
+
+@dataclass(frozen=True)
+class LosesText:
+    text: str = "x"
+
+    def __reduce__(self):
+        return LosesText, ("y",)
+
+
+def test_equal_parameters_are_equal_items_with_equal_hashes_also_after_a_pickle():
+    for item in (Unequal(), HashesByPlace()):
+        with pytest.raises(NotConforming, match="are not equal"):
+            check_recipe(item)
+    with pytest.raises(NotConforming, match="its pickle is not equal to it"):
+        check_recipe(LosesText())
+    with pytest.raises(NotConforming, match="cannot be pickled"):
+        check_recipe(Text(lambda: None))
+
+
+def test_what_is_printed_by_python_and_below_it_is_caught_and_shown_in_short(capfd):
+    def loud():
+        print("first", "line", "x" * 100)  # noqa: T201
+        print("second")  # noqa: T201
+
+    with pytest.raises(NotConforming) as found:
+        check_silent(loud)
+    assert found.value.observed == "it prints 'first line...'"
+    for name, descriptor in (("stdout", 1), ("stderr", 2)):
+        with captured() as written:
+            getattr(sys, name).write("by Python,")
+            os.write(descriptor, b" below it \xff")
+            assert written == []
+        assert written == ["by Python,", " below it \ufffd"]
+        os.write(descriptor, b"after")
+    assert capfd.readouterr() == ("after", "after")
+
+
+def test_the_first_warning_is_shown_with_its_category():
+    def warn():
+        warnings.warn("one", RuntimeWarning, stacklevel=1)
+        warnings.warn("two", UserWarning, stacklevel=1)
+
+    with pytest.raises(NotConforming, match=r"it warns: 'RuntimeWarning: one'\."):
+        check_silent(warn)
+    check_silent(lambda: print("  \n"))  # noqa: T201
+
+
+def test_numbers_below_the_smallest_normal_one_are_there():
+    called = []
+    check_subnormal(lambda: called.append(1))
+    assert called == [1]
+
+
+@pytest.mark.parametrize(
+    ("call", "where"),
+    [
+        (lambda: np.random.rand(), "numpy.random"),  # noqa: NPY002
+        (lambda: random.random(), "random"),  # noqa: S311
+        (lambda: (random.seed(1), np.random.seed(1)), "numpy.random and random"),  # noqa: NPY002
+    ],
+)
+def test_global_generators_that_were_used_are_named_and_are_as_before(call, where):
+    before = np.random.get_state()[1].tobytes(), random.getstate()  # noqa: NPY002
+    with pytest.raises(NotConforming, match=f"the global random state of {where}\\. "):
+        check_global_random(call)
+    check_global_random(lambda: np.random.default_rng(0).random())
+    assert (np.random.get_state()[1].tobytes(), random.getstate()) == before  # noqa: NPY002
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no interval timers")
+class TestTimeLimit:
+    def test_ends_what_computes_for_too_long(self):
+        def compute():
+            with time_limit(0.01, "Be quick"):
+                while True:
+                    pass
+
+        with pytest.raises(NotConforming, match=r"after 0\.01 seconds .*\. Be quick\."):
+            compute()
+
+    def test_is_gone_afterwards(self):
+        before = signal.getsignal(signal.SIGPROF)
+        with time_limit(30.0, ""):
+            assert signal.getitimer(signal.ITIMER_PROF)[0] > 1
+            assert signal.getsignal(signal.SIGPROF) is not before
+        assert signal.getitimer(signal.ITIMER_PROF) == (0, 0)
+        assert signal.getsignal(signal.SIGPROF) is before
+
+    def test_is_none_in_another_thread(self):
+        seen = []
+
+        def limited():
+            with time_limit(30.0, ""):
+                seen.append(signal.getitimer(signal.ITIMER_PROF))
+
+        thread = threading.Thread(target=limited)
+        thread.start()
+        thread.join()
+        assert seen == [(0, 0)]

@@ -1,0 +1,294 @@
+"""Short runs that checks compare: their steps, their pieces, what differs, and the examples."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import pytest
+
+import orthobench as ob
+from orthobench.contract.problem import Instance, Oracle, Solution
+from orthobench.contract.samples import SampleOracle
+from orthobench.contract.solver import Solver, State, Status, Work
+from orthobench.testing import NotCheckable, NotConforming, counted, counting
+from orthobench.testing import short_runs as module
+from orthobench.testing.short_runs import (
+    FEWEST,
+    RERUN_STEPS,
+    STEPS,
+    Run,
+    Runner,
+    difference_of_solutions,
+    require_equal,
+)
+
+
+@dataclass(kw_only=True, slots=True)
+class Calls(State):
+    U: np.ndarray
+    calls: list
+
+
+@dataclass(frozen=True)
+class Recorder(Solver[SampleOracle, Calls]):
+    """Writes down how many steps each call asks for, and ends when it is told to."""
+
+    name: ClassVar[str] = "recorder"
+    batch: ClassVar[int] = 3
+    end: int = 1000
+
+    def init(self, oracle, rng):
+        return Calls(U=oracle.start.copy(), calls=[])
+
+    def advance(self, oracle, state, count):
+        state.calls.append(count)
+        for _ in range(count):
+            state.work.samples += len(oracle.take(min(self.batch, int(oracle.remaining()))))
+        state.work.steps += count
+        if state.work.steps >= self.end:
+            state.status = Status.CONVERGED
+
+    def solution(self, state):
+        return Solution(state.U)
+
+
+def samples(count, d=4):
+    return ob.stochastic_pca(np.random.default_rng(0).standard_normal((count, d)), k=2)
+
+
+def runner(count=3 * STEPS, **settings):
+    return Runner(Recorder(**settings), Instance(samples(count + 99).oracle, dict, {}))
+
+
+class TestRunner:
+    def test_pieces_are_three_of_different_lengths_that_make_a_run(self):
+        whole = runner()
+        for steps, pieces in {
+            FEWEST: (1, 1, 2),
+            RERUN_STEPS: (1, 1, 4),
+            STEPS: (1, 13, 26),
+        }.items():
+            whole.steps = steps
+            assert whole.pieces() == pieces
+
+    def test_halves_make_a_run(self):
+        whole = runner()
+        for steps, halves in {5: (2, 3), 6: (3, 3)}.items():
+            whole.steps = steps
+            assert whole.halves() == halves
+
+    def test_does_as_many_steps_as_there_are_samples_for(self):
+        def steps(count):
+            instance = samples(200)
+            instance.oracle.remaining = lambda: count
+            return Runner(Recorder(), instance).steps
+
+        assert (steps(3 * STEPS), steps(3 * STEPS + 3), steps(3 * STEPS - 1)) == (40, 40, 39)
+        assert steps(3 * FEWEST) == FEWEST
+        with pytest.raises(NotCheckable, match=f"3 steps of 3; .* at least {3 * FEWEST} samples"):
+            steps(3 * FEWEST - 1)
+
+    def test_does_few_steps_of_what_reruns_and_all_of_what_takes_no_samples(self):
+        class Reruns(Recorder):
+            reruns: ClassVar[bool] = True
+
+        class TakesNone(Recorder):
+            batch: ClassVar[int] = 0
+
+        assert Runner(Reruns(), samples(200)).steps == RERUN_STEPS
+        assert Runner(TakesNone(), samples(20)).steps == STEPS
+
+    def test_begins_each_run_with_the_same_data_start_and_samples(self):
+        whole = runner()
+        first = whole.start()
+        start, taken = whole.oracle.start.copy(), whole.oracle.take
+        whole.oracle.prepare(5)
+        before = taken(5).copy()
+        first.state.U[:] = 0
+        whole.start()
+        whole.oracle.prepare(5)
+        np.testing.assert_array_equal(whole.oracle.start, start)
+        np.testing.assert_array_equal(whole.oracle.take(5), before)
+        np.testing.assert_array_equal(whole.start_point(), start)
+        assert not whole.oracle.start.flags.writeable
+
+    def test_does_all_steps_in_one_call_or_in_those_that_are_asked_for(self):
+        whole = runner()
+        assert whole.run().state.work == Work(STEPS, 3 * STEPS, 0)
+        assert whole.run(1, 2).state.calls == [1, 2]
+
+    def test_interrupts_a_run_after_half_of_it(self):
+        seen = []
+        run = runner().interrupted(lambda run: seen.append(run.state.work.steps))
+        assert (seen, run.state.work.steps) == ([STEPS // 2], STEPS)
+
+
+class TestRun:
+    def test_goes_on_up_to_where_the_solver_ends(self):
+        run = runner(end=5).start()
+        run.advance(3)
+        run.advance(2)
+        run.advance(2)
+        assert run.state.calls == [3, 2]
+
+    def test_is_given_no_more_steps_than_there_are_samples_for(self):
+        run = Runner(Recorder(), samples(3 * 9)).start()
+        left = int(run.oracle.remaining())
+        run.advance(1000)
+        assert run.state.work.steps == -(-left // 3)
+        assert run.state.work.samples == left
+
+    def test_goes_on_after_a_window_until_all_steps_are_done(self):
+        run = runner().start()
+        run.oracle.window = 9
+        run.advance(8)
+        assert run.state.calls == [3, 3, 2]
+
+    def test_gives_copies(self):
+        run = runner().start()
+        run.read().point[:] = 7
+        assert not (run.state.U == 7).any()
+
+
+@dataclass(frozen=True)
+class Named(Solution):
+    name: str = ""
+    extra: object = None
+
+
+class TestDifferenceOfSolutions:
+    def test_is_none_of_equal_bits_nan_included(self):
+        X = np.array([[np.nan, 1.0]])
+        assert difference_of_solutions(Solution(X), Solution(X.copy())) is None
+
+    def test_says_how_far_points_are_apart(self):
+        ours, theirs = np.ones((2, 1)), np.array([[1.0], [0.75]])
+        said = difference_of_solutions(Solution(ours), Solution(theirs))
+        assert said == "their point differ by up to 0.25"
+
+    def test_sees_one_bit_a_shape_and_a_type(self):
+        X = np.zeros((2, 2))
+        for other in (-X, X[:1], X.astype(np.float32), X.astype(np.int64)):
+            assert difference_of_solutions(Solution(X), Solution(other)).startswith("their point")
+
+    def test_compares_what_is_no_array_by_its_text(self):
+        X = np.zeros((2, 2))
+        assert difference_of_solutions(Named(X, name="a"), Named(X, name="a")) is None
+        assert (
+            difference_of_solutions(Named(X, name="a"), Named(X, name="b")) == "their name differ"
+        )
+        assert difference_of_solutions(Named(X), Named(X, extra=X)) == "their extra differ"
+
+    def test_sees_another_class(self):
+        X = np.zeros((2, 2))
+        said = difference_of_solutions(Solution(X), Named(X))
+        assert said == "one is a Solution, the other a Named"
+
+
+class TestRequireEqual:
+    def run(self, status=Status.RUNNING, flops=1, at=1.0):
+        state = Calls(U=np.full((2, 1), at), calls=[])
+        state.status, state.work = status, Work(1, 1, flops)
+        return Run(Recorder(), None, state)
+
+    def test_passes_equal_runs(self):
+        require_equal(self.run(), self.run(), "", "")
+
+    @pytest.mark.parametrize(
+        ("other", "said"),
+        [
+            ({"status": Status.CONVERGED, "flops": 2}, "seen: one is running, the other converged"),
+            ({"flops": 2, "at": 2.0}, "seen: their work is .*flops=1.* and .*flops=2"),
+            ({"at": 2.0}, r"seen: their point differ by up to 1\. Do it"),
+        ],
+    )
+    def test_names_the_first_difference(self, other, said):
+        with pytest.raises(NotConforming, match=said):
+            require_equal(self.run(), self.run(**other), "seen", "Do it")
+
+
+def made():
+    return {offered.__name__: make().oracle for offered, make in module._EXAMPLES}
+
+
+@pytest.mark.parametrize("name", ["FiniteSumOracle", "OrthogonalGroupOracle", "ComponentsOracle"])
+def test_the_derivatives_of_an_example_are_those_of_its_cost(name):
+    oracle = made()[name]
+    rng = np.random.default_rng(5)
+    X, V = rng.standard_normal((2, oracle.n, oracle.k))
+    step = 1e-5
+    slope = (oracle.value(X + step * V) - oracle.value(X - step * V)) / (2 * step)
+    assert np.vdot(oracle.gradient(X), V) == pytest.approx(slope, rel=1e-6)
+
+
+def test_the_moment_is_the_mean_of_its_terms_and_counts_its_flops():
+    oracle = made()["FiniteSumOracle"]
+    X = np.random.default_rng(5).standard_normal((oracle.n, oracle.k))
+    everything = oracle.terms_gradient(X, slice(None))
+    np.testing.assert_allclose(everything, oracle.gradient(X), rtol=1e-12)
+    X = counted(X)
+    for call, flops in (
+        (oracle.value, oracle.cost_flops), (oracle.gradient, oracle.gradient_flops),
+    ):  # fmt: skip
+        with counting() as tally:
+            call(X)
+        assert tally.flops == pytest.approx(flops, rel=0.02)
+    with counting() as tally:
+        oracle.terms_gradient(X, slice(0, 500))
+    assert tally.flops / 500 == pytest.approx(oracle.term_flops, rel=0.02)
+
+
+def test_components_are_whitened():
+    oracle = made()["ComponentsOracle"]
+    np.testing.assert_allclose(oracle.Z.T @ oracle.Z / len(oracle.Z), np.eye(4), atol=1e-12)
+    np.testing.assert_allclose(oracle.Z.mean(axis=0), 0, atol=1e-12)
+
+
+def test_entries_are_those_of_the_samples_or_zero():
+    oracle = made()["EntryOracle"]
+    oracle.rewind(np.random.default_rng(0))
+    oracle.prepare(400)
+    assert np.mean(oracle.take(400) == 0) == pytest.approx(0.3, abs=0.05)
+
+
+def test_an_example_is_the_first_that_a_solver_does_not_refuse(toys):
+    class Wide(Recorder):
+        def init(self, oracle, rng):
+            if oracle.n < 24:
+                raise ob.UsageError("wide data, please")
+            return super().init(oracle, rng)
+
+    @dataclass(frozen=True)
+    class Any(Wide):
+        needs: ClassVar[type[Oracle]] = Oracle
+        batch: ClassVar[int] = 0
+
+        def advance(self, oracle, state, count):
+            state.work.steps += count
+
+    assert module.example(Any()).oracle.n == 24
+    assert module.example(Recorder()).oracle.n == 10
+    with pytest.raises(ob.UsageError, match="no example for recorder: wide data, please; pass"):
+        module.example(Wide())
+
+
+def test_an_error_that_is_not_a_refusal_is_left_to_the_checks():
+    class Broken(Recorder):
+        def init(self, oracle, rng):
+            raise ZeroDivisionError
+
+    assert module.example(Broken()).oracle.n == 10
+
+
+def test_random_streams_may_be_those_of_another_solver():
+    class Other(Recorder):
+        name: ClassVar[str] = "other"
+
+    instance = samples(200)
+    mine, others = Runner(Recorder(), instance), Runner(Other(), instance)
+    borrowed = Runner(Other(), instance, streams_of=Recorder())
+    first, second, third = (
+        one.streams.solver.generate_state(2) for one in (mine, borrowed, others)
+    )
+    np.testing.assert_array_equal(first, second)
+    assert (first != third).all()

@@ -1,0 +1,230 @@
+"""Data of users: what is taken for an array, what is refused, and which numbers are whole."""
+
+import math
+from pathlib import Path
+
+import array_api_strict as strict
+import numpy as np
+import pytest
+
+from orthobench.errors import DataError, UsageError
+from orthobench.tools import arrays
+from orthobench.tools.arrays import (
+    array_of,
+    check_rows,
+    is_array_like,
+    is_number,
+    is_whole,
+    matrix,
+    real,
+    unshared,
+    whole,
+)
+
+X = np.random.default_rng(0).standard_normal((4, 3))
+
+
+class Table:
+    def to_numpy(self):
+        return X
+
+
+class Elsewhere:
+    def __array__(self, *_, **__):
+        raise TypeError("it is on a device\nand more")
+
+
+class Sparse:
+    nnz = 3
+
+
+@pytest.mark.parametrize("data", [X, X.tolist(), tuple(X), Table(), X[::2, ::-1]])
+def test_arrays_tables_and_lists_are_arrays(data):
+    expected = X[::2, ::-1] if isinstance(data, np.ndarray) and data.shape != X.shape else X
+    np.testing.assert_array_equal(array_of(data, "the data"), expected)
+    assert is_array_like(data)
+
+
+def test_an_array_and_a_memory_map_are_taken_as_they_are(tmp_path):
+    np.save(tmp_path / "x.npy", X)
+    mapped = np.load(tmp_path / "x.npy", mmap_mode="r")
+    for data in (X, mapped):
+        assert array_of(data, "") is data
+        assert unshared(mapped) is mapped
+    assert type(array_of(X.view(np.recarray), "")) is np.ndarray
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (np.ma.masked_array(X), "the data are a masked array"),
+        ("x.npy", "the data are a path"),
+        (Path("x.npy"), "the data are a path"),
+        (b"x.npy", "the data are a path"),
+        (Sparse(), "the data are a sparse matrix"),
+        ([[1, 2], [3]], "the data are lists of different lengths"),
+        (Elsewhere(), "cannot be read as an array of numpy: it is on a device$"),
+        (3.0, "must be an array, not of type float"),
+        ({}, "must be an array, not of type dict"),
+    ],
+)
+def test_what_is_no_array_is_refused_by_what_it_is(data, message):
+    with pytest.raises(DataError, match=message):
+        array_of(data, "the data")
+    assert is_array_like(data) is not isinstance(data, float)
+
+
+def test_lists_of_blocks_are_streams_and_lists_of_rows_are_not():
+    assert not is_array_like([X, X])
+    assert not is_array_like((X, X[:1]))
+    assert is_array_like([*X])
+    assert is_array_like([])
+    assert is_array_like([3.0])
+    assert not is_array_like(iter([X]))
+
+
+def test_what_nobody_can_write_into_is_shared_and_all_else_copied():
+    frozen = X.copy()
+    frozen.flags.writeable = False
+    assert unshared(frozen) is frozen
+    part = frozen[1:]
+    assert unshared(part) is part
+    view = X.view()
+    view.flags.writeable = False
+    for given in (X, view, np.asfortranarray(X), np.frombuffer(bytearray(X.tobytes()))):
+        kept = unshared(given)
+        assert not np.shares_memory(kept, given)
+        assert kept.flags.f_contiguous == given.flags.f_contiguous
+        np.testing.assert_array_equal(kept, given)
+
+
+def test_numbers_are_real_and_fit_a_float():
+    for value in (1, -2.5, np.float32(1), np.int8(3), 2**1023 - 1, np.nextafter(2.0**1023, 0)):
+        assert is_number(value)
+    for value in (True, "1", 1j, None, math.nan, math.inf, 2**1023, -(2**1023), np.bool_(True)):
+        assert not is_number(value)
+
+
+def test_whole_numbers_have_an_index_and_are_not_true():
+    assert all(map(is_whole, (0, -3, np.int64(2), np.uint8(1))))
+    assert not any(map(is_whole, (True, 1.0, "1", None, np.float64(1))))
+
+
+def test_a_whole_number_within_its_bounds_is_one_of_python():
+    assert type(whole(np.int64(3), "k")) is int
+    assert whole(1, "k") == 1
+    assert [whole(value, "k", 2, 4) for value in (2, 4)] == [2, 4]
+    for value, low, high, message in (
+        (0, 1, math.inf, "k must be a whole number >= 1, not 0, since"),
+        (1, 2, 4, "k must be a whole number between 2 and 4, not 1, since"),
+        (5, 2, 4, "between 2 and 4, not 5"), (2.0, 1, math.inf, "not 2.0"),
+        (True, 1, math.inf, "not True"),
+    ):  # fmt: skip
+        with pytest.raises(UsageError, match=message):
+            whole(value, "k", low, high, ", since")
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (X[0], r"must be a matrix \(samples, features\), not of shape \(3,\)"),
+        (X[None], r"not of shape \(1, 4, 3\)"),
+        (X[:0], r"the data are empty: shape \(0, 3\)"),
+        (X[:, :0], r"the data are empty: shape \(4, 0\)"),
+        (X * 1j, "must be real numbers, not of dtype complex128"),
+        (np.array([["a"]]), "must be real numbers"),
+    ],
+)
+def test_what_is_no_real_matrix_is_refused(data, message):
+    with pytest.raises(DataError, match=message):
+        matrix(data, "the data")
+
+
+def test_real_matrices_are_those_of_every_real_type():
+    for kind in ("f4", "f8", "i2", "u1", "?"):
+        data = np.ones((1, 1), kind)
+        assert matrix(data, "") is data
+        assert real(data, "").dtype == np.float64
+    assert real(X, "") is X
+    with pytest.raises(DataError, match="the data must be real numbers, not of dtype complex128"):
+        real([1j], "the data")
+
+
+@pytest.mark.parametrize(
+    ("value", "reason"),
+    [(math.nan, "is not finite: feature 1 is nan"), (-math.inf, "is not finite: feature 1 is -inf"),
+     (-1e155, r"is too large to be squared: feature 1 is -1e\+155")],
+)  # fmt: skip
+def test_the_first_bad_row_is_named_with_its_column_and_value(value, reason):
+    block = X.copy()
+    block[2, 1] = value
+    with pytest.raises(DataError, match=rf"sample 12 \(counted from 0\) {reason}; clean"):
+        check_rows(block, 10)
+    block[3, 0] = math.nan
+    with pytest.raises(
+        DataError, match=rf"row no 2 .*{reason} \(2 such rows in its block\); clean"
+    ):
+        check_rows(block, number=lambda index: f"no {index}", what="row")
+
+
+def test_rows_whose_squares_are_finite_pass():
+    check_rows(X)
+    check_rows(np.full((2, 1), 1e154))
+
+
+def test_arrays_of_numpy_and_of_others_are_made_alike():
+    for x in (X, X.astype(np.float32), strict.asarray(X), strict.asarray(X, dtype=strict.float32)):
+        eye, values = arrays.identity(3, x), arrays.like(np.arange(2.0), x)
+        assert eye.dtype == values.dtype == x.dtype
+        np.testing.assert_array_equal(np.asarray(eye), np.eye(3))
+        np.testing.assert_array_equal(np.asarray(values), [0, 1])
+        assert type(eye) is type(x)
+        whole_numbers = arrays.like(np.arange(2), x)
+        assert np.asarray(whole_numbers).dtype.kind == "i"
+        rows = arrays.rows_of(x, arrays.like(np.array([2, 0]), x))
+        np.testing.assert_array_equal(np.asarray(rows), np.asarray(x)[[2, 0]])
+        copy = arrays.copied(x)
+        copy[0, 0] = 7.0
+        assert float(x[0, 0]) != 7
+        assert arrays.namespace(x) is arrays.namespace(copy)
+
+
+@pytest.mark.parametrize("size", [arrays.KEPT, arrays.KEPT + 1])
+def test_small_identities_are_kept_and_none_can_be_written_into(size):
+    eye = arrays.identity(size, X)
+    assert (arrays.identity(size, X) is eye) == (size <= arrays.KEPT)
+    with pytest.raises(ValueError, match="read-only"):
+        eye[0, 0] = 2
+
+
+def test_only_numpy_in_double_precision_is_plain():
+    assert arrays.is_plain(X)
+    assert not arrays.is_plain(X.astype(np.float32))
+    assert not arrays.is_plain(strict.asarray(X))
+
+
+def test_rows_lie_one_after_another():
+    made = arrays.in_rows(X.T)
+    assert made.flags.c_contiguous
+    np.testing.assert_array_equal(made, X.T)
+    other = strict.asarray(X)
+    assert arrays.in_rows(other) is other
+
+
+def test_a_ratio_over_what_is_not_positive_is_another_number():
+    for under in (0.0, -1.0, math.nan):
+        assert arrays.ratio(1.0, under, 7.0) == 7
+        assert float(arrays.ratio(strict.asarray(1.0), strict.asarray(under), 7.0)) == 7
+
+
+def test_infinity_and_nan_are_not_finite():
+    for value, expected in ((math.inf, True), (-math.inf, True), (math.nan, True), (0.0, False)):
+        assert arrays.not_finite(value) is expected
+        assert bool(arrays.not_finite(strict.asarray(value))) is expected
+
+
+def test_the_first_of_equal_numbers_is_the_smaller_and_the_larger():
+    first, second = 0.0, -0.0
+    for choose in (arrays.minimum, arrays.maximum):
+        assert math.copysign(1, choose(first, second)) == 1
+        assert math.copysign(1, choose(second, first)) == -1

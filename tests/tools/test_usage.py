@@ -1,0 +1,85 @@
+"""What processes have used, by what Linux says of them."""
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from orthobench.tools import machine
+from orthobench.tools.machine import Peak, process_peak, reset_process_peak, usage
+from orthobench.tools.places import place_of
+
+linux = pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells")
+
+
+@linux
+def test_a_process_uses_what_it_computes_and_starts():
+    before = usage(os.getpid())
+    begin = time.process_time()
+    while time.process_time() - begin < 0.05:
+        pass
+    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as process:
+        during = usage(os.getpid())
+        process.communicate(b"\n")
+    after = usage(os.getpid())
+    assert 0.05 <= during.cpu - before.cpu <= time.process_time() - begin + 0.1
+    assert after.children == before.children
+    if Path(f"/proc/self/task/{os.getpid()}/children").exists():
+        assert during.children == before.children + 1
+    assert before.wall < during.wall < after.wall
+    assert before.queued <= during.queued
+    assert before.stolen <= during.stolen
+
+
+@linux
+def test_what_a_child_used_counts_once_it_was_awaited():
+    before = usage(os.getpid())
+    code = "import time\nwhile time.process_time() < 0.1: pass"
+    subprocess.run([sys.executable, "-c", code], check=True)
+    assert usage(os.getpid()).cpu - before.cpu >= 0.09
+
+
+@linux
+def test_of_a_process_that_is_gone_nothing_is_known():
+    process = subprocess.Popen([sys.executable, "-c", ""])
+    process.wait()
+    assert usage(process.pid) is None
+
+
+def test_where_the_system_does_not_say_nothing_is_known(monkeypatch):
+    monkeypatch.setattr(sys, "platform", "other")
+    assert usage(os.getpid()) is None
+    assert "Linux with glibc only" in Peak.missing(place_of("numpy"))
+
+
+def test_memory_is_what_linux_tells_in_kibibytes(tmp_path, monkeypatch):
+    status = tmp_path / "status"
+    status.write_text("Name:\tx\nVmHWM:\t     700 kB\nVmRSS:\t     300 kB\n")
+    monkeypatch.setattr(machine, "STATUS", status)
+    assert process_peak() == 700 * 1024
+    status.write_text("Name:\tx\n")
+    monkeypatch.setattr(machine, "_highest", lambda: 5)
+    assert process_peak() == 5
+    status.unlink()
+    assert process_peak() == 5
+
+
+@linux
+def test_the_highest_of_a_process_is_in_bytes():
+    assert 2**22 < machine._highest() < 2**40
+
+
+def test_a_peak_that_cannot_be_reset_is_left(tmp_path, monkeypatch):
+    monkeypatch.setattr(machine, "FORGET", tmp_path / "none" / "clear_refs")
+    reset_process_peak()
+    monkeypatch.setattr(machine, "FORGET", tmp_path / "clear_refs")
+    reset_process_peak()
+    assert (tmp_path / "clear_refs").read_text() == "5"
+
+
+def test_of_devices_only_the_peak_of_torch_is_known():
+    assert Peak.missing(place_of("torch:cuda")) is None
+    assert "only that of torch" in Peak.missing(place_of("jax:cuda"))
