@@ -1,0 +1,118 @@
+"""Generated matrices, and matrices of files: sizes, spectra, shares and digests."""
+
+import os
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from orthobench_pca.maker import pca
+from orthobench_pca.problems import (
+    PROBE_BYTES,
+    FlatSpectrumPCA,
+    NpyPCA,
+    SparseCountsPCA,
+    SparseTermsPCA,
+    TallPCA,
+    WidePCA,
+    deviations,
+    log_normalized,
+)
+
+import orthobench as ob
+
+
+def built(problem):
+    return problem.build(np.random.default_rng(0)).oracle
+
+
+def test_spectra_are_those_that_are_said():
+    assert deviations("exponential", 3, 1) == pytest.approx([1, 0.8, 0.64])
+    assert deviations("exponential", 40, 1)[-1] == 1e-3
+    assert deviations("power", 3, 1) == pytest.approx([1, 1 / 2, 1 / 3])
+    assert deviations("spiked", 5, 3) == pytest.approx([2, 1.6, 1.2, 1, 1])
+    assert deviations("flat", 3, 1) == pytest.approx([1, 0.99, 0.98])
+
+
+@pytest.mark.parametrize("cls", [TallPCA, WidePCA, FlatSpectrumPCA])
+def test_matrices_have_their_shape_precision_and_a_mean(cls):
+    oracle = built(cls(n=30, d=8, k=8, dtype="float32"))
+    assert oracle.X.shape == (30, 8)
+    assert oracle.X.dtype == np.float32
+    assert np.abs(oracle.mean()).max() > 0.5
+    with pytest.raises(ob.UsageError, match=r"k = 9 components of a matrix \(30, 8\)"):
+        built(cls(n=30, d=8, k=9))
+
+
+def test_counts_are_sparse_of_so_many_draws_a_row_and_more_alike_within_kinds():
+    oracle = built(SparseCountsPCA(n=60, d=200, k=2, density=0.1, kinds=2, log1p=False))
+    X = oracle.X
+    assert np.asarray(X.sum(axis=1)).ravel().tolist() == 60 * [20]
+    assert 0.05 < X.nnz / (60 * 200) < 0.1
+    assert X.data.max() > 1
+    values = np.linalg.svd(X.toarray() - X.toarray().mean(axis=0), compute_uv=False)
+    assert values[0] > 1.5 * values[1]
+
+
+def test_counts_take_as_many_components_as_the_smaller_side_and_one_draw_at_least():
+    assert built(SparseCountsPCA(n=5, d=9, k=5, density=0.01, log1p=False)).X.sum() == 5
+    for sizes in ({"n": 5, "d": 9}, {"n": 9, "d": 5}):
+        with pytest.raises(ob.UsageError, match="k = 6 components"):
+            built(SparseCountsPCA(k=6, **sizes))
+
+
+def test_terms_are_counts_that_are_not_centred():
+    counts, terms = SparseCountsPCA(n=20, d=30, k=2), SparseTermsPCA(n=20, d=30, k=2)
+    assert (counts.center, terms.center) == (True, False)
+    np.testing.assert_array_equal(built(counts).X.toarray(), built(terms).X.toarray())
+
+
+def test_rows_are_scaled_to_the_median_sum_of_those_with_entries():
+    X = sp.csr_matrix(np.array([[1.0, 3.0], [0.0, 0.0], [0.5, 0.0], [10.0, 10.0]]))
+    found = log_normalized(X).toarray()
+    np.testing.assert_allclose(found, np.log1p([[1.0, 3.0], [0.0, 0.0], [4.0, 0.0], [2.0, 2.0]]))
+
+
+def test_log1p_is_for_sparse_files(tmp_path):
+    np.save(tmp_path / "X.npy", np.eye(3))
+    np.savez(tmp_path / "X.npz", np.arange(12.0).reshape(4, 3))
+    with pytest.raises(ob.UsageError, match="log1p is for the sparse matrix"):
+        built(NpyPCA(path=str(tmp_path / "X.npy"), log1p=True))
+    assert built(NpyPCA(path=str(tmp_path / "X.npz"))).X.shape == (4, 3)
+    np.savez(tmp_path / "two.npz", np.eye(2), np.eye(2))
+    with pytest.raises(ob.DataError, match="cannot be read as a matrix"):
+        built(NpyPCA(path=str(tmp_path / "two.npz")))
+
+
+@pytest.mark.parametrize(
+    ("place", "seen"),
+    [(0, True), (PROBE_BYTES - 1, True), (PROBE_BYTES, False), (-PROBE_BYTES - 1, False),
+     (-PROBE_BYTES, True), (-1, True)],
+)  # fmt: skip
+def test_a_digest_sees_bytes_at_both_ends(place, seen, tmp_path):
+    file = tmp_path / "X.npy"
+    whole = bytearray(3 * PROBE_BYTES)
+    digests = []
+    for value in (0, 1):
+        whole[place] = value
+        file.write_bytes(whole)
+        os.utime(file, ns=(0, 0))
+        digests.append(NpyPCA(path=str(file)).checksum())
+    assert (digests[0] != digests[1]) is seen
+
+
+def test_a_digest_sees_the_size_and_the_time_of_change(tmp_path):
+    file = tmp_path / "X.npy"
+    digests = set()
+    for size, time in ((5 * PROBE_BYTES, 0), (5 * PROBE_BYTES + 8, 0), (5 * PROBE_BYTES, 1)):
+        file.write_bytes(bytes(size))
+        os.utime(file, ns=(0, time))
+        digests.add(NpyPCA(path=str(file)).checksum())
+    assert len(digests) == 3
+    with pytest.raises(ob.DataError, match="there is no file"):
+        NpyPCA(path=str(tmp_path / "none.npy")).checksum()
+
+
+def test_constant_columns_and_those_of_rounding_are_not_scaled():
+    X = np.random.default_rng(0).standard_normal((50, 3)) * [1.0, 2.0, 0.0] + [0, 1, 0.1]
+    scale = pca(X, 1, scale=True).oracle.scale
+    assert scale == pytest.approx([X[:, 0].std(), X[:, 1].std(), 1.0])

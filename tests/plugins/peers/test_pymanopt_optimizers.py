@@ -1,0 +1,106 @@
+"""Runs of Pymanopt's optimizers: their ends, their counts, and Pymanopt's PCA."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from orthobench_peers import pymanopt_optimizers
+from orthobench_peers.pymanopt_objectives import MomentObjective
+from orthobench_peers.pymanopt_optimizers import (
+    PymanoptConjugateGradient,
+    PymanoptSteepestDescent,
+    PymanoptTrustRegions,
+    Result,
+    run_optimizer,
+)
+from orthobench_peers.pymanopt_pca import PymanoptPCA
+
+import orthobench as ob
+from orthobench.harness.stopping import Budget
+from orthobench.registry.plugins import catalogue
+from orthobench.tools.flops import eigh, qr
+from orthobench.tools.geometry import drift, random_point
+
+PACKAGES = ("pymanopt",)
+
+N, D, K = 30, 6, 2
+
+ALL = pytest.mark.parametrize(
+    "cls", [PymanoptSteepestDescent, PymanoptConjugateGradient, PymanoptTrustRegions]
+)
+
+
+def samples(n=N):
+    return np.random.default_rng(0).standard_normal((n, D)) * np.linspace(2, 1, D)
+
+
+@ALL
+@pytest.mark.parametrize("steps", [1, 2, 5])
+def test_it_does_as_many_iterations_as_are_allowed(cls, steps):
+    problem = catalogue().problem("brockett", {"n": 5})
+    outcome = ob.solve(cls(), problem, Budget(steps=steps))
+    assert outcome.work.steps == steps
+    assert outcome.work.samples > steps
+    assert drift(outcome.solution) < 1e-14
+
+
+@ALL
+def test_it_begins_at_the_unfolding_or_at_the_common_start(cls):
+    X = np.random.default_rng(0).exponential(size=(N, D)) - 1
+    oracle = ob.symmetric_tucker(samples=X.T, order=3, rank=K).oracle
+    oracle.start = random_point(D, K, np.random.default_rng(0))
+    for start, spent in (("hoevd", 4 * N**2 * D + 2 * N * D**2 + eigh(D)), ("random", 0)):
+        _, first, flops = cls(start=start).prepare(oracle)
+        assert flops == spent
+        assert np.array_equal(first.point, oracle.start) is (start == "random")
+
+
+def test_at_a_critical_point_or_where_there_is_no_other_nothing_is_done():
+    X = np.diag(np.arange(float(D), 0, -1))
+    for start, k in ((np.eye(D, K), K), (np.eye(D), D)):
+        target = MomentObjective(X, k)
+        found = run_optimizer(None, target, start, 1e-12)
+        assert found.iterations == 0
+        np.testing.assert_array_equal(found.point, start)
+        assert found.cost == pytest.approx(-np.sum(np.diag(X)[:k] ** 2) / np.sum(X**2))
+
+
+@pytest.mark.parametrize("cost", [np.inf, np.nan, 1.0])
+def test_a_cost_that_is_not_finite_fails_with_what_it_was(cost, monkeypatch):
+    class Ended(PymanoptSteepestDescent):
+        def minimize(self, target, start, iterations):
+            return Result(2 * start, iterations, cost)
+
+    target, state = SimpleNamespace(counted=7, calls=5), SimpleNamespace(prepared=np.eye(3, 2))
+    monkeypatch.setattr(pymanopt_optimizers, "objective", lambda *_: target)
+    run = Ended().run(None, state, 4)
+    assert run.failure == ("" if cost == 1 else f"the cost is {cost} where the run ended")
+    assert (run.iterations, run.flops, run.samples) == (4, 7, 5)
+    np.testing.assert_allclose(run.solution.point, np.eye(3, 2))
+
+
+@pytest.mark.parametrize("n", [4, D, N])
+def test_pca_is_exact_whether_samples_outnumber_features_or_not(n):
+    X = samples(n)
+    state = SimpleNamespace(start=random_point(D, K, np.random.default_rng(0)))
+    found, spent = PymanoptPCA().fit(X, K, state)
+    right = np.linalg.svd(X)[2][:K].T
+    assert np.linalg.norm(right - found @ (found.T @ right)) < 1e-6
+    assert drift(found) < 1e-14
+    least = min(n, D)
+    span = qr(D, n) + 4 * D * K * n if n < D else 0
+    assert spent > 2 * n * least**2 + span
+
+
+@pytest.mark.parametrize("n", [4, N])
+def test_pca_counts_the_moment_and_the_span(n):
+    """From a critical point: a gradient, its projection and norm, and a value."""
+    X = np.eye(n, D) * np.arange(float(D), 0, -1)
+    state = SimpleNamespace(start=np.eye(D, K))
+    d = min(n, D)
+    spent = PymanoptPCA().fit(X, K, state)[1]
+    product = 2 * d**2 * K + d * K
+    manifold = 4 * d * K**2 + d * K
+    moment = 2 * d**2 * n + d**2
+    inside = moment + 2 * product + 2 * d * K + manifold
+    assert spent == inside + (qr(D, n) + 4 * D * K * n if n < D else 0)

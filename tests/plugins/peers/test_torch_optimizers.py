@@ -1,0 +1,106 @@
+"""Optimizers of torch: their steps by the formulas, and their flops, which no counter sees."""
+
+import numpy as np
+import pytest
+from orthobench_peers.torch_optimizers import (
+    MAPS,
+    GeooptAdam,
+    GeooptSGD,
+    PogoTorch,
+    TorchOrthogonal,
+)
+
+import orthobench as ob
+from orthobench.harness.cell import instance_of
+from orthobench.harness.stopping import Budget
+from orthobench.registry.plugins import catalogue
+from orthobench.tools.geometry import drift, random_point
+
+PACKAGES = ("torch", "geoopt", "pogo-torch")
+
+N, P, ROWS = 8, 3, 20
+GRADIENT = 4 * ROWS * N * P + ROWS * P + N * P
+COUNTS = [
+    (GeooptSGD, {}, 8 * N * P**2),
+    (GeooptAdam, {}, 12 * N * P**2),
+    (PogoTorch, {}, 12 * N * P**2),
+    (TorchOrthogonal, {"map": "matrix-exp"}, 90 * N**3),
+    (TorchOrthogonal, {"map": "cayley"}, 12 * N**3),
+    (TorchOrthogonal, {"map": "householder"}, 8 * N**2 * P),
+]
+
+
+def problem():
+    return catalogue().problem("stiefel-procrustes", {"n": N, "p": P, "rows": ROWS})
+
+
+@pytest.mark.parametrize(("cls", "settings", "own"), COUNTS)
+def test_gradients_and_steps_are_counted_of_all_terms_or_of_a_batch(cls, settings, own):
+    work = ob.solve(cls(**settings), problem(), Budget(steps=3)).work
+    assert (work.steps, work.samples, work.flops) == (3, 60, 3 * (GRADIENT + own))
+    work = ob.solve(cls(batch=5, **settings), problem(), Budget(steps=3)).work
+    assert (work.steps, work.samples) == (3, 15)
+    assert work.flops == 3 * (5 * (GRADIENT // ROWS) + own)
+
+
+def test_a_batch_needs_a_finite_sum_and_no_batch_does_not():
+    cost = {"cost": lambda X: float(X[0, 0]), "gradient": lambda X: np.eye(1, N).T @ np.eye(1, P)}
+    instance = ob.stiefel(**cost, n=N, p=P)
+    assert ob.solve(GeooptSGD(), instance, Budget(steps=1)).work.steps == 1
+    with pytest.raises(ob.UsageError, match="batch = 1 needs a cost that is a finite sum"):
+        ob.solve(GeooptSGD(batch=1), instance, Budget(steps=1))
+
+
+def begun(solver):
+    oracle = instance_of(problem(), 0).oracle
+    oracle.start = random_point(N, P, np.random.default_rng(0))
+    oracle.rewind(np.random.default_rng(0))
+    return oracle, solver.init(oracle, np.random.default_rng(0))
+
+
+MOMENTA = [
+    GeooptSGD(step_size=0.01, momentum=0.5),
+    GeooptAdam(step_size=0.01),
+    PogoTorch(step_size=0.01, momentum=0.5),
+    PogoTorch(step_size=0.01, base="vector-adam"),
+    *(TorchOrthogonal(map=name, step_size=0.01, momentum=0.5) for name in MAPS),
+]
+
+
+@pytest.mark.parametrize("solver", MOMENTA)
+def test_means_go_from_one_call_to_the_next(solver):
+    oracle, whole = begun(solver)
+    first = solver.solution(whole).point
+    np.testing.assert_array_equal(first, oracle.start)
+    solver.advance(oracle, whole, 3)
+    _, pieces = begun(solver)
+    solver.step(oracle, pieces)
+    solver.advance(oracle, pieces, 2)
+    np.testing.assert_array_equal(whole.X, pieces.X)
+    assert drift(whole.X) < 0.01
+    assert np.abs(whole.X - first).max() > 1e-3
+
+
+def test_momentum_moves_further():
+    moved = []
+    for momentum in (0.0, 0.9):
+        solver = GeooptSGD(step_size=0.001, momentum=momentum)
+        oracle, state = begun(solver)
+        solver.advance(oracle, state, 4)
+        moved.append(np.linalg.norm(state.X - oracle.start))
+    assert moved[1] > 1.5 * moved[0]
+
+
+@pytest.mark.parametrize("name", MAPS)
+def test_the_first_step_of_a_parametrization_falls_as_the_gradient_says(name):
+    """At W = 0 the derivative of f is known: cost falls by at least a share of step times slope."""
+    solver = TorchOrthogonal(map=name, step_size=1e-4)
+    oracle, state = begun(solver)
+    X, G = state.X, oracle.gradient(state.X)
+    solver.step(oracle, state)
+    assert drift(state.X) < 1e-12
+    change = state.X - X
+    assert np.vdot(G, change) < 0
+    assert oracle.value(state.X) < oracle.value(X)
+    tangent = X.T @ change
+    assert np.abs(tangent + tangent.T).max() < 1e-2 * np.abs(change).max()
