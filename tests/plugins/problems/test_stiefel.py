@@ -13,7 +13,7 @@ from orthobench_problems.stiefel import (
     WeightRotation,
 )
 from orthobench_problems.stiefel.diagonalization import least_off_diagonal
-from orthobench_problems.stiefel.eigenvalue import self_consistent
+from orthobench_problems.stiefel.eigenvalue import KohnShamOracle, self_consistent, solved_by_sums
 from orthobench_stiefel import Landing, RandomSubmanifold, RiemannianGradient, WenYin
 from scipy.linalg import hadamard
 
@@ -168,6 +168,48 @@ def test_jacobi_rotations_reach_a_stationary_point():
 def test_energies_of_the_nonlinear_eigenvalue_problem(n, p, alpha, energy):
     best = built(NonlinearEigenvalue(n=n, p=p, alpha=alpha)).best
     assert best["objective"] == pytest.approx(energy, abs=1e-9)
+
+
+LAPLACIAN = 2 * np.eye(7) - np.eye(7, k=1) - np.eye(7, k=-1)
+
+
+@pytest.mark.parametrize("form", [np.float64, np.float32])
+def test_the_energy_is_that_of_its_matrices_in_either_precision(form):
+    """NumPy's float32 takes the way of other libraries."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((7, 2)).astype(form)
+    density = (X.astype(float) ** 2).sum(axis=1)
+    potential = 3 * np.linalg.solve(LAPLACIAN, density)
+    energy = np.vdot(X, LAPLACIAN @ X) / 2 + density @ potential / 4
+    value, G = KohnShamOracle(7, 2, 3.0).value_and_gradient(X)
+    assert value == pytest.approx(energy, rel=1e-5)
+    assert pytest.approx(LAPLACIAN @ X + potential[:, None] * X, rel=1e-4, abs=1e-4) == G
+
+
+@pytest.mark.parametrize("n", [1, 2, 7])
+def test_sums_solve_a_system_with_the_laplacian(n):
+    density = np.random.default_rng(n).standard_normal(n)
+    L = 2 * np.eye(n) - np.eye(n, k=1) - np.eye(n, k=-1)
+    assert solved_by_sums(density) == pytest.approx(np.linalg.solve(L, density))
+
+
+def test_flops_of_the_energy_are_those_of_its_parts():
+    n, p = 50, 4
+    density, product, solve = 2 * n * p, 3 * n * p, 8 * n
+    inner, cost_of_density = 2 * n * p, 2 * n
+    curved = 2 * n * p + n
+    oracle = KohnShamOracle(n, p, 1.0)
+    assert oracle.cost_flops == density + product + solve + inner + cost_of_density
+    assert oracle.gradient_flops == density + product + solve + curved
+    assert oracle.both_flops == oracle.cost_flops + curved
+
+
+def test_the_lowest_vectors_are_those_of_the_hamiltonian():
+    density = np.linspace(0.1, 0.5, 7)
+    potential = 2 * np.linalg.solve(LAPLACIAN, density)
+    X = KohnShamOracle(7, 3, 2.0).lowest(density)
+    _, vectors = np.linalg.eigh(LAPLACIAN + np.diag(potential))
+    assert pytest.approx(vectors[:, :3] @ vectors[:, :3].T, abs=1e-12) == X @ X.T
 
 
 def test_the_linear_eigenvalue_problem_has_a_closed_form():
