@@ -14,6 +14,7 @@ from orthobench_problems.stiefel import (
 )
 from orthobench_problems.stiefel.diagonalization import least_off_diagonal
 from orthobench_problems.stiefel.eigenvalue import KohnShamOracle, self_consistent, solved_by_sums
+from orthobench_problems.stiefel.rotation import Rounding
 from orthobench_stiefel import Landing, RandomSubmanifold, RiemannianGradient, WenYin
 from scipy.linalg import hadamard
 
@@ -222,6 +223,20 @@ def test_the_condition_number_is_that_of_the_matrix():
     """A = QDQ' has the eigenvalues of D; A = QDQ would not."""
     oracle = built(StiefelBrockett(n=20, p=3, condition=1000.0)).oracle
     assert np.allclose(np.linalg.eigvalsh(oracle.A), np.geomspace(1e-3, 1, 20), atol=1e-14)
+
+
+def test_entries_are_rounded_to_sevenths_of_the_largest_of_a_row():
+    W = np.array([[7.0, 3.4, -1.6, 0.4], [0.0, 0.0, 0.0, 0.0], [1.4, -0.62, 0.25, 0.2]])
+    missed = [0.4, 0.4, 0.4, 0.02, 0.05]
+    error = Rounding(W)(np.eye(4))["rounding_error"]
+    assert error == pytest.approx(np.linalg.norm(missed) / np.linalg.norm(W))
+
+
+def test_columns_of_outliers_are_twelve_times_as_large():
+    plain = np.random.default_rng(0).standard_t(5.0, (30, 6))
+    W = built(OUTLYING).oracle.W
+    assert sorted(np.round(W / plain, 9)[0]) == [1, 1, 1, 1, 12, 12]
+    assert np.ptp(np.round(W / plain, 9), axis=0).max() == 0
 
 
 def test_the_rotation_of_the_optimum_rounds_better_than_none():
