@@ -295,7 +295,8 @@ def importing(module, files):
     """Return which files import a module."""
     name = ".".join(module.with_suffix("").parts).removeprefix("plugins.")
     room, _, stem = name.rpartition(".")
-    imports = re.compile(rf"from ({re.escape(name)} import|{re.escape(room)} import .*\b{stem}\b)")
+    of_room = rf"{re.escape(room)} import (.*|\([^)]*)\b{stem}\b"
+    imports = re.compile(rf"from ({re.escape(name)} import|{of_room})")
     return [path for path in files if imports.search(path.read_text())]
 
 

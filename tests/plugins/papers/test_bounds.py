@@ -269,12 +269,16 @@ class TestRatios:
             steps = 100 * ratio if name == "pogo" else 100
             return SimpleNamespace(state=SimpleNamespace(work=SimpleNamespace(steps=steps)))
 
-        monkeypatch.setattr(pogo_2026, "pca", given(None))
+        sizes = []
+        monkeypatch.setattr(
+            pogo_2026, "pca", lambda n, p, seed, printed: sizes.append((n, p, printed))
+        )
         monkeypatch.setattr(pogo_2026, "begin_trial", begin_trial)
         monkeypatch.setattr(pogo_2026, "until", given(None))
         for check in (pogo_2026.fewer_than_constant, pogo_2026.fewer_than_searched):
-            found = check(Written(seeds=range(1)))
+            found = check(Written(quick=check is pogo_2026.fewer_than_searched, seeds=range(1)))
             assert (found.value, found.verdict) == (pytest.approx(ratio), verdict)
+        assert sizes == [(200, 150, False), (60, 45, False)]
         assert begun == [
             ("pogo", None, 0.25), ("riemannian-gradient", "constant", 0.1),
             ("pogo", None, 0.25), ("riemannian-gradient", None, 1e-3),
@@ -302,17 +306,26 @@ class TestRatios:
 
 
 class TestRuns:
-    def test_all_methods_of_rsdm_run_to_the_gap(self, monkeypatch):
+    @pytest.mark.parametrize(("quick", "sizes"), [(True, (60, 45, 21)), (False, (200, 150, 70))])
+    def test_all_methods_of_rsdm_run_to_the_gap(self, quick, sizes, monkeypatch):
         begun = []
 
         def begin_trial(name, made, seed, **options):
             begun.append((name, options.get("sampling"), options.get("steps"), options["step"]))
+            assert options.get("size", sizes[2]) == sizes[2]
             return seed * 10 + len(begun)
 
-        monkeypatch.setattr(rsdm_2025, "pca", given(None))
+        def pca(n, p, seed, printed):
+            assert (n, p, printed) == (*sizes[:2], True)
+
+        def until(run, gap, most):
+            assert (gap, most) == (1e-4, 3000)
+            return run
+
+        monkeypatch.setattr(rsdm_2025, "pca", pca)
         monkeypatch.setattr(rsdm_2025, "begin_trial", begin_trial)
-        monkeypatch.setattr(rsdm_2025, "until", lambda run, gap, most: run)
-        found = rsdm_2025.costs(Written(seeds=range(1)), printed=True)
+        monkeypatch.setattr(rsdm_2025, "until", until)
+        found = rsdm_2025.costs(Written(quick=quick, seeds=range(1)), printed=True)
         assert found == {
             "bb": [1], "gradient descent": [2], "permutation": [3], "rotation": [4]
         }  # fmt: skip
@@ -325,8 +338,14 @@ class TestRuns:
 
     def test_condition_numbers_are_ratios_of_extreme_eigenvalues(self, monkeypatch):
         made = {True: np.diag([5.0, 2, 0.1]), False: np.diag([5.0, 2, -0.1])}
-        monkeypatch.setattr(rsdm_2025, "matrix", lambda n, seed, printed: made[printed])
-        assert rsdm_2025.conditions(Written(), printed=True) == pytest.approx([50, 50])
+
+        def matrix(n, seed, printed):
+            assert n == (200 if printed else 60)
+            return made[printed]
+
+        monkeypatch.setattr(rsdm_2025, "matrix", matrix)
+        whole = rsdm_2025.conditions(Written(quick=False), printed=True)
+        assert whole == pytest.approx([50, 50])
         assert min(rsdm_2025.conditions(Written(), printed=False)) > 1e300
 
     def test_small_batches_diverge_where_large_ones_do_not(self):
@@ -492,15 +511,17 @@ class TestSpel:
     @pytest.mark.parametrize("name", ["converges", "converges-with-constant-steps"])
     @pytest.mark.parametrize(("gap", "verdict"), [(0.01, HOLDS), (0.011, FAILS)])
     def test_convergence_is_to_a_gap(self, name, gap, verdict, monkeypatch):
-        schedules = set()
+        schedules, taken = set(), []
 
         def begin_trial(*_, step, schedule):
             schedules.add(schedule)
-            return SimpleNamespace(advance=lambda steps: None, metrics={"objective_gap": gap})
+            return SimpleNamespace(advance=taken.append, metrics={"objective_gap": gap})
 
         monkeypatch.setattr(spel_2026, "begin_trial", begin_trial)
-        found = claim(spel_2026.SPEL_2026, name).check(Written())
-        assert (found.value, found.verdict) == (gap, verdict)
+        for quick in (True, False):
+            found = claim(spel_2026.SPEL_2026, name).check(Written(quick=quick, seeds=range(1)))
+            assert (found.value, found.verdict) == (gap, verdict)
+        assert taken == [1000, 4000]
         assert schedules == {"1/sqrt(t)" if name == "converges" else "constant"}
 
 

@@ -13,6 +13,7 @@ from orthobench_papers.msg_2013 import (
     orthogonal,
     section_5_2,
     theorem_1,
+    updates,
 )
 from written import Written, run_of
 
@@ -43,6 +44,12 @@ class TestTheOrthogonalDistribution:
     @pytest.mark.parametrize("k", [1, 2, 4])
     def test_half_of_what_the_second_best_misses(self, k):
         assert orthogonal.half_gap(k) == pytest.approx(gap(k) / 2)
+
+    def test_what_is_missed_is_the_variance_outside(self):
+        between = np.zeros((32, 1))
+        between[:2, 0] = 0.6, 0.8
+        p = best(1), best(2) - best(1)
+        assert orthogonal.missed(between) == pytest.approx(0.64 * (p[0] - p[1]))
 
 
 class TestTheorem1:
@@ -114,6 +121,27 @@ class TestAlgorithm2:
         assert (found.value, found.verdict) == (share, verdict)
 
 
+class TestUpdates:
+    def test_few_capped_steps_are_the_best_of_all_subsets(self, monkeypatch):
+        monkeypatch.setattr(updates, "STEPS", 15)
+        found = CLAIMS["capped-projection-is-a-subset"].check(Written(seeds=range(1)))
+        assert 0 < found.value < 1e-12
+
+    def test_the_capped_step_keeps_the_eigenvalues_that_are_nearest(self):
+        """Of these the four largest, shifted down by a quarter each to sum to three."""
+        M = np.diag([1.0, 1, 1, 0, 0, 0, 0, 0])
+        G = np.diag([0.0, 0, 0, 0.5, 0.1, 0.05, 0, 0])
+        found = np.diag(updates.capped_step(M, G))
+        assert found == pytest.approx([0.875, 0.875, 0.875, 0.375, 0, 0, 0, 0])
+
+    @pytest.mark.parametrize(("deviation", "verdict"), [(1e-9, HOLDS), (1.1e-9, FAILS)])
+    def test_a_deviation_is_rounding_up_to_a_bound(self, deviation, verdict, monkeypatch):
+        monkeypatch.setattr(updates, "_deviation", lambda *_, **options: deviation)
+        for name in ("algorithm-1-is-projected-gradient", "warmuth-kuzmin-is-mirror-descent",
+                     "capped-projection-is-a-subset"):  # fmt: skip
+            assert CLAIMS[name].check(Written()).verdict is verdict
+
+
 class TestFigure1:
     @pytest.mark.parametrize(
         ("late", "verdict"),
@@ -155,18 +183,20 @@ class TestFigure1:
         assert D[0].max() == pytest.approx(c)
         assert D.sum(axis=1)[-1] == pytest.approx(4)
 
-    def test_the_picture_shows_ranks_and_eigenvalues_in_order(self, monkeypatch):
+    @pytest.mark.parametrize("quick", [True, False])
+    def test_the_picture_shows_ranks_and_eigenvalues_in_order(self, quick, monkeypatch):
         def eigenvalues(seed, steps, c):
+            assert (seed, steps) == (4, 3000 if quick else 10_000)
             t, i = np.arange(1, steps + 1)[:, None], np.arange(32)
             return np.where(i < np.minimum(t, 20) / c, (i + 1) / (100 * t), 0.0)
 
         monkeypatch.setattr(figure_1, "eigenvalues", eigenvalues)
-        plot = figure_1.draw(Written())
+        plot = figure_1.draw(Written(quick=quick, seeds=range(4, 9)))
         ranks, spectrum = plot.draw(("rank",)), plot.draw(("eigenvalues",))
         first, second, printed = ranks.series
         assert first.y.tolist() == np.minimum(first.x, 20).tolist()
         assert second.y.tolist() == np.ceil(np.minimum(second.x, 20) / 2).tolist()
-        assert printed.x.tolist() == [1, 3000]
+        assert printed.x.tolist() == [1, 3000 if quick else 10_000]
         assert printed.y.tolist() == [15, 15]
         for line, i in zip(spectrum.series, (1, 2, 3, 4, 5, 6, 8, 11, 15), strict=True):
             count = np.minimum(line.x, 20)
@@ -292,6 +322,14 @@ class TestFigure3Cost:
             assert (found.value, found.verdict) == (pytest.approx(ratio), verdict)
             assert {p for _, p, _ in written.asked} == {f"mnist k={k}" for k in ks}
 
+    @pytest.mark.parametrize(
+        ("at", "ranks", "costs"),
+        [((0, 10), (0.0, 1.0), [40]), ((0, 10, 20, 40), (0.0, 1.0, 2.0, 4.0), [40, 105, 445])],
+    )
+    def test_squares_are_summed_by_trapezia(self, at, ranks, costs):
+        found = figure_3_cost.runtime([run_of(at, rank=ranks)], 9)
+        assert found.tolist() == [costs]
+
     @pytest.mark.parametrize(("mean", "verdict"), [(78.4, HOLDS), (78.5, FAILS)])
     def test_a_low_rank_is_a_tenth_of_the_pixels_in_the_mean_over_samples(self, mean, verdict):
         run = run_of((0, 10, 40), rank=(500.0, mean + 3, mean - 1))
@@ -347,9 +385,15 @@ class TestSection52:
 
     @pytest.mark.parametrize(("stuck", "verdict"), [(True, HOLDS), (False, FAILS)])
     def test_most_runs_without_a_spare_direction_are_stuck(self, stuck, verdict, monkeypatch):
-        monkeypatch.setattr(section_5_2, "_ends_stuck", lambda *_: stuck)
-        found = section_5_2.without_a_spare_direction(Written(seeds=SURELY))
-        assert (found.value, found.verdict) == (stuck, verdict)
+        def ends_stuck(k, seed, steps):
+            assert steps == (3000 if quick else 10_000)
+            return stuck
+
+        monkeypatch.setattr(section_5_2, "_ends_stuck", ends_stuck)
+        for quick in (True, False):
+            written = Written(quick=quick, seeds=SURELY)
+            found = section_5_2.without_a_spare_direction(written)
+            assert (found.value, found.verdict) == (stuck, verdict)
 
     @pytest.mark.parametrize(("axes", "stuck"), [((0, 1), False), ((0, 2), True)])
     def test_the_end_is_stuck_at_the_second_best(self, axes, stuck, monkeypatch):
@@ -377,4 +421,5 @@ class TestSection52:
 
         monkeypatch.setattr(section_5_2, "DrivenRun", Run)
         found = section_5_2.five_ninths(Written())
+        assert "8000 runs" in found.text
         assert (found.value, found.verdict) == (pytest.approx(trapped / of, abs=1e-3), verdict)

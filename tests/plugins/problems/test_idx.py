@@ -90,3 +90,22 @@ def test_a_damaged_gzip_file_is_refused(tmp_path):
 def test_a_missing_file_is_named(tmp_path):
     with pytest.raises(DataError, match="nowhere"):
         idx.read(tmp_path / "nowhere")
+
+
+@pytest.mark.parametrize("pack", [bytes, gzip.compress])
+def test_a_file_larger_than_any_is_not_read_to_its_end(tmp_path, pack, monkeypatch):
+    (tmp_path / "file").write_bytes(pack(IMAGES))
+    monkeypatch.setattr(idx, "LARGEST", 316)
+    assert idx.read(tmp_path / "file").shape == (3, 10, 10)
+    monkeypatch.setattr(idx, "LARGEST", 315)
+    with pytest.raises(DataError, match="too long: it has more than 315 bytes"):
+        idx.read(tmp_path / "file")
+
+
+def test_an_empty_array_of_impossible_shape_is_refused(tmp_path, monkeypatch):
+    (tmp_path / "file").write_bytes(packed(np.zeros((0, 20, 20), dtype=np.uint8)))
+    monkeypatch.setattr(idx, "LARGEST", 400)
+    assert idx.read(tmp_path / "file").shape == (0, 20, 20)
+    monkeypatch.setattr(idx, "LARGEST", 399)
+    with pytest.raises(DataError, match="is empty, and has the shape"):
+        idx.read(tmp_path / "file")

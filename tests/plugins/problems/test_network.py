@@ -2,10 +2,12 @@
 
 import numpy as np
 import pytest
-from orthobench_problems.stiefel import OrthogonalNetwork
-from orthobench_problems.stiefel.network import NetworkOracle
+from orthobench_problems import digits
+from orthobench_problems.stiefel import OrthogonalNetwork, network
+from orthobench_problems.stiefel.network import HeldOut, NetworkOracle
 
 import orthobench as ob
+from orthobench.contract.problem import Solution
 from orthobench.tools.geometry import random_point
 
 
@@ -45,3 +47,94 @@ def test_it_learns_to_tell_digits_apart():
 def test_more_units_than_pixels_are_refused():
     with pytest.raises(ob.UsageError, match="more than the 64 pixels"):
         OrthogonalNetwork(p=65)
+
+
+def told(A, X, C):
+    """Return the probabilities of classes, each by its own sum."""
+    H = np.where(A @ X > 0, A @ X, 0)
+    powers = np.exp(H @ C)
+    return powers / powers.sum(axis=1, keepdims=True)
+
+
+def test_the_cost_is_the_mean_of_logarithms_of_probabilities(oracle):
+    X = random_point(12, 10, np.random.default_rng(1))
+    P = told(oracle.A, X, oracle.C)
+    right = P[oracle.Y.astype(bool)]
+    assert oracle.value(X) == pytest.approx(-np.log(right).mean())
+
+
+def test_large_numbers_do_not_overflow(oracle):
+    oracle.C = 1e4 * oracle.C
+    X = random_point(12, 10, np.random.default_rng(1))
+    assert np.isfinite(oracle.value(X))
+    assert np.isfinite(oracle.gradient(X)).all()
+
+
+def test_flops_are_those_of_two_products_forward_and_back(oracle):
+    """Of 8 images of 12 pixels, 10 units and 10 classes."""
+    forward = 2 * 12 * 10 + 2 * 10 * 10 + 10 + 4 * 10
+    assert oracle.term_flops == 2 * forward
+    assert oracle.cost_flops == 8 * forward
+    assert oracle.gradient_flops == oracle.both_flops == 16 * forward
+
+
+def test_what_is_held_out_is_judged_by_loss_and_error():
+    rng = np.random.default_rng(2)
+    X, C = random_point(12, 10, rng), rng.standard_normal((10, 10))
+    V, T = rng.standard_normal((5, 12)), rng.standard_normal((7, 12))
+    guessed = told(T, X, C).argmax(axis=1)
+    guessed[:2] = (guessed[:2] + 1) % 10
+    classes = [np.eye(10)[rng.integers(10, size=5)], np.eye(10)[guessed]]
+    found = HeldOut(V, classes[0], T, classes[1], C)(X)
+    assert found["test_error"] == pytest.approx(2 / 7)
+    for name, A, Y in (("validation_loss", V, classes[0]), ("test_loss", T, classes[1])):
+        assert found[name] == pytest.approx(-np.log(told(A, X, C)[Y.astype(bool)]).mean())
+
+
+def test_images_are_centred_scaled_and_split_in_ten_parts():
+    problem = OrthogonalNetwork(p=12, gain=3.0)
+    instance = problem.build(np.random.default_rng(4))
+    A = digits.pixels() - digits.pixels().mean(axis=0)
+    A /= np.sqrt((A**2).mean())
+    order = np.random.default_rng(4).permutation(1797)
+    assert np.allclose(instance.oracle.A, A[order[:898]])
+    assert np.array_equal(instance.oracle.Y.argmax(axis=1), digits.labels()[order[:898]])
+    X = random_point(64, 12, np.random.default_rng(0))
+    metrics = instance.measure(Solution(X))
+    C = instance.oracle.C
+    for name, part in (("validation_loss", order[898:1257]), ("test_loss", order[1257:])):
+        right = told(A[part], X, C)[np.arange(len(part)), digits.labels()[part]]
+        assert metrics[name] == pytest.approx(-np.log(right).mean())
+    assert metrics["objective_gap"] == metrics["objective"]
+    assert C.std() == pytest.approx(3 / np.sqrt(12), rel=0.2)
+
+
+def written(monkeypatch, images, labels):
+    found = {network.TEST_IMAGES: images, network.TEST_LABELS: labels}
+    monkeypatch.setattr(network, "fetch", lambda file: file)
+    monkeypatch.setattr(network.idx, "read", found.get)
+
+
+def test_images_of_mnist_are_rows_of_784_pixels(monkeypatch):
+    images = np.random.default_rng(0).integers(0, 256, (30, 28, 28), dtype=np.uint8)
+    labels = np.arange(30, dtype=np.uint8) % 10
+    written(monkeypatch, images, labels)
+    problem = OrthogonalNetwork(images="mnist", p=10)
+    oracle = problem.build(np.random.default_rng(0)).oracle
+    assert (problem.n, oracle.n, oracle.terms) == (784, 784, 15)
+    order = np.random.default_rng(0).permutation(30)
+    assert np.array_equal(oracle.Y.argmax(axis=1), labels[order[:15]])
+
+
+@pytest.mark.parametrize("shapes", [((30, 28, 27), (30,)), ((30, 28, 28), (29,))])
+def test_images_and_labels_that_do_not_fit_are_refused(shapes, monkeypatch):
+    written(monkeypatch, *map(np.zeros, shapes))
+    with pytest.raises(ob.DataError, match="do not fit"):
+        OrthogonalNetwork(images="mnist", p=10).build(np.random.default_rng(0))
+
+
+def test_the_checksum_is_that_of_the_images():
+    assert OrthogonalNetwork().checksum() == digits.CHECKSUM
+    of_mnist = OrthogonalNetwork(images="mnist").checksum()
+    assert len(of_mnist) == 64
+    assert of_mnist != digits.CHECKSUM

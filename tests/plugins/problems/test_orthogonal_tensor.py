@@ -150,10 +150,16 @@ class TestOdeco:
             assert np.linalg.norm(E) == pytest.approx(noise * np.linalg.norm(clean), rel=1e-10)
             assert all(np.allclose(E, E.transpose(p)) for p in itertools.permutations(range(3)))
 
-    def test_symmetric_noise_is_the_mean_over_the_permutations(self):
-        raw = rng().standard_normal((5, 5, 5))
-        mean = sum(raw.transpose(p) for p in itertools.permutations(range(3))) / 6
-        np.testing.assert_allclose(symmetric_gaussian(5, rng()), mean, atol=1e-14)
+    @pytest.mark.parametrize(("order", "count"), [(3, 6), (4, 24)])
+    def test_symmetric_noise_is_the_mean_over_the_permutations(self, order, count):
+        raw = rng().standard_normal((5,) * order)
+        mean = sum(raw.transpose(p) for p in itertools.permutations(range(order))) / count
+        np.testing.assert_allclose(symmetric_gaussian(5, rng(), order), mean, atol=1e-14)
+
+    def test_noise_of_order_4_is_of_the_size_asked_for(self):
+        clean = built(Odeco4(d=4)).oracle.T
+        E = built(Odeco4(d=4, noise=0.5)).oracle.T - clean
+        assert np.linalg.norm(E) == pytest.approx(0.5 * np.linalg.norm(clean), rel=1e-10)
 
     def test_with_noise_the_optimum_is_not_known(self):
         instance = built(Odeco(d=20, noise=0.1))

@@ -257,6 +257,11 @@ def csv_path(tmp_path):
     return tmp_path / "own.csv"
 
 
+def test_one_sample_is_enough_to_read(csv_path):
+    csv_path.write_text("gene,s1\na,1\nb,-2\n")
+    assert read_csv(csv_path).tolist() == [[1, -2]]
+
+
 def test_genes_in_lines_come_back_as_columns(csv_path):
     found = read_csv(csv_path)
     assert np.array_equal(found, expression())

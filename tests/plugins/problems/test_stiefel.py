@@ -13,7 +13,8 @@ from orthobench_problems.stiefel import (
     WeightRotation,
 )
 from orthobench_problems.stiefel.diagonalization import least_off_diagonal
-from orthobench_problems.stiefel.eigenvalue import self_consistent
+from orthobench_problems.stiefel.eigenvalue import KohnShamOracle, self_consistent, solved_by_sums
+from orthobench_problems.stiefel.rotation import Rounding
 from orthobench_stiefel import Landing, RandomSubmanifold, RiemannianGradient, WenYin
 from scipy.linalg import hadamard
 
@@ -170,6 +171,48 @@ def test_energies_of_the_nonlinear_eigenvalue_problem(n, p, alpha, energy):
     assert best["objective"] == pytest.approx(energy, abs=1e-9)
 
 
+LAPLACIAN = 2 * np.eye(7) - np.eye(7, k=1) - np.eye(7, k=-1)
+
+
+@pytest.mark.parametrize("form", [np.float64, np.float32])
+def test_the_energy_is_that_of_its_matrices_in_either_precision(form):
+    """NumPy's float32 takes the way of other libraries."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((7, 2)).astype(form)
+    density = (X.astype(float) ** 2).sum(axis=1)
+    potential = 3 * np.linalg.solve(LAPLACIAN, density)
+    energy = np.vdot(X, LAPLACIAN @ X) / 2 + density @ potential / 4
+    value, G = KohnShamOracle(7, 2, 3.0).value_and_gradient(X)
+    assert value == pytest.approx(energy, rel=1e-5)
+    assert pytest.approx(LAPLACIAN @ X + potential[:, None] * X, rel=1e-4, abs=1e-4) == G
+
+
+@pytest.mark.parametrize("n", [1, 2, 7])
+def test_sums_solve_a_system_with_the_laplacian(n):
+    density = np.random.default_rng(n).standard_normal(n)
+    L = 2 * np.eye(n) - np.eye(n, k=1) - np.eye(n, k=-1)
+    assert solved_by_sums(density) == pytest.approx(np.linalg.solve(L, density))
+
+
+def test_flops_of_the_energy_are_those_of_its_parts():
+    n, p = 50, 4
+    density, product, solve = 2 * n * p, 3 * n * p, 8 * n
+    inner, cost_of_density = 2 * n * p, 2 * n
+    curved = 2 * n * p + n
+    oracle = KohnShamOracle(n, p, 1.0)
+    assert oracle.cost_flops == density + product + solve + inner + cost_of_density
+    assert oracle.gradient_flops == density + product + solve + curved
+    assert oracle.both_flops == oracle.cost_flops + curved
+
+
+def test_the_lowest_vectors_are_those_of_the_hamiltonian():
+    density = np.linspace(0.1, 0.5, 7)
+    potential = 2 * np.linalg.solve(LAPLACIAN, density)
+    X = KohnShamOracle(7, 3, 2.0).lowest(density)
+    _, vectors = np.linalg.eigh(LAPLACIAN + np.diag(potential))
+    assert pytest.approx(vectors[:, :3] @ vectors[:, :3].T, abs=1e-12) == X @ X.T
+
+
 def test_the_linear_eigenvalue_problem_has_a_closed_form():
     best = built(NonlinearEigenvalue(n=30, p=4, alpha=0.0)).best
     exact = np.sum(1 - np.cos(np.arange(1, 5) * np.pi / 31))
@@ -180,6 +223,20 @@ def test_the_condition_number_is_that_of_the_matrix():
     """A = QDQ' has the eigenvalues of D; A = QDQ would not."""
     oracle = built(StiefelBrockett(n=20, p=3, condition=1000.0)).oracle
     assert np.allclose(np.linalg.eigvalsh(oracle.A), np.geomspace(1e-3, 1, 20), atol=1e-14)
+
+
+def test_entries_are_rounded_to_sevenths_of_the_largest_of_a_row():
+    W = np.array([[7.0, 3.4, -1.6, 0.4], [0.0, 0.0, 0.0, 0.0], [1.4, -0.62, 0.25, 0.2]])
+    missed = [0.4, 0.4, 0.4, 0.02, 0.05]
+    error = Rounding(W)(np.eye(4))["rounding_error"]
+    assert error == pytest.approx(np.linalg.norm(missed) / np.linalg.norm(W))
+
+
+def test_columns_of_outliers_are_twelve_times_as_large():
+    plain = np.random.default_rng(0).standard_t(5.0, (30, 6))
+    W = built(OUTLYING).oracle.W
+    assert sorted(np.round(W / plain, 9)[0]) == [1, 1, 1, 1, 12, 12]
+    assert np.ptp(np.round(W / plain, 9), axis=0).max() == 0
 
 
 def test_the_rotation_of_the_optimum_rounds_better_than_none():

@@ -194,3 +194,13 @@ def test_matrices_without_common_eigenvectors_are_refused_where_nothing_settles(
     C = np.random.default_rng(0).standard_normal((3, 6, 6))
     with pytest.raises(ob.DataError, match=r"A\.npy: the matrices are too far from having common"):
         built(NpyJointDiagonalization(save(C + C.transpose(0, 2, 1))))
+
+
+def test_points_are_square_where_the_headers_say_so(save):
+    square, tall = save(np.eye(3)), save(np.ones((3, 2)), "B.npy")
+    assert NpyBrockett(square, 3).square
+    assert not NpyBrockett(square, 2).square
+    assert NpyProcrustes(square, square).square
+    assert not NpyProcrustes(square, tall).square
+    assert not NpyBrockett("nowhere.npy", 3).square
+    assert not NpyProcrustes(square, "nowhere.npy").square

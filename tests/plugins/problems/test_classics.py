@@ -1,0 +1,60 @@
+"""Small classical tables as problems of sparse PCA."""
+
+from pathlib import Path
+
+import numpy as np
+import orthobench_problems
+import pytest
+from orthobench_problems.sparse_pca.classics import ClassicSparse
+
+from orthobench.errors import UsageError
+
+TABLES = Path(orthobench_problems.__file__).parent / "sparse_pca" / "tables"
+
+
+def table(name):
+    return np.genfromtxt(TABLES / f"{name}.csv", delimiter=",", skip_header=2)
+
+
+def wine():
+    from sklearn.datasets import load_wine
+
+    return load_wine().data
+
+
+EXPECTED = {
+    "mtcars": (32, 11, lambda: np.corrcoef(table("mtcars").T) * 32),
+    "pitprops": (13, 13, lambda: table("pitprops")),
+    "wine": (178, 13, lambda: np.corrcoef(wine().T) * 178),
+}
+"""Samples, features, and the products of features over the samples."""
+
+
+@pytest.mark.parametrize("data", EXPECTED)
+def test_products_of_features_are_their_correlations(data):
+    samples, features, products = EXPECTED[data]
+    problem = ClassicSparse(data=data)
+    A = problem.build(np.random.default_rng(0)).oracle.A
+    assert A.shape == (features, problem.samples) == (features, samples)
+    np.testing.assert_allclose(A @ A.T, products(), atol=1e-12 * samples)
+
+
+@pytest.mark.parametrize(
+    ("each", "most"), [(True, 11), (False, 22)], ids=["each component", "all components"]
+)
+def test_no_more_loadings_than_there_are_can_be_asked_for(each, most):
+    ClassicSparse(m=2, each=each, cardinality=most)
+    ClassicSparse(m=2, each=each, cardinality=None)
+    with pytest.raises(UsageError, match=f"cardinality must be at most {most}, not {most + 1}"):
+        ClassicSparse(m=2, each=each, cardinality=most + 1)
+
+
+def test_no_more_components_than_features_can_be_sought():
+    ClassicSparse(m=11)
+    with pytest.raises(UsageError, match="11 features and 32 training samples"):
+        ClassicSparse(m=12)
+
+
+def test_what_is_asked_for_is_what_the_instance_asks_for():
+    oracle = ClassicSparse(m=2, cardinality=5, each=False).build(np.random.default_rng(0)).oracle
+    assert (oracle.k, oracle.cardinality, oracle.each) == (2, 5, False)

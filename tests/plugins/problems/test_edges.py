@@ -1,0 +1,189 @@
+"""What is just allowed, beside what is just refused."""
+
+from datetime import date, timedelta
+
+import numpy as np
+import pytest
+from orthobench_problems import parquet
+from orthobench_problems.normalization import normalization_of
+from orthobench_problems.orthogonal_group import ICA
+from orthobench_problems.orthogonal_tensor.gaussians import GaussianMixtureMoments
+from orthobench_problems.orthogonal_tensor.lda import LDAMoments
+from orthobench_problems.orthogonal_tensor.mixtures import Mixture, whitening
+from orthobench_problems.shares import check_shares, part_sizes
+from orthobench_problems.sparse_pca import PlantedSparse
+from orthobench_problems.sparse_pca.parts import check_components
+from orthobench_problems.stiefel import (
+    NpyBrockett,
+    OrthogonalNetwork,
+    StiefelProcrustes,
+    WeightRotation,
+    matrices,
+)
+from orthobench_problems.stiefel.sizes import check_columns
+from orthobench_problems.stochastic_pca import parts
+from orthobench_problems.symmetric_tucker import HyperspectralAnomaly, NIGFactor, Portfolio
+from orthobench_problems.symmetric_tucker.ranks import check_ranks
+from orthobench_problems.symmetric_tucker.returns import Returns, read_returns
+
+from orthobench.errors import DataError, UsageError
+
+EDGES = {
+    "shares": lambda e: check_shares(0.5, 0.499 + 0.001 * e),
+    "rows of a part": lambda e: part_sizes(3 - e, 0.34, 0.34, "file"),
+    "validation": lambda e: part_sizes(10, 0.051 - 0.01 * e, 0, "file"),
+    "test": lambda e: part_sizes(10, 0, 0.051 - 0.01 * e, "file"),
+    "ranks": lambda e: check_ranks(5, rank=5 + e),
+    "columns": lambda e: check_columns(5, 5 + e),
+    "dimension": lambda e: parts.check_dimension(5 + e, 5),
+    "components and features": lambda e: check_components(5 + e, 5, 9),
+    "components and samples": lambda e: check_components(5 + e, 9, 5),
+    "samples": lambda e: check_components(1 - e, 9, 1 - e),
+    "ica": lambda e: ICA(n=8, samples=32 - e),
+    "procrustes": lambda e: StiefelProcrustes(n=30, p=3, rows=30 - e),
+    "powers of two": lambda e: WeightRotation(n=16 + e),
+    "outliers": lambda e: WeightRotation(n=12, outliers=12 + e),
+    "units": lambda e: OrthogonalNetwork(p=64 + e),
+    "components of a mixture": lambda e: GaussianMixtureMoments(d=20, components=20 + e),
+    "samples of a mixture": lambda e: GaussianMixtureMoments(d=20, components=2, samples=21 - e),
+    "topics": lambda e: LDAMoments(topics=12 + e, vocabulary=12),
+    "overlap": lambda e: PlantedSparse(m=2, nonzeros=20, overlap=10 + 2 * e),
+    "odd overlap": lambda e: PlantedSparse(m=2, nonzeros=20, overlap=4 + e),
+    "non-zeros": lambda e: PlantedSparse(m=3, nonzeros=20, overlap=4, d=52 - e),
+    "kurtosis": lambda e: NIGFactor(skewness=3.0, kurtosis=18.001 - 0.001 * e),
+    "test part of a stream": lambda e: NIGFactor(samples=0, test=1 - e),
+    "passes of a stream": lambda e: NIGFactor(samples=0, passes=1 + e),
+    "assets": lambda e: Portfolio(rank=30 + e),
+    "bands": lambda e: HyperspectralAnomaly(rank=191 + e),
+    "weights": lambda e: Mixture(np.eye(2), np.array([0.5, 0.5 + 5e-10 + 2e-9 * e]), 1.0),
+    "no weight": lambda e: Mixture(np.eye(2), np.array([5e-10 * (1 - e), 1.0]), 1.0),
+    "variance": lambda e: Mixture(np.eye(2), np.array([0.5, 0.5]), -1e-300 * e),
+    "no variance": lambda e: Mixture(np.eye(2), np.array([0.5, 0.5]), [1e300, np.inf][e]),
+    "rank of a moment": lambda e: whitening(np.diag([1.0, 0.5, 0.0]), 2 + e),
+}
+"""What takes 0 where something is just allowed, and 1 where it is not."""
+
+
+@pytest.mark.parametrize("name", EDGES)
+def test_the_last_that_is_allowed_and_the_first_that_is_not(name):
+    EDGES[name](0)
+    with pytest.raises((UsageError, DataError)):
+        EDGES[name](1)
+
+
+def test_parts_are_rounded_and_the_rest_is_trained_on():
+    assert part_sizes(10, 0.25, 0.14, "file") == (7, 2, 1)
+    assert part_sizes(3, 0, 0, "file") == (3, 0, 0)
+
+
+def test_five_rows_are_enough_for_three_parts():
+    train, validation, test = parts.split(5, np.random.default_rng(0))
+    assert sorted([*train, *validation, *test]) == [0, 1, 2, 3, 4]
+    assert (len(train), len(validation), len(test)) == (2, 1, 2)
+    with pytest.raises(DataError, match="4 rows are too few"):
+        parts.split(4, np.random.default_rng(0))
+
+
+class TestMatrices:
+    def read(self, tmp_path, array):
+        np.save(tmp_path / "A.npy", array)
+        return matrices.numbers(str(tmp_path / "A.npy"), "A", ("n", "p"))
+
+    @pytest.mark.parametrize("largest", [1e-70, 1.0, 1e70])
+    def test_entries_whose_fourth_powers_are_finite_are_read(self, tmp_path, largest):
+        assert self.read(tmp_path, np.array([[0.0, -largest]])).tolist() == [[0, -largest]]
+
+    @pytest.mark.parametrize("largest", [0.9e-70, 1.1e70])
+    def test_other_entries_are_to_be_rescaled(self, tmp_path, largest):
+        with pytest.raises(DataError, match="rescale it"):
+            self.read(tmp_path, np.array([[0.0, -largest]]))
+
+    def test_symmetry_is_up_to_rounding_of_the_largest_entry(self):
+        A = np.array([[100.0, 0.9e-8], [0.0, 1.0]])
+        assert matrices.symmetric(A, "file").tolist() == [[100, 0.45e-8], [0.45e-8, 1]]
+        A[0, 1] = 1.1e-8
+        with pytest.raises(DataError, match=r"not symmetric: entry \(0, 1\)"):
+            matrices.symmetric(A, "file")
+
+    def test_each_matrix_of_a_stack_is_to_be_symmetric_by_its_own_entries(self):
+        A = np.stack([np.diag([1e9, 1.0]), np.diag([1.0, 1.0])])
+        A[1, 0, 1] = 1e-3
+        with pytest.raises(DataError, match=r"entry \(1, 0, 1\)"):
+            matrices.symmetric(A, "file")
+
+    def test_as_many_columns_as_rows_can_be_sought(self, tmp_path):
+        np.save(tmp_path / "A.npy", np.diag([3.0, 2.0, 1.0]))
+        path = str(tmp_path / "A.npy")
+        assert NpyBrockett(path, 3).build(np.random.default_rng(0)).oracle.k == 3
+        with pytest.raises(UsageError):
+            NpyBrockett(path, 4).build(np.random.default_rng(0))
+
+
+class TestReturns:
+    def made(self, first, count):
+        days = np.datetime64(first) + np.arange(count)
+        return Returns(days, ("A",), np.arange(float(count))[:, None])
+
+    @pytest.mark.parametrize("late", [10, 11])
+    def test_ten_days_without_trading_are_allowed_at_either_end(self, late):
+        begin, end = date(2020, 1, 1), date(2020, 3, 1)
+        count = (end - begin).days + 1 - 2 * late
+        of_late_begin = self.made(begin + timedelta(days=late), count)
+        of_early_end = self.made(begin - timedelta(days=3), count + late + 3)
+        for returns, last in ((of_late_begin, end), (of_early_end, end)):
+            if late == 10:
+                assert len(returns.between(begin, last)) >= count
+            else:
+                with pytest.raises(DataError, match="there are no returns"):
+                    returns.between(begin, last)
+
+    def test_both_ends_are_included_and_two_days_are_enough(self):
+        returns = self.made("2020-01-01", 9)
+        inside = returns.between(date(2020, 1, 3), date(2020, 1, 4))
+        assert inside.ravel().tolist() == [2, 3]
+        with pytest.raises(DataError, match="there are 1 days of returns"):
+            returns.between(date(2020, 1, 3), date(2020, 1, 3))
+
+    @pytest.mark.parametrize(
+        ("field", "value"),
+        [("-100", -100), ("-99.99", None), ("-999", None), ("1e300", 1e300), ("-100.01", ""),
+         ("inf", ""), ("nan", ""), ("x", "")],
+    )  # fmt: skip
+    def test_no_asset_can_lose_more_than_all(self, tmp_path, field, value):
+        path = tmp_path / "returns.csv"
+        path.write_text(f",A\n20200101,{field}\n20200102,1\n")
+        if value == "":
+            with pytest.raises(DataError, match="is not a return in percent"):
+                read_returns(path)
+        else:
+            found = read_returns(path).values[0, 0]
+            assert np.isnan(found) if value is None else found == value
+
+
+class TestNormalization:
+    def test_a_single_row_has_no_variance(self):
+        with pytest.raises(DataError, match="one row only"):
+            normalization_of(np.ones((1, 3)), "common")
+        with pytest.raises(DataError, match="all rows are equal"):
+            normalization_of(np.ones((2, 3)), "common")
+
+    def test_a_feature_that_varies_by_rounding_only_is_constant(self):
+        X = np.random.default_rng(0).standard_normal((50, 2))
+        X[:, 1] = 1e9 + 1e-4 * np.sign(X[:, 0])
+        assert normalization_of(X, "per-feature")[1][1] == 0
+        X[:, 1] = 1e9 + 1e-2 * np.sign(X[:, 0])
+        assert normalization_of(X, "per-feature")[1][1] > 0
+
+
+@pytest.mark.parametrize("few", [False, True])
+def test_a_row_group_is_read_at_once_up_to_a_bound(tmp_path, few, monkeypatch):
+    pa = pytest.importorskip("pyarrow", reason="needs pyarrow")
+    table = pa.table({"x": np.arange(10.0), "y": np.arange(10.0)})
+    file = tmp_path / "x.parquet"
+    pytest.importorskip("pyarrow.parquet").write_table(table, file, row_group_size=6)
+    monkeypatch.setattr(parquet, "LARGEST_CHUNK", 6 * 8 * 2 - few)
+    if few:
+        with pytest.raises(DataError, match=r"row groups of 6 rows.*row_group_size=5 at most"):
+            parquet.ParquetRows(file)
+    else:
+        assert parquet.ParquetRows(file).borders.tolist() == [0, 6, 10]
