@@ -230,8 +230,9 @@ def test_a_run_has_its_cap_and_the_time_that_is_left_at_most(track: Track) -> No
             super().begin(cell)
 
     module.Worker = Watched  # type: ignore[misc]
+    track.each = 3.0
     track.run()
-    assert limits[0] == (10.0, 70.0)
+    assert limits[:2] == [(10.0, 70.0), (4.0, 4.0 + 3 * 2.0 + 15.0)]
     assert all(timeout is not None and timeout >= cap for cap, timeout in limits)
 
 
