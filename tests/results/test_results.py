@@ -125,14 +125,15 @@ def test_the_chosen_runs_are_those_of_the_entries(results, frame):
 
 def test_parameters_of_mixed_types_are_kept_as_they_are(results):
     mixed = [
-        altered(record, settings={"a": a, "b": b, "c": None, "d": d})
-        for record, a, b, d in zip(
-            results.records, [1, 2.5, None], ["x", 1, True], [True, None, False], strict=False
+        altered(record, settings={"a": a, "b": b, "c": None, "d": d, "e": e})
+        for record, a, b, d, e in zip(
+            results.records, [1, 2.5, None], ["x", 1, True], [True, None, False], [1, 2.5, "x"],
+            strict=False,
         )
-    ]
+    ]  # fmt: skip
     frame = replace(results, records=mixed).to_pandas()
-    dtypes = {name: str(frame[f"problem.{name}"].dtype) for name in "abcd"}
-    assert dtypes == {"a": "float64", "b": "object", "c": "object", "d": "boolean"}
+    dtypes = {name: str(frame[f"problem.{name}"].dtype) for name in "abcde"}
+    assert dtypes == {"a": "float64", "b": "object", "c": "object", "d": "boolean", "e": "object"}
 
 
 def test_csv_has_the_same_columns_and_numbers(results, frame):
