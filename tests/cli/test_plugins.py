@@ -1,10 +1,16 @@
-"""`orthobench plugin new` as users call it."""
+"""`orthobench plugin new` and `check` as users call them."""
+
+import json
+from dataclasses import dataclass
 
 import pytest
 from click.testing import CliRunner
 
 from orthobench.cli.main import main
 from orthobench.cli.plugins import OUTCOMES, _count
+from orthobench.testing import cases
+from orthobench.testing.cases import Case
+from orthobench.testing.check import CheckStatus, Result
 
 
 @pytest.fixture
@@ -43,6 +49,78 @@ def test_a_second_call_changes_nothing(call, tmp_path):
     file.write_text("mine")
     assert "orthobench-toy exists already" in call("orthobench-toy", code=2).stderr
     assert file.read_text() == "mine"
+
+
+CASES = [
+    ("solver", "mine", "steps", CheckStatus.PASSED, ""),
+    ("solver", "mine", "flops", CheckStatus.FAILED, "it counts none"),
+    ("solver", "mine", "bits", CheckStatus.FAILED, "it counts none"),
+    ("solver", "mine", "place", CheckStatus.NOT_CHECKABLE, "there is no example"),
+    ("problem", "mine", "judge", CheckStatus.PASSED, ""),
+]
+
+
+@dataclass(frozen=True)
+class Says:
+    """A check that gives a result whatever it is shown."""
+
+    name: str
+    status: CheckStatus
+    message: str
+    requirement: str = "it is so"
+
+    def result(self, *subject):
+        return Result(self.name, self.status, self.message)
+
+
+@pytest.fixture
+def check(monkeypatch):
+    """Call the command on a plugin with these results, and what it was asked for."""
+    asked = []
+
+    def called(*words, results=CASES):
+        def found(package, registry, all_parameters):
+            asked.append((package, all_parameters))
+            for kind, name, check, status, message in results:
+                yield Case(kind, name, Says(check, status, message), lambda: ())
+
+        monkeypatch.setattr(cases, "cases", found)
+        return CliRunner().invoke(main, ["plugin", "check", *words])
+
+    called.asked = asked
+    return called
+
+
+def test_each_failed_check_is_said_once_with_its_reason(check):
+    done = check("mine")
+    assert done.stdout.splitlines() == [
+        "mine (solver): 1 of 4 checks pass",
+        "    flops, bits: FAILED: it counts none",
+        "    place: not checkable: there is no example",
+        "mine (problem): 1 of 1 checks pass",
+        "5 checks: 2 pass, 2 fail, 1 not checkable",
+        "next: mend these in their order, and check again",
+    ]
+    assert done.exit_code == 1
+    assert check.asked == [("mine", False)]
+
+
+def test_a_plugin_without_a_failed_check_passes(check):
+    done = check("mine", "--all-parameters", results=[CASES[0], CASES[3]])
+    assert done.exit_code == 0
+    assert done.stdout.splitlines()[-2:] == [
+        "2 checks: 1 pass, 0 fail, 1 not checkable",
+        "next: orthobench run -p PROBLEM -s SOLVER compares it with others",
+    ]
+    assert check.asked == [("mine", True)]
+
+
+def test_checks_are_json(check):
+    done = check("mine", "--json")
+    assert [row["status"] for row in json.loads(done.stdout)] == [
+        "passed", "failed", "failed", "not checkable", "passed",
+    ]  # fmt: skip
+    assert done.exit_code == 1
 
 
 def test_checks_are_counted_by_their_outcome():

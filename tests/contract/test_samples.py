@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+
 import numpy as np
 import pytest
 from hypothesis import example, given
@@ -12,6 +14,7 @@ from orthobench.errors import DataError, UsageError
 from orthobench.families.sources import ArraySource
 from orthobench.families.streams import IteratorSource, SamplerSource
 from orthobench.tools.arrays import release
+from orthobench.tools.places import DEFAULT
 
 chunks = st.lists(st.integers(1, 700), min_size=1, max_size=12)
 
@@ -333,3 +336,27 @@ def test_pages_are_given_back_and_nothing_is_lost(tmp_path, mode):
         release(part)
     assert np.array_equal(rows, X)
     assert np.array_equal(drained(SampleOracle(ArraySource(rows[5:]), 1), [999]), X[5:])
+
+
+def test_a_copy_draws_what_a_new_oracle_draws():
+    oracle = SampleOracle(SamplerSource(gaussian, 3), 1)
+    oracle.prepare(5)
+    first = oracle.take(5)
+    for copy in (pickle.loads(pickle.dumps(oracle)), oracle.to(DEFAULT)):  # noqa: S301
+        copy.prepare(5)
+        assert np.array_equal(copy.take(5), first)
+        assert np.array_equal(first, gaussian(rng(0), BLOCK)[:5])
+
+
+@pytest.mark.parametrize(("samples", "blocks"), [(1, 1), (BLOCK, 1), (BLOCK + 1, 2), (0, 0)])
+def test_no_more_blocks_are_read_than_hold_the_samples(samples, blocks):
+    drawn = []
+
+    def draw(rng, count):
+        drawn.append(count)
+        return gaussian(rng, count)
+
+    oracle = SampleOracle(SamplerSource(draw, 3), 1)
+    for _ in range(2):
+        oracle.prepare(samples)
+        assert len(drawn) == blocks

@@ -1,12 +1,21 @@
 import math
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from orthobench.contract.placed_solvers import SummarySolver
 from orthobench.contract.solver import Work
 from orthobench.errors import UsageError
-from orthobench.harness.stopping import USED_UP, Budget, RunStatus, Target, Termination
+from orthobench.harness.stopping import (
+    USED_UP,
+    Budget,
+    RunStatus,
+    Target,
+    Termination,
+    terminates,
+)
 from orthobench.harness.trace import Checkpoint
 
 counts = st.integers(0, 10**6)
@@ -112,3 +121,47 @@ def test_a_run_converged_unless_it_ended_with_its_data_or_otherwise():
     assert not Termination(RunStatus.DONE, "complete after 5 steps").converged
     assert not Termination(RunStatus.DONE, USED_UP).converged
     assert not Termination(RunStatus.BUDGET, "the budget is spent").converged
+
+
+@pytest.mark.parametrize(
+    ("metric", "value"), [(3, 1.0), ("gap", "1"), ("gap", True), ("gap", math.nan), ("gap", None)]
+)
+def test_a_target_is_a_metric_and_a_number(metric, value):
+    with pytest.raises(UsageError, match="a target is the name of a metric and a number"):
+        Target(metric, value)
+    assert Target("gap", math.inf)(measured(1.0))
+    assert str(Target("validation_gap", 1e-3)) == "validation gap <= 0.001"
+
+
+@pytest.mark.parametrize(
+    ("seconds", "spent", "left"), [(10, 3, 7), (10, 5, 5), (10, 8, 5), (math.inf, 3, math.inf)]
+)
+def test_a_warm_up_leaves_at_least_half_of_the_seconds(seconds, spent, left):
+    assert Budget(seconds=seconds, steps=4).after(spent) == Budget(seconds=left, steps=4)
+
+
+@pytest.mark.parametrize(
+    ("budget", "batch", "binds"),
+    [
+        (Budget(), 5, False), (Budget(samples=9), 5, True), (Budget(samples=9), 1, True),
+        (Budget(samples=9), 0, False), (Budget(samples=9, flops=9), 0, True),
+        (Budget(steps=9), 0, True), (Budget(seconds=9), 0, True),
+    ],
+)  # fmt: skip
+def test_a_budget_in_samples_binds_what_takes_some(budget, batch, binds):
+    assert budget.binds(batch) is binds
+    for converges in (True, False):
+        solver = SimpleNamespace(batch=batch, converges=converges)
+        assert terminates(solver, budget) is (converges or binds)
+
+
+@pytest.mark.parametrize(
+    ("on", "passes", "ends"),
+    [("blocks", 1, True), ("blocks", math.inf, False), ("numpy", 1, False)],
+)
+def test_a_solver_of_blocks_ends_after_its_passes_or_with_any_budget(on, passes, ends):
+    methods = dict.fromkeys(("init", "solution", "summarize", "merge", "finish"))
+    cls = type("Summing", (SummarySolver,), {"name": "summing", "passes": passes, **methods})
+    assert terminates(cls(on=on), Budget()) is ends
+    assert terminates(cls(on=on), Budget(samples=1)) is (on == "blocks")
+    assert terminates(cls(on=on), Budget(steps=1))

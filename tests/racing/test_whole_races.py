@@ -221,7 +221,9 @@ def test_a_run_that_the_end_cut_off_is_not_kept(track: Track, status: RunStatus,
     assert len(found.results.records) == kept
 
 
-def test_a_run_has_its_cap_and_the_time_that_is_left_at_most(track: Track) -> None:
+def test_a_run_has_its_cap_and_the_time_that_is_left_at_most(
+    track: Track, monkeypatch: pytest.MonkeyPatch
+) -> None:
     limits = []
 
     class Watched(Runner):
@@ -229,9 +231,10 @@ def test_a_run_has_its_cap_and_the_time_that_is_left_at_most(track: Track) -> No
             limits.append((cell.budget.seconds, self.limits.timeout))
             super().begin(cell)
 
-    module.Worker = Watched  # type: ignore[misc]
+    monkeypatch.setattr(module, "Worker", Watched)
+    track.each = 3.0
     track.run()
-    assert limits[0] == (10.0, 70.0)
+    assert limits[:2] == [(10.0, 70.0), (4.0, 4.0 + 3 * 2.0 + 15.0)]
     assert all(timeout is not None and timeout >= cap for cap, timeout in limits)
 
 

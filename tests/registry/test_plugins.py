@@ -13,6 +13,7 @@ import orthobench as ob
 from orthobench.contract import Oracle, hookimpl
 from orthobench.contract.solver import Solver
 from orthobench.errors import UsageError
+from orthobench.registry.claims import Paper
 from orthobench.registry.plugin_checks import PluginError
 from orthobench.registry.plugins import Plugin, Registry, catalogue
 
@@ -274,3 +275,41 @@ def test_the_plugins_near_an_oracle_bring_what_the_catalogue_has_for_it(name, in
     for found in near.solvers:
         known = catalogue().solver_class(found, offers)
         assert near.solver_class(found, offers).item is known.item
+
+
+def test_nothing_of_one_name_comes_from_two_plugins(toys, tmp_path):
+    suite = tmp_path / "mine.toml"
+    suite.touch()
+    paper = Paper("toys-2020", "A. Author", (), tmp_path)
+    brought = {
+        "solver 'power'": ("orthobench_solvers", toys.Solver),
+        "problem 'leading-subspace'": ("orthobench_problems", toys.Problem),
+        "suite 'mine'": ("orthobench_suites", suite),
+        "paper 'toys-2020'": ("orthobench_claims", paper),
+    }
+    for what, (hook, item) in brought.items():
+        registry = Registry()
+        plugin = hooks(**{hook: hookimpl(lambda: [item])})  # noqa: B023
+        registry.add(plugin, Plugin("one"))
+        with pytest.raises(PluginError, match=f"plugin 'two' brings {what}, which plugin 'one'"):
+            registry.add(plugin, Plugin("two"))
+        assert [plugin.name for plugin in registry.plugins] == ["one"]
+
+
+def test_two_solvers_of_one_name_are_refused_where_an_oracle_may_be_of_both(toys):
+    derived = type("Derived", (toys.Oracle,), {})
+    other = dataclass(frozen=True)(type("Other", (toys.Solver,), {"needs": derived}))
+    for first, second in ((toys.Solver, other), (other, toys.Solver)):
+        registry = Registry()
+        registry.add(brings(first), Plugin("one"))
+        with pytest.raises(PluginError, match="brings solver 'power'"):
+            registry.add(brings(second), Plugin("two"))
+
+
+def test_what_a_plugin_brings_has_its_version(toys):
+    for plugin, version in (
+        (Plugin("p", "d", "1.0"), ("d", "1.0")), (Plugin("p"), ("p", ""))
+    ):  # fmt: skip
+        registry = Registry()
+        registry.add(brings(toys.Solver), plugin)
+        assert registry.solvers["power"].version == version

@@ -2,13 +2,16 @@
 
 from dataclasses import replace
 from importlib.util import find_spec
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 import orthobench as ob
-from orthobench.harness.cell import instance_of
+from orthobench.contract import Oracle
+from orthobench.harness.cell import Cell, instance_of
 from orthobench.harness.suite import Suite, SuiteProblem, SuiteSolver
+from orthobench.registry.preflight import check_cells, check_ending, check_instance
 from orthobench.tools.places import place_of
 
 
@@ -164,3 +167,80 @@ def test_a_library_that_only_a_default_names_is_refused_to_its_solver_alone(tmp_
     named = suite({"name": "oja"}, {"name": "torch-eigh", "on": "torch:cpu/float32"})
     with pytest.raises(ob.UsageError, match="computed on torch:cpu/float32: there is no torch"):
         ob.run(named, tmp_path / "t.sqlite", **run)
+
+
+@pytest.mark.parametrize(
+    ("batch", "left", "until", "budget", "said"),
+    [
+        (1, 10.0, None, {}, None),
+        (1, float("inf"), None, {}, "samples=10_000"),
+        (1, float("inf"), None, {"samples": 9}, None),
+        (1, float("inf"), len, {}, None),
+        (0, 10.0, None, {}, "steps=1000"),
+        (0, 10.0, None, {"samples": 9}, "steps=1000"),
+        (0, 10.0, len, {}, None),
+        (0, 10.0, None, {"steps": 9}, None),
+    ],
+)
+def test_something_ends_a_run(batch, left, until, budget, said):
+    solver = SimpleNamespace(batch=batch, converges=False)
+    instance = SimpleNamespace(oracle=SimpleNamespace(remaining=lambda: left))
+    if said is None:
+        check_ending(solver, instance, ob.Budget(**budget), until)
+        solver.converges = True
+        check_ending(solver, instance, ob.Budget(), None)
+        return
+    with pytest.raises(ob.UsageError, match=f"nothing limits this run; .*{said}"):
+        check_ending(solver, instance, ob.Budget(**budget), until)
+
+
+def test_an_instance_of_another_kind_a_place_and_packages_are_refused(toys, monkeypatch):
+    instance = toys.Problem().build(None)
+    check_instance(toys.Solver(), instance)
+    foreign = replace(instance, oracle=Oracle.__new__(type("Foreign", (Oracle,), {})))
+    with pytest.raises(ob.UsageError, match="power needs a MatrixOracle, the instance offers For"):
+        check_instance(toys.Solver(), foreign)
+    monkeypatch.setattr(toys.Solver, "packages", ("no-such-package",))
+    with pytest.raises(ob.UsageError, match="solver power: needs no-such-package"):
+        check_instance(toys.Solver(), instance)
+    monkeypatch.setattr(type(toys.Solver.place), "missing", lambda place: "it is gone")
+    with pytest.raises(ob.UsageError, match="power cannot compute on numpy: it is gone"):
+        check_instance(toys.Solver(), instance)
+
+
+def test_a_suite_in_which_nobody_takes_anything_is_refused_with_each_reason_once(toys, monkeypatch):
+    cell = Cell(toys.Problem(), toys.Solver(), 0, ob.Budget(steps=3))
+    cells = [replace(cell, seed=seed) for seed in range(3)]
+    check_cells(cells)
+    monkeypatch.setattr(toys.Solver, "refuses", lambda self, problem: "too large")
+    with pytest.raises(ob.UsageError) as caught:
+        check_cells(cells)
+    assert str(caught.value) == (
+        "no solver can take these problems (power on leading-subspace: too large)"
+    )
+
+
+def test_a_cell_without_an_end_is_refused_unless_its_solver_refuses(toys, monkeypatch):
+    endless = Cell(toys.Problem(), toys.Solver(), 0, ob.Budget(), solver_label="s")
+    limited = replace(endless, budget=ob.Budget(steps=3))
+    with pytest.raises(ob.UsageError, match="nothing ends s on "):
+        check_cells([limited, endless])
+    check_cells([replace(endless, until=ob.Target("gap", 1.0))])
+    monkeypatch.setattr(
+        toys.Solver, "refuses", lambda self, problem: "slow" if self.step_size == 2 else None
+    )
+    check_cells([limited, replace(endless, solver=toys.Solver(step_size=2.0))])
+
+
+def test_what_cannot_be_measured_is_refused_with_the_reason(toys, monkeypatch):
+    cell = Cell(toys.Problem(), toys.Solver(), 0, ob.Budget(steps=3), measure="memory")
+    monkeypatch.setattr("orthobench.registry.preflight.Peak.missing", lambda place: None)
+    check_cells([cell])
+    monkeypatch.setattr("orthobench.registry.preflight.Peak.missing", lambda place: "no counter")
+    with pytest.raises(ob.UsageError, match=r"the memory of runs on numpy cannot be .* no counter"):
+        check_cells([cell])
+    check_cells([replace(cell, measure="")])
+    blocks = ob.catalogue().solver("batch-pca", {"on": "blocks"})
+    monkeypatch.setattr("orthobench.registry.preflight.Peak.missing", lambda place: None)
+    with pytest.raises(ob.UsageError, match="their workers tell what each took in any case"):
+        check_cells([replace(cell, solver=blocks)])

@@ -13,6 +13,7 @@ from orthobench.harness.executors import run_inline
 from orthobench.harness.executors.cell_queue import CellQueue
 from orthobench.registry.suite_file import from_table
 from orthobench.report.terminal.progress import Progress
+from orthobench.results.course import complete, rest_of, undecided
 from orthobench.results.store import Store
 
 TABLE = {
@@ -37,10 +38,18 @@ def suite(toys):
 
 
 @pytest.fixture(scope="module")
-def whole(suite, tmp_path_factory):
-    """The rows of a store that one run wrote from its beginning to its end."""
+def of_a_whole_run(suite, tmp_path_factory):
+    """A store that one run wrote from its beginning to its end."""
     path = tmp_path_factory.mktemp("whole") / "s.sqlite"
     run(suite, path)
+    return path.read_bytes()
+
+
+@pytest.fixture
+def whole(of_a_whole_run, tmp_path):
+    """Its rows."""
+    path = tmp_path / "whole.sqlite"
+    path.write_bytes(of_a_whole_run)
     return rows(path)
 
 
@@ -206,3 +215,77 @@ def test_a_pattern_that_matches_nothing_names_the_nearest(suite, tmp_path):
     assert "no cell matches 'power': cells are called PROBLEM SOLVER" in str(refused.value)
     assert "leading-subspace n=5 power" in str(refused.value)
     assert not (tmp_path / "s.sqlite").exists()
+
+
+@pytest.fixture
+def finished(suite, tmp_path, of_a_whole_run):
+    """A store in which a suite is done."""
+    path = tmp_path / "s.sqlite"
+    path.write_bytes(of_a_whole_run)
+    return path
+
+
+def is_complete(path, suite):
+    with Store(path) as store:
+        return bool(complete(store, suite, suite.cells()))
+
+
+def test_a_suite_is_complete_after_its_last_session(suite, finished):
+    assert is_complete(finished, suite)
+    with Store(finished) as store:
+        assert [r.key for r in complete(store, suite, suite.cells())] == [
+            r.key for r in store.records("toys")
+        ]
+
+
+@pytest.mark.parametrize("text", ["!", "~"])
+def test_a_suite_with_another_text_is_not_complete(suite, finished, text):
+    assert not is_complete(finished, replace(suite, text=text))
+    with Store(finished, write=True) as store:
+        planned = [*store.records("toys")]
+        session = store.begin(replace(suite, text=text), suite.cells(), "", {})
+        store.end(session)
+        assert len(planned) == 24
+    assert not is_complete(finished, suite)
+
+
+@pytest.mark.parametrize("name", ["a", "z"])
+def test_a_suite_after_which_another_ran_is_not_complete(suite, finished, name):
+    with Store(finished, write=True) as store:
+        store.end(store.begin(replace(suite, name=name), [], "", {}))
+    assert not is_complete(finished, suite)
+    assert not is_complete(finished, replace(suite, name="never run"))
+
+
+def test_a_suite_that_was_broken_off_lacks_a_run_or_has_others_is_not_complete(suite, finished):
+    assert not is_complete(finished, replace(suite, seeds=(0, 1, 2)))
+    assert not is_complete(finished, replace(suite, solvers=suite.solvers[1:]))
+    with Store(finished, write=True) as store:
+        records = store.records("toys")
+        store.discard([records[-1].key])
+    assert not is_complete(finished, suite)
+    with Store(finished, write=True) as store:
+        store.begin(suite, suite.cells(), "", {})
+    assert not is_complete(finished, suite)
+
+
+@pytest.mark.parametrize(("points", "waiting"), [([0.5], 0), ([0.5, 1.0], 1), ([0.1, 1, 2], 1)])
+def test_a_choice_is_between_two_trials_or_more(toys, points, waiting):
+    solver = {"name": "power", "step": {"tune": points}}
+    table = {**TABLE, "problem": [{"name": "leading-subspace"}], "solver": [solver]}
+    suite = from_table(table, "toys", toys.registry)
+    found = undecided(suite, suite.cells())
+    assert len(found) == waiting
+    assert [len(of_pair) for of_pair in found.values()] == [2 * len(points)] * waiting
+    whole = replace(suite, tuning_seeds=())
+    assert undecided(whole, whole.cells()) == {}
+
+
+def test_what_is_not_finished_is_not_chosen_from(suite, finished):
+    trials = next(iter(undecided(suite, suite.cells()).values()))
+    with Store(finished, write=True) as store:
+        rest = rest_of(suite, store, trials)
+        assert [cell.seed for cell in rest] == [2, 3]
+        assert len({str(cell.tuned) for cell in rest}) == 1
+        store.discard([trials[-1].key])
+        assert rest_of(suite, store, trials) is None

@@ -212,3 +212,48 @@ def test_benchopt_reads_parquet_only(results, tmp_path):
     with pytest.raises(UsageError, match=r"name a file \.parquet"):
         FORMATS["benchopt"](results, tmp_path / "runs.csv")
     assert not [*tmp_path.iterdir()]
+
+
+def ends(run, **work):
+    """The run with the counts at its last checkpoint."""
+    last = run.trace[-1]
+    return replace(run, trace=(*run.trace[:-1], replace(last, work=replace(last.work, **work))))
+
+
+def test_the_cost_is_the_first_that_every_run_with_a_second_checkpoint_has_spent(results):
+    ran = [e for e in results.entries if e.takes_part][:2]
+    drew = [replace(e, records=tuple(ends(r, samples=5) for r in e.records)) for e in ran]
+    assert export._cost(drew) == "samples"
+    assert export._cost([drew[0], ran[1]]) == "flops"
+    one = replace(ran[1], records=tuple(replace(r, trace=r.trace[:1]) for r in ran[1].records))
+    none = replace(ran[1], records=tuple(replace(r, trace=()) for r in ran[1].records))
+    assert export._cost([drew[0], one]) == export._cost([drew[0], none]) == "samples"
+    idle = replace(ran[0], records=tuple(ends(r, flops=0) for r in ran[0].records))
+    assert export._cost([idle]) == "steps"
+
+
+def test_a_run_that_began_late_starts_at_the_largest_on_its_problem_and_seed(results):
+    entries = [e for e in results.entries if e.solver == "power"]
+    labels = {e.problem for e in entries}
+    assert len(labels) == 3
+    for entry in entries:
+        late = entry.records[1]
+        late = replace(late, trace=late.trace[2:])
+        starts = [
+            r.start for e in results.entries for r in e.records
+            if (r.problem.label, r.seed) == (late.problem.label, late.seed)
+        ]  # fmt: skip
+        assert export._start(late, "steps", results.entries) == max(starts)
+        assert export._start(entry.records[1], "steps", []) == entry.records[1].start
+        assert math.isnan(export._start(late, "steps", []))
+
+
+def test_a_run_of_nothing_but_its_start_is_one_evaluation(results):
+    run = next(r for e in results.entries for r in e.records if r.ok)
+    none = replace(run, trace=())
+    assert export._evaluations(none, "steps", []).tolist() == []
+    table = export._evaluations(none, "steps", [results.entries[0]])
+    assert table.tolist() == [[1.0, table[0, 1], 0.0, 0.0, 0.0, 0.0]]
+    first = export._evaluations(replace(run, trace=run.trace[:1]), "steps", [])
+    assert len(first) == 1
+    assert first[0, :2].tolist() == [1.0, run.start]

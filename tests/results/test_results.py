@@ -14,7 +14,8 @@ import pytest
 from records import altered
 
 from orthobench import api
-from orthobench.errors import StoreError
+from orthobench.errors import StoreError, UsageError
+from orthobench.harness.stopping import RunStatus
 from orthobench.registry.suite_file import from_table
 from orthobench.results.export import to_csv, write
 from orthobench.results.results import Results
@@ -124,14 +125,15 @@ def test_the_chosen_runs_are_those_of_the_entries(results, frame):
 
 def test_parameters_of_mixed_types_are_kept_as_they_are(results):
     mixed = [
-        altered(record, settings={"a": a, "b": b, "c": None, "d": d})
-        for record, a, b, d in zip(
-            results.records, [1, 2.5, None], ["x", 1, True], [True, None, False], strict=False
+        altered(record, settings={"a": a, "b": b, "c": None, "d": d, "e": e})
+        for record, a, b, d, e in zip(
+            results.records, [1, 2.5, None], ["x", 1, True], [True, None, False], [1, 2.5, "x"],
+            strict=False,
         )
-    ]
+    ]  # fmt: skip
     frame = replace(results, records=mixed).to_pandas()
-    dtypes = {name: str(frame[f"problem.{name}"].dtype) for name in "abcd"}
-    assert dtypes == {"a": "float64", "b": "object", "c": "object", "d": "boolean"}
+    dtypes = {name: str(frame[f"problem.{name}"].dtype) for name in "abcde"}
+    assert dtypes == {"a": "float64", "b": "object", "c": "object", "d": "boolean", "e": "object"}
 
 
 def test_csv_has_the_same_columns_and_numbers(results, frame):
@@ -171,3 +173,123 @@ def test_a_store_whose_suite_was_damaged_is_refused(results, tmp_path, text):
         connection.execute("UPDATE session SET text = ?", (text,))
     with pytest.raises(StoreError, match=r"damaged\.sqlite is damaged \(its suite"):
         Results.read(path)
+
+
+def test_a_store_without_runs_or_the_suite_is_refused(results, tmp_path):
+    path = tmp_path / "results.sqlite"
+    Store(path, write=True).close()
+    with pytest.raises(StoreError, match=f"nothing was run on the store {path} yet"):
+        Results.read(tmp_path)
+    with pytest.raises(UsageError, match=r"unknown suite in the store .*did you mean 'toys'"):
+        Results.read(results.path, "toy")
+    assert Results.read(results.path, "toys").records == results.records
+
+
+@pytest.fixture
+def told(results, toys, tmp_path):
+    """A function that reads the results of a suite whose text in the store is another."""
+
+    def read(text, **options):
+        path = tmp_path / "results.sqlite"
+        shutil.copy(results.path, path)
+        some = {"seeds": 1, "problem": ["leading-subspace"], "solver": ["power"]}
+        suite = from_table({**some, "budget": {"steps": 6}}, "toys", toys.registry)
+        with Store(path, write=True) as store:
+            store.begin(replace(suite, text=text), suite.cells(), "", {})
+        return Results.read(path, **options)
+
+    return read
+
+
+@pytest.mark.parametrize(
+    ("text", "score", "tolerance"),
+    [
+        ("", "end", None),
+        ("tuning.score = 'average'\ntolerance = 0.5", "average", 0.5),
+        ("tuning.seeds = 1\ntolerance = 1e-9", "end", 1e-9),
+    ],
+)
+def test_results_are_scored_and_compared_as_the_suite_says(told, text, score, tolerance):
+    found = told(text)
+    assert (found.score, found.tolerance) == (score, tolerance)
+    assert {entry.tolerance for entry in found.entries} == {tolerance}
+    assert told(text, tolerance=0.25).tolerance == 0.25
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("x =", "its suite is no TOML"),
+        ("tuning = 1", "its suite scores trials by None"),
+        ("tuning.score = 'best'", "its suite scores trials by 'best'"),
+        *(
+            (f"tolerance = {value}", "its suite has tolerance")
+            for value in (0, 0.0, 1, 1.5, -0.1, "true", "'1'", "nan")
+        ),
+    ],
+)
+def test_a_suite_that_could_not_have_run_is_damage(told, text, said):
+    with pytest.raises(StoreError, match=f"is damaged .{said}"):
+        told(text)
+
+
+def test_records_are_told_apart_by_how_they_ended(results):
+    assert {run.stop.status for run in results.failures} == {RunStatus.ERROR}
+    assert [run.key for run in results.missing] == [results.records[0].key]
+    assert results.refused == []
+    refused = [altered(results.records[1], status=RunStatus.REFUSED)]
+    some = replace(results, records=refused)
+    assert (some.failures, some.missing, some.refused) == ([], [], refused)
+    assert ", 1 refused; " in repr(some)
+    assert "failed" not in repr(some)
+
+
+def test_versions_of_all_runs_are_listed(results):
+    ran = [replace(results.records[0], versions=v) for v in ({"b": "2", "a": "1"}, {"b": "10"})]
+    assert replace(results, records=ran).versions == {"a": "1", "b": "10, 2"}
+    assert [*replace(results, records=ran).versions] == ["a", "b"]
+
+
+def test_the_fingerprint_changes_with_what_reports_show(results):
+    same = replace(results, records=[*results.records])
+    assert same.fingerprint() == results.fingerprint()
+    records = results.records
+    others = [
+        replace(results, score="average"), replace(results, tolerance=0.5),
+        replace(results, records=records[:-1]), replace(results, records=records[::-1]),
+        *(
+            replace(results, records=[altered(records[0], **change), *records[1:]])
+            for change in ({"checksum": "1"}, {"problem": "x"}, {"solver": "x"}, {"tuned": {}})
+        ),
+    ]  # fmt: skip
+    prints = {one.fingerprint() for one in (results, *others)}
+    assert len(prints) == 1 + len(others)
+
+
+def test_the_home_folder_is_hidden_in_all_that_is_published(results, monkeypatch, tmp_path):
+    monkeypatch.setenv("HOME", "/home/me")
+    secret = {
+        "problem": "p path=/home/me/x", "settings": {"path": "/home/me/x", "k": 2},
+        "reason": "no /home/me/x", "traceback": "in /home/me/y",
+        "parameters": {"file": "/home/me/z"}, "tuned": {"file": "/home/me/z"},
+    }  # fmt: skip
+    record = altered(results.records[1], **secret)
+    plain, hidden = replace(results, records=[results.records[1], record]).without_home().records
+    assert plain is results.records[1]
+    assert hidden.problem.label == "p path=~/x"
+    assert hidden.problem.parameters == {"path": "~/x", "k": 2}
+    assert (hidden.stop.reason, hidden.stop.traceback) == ("no ~/x", "in ~/y")
+    assert hidden.solver.parameters == hidden.solver.tuned == {"file": "~/z"}
+    assert hidden.key == record.key
+    assert hidden.identity != record.identity
+
+
+def test_exhibits_are_those_of_the_runs_asked_for(results):
+    shown = [run for run in results.records if run.problem.label == "pictured"]
+    found = results.exhibits(shown[:2])
+    assert [*found] == [run.key for run in shown[:2]]
+    ended = [run.key for run in shown[:2] if run.ok]
+    assert all(
+        [*found[key]] == (["point", "truth", "curve", "diagonal"] if key in ended else [])
+        for key in found
+    )

@@ -555,6 +555,67 @@ def test_a_truncated_store_is_refused(path, suite):
     refused(path, "damaged")
 
 
+def test_one_process_writes_a_store_and_others_read_it(path, monkeypatch):
+    monkeypatch.setattr("orthobench.tools.files.PAUSE", 0.0)
+    with Store(path, write=True) as one:
+        with pytest.raises(StoreError, match=r"another process writes the store .*--store"):
+            Store(path, write=True)
+        with Store(path) as other:
+            assert other.suites() == one.suites() == []
+    Store(path, write=True).close()
+
+
+def test_the_session_of_a_suite_is_its_latest_and_the_latest_suite_comes_last(path, suite):
+    other = replace(suite, name="other", text="# other")
+    with Store(path, write=True) as store:
+        for i, one in enumerate((suite, other, replace(suite, text="# again"))):
+            number = store.begin(one, one.cells()[:1], f"call {i}", {"number": i})
+            if i < 2:
+                store.end(number)
+        assert store.suites() == ["other", "toys"]
+        assert [one["suite"] for one in store.sessions().values()] == ["toys", "other", "toys"]
+        ours, theirs = store.session("toys"), store.session("other")
+        assert (ours["text"], ours["command"], ours["ended"]) == ("# again", "call 2", None)
+        assert ours["environment"] == {"number": 2}
+        assert (theirs["text"], theirs["command"]) == ("# other", "call 1")
+        assert theirs["started"] <= theirs["ended"]
+        assert theirs["ended"].endswith("+00:00")
+
+
+def test_a_new_plan_takes_the_place_of_the_old_and_more_is_added_once(path, suite):
+    cells = suite.cells()
+    with Store(path, write=True) as store:
+        session = store.begin(suite, cells[:3], "", {})
+        store.add(session, [(cells[0], execute(cells[0]))])
+        store.plan(suite.name, cells[2:4])
+        keys = [cell.key for cell in cells]
+        assert [run.key for run in store.records(suite.name)] == keys[:4]
+        store.replan(suite.name, cells[1:2])
+        assert [run.key for run in store.records(suite.name)] == keys[1:2]
+        assert store.known(keys) == {*store.contents()} == {keys[0]}
+        assert [run.key for run in store.runs()] == keys[:1]
+
+
+def test_records_of_a_problem_and_a_solver_are_those_with_their_labels(path, toys):
+    table = {**TABLE, "problem": [{"name": "leading-subspace", "n": [5, 6]}]}
+    two = from_table(table, "two", toys.registry)
+    with Store(path, write=True) as store:
+        store.begin(two, two.cells(), "", {})
+        labels = ["leading-subspace n=5", "power fault=raise"]
+        found = store.records("two", labels[0])
+        assert {run.problem.label for run in found} == {labels[0]}
+        assert len(found) == len(two.cells()) // 2
+        assert [run.seed for run in store.records("two", *labels)] == [0, 1]
+        assert store.records("two", "no problem") == []
+
+
+def test_a_folder_above_a_new_store_is_made(tmp_path):
+    path = tmp_path / "a" / "b" / "store.sqlite"
+    Store(path, write=True).close()
+    assert path.exists()
+    Store(path, write=True).close()
+
+
 def test_a_missing_store_is_said_and_not_made(path):
     with pytest.raises(StoreError, match="there is no store"):
         Store(path)

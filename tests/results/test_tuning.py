@@ -15,7 +15,7 @@ from orthobench.contract.solver import Work
 from orthobench.errors import UsageError
 from orthobench.harness.stopping import RunStatus, Target
 from orthobench.harness.trace import Checkpoint
-from orthobench.results.tuning import average, choose
+from orthobench.results.tuning import average, choose, last, slice_of, varied
 
 
 def record(values, step=None, seed=0, solver="msg", status=RunStatus.DONE, at=None, test=None):
@@ -217,6 +217,97 @@ class TestChoose:
     def test_keeps_the_order_in_which_records_name_solvers(self):
         names = ["oja", "msg", "batch"]
         assert [e.solver for e in choose([record([0.1], solver=n) for n in names])] == names
+
+
+class TestEntries:
+    def test_missing_runs_are_not_finished(self):
+        runs = [record([0.5], 1.0, seed) for seed in (0, 1)]
+        runs += [record([], 1.0, 2, status=RunStatus.MISSING), record([0.1], 2.0, 0)]
+        (entry,) = choose(runs)
+        trials = {trial.tuned["step"]: trial for trial in entry.trials}
+        assert [r.seed for r in trials[1.0].finished] == [0]
+        (alone,) = choose(runs[:3])
+        assert [r.seed for r in alone.finished] == [0, 1]
+        assert alone.takes_part
+
+    @pytest.mark.parametrize(
+        ("statuses", "refused"),
+        [
+            ([RunStatus.REFUSED, RunStatus.REFUSED], True),
+            ([RunStatus.REFUSED, RunStatus.MISSING], True),
+            ([RunStatus.REFUSED, RunStatus.DONE], False),
+            ([RunStatus.MISSING, RunStatus.MISSING], False),
+            ([RunStatus.ERROR, RunStatus.ERROR], False),
+        ],
+    )
+    def test_a_solver_takes_no_part_where_all_that_ran_was_refused(self, statuses, refused):
+        runs = [
+            altered(record([0.5], None, seed, status=status), reason=f"why {seed}")
+            for seed, status in enumerate(statuses)
+        ]
+        (entry,) = choose(runs)
+        assert entry.refused is refused
+        assert entry.refusal == ("why 0" if refused else "")
+        ran = any(status is not RunStatus.MISSING for status in statuses)
+        assert entry.takes_part is (ran and not refused)
+
+    @pytest.mark.parametrize(
+        ("score", "level", "final"),
+        [("end", None, True), ("average", None, False), ("average", Target("test", 9.0), True)],
+    )
+    def test_trials_are_chosen_by_the_end_at_a_level_or_where_the_suite_says(
+        self, score, level, final
+    ):
+        levels = (level,) if level else ()
+        runs = [altered(record([0.5], step), levels=levels) for step in (1.0, 2.0)]
+        (entry,) = choose(runs, score=score)
+        assert entry.tuned_on_final is final
+        assert entry.problem_info.label == "digits"
+
+    def test_the_first_trial_without_a_validation_metric_is_named(self):
+        runs = [record([0.1], step, solver=f"s{step}") for step in (1.0, 2.0, 4.0)]
+        for solver in ("a", "b"):
+            own = [altered(r, solver=solver) for r in runs]
+            lacking = [replace(r, trace=(replace(r.trace[0], metrics={}),)) for r in own[1:]]
+            with pytest.raises(UsageError, match=f"{solver} cannot be tuned on digits"):
+                choose([own[0], *lacking])
+
+    def test_a_slice_has_the_trials_that_differ_in_one_parameter(self):
+        grid = [(step, k) for step in (1.0, 2.0) for k in (3, 4, 5)]
+        runs = [
+            altered(
+                record([abs(step - 2) + abs(k - 4)], step), key=f"{step} {k}",
+                tuned={"step": step, "k": k, "fixed": "x"},
+            )
+            for step, k in grid
+        ]  # fmt: skip
+        (entry,) = choose(runs)
+        assert entry.best_parameters == {"step": 2.0, "k": 4, "fixed": "x"}
+        assert varied(entry) == ["step", "k"]
+        slices = {
+            name: [(trial.tuned["step"], trial.tuned["k"]) for trial in slice_of(entry, name)]
+            for name in ("step", "k", "fixed", "none")
+        }
+        assert slices == {
+            "step": [(1.0, 4), (2.0, 4)], "k": [(2.0, 3), (2.0, 4), (2.0, 5)],
+            "fixed": [], "none": [],
+        }  # fmt: skip
+
+    @pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
+    def test_the_end_of_a_run_is_its_last_value_where_that_is_finite(self, value):
+        assert last(record([3.0, 0.5]), "validation") == 0.5
+        assert last(record([0.5, value]), "validation") == math.inf
+        assert math.isnan(last(record([0.5]), "no metric"))
+        assert last(record([]), "validation") == math.inf
+        assert last(record([0.5], status=RunStatus.ERROR), "validation") == math.inf
+
+    def test_numbers_come_before_words_and_the_smaller_first(self):
+        values = ["auto", 2, 0.5, "9", 10]
+        runs = [
+            altered(record([1.0], 1.0), key=str(v), tuned={"step": v}) for v in values
+        ]  # fmt: skip
+        (entry,) = choose(runs)
+        assert [trial.tuned["step"] for trial in entry.trials] == [0.5, 2, 10, "9", "auto"]
 
 
 class TestLevels:

@@ -1,0 +1,167 @@
+"""`orthobench race`: what it passes on, prints and exits with."""
+
+import json
+import math
+from pathlib import Path
+
+import click
+import pytest
+from click.testing import CliRunner
+
+from orthobench.cli.main import main
+from orthobench.cli.options import size
+from orthobench.cli.racing import seconds
+from orthobench.racing import grid
+from orthobench.racing import race as racing
+from orthobench.racing.race import Drop, Race
+from orthobench.results.results import Results
+
+ROW = {
+    "configuration": "oja", "solver": "oja", "verdict": "winner", "cost": 2.0, "factor": 1.0,
+    "seeds": 3, "why": "",
+}  # fmt: skip
+
+
+def found(**changes):
+    facts = {
+        "winner": "oja", "parameters": {}, "factor": math.nan, "sentence": "Use oja.",
+        "decided": True, "table": [ROW], "dropped": (Drop("msg", 1.5, "late"),),
+        "missing": {"a": "install x", "b": "install x"},
+        "results": Results("race", Path("race.sqlite"), []), "code": "import orthobench as ob",
+        "seconds": 12.34, "problem": "digits", "cost": "seconds",
+    }  # fmt: skip
+    return Race(**{**facts, **changes})
+
+
+@pytest.fixture
+def race(monkeypatch):
+    """Call the command, with races that give this; and what it was asked for."""
+    asked = {}
+
+    def call(*words, races=(), told=()):
+        def run(problems, within, tolerance, cost, **options):
+            asked.update(problems=problems, within=within, tolerance=tolerance, cost=cost)
+            asked.update(options)
+            for line in told if options["tell"] else ():
+                options["tell"](*line)
+            return list(races) or [found()]
+
+        monkeypatch.setattr(racing, "races", run)
+        return CliRunner().invoke(main, ["race", *words])
+
+    call.asked = asked
+    return call
+
+
+def test_what_is_asked_for_is_passed_on(race):
+    words = ["-p", "digits", "-s", "oja", "--within", "90s", "--tolerance", "0.05"]
+    done = race(*words, "--cost", "samples", "--memory", "2GB", "--store", "r.sqlite", "--quiet")
+    assert done.exit_code == 0
+    assert race.asked == {
+        "problems": ("digits",), "within": 90.0, "tolerance": 0.05, "cost": "samples",
+        "solvers": ("oja",), "memory": 2 * 2**30, "store": Path("r.sqlite"), "tell": None,
+    }  # fmt: skip
+
+
+def test_the_usual_race_takes_two_minutes_and_tells(race):
+    race("-p", "digits")
+    tell = race.asked.pop("tell")
+    assert callable(tell)
+    assert race.asked == {
+        "problems": ("digits",), "within": 120.0, "tolerance": 0.01, "cost": "seconds",
+        "solvers": (), "memory": None, "store": None,
+    }  # fmt: skip
+
+
+def test_table_sentence_code_and_place_are_printed(race):
+    lines = race("-p", "digits", "-q").stdout.splitlines()
+    assert lines == [
+        "", "oja     2.00 s        1   3 seeds  winner", "not raced: a, b (install x)", "",
+        "Use oja.", "", "import orthobench as ob", "", "12.3 s; the runs are in race.sqlite",
+    ]  # fmt: skip
+
+
+def test_of_several_races_each_is_named(race):
+    races = [found(), found(problem="digits k=2", missing={})]
+    said = race("-p", "digits", "-p", "digits k=2", "-q", races=races).stdout
+    assert "digits: Use oja." in said
+    assert "digits k=2: Use oja." in said
+    assert "not raced" in said.partition("digits k=2")[0]
+    assert "not raced" not in said.partition("digits k=2")[2]
+
+
+@pytest.mark.parametrize(
+    ("races", "code"),
+    [
+        ([found()], 0), ([found(winner=None)], 1), ([found(), found(winner=None)], 1),
+        ([found(winner=None), found(interrupted=True)], 130), ([found(interrupted=True)], 130),
+    ],
+)  # fmt: skip
+def test_it_fails_without_a_winner_and_says_that_it_was_broken_off(race, races, code):
+    assert race("-p", "digits", "-q", races=races).exit_code == code
+
+
+def test_json_is_one_race_or_a_list(race):
+    one = json.loads(race("-p", "digits", "--json").stdout)
+    assert (one["winner"], one["store"], one["factor"]) == ("oja", "race.sqlite", None)
+    assert one["dropped"] == [{"name": "msg", "when": 1.5, "why": "late"}]
+    two = json.loads(race("-p", "a", "-p", "b", "--json", races=[found(), found()]).stdout)
+    assert [each["winner"] for each in two["races"]] == ["oja", "oja"]
+
+
+def test_outside_a_terminal_the_last_line_of_a_standing_is_told(race):
+    told = [("a table\nb leads; 5 s left", True), ("c: late", False)]
+    done = race("-p", "digits", told=told)
+    assert done.stderr.splitlines() == ["b leads; 5 s left", "c: late"]
+    for option in ("--quiet", "--json"):
+        assert race("-p", "digits", option, told=told).stderr == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [("90", 90), ("30s", 30), ("2m", 120), ("1.5 min", 90), ("1h", 3600), (" .5H ", 1800),
+     ("2.", 2)],
+)  # fmt: skip
+def test_times_are_read_with_their_unit(text, value):
+    assert seconds(text) == value
+
+
+@pytest.mark.parametrize("text", ["", "0", "0.0h", "-1", "1d", "m", "1 2", "1.2.3", "inf"])
+def test_what_is_no_time_is_refused(text):
+    with pytest.raises(click.BadParameter, match="is no time"):
+        seconds(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [("100000", 10**5), ("1k", 2**10), ("500 MB", 500 * 2**20), ("4GiB", 2**32), ("1.5kib", 1536),
+     ("2t", 2**41), (" 7b ", 7)],
+)  # fmt: skip
+def test_sizes_are_read_in_powers_of_1024(text, value):
+    assert size(text) == value
+
+
+@pytest.mark.parametrize("text", ["", "0", "0.1", "-1k", "4 EB", "k", "1.k"])
+def test_what_is_no_size_is_refused(text):
+    with pytest.raises(click.BadParameter, match="is not a size"):
+        size(text)
+
+
+@pytest.mark.parametrize(
+    ("left", "said"),
+    [
+        (
+            0,
+            ["2 points measured; to draw the map:", "orthobench atlas 'a b'/*/*.sqlite --out site"],
+        ),
+        (1, ["1 point of 2 left: the same command goes on"]),
+    ],
+)
+def test_a_map_is_measured_in_pieces(monkeypatch, left, said):
+    asked = []
+    monkeypatch.setattr(grid, "points", lambda parts, store: asked.append((parts, store)) or [1, 2])
+    monkeypatch.setattr(grid, "measure", lambda *words, tell: asked.append((*words, tell)) or left)
+    words = ["map", "gaps", "--within", "60", "--store", "a b", "--quiet"]
+    done = CliRunner().invoke(main, words)
+    assert done.stdout.splitlines() == said
+    assert asked == [(("gaps",), Path("a b")), ([1, 2], 60.0, None)]

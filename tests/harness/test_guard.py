@@ -1,0 +1,260 @@
+"""A run as the process that judges it sees it: what is asked, answered, recorded and told."""
+
+import os
+import pickle
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from orthobench.contract import DataError, Solution
+from orthobench.contract.solver import Work
+from orthobench.families.sources import ArraySource
+from orthobench.families.streams import SamplerSource
+from orthobench.harness.cell import Cell
+from orthobench.harness.executors import guard as module
+from orthobench.harness.executors.guard import Guard, SampleServer, broken_off, sealed
+from orthobench.harness.executors.messages import BEGUN, OVER
+from orthobench.harness.identity import Streams
+from orthobench.harness.stopping import Budget, RunStatus, Target, Termination
+from orthobench.harness.trace import Checkpoint, Recording
+from orthobench.tools.machine import Usage
+from orthobench.tools.processes import ProcessError
+
+STREAMS = Streams.of("toy", "power", 0)
+BEST, WORST = np.eye(6)[:, :2], np.eye(6)[:, 4:]
+
+
+def point(steps, point=BEST):
+    return Checkpoint(float(steps), 0.0, Work(steps)), Solution(point)
+
+
+class Scripted:
+    """A process that says what is written, and keeps what it is told."""
+
+    def __init__(self, *messages):
+        self.messages, self.sent = [*messages], []
+        self.alive, self.pid = True, os.getpid()
+
+    def send(self, message):
+        self.sent.append(message)
+
+    def receive(self):
+        message = self.messages.pop(0)
+        if isinstance(message, Exception):
+            raise message
+        return message
+
+    def close(self):
+        self.alive = False
+
+
+DONE = Termination(RunStatus.BUDGET, "the budget is spent")
+
+
+@pytest.fixture
+def cell(toys):
+    return sealed(Cell(toys.Problem(), toys.Solver(), 0, Budget(steps=3)))
+
+
+def executed(cell, *messages, journal=None):
+    guard = Guard(1)
+    guard.process = Scripted(*messages)
+    return guard.execute(cell, journal), guard
+
+
+def test_a_sealed_cell_says_what_may_be_known_of_its_solver_and_no_more(cell, toys):
+    again = pickle.loads(pickle.dumps(cell))  # noqa: S301
+    assert again.problem == toys.Problem()
+    assert (again.solver.name, again.solver.batch, again.solver.reruns) == ("power", 0, False)
+    assert again.solver.refuses(again.problem) is None
+    assert not isinstance(again.solver, toys.Solver)
+    assert pickle.loads(again.solver.pickled) == toys.Solver()  # noqa: S301
+
+
+def test_points_are_recorded_told_and_judged(cell):
+    told = []
+    marks = [point(0, WORST), point(3)]
+    outcome, guard = executed(cell, BEGUN, *marks, DONE, journal=lambda *words: told.append(words))
+    assert told == marks
+    assert outcome.stop == DONE
+    assert [mark.metrics["gap"] for mark in outcome.trace] == [8.0, 0.0]
+    assert outcome.final is None
+    assert len(outcome.load) == 2
+    (start,) = guard.process.sent
+    assert (start.budget, start.threads, start.target, start.measure) == (cell.budget, 1, False, "")
+
+
+def test_an_oracle_is_sent_once_for_an_instance(cell):
+    _, guard = executed(cell, BEGUN, DONE)
+    again = replace(cell, budget=Budget(steps=4))
+    other = replace(cell, seed=1)
+    guard.process.messages = 2 * [BEGUN, DONE]
+    guard.execute(again)
+    guard.execute(other)
+    packed = [start.packed_oracle for start in guard.process.sent]
+    assert [oracle is None for oracle in packed] == [False, True, False]
+
+
+def test_a_process_that_is_gone_is_replaced_and_gets_the_oracle_anew(cell, monkeypatch):
+    started = []
+
+    def start(*words, **more):
+        started.append(words)
+        return Scripted(BEGUN, DONE)
+
+    monkeypatch.setattr(module, "Process", start)
+    guard = Guard(2, memory=10**9)
+    assert guard.execute(cell).stop == DONE
+    guard.process.alive = False
+    assert guard.execute(cell).stop == DONE
+    assert started == 2 * [("orthobench.harness.executors.solving", {"memory": 10**9}, 2)]
+    assert guard.process.sent[0].packed_oracle is not None
+    guard.close()
+    assert (guard.process, guard.held) == (None, None)
+    guard.close()
+
+
+def test_a_process_that_dies_is_a_crash_with_the_points_so_far(cell):
+    outcome, _ = executed(cell, BEGUN, point(0), ProcessError("killed by SIGKILL", "last words"))
+    assert outcome.stop == Termination(RunStatus.CRASHED, "killed by SIGKILL", "last words")
+    assert len(outcome.trace) == 1
+    assert outcome.load is None
+
+
+def test_what_a_solver_refuses_starts_no_process(cell):
+    refused = replace(cell, solver=replace(cell.solver, refusal="too large"))
+    guard = Guard(1)
+    assert guard.execute(refused).stop == Termination(RunStatus.REFUSED, "too large")
+    assert guard.process is None
+
+
+def test_a_problem_that_cannot_be_built_is_said_to_be_the_fault(cell, monkeypatch):
+    def fail(cell):
+        raise ZeroDivisionError("toy")
+
+    monkeypatch.setattr(module, "built", fail)
+    outcome, guard = executed(cell)
+    assert outcome.stop.status is RunStatus.ERROR
+    assert outcome.stop.reason == "problem leading-subspace: ZeroDivisionError('toy')"
+    assert guard.process.sent == []
+    stop = Termination(RunStatus.TIMEOUT, "late")
+    assert broken_off(cell, Recording(), stop).trace == ()
+
+
+def test_points_of_a_run_that_was_killed_are_judged_and_its_end_stays(cell):
+    marks, solutions = zip(point(0, WORST), point(1), strict=True)
+    stop = Termination(RunStatus.TIMEOUT, "late")
+    outcome = broken_off(cell, Recording([*marks], [*solutions]), stop)
+    assert (outcome.stop, outcome.final) == (stop, None)
+    assert [mark.metrics["gap"] for mark in outcome.trace] == [8.0, 0.0]
+    met = replace(cell, until=Target("gap", 9.0))
+    assert len(broken_off(met, Recording([*marks], [*solutions]), stop).trace) == 1
+
+
+@pytest.mark.parametrize(
+    ("until", "points", "status"),
+    [
+        (None, [point(1)], None),
+        (Target("gap", 1.0), [], None),
+        (Target("gap", 1.0), [point(1, WORST)], None),
+        (Target("gap", 1.0), [point(1)], RunStatus.TARGET),
+        (Target("gap", 1.0), [point(1), point(2, WORST)], None),
+        (Target("gup", 1.0), [point(1)], RunStatus.ERROR),
+    ],
+)
+def test_a_solver_that_asks_is_told_whether_its_last_point_ends_the_run(
+    cell, until, points, status
+):
+    _, guard = executed(replace(cell, until=until), BEGUN, *points, OVER, DONE)
+    start, (stop, error) = guard.process.sent
+    assert start.target is (until is not None)
+    assert error is None
+    assert (stop and stop.status) == status
+
+
+def test_a_run_whose_clock_is_not_trusted_is_suspect(cell, monkeypatch):
+    asked = []
+
+    def suspect(spent, clock, threads, volume):
+        asked.append((spent, clock, threads, volume))
+        return "it took longer"
+
+    monkeypatch.setattr(module, "suspicion", suspect)
+    points = [point(0), point(3)]
+    outcome, _ = executed(cell, BEGUN, *points, DONE)
+    assert outcome.stop == Termination(RunStatus.SUSPECT, "it took longer")
+    ((_, clock, threads, volume),) = asked
+    assert (clock, threads, volume) == (3.0, 1, 2 * BEST.nbytes)
+    failing = Termination(RunStatus.ERROR, "it raised")
+    assert executed(cell, BEGUN, *points, failing)[0].stop == failing
+    assert len(asked) == 1
+
+
+def test_what_is_used_is_counted_from_the_beginning_of_the_run_to_its_judgement(cell, monkeypatch):
+    told = iter([
+        Usage(cpu=1.0, wall=10.0, queued=1.0, children=0, stolen=0.5),
+        Usage(cpu=2.0, wall=15.0, queued=3.0, children=1, stolen=0.75),
+        Usage(cpu=4.0, wall=25.0, queued=9.0, children=2, stolen=1.0),
+    ])  # fmt: skip
+    own = iter([100.0, 100.5, 108.0])
+    asked = []
+    monkeypatch.setattr(module, "usage", lambda pid: next(told))
+    monkeypatch.setattr(module, "queued", lambda pid: next(own))
+    monkeypatch.setattr(module, "suspicion", lambda spent, *more: asked.append(spent))
+    executed(cell, BEGUN, BEGUN, point(0), DONE)
+    assert asked == [Usage(cpu=3.0, wall=5.0, queued=2.5, children=1, stolen=0.5)]
+
+
+def test_what_no_operating_system_tells_raises_no_suspicion(cell, monkeypatch):
+    monkeypatch.setattr(module, "usage", lambda pid: None)
+    monkeypatch.setattr(module, "suspicion", lambda *words: "why")
+    assert executed(cell, BEGUN, point(0), DONE)[0].stop == DONE
+
+
+X = np.arange(40.0).reshape(20, 2)
+
+
+def served(server, count, source=0):
+    """What is handed out at so many questions, the first of them from the beginning."""
+    return [server.rows(source, i == 0)[0] for i in range(count)]
+
+
+def test_twice_as_many_samples_are_handed_out_until_the_end():
+    server = SampleServer([ArraySource(X)], STREAMS, np.inf, 3)
+    rows = served(server, 5)
+    assert [None if r is None else len(r) for r in rows] == [3, 3, 6, 8, None]
+    assert np.array_equal(np.concatenate(rows[:4]), X)
+    assert server.bytes == X.nbytes
+
+
+@pytest.mark.parametrize(("most", "counts"), [(7, [3, 3, 1, 0]), (3, [3, 0]), (2, [2, 0])])
+def test_no_more_samples_are_handed_out_than_a_run_may_have(most, counts):
+    rows = served(SampleServer([ArraySource(X)], STREAMS, most, 3), len(counts))
+    assert [0 if r is None else len(r) for r in rows] == counts
+
+
+def test_samples_begin_again_where_the_first_are_asked_for():
+    server = SampleServer([ArraySource(X), ArraySource(X + 100)], STREAMS, np.inf, 3)
+    assert np.array_equal(server.rows(0, True)[0], X[:3])
+    assert np.array_equal(server.rows(1, False)[0], X[:3] + 100)
+    assert np.array_equal(server.rows(0, False)[0], X[3:6])
+    assert np.array_equal(server.rows(0, True)[0], X[:3])
+
+
+def test_samples_are_drawn_from_the_stream_of_the_run():
+    def draw(rng, count):
+        return rng.standard_normal((count, 2))
+
+    rows, _ = SampleServer([SamplerSource(draw, 2)], STREAMS, np.inf, 3).rows(0, True)
+    drawn = draw(np.random.default_rng(STREAMS.samples), 256)
+    assert np.array_equal(rows, drawn[:3])
+
+
+def test_an_error_of_the_samples_is_handed_out_too():
+    server = SampleServer([ArraySource(np.full((5, 2), np.nan))], STREAMS, np.inf, 3)
+    rows, error = server.rows(0, True)
+    assert rows is None
+    assert isinstance(error, DataError)
+    rows, error = server.rows(7, True)
+    assert (rows, type(error), str(error)[:12]) == (None, RuntimeError, "the samples:")

@@ -1,0 +1,205 @@
+"""The judgement of points that are written down here."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from orthobench.contract import Instance, Solution
+from orthobench.contract.solver import Work
+from orthobench.errors import DataError
+from orthobench.harness.judging import (
+    excess_violation,
+    feasible_up_to,
+    judged,
+    measured_at,
+    stop_of,
+)
+from orthobench.harness.stopping import USED_UP, RunStatus, Target, Termination
+from orthobench.harness.trace import Checkpoint, Recording
+
+HERE, THERE = np.eye(3)[:, :1], np.eye(3)[:, 1:2]
+CONVERGED = Termination(RunStatus.DONE, "converged after 7 steps")
+
+
+def instance(metrics=None, **more):
+    return Instance(
+        SimpleNamespace(), lambda solution: dict(metrics or {"gap": float(solution.point[0, 0])}),
+        **more,
+    )  # fmt: skip
+
+
+def recorded(*points, steps=None, curve=True):
+    counts = steps or range(len(points))
+    marks = [Checkpoint(float(i), 0.0, Work(i, 10 * i)) for i in counts]
+    return Recording(marks, [Solution(point) for point in points], curve=curve)
+
+
+def end(metrics, stop=CONVERGED, points=(HERE, THERE), steps=None, **more):
+    return judged(instance(metrics, **more), recorded(*points, steps=steps), stop).stop
+
+
+@pytest.mark.parametrize("name", ["relative_gradient", "relative_gradient_norm", "distance"])
+def test_convergence_is_believed_up_to_a_residual_of_a_thousandth(name):
+    assert end({name: 1e-3}) == CONVERGED
+    stop = end({name: 1.0001e-3})
+    assert stop.status is RunStatus.NOT_STATIONARY
+    kind = "distance to the solution" if name == "distance" else "relative gradient"
+    assert stop.reason == f"converged after 7 steps, where the {kind} is 1.0e-03"
+    assert end({"gap": 1.0}) == CONVERGED
+
+
+def test_the_largest_residual_counts():
+    found = end({"relative_gradient": 0.5, "distance": 0.25})
+    assert found.reason.endswith("where the relative gradient is 5.0e-01")
+    assert end({"relative_gradient": 0.25, "distance": 0.5}).reason.endswith("is 5.0e-01")
+
+
+@pytest.mark.parametrize(
+    ("stop", "points", "steps", "residual", "status"),
+    [
+        (CONVERGED, (HERE, HERE), None, 1.0, RunStatus.NOTHING_DONE),
+        (CONVERGED, (HERE, HERE), None, 1e-3, RunStatus.DONE),
+        (CONVERGED, (HERE, THERE), (0, 0), 1.0, RunStatus.NOTHING_DONE),
+        (CONVERGED, (HERE,), (0,), 1.0, RunStatus.NOTHING_DONE),
+        (CONVERGED, (HERE,), (2,), 1e-3, RunStatus.DONE),
+        (Termination(RunStatus.DONE, USED_UP), (HERE, HERE), None, 0.0, RunStatus.NOTHING_DONE),
+        (Termination(RunStatus.DONE, USED_UP), (HERE, THERE), None, 1.0, RunStatus.DONE),
+        (Termination(RunStatus.DONE, "complete after 1 steps"), (HERE, THERE), None, 1.0,
+         RunStatus.DONE),
+        (Termination(RunStatus.BUDGET, "spent"), (HERE, HERE), None, 1.0, RunStatus.BUDGET),
+    ],
+)  # fmt: skip
+def test_nothing_is_done_where_no_step_was_taken_or_it_ends_where_it_began(
+    stop, points, steps, residual, status
+):
+    found = end({"relative_gradient": residual}, stop, points, steps)
+    assert found.status is status
+    if status is RunStatus.NOTHING_DONE:
+        why = "no step was taken" if steps else "the solution is where it began"
+        assert found.reason == f"{why}: {stop.reason}"
+
+
+@pytest.mark.parametrize(
+    ("gap", "status"),
+    [(0.5, RunStatus.DONE), (0.5 + 9e-10, RunStatus.DONE), (0.5 - 9e-10, RunStatus.DONE),
+     (0.5 + 2e-9, RunStatus.NOTHING_DONE)],
+)  # fmt: skip
+def test_a_known_optimum_may_be_where_it_began(gap, status):
+    metrics = {"gap": gap, "relative_gradient": 1.0}
+    found = end(metrics, Termination(RunStatus.DONE, USED_UP), (HERE, HERE), best={"gap": 0.5})
+    assert found.status is status
+    other = end(metrics, Termination(RunStatus.DONE, USED_UP), (HERE, HERE), best={"other": 0.5})
+    assert other.status is RunStatus.NOTHING_DONE
+
+
+def test_a_run_without_points_ends_as_it_says():
+    outcome = judged(instance(), Recording(), CONVERGED)
+    assert (outcome.stop, outcome.trace, outcome.final) == (CONVERGED, (), None)
+
+
+def test_the_trace_ends_where_a_rule_is_met_and_there_it_is_finished():
+    finished = []
+    outcome = judged(
+        instance(finish=lambda solution: finished.append(solution.point) or solution),
+        recorded(HERE, THERE, HERE), CONVERGED, Target("gap", 0.5),
+    )  # fmt: skip
+    assert outcome.stop == Termination(RunStatus.TARGET, "gap <= 0.5")
+    assert len(outcome.trace) == 2
+    assert finished == [THERE] or np.array_equal(finished[0], THERE)
+    assert len(finished) == 1
+
+
+@pytest.mark.parametrize(("curve", "calls"), [(True, 0), (False, 1)])
+def test_the_judge_is_told_the_first_and_the_last_point_where_there_are_no_others(curve, calls):
+    told = []
+    judged(instance(settle=told.append), recorded(HERE, THERE, curve=curve), CONVERGED)
+    assert len(told) == calls
+    assert all(len(solutions) == 2 for solutions in told)
+
+
+def test_a_judge_that_raises_keeps_the_points_before():
+    def measure(solution):
+        return {"gap": 1 / solution.point[0, 0]}
+
+    with np.errstate(divide="raise"):
+        outcome = judged(
+            Instance(SimpleNamespace(), measure), recorded(HERE, THERE, HERE), CONVERGED
+        )
+    assert outcome.stop.status is RunStatus.ERROR
+    assert outcome.stop.reason.startswith("the judge: FloatingPointError")
+    assert len(outcome.trace) == 1
+    assert isinstance(outcome.error, FloatingPointError)
+
+
+def test_a_judge_whose_truth_moves_is_told_the_samples():
+    moving = instance(measure_after=lambda solution, samples: {"gap": samples})
+    outcome = judged(moving, recorded(HERE, THERE), CONVERGED)
+    assert [mark.metrics["gap"] for mark in outcome.trace] == [0, 10]
+
+
+def test_points_of_lower_precision_are_measured_at_the_nearest_feasible_one():
+    shown = []
+    single = np.float32(1.001) * HERE.astype(np.float32)
+    mark = Checkpoint(0.0, 0.0, Work(), extra_metrics={"moved_seconds": 2.0})
+    found = measured_at(
+        Instance(SimpleNamespace(), lambda solution: shown.append(solution.point) or {"gap": 1.0}),
+        mark, Solution(single),
+    )  # fmt: skip
+    assert shown[0] == pytest.approx(HERE, abs=1e-12)
+    assert found.metrics["constraint_violation"] == pytest.approx(0.002, rel=1e-2)
+    assert found.metrics["constraint_tolerance"] == feasible_up_to(single)
+    assert (found.metrics["gap"], found.metrics["moved_seconds"]) == (1.0, 2.0)
+    plain = measured_at(instance(), mark, Solution(HERE))
+    assert "constraint_tolerance" not in plain.metrics
+    assert plain.metrics["constraint_violation"] == 0.0
+
+
+@pytest.mark.parametrize(
+    ("dtype", "most"),
+    [(np.float64, 1e-8), (np.float32, 20 * 2.0**-24 * 3 * 10), (np.float16, 20 * 2.0**-11 * 30)],
+)
+def test_rounding_explains_so_much_of_a_point_of_100_rows_and_3_columns(dtype, most):
+    assert feasible_up_to(np.zeros((100, 3), dtype)) == pytest.approx(most, rel=1e-12)
+
+
+def test_rounding_explains_no_less_than_in_double_precision():
+    assert feasible_up_to(np.zeros((100, 3), int)) == 1e-8
+
+
+@pytest.mark.parametrize(
+    ("metrics", "excess"),
+    [({}, -1e-8), ({"constraint_violation": 3e-8}, 2e-8),
+     ({"constraint_violation": 3e-8, "constraint_tolerance": 1e-7}, -7e-8),
+     ({"constraint_violation": 3e-8, "constraint_tolerance": np.nan}, 2e-8)],
+)  # fmt: skip
+def test_a_point_may_leave_the_constraint_by_its_tolerance(metrics, excess):
+    assert excess_violation(Checkpoint(0.0, 0.0, Work(), metrics)) == pytest.approx(excess)
+
+
+def test_a_point_that_leaves_the_constraint_is_said_with_its_step_and_precision():
+    for dtype, more in ((np.float64, ""), (np.float32, ", more than rounding in float32 explains")):
+        points = [point.astype(dtype) for point in (HERE, 2 * THERE, 3 * HERE)]
+        outcome = judged(instance(), recorded(*points), CONVERGED)
+        assert outcome.stop == Termination(
+            RunStatus.INFEASIBLE,
+            f"the solution leaves the constraint: violated by 3.0e+00 at step 1{more}",
+        )
+    failed = Termination(RunStatus.DIVERGED, "it is not finite")
+    assert judged(instance(), recorded(2 * HERE), failed).stop == failed
+    unknown = judged(instance(violation=lambda solution: np.nan), recorded(HERE, THERE), CONVERGED)
+    assert unknown.stop.status is RunStatus.INFEASIBLE
+
+
+@pytest.mark.parametrize(
+    ("error", "status", "reason"),
+    [
+        (MemoryError(), RunStatus.MEMORY, "the judge ran out of memory"),
+        (DataError("no file"), RunStatus.ERROR, "no file"),
+        (ValueError("no"), RunStatus.ERROR, "the judge: ValueError('no')"),
+    ],
+)
+def test_an_error_is_said_with_its_culprit_unless_it_is_ours(error, status, reason):
+    stop = stop_of(error, "the judge")
+    assert (stop.status, stop.reason) == (status, reason)
+    assert type(error).__name__ in stop.traceback

@@ -1,0 +1,156 @@
+"""What a run leaves behind, and the calls that its clock takes."""
+
+import gc
+import pickle
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from orthobench.contract import Solution, Status
+from orthobench.contract.solver import Work
+from orthobench.harness.execution import CLOCK, Execution, check_solution, timed_call
+from orthobench.harness.identity import Streams
+from orthobench.harness.stopping import RunStatus, Termination
+from orthobench.harness.trace import Checkpoint, Outcome, Recording, spent_seconds
+
+DONE = Termination(RunStatus.DONE, "converged after 3 steps")
+
+
+def mark(seconds, reading=0.25, steps=0):
+    return Checkpoint(seconds, reading, Work(steps))
+
+
+@pytest.mark.parametrize(
+    ("seconds", "reruns", "spent"),
+    [
+        ([], False, 0.0), ([], True, 0.0), ([2.0], False, 2.25), ([2.0], True, 2.25),
+        ([2.0, 3.0, 7.0], False, 7.75), ([2.0, 3.0, 7.0], True, 2.0 + 1.0 + 5.0 + 0.75),
+    ],
+)  # fmt: skip
+def test_a_run_spends_its_clock_and_all_readings_and_each_run_from_the_start(
+    seconds, reruns, spent
+):
+    assert spent_seconds([mark(at) for at in seconds], reruns) == spent
+
+
+def test_a_checkpoint_is_pickled_with_all_that_it_has():
+    one = Checkpoint(1.0, 0.5, Work(1, 2, 3), {"gap": 0.5}, {"moved": 2.0})
+    assert pickle.loads(pickle.dumps(one)) == one  # noqa: S301
+
+
+def test_an_outcome_has_the_parts_of_its_last_solution():
+    point, weights, core = np.eye(3)[:, :1], np.ones(1), np.ones((1, 1))
+    outcome = Outcome(DONE, (mark(1.0, steps=3),), final=Solution(point, weights, core))
+    assert outcome.solution is point
+    assert outcome.weights is weights
+    assert outcome.core is core
+    assert outcome.work == Work(3)
+    empty = Outcome(DONE, error=ValueError())
+    assert (empty.solution, empty.weights, empty.core, empty.work) == (None, None, None, Work())
+    stored = Outcome(DONE, (mark(1.0),), final=Solution(point), error=ValueError()).stored
+    assert (stored.final, stored.error, stored.trace) == (None, None, (mark(1.0),))
+
+
+@pytest.mark.parametrize(("curve", "steps"), [(True, [0, 1, 2, 3]), (False, [0, 3])])
+def test_all_points_are_kept_or_the_first_and_the_last(curve, steps):
+    recording, point = Recording(curve=curve), np.zeros((2, 1))
+    for step in range(4):
+        point[0, 0] = step
+        recording.add(mark(0.0, steps=step), Solution(point))
+    assert [one.work.steps for one in recording.marks] == steps
+    assert [solution.point[0, 0] for solution in recording.solutions] == steps
+
+
+@pytest.mark.parametrize(
+    "wrong", [np.eye(2), None, SimpleNamespace(point=np.eye(2)), Solution([1])]
+)
+def test_what_is_no_solution_is_refused(wrong):
+    with pytest.raises(TypeError, match=r"must return a Solution of an array \(n, k\), not a"):
+        check_solution(wrong)
+    check_solution(Solution(np.eye(2)))
+
+
+@pytest.mark.parametrize(("on", "collect", "meanwhile"), [
+    (True, False, False), (True, True, True), (False, False, False), (False, True, False),
+])  # fmt: skip
+def test_a_call_is_timed_with_the_collector_off_unless_it_is_needed(on, collect, meanwhile):
+    ticks = iter([1_000, 501_000])
+    token, before = CLOCK.set(lambda: next(ticks)), gc.isenabled()
+    try:
+        gc.enable() if on else gc.disable()
+        assert timed_call(gc.isenabled, collect) == (pytest.approx(5e-4), meanwhile)
+        assert gc.isenabled() is on
+        gc.enable()
+        with pytest.raises(StopIteration):
+            timed_call(lambda: None)
+        assert gc.isenabled()
+    finally:
+        gc.enable() if before else gc.disable()
+        CLOCK.reset(token)
+
+
+@pytest.fixture
+def execution(toys):
+    oracle = toys.Problem().build(None).oracle
+    oracle.start = np.eye(6)[:, :2]
+
+    def begin(**settings):
+        return Execution(oracle, toys.Solver(**settings), Streams.of("p", "power", 0))
+
+    return begin
+
+
+def test_steps_are_done_until_the_status_says_otherwise(execution):
+    one = execution()
+    one.advance(0)
+    one.advance(3)
+    assert (one.state.work, one.waiting, one.batch) == (Work(3, 0, 300), 0.0, 0)
+    ended = execution(fault="converge")
+    ended.advance(9)
+    ended.advance(9)
+    assert (ended.state.work.steps, ended.state.status) == (5, Status.CONVERGED)
+
+
+def test_seconds_add_up_but_for_a_solver_that_runs_from_the_start(execution, toys, monkeypatch):
+    ticks = iter(range(0, 10**12, 10**9))
+    token = CLOCK.set(lambda: next(ticks))
+    try:
+        one = execution()
+        assert one.seconds == pytest.approx(1.0)
+        one.advance(2)
+        one.advance(2)
+        assert one.seconds == pytest.approx(3.0)
+        found, _ = one.read()
+        assert (found.seconds, found.readout_seconds) == pytest.approx((3.0, 1.0))
+        monkeypatch.setattr(toys.Solver, "reruns", True)
+        again = execution()
+        again.advance(2)
+        again.advance(2)
+        assert again.seconds == pytest.approx(2.0)
+    finally:
+        CLOCK.reset(token)
+
+
+def test_a_solver_counts_its_steps_and_no_fewer_samples_than_it_took(execution, monkeypatch):
+    with pytest.raises(RuntimeError, match=r"advance\(3\) counted 0 steps in state.work.steps"):
+        execution(fault="stall").advance(3)
+    one = execution()
+    monkeypatch.setattr(type(one.oracle), "taken", 1)
+    with pytest.raises(RuntimeError, match=r"0 samples are counted .* 1 were taken"):
+        one.advance(1)
+    failed = execution()
+    failed.state.work.samples = 1
+    failed.advance(1)
+    failed.state.work.samples = 0
+    failed.state.status = Status.FAILED
+    failed._check_samples()
+
+
+def test_a_checkpoint_is_a_copy_of_the_work_so_far(execution):
+    one = execution()
+    before, solution = one.read()
+    one.advance(2)
+    assert before.work == Work(0)
+    assert solution.point.tolist() == np.eye(6)[:, :2].tolist()
+    assert one.read()[0].work == Work(2, 0, 200)
