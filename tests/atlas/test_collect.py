@@ -4,19 +4,26 @@ import json
 import math
 import shutil
 from dataclasses import replace
+from pathlib import Path
 
 import edited_stores as edit
 import numpy as np
 import pytest
+from records import record
 
 import orthobench as ob
-from orthobench.atlas.collect import collect, described
+from orthobench.atlas.collect import LONGEST, _peaks, _row, collect, described, merged
 from orthobench.atlas.table import SHARES, Atlas
+from orthobench.contract.solver import Work
 from orthobench.errors import StoreError, UsageError
+from orthobench.harness.execution import PEAK
+from orthobench.harness.stopping import RunStatus
+from orthobench.harness.trace import Checkpoint
 from orthobench.registry.plugins import catalogue
 from orthobench.registry.suite_file import from_table
 from orthobench.results.results import Results
 from orthobench.results.store import Store
+from orthobench.results.tuning import choose
 from orthobench.stats.targets import run_matrix
 
 SUITE = {
@@ -149,3 +156,61 @@ def test_no_file_that_a_store_names_is_read(store, tmp_path):
     parameters = json.dumps({"path": str(tmp_path / "X.npy"), "k": 2})
     alien = replace(row, name="npy-stochastic-pca", parameters=parameters)
     assert np.isnan(described(Atlas((alien,))).rows[0].decay)
+
+
+def ended(key, gap=0.5, **more):
+    trace = (Checkpoint(2.0, 0.5, Work(3, 4, 5), {"gap": gap, "val": gap}),)
+    return record(key, **{"trace": trace, "budget": {"steps": 9.0}, **more})
+
+
+def part(*runs):
+    return Results("s", Path("x.sqlite"), list(runs))
+
+
+def test_of_two_stores_a_cell_is_the_one_that_was_run():
+    missing = ended("a", trace=(), status=RunStatus.MISSING)
+    failed = ended("a", trace=(), status=RunStatus.ERROR)
+    whole = ended("a")
+    for first, second, kept in (
+        (missing, whole, whole), (whole, missing, whole), (missing, failed, failed),
+        (failed, missing, failed), (failed, whole, whole), (whole, failed, whole),
+    ):  # fmt: skip
+        found = merged([part(first, ended("b")), part(second)])
+        assert [run.key for run in found.records] == ["a", "b"]
+        assert found.records[0].stop.status is kept.stop.status
+        assert found.records[0].trace == kept.trace
+    with pytest.raises(UsageError, match="different results of"):
+        merged([part(whole), part(ended("a", 0.25))])
+
+
+def test_of_two_stores_a_problem_has_one_budget():
+    other = ended("b", budget={"steps": 8.0})
+    assert len(merged([part(ended("a"), other)]).records) == 2
+    with pytest.raises(UsageError, match="two budgets for 'p'"):
+        merged([part(ended("a")), part(other)])
+    elsewhere = ended("b", budget={"steps": 8.0}, problem="q")
+    assert len(merged([part(ended("a")), part(elsewhere)]).records) == 2
+
+
+def test_the_memory_of_a_solver_is_the_most_of_its_runs_that_measured_it():
+    def measured(key, peak, measure="memory", **more):
+        trace = (Checkpoint(1.0, 0.0, Work(1, 1, 1), {"gap": 1.0, PEAK: peak}),)
+        return record(key, trace=trace, measure=measure, solver_name="s", recipe="data", **more)
+
+    peaks = _peaks([
+        measured("a", 5.0), measured("b", 9.0), measured("c", 7.0), measured("d", 99.0, ""),
+        measured("e", 1.0, settings={"k": 2}), replace(measured("f", 50.0), trace=()),
+    ])  # fmt: skip
+    assert peaks == {("data", "{}", "s"): 9, ("data", '{"k":2}', "s"): 1}
+
+
+def test_a_row_has_the_end_of_its_run_and_infinity_where_that_failed():
+    for status, value in ((RunStatus.DONE, 0.5), (RunStatus.ERROR, math.inf)):
+        run = ended("a", status=status, reason="x" * 400, parameters={"step": 2.0})
+        row = _row("s", choose([run])[0], run, "Zen")
+        assert (row.value, row.failed) == (value, value == math.inf)
+        assert (row.seconds, row.samples, row.flops) == (2.5, 4, 5)
+        assert (row.reason, row.machine, row.on) == ("x" * LONGEST, "Zen", "numpy")
+        assert row.solver_parameters == '{"step":2.0}'
+    none = ended("a", trace=(), status=RunStatus.ERROR)
+    assert math.isnan(_row("s", choose([none])[0], none, "").seconds)

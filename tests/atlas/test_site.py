@@ -73,6 +73,37 @@ def test_a_place_is_where_its_two_largest_sizes_are(atlas):
     ]
 
 
+def place(lost, second=None):
+    solvers = ("single", "best", "third")
+    logs = np.log([[lost, 1.0, second or 9.0]])
+    found = Losses(
+        solvers, ("p",), ("p",), (Features(9, 9, 2),), ("p",), np.zeros((1, 1)), logs, np.exp(logs)
+    )
+    return drawn(found, "single")["rows"][0][1][0][0]
+
+
+def test_the_colour_of_a_place_grows_with_what_is_lost_up_to_a_miss():
+    strengths = [place(lost)["strength"] for lost in (1.0, 1.5, 3.0, 10.0, 20.0)]
+    assert strengths == sorted(strengths)
+    assert 0 < strengths[0] < strengths[1] < strengths[2] < strengths[3] == strengths[4] < 100
+
+
+def test_a_place_says_whether_another_is_close_and_who_comes_next():
+    assert place(5.0, 1.09)["close"]
+    assert not place(5.0, 1.11)["close"]
+    assert place(5.0, 2.0)["ranking"] == "best 1, third 2, single 5"
+    assert (place(5.0)["solver"], place(5.0)["name"]) == ("best", "")
+    assert place(5.0)["lost"] == pytest.approx(5)
+
+
+def test_addresses_are_plain_and_do_not_collide():
+    assert address("Stochastic PCA") == "family-stochastic-pca.html"
+    odd = [address(kind) for kind in ("a b", "a-b", "a_b", "a/b", "ä", "x" * 90, "../x", "")]
+    assert len(set(odd) - {"family-a-b.html"}) == 6
+    assert all(re.fullmatch(r"family-[a-z0-9-]*\.html", name) for name in odd)
+    assert max(map(len, odd)) <= len("family-.html") + 60 + 7
+
+
 def test_lines_of_cost_have_the_powers_by_which_costs_grow():
     entries = np.array([1e3, 1e4, 1e6, 1e8])
     costs = np.c_[2e-6 * entries**0.5, np.where(entries < 1e7, 1e-8 * entries, np.nan)]

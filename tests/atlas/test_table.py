@@ -8,7 +8,19 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from orthobench.atlas.table import BITS_OF_COSTS, KINDS, Atlas, AtlasRow, read, rounded, write
+from orthobench.atlas import table as module
+from orthobench.atlas.table import (
+    BITS_OF_COSTS,
+    KINDS,
+    Atlas,
+    AtlasRow,
+    _with_few_bits,
+    kinds,
+    read,
+    rounded,
+    settings,
+    write,
+)
 from orthobench.errors import DataError
 
 ABOUT = {"date": "2026-01-02", "suites": ["atlas-x"], "versions": {"orthobench": "1"}}
@@ -123,3 +135,60 @@ def test_a_flipped_byte_changes_no_number_unseen(rows, tmp_path):
 def test_each_attribute_of_a_row_is_documented():
     for one in fields(AtlasRow):
         assert one.name in AtlasRow.__doc__
+
+
+def of(metric, problem, family="PCA", suite="s"):
+    return AtlasRow(
+        suite=suite, family=family, problem=problem, name=problem, solver="a", seed=0,
+        metric=metric, ending="done",
+    )  # fmt: skip
+
+
+def test_a_kind_is_called_as_its_family_where_its_metric_has_the_most_problems():
+    rows = [
+        of("sub_error", "p"), of("gap", "p"), of("gap", "p"), of("sub_error", "q"),
+        of("residual", "t", "tensors"), of("loss", "t", "tensors"),
+    ]  # fmt: skip
+    found = kinds(rows)
+    assert [*found] == ["PCA", "PCA by gap", "tensors", "tensors by residual"]
+    assert {name: {row.metric for row in own} for name, own in found.items()} == {
+        "PCA": {"sub_error"}, "PCA by gap": {"gap"},
+        "tensors": {"loss"}, "tensors by residual": {"residual"},
+    }  # fmt: skip
+    assert len(found["PCA by gap"]) == 2
+    turned = kinds([of("sub_error", "p"), of("gap", "p"), of("gap", "p", suite="other")])
+    assert [*turned] == ["PCA", "PCA by sub error"]
+
+
+def test_parameters_are_those_of_a_json_object_or_none():
+    assert settings('{"k": 2}') == {"k": 2}
+    for text in ("[1]", "3", "nonsense", "", "[" * 10**5):
+        assert settings(text) == {}
+
+
+def test_costs_lose_no_more_than_one_part_in_two_thousand():
+    costs = np.random.default_rng(0).lognormal(0, 20, 1000)
+    kept = _with_few_bits(costs)
+    assert np.abs(kept / costs - 1).max() <= 2.0**-BITS_OF_COSTS
+    assert np.abs(kept / costs - 1).max() > 2.0 ** -(BITS_OF_COSTS + 1)
+    np.testing.assert_array_equal(_with_few_bits(kept), kept)
+    special = np.array([0.0, 1.0, 1023.0, math.inf])
+    np.testing.assert_array_equal(_with_few_bits(special), special)
+
+
+def test_a_file_with_more_rows_or_bytes_than_are_read_is_refused(rows, tmp_path, monkeypatch):
+    path = tmp_path / "a.parquet"
+    made = rows()
+    write(Atlas(tuple(made), ABOUT), path)
+    size = sum(
+        parquet.ParquetFile(path).metadata.row_group(i).total_byte_size
+        for i in range(parquet.ParquetFile(path).num_row_groups)
+    )
+    for name, limit in (("MOST_ROWS", len(made)), ("MOST_BYTES", size)):
+        with monkeypatch.context() as patched:
+            patched.setattr(module, name, limit)
+            assert len(read(path).rows) == len(made)
+            patched.setattr(module, name, limit - 1)
+            assert read(path, rows=False).about == ABOUT
+            with pytest.raises(DataError, match="more than are read"):
+                read(path)

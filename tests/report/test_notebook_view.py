@@ -6,12 +6,14 @@ import sys
 from html import unescape
 from pathlib import Path
 
+import numpy as np
 import pytest
 from records import altered
 
 import orthobench as ob
+from orthobench.contract.panel import Series
 from orthobench.harness.stopping import RunStatus, Termination
-from orthobench.report.notebook_view import MOST_ROWS, Results
+from orthobench.report.notebook_view import MOST_ROWS, Results, _log, _sketch
 
 EVIL = "<script>alert(1)</script>\x1b[31m"
 
@@ -123,3 +125,35 @@ def test_an_outcome_shows_how_it_ended_its_work_and_its_curve():
 def test_an_outcome_without_points_says_why_in_safe_words():
     html = ob.Outcome(Termination(RunStatus.ERROR, EVIL))._repr_html_()
     assert html == "<p><b>error</b>: &lt;script&gt;alert(1)&lt;/script&gt; [31m</p>"
+
+
+def sketched(*y):
+    html = _sketch(Series("gap", np.arange(len(y)), np.array(y, float)))
+    return [tuple(map(float, p)) for p in re.findall(r"([\d.]+),([\d.]+)", html)]
+
+
+def test_a_sketch_spans_its_picture_with_the_least_value_at_the_bottom():
+    assert sketched(4, 2, 1) == [(2, 2), (120, 25), (238, 48)]  # on a logarithmic scale
+    assert sketched(4, 2, 0) == [(2, 2), (120, 25), (238, 48)]
+    assert sketched(4, np.nan, 0) == [(2, 2), (238, 48)]
+    for flat in ((1, 1), (np.nan, np.nan), (3,), ()):
+        assert sketched(*flat) == []
+
+
+def test_only_positive_finite_values_have_logarithms():
+    assert _log(np.array([1.0, 1e-9]))
+    for value in (0.0, -1.0, np.nan, np.inf):
+        assert not _log(np.array([1.0, value]))
+
+
+def test_tables_of_as_many_rows_as_are_shown_are_whole(runs):
+    def shown(problems):
+        names = [f"s{i}" for i in range(MOST_ROWS // 2)]
+        records = [
+            r for p in range(problems) for s in names for r in runs(s, 1.0, 1, problem=f"p{p}")
+        ]
+        html = results(records)._repr_html_()
+        return html.count("<caption>"), "ob.report(results) has all" in html
+
+    assert shown(2) == (2, False)
+    assert shown(3) == (2, True)

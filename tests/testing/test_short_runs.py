@@ -292,3 +292,12 @@ def test_random_streams_may_be_those_of_another_solver():
     )
     np.testing.assert_array_equal(first, second)
     assert (first != third).all()
+
+
+def test_samples_have_decreasing_variances_of_which_none_is_lost():
+    rows = module._rows(10)
+    variances = np.linalg.eigvalsh(np.cov(rows.T))[::-1]
+    np.testing.assert_allclose(np.sqrt(variances), np.linspace(2, 0.2, 10), rtol=0.15)
+    axes = np.linalg.eigh(np.cov(rows.T))[1]
+    centred = (rows - rows.mean(axis=0)) @ axes
+    assert (np.abs((centred**3).mean(axis=0)) > 0.5 * (centred**2).mean(axis=0) ** 1.5).all()

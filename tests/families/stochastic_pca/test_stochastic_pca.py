@@ -19,8 +19,9 @@ from orthobench.contract.solver import Solver, State
 from orthobench.errors import DataError, UsageError
 from orthobench.families.second_moments import DenseMoment
 from orthobench.families.sources import ArraySource
-from orthobench.families.stochastic_pca import RelaxedSolution
+from orthobench.families.stochastic_pca import EntryOracle, RelaxedSolution
 from orthobench.families.stochastic_pca import maker as family
+from orthobench.families.streams import SamplerSource
 from orthobench.harness import execution
 from orthobench.harness.identity import Streams
 from orthobench.harness.run import run
@@ -278,3 +279,70 @@ def test_a_mean_that_carries_most_of_the_second_moment_is_warned_of():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         ob.stochastic_pca(X, 2)
+
+
+@pytest.mark.parametrize(
+    ("largest", "unit"),
+    [
+        (1.0, 1.0), (0.99e50, 1.0), (1.01e-50, 1.0), (1.01e50, 2.0**167), (0.99e-50, 2.0**-166),
+        (3e149, 2.0**497), (1.01e150, 1.0), (1.01e-150, 2.0**-498), (0.99e-150, 1.0), (0.0, 1.0),
+    ],
+)  # fmt: skip
+def test_extreme_samples_are_divided_by_a_power_of_two_where_they_can_be_squared(largest, unit):
+    X = np.array([[largest, 0.0], [0.0, -largest / 3]])
+    found = family._unit(ArraySource(X))
+    assert found == unit
+    assert found == 1 or largest / 2 < found / 2 <= largest
+    assert family._unit(SamplerSource(gaussian, 4)) == 1
+
+
+@pytest.mark.parametrize("scale", [2.0**200, 2.0**-200])
+def test_metrics_have_the_unit_of_the_data(scale):
+    X, other, U = rows(60, 4), rows(40, 4, 1), random_point(4, 2, rng(1))
+    for parts in ({}, {"test": other}, {"validation": other}, {"covariance": np.eye(4)}):
+        plain = ob.stochastic_pca(X, 2, **parts).measure(Solution(U))
+        squared = {"covariance"} & {*parts}
+        scaled = {
+            name: part * (scale**2 if name in squared else scale) for name, part in parts.items()
+        }
+        found = ob.stochastic_pca(X * scale, 2, **scaled).measure(Solution(U))
+        for name, value in plain.items():
+            factor = scale**2 if name in family.VARIANCES else 1.0
+            assert found[name] == pytest.approx(value * factor, rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("count", "share", "warned"),
+    [(20, 0.81, True), (20, 0.79, False), (19, 0.99, False), (300, 0.81, True)],
+)
+def test_a_mean_is_warned_of_by_its_share_of_enough_samples(count, share, warned):
+    signs = np.where(np.arange(count) % 2, 1.0, -1.0)
+    signs -= signs.mean()
+    signs /= np.sqrt(np.mean(signs**2))
+    X = np.column_stack([np.full(count, np.sqrt(share)), signs * np.sqrt(1 - share)])
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        ob.stochastic_pca(X, 1)
+    assert [f"{100 * share:.0f} %" in str(one.message) for one in caught] == [True] * warned
+
+
+def test_a_source_of_ones_own_is_taken_as_it_is():
+    source = ArraySource(rows(30, 4) * 1e60 + 1e60)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert ob.stochastic_pca(source, 1).oracle.source is source
+
+
+def test_entries_that_are_zero_are_not_observed():
+    X = rows(5, 3)
+    X[2, 1] = 0
+    oracle = EntryOracle(ArraySource(X), 1)
+    np.testing.assert_array_equal(oracle.observed(X), X != 0)
+    assert oracle.observed(X).sum() == 14
+
+
+def test_the_rank_of_a_relaxed_solution_is_full_above_a_floor():
+    V = np.eye(4)[:, :2]
+    for floor, values, rank in ((0.0, [0.5, 0.0], 1), (0.1, [0.5, 0.0], 4), (0.0, [0.5, 0.2], 2)):
+        solution = RelaxedSolution(V, vectors=V, values=np.array(values), floor=floor)
+        assert solution.rank == rank

@@ -7,12 +7,16 @@ import pytest
 from matplotlib.text import Text
 
 from orthobench.contract.panel import Axis, Panel, Plot, Series
+from orthobench.errors import UsageError
 from orthobench.report.figures.figure import (
     LAYOUTS,
     ONE_COLUMN,
     SCREEN,
     TWO_COLUMN,
+    Layout,
     draw_figure,
+    layout_of,
+    metadata,
     sheet_panels,
 )
 from orthobench.report.plots.convergence import convergence
@@ -148,6 +152,15 @@ class TestLegends:
         for ends in np.array(leads).transpose(1, 0, 2):
             assert (np.diff(ends[:, 1]) < 0).all()  # none crosses another
 
+    def test_names_of_lines_that_are_nowhere_come_last(self):
+        x = np.array([1.0, 2.0])
+        dead = Series("dead", x, np.full(2, np.inf), solver="dead")
+        one = toy()
+        panel = Panel(one.x, one.y, (dead, *one.series))
+        fig = sheet(plot([panel]))
+        assert self.legends(fig) == [["b", "a", "dead"]]
+        assert len(fig.artists) == 2
+
     def test_show_names_as_they_are(self):
         fig = sheet(plot([toy(("_c", "a_b$c^$"))]))
         assert self.legends(fig) == [["a_b$c^$", "_c"]]
@@ -165,3 +178,48 @@ def test_a_plot_without_a_sheet_shows_its_first_panel():
     one = Plot("p", "toy", {"y": ("a", "b")}, lambda key: toy(title=key[0]))
     assert list(sheet_panels(one)) == [("a",)]
     assert len(sheet(one).axes) == 1
+
+
+@pytest.mark.parametrize(
+    ("panels", "columns"), [(1, 1), (2, 2), (3, 3), (4, 2), (5, 3), (6, 3), (7, 3), (10, 3)]
+)
+def test_rows_are_filled_evenly(panels, columns):
+    assert SCREEN.columns_for(panels) == columns
+    assert ONE_COLUMN.columns_for(panels) == 1
+
+
+def test_settings_of_the_user_are_set_aside_while_a_layout_is_applied():
+    import matplotlib as mpl
+
+    with mpl.rc_context({"lines.linewidth": 7.0, "axes.labelpad": 30}):
+        with ONE_COLUMN.applied():
+            assert mpl.rcParams["lines.linewidth"] == ONE_COLUMN.line
+            assert mpl.rcParams["font.size"] == ONE_COLUMN.small
+            assert mpl.rcParams["axes.labelpad"] == mpl.rcParamsDefault["axes.labelpad"]
+        assert mpl.rcParams["lines.linewidth"] == 7
+
+
+def test_a_figure_is_as_wide_as_its_panels_and_as_high_as_its_rows():
+    def size(count, titled, **more):
+        layout = Layout((4.0, 7.0), 3.0, titled, 8, 8, 7, 1, 3, 100)
+        one = plot([toy(("a",))] * count, **more)
+        return draw_figure(one, solver_styles("a"), layout).get_size_inches().tolist()
+
+    assert size(3, False) == [7, 6]
+    width, height = size(1, True)
+    assert width == 4
+    assert 3 < height < 4
+    assert size(1, True, name="long " * 30, about=("long " * 60,))[1] > height + 0.3
+
+
+def test_metadata_have_title_and_caption_and_no_date():
+    one = plot([toy()], name="a\nname", about=("b", "c"))
+    assert metadata(one, "png") == {"Title": "a name", "Description": "b · c"}
+    assert metadata(one, "svg") == {"Title": "a name", "Description": "b · c", "Date": None}
+    assert metadata(one, "pdf") == {"Title": "a name", "Subject": "b · c", "CreationDate": None}
+
+
+def test_an_unknown_style_suggests_the_nearest():
+    assert layout_of("screen") is SCREEN
+    with pytest.raises(UsageError, match="unknown style 'sreen'; did you mean 'screen'"):
+        layout_of("sreen")

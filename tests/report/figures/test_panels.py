@@ -9,7 +9,19 @@ from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 
 from orthobench.contract.panel import Axis, Panel, Series
-from orthobench.report.figures.panels import MUTED, draw_panel
+from orthobench.report.figures.panels import (
+    BANDS,
+    DASHES,
+    LETTER,
+    MARGINS,
+    MARKED,
+    MUTED,
+    _scale,
+    draw_panel,
+    folded,
+    legend_text,
+    reference_dashes,
+)
 from orthobench.report.plots.convergence import convergence
 from orthobench.report.style import solver_styles
 from orthobench.results.tuning import choose
@@ -286,3 +298,65 @@ class TestConvergence:
         assert np.isfinite(line.get_ydata()[:4]).all()
         assert not np.isfinite(line.get_ydata()[4:]).any()
         assert sum(other.get_marker() == "x" for other in ax.lines) == 3
+
+
+def limits(which, parts, log):
+    ax = Figure().add_subplot()
+    _scale(ax, which, [np.array(part, float) for part in parts], log=log)
+    return getattr(ax, f"get_{which}lim")()
+
+
+@pytest.mark.parametrize("which", ["x", "y"])
+def test_axes_have_a_margin_around_all_that_they_can_show(which):
+    pad = MARGINS[which]
+    assert limits(which, [[1, 5], [math.inf, -3]], False) == pytest.approx(
+        (-3 - 8 * pad, 5 + 8 * pad)
+    )
+    assert limits(which, [[0, -1, 1, 100]], True) == pytest.approx((100**-pad, 100 ** (1 + pad)))
+
+
+def test_axes_of_one_value_or_of_none_have_room_around_it():
+    assert limits("y", [[5.0]], False) == pytest.approx((4.5, 5.5))
+    assert limits("y", [[-5.0]], False) == pytest.approx((-5.5, -4.5))
+    assert limits("y", [[0.0]], False) == (-1, 1)
+    assert limits("y", [[10.0]], True) == pytest.approx((10**0.5, 10**1.5))
+    low, high = limits("y", [[math.nan]], False)
+    assert low < 0.1 < 1.0 < high
+
+
+def test_texts_are_folded_by_the_width_of_their_letters():
+    letters = int(72 * 2.0 / (LETTER * 9))
+    lines = folded("word " * 30, 2.0, 9).split("\n")
+    assert max(map(len, lines)) <= letters < len(lines[0]) + 5
+    assert max(map(len, folded("word " * 30, 0.01, 9).split("\n"))) <= 8
+
+
+def test_names_in_a_legend_are_never_hidden_or_formulas():
+    assert [legend_text(name) for name in ("a", "_a", "", "a$b$")] == [
+        "a", " _a", " ", r"a\$b\$",
+    ]  # fmt: skip
+
+
+def test_references_take_dashes_in_turn():
+    one = panel(*(series("", label=name) for name in "pqrs"), series("a"))
+    other = panel(series("", label="s"), series("", label="t"))
+    assert reference_dashes([one, other]) == {
+        "p": DASHES[0], "q": DASHES[1], "r": DASHES[2], "s": DASHES[0], "t": DASHES[1],
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(("count", "markers"), [(MARKED, MARKED), (MARKED + 1, 1)])
+def test_lines_of_few_points_have_a_marker_at_each(count, markers):
+    x = np.arange(1.0, count + 1)
+    one = Panel(Axis("t", "t"), Axis("gap", "gap"), (Series("a", x, 1 / x, solver="a"),))
+    assert len(lines(drawn(one))["a"].get_markevery()) == markers
+
+
+def test_bands_beyond_the_lowest_lines_are_left_out():
+    made = [
+        replace(series(name, factor / X), low=0.5 * factor / X, high=2 * factor / X)
+        for name, factor in zip("abc", (1, 2, 3), strict=True)
+    ]
+    fourth = replace(made[0], y=9 / X, low=8 / X, high=10 / X)
+    assert len(drawn(panel(*made)).collections) == BANDS
+    assert len(drawn(panel(*made, fourth)).collections) == BANDS

@@ -15,10 +15,13 @@ from records import altered
 
 from orthobench.contract.panel import Axis, Panel, Plot, Series
 from orthobench.errors import UsageError
+from orthobench.report.figures import save
 from orthobench.report.figures.figure import LAYOUTS
 from orthobench.report.figures.save import (
     FORMATS,
+    REMEMBERED,
     RUN_KINDS,
+    run_figures,
     save_figures,
     save_plot,
     slugs,
@@ -257,3 +260,74 @@ def _inflated(data):
         except zlib.error:
             continue
     return b"\n".join(found)
+
+
+class Remembered:
+    suite = "s"
+
+    def __init__(self, entries, data="one"):
+        self.entries, self.data = entries, data
+
+    def fingerprint(self):
+        return self.data
+
+    def exhibits(self, records):
+        return {record.key: {} for record in records}
+
+
+@pytest.fixture
+def drawn(monkeypatch):
+    """The calls that draw, each of which writes one file."""
+    calls = []
+
+    def draw(entries, folder, **more):
+        calls.append(more)
+        (folder / "a.svg").write_text("drawn")
+        return [folder / "a.svg"]
+
+    monkeypatch.setattr(save, "save_figures", draw)
+    return calls
+
+
+def test_figures_of_a_run_are_drawn_again_where_data_code_or_files_changed(
+    drawn, tmp_path, monkeypatch
+):
+    def after(results, count):
+        assert run_figures(results, tmp_path) == [tmp_path / "a.svg"]
+        assert len(drawn) == count
+
+    one = Remembered([])
+    after(one, 1)
+    after(one, 1)
+    after(Remembered([], "other"), 2)
+    after(one, 3)
+    (tmp_path / "a.svg").unlink()
+    after(one, 4)
+    monkeypatch.setattr(save, "_code", lambda: "other")
+    after(one, 5)
+    after(one, 5)
+    for damaged in ("", "[]", "{}", '{"files": [], "data": "one"}', '{"files": 3}'):
+        (tmp_path / REMEMBERED).write_text(damaged)
+        after(one, len(drawn) + 1)
+    assert drawn[0]["kinds"] == RUN_KINDS
+    assert drawn[0]["formats"] == ("png", "svg", "csv")
+
+
+def test_what_is_remembered_names_no_file_elsewhere(drawn, tmp_path):
+    one = Remembered([])
+    run_figures(one, tmp_path)
+    text = (tmp_path / REMEMBERED).read_text()
+    (tmp_path / REMEMBERED).write_text(text.replace("a.svg", "../../etc/a.svg"))
+    assert run_figures(one, tmp_path) == [tmp_path / "a.svg"]
+    assert len(drawn) == 1
+
+
+def test_code_that_draws_has_a_digest():
+    assert re.fullmatch("[0-9a-f]{16}", save._code())
+    assert save._code() == save._code()
+
+
+def test_names_of_files_are_unique_and_short():
+    assert slugs(["A b/c", "a  b c", "a-b-c", "...", "x" * 99]) == [
+        "a-b-c", "a-b-c-2", "a-b-c-3", "problem", "x" * 80,
+    ]  # fmt: skip

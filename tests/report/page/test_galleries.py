@@ -102,3 +102,13 @@ def test_where_none_fits_the_last_are_left_out(shown):
     assert any("more than 128" in part for part in one["about"])
     found = galleries(shown, smallest := galleries(shown[:1], 20_000)["p"]["size"])
     assert (found["p"]["size"], found["q"]["size"]) == (smallest, 0)
+
+
+def test_a_gallery_of_small_images_is_shown_where_the_room_is_as_large(three, load):
+    (shown,) = exhibitions(three, load)
+    size = galleries([shown], 10**9)[shown.problem]["size"]
+    assert size > 0
+    assert galleries([shown], size)[shown.problem]["size"] == size
+    left_out = galleries([shown], size - 1)[shown.problem]
+    assert (left_out["size"], left_out["rows"], left_out["references"]) == (0, [], [])
+    assert left_out["names"] == galleries([shown], size)[shown.problem]["names"]

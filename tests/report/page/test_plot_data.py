@@ -12,7 +12,20 @@ from hypothesis import strategies as st
 
 from orthobench.contract.panel import Axis, Panel, Plot, Series
 from orthobench.report.page import plot_data as module
-from orthobench.report.page.plot_data import Pool, json_number, packed, plot_data, thinned
+from orthobench.report.page.plot_data import (
+    FEWEST_POINTS,
+    MOST_POINTS,
+    NUMBERS,
+    Pool,
+    _axis,
+    _by_importance,
+    _points,
+    _runs,
+    json_number,
+    packed,
+    plot_data,
+    thinned,
+)
 from orthobench.report.plots.convergence import convergence
 from orthobench.report.style import LINES, MARKERS, SHAPES, solver_styles
 from orthobench.results.tuning import choose
@@ -131,3 +144,88 @@ def test_says_to_how_many_points_curves_are_thinned(monkeypatch):
     assert found["most_points"] == module.FEWEST_POINTS == 24
     series = read(found)["plots"][0]["panels"]["0"]["series"][0]
     assert len(read(found)["pool"][series["x"]]) == 24
+
+
+def test_arrays_count_once_however_they_are_written():
+    pool = Pool()
+    for values in ([1.0, 2.0], [1.0, 2.0], [1.0 + 1e-9, 2.0], [1.0]):
+        pool.index(np.array(values))
+    assert pool.size == 3
+
+
+def test_as_many_points_as_may_be_drawn_are_drawn():
+    assert thinned(5, 5) == slice(None)
+    assert thinned(6, 5).tolist() == [0, 1, 2, 4, 5]
+    assert thinned(6, 5, 3).tolist() == [0, 1, 2, 3, 4, 5]
+    assert thinned(6, 2).tolist() == [0, 5]
+
+
+def test_curves_have_points_for_all_panels_of_all_plots_within_bounds():
+    def points(curves):
+        made = Plot("p", "kind", {"a": ("1", "2"), "b": ("1", "2", "3")}, lambda key: None)
+        series = (Series("s", np.ones(1), np.ones(1)),) * curves
+        return _points([made], [Panel(Axis("x", "x"), Axis("y", "y"), series)])
+
+    assert points(300) == NUMBERS // (3 * 1800)
+    assert points(1) == points(0) == MOST_POINTS
+    assert points(10**5) == FEWEST_POINTS
+
+
+def test_first_choices_come_first_then_those_with_one_other():
+    plots = [a_plot("a", count=2), Plot("b", "k", {"x": tuple("xyz"), "m": tuple("mn")}, None)]
+    found = [(number, key) for number, _, key in _by_importance(plots)]
+    assert found == [
+        (0, ("0",)), (1, ("x", "m")), (0, ("1",)), (1, ("x", "n")), (1, ("y", "m")),
+        (1, ("z", "m")), (1, ("y", "n")), (1, ("z", "n")),
+    ]  # fmt: skip
+
+
+def test_panels_are_left_out_beyond_so_many_numbers_or_curves(monkeypatch):
+    def left_out(**limits):
+        for name, value in limits.items():
+            monkeypatch.setattr(module, name, value)
+        return plot_data([a_plot("a", length=24)], {})["panels_left_out"]
+
+    # the x of all panels are one array, and each has a y of its own
+    for numbers, panels in ((96, 0), (95, 1), (72, 1), (71, 2)):
+        assert left_out(NUMBERS=numbers) == panels
+    assert left_out(NUMBERS=330_000, CURVES=4) == 0
+    assert left_out(CURVES=3) == 1
+
+
+def test_references_take_looks_of_their_own_and_points_their_notes():
+    x = np.arange(1.0, 4.0)
+    series = (
+        Series("r1", x, x), Series("r2", x, 2 * x), Series("r3", x, x), Series("r4", x, x),
+        Series("s", x, 3 * x, solver="s", chosen=1, notes=("a", "b\n", "c"), ended="done"),
+    )  # fmt: skip
+    panel = Panel(Axis("x", "x"), Axis("y", "y"), series, rules=(2.0,), stepped=True, band="b")
+    plot = Plot("p", "k", {"c": ("one_two",)}, lambda key: panel)
+    data = read(plot_data([plot], solver_styles("s")))
+    (drawn,) = data["plots"][0]["panels"].values()
+    assert [one["solver"] for one in drawn["series"]] == [-1, -2, -3, -1, 0]
+    last = drawn["series"][-1]
+    assert (last["chosen"], last["ended"], last["notes"]) == (1, "done", ["a", "b", "c"])
+    assert "chosen" not in drawn["series"][0]
+    assert (drawn["rules"], drawn["stepped"], drawn["band"]) == ([2], True, "b")
+    assert data["plots"][0]["choices"] == [
+        {"name": "c", "keys": ["one_two"], "options": ["one two"]}
+    ]
+
+
+def test_axes_tell_categories_and_ticks_where_they_have_any():
+    assert _axis(Axis("x", "a\nb")) == {"key": "x", "label": "a b", "log": True}
+    full = Axis("x", "x", log=False, categories=("a", "b"), ticks=(1, 2))
+    assert _axis(full)["categories"] == ["a", "b"]
+    assert _axis(full)["ticks"] == [1, 2]
+
+
+def test_runs_have_their_endings_by_number_and_their_load_where_there_is_one():
+    endings = {}
+    own = {"about": "x", "command": ("c",), "runs": ((3, "done", ""), (4, "failed", "0.5, 0.6"))}
+    other = {**own, "runs": ((3, "failed", ""),)}
+    found = _runs({"a": own, "b": other}, {"a": 1, "b": 0}, endings)
+    assert found[1]["runs"] == [[3, 0], [4, 1, "0.5, 0.6"]]
+    assert found[0]["runs"] == [[3, 1]]
+    assert (found[1]["load"], found[0]["load"]) == (True, False)
+    assert [*endings] == ["done", "failed"]

@@ -8,9 +8,17 @@ from records import altered
 
 from orthobench.decide.answer import MISS, answer
 from orthobench.decide.comparisons import compare
+from orthobench.decide.rule import Comparison, Decision, Verdict
 from orthobench.harness.stopping import RunStatus
 from orthobench.report.plots import pareto as module
-from orthobench.report.plots.pareto import LEAST, _mean_point, family_answers, gaps_left, pareto
+from orthobench.report.plots.pareto import (
+    LEAST,
+    _mean_point,
+    _multiple,
+    family_answers,
+    gaps_left,
+    pareto,
+)
 from orthobench.results.tuning import choose
 
 
@@ -114,3 +122,27 @@ def test_what_is_left_is_the_median_over_the_seeds_that_ran():
     left = gaps_left(runs)["p"]
     assert left[0] == pytest.approx((LEAST + 0.5) / 2)
     assert np.isnan(left[1])
+
+
+GOOD, WORSE = Verdict.AS_GOOD, Verdict.WORSE
+
+
+@pytest.mark.parametrize(
+    ("decisions", "multiple"),
+    [
+        ([("a", GOOD, 6.0), ("b", GOOD, 2.0), ("c", WORSE, 1.0)], 3),
+        ([("a", WORSE, 1.0), ("b", GOOD, 2.0)], 0.5), ([("a", WORSE, 6.0), ("b", WORSE, 2.0)], 3),
+        ([("a", GOOD, 99.0), ("b", GOOD, 1.0)], MISS),
+        ([("a", WORSE, np.inf), ("b", GOOD, 1.0)], MISS),
+        ([("a", WORSE, np.inf), ("b", WORSE, np.inf)], MISS),
+        ([("a", GOOD, 1.0), ("b", GOOD, 0.0)], MISS), ([("b", GOOD, 1.0)], MISS),
+    ],
+)  # fmt: skip
+def test_a_cost_is_a_multiple_of_the_least_that_is_as_good(decisions, multiple):
+    made = tuple(Decision(name, verdict, cost=cost) for name, verdict, cost in decisions)
+    comparison = Comparison("p", "p", "f", "gap", None, made)
+    assert _multiple(comparison, "a") == multiple
+
+
+def test_of_a_problem_that_is_not_compared_no_multiple_is_known():
+    assert np.isnan(_multiple(None, "a"))
