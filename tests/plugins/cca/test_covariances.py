@@ -1,11 +1,14 @@
 """Covariances and their roots where they are singular, and the ends of what uses them."""
 
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
 from orthobench_cca import alternating
-from orthobench_cca.alternating import GAIN, STALLED, AlternatingLeastSquares
+from orthobench_cca.alternating import (
+    GAIN,
+    STALLED,
+    AlternatingLeastSquares,
+    AlternatingState,
+)
 from orthobench_cca.covariances import SINGULAR, covariances, normalized, units_of, whitening
 from orthobench_cca.exact import WELL, by_cholesky, whitened
 from orthobench_cca.judge import DEPENDENT, Judge, dependent, distance
@@ -52,10 +55,8 @@ def test_directions_that_a_matrix_lacks_are_not_blown_up():
 def watched(squares, captured):
     """Return how many steps a state has stalled after some moves, and what it has counted."""
     solver = AlternatingLeastSquares()
-    state = SimpleNamespace(
-        least=np.inf, most=0.0, stalled=0, work=SimpleNamespace(flops=0), xx=np.eye(1),
-        A=np.ones((1, 1)), regressed=None,
-    )  # fmt: skip
+    one = np.ones((1, 1))
+    state = AlternatingState(A=one, B=one, regressed=one, xx=one, yy=one, to_x=one, to_y=one)
     stalled = []
     for square, sum_of_correlations in zip(squares, captured, strict=True):
         state.regressed = np.full((1, 1), sum_of_correlations)
@@ -68,6 +69,7 @@ def test_a_run_stalls_while_neither_moves_shrink_nor_correlations_grow():
     assert watched([4, 2, 1], [1, 1, 1]) == ([0, 0, 0], 0)
     assert watched([4, 4, 4, 3], [1, 1, 1, 1]) == ([0, 0, 1, 0], 2 * 4)
     assert watched([4, 5, 6, 7, 7], [1, 1, 1.5, 1.2, 1.5]) == ([0, 0, 0, 1, 2], 4 * 4)
+    assert watched([4, 4, 4], [0.5, 0.5, 0.5])[0] == [0, 0, 1]
     assert watched([4, 5, 5], [1, 1, 1 + GAIN / 2])[0] == [0, 0, 1]
     assert watched([4, 5, 5], [1, 1, 1 + 2 * GAIN])[0] == [0, 0, 0]
 

@@ -1,0 +1,152 @@
+"""What the maker of canonical correlation analysis accepts at its bounds, and its problems."""
+
+import numpy as np
+import pytest
+from orthobench_cca import maker
+from orthobench_cca.maker import LEAST, cca
+from orthobench_cca.oracle import Centred, PairsMatrices, PairsOracle
+from orthobench_cca.pencil_problems import DigitDiscriminants, PlantedPencil
+from orthobench_cca.problems import PlantedCorrelations, SparsePairs
+from scipy.sparse import csr_matrix
+
+from orthobench.errors import DataError, UsageError
+
+RNG = np.random.default_rng(0)
+X, Y = RNG.standard_normal((40, 4)) + 1, RNG.standard_normal((40, 3)) - 2
+
+
+@pytest.mark.parametrize("form", [np.asarray, csr_matrix])
+def test_a_matrix_less_its_means_is_never_formed(form):
+    Z = X - X.mean(axis=0)
+    side = Centred(form(X), X.mean(axis=0))
+    V, U = RNG.standard_normal((4, 2)), RNG.standard_normal((40, 2))
+    np.testing.assert_allclose(side.times(V), Z @ V, atol=1e-12)
+    np.testing.assert_allclose(side.adjoint(U), Z.T @ U, atol=1e-12)
+    np.testing.assert_allclose(side.covariance(0.5), Z.T @ Z / 40 + 0.5 * np.eye(4), atol=1e-12)
+    np.testing.assert_allclose(side.variances(), X.var(axis=0))
+    other = Centred(form(Y), Y.mean(axis=0))
+    np.testing.assert_allclose(side.cross(other), Z.T @ (Y - Y.mean(axis=0)) / 40, atol=1e-12)
+
+
+def test_sizes_are_those_of_both_halves():
+    for oracle in (PairsMatrices(X, Y, 2), PairsOracle(X, Y, 2)):
+        assert oracle.sizes == (4, 3, 2)
+        assert (oracle.count, oracle.n) == (40, 7)
+        np.testing.assert_array_equal(oracle.Y, Y)
+    with pytest.raises(ValueError, match="read-only"):
+        oracle.pairs[0, 0] = 1
+
+
+def test_pairs_are_taken_one_after_another_as_often_as_asked_for():
+    oracle = cca(X, Y, 2, passes=2).oracle
+    oracle.rewind(np.random.default_rng(0))
+    oracle.prepare(80)
+    assert oracle.remaining() == 80
+    first = oracle.take(40)
+    assert (oracle.taken, oracle.remaining()) == (40, 40)
+    order = np.lexsort(first.T), np.lexsort(oracle.pairs.T)
+    np.testing.assert_array_equal(first[order[0]], oracle.pairs[order[1]])
+
+
+def test_of_mixed_pairs_the_sparse_half_is_made_dense():
+    assert isinstance(cca(csr_matrix(X), Y, 2).oracle, PairsOracle)
+    assert not isinstance(cca(csr_matrix(X), csr_matrix(Y), 2).oracle, PairsOracle)
+
+
+def test_as_many_variables_as_the_smaller_half_has_columns():
+    assert cca(X, Y, 3).oracle.k == 3
+    with pytest.raises(UsageError, match="between 1 and 3, not 4"):
+        cca(X, Y, 4)
+    cca(X, Y, 1, ridge=0)
+    with pytest.raises(UsageError, match="ridge must be finite"):
+        cca(X, Y, 1, ridge=np.inf)
+
+
+def test_halves_have_to_vary_by_numbers_with_digits():
+    with pytest.raises(DataError, match="Y does not vary"):
+        cca(X, np.ones((40, 3)), 1)
+    unit = np.sqrt(LEAST / Y.var(axis=0).max())
+    with pytest.raises(DataError, match="Y is so small"):
+        cca(X, 0.9 * unit * Y, 1)
+    found = cca(X, 1.1 * unit * Y, 1).measure.correlations
+    np.testing.assert_allclose(found, cca(X, Y, 1).measure.correlations)
+
+
+@pytest.mark.parametrize(("most", "known"), [(4, True), (3, False)])
+def test_the_truth_is_known_up_to_so_many_columns(most, known, monkeypatch):
+    monkeypatch.setattr(maker, "EXACT", most)
+    instance = cca(X, Y, 2)
+    assert (instance.measure.best is not None) is known
+    assert bool(instance.best) is known
+
+
+def test_pairs_more_than_columns_are_judged_by_as_many_rows_as_there_are_columns():
+    """Of seven columns: eight pairs are condensed, seven are not."""
+    for count, rows in ((9, 7), (8, 7), (7, 7)):
+        instance = cca(X[:count], Y[:count], 1, ridge=1.0)
+        condensed = instance.measure.sides[0].data is not instance.oracle.X
+        shared = np.shares_memory(instance.measure.sides[0].data, instance.oracle.pairs)
+        assert instance.measure.sides[0].data.shape[0] == rows or shared
+        assert (condensed and not shared) is (count > 7)
+
+
+def test_a_test_part_has_the_same_columns_and_as_many_rows_in_both_halves():
+    assert cca(X, Y, 1, test=(X[:5], Y[:5])).measure.test is not None
+    with pytest.raises(DataError, match="other columns than X and Y"):
+        cca(X, Y, 1, test=(X[:5], Y[:5, :2]))
+    with pytest.raises(DataError, match="must be pairs"):
+        cca(X, Y, 1, test=(X[:5], Y[:4]))
+
+
+def test_planted_correlations_fall_by_the_gap_and_stay_positive():
+    problem = PlantedCorrelations(k=5, top=0.45, gap=0.1)
+    assert problem.correlations == pytest.approx((0.45, 0.35, 0.25, 0.15, 0.05))
+    with pytest.raises(UsageError, match="not positive"):
+        PlantedCorrelations(k=5, top=0.4, gap=0.1)
+    assert PlantedCorrelations(p=6, q=5, k=5, gap=0.0).k == 5
+    with pytest.raises(UsageError, match="k must be at most 5, not 6"):
+        PlantedCorrelations(p=6, q=5, k=6, gap=0.0)
+
+
+def test_planted_pairs_have_the_condition_and_a_test_part_of_their_own():
+    problem = PlantedCorrelations(p=5, q=4, k=2, samples=4000, condition=10.0, test=30)
+    instance = problem.build(np.random.default_rng(0))
+    assert instance.oracle.count == 4000
+    assert instance.measure.test[0].data.shape == (30, 5)
+    values = np.linalg.svd(instance.oracle.X, compute_uv=False)
+    assert values[0] / values[-1] == pytest.approx(10, rel=0.1)
+    assert PlantedCorrelations().build(np.random.default_rng(0)).measure.test is None
+
+
+def test_sparse_pairs_count_in_so_many_columns_oftener_in_those_of_their_group():
+    problem = SparsePairs(k=2, samples=300, p=30, q=20, density=0.1, strength=50.0)
+    groups = np.repeat([0, 1, 2], 100)
+    counts = problem.counts(groups, 30, np.random.default_rng(0)).toarray()
+    totals = np.expm1(counts).sum(axis=1)
+    np.testing.assert_allclose(totals, 3)
+    own = sum(np.expm1(counts[groups == g, 10 * g : 10 * g + 10]).sum() for g in range(3))
+    share = 49 / 52 + (3 / 52) / 3
+    assert own / totals.sum() == pytest.approx(share, abs=0.03)
+    with pytest.raises(UsageError, match="k must be below 20, not 20"):
+        SparsePairs(k=20, p=30, q=20)
+    assert SparsePairs(k=19, p=30, q=20).k == 19
+
+
+def test_planted_pencils_have_the_eigenvalues_and_the_condition():
+    problem = PlantedPencil(n=6, k=6, ratio=0.5, condition=100.0)
+    instance = problem.build(np.random.default_rng(0))
+    np.testing.assert_allclose(instance.measure.values, 0.5 ** np.arange(6))
+    assert np.linalg.cond(instance.oracle.B) == pytest.approx(100)
+    with pytest.raises(UsageError, match="k must be at most n = 6, not 7"):
+        PlantedPencil(n=6, k=7)
+
+
+def test_discriminants_are_those_of_the_scatters_of_digits():
+    from sklearn.datasets import load_digits
+
+    pixels = load_digits().data
+    oracle = DigitDiscriminants(ridge=0.5).build(None).oracle
+    total = np.cov(pixels.T, bias=True)
+    ridge = 0.5 * pixels.var(axis=0).mean() * np.eye(64)
+    np.testing.assert_allclose(oracle.A + oracle.B, total + ridge, atol=1e-10)
+    assert np.linalg.matrix_rank(oracle.A, tol=1e-8) == 9

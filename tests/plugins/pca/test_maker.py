@@ -1,0 +1,226 @@
+"""Ranges of numbers, scales and what the judge looks at, at their bounds."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from orthobench_pca import judge as judges
+from orthobench_pca.judge import CHANGED, GAP, Judge, PCASolution
+from orthobench_pca.maker import RANGE, matrix_of, pca
+from orthobench_pca.matrices import (
+    COLUMNS,
+    Chunked,
+    Dense,
+    Operator,
+    Sparse,
+    block_length,
+)
+from orthobench_pca.oracle import SMALL, PCAOracle, finite
+from orthobench_pca.own_optimum import own_optimum
+from scipy.sparse.linalg import aslinearoperator
+
+import orthobench as ob
+from orthobench.errors import DataError, UsageError
+
+
+def data(rows=12, d=5):
+    return np.random.default_rng(0).standard_normal((rows, d)) * np.linspace(2, 1, d) + 1
+
+
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_matrix, sp.csc_matrix])
+@pytest.mark.parametrize(("kind", "least", "most"), [("float32", -43, 43), ("float64", -440, 440)])
+def test_numbers_whose_squares_are_none_get_another_unit(form, kind, least, most):
+    """A power of two, with which the largest entry is just below one."""
+    X = data().astype(kind)
+    for exponent in (0, least, most):
+        scaled = np.ldexp(X, exponent)
+        given = pca(form(scaled), 2).oracle.X
+        dense = given.toarray() if sp.issparse(given) else given
+        if exponent:
+            assert 0.5 <= np.abs(dense).max() < 1
+            np.testing.assert_array_equal(dense, np.ldexp(X, -int(np.frexp(np.abs(X).max())[1])))
+        else:
+            np.testing.assert_array_equal(dense, X)
+    assert RANGE == {"float32": (1e-12, 1e12), "float64": (1e-130, 1e130)}
+
+
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_matrix])
+def test_columns_that_are_constant_to_rounding_keep_their_unit(form):
+    X = data(50, 4)
+    X[:, 1], X[:, 2] = 3.0, 3.0 + 1e-9 * X[:, 2]
+    scale = pca(form(X), 1, scale=True).oracle.scale
+    assert scale == pytest.approx([X[:, 0].std(), 1.0, 1.0, X[:, 3].std()])
+    X[:, 2] = 3.0 + 1e-5 * data(50, 4)[:, 2]
+    scale = pca(form(X), 1, scale=True).oracle.scale
+    assert scale[2] == pytest.approx(X[:, 2].std(), rel=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("given", "cls", "dtype"),
+    [
+        (data().astype(np.float32), Dense, np.float32),
+        (data().astype(np.float16), Dense, np.float64),
+        (data() > 0, Dense, np.float64),
+        (data().tolist(), Dense, np.float64),
+        (sp.coo_matrix(data()), Sparse, np.float64),
+        (sp.csc_matrix(data().astype(np.float32)), Sparse, np.float32),
+        (sp.csr_matrix(data().astype(int)), Sparse, np.float64),
+        (aslinearoperator(data()), Operator, np.float64),
+    ],
+)
+def test_each_kind_of_matrix_has_its_precision(given, cls, dtype):
+    found = matrix_of(given)
+    assert type(found) is cls
+    assert found.dtype == dtype
+    assert found.shape == (12, 5)
+
+
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_matrix, sp.csc_matrix, aslinearoperator])
+@pytest.mark.parametrize("columns", [1, COLUMNS - 1, COLUMNS, COLUMNS + 1, 2 * COLUMNS + 1])
+def test_products_with_many_columns_are_those_of_the_matrix(form, columns):
+    X = data(12, 50)
+    matrix, rng = matrix_of(form(X)), np.random.default_rng(1)
+    V, U, shift = (rng.standard_normal(s) for s in ((50, columns), (12, columns), columns))
+    np.testing.assert_allclose(matrix.times(V), X @ V)
+    np.testing.assert_allclose(matrix.transposed_times(U), X.T @ U)
+    product, sums, passes = matrix.normal_times(V, shift)
+    np.testing.assert_allclose(product, X.T @ (X @ V - shift), atol=1e-9)
+    np.testing.assert_allclose(sums, (X @ V - shift).sum(axis=0), atol=1e-9)
+    assert passes in (1, 2)
+    np.testing.assert_allclose(matrix.column_sums(), X.sum(axis=0))
+
+
+def test_a_dask_array_is_read_chunk_by_chunk():
+    dask = pytest.importorskip("dask.array")
+    X, rng = data(12, 5), np.random.default_rng(1)
+    matrix = matrix_of(dask.from_array(X, chunks=(5, 2)))
+    assert type(matrix) is Chunked
+    assert [(begin, len(block)) for begin, block in matrix.blocks()] == [(0, 5), (5, 5), (10, 2)]
+    V, shift = rng.standard_normal((5, 3)), rng.standard_normal(3)
+    product, sums, passes = matrix.normal_times(V, shift)
+    np.testing.assert_allclose(product, X.T @ (X @ V - shift))
+    np.testing.assert_allclose(sums, (X @ V - shift).sum(axis=0))
+    assert passes == 1
+
+
+def test_a_block_has_as_many_rows_as_fit_and_one_at_least():
+    assert block_length(10, np.float64, 800) == 10
+    assert block_length(10, np.float64, 879) == 10
+    assert block_length(10, np.float32, 800) == 20
+    assert block_length(10, np.float64, 79) == 1
+    assert block_length(2**20, np.float64) == 1
+
+
+@pytest.mark.parametrize("k", [0, 1, 5, 6, 1.5])
+def test_as_many_components_as_the_smaller_side_has(k):
+    if k in (1, 5):
+        assert pca(data(), k).oracle.k == k
+        return
+    with pytest.raises(UsageError, match=r"whole number|too many"):
+        pca(data(), k)
+
+
+@pytest.mark.parametrize(("rows", "n"), [(12, 5), (5, 12)])
+@pytest.mark.parametrize("center", [True, False])
+def test_products_of_an_oracle_are_counted_with_that_for_the_mean(rows, n, center):
+    X = data(rows, n)
+    oracle = PCAOracle(matrix_of(X), 2, center, X.std(axis=0))
+    Z = ((X - X.mean(axis=0)) if center else X) / X.std(axis=0)
+    V, U = np.eye(n, 3), np.eye(rows, 3)
+    np.testing.assert_allclose(oracle.times(V), Z @ V, atol=1e-12)
+    assert (oracle.passes, oracle.products) == (1 + center, 3 + center)
+    np.testing.assert_allclose(oracle.transposed_times(U), Z.T @ U, atol=1e-12)
+    assert (oracle.passes, oracle.products) == (2 + center, 6 + center)
+    np.testing.assert_allclose(oracle.normal_times(V), Z.T @ Z @ V, atol=1e-12)
+    assert (oracle.passes, oracle.products) == (3 + center, 12 + center)
+    operator = oracle.operator()
+    np.testing.assert_allclose(operator @ V[:, 0], Z[:, 0], atol=1e-12)
+    square = Z @ Z.T if rows < n else Z.T @ Z
+    np.testing.assert_allclose(oracle.normal_operator() @ np.eye(5), square, atol=1e-12)
+    oracle.rewind(None)
+    assert (oracle.passes, oracle.products) == (0, 0)
+    assert oracle.mean().any() == center
+
+
+def test_a_miniature_has_twice_the_components_and_sixty_four_more_or_all():
+    oracle = pca(np.ones((2000, SMALL + 7)), 4).oracle
+    assert oracle.miniature().sizes == (SMALL + 8, SMALL + 7, 4)
+    assert SMALL == 64
+
+
+def test_what_is_not_finite_is_refused_and_sums_that_overflow_are_not():
+    large = np.full(3, 1e308)
+    with np.errstate(over="ignore"):
+        assert finite(large) is large
+        with pytest.raises(DataError, match="NaN or infinite"):
+            finite(np.array([1.0, np.nan]))
+
+
+def test_there_is_an_angle_where_the_gap_is_above_its_bound():
+    for share, known in ((0.5, False), (2.0, True)):
+        values = np.sqrt([1.0, 0.5, 0.5 - share * GAP])
+        found = pca(np.diag(values), 2, center=False).measure(ob.Solution(np.eye(3, 2)))
+        assert ("angle" in found) is known
+
+
+def test_a_change_is_seen_in_rows_that_are_looked_at_and_is_larger_than_rounding():
+    for change, seen in ((0.1 * CHANGED, False), (100 * CHANGED, True)):
+        X = data(40, 5)
+        measure = pca(X, 2).measure
+        X[::2] *= 1 + change
+        if seen:
+            with pytest.raises(DataError, match="X is not what it was"):
+                measure(ob.Solution(np.eye(5, 2)))
+        else:
+            measure(ob.Solution(np.eye(5, 2)))
+
+
+@pytest.mark.parametrize(("side", "most", "lanczos"), [(5, 5, False), (5, 4, True)])
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_matrix])
+def test_a_gram_matrix_is_decomposed_up_to_its_side(side, most, lanczos, form, monkeypatch):
+    name = "DENSE_SIDE" if form is np.asarray else "SPARSE_SIDE"
+    monkeypatch.setattr(judges, name, most)
+    taken = []
+    monkeypatch.setattr(Judge, "_by_lanczos", lambda self: taken.append(self))
+    for shape in ((12, side), (side, 12)):
+        assert (pca(form(data(*shape)), 2).measure._computed() is None) is lanczos
+    assert len(taken) == 2 * lanczos
+
+
+def test_metrics_of_no_variance_are_zero():
+    found = pca(np.ones((6, 4)), 2).measure(PCASolution(np.eye(4, 2), passes=None))
+    assert (found["gap"], found["residual"]) == (0.0, 0.0)
+    assert "passes" not in found
+    assert found["products"] == 0
+
+
+@pytest.mark.parametrize(
+    ("rows", "points", "least", "taken"),
+    [(320, 2, 0, True), (319, 2, 0, False), (320, 1, 0, False), (320, 2, 320 * 16, True),
+     (320, 2, 320 * 16 + 1, False)],
+)  # fmt: skip
+def test_a_run_is_held_to_its_own_end_where_rows_are_many(rows, points, least, taken, monkeypatch):
+    """80 times as many rows as columns."""
+    monkeypatch.setattr("orthobench_pca.own_optimum.LEAST", least)
+    X = np.random.default_rng(0).standard_normal((rows, 4)) * [8.0, 4.0, 1.0, 0.5]
+    oracle = PCAOracle(matrix_of(X), 1, True)
+    V = np.linalg.svd(X - X.mean(axis=0))[2][:1].T
+    found = own_optimum(oracle, [np.eye(4, 1), V][-points:])
+    assert (found is not None) is taken
+    if taken:
+        reference, products = found
+        values = np.linalg.eigvalsh(np.cov(X.T, bias=True)) * rows
+        assert reference.optimal == pytest.approx(values[-1])
+        Z = X - X.mean(axis=0)
+        np.testing.assert_allclose(products[0], Z.T @ Z[:, :1], rtol=1e-9)
+
+
+def test_an_operator_has_no_rows():
+    with pytest.raises(UsageError, match="no rows to read"):
+        matrix_of(aslinearoperator(data())).rows(0, 1)
+
+
+def test_a_frame_is_taken_by_its_numbers():
+    frame = SimpleNamespace(to_numpy=data)
+    np.testing.assert_array_equal(matrix_of(frame).X, data())
