@@ -65,9 +65,7 @@ def test_what_would_make_a_sparse_matrix_dense_is_refused(svd_solver, refused):
 
 def test_only_a_sparse_matrix_is_refused_with_its_bytes():
     refuse_sparse(ob.pca(X, 2).oracle, "it")
-    with pytest.raises(
-        UsageError, match="it would make the sparse matrix dense"
-    ):
+    with pytest.raises(UsageError, match="it would make the sparse matrix dense"):
         refuse_sparse(ob.pca(sp.csr_matrix(X), 2).oracle, "it")
     with pytest.raises(UsageError, match="which takes 960 bytes"):
         refuse_sparse(ob.pca(sp.csr_matrix(X.astype(np.float32)), 2).oracle, "it")
