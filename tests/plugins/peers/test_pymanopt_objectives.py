@@ -34,7 +34,9 @@ def of_tucker():
 
 
 @pytest.mark.parametrize(
-    "target", [StiefelObjective(given()), of_tucker(), MomentObjective(X, R)], ids=repr
+    "target",
+    [StiefelObjective(given()), of_tucker(), MomentObjective(X, R)],
+    ids=lambda target: type(target).__name__,
 )
 def test_gradients_and_hessians_are_the_differences_of_values(target):
     def along(step):
