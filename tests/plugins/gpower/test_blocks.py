@@ -8,6 +8,7 @@ from orthobench_gpower.blocks import blocks
 
 import orthobench as ob
 from orthobench.errors import UsageError
+from orthobench.tools.flops import eigh
 
 
 def optimum(S, count):
@@ -66,3 +67,29 @@ def test_it_refuses_more_features_than_a_covariance_should_have():
     A = np.arange(10002.0).reshape(5001, 2)
     with pytest.raises(UsageError, match="block diagonalization takes 5000"):
         ob.solve("sparse-pca-blocks", ob.sparse_pca(A, 1))
+
+
+def test_flops_of_blocks_that_need_no_search():
+    """Two blocks of two features, both at most as large as the support: a node each."""
+    S = np.array([[4.0, 1, 0, 0], [1, 3, 0, 0], [0, 0, 2, 0.5], [0, 0, 0.5, 1]])
+    A = factor(S)
+    outcome = ob.solve("sparse-pca-blocks", ob.sparse_pca(A, 2, cardinality=2), block=2)
+    covariance, nodes = 2 * 4 * 4 * 4, 2 * eigh(2)
+    iterations, last = 2 * (eigh(2) + 2 * 4 * 2), eigh(2) + 4 * 2 * 4
+    assert outcome.work.steps == 2
+    assert outcome.work.flops == 2 * (covariance + nodes + iterations + last)
+
+
+def test_components_beyond_the_rank_stay_empty():
+    A = np.outer([3.0, 2.0], [1.0, -1.0])
+    outcome = ob.solve("sparse-pca-blocks", ob.sparse_pca(A, 2, cardinality=2))
+    assert np.count_nonzero(outcome.solution, axis=0).tolist() == [2, 0]
+    assert outcome.work.steps == 2
+
+
+def test_as_many_loadings_as_features_and_no_more():
+    A = np.random.default_rng(0).standard_normal((3, 5))
+    z = ob.solve("sparse-pca-blocks", ob.sparse_pca(A, 1), cardinality=3).solution[:, 0]
+    assert z @ A @ A.T @ z == pytest.approx(np.linalg.eigvalsh(A @ A.T)[-1])
+    with pytest.raises(UsageError, match="cardinality = 4 is more than the 3 features"):
+        ob.solve("sparse-pca-blocks", ob.sparse_pca(A, 1), cardinality=4)

@@ -98,6 +98,21 @@ def test_components_end_as_the_constraint_says(constraint):
     assert (Z != 0).all(axis=1).any() == (constraint == "orthogonal")
 
 
+@BOTH
+def test_a_violation_is_of_products_or_of_their_absolute_values(constraint):
+    """Two orthogonal components that share their features violate disjointness alone."""
+
+    class Fixed(OrthogonalTPower):
+        def _component(self, oracle, state, Z, t):
+            return np.eye(D, 2) @ np.array([[0.6, 0.8], [0.8, -0.6]])[t]
+
+    _, oracle, state = begun()
+    Fixed(constraint=constraint, tolerance=0.5).step(oracle, state)
+    expected = 1e-7 if constraint == "orthogonal" else 2 * 2 * 0.48
+    assert state.growth == pytest.approx(0.01 * expected)
+    assert state.score[0] == pytest.approx(-max(expected - 0.5, 0.0))
+
+
 def test_weights_are_the_variances_of_the_first_round():
     solver, oracle, state = begun()
     solver.step(oracle, state)

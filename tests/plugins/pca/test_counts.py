@@ -132,7 +132,7 @@ def test_scikit_learn_chooses_by_shape_what_is_counted(shape, k):
     method = PCA(k, svd_solver="auto")
     with suppress(TypeError):
         method._fit_full = method._fit_truncated = None  # only what it chooses is asked
-        method._fit(np.zeros(shape))
+        method._fit(np.broadcast_to(0.0, shape))
     assert method._fit_svd_solver == chosen
 
 

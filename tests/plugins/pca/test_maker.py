@@ -1,5 +1,6 @@
 """Ranges of numbers, scales and what the judge looks at, at their bounds."""
 
+import pickle
 from types import SimpleNamespace
 
 import numpy as np
@@ -224,3 +225,35 @@ def test_an_operator_has_no_rows():
 def test_a_frame_is_taken_by_its_numbers():
     frame = SimpleNamespace(to_numpy=data)
     np.testing.assert_array_equal(matrix_of(frame).X, data())
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_a_mapped_matrix_goes_by_its_name_where_it_lies_in_one_piece(order, tmp_path):
+    X = data(40, 6)
+    np.save(tmp_path / "X.npy", np.asarray(X, order=order))
+    whole = np.load(tmp_path / "X.npy", mmap_mode="r")
+    inside = whole[3:20] if order == "C" else whole[:, 2:5]
+    across = whole[:, 2:5] if order == "C" else whole[3:20]
+    for given, named in ((whole, True), (inside, True), (across, False), (X, False)):
+        matrix = matrix_of(given)
+        assert ("file" in matrix.__getstate__()) is named
+        again = pickle.loads(pickle.dumps(matrix))  # noqa: S301 - its own
+        assert bool(getattr(again.X, "filename", None)) is named
+        np.testing.assert_array_equal(again.X, given)
+
+
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_matrix, aslinearoperator])
+def test_a_matrix_like_another_has_its_kind_and_precision(form):
+    values = np.arange(6.0).reshape(2, 3)
+    matrix = matrix_of(form(data().astype(np.float32)))
+    like = matrix.like(values)
+    assert type(like) is type(matrix)
+    assert like.dtype == matrix.dtype
+    factor = 8 if type(matrix) is Dense else 1
+    np.testing.assert_allclose(like.times(np.eye(3)), factor * values)
+
+
+def test_whole_numbers_have_no_ones_of_a_unit_like_them():
+    like = matrix_of(np.ones((4, 4), np.int8)).like(np.full((2, 2), 0.5))
+    assert like.X.dtype == np.int8
+    assert like.X.tolist() == [[4, 4], [4, 4]]

@@ -36,7 +36,7 @@ def of_tucker():
 @pytest.mark.parametrize(
     "target",
     [StiefelObjective(given()), of_tucker(), MomentObjective(X, R)],
-    ids=lambda one: type(one).__name__,
+    ids=lambda target: type(target).__name__,
 )
 def test_gradients_and_hessians_are_the_differences_of_values(target):
     def along(step):

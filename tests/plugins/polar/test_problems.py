@@ -127,3 +127,23 @@ def test_recorded_matrices_have_a_largest_entry_of_one():
             steps = recorded[f"{kind}_contract"]
         assert steps.dtype == np.float16
         np.testing.assert_array_equal(np.abs(steps).max(axis=(1, 2)), 1)
+
+
+def test_gradients_momenta_and_weights_are_recorded_at_some_steps(monkeypatch):
+    """A momentum is .95 times that before it and the gradient, each up to its scale."""
+    pytest.importorskip("torch")
+    monkeypatch.setattr(recording, "RECORDED_STEPS", (1, 2))
+    found = recording.record()
+    assert len(found) == 9
+    shapes = {"attention": (2, 192, 64), "expand": (2, 256, 64), "contract": (2, 64, 256)}
+    for layer, shape in shapes.items():
+        gradients, momenta, weights = (
+            found[f"{kind}_{layer}"].astype(float) for kind in ("gradient", "momentum", "weight")
+        )
+        assert gradients.shape == momenta.shape == weights.shape == shape
+        np.testing.assert_array_equal(momenta[0], gradients[0])
+        both = np.stack([momenta[0].ravel(), gradients[1].ravel()], axis=1)
+        parts, rest, *_ = np.linalg.lstsq(both, momenta[1].ravel(), rcond=None)
+        assert rest[0] < 1e-5 * np.sum(momenta[1] ** 2)
+        assert min(parts) > 0
+        assert np.linalg.norm(weights[1] - weights[0]) < 0.1 * np.linalg.norm(weights[0])

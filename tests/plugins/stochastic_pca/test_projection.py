@@ -50,6 +50,15 @@ def test_multiplicities_stand_for_repeated_values(pairs, data):
     assert clipped(np.repeat(values, counts), S).sum() == pytest.approx(k, abs=1e-11)
 
 
+@pytest.mark.parametrize("seed", range(20))
+def test_all_values_are_lifted_to_one_where_as_many_are_asked_for(seed):
+    """Their sum may fall short of their number by rounding."""
+    rng = np.random.default_rng(seed)
+    values = np.sort(3 * rng.random(rng.integers(1, 7)))
+    S = shift(values, np.ones(len(values)), float(len(values)))
+    assert pytest.approx(1 - values[0]) == S
+
+
 def test_the_zero_eigenvalue_takes_part_where_the_shift_is_positive():
     S = shift(np.array([0.0, 0.4]), np.array([6.0, 1.0]), 1.0)
     assert pytest.approx(0.6 / 7) == S

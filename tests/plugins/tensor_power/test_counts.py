@@ -4,7 +4,12 @@ from math import sqrt
 
 import numpy as np
 import pytest
+from orthobench_tensor_power.any_order import images_flops, random_matrix_flops
 from orthobench_tensor_power.polar_power import PolarPower, contraction_flops
+from orthobench_tensor_power.randomized_joint_diagonalization import (
+    EXACT,
+    RandomizedJointDiagonalization,
+)
 from orthobench_tensor_power.subspace_power import (
     SubspacePower,
     flattened,
@@ -104,3 +109,40 @@ def test_of_a_component_and_its_deflation(order):
         assert state.left.shape == (N, N, rank - 1)
         assert state.right.shape == (size, rank - 1)
     np.testing.assert_allclose(np.sort(np.abs(state.weights)), np.arange(1, N + 1), rtol=1e-6)
+
+
+def imaged(order):
+    """Return those of contractions of a third of the entries with all but one of the factors."""
+    if order == 4:
+        return N * sum(2 * m * N * m + (2 * m + 7) * N for m in range(1, N + 1))
+    return sum(2 * m * N * m + (4 * m + 6) * N for m in range(1, N + 1))
+
+
+@pytest.mark.parametrize("order", [3, 4])
+def test_of_trials_and_refinements(order):
+    assert images_flops(N, N, order) == imaged(order)
+    drawn = sum(2 * N**power for power in range(3, order + 1))
+    assert random_matrix_flops(N, order) == drawn
+    solver = RandomizedJointDiagonalization(trials=2, refinements=1)
+    oracle = ob.orthogonal_tensor(tensor(order, noise=0.3)).oracle
+    oracle.start = np.eye(N)
+    state = solver.init(oracle, np.random.default_rng(0))
+    found = [state.work.flops]
+    while state.status.name == "RUNNING":
+        solver.step(oracle, state)
+        found.append(state.work.flops)
+    trial = imaged(order) + 2 * N**2 + drawn + eigh(N) + 4 * N
+    refinement = imaged(order) + 2 * N**2 + N**2 + polar(N, N)
+    assert found[0] == 2 * N**order // 3
+    assert np.diff(found).tolist() == [trial, trial, refinement]
+
+
+@pytest.mark.parametrize(("share", "trials"), [(0.5, 0), (2.0, 1)])
+def test_no_other_contraction_is_tried_where_the_first_is_exact(share, trials):
+    oracle = ob.orthogonal_tensor(tensor()).oracle
+    oracle.start = np.eye(N)
+    solver = RandomizedJointDiagonalization(trials=2)
+    state = solver.init(oracle, np.random.default_rng(0))
+    state.square /= 1 - share * EXACT  # as if the factors left out so much
+    solver.step(oracle, state)
+    assert state.trials == trials

@@ -1,0 +1,130 @@
+"""Block Krylov for canonical correlations: what is factored, how bases grow, and where it ends."""
+
+import numpy as np
+import pytest
+from orthobench_cca.krylov import DROPPED, STEPS, BlockKrylov, _whitened
+from orthobench_cca.oracle import Centred
+from scipy.sparse import csr_matrix
+
+import orthobench as ob
+from orthobench.contract.solver import Status
+from orthobench.tools.geometry import random_point
+
+
+def pairs(N=80, p=12, q=10):
+    rng = np.random.default_rng(0)
+    X, Y = rng.standard_normal((N, p)), rng.standard_normal((N, q))
+    Y[:, :3] += X[:, :3] * [2.0, 1.0, 0.5]
+    return X, Y
+
+
+def begun(solver, k=2, **sizes):
+    oracle = ob.cca(*pairs(**sizes), k=k).oracle
+    oracle.start = random_point(oracle.n, k, np.random.default_rng(0))
+    return oracle, solver.init(oracle, np.random.default_rng(0))
+
+
+def side_of(N, p, form=np.asarray):
+    M = np.random.default_rng(0).standard_normal((N, p))
+    return Centred(form(M), M.mean(axis=0))
+
+
+@pytest.mark.parametrize(
+    ("N", "p", "form", "factored"),
+    [
+        (100, 2 * STEPS, np.asarray, True),
+        (100, 2 * STEPS + 1, np.asarray, False),
+        (100, 2 * STEPS, csr_matrix, False),
+        (30, 29, np.asarray, True),
+        (30, 31, np.asarray, False),
+    ],
+)
+def test_a_covariance_is_factored_where_that_costs_less_than_twenty_steps(N, p, form, factored):
+    """Of one gradient and one column: two products each."""
+    side = side_of(N, p, form)
+    root, spent = BlockKrylov(inner=1)._root(side, 0.1, 1 / (side.variances() + 0.1), 1)
+    assert (root is not None) is factored
+    assert spent == (2 * N * p * p + 2 * p**3 // 3 if factored else 0)
+    if factored:
+        S = side.covariance(0.1)
+        np.testing.assert_allclose(root @ root.T @ S, np.eye(p), atol=1e-8)
+
+
+def test_an_ill_conditioned_covariance_costs_its_factor_and_is_left():
+    M = np.random.default_rng(0).standard_normal((50, 3))
+    M[:, 2] = M[:, 0] + 1e-5 * M[:, 1]
+    side = Centred(M, M.mean(axis=0))
+    root, spent = BlockKrylov()._root(side, 0.0, 1 / side.variances(), 5)
+    assert root is None
+    assert spent == 2 * 50 * 9 + 3**3 // 3
+
+
+@pytest.mark.parametrize("ridge", [0.0, 0.5])
+def test_regressions_are_the_same_by_a_factor_and_by_conjugate_gradients(ridge):
+    side, scores = side_of(60, 5), np.random.default_rng(1).standard_normal((60, 3))
+    inverse = 1 / (side.variances() + ridge)
+    expected = np.linalg.solve(side.covariance(ridge), side.adjoint(scores) / 60)
+    solver = BlockKrylov(inner=20)
+    root, _ = solver._root(side, ridge, inverse, 3)
+    for each in (root, None):
+        found = solver._regressed(side, scores, ridge, inverse, each)
+        np.testing.assert_allclose(found, expected, atol=1e-9)
+    few = BlockKrylov(inner=1)._regressed(side, scores, ridge, inverse, None)
+    rest = side.adjoint(scores) / 60
+    P = inverse[:, None] * rest
+    length = np.sum(rest * P, axis=0) / np.sum(P * (side.covariance(ridge) @ P), axis=0)
+    np.testing.assert_allclose(few, P * length)
+
+
+def test_a_whitened_basis_has_the_span_of_its_columns():
+    side, basis = side_of(60, 5), np.random.default_rng(0).standard_normal((5, 3))
+    found, scores = _whitened(basis, side.times(basis), 0.5)
+    np.testing.assert_allclose(scores.T @ scores / 60 + 0.5 * found.T @ found, np.eye(3), atol=1e-9)
+    np.testing.assert_allclose(scores, side.times(found), atol=1e-12)
+    rest = basis - found @ np.linalg.lstsq(found, basis, rcond=None)[0]
+    np.testing.assert_allclose(rest, 0, atol=1e-12)
+
+
+@pytest.mark.parametrize(("share", "kept"), [(0.9, 1), (1.1, 2)])
+def test_directions_that_are_rounding_are_left_out(share, kept):
+    """Two columns at a small angle: their Gram matrix has eigenvalues 1 + c and 1 - c."""
+    c = 1 - 2 * share * DROPPED
+    columns = np.array([[1.0, c], [0.0, np.sqrt(1 - c * c)]])
+    assert _whitened(columns, columns, 0.0)[0].shape == (2, kept)
+
+
+@pytest.mark.parametrize(("blocks", "widths"), [(2, [3, 3, 3, 3]), (3, [3, 6, 3, 6])])
+def test_bases_of_so_many_blocks_are_replaced_by_the_ritz_vectors(blocks, widths):
+    solver = BlockKrylov(oversampling=1, blocks=blocks, tolerance=1e-300)
+    oracle, state = begun(solver, N=300, p=40, q=30)
+    found, captured = [], [0.0]
+    for _ in widths:
+        solver.step(oracle, state)
+        found.append(state.bases[0].shape[1])
+        assert [M.shape[1] for M in state.scores] == [found[-1]] * 2
+        assert state.block.shape == (300, 3)
+        captured.append(state.captured)
+    assert found == widths
+    assert np.all(np.diff(captured) > -1e-12)
+
+
+@pytest.mark.parametrize(("sizes", "width"), [({}, 7), ({"p": 5}, 5), ({"q": 4}, 4)])
+def test_a_block_is_no_wider_than_either_half(sizes, width):
+    _, state = begun(BlockKrylov(), **sizes)
+    assert state.block.shape == (80, width)
+
+
+@pytest.mark.parametrize("share", [0.99, 1.01])
+def test_it_ends_where_correlations_gain_no_more_than_the_tolerance(share):
+    plain = BlockKrylov(tolerance=1e-300)
+    oracle, state = begun(plain)
+    plain.step(oracle, state)
+    first = state.captured
+    plain.step(oracle, state)
+    gain = (state.captured - first) / state.captured
+    solver = BlockKrylov(tolerance=share * gain)
+    oracle, state = begun(solver)
+    solver.step(oracle, state)
+    assert state.status is Status.RUNNING
+    solver.step(oracle, state)
+    assert (state.status is Status.CONVERGED) is (share > 1)

@@ -1,0 +1,241 @@
+"""Where searches on the Stiefel manifold end, and what they keep of earlier steps."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from orthobench_stiefel.cdopt import CDOpt
+from orthobench_stiefel.landing_newton import LONGEST, LandingNewton
+from orthobench_stiefel.line_search import Reference
+from orthobench_stiefel.manifold_muon import TANGENT, small
+from orthobench_stiefel.riemannian_gradient import RiemannianGradient
+from orthobench_stiefel.secants import CURVED, SPREAD, direction, first_guess, pair
+from orthobench_stiefel.wen_yin import WINDOW, WenYin
+
+import orthobench as ob
+from orthobench.contract.solver import Status
+from orthobench.families.stiefel import projected
+from orthobench.tools.geometry import random_point
+
+N, P = 7, 2
+RNG = np.random.default_rng(0)
+A = RNG.standard_normal((N, N))
+A = A @ A.T / N
+X = random_point(N, P, RNG)
+
+
+def oracle_of(scale=1.0):
+    oracle = ob.stiefel(
+        lambda X: scale * float(np.vdot(X, A @ X)), lambda X: 2 * scale * A @ X, n=N, p=P
+    ).oracle
+    oracle.start = X
+    return oracle
+
+
+@pytest.mark.parametrize(
+    ("moved", "changed", "ends"),
+    [
+        (0.9e-3, 0.9e-5, True),
+        (1.1e-3, 0.9e-5, False),
+        (0.9e-3, 1.1e-5, False),
+    ],
+)
+def test_wen_yin_ends_where_point_and_cost_hardly_change(moved, changed, ends):
+    solver = WenYin(xtol=1e-3, ftol=1e-5)
+    assert solver._still([(1.0, 1.0), (moved, changed)]) is ends
+
+
+@pytest.mark.parametrize(
+    ("moved", "changed", "ends"),
+    [(0.9e-2, 0.9e-4, True), (1.1e-2, 0.9e-4, False), (0.9e-2, 1.1e-4, False)],
+)
+def test_wen_yin_ends_where_they_change_ten_times_as_little_on_average(moved, changed, ends):
+    solver = WenYin(xtol=1e-3, ftol=1e-5)
+    assert solver._still([(moved + d, changed) for d in (-1e-3, 1e-3)]) is ends
+
+
+def test_wen_yin_keeps_changes_relative_to_the_root_of_rows_and_to_the_cost():
+    oracle, solver = oracle_of(), WenYin(relative=False, gtol=0.0, xtol=0.0, ftol=0.0)
+    state = solver.init(oracle, None)
+    for number in range(1, WINDOW + 3):
+        before, value = state.X, state.value
+        solver.step(oracle, state)
+        moved, changed = state.changes[-1]
+        assert moved == pytest.approx(np.linalg.norm(state.X - before) / np.sqrt(N))
+        assert changed == pytest.approx(abs(state.value - value) / (abs(state.value) + 1))
+        assert len(state.changes) == min(number, WINDOW) == min(number, 5)
+
+
+def test_a_first_step_of_dissolved_constraints_has_a_length_of_a_tenth():
+    solver, oracle = CDOpt(relative=False), oracle_of()
+    state = solver.init(oracle, None)
+    D = solver._direction(state)
+    assert np.linalg.norm(D) == pytest.approx(0.1)
+    assert np.vdot(D, state.H) == pytest.approx(0.1 * np.linalg.norm(state.H))
+
+
+def test_directions_of_dissolved_constraints_are_those_of_dense_bfgs():
+    solver, oracle = CDOpt(memory=3, relative=False), oracle_of()
+    state = solver.init(oracle, None)
+    for _ in range(6):
+        solver.step(oracle, state)
+    assert len(state.changes) == 3
+    S, Y, over = state.changes[-1]
+    assert over == pytest.approx(1 / np.vdot(S, Y))
+    H = np.vdot(S, Y) / np.vdot(Y, Y) * np.eye(N * P)
+    for S, Y, over in state.changes:
+        V = np.eye(N * P) - over * np.outer(S, Y)
+        H = V @ H @ V.T + over * np.outer(S, S)
+    np.testing.assert_allclose(solver._direction(state).ravel(), H @ state.H.ravel(), rtol=1e-8)
+
+
+@pytest.mark.parametrize(("share", "kept"), [(0.5, 0), (2.0, 1)])
+def test_changes_without_curvature_are_not_kept(share, kept):
+    solver, oracle = CDOpt(relative=False), oracle_of()
+    state = solver.init(oracle, None)
+    eps = 2.0**-52
+    S, Y = np.zeros((N, P)), np.zeros((N, P))
+    S[0, 0], Y[0, 0], Y[1, 0] = 1.0, share * eps, 1.0  # <S, Y> is a share of eps |Y|²
+    state.X, state.H = np.zeros((N, P)), np.zeros((N, P))
+    solver._accept(state, S, 1.0, Y)
+    assert len(state.changes) == kept
+
+
+def test_a_newton_step_is_no_longer_than_a_half():
+    solver, oracle = LandingNewton(relative=False), oracle_of(1e-3)
+    state = solver.init(oracle, None)
+    state.R = 1e3 * state.R / np.linalg.norm(state.R)
+    D = solver._newton(oracle, state)
+    assert np.linalg.norm(D) == pytest.approx(LONGEST) == 0.5
+    gentle = solver.init(oracle, None)
+    gentle.R = 1e-9 * gentle.R / np.linalg.norm(gentle.R)
+    assert np.linalg.norm(solver._newton(oracle, gentle)) < 1e-3
+
+
+def test_where_the_curvature_is_negative_the_first_direction_is_the_gradient():
+    oracle, solver = oracle_of(-1.0), LandingNewton(relative=False)
+    oracle.start = random_point(N, P, np.random.default_rng(3))
+    state = solver.init(oracle, None)
+    assert np.vdot(state.R, solver._product(oracle, state, state.R)) < 0
+    D = solver._newton(oracle, state)
+    np.testing.assert_allclose(D, -state.R * min(1, LONGEST / np.linalg.norm(state.R)), atol=1e-9)
+
+
+def test_a_landing_search_without_success_leaves_the_point_where_it_lands():
+    solver, oracle = LandingNewton(relative=False, tolerance=0.0), oracle_of()
+    state = solver.init(oracle, None)
+    landed = state.Y.copy()
+    state.value = -1e9  # no trial is below
+    object.__setattr__(solver, "_newton", lambda *_: np.zeros((N, P)))
+    state.R = np.zeros((N, P))
+    solver.step(oracle, state)
+    np.testing.assert_allclose(state.Y, landed, atol=1e-12)
+
+
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+@pytest.mark.parametrize(("share", "counts"), [(0.9, False), (1.1, True)])
+def test_a_pair_counts_where_it_is_curved_enough(share, counts, sign):
+    S, Y = np.zeros((N, P)), np.zeros((N, P))
+    cosine = np.sqrt(share * CURVED)
+    S[0, 0], Y[0, 0], Y[1, 0] = 2.0, 3 * sign * cosine, 3.0
+    found = pair(np.eye(N)[:, -P:], S, Y, 0.7)
+    assert (found.over != 0) is (counts and sign > 0)
+    if found.over:
+        assert found.over == pytest.approx(1 / (6 * cosine))
+
+
+def test_steps_of_a_pair_are_of_the_parts_outside_and_for_each_column_within_bounds():
+    S, Y = (RNG.standard_normal((N, P)) for _ in range(2))
+    found = pair(X, S, Y, 0.7)
+    outside, change = (M - X @ (X.T @ M) for M in (S, Y))
+    common = abs(np.vdot(outside, change)) / np.vdot(change, change)
+    assert found.step == pytest.approx(common)
+    each = np.sum(outside * change, axis=0) / np.sum(change**2, axis=0)
+    expected = np.clip(each, common / SPREAD, common * SPREAD)
+    np.testing.assert_allclose(np.exp(found.columns)[0], expected)
+
+
+def test_of_a_square_point_the_whole_change_counts():
+    U = random_point(3, 3, np.random.default_rng(0))
+    S, Y = (RNG.standard_normal((3, 3)) for _ in range(2))
+    found = pair(U, S, Y, 0.7)
+    assert found.step == pytest.approx(abs(np.vdot(S, Y)) / np.vdot(Y, Y))
+    R = projected(U, RNG.standard_normal((3, 3)))
+    one, other = (first_guess(U, R, [found], weight) for weight in (1.0, 8.0))
+    np.testing.assert_array_equal(one, other)
+
+
+def test_a_first_guess_scales_columns_outside_and_the_turn_within():
+    one = SimpleNamespace(step=0.5, columns=np.log([[1.0, 4.0]]))
+    other = SimpleNamespace(step=0.25, columns=np.log([[1.0, 1.0]]))
+    R = projected(X, RNG.standard_normal((N, P)))
+    scales = 0.25 * np.array([1.0, 2.0]) / np.sqrt(2)
+    outside = (R - X @ (X.T @ R)) * scales
+    turn = X.T @ R
+    expected = outside - X @ (X.T @ outside) + X @ (3.0 * 0.25 / 2 * (turn - turn.T))
+    np.testing.assert_allclose(first_guess(X, R, [one, other], 3.0), expected, atol=1e-12)
+
+
+def test_a_direction_is_tangent_and_the_recursion_over_its_pairs():
+    pairs, before = [], 1.0
+    for seed in range(3):
+        S = projected(X, np.random.default_rng(seed).standard_normal((N, P)))
+        pairs.append(pair(X, S, projected(X, A @ S), before))
+        before = pairs[-1].step
+    R = projected(X, RNG.standard_normal((N, P)))
+    q, parts = R, []
+    for one in reversed(pairs):
+        parts.append(one.over * np.vdot(one.S, q))
+        q = q - parts[-1] * one.Y
+    q = first_guess(X, q, pairs, 2.0)
+    for one, part in zip(pairs, reversed(parts), strict=True):
+        q = q + (part - one.over * np.vdot(one.Y, q)) * one.S
+    np.testing.assert_allclose(direction(X, R, pairs, 2.0), projected(X, q), atol=1e-12)
+
+
+def test_no_step_that_lowers_the_cost_means_that_it_has_converged():
+    solver, oracle = RiemannianGradient(steps="armijo", relative=False), oracle_of()
+    state = solver.init(oracle, None)
+    state.reference = Reference(-1e9)
+    before = state.X
+    solver.step(oracle, state)
+    assert state.status is Status.CONVERGED
+    np.testing.assert_array_equal(state.X, before)
+    assert state.work.samples == 1 + 30
+
+
+@pytest.mark.parametrize(("steps", "cut"), [("bb", 0.1), ("adaptive", 0.1), ("armijo", 0.5)])
+def test_rejected_steps_are_cut_by_their_rule(steps, cut):
+    solver, oracle = RiemannianGradient(steps=steps, relative=False), oracle_of()
+    lengths = []
+
+    def retracted(state, length):
+        lengths.append(length)
+        return state.X
+
+    state = solver.init(oracle, None)
+    state.reference, state.length = Reference(-1e9), 2.0
+    object.__setattr__(solver, "_retracted", retracted)
+    solver.step(oracle, state)
+    np.testing.assert_allclose(lengths[:4], 2.0 * cut ** np.arange(4))
+    assert len(lengths) == 30
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"batch": 2}, "finite sum"),
+        ({"momentum": 0.5}, "has no momentum; take momentum = 0"),
+    ],
+)
+def test_searches_take_neither_batches_nor_momentum(settings, message):
+    with pytest.raises(ob.UsageError, match=message):
+        RiemannianGradient(**settings).init(oracle_of(), None)
+    if "momentum" in settings:
+        RiemannianGradient(steps="constant", **settings).init(oracle_of(), None)
+
+
+def test_what_is_small_is_so_by_its_root_mean_square():
+    assert small(np.full((3, 4), 0.99 * TANGENT))
+    assert not small(np.full((3, 4), 1.01 * TANGENT))
+    assert TANGENT == 1e-6
