@@ -305,6 +305,41 @@ class TestRatios:
         assert rsdm_2025.faster_than_searched(Written()).value == 0.5
 
 
+@pytest.mark.parametrize(
+    ("paper", "name", "steps"),
+    [
+        (muon_2024.MUON_2024, "half-to-three-halves", 5),
+        (muon_2024.MUON_2024, "half-to-three-halves-of-any", 5),
+        (muon_2024.MUON_2024, "uniform", 5),
+        (muon_2024.MUON_2024, "stable-in-bfloat16", 5),
+        (muon_2024.MUON_2024, "precisely-at-one", 10),
+        (muon_2024.MUON_2024, "precisely-at-one-of-any", 10),
+        (muon_2024.MUON_2024, "four-decimals", 5),
+        (muon_2024.MUON_2024, "four-decimals-in-bfloat16", 5),
+        (polar_express_2025.POLAR_EXPRESS_2025, "better-after-five", 5),
+        (polar_express_2025.POLAR_EXPRESS_2025, "better-in-bfloat16", 5),
+        (polar_express_2025.POLAR_EXPRESS_2025, "defect-in-tests", 5),
+        (gram_newton_schulz.GRAM_NEWTON_SCHULZ, "equivalent", 5),
+        (gram_newton_schulz.GRAM_NEWTON_SCHULZ, "equivalent-in-float16", 5),
+    ],
+)
+def test_iterations_have_as_many_steps_as_are_said(paper, name, steps, monkeypatch):
+    taken = set()
+
+    def plain(A, polynomials, *precision):
+        taken.add(len(polynomials))
+        return A / np.linalg.norm(A) + len(precision) * 1e-9
+
+    module = MODULES[paper.name]
+    monkeypatch.setattr(module, "newton_schulz", plain)
+    if hasattr(module, "gram_newton_schulz"):
+        monkeypatch.setattr(
+            module, "gram_newton_schulz", lambda A, of, restart, *precision: plain(A, of)
+        )
+    claim(paper, name).check(Written(seeds=range(1)))
+    assert taken == {steps}
+
+
 class TestRuns:
     @pytest.mark.parametrize(("quick", "sizes"), [(True, (60, 45, 21)), (False, (200, 150, 70))])
     def test_all_methods_of_rsdm_run_to_the_gap(self, quick, sizes, monkeypatch):
