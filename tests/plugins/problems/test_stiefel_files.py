@@ -6,17 +6,17 @@ Each problem on the matrices of a built-in one has its cost, and its least cost.
 import numpy as np
 import pytest
 from orthobench_givens.coordinate_descent import Givens
-from orthobench_problems.stiefel import (
-    JointDiagonalization,
+from orthobench_problems.stiefel.brockett import StiefelBrockett
+from orthobench_problems.stiefel.diagonalization import JointDiagonalization
+from orthobench_problems.stiefel.files import (
     NpyBrockett,
     NpyJointDiagonalization,
     NpyProcrustes,
     NpyWeightRotation,
-    StiefelBrockett,
-    StiefelProcrustes,
-    WeightRotation,
 )
 from orthobench_problems.stiefel.multipliers import multiplier
+from orthobench_problems.stiefel.procrustes import StiefelProcrustes
+from orthobench_problems.stiefel.rotation import WeightRotation
 from orthobench_stiefel import RiemannianGradient
 
 import orthobench as ob
