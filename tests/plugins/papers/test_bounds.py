@@ -694,6 +694,47 @@ class TestOthers:
         assert found.verdict is verdict
         assert found.value == pytest.approx(ratio)
 
+    @pytest.mark.parametrize(("quick", "n"), [(True, 60), (False, 300)])
+    def test_eigenvalues_of_both_sizes_are_compared(self, quick, n, monkeypatch):
+        run = SimpleNamespace(metrics={"objective_gap": 1e-9})
+        sizes = []
+
+        def traced(A, most):
+            sizes.append(len(A))
+            assert most == pytest.approx(np.linalg.eigvalsh(A)[-6:].sum())
+            run.metrics = {"objective_gap": 0.9e-8 * most / 2}
+
+        monkeypatch.setattr(wen_yin_2013, "traced", traced)
+        begun = SimpleNamespace(advance=lambda steps: run)
+        monkeypatch.setattr(wen_yin_2013, "begin_trial", given(begun))
+        found = wen_yin_2013.eigenvalues(Written(quick=quick, seeds=range(1)))
+        assert (found.value, found.verdict) == (pytest.approx(0.9e-8), HOLDS)
+        assert sizes == [n]
+
+    @pytest.mark.parametrize(("quick", "steps"), [(True, 500), (False, 2000)])
+    def test_rounding_heals_over_as_many_steps(self, quick, steps, monkeypatch):
+        taken = []
+        monkeypatch.setattr("scipy.linalg.expm", lambda A: np.eye(8) * (1 + 1e-9))
+        monkeypatch.setattr(
+            landing_2022, "relative", lambda X, G: taken.append(0) or np.zeros_like(X)
+        )
+        landing_2022.heals_rounding(Written(quick=quick, seeds=range(1)))
+        assert len(taken) == 2 * steps
+
+    @pytest.mark.parametrize("quick", [True, False])
+    def test_the_largest_matrices_are_left_out_at_the_small_size(self, quick, monkeypatch):
+        module = manifold_muon_2025
+        monkeypatch.setattr(module, "solved", lambda X, G, **_: (X, 0))
+        monkeypatch.setattr(module, "dual_steps", given(1))
+        paper, written = module.MANIFOLD_MUON_2025, Written(quick=quick, seeds=range(1))
+        for name in ("converges-in-units", "steepest"):
+            text = claim(paper, name).check(written).text
+            assert "64 x 32" in text
+            assert "128 x 64" in text
+            assert ("512 x 128" in text) == (not quick)
+        text = claim(paper, "admm-faster").check(written).text
+        assert text.endswith("128 x 32" if quick else "512 x 128")
+
     @pytest.mark.parametrize(
         ("share", "verdict"), [(0.951, HOLDS), (1.049, HOLDS), (0.949, FAILS), (1.051, FAILS)]
     )

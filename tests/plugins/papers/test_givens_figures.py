@@ -345,6 +345,36 @@ class TestSection3:
             np.array([[1, 0.25, 0.25], [1, 0.25, 0.0625]])
         )
 
+    @pytest.mark.parametrize(("quick", "trials", "bad"), [(True, 100, 11), (False, 400, 15)])
+    def test_nearly_all_global_minima_are_to_hold(self, quick, trials, bad, monkeypatch):
+        for misses, verdict in ((0, HOLDS), (1, Verdict.UNDECIDED), (bad, FAILS)):
+            monkeypatch.setattr(
+                section_3, "_eigenvectors_hold", lambda seed, misses=misses: seed >= misses
+            )
+            found = section_3.global_minima_hold(Written(quick=quick, seeds=range(999)))
+            assert found.value == 1 - misses / trials
+            assert found.verdict is verdict
+
+    @pytest.mark.parametrize(
+        ("moved", "holds"),
+        [((0.9e-4, 1.1e-2), True), ((1.1e-4, 1.1e-2), False), ((0.9e-4, 0.9e-2), False)],
+    )
+    def test_a_minimum_is_stayed_at_and_a_saddle_left(self, moved, holds, monkeypatch):
+        asked = []
+
+        def moves(made, U, seed):
+            asked.append(made.oracle.cost(U))
+            return moved[len(asked) - 1]
+
+        monkeypatch.setattr(section_3, "_moved", moves)
+        assert section_3._eigenvectors_hold(0) == holds
+        assert asked[0] < asked[1]
+
+    @pytest.mark.parametrize(("moved", "stays"), [(0.9e-3, True), (1.1e-3, False)])
+    def test_staying_is_up_to_a_thousandth(self, moved, stays, monkeypatch):
+        monkeypatch.setattr(section_3, "_moved", lambda *_: moved)
+        assert section_3._stays(0) == stays
+
     def test_a_step_that_rounds_does_not_worsen(self):
         class Run:
             def __init__(self, values):

@@ -174,6 +174,14 @@ class TestFigure1:
         found = figure_1.leave(None)
         assert (found.value, found.verdict) == (stay, verdict)
 
+    @pytest.mark.parametrize(("quick", "runs", "steps"), [(True, 2, 3000), (False, 10, 10_000)])
+    def test_claims_are_about_runs_with_steps_of_one_over_the_root(
+        self, quick, runs, steps, monkeypatch
+    ):
+        monkeypatch.setattr(figure_1, "eigenvalues", lambda *given: given)
+        found = figure_1._eigenvalues(Written(quick=quick, seeds=range(4, 99)))
+        assert found == [(seed, steps, 1.0) for seed in range(4, 4 + runs)]
+
     @pytest.mark.parametrize("c", [0.5, 1.0])
     def test_steps_are_c_over_the_root_of_t_until_the_trace_is_k(self, c):
         D = figure_1.eigenvalues(3, 40, c)
