@@ -94,6 +94,8 @@ def test_a_claim_changes_its_verdict_at_its_bound(
     costly = {"newton_schulz", "gram_newton_schulz", "solved"} & {*vars(module)} - {measured}
     for costs in costly:
         monkeypatch.setattr(module, costs, given((None, 0)))
+    if hasattr(module, "drawn"):
+        monkeypatch.setattr(module, "drawn", given([None] * 2))
     for values, verdict in ((inside, HOLDS), (outside, FAILS)):
         for value in values:
             made = {"distance": value} if measured == "metrics" else value
@@ -148,6 +150,7 @@ class TestRatios:
             return {f"gram {restart} {precision}": 3 * ratio, precision: 3}[form]
 
         module = gram_newton_schulz
+        monkeypatch.setattr(module, "drawn", given([None] * 2))
         monkeypatch.setattr(module, "newton_schulz", lambda A, steps, of="float64": of)
         monkeypatch.setattr(
             module, "gram_newton_schulz", lambda A, steps, again, of: f"gram {again} {of}"

@@ -112,7 +112,7 @@ class TestFigure2:
         half = 1.966 * np.std(a - ratio * b, ddof=1) / sqrt(400) / b.mean()
         assert found.value == pytest.approx(ratio)
         assert found.interval == pytest.approx((ratio - half, ratio + half), rel=1e-4)
-        drawn = rng.integers(400, size=(2000, 400))
+        drawn = rng.integers(400, size=(500, 400))
         resampled = a[drawn].mean(axis=1) / b[drawn].mean(axis=1)
         assert np.std(resampled) == pytest.approx(half / 1.966, rel=0.1)
 
@@ -391,7 +391,7 @@ class TestSection3:
         counts = []
 
         def briefly(run, value):
-            found = [value(state) for state in run.states(12)]
+            found = [value(state) for state in run.states(8)]
             counts.append(len(found) - 1)
             assert max(found) > min(found)
             return [bool(after <= before + 1e-12) for before, after in pairwise(found)]
