@@ -2,6 +2,7 @@
 
 from itertools import pairwise
 from math import inf, sqrt
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -262,6 +263,28 @@ class TestMixtures:
                 assert line.x.tolist() == list(x)
                 assert line.y.tolist() == [y] * len(x)
 
+    def test_the_power_method_is_judged_by_its_own_factors(self, monkeypatch):
+        begun = []
+
+        class Run:
+            state = SimpleNamespace(factors=np.eye(2))
+            instance = SimpleNamespace(measure=lambda solution: {"nmi": solution.point.sum() / 5})
+
+            def advance(self, steps):
+                begun.append(steps)
+                return self
+
+        def begin(solver, problem, seed, **parameters):
+            begun.append((solver, seed, parameters))
+            return Run()
+
+        monkeypatch.setattr(mixtures, "begin_as_in_suite", begin)
+        mixtures._of_own_factors.cache_clear()
+        found = mixtures._of_own_factors("problem", frozenset({"restarts": 3}.items()), 7)
+        mixtures._of_own_factors.cache_clear()
+        assert found == pytest.approx(0.4)
+        assert begun == [("tensor-power", 7, {"restarts": 3}), 1_000_000]
+
 
 class TestSection2:
     def test_the_objective_of_a_plane_is_that_of_rotated_columns(self):
@@ -402,6 +425,20 @@ class TestSection3:
 
 
 class TestSection4:
+    @pytest.mark.parametrize(
+        ("count", "verdict"), [(2.5, HOLDS), (20, HOLDS), (2.4, FAILS), (20.1, FAILS)]
+    )
+    def test_evaluations_of_both_kinds_are_counted_for_each_plane(
+        self, count, verdict, monkeypatch
+    ):
+        tally = SimpleNamespace(values=10 * count - 3, slopes=3, planes=10)
+        state = SimpleNamespace(columns=SimpleNamespace(tally=tally))
+        run = SimpleNamespace(converge=lambda: SimpleNamespace(state=state))
+        monkeypatch.setattr(section_4, "instance", lambda name, seed, m: (name, m))
+        monkeypatch.setattr(section_4, "_as_in_figure_1", lambda made, seed: run)
+        found = section_4.evaluations_of_an_angle(Written())
+        assert (found.value, found.verdict) == (pytest.approx(count), verdict)
+
     @pytest.mark.parametrize(
         ("power", "verdict"), [(0.91, HOLDS), (1.09, HOLDS), (0.89, FAILS), (1.11, FAILS)]
     )

@@ -176,7 +176,8 @@ class TestFigure3:
             at = (0, 5, 90) if solver.endswith("full") else (0, 2, 20)
             return [run_of(at, "seconds", subspace_error=(1.0, 0.5, 0.25))] * 2
 
-        panel = figure_3.panel(Written(lambda *_: 0.1, records), part)
+        plot = figure_3.draw(Written(lambda *_: 0.1, records))
+        panel = plot.draw((figure_3.TITLES[part],))
         *lines, level = panel.series
         assert [one.label for one in lines] == shown
         assert all(one.y == pytest.approx([sqrt(2) / 2, sqrt(2) / 4]) for one in lines)
@@ -303,7 +304,7 @@ class TestFigure5:
             at = (0, 1, 2) if " I " in problem else (0, 1, rank_of(problem))
             return [run_of(at, "steps", objective_ratio=(0.1, 0.5, 0.9))] * 2
 
-        panel = figure_5.panel(Written(records=records))
+        panel = figure_5.draw(Written(records=records)).draw(("F over that of the true basis",))
         *lines, level = panel.series
         assert [one.label for one in lines] == [f"r = {r}" for r in (2, 3, 4, 5, 6, 7)]
         assert (level.x.tolist(), level.y.tolist()) == ([1, 7], [1, 1])
@@ -327,7 +328,7 @@ class TestTable1:
 
     def test_overhead_is_what_the_first_gradient_does_not_explain(self):
         """Of order 3, for each sample and each of n³/6 entries a product and a sum, at least."""
-        assert table_1.overhead(10, 40, "implicit") == 0
+        assert table_1.overhead(10, 40, "implicit") == table_1.streaming_overhead(50) == 0
         formed = table_1.overhead(10, 40, "explicit")
         assert 10**3 / 6 * 40 * 2 < formed < 10**3 * 40 * 3
 
@@ -436,6 +437,17 @@ class TestSection51:
             for a, b in zip(found, SCENE, strict=True):
                 assert np.allclose(a, b)
         assert places == [("section-5-1", f"phase {phase}", "spgd") for phase in ("I", "II")]
+
+    @pytest.mark.parametrize(
+        ("bands", "pixels", "verdict"),
+        [(191, 10_000, HOLDS), (190, 10_000, FAILS), (192, 10_000, FAILS), (191, 9999, FAILS),
+         (191, 10_001, FAILS)],
+    )  # fmt: skip
+    def test_the_image_has_191_bands_of_10000_pixels(self, bands, pixels, verdict, monkeypatch):
+        oracle = SimpleNamespace(n=bands, X=range(pixels))
+        made = SimpleNamespace(oracle=oracle)
+        monkeypatch.setattr(section_5_1, "instance", lambda *_: made)
+        assert section_5_1.size(None).verdict is verdict
 
     def test_the_area_is_that_of_trapezia(self):
         assert section_5_1.area_under(SCENE) == pytest.approx(0.2 + 0.45)
@@ -692,6 +704,22 @@ class TestSection2:
         found = section_2.hoevd_bound(Written())
         assert found.value == pytest.approx(sqrt(10 * error / 3))
         assert found.verdict is verdict
+
+    def test_ascents_begin_at_hoevd_and_at_random_points(self, monkeypatch):
+        monkeypatch.setattr(section_2, "STARTS", 2)
+        begun = []
+
+        def begin(name, made, seed, **options):
+            begun.append((name, seed, options))
+            return SimpleNamespace(
+                advance=lambda steps: SimpleNamespace(metrics={"gap": seed + steps})
+            )
+
+        monkeypatch.setattr(section_2, "begin", begin)
+        assert section_2.ascents(None, 5, "gap") == [3005, 3005, 3006]
+        assert begun == [
+            ("pgd", 5, {}), ("pgd", 5, {"start": "random"}), ("pgd", 6, {"start": "random"})
+        ]  # fmt: skip
 
     def test_the_best_known_is_the_least_of_all(self, monkeypatch):
         monkeypatch.setattr(section_2, "ascents", lambda *_: [0.5, 0.2, 0.4])

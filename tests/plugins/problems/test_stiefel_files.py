@@ -196,6 +196,15 @@ def test_matrices_without_common_eigenvectors_are_refused_where_nothing_settles(
         built(NpyJointDiagonalization(save(C + C.transpose(0, 2, 1))))
 
 
+def test_a_multiplier_that_one_direction_finds_is_exact():
+    """X = I, and A'AX + XL = A'B gives L = 2I; the residual of conjugate gradients vanishes."""
+    found = multiplier(np.eye(4), 3 * np.eye(4, 2))
+    assert found.solved
+    assert pytest.approx(np.eye(4, 2), abs=1e-12) == found.X
+    assert pytest.approx(2 * np.eye(2), abs=1e-12) == found.L
+    assert found.bound == pytest.approx(8)
+
+
 def test_points_are_square_where_the_headers_say_so(save):
     square, tall = save(np.eye(3)), save(np.ones((3, 2)), "B.npy")
     assert NpyBrockett(square, 3).square
