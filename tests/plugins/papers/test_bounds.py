@@ -20,7 +20,7 @@ from orthobench_papers import (
     wen_yin_2013,
 )
 from orthobench_papers.givens_2014 import GIVENS_2014, section_2, section_5
-from orthobench_papers.tucker_2022 import TUCKER_2022, section_3, section_4, table_1
+from orthobench_papers.tucker_2022 import TUCKER_2022, section_3, section_4, section_6, table_1
 from written import Written
 
 from orthobench.registry.claims import Verdict
@@ -115,6 +115,85 @@ MODULES = {
     for paper in vars(module).values()
     if hasattr(paper, "claims")
 }  # fmt: skip
+
+
+OF_DENSE = [
+    ("algorithm-2-matches", "distance", 1e-8),
+    ("algorithm-2-matches-with-adagrad", "distance", 1e-7),
+    ("batch-gradient", "distance", 1e-5), ("hoevd-gradient", "distance", 1e-5),
+    ("implicit-hoevd", "distance", 1e-7), ("one-update-a-subspace", "distance", 1e-7),
+    ("gradient", "deviation", 1e-6), ("core-of-samples", "deviation", 1e-10),
+    ("riemannian-gradient", "deviation", 1e-6), ("riemannian-hessian", "deviation", 1e-4),
+    ("update-differential", "deviation", 1e-5),
+]  # fmt: skip
+"""Claims on dense tensors, what they measure, and the largest of it that is rounding."""
+
+
+@pytest.mark.parametrize(("name", "measured", "bound"), OF_DENSE)
+def test_formulae_agree_up_to_rounding(name, measured, bound, monkeypatch):
+    for value, verdict in ((bound, HOLDS), (1.1 * bound, FAILS)):
+        monkeypatch.setattr(section_3.dense, measured, given(value))
+        found = claim(TUCKER_2022, name).check(Written(seeds=range(1)))
+        assert (found.value, found.verdict) == (value, verdict)
+
+
+@pytest.mark.parametrize(
+    ("paper", "name", "steps"),
+    [
+        (rsdm_2025.RSDM_2025, "stays-feasible", 3000),
+        (spel_2026.SPEL_2026, "feasible", 100),
+        (pogo_2026.POGO_2026, "heals", 6),
+    ],
+)
+@pytest.mark.parametrize(("defect", "verdict"), [(1e-12, HOLDS), (1.1e-12, FAILS)])
+def test_a_defect_is_rounding_up_to_a_bound(paper, name, steps, defect, verdict, monkeypatch):
+    taken = []
+
+    def advance(count):
+        taken.append(count)
+        return SimpleNamespace(metrics={"orthogonality_defect": defect})
+
+    monkeypatch.setattr(MODULES[paper.name], "begin_trial", given(SimpleNamespace(advance=advance)))
+    found = claim(paper, name).check(Written())
+    assert (found.value, found.verdict) == (defect, verdict)
+    assert set(taken) == {steps}
+
+
+@pytest.mark.parametrize(("products", "verdict"), [(5, HOLDS), (6, FAILS)])
+def test_a_step_takes_at_most_five_products(products, verdict, monkeypatch):
+    """Of a matrix of 60 x 20 and one of 20 x 20, whatever is counted before."""
+    flops = iter([777, 777 + 2 * 60 * 20 * 20 * products + 99])
+
+    def advance(steps):
+        work = SimpleNamespace(flops=next(flops))
+        return SimpleNamespace(state=SimpleNamespace(work=work))
+
+    monkeypatch.setattr(pogo_2026, "begin_trial", given(SimpleNamespace(advance=advance)))
+    found = pogo_2026.products(Written())
+    assert (found.value, found.verdict) == (products, verdict)
+
+
+@pytest.mark.parametrize(("size", "verdict"), [(0.99e-10, HOLDS), (1.01e-10, FAILS)])
+def test_a_direction_is_tangent_up_to_rounding(size, verdict, monkeypatch):
+    """Of a multiple c of X the symmetric part of X'A is c I."""
+    monkeypatch.setattr(spel_2026, "projected", lambda X, G: X)
+    monkeypatch.setattr(spel_2026, "polar_factor", lambda X: size / 2 * X)
+    found = spel_2026.tangent(Written())
+    assert (found.value, found.verdict) == (pytest.approx(size), verdict)
+
+
+@pytest.mark.parametrize(("off", "verdict"), [(0.9e-10, HOLDS), (1.1e-10, FAILS)])
+def test_both_forms_of_a_curve_agree_up_to_rounding(off, verdict, monkeypatch):
+    exact = wen_yin_2013.curve
+    monkeypatch.setattr(wen_yin_2013, "low_rank", lambda X, G, t: exact(X, G, t) + off)
+    assert wen_yin_2013.same_curve(Written()).verdict is verdict
+
+
+@pytest.mark.parametrize(("beyond", "verdict"), [(1.1e-6, HOLDS), (0.9e-6, FAILS)])
+def test_a_saddle_repels_by_a_multiplier_above_one(beyond, verdict, monkeypatch):
+    monkeypatch.setattr(section_6.grassmann, "multipliers", given(np.array([0.5, 1 + beyond])))
+    found = section_6.unstable(Written(seeds=range(1)))
+    assert (found.value, found.verdict) == (pytest.approx(beyond, rel=1e-6), verdict)
 
 
 class TestRatios:
