@@ -189,6 +189,18 @@ def test_both_forms_of_a_curve_agree_up_to_rounding(off, verdict, monkeypatch):
     assert wen_yin_2013.same_curve(Written()).verdict is verdict
 
 
+@pytest.mark.parametrize(("off", "verdict"), [(0.9e-5, HOLDS), (1.1e-5, FAILS)])
+def test_derivatives_agree_up_to_a_bound(off, verdict, monkeypatch):
+    """Along a path with derivative (1 + off) K."""
+
+    def path(A):
+        return np.eye(5) + (1 + off) * (A - np.eye(5))
+
+    monkeypatch.setattr(rsdm_2025, "orthonormalize", path)
+    found = rsdm_2025.submanifold_gradient(Written())
+    assert (found.value, found.verdict) == (pytest.approx(off, rel=0.01), verdict)
+
+
 @pytest.mark.parametrize(("beyond", "verdict"), [(1.1e-6, HOLDS), (0.9e-6, FAILS)])
 def test_a_saddle_repels_by_a_multiplier_above_one(beyond, verdict, monkeypatch):
     monkeypatch.setattr(section_6.grassmann, "multipliers", given(np.array([0.5, 1 + beyond])))

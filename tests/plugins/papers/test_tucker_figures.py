@@ -1,5 +1,6 @@
 """What the checks and pictures of Jin, Kileel, Kolda and Ward (2022) make of numbers given."""
 
+from itertools import cycle
 from math import cos, sin, sqrt
 from types import SimpleNamespace
 
@@ -93,6 +94,13 @@ class TestFigure2:
             found = check(Written(finals))
             assert found.value == pytest.approx(gain if affected else 2.5)
             assert found.verdict is (FAILS if affected and gain < 1 else HOLDS)
+
+    @pytest.mark.parametrize(("share", "verdict"), [(0.101, HOLDS), (0.099, FAILS)])
+    def test_another_step_is_a_tenth_of_its_length_away(self, share, verdict, monkeypatch):
+        lengths = cycle([3 * share, 3])
+        monkeypatch.setattr(figure_2.dense, "distance", lambda *_: next(lengths))
+        found = figure_2.power_iteration(Written())
+        assert (found.value, found.verdict) == (pytest.approx(share), verdict)
 
     def test_seconds_are_drawn_against_n_and_further_of_implicit_methods(self):
         sizes = {"small": 10, "medium": 20, "large": 30, "first": 40, "second": 50}
@@ -405,6 +413,28 @@ class TestTable2:
         errors = np.arange(10.0)[::-1] + 1
         written = Written(lambda *_: errors, seeds=range(10))
         assert table_2.tucker(written, 3).tolist() == [600, 100]
+
+    @pytest.mark.parametrize(("n", "ratio", "verdict"), [(1, 16 / 7, HOLDS), (0, 8 / 5, FAILS)])
+    def test_cp_is_to_store_twice_the_numbers(self, n, ratio, verdict, monkeypatch):
+        """Of r = 2: 8 weights and vectors, against 2 vectors and the 5 entries of a core."""
+        monkeypatch.setattr(table_2, "RANKS", (2,))
+        monkeypatch.setattr(table_2, "N", n)
+        found = table_2.economical(None)
+        assert (found.value, found.verdict) == (pytest.approx(ratio), verdict)
+
+    @pytest.mark.parametrize(("ratio", "verdict"), [(1.011, HOLDS), (1.009, FAILS)])
+    def test_tucker_is_more_accurate_by_a_hundredth(self, ratio, verdict, monkeypatch):
+        components = SimpleNamespace(point=np.ones((3, 15)))
+
+        def measure(solution):
+            return {"relative_error": 0.3 * (ratio if solution is components else 1)}
+
+        made = SimpleNamespace(measure=measure)
+        monkeypatch.setattr("orthobench.symmetric_tucker", lambda **given: made)
+        monkeypatch.setattr(table_2, "as_components", lambda *_: components)
+        found = table_2.components_suffice(Written())
+        assert (found.value, found.verdict) == (pytest.approx(ratio), verdict)
+        assert "15 components for r = 3" in found.text
 
     def test_the_picture_has_three_rows_and_what_is_printed(self):
         finals = {"cp": 0.03, "tucker": 0.01}
