@@ -1,6 +1,7 @@
 """What the checks and pictures of Arora, Cotter and Srebro (2013) make of numbers written down."""
 
 from itertools import cycle
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -427,6 +428,12 @@ class TestSection52:
             def advance(self, steps):
                 return self
 
+        oracle = SimpleNamespace(rewind=lambda rng: None)
+        solver = SimpleNamespace(init=lambda oracle, rng: None)
+        monkeypatch.setattr(section_5_2, "instance", lambda *_: SimpleNamespace(oracle=oracle))
+        monkeypatch.setattr(
+            section_5_2, "catalogue", lambda: SimpleNamespace(solver=lambda name: solver)
+        )
         monkeypatch.setattr(section_5_2, "DrivenRun", Run)
         found = section_5_2.five_ninths(Written())
         assert "8000 runs" in found.text
