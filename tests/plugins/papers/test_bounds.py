@@ -20,7 +20,7 @@ from orthobench_papers import (
     wen_yin_2013,
 )
 from orthobench_papers.givens_2014 import GIVENS_2014, section_2, section_5
-from orthobench_papers.tucker_2022 import TUCKER_2022, section_3, section_4, table_1
+from orthobench_papers.tucker_2022 import TUCKER_2022, section_3, section_4, section_6, table_1
 from written import Written
 
 from orthobench.registry.claims import Verdict
@@ -94,6 +94,8 @@ def test_a_claim_changes_its_verdict_at_its_bound(
     costly = {"newton_schulz", "gram_newton_schulz", "solved"} & {*vars(module)} - {measured}
     for costs in costly:
         monkeypatch.setattr(module, costs, given((None, 0)))
+    if hasattr(module, "drawn"):
+        monkeypatch.setattr(module, "drawn", given([None] * 2))
     for values, verdict in ((inside, HOLDS), (outside, FAILS)):
         for value in values:
             made = {"distance": value} if measured == "metrics" else value
@@ -113,6 +115,97 @@ MODULES = {
     for paper in vars(module).values()
     if hasattr(paper, "claims")
 }  # fmt: skip
+
+
+OF_DENSE = [
+    ("algorithm-2-matches", "distance", 1e-8),
+    ("algorithm-2-matches-with-adagrad", "distance", 1e-7),
+    ("batch-gradient", "distance", 1e-5), ("hoevd-gradient", "distance", 1e-5),
+    ("implicit-hoevd", "distance", 1e-7), ("one-update-a-subspace", "distance", 1e-7),
+    ("gradient", "deviation", 1e-6), ("core-of-samples", "deviation", 1e-10),
+    ("riemannian-gradient", "deviation", 1e-6), ("riemannian-hessian", "deviation", 1e-4),
+    ("update-differential", "deviation", 1e-5),
+]  # fmt: skip
+"""Claims on dense tensors, what they measure, and the largest of it that is rounding."""
+
+
+@pytest.mark.parametrize(("name", "measured", "bound"), OF_DENSE)
+def test_formulae_agree_up_to_rounding(name, measured, bound, monkeypatch):
+    for value, verdict in ((bound, HOLDS), (1.1 * bound, FAILS)):
+        monkeypatch.setattr(section_3.dense, measured, given(value))
+        found = claim(TUCKER_2022, name).check(Written(seeds=range(1)))
+        assert (found.value, found.verdict) == (value, verdict)
+
+
+@pytest.mark.parametrize(
+    ("paper", "name", "steps"),
+    [
+        (rsdm_2025.RSDM_2025, "stays-feasible", 3000),
+        (spel_2026.SPEL_2026, "feasible", 100),
+        (pogo_2026.POGO_2026, "heals", 6),
+    ],
+)
+@pytest.mark.parametrize(("defect", "verdict"), [(1e-12, HOLDS), (1.1e-12, FAILS)])
+def test_a_defect_is_rounding_up_to_a_bound(paper, name, steps, defect, verdict, monkeypatch):
+    taken = []
+
+    def advance(count):
+        taken.append(count)
+        return SimpleNamespace(metrics={"orthogonality_defect": defect})
+
+    monkeypatch.setattr(MODULES[paper.name], "begin_trial", given(SimpleNamespace(advance=advance)))
+    found = claim(paper, name).check(Written())
+    assert (found.value, found.verdict) == (defect, verdict)
+    assert set(taken) == {steps}
+
+
+@pytest.mark.parametrize(("products", "verdict"), [(5, HOLDS), (6, FAILS)])
+def test_a_step_takes_at_most_five_products(products, verdict, monkeypatch):
+    """Of a matrix of 60 x 20 and one of 20 x 20, whatever is counted before."""
+    flops = iter([777, 777 + 2 * 60 * 20 * 20 * products + 99])
+
+    def advance(steps):
+        work = SimpleNamespace(flops=next(flops))
+        return SimpleNamespace(state=SimpleNamespace(work=work))
+
+    monkeypatch.setattr(pogo_2026, "begin_trial", given(SimpleNamespace(advance=advance)))
+    found = pogo_2026.products(Written())
+    assert (found.value, found.verdict) == (products, verdict)
+
+
+@pytest.mark.parametrize(("size", "verdict"), [(0.99e-10, HOLDS), (1.01e-10, FAILS)])
+def test_a_direction_is_tangent_up_to_rounding(size, verdict, monkeypatch):
+    """Of a multiple c of X the symmetric part of X'A is c I."""
+    monkeypatch.setattr(spel_2026, "projected", lambda X, G: X)
+    monkeypatch.setattr(spel_2026, "polar_factor", lambda X: size / 2 * X)
+    found = spel_2026.tangent(Written())
+    assert (found.value, found.verdict) == (pytest.approx(size), verdict)
+
+
+@pytest.mark.parametrize(("off", "verdict"), [(0.9e-10, HOLDS), (1.1e-10, FAILS)])
+def test_both_forms_of_a_curve_agree_up_to_rounding(off, verdict, monkeypatch):
+    exact = wen_yin_2013.curve
+    monkeypatch.setattr(wen_yin_2013, "low_rank", lambda X, G, t: exact(X, G, t) + off)
+    assert wen_yin_2013.same_curve(Written()).verdict is verdict
+
+
+@pytest.mark.parametrize(("off", "verdict"), [(0.9e-5, HOLDS), (1.1e-5, FAILS)])
+def test_derivatives_agree_up_to_a_bound(off, verdict, monkeypatch):
+    """Along a path with derivative (1 + off) K."""
+
+    def path(A):
+        return np.eye(5) + (1 + off) * (A - np.eye(5))
+
+    monkeypatch.setattr(rsdm_2025, "orthonormalize", path)
+    found = rsdm_2025.submanifold_gradient(Written())
+    assert (found.value, found.verdict) == (pytest.approx(off, rel=0.01), verdict)
+
+
+@pytest.mark.parametrize(("beyond", "verdict"), [(1.1e-6, HOLDS), (0.9e-6, FAILS)])
+def test_a_saddle_repels_by_a_multiplier_above_one(beyond, verdict, monkeypatch):
+    monkeypatch.setattr(section_6.grassmann, "multipliers", given(np.array([0.5, 1 + beyond])))
+    found = section_6.unstable(Written(seeds=range(1)))
+    assert (found.value, found.verdict) == (pytest.approx(beyond, rel=1e-6), verdict)
 
 
 class TestRatios:
@@ -148,6 +241,7 @@ class TestRatios:
             return {f"gram {restart} {precision}": 3 * ratio, precision: 3}[form]
 
         module = gram_newton_schulz
+        monkeypatch.setattr(module, "drawn", given([None] * 2))
         monkeypatch.setattr(module, "newton_schulz", lambda A, steps, of="float64": of)
         monkeypatch.setattr(
             module, "gram_newton_schulz", lambda A, steps, again, of: f"gram {again} {of}"
@@ -303,6 +397,41 @@ class TestRatios:
         spent = {"permutation": [1, 9], "rotation": [9, 1], "bb": [2, 2]}
         monkeypatch.setattr(rsdm_2025, "costs", given(spent))
         assert rsdm_2025.faster_than_searched(Written()).value == 0.5
+
+
+@pytest.mark.parametrize(
+    ("paper", "name", "steps"),
+    [
+        (muon_2024.MUON_2024, "half-to-three-halves", 5),
+        (muon_2024.MUON_2024, "half-to-three-halves-of-any", 5),
+        (muon_2024.MUON_2024, "uniform", 5),
+        (muon_2024.MUON_2024, "stable-in-bfloat16", 5),
+        (muon_2024.MUON_2024, "precisely-at-one", 10),
+        (muon_2024.MUON_2024, "precisely-at-one-of-any", 10),
+        (muon_2024.MUON_2024, "four-decimals", 5),
+        (muon_2024.MUON_2024, "four-decimals-in-bfloat16", 5),
+        (polar_express_2025.POLAR_EXPRESS_2025, "better-after-five", 5),
+        (polar_express_2025.POLAR_EXPRESS_2025, "better-in-bfloat16", 5),
+        (polar_express_2025.POLAR_EXPRESS_2025, "defect-in-tests", 5),
+        (gram_newton_schulz.GRAM_NEWTON_SCHULZ, "equivalent", 5),
+        (gram_newton_schulz.GRAM_NEWTON_SCHULZ, "equivalent-in-float16", 5),
+    ],
+)
+def test_iterations_have_as_many_steps_as_are_said(paper, name, steps, monkeypatch):
+    taken = set()
+
+    def plain(A, polynomials, *precision):
+        taken.add(len(polynomials))
+        return A / np.linalg.norm(A) + len(precision) * 1e-9
+
+    module = MODULES[paper.name]
+    monkeypatch.setattr(module, "newton_schulz", plain)
+    if hasattr(module, "gram_newton_schulz"):
+        monkeypatch.setattr(
+            module, "gram_newton_schulz", lambda A, of, restart, *precision: plain(A, of)
+        )
+    claim(paper, name).check(Written(seeds=range(1)))
+    assert taken == {steps}
 
 
 class TestRuns:
@@ -658,6 +787,47 @@ class TestOthers:
         found = claim(TUCKER_2022, "noise-over-signal").check(Written())
         assert found.verdict is verdict
         assert found.value == pytest.approx(ratio)
+
+    @pytest.mark.parametrize(("quick", "n"), [(True, 60), (False, 300)])
+    def test_eigenvalues_of_both_sizes_are_compared(self, quick, n, monkeypatch):
+        run = SimpleNamespace(metrics={"objective_gap": 1e-9})
+        sizes = []
+
+        def traced(A, most):
+            sizes.append(len(A))
+            assert most == pytest.approx(np.linalg.eigvalsh(A)[-6:].sum())
+            run.metrics = {"objective_gap": 0.9e-8 * most / 2}
+
+        monkeypatch.setattr(wen_yin_2013, "traced", traced)
+        begun = SimpleNamespace(advance=lambda steps: run)
+        monkeypatch.setattr(wen_yin_2013, "begin_trial", given(begun))
+        found = wen_yin_2013.eigenvalues(Written(quick=quick, seeds=range(1)))
+        assert (found.value, found.verdict) == (pytest.approx(0.9e-8), HOLDS)
+        assert sizes == [n]
+
+    @pytest.mark.parametrize(("quick", "steps"), [(True, 500), (False, 2000)])
+    def test_rounding_heals_over_as_many_steps(self, quick, steps, monkeypatch):
+        taken = []
+        monkeypatch.setattr("scipy.linalg.expm", lambda A: np.eye(8) * (1 + 1e-9))
+        monkeypatch.setattr(
+            landing_2022, "relative", lambda X, G: taken.append(0) or np.zeros_like(X)
+        )
+        landing_2022.heals_rounding(Written(quick=quick, seeds=range(1)))
+        assert len(taken) == 2 * steps
+
+    @pytest.mark.parametrize("quick", [True, False])
+    def test_the_largest_matrices_are_left_out_at_the_small_size(self, quick, monkeypatch):
+        module = manifold_muon_2025
+        monkeypatch.setattr(module, "solved", lambda X, G, **_: (X, 0))
+        monkeypatch.setattr(module, "dual_steps", given(1))
+        paper, written = module.MANIFOLD_MUON_2025, Written(quick=quick, seeds=range(1))
+        for name in ("converges-in-units", "steepest"):
+            text = claim(paper, name).check(written).text
+            assert "64 x 32" in text
+            assert "128 x 64" in text
+            assert ("512 x 128" in text) == (not quick)
+        text = claim(paper, "admm-faster").check(written).text
+        assert text.endswith("128 x 32" if quick else "512 x 128")
 
     @pytest.mark.parametrize(
         ("share", "verdict"), [(0.951, HOLDS), (1.049, HOLDS), (0.949, FAILS), (1.051, FAILS)]

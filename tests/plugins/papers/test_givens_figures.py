@@ -2,6 +2,7 @@
 
 from itertools import pairwise
 from math import inf, sqrt
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -112,7 +113,7 @@ class TestFigure2:
         half = 1.966 * np.std(a - ratio * b, ddof=1) / sqrt(400) / b.mean()
         assert found.value == pytest.approx(ratio)
         assert found.interval == pytest.approx((ratio - half, ratio + half), rel=1e-4)
-        drawn = rng.integers(400, size=(2000, 400))
+        drawn = rng.integers(400, size=(500, 400))
         resampled = a[drawn].mean(axis=1) / b[drawn].mean(axis=1)
         assert np.std(resampled) == pytest.approx(half / 1.966, rel=0.1)
 
@@ -262,6 +263,28 @@ class TestMixtures:
                 assert line.x.tolist() == list(x)
                 assert line.y.tolist() == [y] * len(x)
 
+    def test_the_power_method_is_judged_by_its_own_factors(self, monkeypatch):
+        begun = []
+
+        class Run:
+            state = SimpleNamespace(factors=np.eye(2))
+            instance = SimpleNamespace(measure=lambda solution: {"nmi": solution.point.sum() / 5})
+
+            def advance(self, steps):
+                begun.append(steps)
+                return self
+
+        def begin(solver, problem, seed, **parameters):
+            begun.append((solver, seed, parameters))
+            return Run()
+
+        monkeypatch.setattr(mixtures, "begin_as_in_suite", begin)
+        mixtures._of_own_factors.cache_clear()
+        found = mixtures._of_own_factors("problem", frozenset({"restarts": 3}.items()), 7)
+        mixtures._of_own_factors.cache_clear()
+        assert found == pytest.approx(0.4)
+        assert begun == [("tensor-power", 7, {"restarts": 3}), 1_000_000]
+
 
 class TestSection2:
     def test_the_objective_of_a_plane_is_that_of_rotated_columns(self):
@@ -345,6 +368,36 @@ class TestSection3:
             np.array([[1, 0.25, 0.25], [1, 0.25, 0.0625]])
         )
 
+    @pytest.mark.parametrize(("quick", "trials", "bad"), [(True, 100, 11), (False, 400, 15)])
+    def test_nearly_all_global_minima_are_to_hold(self, quick, trials, bad, monkeypatch):
+        for misses, verdict in ((0, HOLDS), (1, Verdict.UNDECIDED), (bad, FAILS)):
+            monkeypatch.setattr(
+                section_3, "_eigenvectors_hold", lambda seed, misses=misses: seed >= misses
+            )
+            found = section_3.global_minima_hold(Written(quick=quick, seeds=range(999)))
+            assert found.value == 1 - misses / trials
+            assert found.verdict is verdict
+
+    @pytest.mark.parametrize(
+        ("moved", "holds"),
+        [((0.9e-4, 1.1e-2), True), ((1.1e-4, 1.1e-2), False), ((0.9e-4, 0.9e-2), False)],
+    )
+    def test_a_minimum_is_stayed_at_and_a_saddle_left(self, moved, holds, monkeypatch):
+        asked = []
+
+        def moves(made, U, seed):
+            asked.append(made.oracle.cost(U))
+            return moved[len(asked) - 1]
+
+        monkeypatch.setattr(section_3, "_moved", moves)
+        assert section_3._eigenvectors_hold(0) == holds
+        assert asked[0] < asked[1]
+
+    @pytest.mark.parametrize(("moved", "stays"), [(0.9e-3, True), (1.1e-3, False)])
+    def test_staying_is_up_to_a_thousandth(self, moved, stays, monkeypatch):
+        monkeypatch.setattr(section_3, "_moved", lambda *_: moved)
+        assert section_3._stays(0) == stays
+
     def test_a_step_that_rounds_does_not_worsen(self):
         class Run:
             def __init__(self, values):
@@ -361,7 +414,7 @@ class TestSection3:
         counts = []
 
         def briefly(run, value):
-            found = [value(state) for state in run.states(12)]
+            found = [value(state) for state in run.states(8)]
             counts.append(len(found) - 1)
             assert max(found) > min(found)
             return [bool(after <= before + 1e-12) for before, after in pairwise(found)]
@@ -372,6 +425,20 @@ class TestSection3:
 
 
 class TestSection4:
+    @pytest.mark.parametrize(
+        ("count", "verdict"), [(2.5, HOLDS), (20, HOLDS), (2.4, FAILS), (20.1, FAILS)]
+    )
+    def test_evaluations_of_both_kinds_are_counted_for_each_plane(
+        self, count, verdict, monkeypatch
+    ):
+        tally = SimpleNamespace(values=10 * count - 3, slopes=3, planes=10)
+        state = SimpleNamespace(columns=SimpleNamespace(tally=tally))
+        run = SimpleNamespace(converge=lambda: SimpleNamespace(state=state))
+        monkeypatch.setattr(section_4, "instance", lambda name, seed, m: (name, m))
+        monkeypatch.setattr(section_4, "_as_in_figure_1", lambda made, seed: run)
+        found = section_4.evaluations_of_an_angle(Written())
+        assert (found.value, found.verdict) == (pytest.approx(count), verdict)
+
     @pytest.mark.parametrize(
         ("power", "verdict"), [(0.91, HOLDS), (1.09, HOLDS), (0.89, FAILS), (1.11, FAILS)]
     )

@@ -1,6 +1,7 @@
 """What the checks and pictures of Arora, Cotter and Srebro (2013) make of numbers written down."""
 
 from itertools import cycle
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -173,6 +174,14 @@ class TestFigure1:
         monkeypatch.setattr(figure_1, "_eigenvalues", lambda evidence: [inside[:, None]] * 3)
         found = figure_1.leave(None)
         assert (found.value, found.verdict) == (stay, verdict)
+
+    @pytest.mark.parametrize(("quick", "runs", "steps"), [(True, 2, 3000), (False, 10, 10_000)])
+    def test_claims_are_about_runs_with_steps_of_one_over_the_root(
+        self, quick, runs, steps, monkeypatch
+    ):
+        monkeypatch.setattr(figure_1, "eigenvalues", lambda *given: given)
+        found = figure_1._eigenvalues(Written(quick=quick, seeds=range(4, 99)))
+        assert found == [(seed, steps, 1.0) for seed in range(4, 4 + runs)]
 
     @pytest.mark.parametrize("c", [0.5, 1.0])
     def test_steps_are_c_over_the_root_of_t_until_the_trace_is_k(self, c):
@@ -419,6 +428,12 @@ class TestSection52:
             def advance(self, steps):
                 return self
 
+        oracle = SimpleNamespace(rewind=lambda rng: None)
+        solver = SimpleNamespace(init=lambda oracle, rng: None)
+        monkeypatch.setattr(section_5_2, "instance", lambda *_: SimpleNamespace(oracle=oracle))
+        monkeypatch.setattr(
+            section_5_2, "catalogue", lambda: SimpleNamespace(solver=lambda name: solver)
+        )
         monkeypatch.setattr(section_5_2, "DrivenRun", Run)
         found = section_5_2.five_ninths(Written())
         assert "8000 runs" in found.text

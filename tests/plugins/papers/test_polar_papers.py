@@ -1,6 +1,8 @@
 """The claims on polar factors and spectral steps: red if a solver breaks."""
 
 import re
+import sys
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -145,6 +147,31 @@ def test_every_matrix_of_a_step_is_rounded(monkeypatch):
     square = [(5, 5)] * 4
     assert rounded.shapes == [(12, 5), (5, 5), *square, *square, (12, 5), (5, 5), *square, (12, 5)]
     assert np.array_equal(X, bfloat16(X))
+
+
+def test_half_precisions_are_those_of_pytorch_where_it_is_installed(monkeypatch):
+    A = gaussian(6, 3)(np.random.default_rng(0))
+    unit = A / np.linalg.norm(A)
+    moved = SimpleNamespace(double=lambda: SimpleNamespace(numpy=lambda: unit))
+    kinds = []
+    theirs = SimpleNamespace(
+        from_numpy=lambda X: SimpleNamespace(to=lambda kind: kinds.append(kind) or moved),
+        bfloat16="half",
+    )
+    monkeypatch.setitem(sys.modules, "torch", theirs)
+    monkeypatch.setattr(polar_runs.environment, "version", lambda name: "2.0")
+    X, rounded = polar_runs.begun(A, "bfloat16")
+    assert kinds == ["half"]
+    assert X is moved
+    assert rounded(3.7) == 3.7
+    assert polar_runs.ended(X) is unit
+    X, rounded = polar_runs.begun(A, "float64")
+    assert np.array_equal(polar_runs.ended(X), unit)
+    assert rounded(3.7) == 3.7
+    monkeypatch.setattr(polar_runs.environment, "version", lambda name: None)
+    X, rounded = polar_runs.begun(A, "float16")
+    assert np.array_equal(X, float16(unit))
+    assert rounded is float16
 
 
 def test_half_precisions_are_those_of_ieee():

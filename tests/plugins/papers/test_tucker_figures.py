@@ -1,5 +1,6 @@
 """What the checks and pictures of Jin, Kileel, Kolda and Ward (2022) make of numbers given."""
 
+from itertools import cycle
 from math import cos, sin, sqrt
 from types import SimpleNamespace
 
@@ -94,6 +95,13 @@ class TestFigure2:
             assert found.value == pytest.approx(gain if affected else 2.5)
             assert found.verdict is (FAILS if affected and gain < 1 else HOLDS)
 
+    @pytest.mark.parametrize(("share", "verdict"), [(0.101, HOLDS), (0.099, FAILS)])
+    def test_another_step_is_a_tenth_of_its_length_away(self, share, verdict, monkeypatch):
+        lengths = cycle([3 * share, 3])
+        monkeypatch.setattr(figure_2.dense, "distance", lambda *_: next(lengths))
+        found = figure_2.power_iteration(Written())
+        assert (found.value, found.verdict) == (pytest.approx(share), verdict)
+
     def test_seconds_are_drawn_against_n_and_further_of_implicit_methods(self):
         sizes = {"small": 10, "medium": 20, "large": 30, "first": 40, "second": 50}
 
@@ -176,7 +184,8 @@ class TestFigure3:
             at = (0, 5, 90) if solver.endswith("full") else (0, 2, 20)
             return [run_of(at, "seconds", subspace_error=(1.0, 0.5, 0.25))] * 2
 
-        panel = figure_3.panel(Written(lambda *_: 0.1, records), part)
+        plot = figure_3.draw(Written(lambda *_: 0.1, records))
+        panel = plot.draw((figure_3.TITLES[part],))
         *lines, level = panel.series
         assert [one.label for one in lines] == shown
         assert all(one.y == pytest.approx([sqrt(2) / 2, sqrt(2) / 4]) for one in lines)
@@ -303,7 +312,7 @@ class TestFigure5:
             at = (0, 1, 2) if " I " in problem else (0, 1, rank_of(problem))
             return [run_of(at, "steps", objective_ratio=(0.1, 0.5, 0.9))] * 2
 
-        panel = figure_5.panel(Written(records=records))
+        panel = figure_5.draw(Written(records=records)).draw(("F over that of the true basis",))
         *lines, level = panel.series
         assert [one.label for one in lines] == [f"r = {r}" for r in (2, 3, 4, 5, 6, 7)]
         assert (level.x.tolist(), level.y.tolist()) == ([1, 7], [1, 1])
@@ -327,7 +336,7 @@ class TestTable1:
 
     def test_overhead_is_what_the_first_gradient_does_not_explain(self):
         """Of order 3, for each sample and each of n³/6 entries a product and a sum, at least."""
-        assert table_1.overhead(10, 40, "implicit") == 0
+        assert table_1.overhead(10, 40, "implicit") == table_1.streaming_overhead(50) == 0
         formed = table_1.overhead(10, 40, "explicit")
         assert 10**3 / 6 * 40 * 2 < formed < 10**3 * 40 * 3
 
@@ -358,6 +367,11 @@ class TestTable2:
         for name, row in (("tucker-errors", table_2.TUCKER), ("cp-errors", table_2.CP)):
             told = CLAIMS[name].printed.removesuffix(" %").split(", ")
             assert list(map(float, told)) == list(row.values())
+        names = ("cp-27-beats-tucker", "cp-64-error", "cp-125-error", "cp-cube-errors")
+        told = " ".join(CLAIMS[name].printed for name in names).replace(",", " ").split()
+        assert [f"{value:.4f}" for value in table_2.CUBE.values()] == [
+            word for word in told if word.startswith("0.") and word != "0.0027"
+        ]
         assert list(table_2.CUBE) == [3, 4, 5, 6, 7]
 
     @pytest.mark.parametrize(("ratio", "verdict"), [(1, HOLDS), (1.01, FAILS)])
@@ -400,6 +414,28 @@ class TestTable2:
         written = Written(lambda *_: errors, seeds=range(10))
         assert table_2.tucker(written, 3).tolist() == [600, 100]
 
+    @pytest.mark.parametrize(("n", "ratio", "verdict"), [(1, 16 / 7, HOLDS), (0, 8 / 5, FAILS)])
+    def test_cp_is_to_store_twice_the_numbers(self, n, ratio, verdict, monkeypatch):
+        """Of r = 2: 8 weights and vectors, against 2 vectors and the 5 entries of a core."""
+        monkeypatch.setattr(table_2, "RANKS", (2,))
+        monkeypatch.setattr(table_2, "N", n)
+        found = table_2.economical(None)
+        assert (found.value, found.verdict) == (pytest.approx(ratio), verdict)
+
+    @pytest.mark.parametrize(("ratio", "verdict"), [(1.011, HOLDS), (1.009, FAILS)])
+    def test_tucker_is_more_accurate_by_a_hundredth(self, ratio, verdict, monkeypatch):
+        components = SimpleNamespace(point=np.ones((3, 15)))
+
+        def measure(solution):
+            return {"relative_error": 0.3 * (ratio if solution is components else 1)}
+
+        made = SimpleNamespace(measure=measure)
+        monkeypatch.setattr("orthobench.symmetric_tucker", lambda **given: made)
+        monkeypatch.setattr(table_2, "as_components", lambda *_: components)
+        found = table_2.components_suffice(Written())
+        assert (found.value, found.verdict) == (pytest.approx(ratio), verdict)
+        assert "15 components for r = 3" in found.text
+
     def test_the_picture_has_three_rows_and_what_is_printed(self):
         finals = {"cp": 0.03, "tucker": 0.01}
         plot = table_2.draw(Written(lambda *of: finals[of[2]]))
@@ -436,6 +472,17 @@ class TestSection51:
             for a, b in zip(found, SCENE, strict=True):
                 assert np.allclose(a, b)
         assert places == [("section-5-1", f"phase {phase}", "spgd") for phase in ("I", "II")]
+
+    @pytest.mark.parametrize(
+        ("bands", "pixels", "verdict"),
+        [(191, 10_000, HOLDS), (190, 10_000, FAILS), (192, 10_000, FAILS), (191, 9999, FAILS),
+         (191, 10_001, FAILS)],
+    )  # fmt: skip
+    def test_the_image_has_191_bands_of_10000_pixels(self, bands, pixels, verdict, monkeypatch):
+        oracle = SimpleNamespace(n=bands, X=range(pixels))
+        made = SimpleNamespace(oracle=oracle)
+        monkeypatch.setattr(section_5_1, "instance", lambda *_: made)
+        assert section_5_1.size(None).verdict is verdict
 
     def test_the_area_is_that_of_trapezia(self):
         assert section_5_1.area_under(SCENE) == pytest.approx(0.2 + 0.45)
@@ -505,7 +552,8 @@ class TestSection51:
         assert found.verdict is verdict
         assert f"{3 * (least > 0)} of 3" in found.text
 
-    def test_curves_are_compared_where_that_of_pca_is_open(self, monkeypatch):
+    @pytest.mark.parametrize(("quick", "count"), [(True, 20), (False, 200)])
+    def test_curves_are_compared_where_that_of_pca_is_open(self, quick, count, monkeypatch):
         """Its rate is 0, 1/2, 1/2 and 1 at four counts of false alarms."""
         base, rates = [0.0, 0.5, 0.5, 1.0], {500: [0.0, 0.6, 0.7, 0.9], 2000: [0.1, 0.9, 0.4, 1]}
         made = SimpleNamespace(oracle=SimpleNamespace(X=np.eye(3), k=2))
@@ -528,9 +576,9 @@ class TestSection51:
         monkeypatch.setattr(section_5_1, "begin", lambda *_, **options: Run())
         monkeypatch.setattr(section_5_1, "covariance", lambda: SCENE)
         monkeypatch.setattr(section_5_1, "detected", detected)
-        found = section_5_1.above(Written())
+        found = section_5_1.above(Written(quick=quick, seeds=range(300)))
         assert found.value == pytest.approx(-0.1)
-        assert "SHOEVD (2 of 2 curves strictly above): 0.1" in found.text
+        assert f"SHOEVD ({count} of {count} curves strictly above): 0.1" in found.text
 
     def test_the_picture_has_three_curves_and_chance(self, monkeypatch):
         monkeypatch.setattr(section_5_1, "covariance", lambda: SCENE)
@@ -692,6 +740,22 @@ class TestSection2:
         assert found.value == pytest.approx(sqrt(10 * error / 3))
         assert found.verdict is verdict
 
+    def test_ascents_begin_at_hoevd_and_at_random_points(self, monkeypatch):
+        monkeypatch.setattr(section_2, "STARTS", 2)
+        begun = []
+
+        def begin(name, made, seed, **options):
+            begun.append((name, seed, options))
+            return SimpleNamespace(
+                advance=lambda steps: SimpleNamespace(metrics={"gap": seed + steps})
+            )
+
+        monkeypatch.setattr(section_2, "begin", begin)
+        assert section_2.ascents(None, 5, "gap") == [3005, 3005, 3006]
+        assert begun == [
+            ("pgd", 5, {}), ("pgd", 5, {"start": "random"}), ("pgd", 6, {"start": "random"})
+        ]  # fmt: skip
+
     def test_the_best_known_is_the_least_of_all(self, monkeypatch):
         monkeypatch.setattr(section_2, "ascents", lambda *_: [0.5, 0.2, 0.4])
         T = np.einsum("i,j,k->ijk", *np.eye(3)[[0, 0, 0]])
@@ -716,6 +780,20 @@ class TestSection2:
 
 
 class TestSection6:
+    @pytest.mark.parametrize(("sign", "value"), [(1, 0.8893), (-1, -1.0954)])
+    def test_the_tensor_has_the_eigenvalues_that_others_found(self, sign, value):
+        """Kolda and Mayo 2011, "Shifted power method", Table 1: the largest and the least."""
+        entries = section_6.KOFIDIS_REGALIA
+        T = np.empty((3,) * 4)
+        for at in np.ndindex(T.shape):
+            T[at] = sign * entries[tuple(sorted(at))]
+        X = np.random.default_rng(0).standard_normal((3, 60))
+        for _ in range(400):
+            X = np.einsum("abcd,bi,ci,di->ai", T, X, X, X, optimize=True) + 2 * X
+            X /= np.linalg.norm(X, axis=0)
+        values = np.einsum("abcd,ai,bi,ci,di->i", T, X, X, X, X, optimize=True)
+        assert sign * values.max() == pytest.approx(value, abs=6e-5)
+
     class Run:
         """A run whose point is on the line of a tensor of rank 1, turned by given angles."""
 

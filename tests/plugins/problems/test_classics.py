@@ -39,14 +39,14 @@ def test_products_of_features_are_their_correlations(data):
     np.testing.assert_allclose(A @ A.T, products(), atol=1e-12 * samples)
 
 
-@pytest.mark.parametrize(
-    ("each", "most"), [(True, 11), (False, 22)], ids=["each component", "all components"]
-)
-def test_no_more_loadings_than_there_are_can_be_asked_for(each, most):
-    ClassicSparse(m=2, each=each, cardinality=most)
-    ClassicSparse(m=2, each=each, cardinality=None)
+@pytest.mark.parametrize("data", EXPECTED)
+@pytest.mark.parametrize("each", [True, False], ids=["each component", "all components"])
+def test_no_more_loadings_than_there_are_can_be_asked_for(data, each):
+    most = EXPECTED[data][1] * (1 if each else 2)
+    ClassicSparse(data=data, m=2, each=each, cardinality=most)
+    ClassicSparse(data=data, m=2, each=each, cardinality=None)
     with pytest.raises(UsageError, match=f"cardinality must be at most {most}, not {most + 1}"):
-        ClassicSparse(m=2, each=each, cardinality=most + 1)
+        ClassicSparse(data=data, m=2, each=each, cardinality=most + 1)
 
 
 def test_no_more_components_than_features_can_be_sought():

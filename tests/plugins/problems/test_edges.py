@@ -4,25 +4,24 @@ from datetime import date, timedelta
 
 import numpy as np
 import pytest
-from orthobench_problems import parquet
 from orthobench_problems.normalization import normalization_of
-from orthobench_problems.orthogonal_group import ICA
+from orthobench_problems.orthogonal_group.ica import ICA
 from orthobench_problems.orthogonal_tensor.gaussians import GaussianMixtureMoments
 from orthobench_problems.orthogonal_tensor.lda import LDAMoments
 from orthobench_problems.orthogonal_tensor.mixtures import Mixture, whitening
 from orthobench_problems.shares import check_shares, part_sizes
-from orthobench_problems.sparse_pca import PlantedSparse
 from orthobench_problems.sparse_pca.parts import check_components
-from orthobench_problems.stiefel import (
-    NpyBrockett,
-    OrthogonalNetwork,
-    StiefelProcrustes,
-    WeightRotation,
-    matrices,
-)
+from orthobench_problems.sparse_pca.planted import PlantedSparse
+from orthobench_problems.stiefel import matrices
+from orthobench_problems.stiefel.files import NpyBrockett
+from orthobench_problems.stiefel.network import OrthogonalNetwork
+from orthobench_problems.stiefel.procrustes import StiefelProcrustes
+from orthobench_problems.stiefel.rotation import WeightRotation
 from orthobench_problems.stiefel.sizes import check_columns
 from orthobench_problems.stochastic_pca import parts
-from orthobench_problems.symmetric_tucker import HyperspectralAnomaly, NIGFactor, Portfolio
+from orthobench_problems.symmetric_tucker.factors import NIGFactor
+from orthobench_problems.symmetric_tucker.hyperspectral import HyperspectralAnomaly
+from orthobench_problems.symmetric_tucker.portfolio import Portfolio
 from orthobench_problems.symmetric_tucker.ranks import check_ranks
 from orthobench_problems.symmetric_tucker.returns import Returns, read_returns
 
@@ -173,17 +172,3 @@ class TestNormalization:
         assert normalization_of(X, "per-feature")[1][1] == 0
         X[:, 1] = 1e9 + 1e-2 * np.sign(X[:, 0])
         assert normalization_of(X, "per-feature")[1][1] > 0
-
-
-@pytest.mark.parametrize("few", [False, True])
-def test_a_row_group_is_read_at_once_up_to_a_bound(tmp_path, few, monkeypatch):
-    pa = pytest.importorskip("pyarrow", reason="needs pyarrow")
-    table = pa.table({"x": np.arange(10.0), "y": np.arange(10.0)})
-    file = tmp_path / "x.parquet"
-    pytest.importorskip("pyarrow.parquet").write_table(table, file, row_group_size=6)
-    monkeypatch.setattr(parquet, "LARGEST_CHUNK", 6 * 8 * 2 - few)
-    if few:
-        with pytest.raises(DataError, match=r"row groups of 6 rows.*row_group_size=5 at most"):
-            parquet.ParquetRows(file)
-    else:
-        assert parquet.ParquetRows(file).borders.tolist() == [0, 6, 10]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from orthobench_problems.orthogonal_tensor.mixture_moments import (
     ESTIMATES,
     PopulationMoments,
     SampleMoments,
+    noise_spread,
     noise_variance,
     whitened_moments,
 )
@@ -353,3 +355,25 @@ def test_the_scale_of_the_data_does_not_matter(scale):
     found, expected = scaled.mixture(signs[:, None] * U), usual.mixture(U)
     np.testing.assert_allclose(found.centres / scale, expected.centres, rtol=1e-8)
     np.testing.assert_allclose(found.weights, expected.weights, rtol=1e-8)
+
+
+@pytest.mark.parametrize("count", [1, 4, 5])
+def test_a_sample_more_than_features_is_needed(count):
+    assert SampleMoments(ArraySource(samples(6, 5))).count == 6
+    with pytest.raises(DataError, match=rf"{count} samples of 5 features .* at least 6 are needed"):
+        SampleMoments(ArraySource(samples(count, 5)))
+
+
+@pytest.mark.parametrize(
+    ("values", "count", "spread"),
+    [
+        ([9, 1, 3, 1], 100, (8 / 9 / (5 / 3) ** 2 - 0.1) ** 0.5),
+        ([9, 1, 3, 1], 20, 0),
+        ([9, 2, 2, 2], 10**9, 0),
+        ([9, 0, 0, 0], 100, 0),
+    ],
+)
+def test_the_noise_is_spread_beyond_what_samples_explain(values, count, spread):
+    """Of two components: three eigenvalues, whose statistic has a mean of 4/N, and 2/N thrice."""
+    made = SimpleNamespace(covariance=np.diag(1.0 * np.array(values)), mean=np.ones(4), count=count)
+    assert noise_spread(made, 2) == pytest.approx(spread)

@@ -6,7 +6,7 @@ import os
 
 import numpy as np
 import pytest
-from orthobench_problems.symmetric_tucker import NpyMoment
+from orthobench_problems.symmetric_tucker.files import NpyMoment
 from orthobench_tucker.partial_cores import refusal
 
 import orthobench as ob

@@ -2,16 +2,15 @@
 
 import numpy as np
 import pytest
-from orthobench_problems.orthogonal_group import ICA, Brockett, Procrustes
-from orthobench_problems.stiefel import (
-    JointDiagonalization,
-    OrthogonalNetwork,
-    QuadraticAssignment,
-    StiefelBrockett,
-    StiefelProcrustes,
-    StiefelProcrustesBatch,
-    WeightRotation,
-)
+from orthobench_problems.orthogonal_group.brockett import Brockett
+from orthobench_problems.orthogonal_group.ica import ICA
+from orthobench_problems.orthogonal_group.procrustes import Procrustes
+from orthobench_problems.stiefel.assignment import QuadraticAssignment
+from orthobench_problems.stiefel.brockett import StiefelBrockett
+from orthobench_problems.stiefel.diagonalization import JointDiagonalization
+from orthobench_problems.stiefel.network import OrthogonalNetwork
+from orthobench_problems.stiefel.procrustes import StiefelProcrustes, StiefelProcrustesBatch
+from orthobench_problems.stiefel.rotation import WeightRotation
 
 from orthobench.testing.flop_counting import counted, counting
 from orthobench.tools.geometry import random_point

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from dataclasses import FrozenInstanceError
 
 import orthobench_problems
 import pytest
@@ -19,6 +20,15 @@ from orthobench.families.symmetric_tucker import SymmetricTucker
 PROBLEMS = orthobench_problems.orthobench_problems()
 CLASSES = (StochasticPCA, SparsePCA, OrthogonalGroup, OrthogonalTensor, SymmetricTucker, Stiefel)
 FAMILIES = {family.family: family for family in CLASSES}
+
+
+@pytest.mark.parametrize("problem", PROBLEMS, ids=lambda problem: problem.name)
+def test_no_problem_changes_once_it_is_made(problem):
+    required = {p.name: "x" for p in parameters_of(problem) if p.required}
+    made = problem(**required)
+    with pytest.raises(FrozenInstanceError):
+        made.passes = 2
+    assert {made: 1}[problem(**required)] == 1
 
 
 def test_the_names_are_the_pinned_ones():

@@ -11,9 +11,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from orthobench_problems import parquet
 from orthobench_problems.row_files import checksum, files_at, rows_at
-from orthobench_problems.stochastic_pca import NpyPCA
-from orthobench_problems.symmetric_tucker import NpyMoment
+from orthobench_problems.stochastic_pca.files import NpyPCA
+from orthobench_problems.symmetric_tucker.files import NpyMoment
 
 import orthobench as ob
 from orthobench.errors import DataError, UsageError
@@ -273,6 +274,20 @@ def test_parquet_columns_that_are_no_numbers_are_named(tmp_path, column, message
     pytest.importorskip("pyarrow.parquet").write_table(table, tmp_path / "x.parquet")
     with pytest.raises(DataError, match=message):
         built(str(tmp_path / "x.parquet"))
+
+
+@pytest.mark.parametrize("few", [False, True])
+def test_a_row_group_is_read_at_once_up_to_a_bound(tmp_path, few, monkeypatch):
+    pa = pytest.importorskip("pyarrow", reason="needs pyarrow")
+    table = pa.table({"x": np.arange(10.0), "y": np.arange(10.0)})
+    file = tmp_path / "x.parquet"
+    pytest.importorskip("pyarrow.parquet").write_table(table, file, row_group_size=6)
+    monkeypatch.setattr(parquet, "LARGEST_CHUNK", 6 * 8 * 2 - few)
+    if few:
+        with pytest.raises(DataError, match=r"row groups of 6 rows.*row_group_size=5 at most"):
+            parquet.ParquetRows(file)
+    else:
+        assert parquet.ParquetRows(file).borders.tolist() == [0, 6, 10]
 
 
 def test_a_foreign_file_is_no_parquet_file(tmp_path):

@@ -7,7 +7,8 @@ import os
 import numpy as np
 import pytest
 from orthobench_problems import digits
-from orthobench_problems.sparse_pca import DigitsSparse, NpySparse
+from orthobench_problems.sparse_pca.files import NpySparse
+from orthobench_problems.sparse_pca.images import DigitsSparse
 
 from orthobench.contract.problem import Solution
 from orthobench.errors import DataError, UsageError

@@ -2,19 +2,18 @@
 
 import numpy as np
 import pytest
-from orthobench_problems.stiefel import (
-    PROBLEMS,
-    JointDiagonalization,
+from orthobench_problems.stiefel import PROBLEMS
+from orthobench_problems.stiefel.assignment import QuadraticAssignment
+from orthobench_problems.stiefel.brockett import StiefelBrockett
+from orthobench_problems.stiefel.diagonalization import JointDiagonalization, least_off_diagonal
+from orthobench_problems.stiefel.eigenvalue import (
+    KohnShamOracle,
     NonlinearEigenvalue,
-    QuadraticAssignment,
-    StiefelBrockett,
-    StiefelProcrustes,
-    StiefelProcrustesBatch,
-    WeightRotation,
+    self_consistent,
+    solved_by_sums,
 )
-from orthobench_problems.stiefel.diagonalization import least_off_diagonal
-from orthobench_problems.stiefel.eigenvalue import KohnShamOracle, self_consistent, solved_by_sums
-from orthobench_problems.stiefel.rotation import Rounding
+from orthobench_problems.stiefel.procrustes import StiefelProcrustes, StiefelProcrustesBatch
+from orthobench_problems.stiefel.rotation import Rounding, WeightRotation
 from orthobench_stiefel import Landing, RandomSubmanifold, RiemannianGradient, WenYin
 from scipy.linalg import hadamard
 

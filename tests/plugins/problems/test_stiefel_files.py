@@ -6,17 +6,18 @@ Each problem on the matrices of a built-in one has its cost, and its least cost.
 import numpy as np
 import pytest
 from orthobench_givens.coordinate_descent import Givens
-from orthobench_problems.stiefel import (
-    JointDiagonalization,
+from orthobench_problems.stiefel import multipliers
+from orthobench_problems.stiefel.brockett import StiefelBrockett
+from orthobench_problems.stiefel.diagonalization import JointDiagonalization
+from orthobench_problems.stiefel.files import (
     NpyBrockett,
     NpyJointDiagonalization,
     NpyProcrustes,
     NpyWeightRotation,
-    StiefelBrockett,
-    StiefelProcrustes,
-    WeightRotation,
 )
 from orthobench_problems.stiefel.multipliers import multiplier
+from orthobench_problems.stiefel.procrustes import StiefelProcrustes
+from orthobench_problems.stiefel.rotation import WeightRotation
 from orthobench_stiefel import RiemannianGradient
 
 import orthobench as ob
@@ -194,6 +195,30 @@ def test_matrices_without_common_eigenvectors_are_refused_where_nothing_settles(
     C = np.random.default_rng(0).standard_normal((3, 6, 6))
     with pytest.raises(ob.DataError, match=r"A\.npy: the matrices are too far from having common"):
         built(NpyJointDiagonalization(save(C + C.transpose(0, 2, 1))))
+
+
+@pytest.mark.parametrize("seed", [11, 14, 20, 38, 60, 70, 86])
+def test_no_step_of_newtons_method_lowers_the_bound(seed):
+    """The whole step would on these."""
+    rng, (n, p) = np.random.default_rng(seed), [(4, 2), (6, 3), (5, 1), (5, 5)][seed % 4]
+    A = rng.standard_normal((8, n)) * np.geomspace(1, 10 ** (seed % 5), n)
+    B = rng.standard_normal((8, p)) * 10.0 ** rng.uniform(-2, 2)
+    values, Q = np.linalg.eigh(A.T @ A)
+    dual = multipliers._Dual(values, Q.T @ (A.T @ B), float(np.vdot(B, B)))
+    bounds, found = [], dual.at(dual.first())
+    while found is not None and len(bounds) < 40 and np.linalg.norm(found.excess) > 1e-13:
+        bounds.append(found.bound)
+        found = dual.better(found)
+    assert np.diff(bounds).min() > -1e-12 * dual.constant
+
+
+def test_a_multiplier_that_one_direction_finds_is_exact():
+    """X = I, and A'AX + XL = A'B gives L = 2I; the residual of conjugate gradients vanishes."""
+    found = multiplier(np.eye(4), 3 * np.eye(4, 2))
+    assert found.solved
+    assert pytest.approx(np.eye(4, 2), abs=1e-12) == found.X
+    assert pytest.approx(2 * np.eye(2), abs=1e-12) == found.L
+    assert found.bound == pytest.approx(8)
 
 
 def test_points_are_square_where_the_headers_say_so(save):
