@@ -46,7 +46,7 @@ def with_mean(pca: Any, count: int, k: int) -> Array:
 
     Notes
     -----
-    For c components, r = c + 1 the smaller of r and d: r²d flops and about 4r³/3.
+    For c components, r = c + 1 the smaller of r and d: r²d flops and 9r³, nominal.
     """
     from scipy.linalg import eigh
 
