@@ -67,6 +67,7 @@ def test_a_share_has_wilsons_interval():
 
 def test_one_value_outside_refutes_what_is_said_of_all():
     assert always_within([1.0, 2.0, 3.0], 1, 3).verdict is Verdict.HOLDS
+    assert always_within([1.0, 2.0, 3.0], 0, 4).verdict is Verdict.HOLDS
     assert always_within([1.0, 2.0, 3.0], high=2.9).verdict is Verdict.FAILS
     assert always_within([1.0, 2.0, 3.0], low=1.1).verdict is Verdict.FAILS
     assert always_within([1.0, float("nan")], 0, 3).verdict is Verdict.FAILS
