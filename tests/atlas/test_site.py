@@ -10,7 +10,7 @@ import pytest
 from orthobench.atlas.answers import VIEWS, short, views
 from orthobench.atlas.features import Features
 from orthobench.atlas.losses import Losses, losses
-from orthobench.atlas.picture import cost_lines, drawn
+from orthobench.atlas.picture import BELOW, HEIGHT, LEADERS, LEFT, WIDTH, cost_lines, drawn
 from orthobench.atlas.site import address, build, refuse_foreign, write_site
 from orthobench.atlas.table import Atlas, read, rounded
 from orthobench.errors import StoreError, UsageError
@@ -152,3 +152,54 @@ def test_nothing_is_written_where_a_store_is_none(tmp_path):
     with pytest.raises(StoreError):
         build([tmp_path / "none.sqlite"], tmp_path / "site")
     assert not (tmp_path / "site").exists()
+
+
+def lines(features, costs, names=("a",)):
+    count = len(features)
+    problems = tuple(f"p{i}" for i in range(count))
+    found = Losses(
+        names, problems, problems, tuple(features), problems, np.zeros((count, 1)),
+        np.zeros((count, len(names))), np.array(costs, float).reshape(count, -1),
+    )  # fmt: skip
+    styles = solver_styles(names)
+    return cost_lines(found, [(name, styles[name]) for name in names])
+
+
+def test_marks_are_within_their_axes_and_ticks_at_powers_of_ten():
+    features = [Features(rows, 10, 2) for rows in (5, 50, 500)]
+    plot = lines(features, [0.02, 0.2, 3.0])
+    marks = plot["leaders"][0]["marks"]
+    assert marks[0][0] == LEFT
+    assert marks[-1][0] == pytest.approx(WIDTH - 10)
+    assert all(10 <= y <= HEIGHT - BELOW for _, y in marks)
+    assert [power for _, power in plot["x"]] == [2, 3]
+    assert [power for _, power in plot["y"]] == [-2, -1, 0, 1]
+    assert [at for at, _ in plot["y"]] == sorted((at for at, _ in plot["y"]), reverse=True)
+    assert plot["y"][0][0] == HEIGHT - BELOW
+    assert plot["y"][-1][0] == 10
+
+
+def test_without_rows_the_size_is_that_of_what_is_sought():
+    features = [Features(0, 10, k) for k in (1, 10, 100)]
+    plot = lines(features, [1.0, 10.0, 100.0])
+    assert plot["what"] == "columns x sought"
+    assert plot["leaders"][0]["power"] == pytest.approx(1)
+    mixed = [Features(0, 10, 1), Features(7, 10, 10), Features(7, 10, 100)]
+    assert lines(mixed, [1.0, 10.0, 100.0])["what"] == "columns x sought"
+
+
+def test_a_line_needs_three_sizes_and_a_plot_three_and_a_cost():
+    three = [Features(rows, 10, 2) for rows in (5, 50, 500)]
+    nan = np.nan
+    two = lines(three, [[1.0, 1.0], [2.0, nan], [3.0, 2.0]], ("a", "b"))
+    assert [one["line"] is None for one in two["leaders"]] == [False, True]
+    assert np.isnan(two["leaders"][1]["power"])
+    assert lines(three, [nan] * 3) is None
+    assert lines([three[0], three[1], three[1]], [1.0, 2.0, 3.0]) is None
+
+
+def test_only_the_leaders_have_lines():
+    three = [Features(rows, 10, 2) for rows in (5, 50, 500)]
+    names = tuple("abcdef")
+    plot = lines(three, [[1.0] * 6, [2.0] * 6, [3.0] * 6], names)
+    assert [one["name"] for one in plot["leaders"]] == list(names[:LEADERS])

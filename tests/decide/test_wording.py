@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from orthobench.decide.answer import MISS, answer, plain_answer, standings
+from orthobench.decide.answer import answer
 from orthobench.decide.rule import FEWEST, Comparison, Decision, Verdict
 from orthobench.decide.wording import (
     ALIKE,
@@ -274,50 +274,3 @@ def test_the_evidence_is_what_was_tested():
         "with restarts for runs that do not."
     )
     assert "shown on 1 seed," in evidence([replace(one, distinct=1)])
-
-
-def test_standings_are_geometric_means_with_ten_for_a_miss():
-    found = standings([
-        on("p", good("a", 1.0), good("b", 4.0, 4.0)), on("q", good("b", 1.0), other("a", WORSE)),
-        on("r", good("b", 1.0), good("a", 9.0, 9.0), block="q"), on("s", other("a", OPEN)),
-    ])  # fmt: skip
-    by_name = {s.solver: s for s in found}
-    assert [s.solver for s in found] == ["b", "a"]
-    assert by_name["b"].factor == pytest.approx(2)  # 4 on p, 1 on q with its variant
-    assert by_name["a"].factor == pytest.approx((MISS * 9) ** 0.25)
-    assert [(s.as_good_on, s.cheapest_on, s.problems, s.worst) for s in found] == [
-        (3, 2, 4, 4), (2, 1, 4, 9),
-    ]  # fmt: skip
-
-
-def test_a_solver_is_called_by_its_name_and_the_parameters_that_it_always_has():
-    one, two = (good("a K=2", 1.0, name="a", parameters={"K": 2, "step": s}) for s in (1, 3))
-    found = answer([on("p", one), on("q", two)])
-    assert (found.use, found.parameters, found.solver) == ("a", {"K": 2}, "a K=2")
-
-
-def test_the_factor_of_an_answer_is_that_of_the_next_that_is_as_good():
-    found = answer([
-        on("p", good("a", 2.0), good("b", 4.0, 2.0)), on("q", good("a", 1.0), good("b", 8.0, 8.0)),
-        on("r", good("a", 1.0), other("b", WORSE)),
-    ])  # fmt: skip
-    assert found.factor == pytest.approx(4)
-    assert (found.mean_factor, found.worst_factor, found.as_good_on, found.problems) == (1, 1, 3, 3)
-    assert [s.solver for s in found.alternatives] == ["b"]
-    assert math.isnan(answer([on("p", good("a", 1.0))]).factor)
-
-
-def test_over_families_one_solver_is_named_where_it_is_the_same():
-    first = on("p", good("a", 1.0), good("b", 2.0, 2.0))
-    second = replace(on("q", good("a", 1.0), good("b", 8.0, 8.0)), family="g")
-    both = answer([first, second])
-    assert (both.use, both.factor, both.as_good_on, both.problems) == ("a", 4, 2, 2)
-    assert both.sentence.startswith("f: Use a: ")
-    assert " g: Use a: " in both.sentence
-    assert [*plain_answer(both)["by_family"]] == ["f", "g"]
-    third = replace(on("q", good("b", 1.0), other("a", WORSE)), family="g")
-    neither = answer([first, third])
-    assert neither.use is None
-    assert neither.parameters == {}
-    assert all(map(math.isnan, (neither.factor, neither.mean_factor, neither.worst_factor)))
-    assert plain_answer(neither)["factor"] is None

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from records import altered
 
 import orthobench as ob
-from orthobench.harness.stopping import Target
+from orthobench.harness.stopping import RunStatus, Target
 from orthobench.report.style import solver_styles
 
 LEVELS = (Target("rank", 9.0), Target("rank", 12.0))
@@ -171,3 +171,30 @@ def test_nothing_heavy_is_imported_before_something_is_drawn():
     code = "import sys, orthobench as ob; ob.plots; print('matplotlib' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"
+
+
+def test_plots_that_runs_do_not_allow_are_refused(results, runs):
+    untuned = ob.Results("toys", Path("none"), runs("a", 1.0))
+    for kind, message in (
+        ("tuning", "there is no tuning plot of toys: its runs do not allow one"),
+        ("sweep", "there is no sweep plot of toys"),
+        ("tradeoff", "there is no tradeoff plot of toys"),
+    ):
+        with pytest.raises(ob.UsageError, match=message):
+            getattr(ob.plots, kind)(axis(), untuned)
+    with pytest.raises(ob.UsageError, match=r"no tuning plot of digits k=4"):
+        ob.plots.tuning(axis(), untuned, "digits k=4")
+
+
+def test_a_problem_that_nobody_takes_part_in_has_no_plot(runs):
+    refused = [altered(r, status=RunStatus.REFUSED, trace=()) for r in runs("a", 1.0)]
+    with pytest.raises(ob.UsageError, match="no solver takes part in digits k=4"):
+        ob.plots.convergence(axis(), ob.Results("toys", Path("none"), refused))
+
+
+def test_options_may_be_given_in_order_or_by_name(results):
+    one = ob.plots.convergence(axis(), results, "digits k=4", "flops", "rank")
+    two = ob.plots.convergence(axis(), results, "digits k=4", metric="rank", x="flops")
+    assert (one.x.key, one.y.key) == (two.x.key, two.y.key) == ("flops", "rank")
+    default = ob.plots.convergence(axis(), results, "digits k=4", metric=None)
+    assert default.y.key == "gap"

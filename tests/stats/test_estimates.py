@@ -67,6 +67,7 @@ def test_a_share_has_wilsons_interval():
 
 def test_one_value_outside_refutes_what_is_said_of_all():
     assert always_within([1.0, 2.0, 3.0], 1, 3).verdict is Verdict.HOLDS
+    assert always_within([1.0, 2.0, 3.0], 0, 4).verdict is Verdict.HOLDS
     assert always_within([1.0, 2.0, 3.0], high=2.9).verdict is Verdict.FAILS
     assert always_within([1.0, 2.0, 3.0], low=1.1).verdict is Verdict.FAILS
     assert always_within([1.0, float("nan")], 0, 3).verdict is Verdict.FAILS
@@ -91,3 +92,13 @@ def test_several_hold_together():
     assert together([good, good]).verdict is Verdict.HOLDS
     assert together([good, bad]).text == "a: 1; b: 2"
     assert together([good], "both").text == "both"
+
+
+@pytest.mark.parametrize(
+    ("values", "farthest"),
+    [([-3.0, 2.0], -3), ([-1.0, 4.0], 4), ([0.4, 0.9], 0.9), ([0.1, 0.5], 0.1), ([-1.0, 2.0], -1)],
+)
+def test_the_value_of_all_is_the_one_that_is_farthest_out_or_nearest_to_a_bound(values, farthest):
+    assert always_within(values, 0, 1).value == farthest
+    assert always_within(values, high=1).value == values[1]
+    assert always_within(values, low=0).value == values[0]

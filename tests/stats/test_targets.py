@@ -14,9 +14,9 @@ from orthobench.errors import UsageError
 from orthobench.harness.stopping import RunStatus, Target
 from orthobench.harness.trace import Checkpoint
 from orthobench.results.tuning import SolverResult, Trial
-from orthobench.stats.costs import COSTS
+from orthobench.stats.costs import ALL_COSTS, COSTS
 from orthobench.stats.profiles import distribution, performance_ratios
-from orthobench.stats.targets import run_matrix
+from orthobench.stats.targets import path_of, run_matrix, whole_cost
 
 INF, NAN = math.inf, math.nan
 
@@ -354,3 +354,34 @@ def test_costs_do_not_depend_on_the_unit_of_the_metric(entries, scale, shift):
     before, after = run_matrix(entries), run_matrix(others)
     if not near(before, 0.1) and (before.unimproved == after.unimproved):
         np.testing.assert_array_equal(before.costs("steps", 0.1), after.costs("steps", 0.1))
+
+
+@pytest.mark.parametrize(
+    ("name", "metric", "least"),
+    [("passes", "passes", 1), ("products", "products", 1e-3), ("memory", "peak_bytes", 1)],
+)
+def test_what_a_run_measured_is_a_cost_of_at_least_one_unit(name, metric, least):
+    measured = run([(0, 8.0, {metric: 0.0}), (1, 4.0, {metric: 1.5 * least}), (2, 0.0)])
+    assert path_of(measured, None).spent(name).tolist() == [least, 1.5 * least, INF]
+    assert whole_cost(replace(measured, trace=measured.trace[:2]), name) == 1.5 * least
+    assert whole_cost(replace(measured, trace=()), name) == least
+    assert name not in COSTS
+
+
+def test_costs_are_written_for_people():
+    texts = {name: cost.text(2048.0) for name, cost in ALL_COSTS.items()}
+    assert texts == {
+        "seconds": "34 min 8 s", "flops": "2.05 k", "samples": "2,048", "steps": "2,048",
+        "passes": "2,048", "products": "2.05e+03", "memory": "2.0 KiB",
+    }  # fmt: skip
+
+
+def test_a_run_that_counts_nowhere_has_no_path():
+    assert path_of(run([(0, 8.0), (1, 0.0)], status=RunStatus.ERROR), None) is None
+    assert path_of(run([(0, INF), (1, 0.0)]), None) is None
+    assert path_of(run([(0, 8.0), (1, NAN)]), None) is None
+    path = path_of(run([(0, 8.0), (1, 2.0), (2, 3.0)]), None)
+    assert (path.start, path.lowest, path.stopped) == (8, 2, False)
+    assert [path.cheapest("steps", target) for target in (8, 2.5, 2, 1)] == [1, 1, 1, INF]
+    other = path_of(run([(0, 8.0, {"other": 5.0}), (1, 2.0, {"other": 4.0})]), None, "other")
+    assert other.values.tolist() == [5, 4]

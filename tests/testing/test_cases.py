@@ -7,9 +7,10 @@ import pytest
 from click.testing import CliRunner
 
 from orthobench.cli.main import main
+from orthobench.contract import parameter
 from orthobench.errors import UsageError
 from orthobench.registry.plugins import Plugin, Registry, catalogue
-from orthobench.testing import CheckStatus, cases
+from orthobench.testing import CheckStatus, Result, cases
 
 pytest_plugins = ["pytester"]
 
@@ -95,6 +96,52 @@ def _hooked(cls):
 
     hookimpl(cls.orthobench_problems)
     return cls
+
+
+def test_parts_of_a_name_may_be_typed_in_any_case():
+    for text in ("ORTHOBENCH-tensor_power", "tensor_POWER"):
+        (plugin,) = cases.plugins_of(text, catalogue())
+        assert plugin.name == "tensor-power"
+
+
+def test_each_choice_and_value_of_a_grid_but_the_default_is_a_variant():
+    @dataclass(frozen=True)
+    class Made:
+        kind: str = parameter("a", help="one of three", choices=("a", "b", "c"))
+        rate: float = parameter(0.5, help="tried", grid=(0.1, 0.5, 1.0, 0.1))
+        plain: int = parameter(3, help="neither")
+
+    assert [*cases._variants(Made)] == [
+        {}, {"kind": "b"}, {"kind": "c"}, {"rate": 0.1}, {"rate": 1.0},
+    ]  # fmt: skip
+
+
+def test_a_case_has_its_facts_as_plain_values(toys):
+    case = cases.cases_of(toys.Solver(step_size=0.5))[0]
+    assert (case.kind, case.name, case.id) == ("solver", "power step=0.5", "power step=0.5-runs")
+    found = cases.facts(case, Result("runs", CheckStatus.FAILED, "why"))
+    assert found == {
+        "kind": "solver", "name": "power step=0.5", "check": "runs",
+        "says": case.check.requirement, "status": "failed", "message": "why",
+    }  # fmt: skip
+
+
+def test_a_solver_without_an_example_is_not_checkable_and_its_example_is_made_once(
+    toys, monkeypatch
+):
+    made = []
+    monkeypatch.setattr(cases, "example", lambda *args: made.append(args) or made)
+    every = cases.cases_of(toys.Solver())
+    assert all(case.subject()[1] is made for case in every)
+    assert len(made) == 1
+
+    def refuse(*args):
+        raise UsageError("no example")
+
+    monkeypatch.setattr(cases, "example", refuse)
+    for case in cases.cases_of(toys.Solver())[:2]:
+        result = case.result()
+        assert (result.status, result.message) == (CheckStatus.NOT_CHECKABLE, "no example")
 
 
 def test_required_parameters_are_named():

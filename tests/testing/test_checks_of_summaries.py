@@ -17,7 +17,14 @@ from orthobench.contract import (
     orthonormalize,
 )
 from orthobench.testing import CheckStatus, checks_of_solvers
-from orthobench.testing.checks_of_summaries import SUMMARIES
+from orthobench.testing.checks_of_summaries import (
+    ROWS,
+    SUMMARIES,
+    BlockRunner,
+    along_the_tree,
+    from_left,
+    from_right,
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -153,3 +160,76 @@ def test_samples_without_blocks_cannot_be_checked():
     stream = ob.stochastic_pca(lambda rng, count: rng.standard_normal((count, 6)), 2, test=rows)
     result = SUMMARIES[0].result(PlainPower(), stream)
     assert result.status is CheckStatus.NOT_CHECKABLE
+
+
+class ReturnsATuple(PlainPower):
+    def merge(self, a, b):
+        return (a, b)
+
+
+class CountsNoFlops(PlainPower):
+    def flops(self, oracle, summary):
+        return 0
+
+
+class CountsInFloats(PlainPower):
+    def flops(self, oracle, summary):
+        return 7.0
+
+
+class LeavesTheConstraint(PlainPower):
+    def finish(self, oracle, summary):
+        return Solution(1.1 * super().finish(oracle, summary).point)
+
+
+@pytest.mark.parametrize(
+    ("cls", "message"),
+    [
+        (ForgetsRows, "the summary of 350 samples counts "),
+        (CountsNoFlops, "the flops of a pass are 0"), (CountsInFloats, "flops of a pass are 7.0"),
+        (LeavesTheConstraint, "the solution of a pass violates the constraint by 0.3"),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_with_a_summary_is_said(cls, message, instance):
+    assert message in SUMMARIES[0].result(cls(), instance).message
+
+
+def test_a_merge_that_returns_no_summary_fails(instance):
+    assert SUMMARIES[0].result(ReturnsATuple(), instance).status is CheckStatus.FAILED
+
+
+class Writes(PlainPower):
+    def merge(self, a, b):
+        return Sums(rows=a.rows + b.rows, flops=0, total=f"({a.total}+{b.total})")
+
+
+def test_parts_are_merged_along_a_tree_from_the_left_and_from_the_right():
+    parts = [Sums(rows=1, flops=0, total=name) for name in "abcd"]
+    orders = {along_the_tree: "((a+b)+(c+d))", from_left: "(((a+b)+c)+d)",
+              from_right: "(a+(b+(c+d)))"}  # fmt: skip
+    for merge, order in orders.items():
+        whole = merge(Writes(), parts)
+        assert (whole.total, whole.rows) == (order, 4)
+
+
+def test_blocks_are_of_different_lengths_and_hold_the_first_samples(instance):
+    runner = BlockRunner(PlainPower(), instance)
+    assert sum(map(len, runner.blocks)) == ROWS == runner.first.rows
+    assert len({len(block) for block in runner.blocks}) > 2
+    rows = np.concatenate(runner.blocks)
+    np.testing.assert_array_equal(rows, instance.oracle.source.block(0)[:ROWS])
+
+
+class EndsAfterOne(PlainPower):
+    def proceed(self, oracle, summary):
+        return None
+
+
+class OnePass(PlainPower):
+    passes = 1
+
+
+def test_passes_end_where_the_solver_ends_them(instance):
+    for cls, numbers in ((PlainPower, [0, 1]), (EndsAfterOne, [0]), (OnePass, [0])):
+        runner = BlockRunner(cls(), instance)
+        assert [oracle.number for oracle, _ in runner.passes(along_the_tree)] == numbers

@@ -35,7 +35,10 @@ def test_gpus_are_recorded_with_memory_and_driver(smi):
     ]
 
 
-@pytest.mark.parametrize("line", ["echo 'No devices were found'", "exit 9"])
+GPU = "echo 'Graphics A, 81559 MiB, 550.54.15'"
+
+
+@pytest.mark.parametrize("line", ["echo 'No devices were found'", "exit 9", f"{GPU}; exit 9"])
 def test_a_machine_without_gpus_has_none(smi, line):
     smi(line)
     assert environment.gpus() == []

@@ -1,17 +1,32 @@
 """Rows that are read by blocks: however they are split, the same rows in the same order."""
 
 import pickle
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from orthobench_problems.row_files import Stacked
+from scipy import sparse
 
 from orthobench.errors import DataError
 from orthobench.families.sources import ArraySource
 from orthobench.tools.arrays import release
-from orthobench.tools.rows import BLOCK_BYTES, BLOCK_ROWS, MappedFile, Rows, borders
+from orthobench.tools.rows import (
+    BLOCK_BYTES,
+    BLOCK_ROWS,
+    LARGEST_CHUNK,
+    DaskRows,
+    MappedFile,
+    OpenRows,
+    Rows,
+    SparseRows,
+    borders,
+    chunk_rows,
+    is_lazy,
+    rows_of,
+)
 
 
 class Part(Rows):
@@ -193,3 +208,102 @@ def test_a_file_that_is_gone_is_named(tmp_path):
     (tmp_path / "x.npy").unlink()
     with pytest.raises(DataError, match=r"x\.npy cannot be mapped here"):
         pickle.loads(data)  # noqa: S301 - made here
+
+
+@pytest.mark.parametrize(
+    ("shape", "chunk", "found"),
+    [
+        ((5, 3), 1, [0, 5]), ((BLOCK_ROWS, 3), 1, [0, BLOCK_ROWS]),
+        ((BLOCK_ROWS + 1, 3), 1, [0, BLOCK_ROWS, BLOCK_ROWS + 1]),
+        ((2500, 3), 1000, [0, 2000, 2500]), ((2500, 3), 1025, [0, 1025, 2050, 2500]),
+        ((2500, 3), 1024, [0, 2048, 2500]), ((6000, 3), 3000, [0, 3000, 6000]),
+        ((3, BLOCK_BYTES // 8), 1, [0, 1, 2, 3]), ((3, BLOCK_BYTES // 16), 1, [0, 2, 3]),
+        ((2, BLOCK_BYTES), 1, [0, 1, 2]),
+    ],
+)  # fmt: skip
+def test_blocks_are_as_large_as_fits_in_whole_chunks(shape, chunk, found):
+    assert borders(shape, "it", chunk).tolist() == found
+
+
+def test_a_chunk_may_be_so_large_and_a_single_row_larger():
+    columns = LARGEST_CHUNK // 8 // 100
+    rows = LARGEST_CHUNK // (8 * columns)
+    assert borders((2 * rows, columns), "it", rows).tolist() == [0, rows, 2 * rows]
+    with pytest.raises(DataError, match=f"it are in chunks of {rows + 1} rows, .* at most {rows} "):
+        borders((2 * rows, columns), "it", rows + 1)
+    assert borders((2, LARGEST_CHUNK), "it").tolist() == [0, 1, 2]
+
+
+def test_what_reads_chunks_by_itself_says_how_long_they_are():
+    assert chunk_rows(SimpleNamespace(chunks=(7, 2))) == 7
+    assert chunk_rows(SimpleNamespace(chunks=None)) == 1
+
+
+class Opened:
+    """As an array of a file: read by slices, and broken if it is told so."""
+
+    def __init__(self, values, broken=False):
+        self.values, self.broken, self.chunks = values, broken, (2, values.shape[1])
+        self.shape, self.dtype = values.shape, values.dtype
+
+    def __getitem__(self, at):
+        if self.broken:
+            raise RuntimeError("bad\n filter")
+        return self.values[at]
+
+
+def test_open_arrays_are_read_when_they_are_asked_for_and_named_where_they_cannot():
+    X = matrix(5)
+    rows = OpenRows(Opened(X), "x.h5")
+    assert np.array_equal(rows.read(1, 3), X[1:3])
+    assert (rows.place(3), len(rows), rows.shape) == (("x.h5", 3), 5, (5, 3))
+    with pytest.raises(DataError, match=r"the samples in x\.h5 cannot be read: bad filter"):
+        OpenRows(Opened(X, broken=True), "x.h5").read(0, 1)
+    with pytest.raises(DataError, match="the samples cannot be read"):
+        OpenRows(Opened(X, broken=True)).read(0, 1)
+
+
+class Chunked:
+    """As a Dask array: chunks along both axes, computed when asked."""
+
+    def __init__(self, shape, chunks):
+        self.shape, self.chunks, self.dtype = shape, chunks, np.dtype(float)
+        self.numblocks = tuple(map(len, chunks))
+
+
+def test_chunks_of_dask_are_blocks_without_those_that_are_empty():
+    rows = DaskRows(Chunked((7, 2), ((3, 0, 4), (2,))))
+    assert rows.borders.tolist() == [0, 3, 7]
+
+
+@pytest.mark.parametrize(
+    ("array", "message"),
+    [
+        (SimpleNamespace(), "no Dask array: pass data.to_dask_array"),
+        (Chunked((np.nan, 2), ((3,), (2,))), "of unknown length: call compute_chunk_sizes"),
+        (Chunked((7, 2), ((7,), (1, 1))), "2 chunks along its columns"),
+        (Chunked((LARGEST_CHUNK // 8 + 1, 1), ((LARGEST_CHUNK // 8 + 1,), (1,))),
+         "pass data.rechunk"),
+    ],
+)  # fmt: skip
+def test_dask_arrays_that_cannot_be_read_by_rows_are_told_how(array, message):
+    with pytest.raises(DataError, match=message):
+        DaskRows(array)
+    largest = LARGEST_CHUNK // 8
+    assert DaskRows(Chunked((largest, 1), ((largest,), (1,)))).borders.tolist() == [0, largest]
+
+
+def test_sparse_matrices_and_rows_are_lazy_and_arrays_are_not():
+    X = matrix(4)
+    assert is_lazy(sparse.coo_array(X))
+    assert is_lazy(Part(X))
+    assert not is_lazy(X)
+    assert not is_lazy(X.tolist())
+    held = sparse.csr_array(X)
+    rows = rows_of(held, "it")
+    held.data[:] = 99.0
+    assert isinstance(rows, SparseRows)
+    assert np.array_equal(rows.read(0, 4), X)
+    part = Part(X)
+    assert rows_of(part, "it") is part
+    assert rows_of(X, "it") is X

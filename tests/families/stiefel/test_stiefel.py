@@ -5,7 +5,10 @@ import pytest
 
 import orthobench as ob
 from orthobench.contract.problem import Solution
-from orthobench.families.stiefel import FiniteSumOracle, FunctionOracle, feasible, projected
+from orthobench.families.stiefel.functions import FunctionOracle
+from orthobench.families.stiefel.judge import feasible, projected
+from orthobench.families.stiefel.maker import START_DEFECT
+from orthobench.families.stiefel.problem import FiniteSumOracle
 from orthobench.harness.judging import FEASIBLE
 from orthobench.tools.geometry import drift, polar, random_point
 from orthobench.tools.places import place_of
@@ -251,3 +254,31 @@ def test_a_gradient_that_breaks_later_is_refused_too():
         oracle.gradient(point())
     with pytest.raises(ob.UsageError, match="needs the gradient of the cost"):
         FunctionOracle(cost, N, P).gradient(point())
+
+
+def test_a_start_may_be_off_the_manifold_by_rounding():
+    X = point()
+    for part, refused in ((0.9, False), (1.1, True)):
+        off = X * np.sqrt(1 + np.array([part * START_DEFECT, 0, 0]))
+        assert (drift(off) > START_DEFECT) is refused
+        if refused:
+            with pytest.raises(ob.UsageError, match="start is off the manifold"):
+                ob.stiefel(cost, n=N, p=P, start=off)
+        else:
+            kept = ob.stiefel(cost, n=N, p=P, start=off).oracle
+            kept.start = point(7)
+            np.testing.assert_array_equal(kept.start, off)
+
+
+def test_only_of_a_square_matrix_the_determinant_is_told():
+    square = ob.stiefel(lambda X: float(X[0, 0]), n=3, p=3)
+    assert square.measure(Solution(np.eye(3)))["determinant"] == 1
+    assert "determinant" not in ob.stiefel(cost, n=N, p=P).measure(Solution(point()))
+    assert (square.oracle.components, square.oracle.determinant) == (2, 0)
+    begun = ob.stiefel(lambda X: float(X[0, 0]), n=3, p=3, start=np.eye(3)).oracle
+    assert (begun.components, begun.determinant) == (1, None)
+
+
+def test_the_best_value_is_told_with_a_gap_of_zero():
+    assert ob.stiefel(cost, n=N, p=P, best=2).best == {"objective_gap": 0.0, "objective": 2.0}
+    assert ob.stiefel(cost, n=N, p=P).best == {}

@@ -19,8 +19,8 @@ from orthobench.contract.solver import Solver, State
 from orthobench.errors import DataError, UsageError
 from orthobench.families.second_moments import DenseMoment
 from orthobench.families.sources import ArraySource
-from orthobench.families.stochastic_pca import EntryOracle, RelaxedSolution
 from orthobench.families.stochastic_pca import maker as family
+from orthobench.families.stochastic_pca.problem import EntryOracle, RelaxedSolution
 from orthobench.families.streams import SamplerSource
 from orthobench.harness import execution
 from orthobench.harness.identity import Streams

@@ -201,11 +201,11 @@ def test_settings_of_the_user_are_set_aside_while_a_layout_is_applied():
 
 def test_a_figure_is_as_wide_as_its_panels_and_as_high_as_its_rows():
     def size(count, titled, **more):
-        layout = Layout((4.0, 7.0), 3.0, titled, 8, 8, 7, 1, 3, 100)
+        layout = Layout((4.0,), 3.0, titled, 8, 8, 7, 1, 3, 100)
         one = plot([toy(("a",))] * count, **more)
         return draw_figure(one, solver_styles("a"), layout).get_size_inches().tolist()
 
-    assert size(3, False) == [7, 6]
+    assert size(2, False) == [4, 6]
     width, height = size(1, True)
     assert width == 4
     assert 3 < height < 4

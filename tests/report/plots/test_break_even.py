@@ -87,6 +87,8 @@ def test_the_plot_shows_ratios_and_says_where_they_are_one(records):
         "equally fast",
     ]
     assert panel.series[0].y == pytest.approx([0.01, 100])
+    assert panel.series[-1].x == pytest.approx(SIZES)
+    assert panel.series[-1].y == pytest.approx([1, 1])
     rows = list(panel.rows())
     assert rows[0]["solver"] == "oja on=torch:cuda"
     assert (rows[0]["n"], rows[0]["ratio"]) == (10, pytest.approx(0.01))

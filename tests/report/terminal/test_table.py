@@ -13,8 +13,9 @@ from rich.console import Console
 
 from orthobench.decide.comparisons import compare
 from orthobench.harness.stopping import RunStatus, Target
+from orthobench.report.rows import problem_rows
 from orthobench.report.terminal import table
-from orthobench.report.terminal.table import legend, rows, show
+from orthobench.report.terminal.table import legend, rows, show, texts_of
 from orthobench.results.tuning import choose
 
 
@@ -237,3 +238,38 @@ def test_a_name_stands_in_its_row_at_any_width(runs, width):
     console = Console(width=width, file=io.StringIO(), force_terminal=False)
     show(choose(runs(solver, 0.3) + runs("b", 0.1)), console)
     assert re.search(rf"^\S* *{solver}\b", console.file.getvalue(), re.MULTILINE)
+
+
+def test_texts_are_the_verdict_the_final_value_the_cost_and_the_factor(runs):
+    entries = choose(runs("a", 0.001, 8) + runs("b", 0.001, 8) + runs("c", 0.9, 8))
+    (comparison,) = compare(entries, "flops", 0.25)
+    part = problem_rows(entries, comparison)
+    titles, texts = texts_of(part, comparison)
+    assert titles == ("", "median", "flops to 25 %", "factor")
+    for row, (verdict, final, cost, factor) in zip(part, texts, strict=True):
+        assert verdict == row.decision.verdict.value
+        assert final == row.text(row.summary.median)
+        assert (cost == "") == math.isinf(row.decision.cost)
+        assert (factor == "") == math.isnan(row.decision.factor)
+    (single,) = compare(choose(runs("a", 0.1, 1)))
+    part = problem_rows(choose(runs("a", 0.1, 1)), single)
+    assert texts_of(part, single)[0][1] == "value"
+
+
+def test_seeds_that_repeat_others_are_counted(runs):
+    (first, *_) = runs("a", 0.1)
+    same = [altered(first, seed=s, key=f"{s}") for s in range(3)]
+    assert "2 seeds repeat others and do not count" in text(choose(same))
+    assert "repeat" not in text(choose(runs("a", 0.1)))
+
+
+def test_each_problem_has_its_title_with_what_was_run(runs):
+    records = [altered(r, budget={"steps": 9.0}) for r in runs("a", 0.1) + runs("b", 0.1)]
+    assert "digits k=4  PCA, final gap, 5 seeds, budget 9 steps" in text(choose(records))
+    assert text(choose(records)).count("final gap") == 1
+
+
+def test_a_failure_of_one_seed_is_named_by_it(runs):
+    one = text(choose(runs("a", 0.1, failed=1)), 120)
+    assert "is not finite (seed 0)" in one
+    assert "(seed 0)" in text(choose(runs("a", 0.1, seeds=1, failed=1)), 120)

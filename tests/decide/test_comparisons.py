@@ -1,0 +1,107 @@
+"""Runs as a rule of decision takes them: what counts, at what cost, and to which tolerance."""
+
+import math
+from dataclasses import replace
+
+import pytest
+from records import altered, record
+
+from orthobench.contract.solver import Work
+from orthobench.decide.comparisons import compare, compare_by
+from orthobench.decide.rule import TOLERANCE, Verdict
+from orthobench.errors import UsageError
+from orthobench.harness.stopping import RunStatus
+from orthobench.harness.trace import Checkpoint
+from orthobench.results.tuning import choose
+
+
+def run(solver, seed, final, seconds=1.0, **more):
+    start = Checkpoint(0.0, 0.0, Work(), {"gap": 1.0, "other": 1.0})
+    end = Checkpoint(seconds, 0.0, Work(5, 6, 7), {"gap": final, "other": 1 - final})
+    status = RunStatus.ERROR if math.isinf(final) else RunStatus.DONE
+    values = {"status": status, "trace": (start, end), "solver_name": solver, **more}
+    return record(f"{solver} {seed} {more.get('problem')}", solver=solver, seed=seed, **values)
+
+
+def runs(solver, final, seconds=1.0, seeds=6, **more):
+    return [run(solver, s, final + 1e-7 * s, seconds, **more) for s in range(seeds)]
+
+
+def decided(records, **more):
+    (found,) = compare(choose(records), **more)
+    return found, {d.solver: d for d in found.decisions}
+
+
+def test_costs_are_those_of_the_checkpoint_at_the_target_of_the_best():
+    found, by_solver = decided([*runs("a", 0.1, 3.0), *runs("b", 0.1, 1.0), *runs("c", 0.9, 0.1)])
+    assert [d.solver for d in found.as_good] == ["b", "a"]
+    assert [by_solver[s].cost for s in "abc"] == [3, 1, math.inf]
+    assert by_solver["a"].factor == pytest.approx(3)
+    assert by_solver["c"].verdict is Verdict.WORSE
+    assert found.cost == "seconds"
+    work, by_work = decided([*runs("a", 0.1), *runs("b", 0.1)], cost="flops")
+    assert {d.cost for d in by_work.values()} == {7}
+    assert work.cost == "flops"
+
+
+def test_runs_that_miss_cost_what_they_took_to_their_end():
+    mixed = [*runs("a", 0.1, 2.0)[:9], *[run("a", s, 0.9, 8.0) for s in range(6, 8)]]
+    found, by_solver = decided([*mixed, *runs("b", 0.1, 50.0, seeds=8)])
+    assert by_solver["a"].misses == 2
+    assert by_solver["a"].cost == pytest.approx((6 * 2 + 2 * 8) / 6)
+    assert (found.seeds, found.distinct) == (8, 8)
+
+
+def test_failed_missing_and_refused_runs_are_told_apart():
+    failed = [run("b", s, math.inf) for s in range(2)] + runs("b", 0.1)[2:]
+    missing = [altered(r, status=RunStatus.MISSING, trace=()) for r in runs("c", 0.1)]
+    refused = [altered(r, status=RunStatus.REFUSED, trace=()) for r in runs("d", 0.1)]
+    partial = runs("e", 0.1)[:2] + [
+        altered(r, status=RunStatus.MISSING, trace=()) for r in runs("e", 0.1)[2:]
+    ]
+    found, by_solver = decided([*runs("a", 0.1), *failed, *missing, *refused, *partial])
+    assert {s: d.verdict for s, d in by_solver.items()} == {
+        "a": Verdict.AS_GOOD, "b": Verdict.FAILED, "c": Verdict.ABSENT, "d": Verdict.ABSENT,
+        "e": Verdict.UNDECIDED,
+    }  # fmt: skip
+    assert (by_solver["b"].n_failed, by_solver["e"].seeds) == (2, 2)
+    assert len(found.decisions) == 5
+
+
+def test_copies_of_a_run_are_seeds_that_do_not_count():
+    same = [run("a", s, 0.1) for s in range(6)]
+    found, by_solver = decided([*same, *runs("b", 0.1)])
+    assert (by_solver["a"].seeds, by_solver["a"].copies) == (1, 5)
+    assert found.distinct == by_solver["b"].seeds == 6
+
+
+def test_the_tolerance_is_that_which_is_asked_for_or_the_suites_or_a_hundredth():
+    entries = choose([*runs("a", 0.1), *runs("b", 0.15)])
+    assert compare(entries)[0].tolerance == TOLERANCE
+    own = [replace(entry, tolerance=0.2) for entry in entries]
+    assert compare(own)[0].tolerance == 0.2
+    assert len(compare(own)[0].as_good) == 2
+    views = compare_by(own, [("seconds", None), ("flops", 1e-6)])
+    assert [(v[0].cost, v[0].tolerance) for v in views] == [("seconds", 0.2), ("flops", 1e-6)]
+
+
+def test_another_metric_may_be_compared():
+    found, _ = decided([*runs("a", 0.1), *runs("b", 0.5)], metric="other")
+    assert (found.metric, found.best) == ("other", "b")
+    assert decided([*runs("a", 0.1), *runs("b", 0.5)])[0].best == "a"
+
+
+def test_problems_are_compared_apart_in_their_order():
+    records = [*runs("a", 0.1, problem="q"), *runs("a", 0.1, problem="p", recipe="x")]
+    found = compare(choose(records))
+    assert [(c.problem, c.block) for c in found] == [("q", ""), ("p", "x")]
+    assert compare([]) == []
+    assert compare_by([], [("seconds", None)] * 2) == [[], []]
+    with pytest.raises(UsageError, match="unknown cost 'secnds'; did you mean 'seconds'"):
+        compare([], "secnds")
+
+
+def test_names_and_parameters_are_those_of_the_solver():
+    records = [altered(r, parameters={"step": 2.0}) for r in runs("a", 0.1)]
+    _, by_solver = decided(records)
+    assert (by_solver["a"].name, by_solver["a"].parameters) == ("a", {"step": 2.0})
