@@ -362,6 +362,16 @@ def test_idle_workers_get_what_the_rule_asks_for(course: _Course) -> None:
     assert one[0].limits.timeout == 10.0 + 3.0 + 15.0
 
 
+def test_a_worker_that_is_busy_is_left_alone(course: _Course) -> None:
+    planned = {(c.solver_label, c.seed): c for c in course.suite.cells()}
+    crew: list[Any] = [Idle(), Idle()]
+    crew[0].begin(planned["power", 1])
+    course.running["power", 0] = 1.0
+    assert course._assign(crew, planned)
+    assert [worker.request.seed for worker in crew] == [1, 0]
+    assert crew[1].request.solver_label == "power step=0.5"
+
+
 def test_nothing_is_at_work_when_the_time_is_over(
     course: _Course, monkeypatch: pytest.MonkeyPatch
 ) -> None:
