@@ -3,11 +3,13 @@
 import json
 import math
 from pathlib import Path
+from types import SimpleNamespace
 
 import click
 import pytest
 from click.testing import CliRunner
 
+from orthobench.cli import racing as module
 from orthobench.cli.main import main
 from orthobench.cli.options import size
 from orthobench.cli.racing import seconds
@@ -165,3 +167,37 @@ def test_a_map_is_measured_in_pieces(monkeypatch, left, said):
     done = CliRunner().invoke(main, words)
     assert done.stdout.splitlines() == said
     assert asked == [(("gaps",), Path("a b")), ([1, 2], 60.0, None)]
+
+
+def test_in_a_terminal_a_standing_is_drawn_again_and_what_lasts_stays(monkeypatch):
+    live = pytest.importorskip("rich.live")
+    drawn = []
+
+    class Screen:
+        """What would be drawn."""
+
+        def __init__(self, console, auto_refresh, transient):
+            assert (auto_refresh, transient) == (False, True)
+            self.console = self
+
+        def __enter__(self):
+            return self
+
+        def __exit__(self, *_):
+            drawn.append("end")
+
+        def update(self, text, refresh):
+            drawn.append(("standing", str(text), refresh))
+
+        def print(self, text):
+            drawn.append(("line", str(text)))
+
+    monkeypatch.setattr(live, "Live", Screen)
+    monkeypatch.setattr(module.sys, "stderr", SimpleNamespace(isatty=lambda: True))
+    with module._telling(quiet=False) as tell:
+        tell("a table\nb leads", True)
+        tell("c: late", False)
+    assert drawn == [("standing", "a table\nb leads", True), ("line", "c: late"), "end"]
+    with module._telling(quiet=True) as tell:
+        assert tell is None
+    assert len(drawn) == 3

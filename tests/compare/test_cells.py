@@ -322,5 +322,99 @@ def test_an_orthobench_of_another_protocol_is_refused(monkeypatch):
     assert worker.names() is protocol
 
 
+@pytest.mark.parametrize(
+    ("name", "refused"),
+    [("orthobench.compare.protocol", True), ("orthobench.compare", True), ("numpy", False),
+     ("protocol", False)],
+)  # fmt: skip
+def test_an_orthobench_without_a_protocol_is_refused_and_one_that_is_broken_says_why(
+    monkeypatch, name, refused
+):
+    def missing(module):
+        raise ModuleNotFoundError(name=name)
+
+    worker.names.cache_clear()
+    monkeypatch.setattr(worker, "import_module", missing)
+    with pytest.raises(worker.RefusedError if refused else ModuleNotFoundError):
+        worker.names()
+
+
+@pytest.fixture
+def installed(monkeypatch, toys):
+    """A function that checks a distribution with these entry points, and modules that lie there."""
+
+    def check(points, places, broken=None, distribution="toys"):
+        entries = [
+            SimpleNamespace(group=group, name=name, module=module) for group, name, module in points
+        ]
+        of = {"toys": SimpleNamespace(entry_points=entries)}
+        monkeypatch.setattr(worker.metadata, "distribution", of.__getitem__)
+        monkeypatch.setattr(worker, "_place", places.get)
+        known = SimpleNamespace(broken=broken or {})
+        monkeypatch.setattr(worker, "names", lambda: SimpleNamespace(catalogue=lambda: known))
+        return worker.Worker("cpu").check(distribution)
+
+    return check
+
+
+HERE = f"{Path(sys.prefix).resolve()}/lib/toys/__init__.py"
+POINT = ("orthobench", "toys", "toys.plugin")
+
+
+def test_a_side_runs_its_own_code_and_some_orthobench(installed):
+    places = {"toys": HERE, "orthobench": "/anywhere"}
+    assert installed([POINT], places) == {"orthobench": "/anywhere"}
+    assert installed([POINT], places, {"other": "it raised"}) == {"orthobench": "/anywhere"}
+    assert installed([], places, distribution="") == {"orthobench": "/anywhere"}
+
+
+@pytest.mark.parametrize(
+    ("points", "places", "said"),
+    [
+        ([], {}, "toys is no plugin of orthobench"),
+        (
+            [("orthobench.makers", "m", "toys"), ("console_scripts", "s", "toys")],
+            {},
+            "is no plugin",
+        ),
+        ([POINT], {"toys": "/elsewhere/toys"}, "toys would be imported from /elsewhere/toys, not"),
+        ([POINT], {}, "toys would be imported from None"),
+        (
+            [POINT, ("orthobench", "more", "more")],
+            {"toys": HERE, "more": "/x"},
+            "more would be imp",
+        ),
+        ([POINT], {"toys": HERE}, "its Python cannot import orthobench"),
+        (
+            [POINT],
+            {"toys": HERE, "orthobench": "/x"},
+            "plugin 'toys' does not load: it raised; rep",
+        ),
+    ],
+)
+def test_a_side_that_would_not_run_its_code_is_refused(installed, points, places, said):
+    with pytest.raises(worker.RefusedError, match=said):
+        installed(points, places, {"toys": "it raised"})
+
+
+def test_a_copy_goes_on_and_the_process_waits_for_its_end(monkeypatch):
+    waited = []
+
+    def wait(process, options):
+        waited.append((process, options))
+        return process, 3 << 8
+
+    monkeypatch.setattr(worker.os, "fork", lambda: 7, raising=False)
+    monkeypatch.setattr(worker.os, "waitpid", wait)
+    assert worker._continue_in_copy(True) == {"ended": 3}
+    assert waited == [(7, 0)]
+    monkeypatch.setattr(worker, "_ballast", [])
+    for copies in (True, False):
+        monkeypatch.setattr(worker.os, "fork", lambda: 0, raising=False)
+        assert worker._continue_in_copy(copies) == {}
+    assert len(waited) == 1
+    assert all(0 < len(memory) < 4_000_000 for memory in worker._ballast)
+
+
 def test_cells_of_a_side_begin_without_runs():
     assert SideCells(BASE, {}).why_absent(ONE) == "it is not in its suite"

@@ -267,6 +267,12 @@ def test_a_side_whose_files_are_not_known_has_not_changed():
     side.check()
 
 
+def test_sides_are_the_same_whatever_was_built_of_them(code):
+    built = Side("v1", "revision", "1", root=code, files=states_of(code))
+    assert built == Side("v1", "revision", "1") != Side("v1", "revision", "2")
+    assert "root" not in repr(built)
+
+
 def test_a_side_is_called_by_its_role_and_name():
     assert str(Side("v1", "revision", "", role="HEAD")) == "HEAD 'v1'"
     assert str(Side("v1", "revision", "")) == "'v1'"

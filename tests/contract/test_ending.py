@@ -57,6 +57,13 @@ def test_where_nothing_was_noted_nothing_is_read(status, oracle):
     assert unless_ended(state, new, old) is new
 
 
+def test_the_first_step_may_fail(oracle):
+    state = EndingState()
+    noted([(False, True)], state)
+    read_end(oracle, state)
+    assert (state.status, state.work.steps) == (Status.FAILED, 1)
+
+
 def test_samples_that_were_taken_after_the_end_count(oracle):
     state = EndingState()
     noted([(True, False)], state)

@@ -371,3 +371,20 @@ def test_bounds_are_written_as_inequalities():
 def test_only_what_is_not_as_by_default_has_changed():
     assert changed_values(Bounded()) == {}
     assert changed_values(Bounded(closed=0.25, number=2)) == {"closed": 0.25, "number": 2}
+
+
+@dataclass(frozen=True)
+class Needy:
+    first: int = parameter(help="one")
+    second: int = parameter(help="two", name="other")
+    third: int = parameter(3, help="three")
+
+
+def test_all_that_is_missing_is_named_with_what_the_first_is():
+    with pytest.raises(ParameterError) as caught:
+        make(Needy, {}, "it")
+    assert str(caught.value) == "it needs first and other (first: one)"
+    assert caught.value.parameter == "first"
+    with pytest.raises(ParameterError, match=r"it needs other \(other: two\)"):
+        make(Needy, {"first": 1}, "it")
+    assert make(Needy, {"first": 1, "other": 2}, "it") == Needy(1, 2)

@@ -4,6 +4,7 @@ import logging
 
 import pytest
 
+from orthobench.harness import clusters
 from orthobench.harness.clusters import ClusterError, _security, connected, silenced
 
 distributed = pytest.importorskip("distributed")
@@ -47,3 +48,109 @@ def test_nobody_talks_to_a_cluster_of_ours_without_encryption():
     for part in ("scheduler", "worker", "client"):
         assert getattr(security, f"tls_{part}_key") == "folder/key.pem"
         assert getattr(security, f"tls_{part}_cert") == security.tls_ca_file
+
+
+class Part:
+    """A process or a scheduler that notes when it begins and ends."""
+
+    def __init__(self, name, alive=True):
+        self.name, self.alive, self.last_words = name, alive, f"{name} said"
+        self.scheduler_address = "tls://127.0.0.1:1"
+
+    def __enter__(self):
+        NOTED.append(f"begin {self.name}")
+        return self
+
+    def __exit__(self, *_):
+        NOTED.append(f"end {self.name}")
+
+
+NOTED = []
+
+
+@pytest.fixture
+def workers(monkeypatch):
+    """A function that starts workers, of which some are dead or cannot be started."""
+    NOTED.clear()
+
+    def start(count, dead=(), broken=None):
+        numbers = iter(range(count))
+        where = []
+
+        def process(module, settings):
+            where.append((module, settings))
+            number = next(numbers)
+            if number == broken:
+                raise OSError("too many processes")
+            return Part(f"worker {number}", number not in dead)
+
+        monkeypatch.setattr(clusters, "make_key", lambda folder: where.append(folder))
+        monkeypatch.setattr(clusters, "_scheduler", lambda folder: Part("scheduler"))
+        monkeypatch.setattr(clusters, "Process", process)
+        return clusters.Workers(count), where
+
+    return start
+
+
+def test_workers_begin_after_their_scheduler_and_end_before_it(workers):
+    with workers(2)[0] as found:
+        assert NOTED == ["begin scheduler", "begin worker 0", "begin worker 1"]
+        assert found.alive
+    assert NOTED[3:] == ["end worker 1", "end worker 0", "end scheduler"]
+
+
+def test_each_worker_is_told_where_scheduler_and_key_are_in_a_folder_that_goes(workers):
+    found, (folder, *started) = workers(2)
+    settings = {"address": "tls://127.0.0.1:1", "folder": str(folder)}
+    assert started == 2 * [("orthobench.harness.clusters", settings)]
+    assert folder.is_dir()
+    found.__exit__()
+    assert not folder.exists()
+
+
+def test_what_was_started_ends_where_a_worker_cannot_be(workers):
+    with pytest.raises(OSError, match="too many processes"):
+        workers(3, broken=1)
+    assert NOTED == ["begin scheduler", "begin worker 0", "end worker 0", "end scheduler"]
+
+
+@pytest.mark.parametrize(
+    ("dead", "alive", "said"),
+    [
+        ((), True, ""),
+        ((1,), True, "worker 1 said"),
+        ((0, 1), False, "worker 0 said; worker 1 said"),
+    ],
+)
+def test_workers_are_alive_while_one_is_and_the_dead_have_last_words(workers, dead, alive, said):
+    with workers(2, dead)[0] as found:
+        assert (found.alive, found.last_words) == (alive, said)
+
+
+def test_a_key_is_made_in_a_folder(tmp_path, monkeypatch):
+    called = []
+    monkeypatch.setattr(
+        clusters.subprocess, "run", lambda command, **how: called.append((command, how))
+    )
+    clusters.make_key(tmp_path)
+    ((command, how),) = called
+    assert command[:3] == ["openssl", "req", "-x509"]
+    assert command[-4:] == [
+        "-keyout", str(tmp_path / "key.pem"), "-out", str(tmp_path / "certificate.pem"),
+    ]  # fmt: skip
+    assert how["check"]
+
+
+def test_a_client_is_closed_in_the_end(monkeypatch):
+    NOTED.clear()
+    asked = []
+
+    def client(scheduler, timeout):
+        asked.append((scheduler, timeout))
+        return Part("client")
+
+    monkeypatch.setattr(distributed, "Client", client)
+    with connected("tls://a:1") as found:
+        assert found.name == "client"
+    assert NOTED == ["begin client", "end client"]
+    assert asked == [("tls://a:1", clusters.PATIENCE)]

@@ -72,15 +72,16 @@ def test_a_sealed_cell_says_what_may_be_known_of_its_solver_and_no_more(cell, to
     assert pickle.loads(again.solver.pickled) == toys.Solver()  # noqa: S301
 
 
-def test_points_are_recorded_told_and_judged(cell):
-    told = []
+def test_points_are_recorded_told_and_judged(cell, monkeypatch):
+    told, loads = [], iter((1, 2))
+    monkeypatch.setattr(module, "load", lambda: next(loads))
     marks = [point(0, WORST), point(3)]
     outcome, guard = executed(cell, BEGUN, *marks, DONE, journal=lambda *words: told.append(words))
     assert told == marks
     assert outcome.stop == DONE
     assert [mark.metrics["gap"] for mark in outcome.trace] == [8.0, 0.0]
     assert outcome.final is None
-    assert len(outcome.load) == 2
+    assert outcome.load == (1, 2)
     (start,) = guard.process.sent
     assert (start.budget, start.threads, start.target, start.measure) == (cell.budget, 1, False, "")
 
@@ -226,6 +227,24 @@ def test_twice_as_many_samples_are_handed_out_until_the_end():
     assert [None if r is None else len(r) for r in rows] == [3, 3, 6, 8, None]
     assert np.array_equal(np.concatenate(rows[:4]), X)
     assert server.bytes == X.nbytes
+
+
+def test_a_single_sample_at_first_is_followed_by_as_many_as_so_far():
+    server = SampleServer([ArraySource(X)], STREAMS, np.inf, 1)
+    assert [len(rows) for rows in served(server, 5)] == [1, 1, 2, 4, 8]
+
+
+def test_no_more_samples_are_handed_out_at_once_than_the_window_of_an_oracle(monkeypatch):
+    monkeypatch.setattr("orthobench.contract.samples.WINDOW_BYTES", 16 * 4)
+    server = SampleServer([ArraySource(X)], STREAMS, np.inf, 3)
+    assert [len(rows) for rows in served(server, 5)] == [3, 3, 4, 4, 4]
+
+
+def test_samples_that_no_run_may_have_are_not_read():
+    rows = iter([np.ones(2), np.ones(2)])
+    server = SampleServer([SamplerSource(lambda *_: next(rows), 2)], STREAMS, 0, 3)
+    assert server.rows(0, True) == (None, None)
+    assert len([*rows]) == 2
 
 
 @pytest.mark.parametrize(("most", "counts"), [(7, [3, 3, 1, 0]), (3, [3, 0]), (2, [2, 0])])

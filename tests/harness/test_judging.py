@@ -63,6 +63,7 @@ def test_the_largest_residual_counts():
         (CONVERGED, (HERE, THERE), (0, 0), 1.0, RunStatus.NOTHING_DONE),
         (CONVERGED, (HERE,), (0,), 1.0, RunStatus.NOTHING_DONE),
         (CONVERGED, (HERE,), (2,), 1e-3, RunStatus.DONE),
+        (CONVERGED, (HERE,), (2,), 1.0, RunStatus.NOT_STATIONARY),
         (Termination(RunStatus.DONE, USED_UP), (HERE, HERE), None, 0.0, RunStatus.NOTHING_DONE),
         (Termination(RunStatus.DONE, USED_UP), (HERE, THERE), None, 1.0, RunStatus.DONE),
         (Termination(RunStatus.DONE, "complete after 1 steps"), (HERE, THERE), None, 1.0,

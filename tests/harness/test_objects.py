@@ -1,12 +1,14 @@
 """What identifies objects of a notebook or a script: what their code does, and their data."""
 
+import json
+import pickle
 import textwrap
 from types import FunctionType
 
 import numpy as np
 import pytest
 
-from orthobench.harness.objects import digest_of
+from orthobench.harness.objects import by_value, digest_of, pickled
 
 CODE = '''
 from functools import cache
@@ -102,3 +104,92 @@ def test_a_function_that_calls_itself_has_an_end():
     exec("def f(n):\n    return n and f(n - 1)", names)  # noqa: S102 - as a notebook does
     assert isinstance(names["f"], FunctionType)
     assert digest(names["f"]) == digest(names["f"])
+
+
+def made(text, name="f"):
+    names = {"__name__": "__main__"}
+    exec(text, names)  # noqa: S102 - as a notebook does
+    return names[name]
+
+
+def test_how_a_function_is_called_counts():
+    forms = ("(a, b)", "(*a)", "(**a)", "(a, *, b)", "(a, *b)", "(a, **b)")
+    texts = [f"def f{form}: return a" for form in forms]
+    assert len({digest(made(text)) for text in texts}) == len(texts)
+    assert digest(made("def f(a): return a")) == digest(made("def f(b): return b"))
+    defaults = ("(a=1)", "(a=2)", "(*, a=1)", "(*, a=2)")
+    assert len({digest(made(f"def f{form}: return a")) for form in defaults}) == 4
+
+
+PARTS = """
+from functools import cached_property
+class f({base}):
+    {decorator}
+    def go(self):
+        return 1
+    def other(self):
+        return 2
+"""
+
+
+def test_bases_and_what_a_method_is_count():
+    whole = [{"base": base, "decorator": ""} for base in ("object", "dict", "list")]
+    whole += [
+        {"base": "object", "decorator": f"@{name}"}
+        for name in ("property", "cached_property", "classmethod", "staticmethod")
+    ]
+    classes = [made(PARTS.format(**values)) for values in whole]
+    found = [digest(cls) for cls in classes]
+    assert found == [digest(made(PARTS.format(**values))) for values in whole]
+    assert len({*found}) == len(whole)
+
+
+def test_the_setter_of_a_property_and_what_is_cached_count():
+    text = """
+class f:
+    @property
+    def size(self): return 1
+    @size.setter
+    def size(self, value): self.x = {}
+"""
+    assert digest(made(text.format(1))) == digest(made(text.format(1)))
+    assert digest(made(text.format(1))) != digest(made(text.format(2)))
+    cached = "from functools import lru_cache\n@lru_cache\ndef f(x): return {}"
+    assert digest(made(cached.format(1))) == digest(made(cached.format(1)))
+    assert digest(made(cached.format(1))) != digest(made(cached.format(2)))
+
+
+def test_what_can_be_imported_counts_by_what_its_module_does():
+    asked = []
+
+    def code_of(module):
+        asked.append(module)
+        return CODES[module]
+
+    CODES.update(pickle="1", json="1")
+    values = [pickle.Pickler, [json.loads, json.loads], {"module": json}]
+    before = [digest_of(value, code_of) for value in values]
+    assert {*asked} <= {"pickle", "_pickle", "json"}
+    CODES["json"] = "2"
+    after = [digest_of(value, code_of) for value in values]
+    assert [old == new for old, new in zip(before, after, strict=True)] == [True, False, False]
+    assert digest_of(json.loads, code_of) != digest_of(json.dumps, code_of)
+
+
+CODES = {"_pickle": "1"}
+
+
+def test_a_set_counts_whatever_its_order():
+    assert digest({3, 1, 2}) == digest({2, 3, 1}) != digest({1, 2})
+    assert digest(frozenset("ab")) == digest(frozenset("ba"))
+
+
+def test_instances_of_a_notebook_go_to_another_process_by_value():
+    text = CODE.replace("class Method:", "class Method:\n    size_: int = 0")
+    cls = method(text)
+    data = pickled(cls())
+    assert pickle.loads(data).size == 1  # noqa: S301
+    assert b"__main__" not in pickled({"a": 1})
+    assert by_value(cls)
+    assert by_value(made("def f(): pass"))
+    assert not by_value(json.JSONDecoder)

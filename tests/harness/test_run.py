@@ -1,5 +1,6 @@
 import gc
 import itertools
+import math
 from contextvars import ContextVar
 from dataclasses import replace
 from types import SimpleNamespace
@@ -24,7 +25,7 @@ from orthobench.harness.judging import (
     feasible_up_to,
 )
 from orthobench.harness.run import _throttled, checkpoints
-from orthobench.harness.stopping import Budget, RunStatus, Target, Termination
+from orthobench.harness.stopping import USED_UP, Budget, RunStatus, Target, Termination
 from orthobench.harness.trace import Checkpoint, Recording
 from orthobench.tools.geometry import drift, polar, random_point
 
@@ -457,3 +458,83 @@ def test_a_warm_up_leaves_half_a_budget():
     assert Budget(seconds=10, steps=3).after(4) == Budget(seconds=6, steps=3)
     assert Budget(seconds=10).after(9) == Budget(seconds=5)
     assert Budget(steps=3).after(9) == Budget(steps=3)
+
+
+def made(*points, reading=0.5):
+    """Checkpoints at seconds and steps."""
+    return [Checkpoint(seconds, reading, Work(steps)) for seconds, steps in points]
+
+
+class Execution:
+    """A run under way that notes how many steps it is asked for, and does as many or none."""
+
+    def __init__(self, steps=0, reruns=False, waiting=0.0, stuck=False, batch=0):
+        self.solver, self.batch, self.waiting = SimpleNamespace(reruns=reruns), batch, waiting
+        self.state = SimpleNamespace(work=Work(steps), status=Status.RUNNING, reason="")
+        self.oracle = SimpleNamespace(remaining=lambda: 10.0)
+        self.stuck, self.asked = stuck, []
+
+    def advance(self, count):
+        self.asked.append(count)
+        self.state.work.steps += 0 if self.stuck else count
+
+
+@pytest.mark.parametrize(
+    ("reruns", "points", "reading", "left"),
+    [
+        (False, [(1.0, 0)], 0.5, math.inf),
+        (False, [(1.0, 0), (3.0, 4)], 0.5, 11),  # 5.5 s at half a second
+        (False, [(1.0, 0), (2.0, 3), (3.0, 4)], 0.5, 5),  # 5 s, where the last step took one
+        (False, [(1.0, 0), (8.5, 5), (8.6, 6)], 0.0, 1),  # 1.4 s at 1.27 s, the average
+        (True, [(1.0, 0), (3.0, 4)], 0.5, 7),  # 3.5 s after another run to here
+    ],
+)
+def test_what_is_left_is_what_seconds_allow_beside_readings_and_runs_again(
+    reruns, points, reading, left
+):
+    execution = Execution(points[-1][1], reruns)
+    marks = made(*points, reading=reading)
+    assert harness._left(execution, Budget(seconds=10.0), marks) == left
+
+
+@pytest.mark.parametrize(
+    ("waiting", "reruns", "seconds", "target"),
+    [(0.01, False, 1.0, 20), (0.01, True, 1.0, 12), (0.0, False, 1.0, 12), (0.01, False, 0.0, 12),
+     (0.011, False, 1.0, 30), (0.001, False, 1.0, 12)],
+)  # fmt: skip
+def test_a_chunk_is_a_hundred_times_as_long_as_a_wait(waiting, reruns, seconds, target):
+    execution = Execution(10, reruns, waiting)
+    marks = made((0.0, 0), (seconds, 10))
+    assert harness._target(execution, iter([12, 15, 19, 20, 30]), marks) == target
+
+
+@pytest.mark.parametrize(("seconds", "said"), [(1.7, ""), (1.75, "; it took 2.25 s, since no")])
+def test_a_run_that_took_a_tenth_longer_than_its_budget_says_so(seconds, said):
+    marks = made((seconds, 3))
+    stop = harness._chunk(Execution(3), Budget(seconds=2.0), 5, marks, 1.3)
+    assert stop.status is RunStatus.BUDGET
+    assert stop.reason.startswith(f"the budget is spent{said}")
+    assert bool(said) is ("took" in stop.reason)
+
+
+@pytest.mark.parametrize(
+    ("reruns", "limit", "batch", "asked"),
+    [(False, 5, 0, 1), (False, 4, 0, None), (False, 99, 0, 2), (True, 7, 0, None), (True, 8, 0, 4),
+     (True, 99, 0, 2), (True, 99, 4, 3), (True, 11, 0, 7), (True, 12, 0, 2)],
+)  # fmt: skip
+def test_a_run_from_the_start_has_twice_the_steps_or_goes_to_the_end(reruns, limit, batch, asked):
+    execution = Execution(4, reruns, batch=batch)
+    stop = harness._chunk(execution, Budget(steps=limit), 6, made((1.0, 4)), 1.3)
+    assert execution.asked == ([] if asked is None else [asked])
+    assert (stop is None) is (asked is not None)
+
+
+@pytest.mark.parametrize(
+    ("stuck", "status", "ends"),
+    [(True, Status.RUNNING, True), (True, Status.CONVERGED, False), (False, Status.RUNNING, False)],
+)
+def test_data_are_used_up_where_no_step_was_done(stuck, status, ends):
+    execution = Execution(4, stuck=stuck)
+    execution.state.status = status
+    stop = harness._chunk(execution, Budget(steps=99), 6, made((1.0, 4)), 1.3)
+    assert stop == (Termination(RunStatus.DONE, USED_UP) if ends else None)

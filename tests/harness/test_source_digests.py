@@ -134,10 +134,9 @@ def test_the_same_name_from_another_module_is_another_code(changed, folder):
     assert changed(lambda: (folder / "alpha.py").write_text(swapped)) == {"Alpha"}
 
 
-@pytest.mark.parametrize(
-    "source", [b"class {{ name }}: ...\n", b"print('b\xf6se')\n", b"x = 1\0\n"]
-)
+@pytest.mark.parametrize("source", [b"class {{ name }}: ...\n", b"print('b\xf6se\0')\n"])
 def test_a_file_that_is_no_python_counts_by_its_bytes(changed, folder, source):
+    (folder / "unused.py").unlink()  # it imports much
     edit(folder / "beta.py", "from .", "from importlib import import_module\nfrom .")
     edit(folder / "beta.py", "fast", "fast, import_module('somebody.template')")
     (folder / "template.py").write_bytes(source)
@@ -255,3 +254,106 @@ def test_what_was_installed_with_a_plugin_counts_as_its_own(tmp_path, monkeypatc
     clear_caches()
     assert source_digests.reached("one") == ({"one", "two"} if reached else {"one"})
     clear_caches()
+
+
+def test_the_code_of_what_is_installed_for_all_says_nothing(folder):
+    assert source_digests.code_of("json") == source_digests.code_of("no_such_module") == ""
+    assert source_digests.code_of("pytest") == ""
+    assert source_digests.code_of("orthobench.errors")
+    before = source_digests.code_of("somebody.alpha")
+    assert len(before.split()) == len(source_digests.reached("somebody.alpha"))
+    edit(folder / "base.py", "LIMIT = 3", "LIMIT = 4")
+    clear_caches()
+    assert source_digests.code_of("somebody.alpha") != before
+
+
+def test_modules_are_reached_by_imports_of_every_form(folder):
+    assert source_digests.imports("somebody.beta") == {"somebody.base", "somebody.kernels"}
+    assert source_digests.imports("somebody.kernels") == {"somebody.kernels.inner"}
+    assert source_digests.imports("somebody.alpha") == {"somebody.base"}
+    (folder / "alpha.py").write_text(
+        "import json, somebody.base as base\nfrom somebody import Beta\nfrom .. import top\n"
+        "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    import pickle\n"
+        "else:\n    import zlib\nfrom somebody.kernels import fast\n"
+    )
+    clear_caches()
+    assert source_digests.imports("somebody.alpha") - {"", "top"} == {
+        "json", "somebody.base", "somebody.beta", "typing", "zlib", "somebody.kernels",
+    }  # fmt: skip
+
+
+def test_files_of_modules_and_packages_are_found(folder, tmp_path):
+    (tmp_path / "alone.py").write_text("")
+    clear_caches()
+    assert source_digests.file_of("somebody") == folder / "__init__.py"
+    assert source_digests.file_of("somebody.kernels") == folder / "kernels" / "__init__.py"
+    assert source_digests.file_of("somebody.kernels.inner") == folder / "kernels" / "inner.py"
+    assert source_digests.file_of("somebody.none") is None
+    assert source_digests.file_of("alone") == tmp_path / "alone.py"
+    assert source_digests.file_of("alone.inner") is None
+    assert source_digests.file_of("no_such_package") is None
+    (tmp_path / "bare").mkdir()
+    (tmp_path / "bare" / "inner.py").write_text("")
+    clear_caches()
+    assert source_digests.file_of("bare") is None
+    assert source_digests.file_of("bare.inner") == tmp_path / "bare" / "inner.py"
+
+
+def test_a_module_beside_a_plugin_counts_as_its_own(folder, tmp_path):
+    (tmp_path / "beside.py").write_text("import json\n")
+    (folder / "alpha.py").write_text("import beside, json\n")
+    clear_caches()
+    assert source_digests.reached("somebody.alpha") == {"somebody.alpha", "beside"}
+
+
+def write(folder, *files):
+    for file in files:
+        (folder / file).parent.mkdir(exist_ok=True)
+        (folder / file).write_text("new")
+
+
+@pytest.mark.parametrize("file", ["more.csv", "data/more.so"])
+def test_a_new_file_that_a_run_may_load_counts(changed, folder, file):
+    assert changed(lambda: write(folder, file)) == {"Alpha", "Beta"}
+
+
+def test_a_new_file_that_no_run_loads_does_not_count(changed, folder):
+    files = (
+        ".hidden", ".git/x", "__pycache__/x.csv", "notes.md", "notes.rst", "more.pyi", "py.typed",
+        "settings.toml", "data/kernel.nbc",
+    )  # fmt: skip
+    assert changed(lambda: write(folder, *files)) == set()
+
+
+def test_annotations_that_make_no_field_of_a_dataclass_count(changed, folder):
+    text = "class Alpha:\n    size: int = 1\n"
+    (folder / "alpha.py").write_text(text)
+    clear_caches()
+
+    def change(new):
+        return changed(lambda: (folder / "alpha.py").write_text(text.replace("int", new)))
+
+    assert change("float") == set()
+    assert change("ClassVar[int]") == {"Alpha"}
+
+
+def test_what_was_parsed_is_not_parsed_by_another_version(folder, monkeypatch):
+    source_digests._facts("somebody.alpha")
+    memory = source_digests._memory()
+    memory.save()
+    stored = memory.path.read_text()
+    assert source_digests._Memory().files.keys() == memory.files.keys()
+    for old, new in (('"version"', '"versions"'), ('"version": [', '"version": [0, ')):
+        memory.path.write_text(stored.replace(old, new))
+        assert source_digests._Memory().files == {}
+    memory.path.write_text(stored)
+    monkeypatch.setattr(source_digests, "MOST", len(memory.files))
+    assert source_digests._Memory().files == {}
+    monkeypatch.setattr(source_digests, "MOST", len(memory.files) + 1)
+    assert source_digests._Memory().files
+    memory.path.unlink()
+    memory.save()
+    assert not memory.path.exists()
+    memory.of("new", lambda: {"digest": "1"})
+    memory.save()
+    assert memory.path.exists()

@@ -292,3 +292,51 @@ def test_what_a_process_cannot_import_is_an_error_with_the_way_out():
         "a worker process cannot import it (No module named 'mine'); take the inline executor"
     )
     assert "ModuleNotFoundError" in stop.traceback
+
+
+class Wire:
+    """A channel whose parent sends these requests; those that are errors cannot be read."""
+
+    def __init__(self, *requests):
+        self.requests, self.sent = [*requests, None], []
+
+    def receive(self):
+        request = self.requests.pop(0)
+        if isinstance(request, Exception):
+            raise request
+        return request
+
+    def send(self, message):
+        self.sent.append(message)
+
+    def close(self):
+        pass
+
+
+@pytest.mark.parametrize("journal", [True, False])
+def test_a_worker_process_serves_requests_until_its_parent_is_gone(cell, monkeypatch, journal):
+    said = []
+
+    class Noted:
+        def __init__(self, threads, memory):
+            said.append((threads, memory))
+
+        def execute(self, request, send):
+            if send:
+                send(*POINT)
+            return request, DONE
+
+        def close(self):
+            said.append("closed")
+
+    monkeypatch.setattr(local, "prepare_process", lambda channel, memory: said.append(memory))
+    monkeypatch.setattr(local, "Guard", Noted)
+    monkeypatch.setattr(local, "broken_off", lambda *request: ("judged", *request))
+    wire = Wire("a cell", ModuleNotFoundError("No module named 'mine'"), ("cell", "points", "end"))
+    local.main(wire, 2, 10**9, journal)
+    assert said == [10**9, (2, 10**9), "closed"]
+    *points, first, second, third = wire.sent
+    assert points == [POINT] * journal
+    assert first == ("a cell", DONE)
+    assert second.stop.reason.startswith("a worker process cannot import it (No module named")
+    assert third == ("judged", "cell", "points", "end")

@@ -19,6 +19,7 @@ from orthobench.harness.cell import Cell, execute
 from orthobench.harness.executors import Limits
 from orthobench.harness.stopping import Budget, RunStatus, Target
 from orthobench.harness.trace import Checkpoint
+from orthobench.racing import grid
 from orthobench.racing.entrants import Entry, entrants
 from orthobench.racing.grid import Point, grids, points
 from orthobench.racing.halving import Rules, Trial
@@ -140,6 +141,64 @@ def test_a_point_of_a_map_is_done_when_its_race_came_to_an_end(
     with Store(point.store, write=True) as store:
         store.end(session)
     assert point.is_done
+
+
+@pytest.fixture
+def measured_points(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """A function that measures three points, of which some are done, for 10 s each."""
+
+    def call(within: float, done: str = "", broken: str = "") -> tuple[int, list[Any], list[str]]:
+        now, asked, said = [50.0], [], list[str]()
+
+        def run(entry: Any, rules: Rules, store: str) -> Any:
+            now[0] += 10.0
+            asked.append((entry.name, rules, store))
+            return SimpleNamespace(
+                problem=entry.name, sentence="Use a.", interrupted=entry.name == broken
+            )
+
+        monkeypatch.setattr(grid, "run", run)
+        monkeypatch.setattr(grid, "time", SimpleNamespace(monotonic=lambda: now[0]))
+        some: list[Any] = [
+            SimpleNamespace(
+                entry=SimpleNamespace(name=name, order={"a": "a"}), store=f"{name}.sqlite",
+                is_done=name in done,
+            )
+            for name in "pqr"
+        ]  # fmt: skip
+        return grid.measure(some, within, 4.0, said.append), asked, said
+
+    return call
+
+
+@pytest.mark.parametrize(
+    ("within", "done", "ran", "left"),
+    [(100.0, "", "pqr", 0), (100.0, "q", "pr", 0), (15.0, "", "pq", 1), (10.0, "", "p", 2),
+     (0.0, "", "", 3), (100.0, "pqr", "", 0)],
+)  # fmt: skip
+def test_no_race_of_a_map_begins_when_the_time_is_over(
+    measured_points: Any, within: float, done: str, ran: str, left: int
+) -> None:
+    found, asked, said = measured_points(within, done)
+    assert found == left
+    assert [(name, store) for name, _, store in asked] == [(name, f"{name}.sqlite") for name in ran]
+    number = 3 - len(done)
+    assert said == [
+        f"{name}: Use a. {number - i} point{'s' * (number - i != 1)} left"
+        for i, name in enumerate(ran, 1)
+    ]
+
+
+def test_races_of_a_map_drop_nobody_before_ten_times_the_time_of_the_leader(
+    measured_points: Any,
+) -> None:
+    _, ((_, rules, _), *_), _ = measured_points(100.0)
+    assert rules == Rules({"a": "a"}, 4.0, factor=10.0, finalists=10, seeds=5)
+
+
+def test_a_race_of_a_map_that_was_broken_off_is_left(measured_points: Any) -> None:
+    left, asked, _ = measured_points(100.0, broken="q")
+    assert (left, [name for name, *_ in asked]) == (2, ["p", "q"])
 
 
 def test_parts_of_the_map_are_named_by_themselves_or_their_family(tmp_path: Path) -> None:
@@ -301,6 +360,16 @@ def test_idle_workers_get_what_the_rule_asks_for(course: _Course) -> None:
     one: list[Any] = [Idle()]
     course._assign(one, planned)
     assert one[0].limits.timeout == 10.0 + 3.0 + 15.0
+
+
+def test_a_worker_that_is_busy_is_left_alone(course: _Course) -> None:
+    planned = {(c.solver_label, c.seed): c for c in course.suite.cells()}
+    crew: list[Any] = [Idle(), Idle()]
+    crew[0].begin(planned["power", 1])
+    course.running["power", 0] = 1.0
+    assert course._assign(crew, planned)
+    assert [worker.request.seed for worker in crew] == [1, 0]
+    assert crew[1].request.solver_label == "power step=0.5"
 
 
 def test_nothing_is_at_work_when_the_time_is_over(

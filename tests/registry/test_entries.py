@@ -130,7 +130,7 @@ OWN_FILE = "class One:\n    size = {}\n\n\nclass Two:\n    pass\n"
 @pytest.fixture
 def file(tmp_path, monkeypatch):
     monkeypatch.setattr(sys, "path", [*sys.path])
-    path = tmp_path / "file_of_my_own.py"
+    path = tmp_path / f"my_{tmp_path.name}.py"  # a name that no other test has
     path.write_text(OWN_FILE.format(1))
     yield path
     sys.modules.pop(path.stem, None)
@@ -144,11 +144,18 @@ def test_a_class_of_a_file_is_loaded_once_and_again_when_the_file_changes(file):
     assert sys.path.count(str(file.parent)) == 1
     file.write_text(OWN_FILE.format(22))
     os.utime(file, ns=(0, 0))
-    assert class_in("file_of_my_own.py:One", file.parent).size == 22
+    assert class_in(f"{file.name}:One", file.parent).size == 22
+
+
+@pytest.mark.parametrize("line", ["1 / 0", "raise SystemExit(3)", "import no_such_module"])
+def test_a_file_that_cannot_be_imported_is_named_with_its_line(file, line):
+    file.write_text(f"x = 1\n{line}\n")
+    with pytest.raises(UsageError, match=rf"cannot import {file.name}: .*{file.name}, line 2\)"):
+        class_in(f"{file}:One")
 
 
 def test_files_and_classes_that_are_not_there_are_said(file):
-    with pytest.raises(UsageError, match=r"unknown class in file_of_my_own.py: .*'One'"):
+    with pytest.raises(UsageError, match=rf"unknown class in {file.name}: .*'One'"):
         class_in(f"{file}:Onee")
     with pytest.raises(UsageError, match=r"there is no file .*nowhere\.py"):
         class_in("nowhere.py:One", file.parent)

@@ -406,8 +406,12 @@ def test_a_table_is_the_points_that_it_lists_or_the_declared_ones(made, value, p
     ],
 )  # fmt: skip
 def test_any_other_table_is_refused(made, key, value):
-    with pytest.raises(UsageError, match=rf"x: solver.{key}: a (table must be|value is listed)"):
+    with pytest.raises(
+        UsageError, match=rf"x: solver.{key}: a (table must be|value is listed)"
+    ) as e:
         made(solver=[{"name": "power", key: value}])
+    if "table" in str(e.value):
+        assert (" or { tune = true }, not" in str(e.value)) is (key == "step")
 
 
 def test_so_many_cells_are_the_most(made, monkeypatch):

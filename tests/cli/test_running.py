@@ -1,0 +1,170 @@
+"""`orthobench run`: what its options become, and what it says, without a run."""
+
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from click.testing import CliRunner
+
+from orthobench import api
+from orthobench.cli import racing
+from orthobench.cli.main import main
+from orthobench.harness.executors import Limits
+from orthobench.registry import suite_file
+from orthobench.report.terminal.progress import Progress
+
+
+@pytest.fixture
+def run(monkeypatch, tmp_path):
+    """Call the command; and what was asked for, run, raced and printed."""
+    monkeypatch.chdir(tmp_path)
+    seen = SimpleNamespace(asked=None, ran=None, raced=None, printed=None)
+
+    def call(*words, seeds=5, solvers="ab", failing=(), shown=("1", "2"), error=None):
+        def requested(suite, **changes):
+            seen.asked = {"suite": suite, **changes}
+            labels = [SimpleNamespace(label=label) for label in solvers]
+            return SimpleNamespace(name="mine", solvers=labels, seeds=(*range(seeds),), measure="")
+
+        def runs(requested, path, **settings):
+            seen.ran = {"path": path, **settings}
+            if error:
+                raise error
+            failures = [SimpleNamespace(key=key) for key in failing]
+            return SimpleNamespace(path=path, failures=failures, reported_keys={*shown})
+
+        def races(problems, within, tolerance, cost, **settings):
+            seen.raced = {"problems": problems, "within": within, "cost": cost, **settings}
+            raise SystemExit(0)
+
+        monkeypatch.setattr(suite_file, "requested_suite", requested)
+        monkeypatch.setattr(api, "run", runs)
+        monkeypatch.setattr("orthobench.racing.race.races", races)
+        monkeypatch.setattr(
+            "orthobench.cli.main.print_results",
+            lambda results, folder, as_json, **more: setattr(seen, "printed", (folder, as_json)),
+        )
+        return CliRunner().invoke(main, ["run", *words])
+
+    call.seen = seen
+    return call
+
+
+def test_options_of_the_suite_are_passed_on(run):
+    words = ["mine", "-p", "digits", "-s", "oja", "--all", "--seeds", "3", "--samples", "9"]
+    words += [
+        "--seconds",
+        "1.5",
+        "--steps",
+        "7",
+        "--flops",
+        "1e6",
+        "--on",
+        "numpy",
+        "--on",
+        "blocks",
+    ]
+    run(*words, "--measure", "memory", "--tolerance", "0.05")
+    assert run.seen.asked == {
+        "suite": "mine", "problems": ("digits",), "solvers": ("oja",), "seeds": 3, "samples": 9,
+        "seconds": 1.5, "steps": 7, "flops": 1e6, "on": ("numpy", "blocks"), "measure": "memory",
+        "tolerance": 0.05,
+    }  # fmt: skip
+    run()
+    assert run.seen.asked == {
+        "suite": None, "problems": (), "solvers": (), "seeds": None, "samples": None,
+        "seconds": None, "steps": None, "flops": None, "on": (), "measure": None,
+        "tolerance": None,
+    }  # fmt: skip
+
+
+def test_options_of_the_run_are_passed_on(run):
+    words = ["--only", "* oja", "--retry", "--decide", "30", "--executor", "dask", "-w", "3"]
+    words += ["--isolate", "--timeout", "9", "--memory-limit", "1k", "--scheduler", "tls://a:1"]
+    run("mine", *words, "--store", "s.sqlite")
+    observer, command = (run.seen.ran.pop(name) for name in ("observer", "command"))
+    assert isinstance(observer, Progress)
+    assert isinstance(command, str)
+    assert run.seen.ran == {
+        "path": Path("s.sqlite"), "only": "* oja", "retry": True, "decide": 30,
+        "executor": "dask", "workers": 3, "scheduler": "tls://a:1",
+        "limits": Limits(9.0, 1024, True),
+    }  # fmt: skip
+    run("mine")
+    settings = {name: run.seen.ran[name] for name in ("only", "retry", "decide", "executor")}
+    assert settings == {"only": None, "retry": False, "decide": 0, "executor": "local"}
+    assert (run.seen.ran["workers"], run.seen.ran["scheduler"]) == ("auto", None)
+    assert run.seen.ran["limits"] == Limits()
+    run("mine", "--decide")
+    assert run.seen.ran["decide"] == 40
+
+
+@pytest.mark.parametrize(
+    ("words", "folder", "as_json"),
+    [([], Path("x"), False), (["--no-figures"], None, False), (["--json"], Path("x"), True)],
+)
+def test_figures_are_drawn_beside_the_store_unless_nobody_wants_them(run, words, folder, as_json):
+    done = run("mine", "--store", "x/s q.sqlite", "--tolerance", "0.25", *words)
+    assert run.seen.printed == (folder, as_json)
+    last = "orthobench report 'x/s q.sqlite' --tolerance 0.25 writes the page about it\n"
+    assert done.stdout == ("" if as_json else last)
+    plain = run("mine", "--store", "s.sqlite").stdout
+    assert plain == "orthobench report s.sqlite writes the page about it\n"
+
+
+@pytest.mark.parametrize(
+    ("seeds", "solvers", "words", "said"),
+    [
+        (4, "ab", [], True), (5, "ab", [], False), (4, "a", [], False), (4, "aa", [], False),
+        (4, "abc", [], True), (4, "ab", ["-q"], False), (4, "ab", ["--json"], False),
+        (4, "ab", ["--decide"], False),
+    ],
+)  # fmt: skip
+def test_too_few_seeds_to_decide_are_said_before(run, seeds, solvers, words, said):
+    done = run("mine", *words, seeds=seeds, solvers=solvers)
+    assert ("--seeds 5 can" in done.stderr) is said
+
+
+@pytest.mark.parametrize(("failing", "code"), [((), 0), (("1",), 1), (("3",), 0), (("3", "2"), 1)])
+def test_it_fails_where_a_run_did_that_reports_show(run, failing, code):
+    assert run("mine", failing=failing).exit_code == code
+
+
+def test_an_interruption_says_where_to_go_on(run):
+    done = run("mine", "--store", "s.sqlite", error=KeyboardInterrupt())
+    assert "interrupted; finished cells are in s.sqlite, run again to go on" in done.output
+
+
+@pytest.mark.parametrize(
+    ("words", "raced"),
+    [
+        (["-p", "digits"], True), (["-p", "digits", "-q", "--store", "s", "--json"], True),
+        (["-p", "digits", "--memory-limit", "1k", "--no-figures"], True),
+        (["-p", "digits", "--all"], False), (["-p", "digits", "--seeds", "3"], False),
+        (["-p", "digits", "-s", "oja"], False), (["mine", "-p", "digits"], False), ([], False),
+        (["--store", "s"], False),
+    ],
+)  # fmt: skip
+def test_a_problem_alone_is_raced(run, words, raced):
+    done = run(*words)
+    assert (run.seen.raced is not None) is raced
+    assert (run.seen.ran is None) is raced
+    quiet = "-q" in words
+    assert ("a race of two minutes at most" in done.stderr) is (raced and not quiet)
+    if raced:
+        found = run.seen.raced
+        assert (found["problems"], found["within"], found["cost"]) == (
+            ("digits",),
+            120.0,
+            "seconds",
+        )
+        assert found["memory"] == (1024 if "1k" in words else None)
+        assert found["store"] == (Path("s") if quiet else None)
+        assert (found["tell"] is None) is quiet
+
+
+def test_a_race_is_a_command_of_its_own():
+    assert main.commands["race"] is racing.race
+    assert {"run", "list", "show", "export", "merge", "doctor", "compare", "map"} <= {
+        *main.commands
+    }

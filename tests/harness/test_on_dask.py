@@ -1,0 +1,270 @@
+"""Blocks and cells on a cluster whose scheduler does each task at once, in this process."""
+
+from contextlib import contextmanager
+from dataclasses import replace
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from block_solvers import SAMPLES, Blocks, PowerSteps
+
+from orthobench.contract import BlockOracle
+from orthobench.errors import UsageError
+from orthobench.harness.cell import Cell
+from orthobench.harness.clusters import ClusterError
+from orthobench.harness.executors import Limits, dask, local, make_executor
+from orthobench.harness.reducing import on_dask as module
+from orthobench.harness.reducing.on_dask import OnDask
+from orthobench.harness.reducing.parts import Blocks as Task
+from orthobench.harness.reducing.reduction import Here
+from orthobench.harness.stopping import Budget, RunStatus, Termination
+from orthobench.harness.trace import Outcome
+from orthobench.tools.places import place_of
+
+distributed = pytest.importorskip("distributed")
+
+START = np.eye(6)[:, :2]
+ORACLE = BlockOracle((6, 2), START, len(SAMPLES), np.random.SeedSequence(0))
+
+
+class Future:
+    def __init__(self, value=None, error=None, key=""):
+        self.value, self.error, self.key = value, error, key
+        self.status = "error" if error else "finished"
+
+    def result(self, timeout=None):
+        if self.error:
+            raise self.error
+        return self.value
+
+    def release(self):
+        self.key = ""
+
+
+class Client:
+    """Does what it is asked, and notes whom it was to be near, and how soon."""
+
+    def __init__(self, workers):
+        self.workers, self.tasks, self.sent, self.loop = workers, [], [], None
+        self.scheduler = SimpleNamespace(addr="tls://a:1")
+
+    def nthreads(self):
+        if self.workers is None:
+            raise OSError
+        return dict.fromkeys(self.workers, 1)
+
+    def wait_for_workers(self, wanted, timeout):
+        if len(self.workers) < wanted:
+            raise TimeoutError
+
+    def scatter(self, value, broadcast, hash):  # noqa: A002
+        assert (broadcast, hash) == (True, False)
+        self.sent.append(value)
+        return value
+
+    def submit(self, function, task, *given, workers, allow_other_workers, priority, pure):
+        assert (allow_other_workers, pure) == (True, False)
+        self.tasks.append((function.__name__, workers[0], priority, given))
+        values = [one.value if isinstance(one, Future) else one for one in given]
+        try:
+            return Future(function(task, *values))
+        except Exception as error:
+            return Future(error=error)
+
+
+@pytest.fixture
+def engine(monkeypatch):
+    """A function that begins on so many workers of a cluster that is named."""
+
+    def begin(workers, blocks=None, oracle=ORACLE, on="dask:tcp://a:1"):
+        client = Client(workers)
+
+        @contextmanager
+        def connected(address):
+            client.address = address
+            yield client
+            client.address = ""
+
+        monkeypatch.setattr(module, "connected", connected)
+        return OnDask(place_of(on), blocks or Task(PowerSteps(on="blocks"), Blocks(), 3000), oracle)
+
+    return begin
+
+
+@pytest.mark.parametrize("workers", [["a"], ["b", "a"], ["c", "a", "b"]])
+def test_a_pass_gives_the_bits_of_one_process_on_any_number_of_workers(engine, workers):
+    here = Here(Task(PowerSteps(on="blocks"), Blocks(), 3000), ORACLE).reduce(ORACLE)
+    found = engine(workers)
+    part = found.reduce(ORACLE)
+    assert found.workers == len(workers)
+    assert np.array_equal(part.summary.total, here.summary.total)
+    assert (part.summary.rows, part.summary.flops) == (here.summary.rows, here.summary.flops)
+    assert part.moved == 0
+
+
+def test_each_worker_is_warmed_up_and_has_neighbouring_blocks_in_turn(engine):
+    found = engine(["b", "a"])
+    warm, tasks = found._client.tasks[:2], []
+    assert [task[:3] for task in warm] == [("warm_up", "a", 0), ("warm_up", "b", 0)]
+    found._client.tasks = tasks
+    found.reduce(ORACLE)
+    leaves = [task for task in tasks if task[0] == "reduced"]
+    assert [worker for _, worker, *_ in leaves] == 23 * ["a", "b"] + ["a"]
+    first, *_, last = sorted(leaves, key=lambda task: -task[2])
+    assert (first[2], first[3][1:]) == (0, (0, 1))
+    assert (last[2], last[3][1:]) == (-46, (46, 47))
+    blocks = {worker: sorted(t[3][1] for t in leaves if t[1] == worker) for worker in "ab"}
+    assert blocks == {"a": [*range(24)], "b": [*range(24, 47)]}
+    merges = [task for task in tasks if task[0] == "_merged"]
+    assert len(merges) == 46
+    assert merges[0][1:3] == ("a", -1.5)
+    assert all(priority <= -1.5 for _, _, priority, _ in merges)
+
+
+def test_what_is_shared_goes_to_each_worker(engine):
+    shared = replace(ORACLE, number=1, shared={"U": START, "step": 1.0})
+    found = engine(["a", "b", "c"])
+    assert found.reduce(shared).moved == 3 * (START.nbytes + 8)
+    assert found._client.sent[-1] is shared
+
+
+def test_a_summary_that_another_process_made_has_moved(engine, monkeypatch):
+    found = engine(["a"])
+    part = found.reduce(ORACLE)
+    monkeypatch.setattr(module, "here", lambda: "elsewhere")
+    assert found.reduce(ORACLE).moved == part.summary.size == 8 * 12 + 16
+
+
+def test_a_run_gives_the_cluster_back(engine):
+    found = engine(["a"])
+    assert found._client.address == "tcp://a:1"
+    found.close()
+    assert found._client.address == ""
+
+
+def test_workers_that_do_not_begin_are_said(engine):
+    with pytest.raises(ClusterError, match="1 Dask workers did not begin in time"):
+        engine([])
+
+
+@pytest.mark.parametrize("workers", [[], None])
+def test_a_cluster_without_workers_is_lost(engine, workers):
+    found = engine(["a"])
+    found._client.workers = workers
+    with pytest.raises(ClusterError, match="tls://a:1 is gone, or all of its workers are"):
+        found.reduce(ORACLE)
+    with pytest.raises(ClusterError, match="gone"):
+        found._leaves(ORACLE)
+    found._own = SimpleNamespace(alive=False)
+    with pytest.raises(ClusterError, match="has no workers left: each of their processes died"):
+        found.reduce(ORACLE)
+
+
+def test_an_error_of_a_block_is_raised_as_it_is(engine):
+    found = engine(["a"], Task(PowerSteps(on="blocks", wrong="raises"), Blocks(), 3000))
+    with pytest.raises(RuntimeError, match=r"block 1 .*a wrong turn"):
+        found._result(found._submit(0, "a", Task.part, ORACLE, 1))
+    killed = distributed.KilledWorker("task", SimpleNamespace(address="tcp://b:1"), 3)
+    with pytest.raises(ClusterError, match="each worker that had some of the blocks died"):
+        found._result(Future(error=killed))
+    lost = Future(error=distributed.CancelledError("task"))
+    lost.status = "cancelled"
+    with pytest.raises(ClusterError, match="gone"):
+        found._result(lost)
+
+
+@pytest.fixture
+def cell(toys):
+    return Cell(toys.Problem(), toys.Solver(), 0, Budget(steps=3))
+
+
+class Completed:
+    """Futures that are completed two at a time."""
+
+    def __init__(self, loop):
+        self.futures = []
+
+    def update(self, futures):
+        self.futures += futures
+
+    def is_empty(self):
+        return not self.futures
+
+    def next_batch(self):
+        batch, self.futures = self.futures[:2], self.futures[2:]
+        return batch
+
+
+def test_cells_that_end_together_come_together(cell, monkeypatch):
+    client = Client(["a"])
+    done = Outcome(Termination(RunStatus.BUDGET, "the budget is spent"))
+
+    def map_(function, cells, key, threads, limits, pure):
+        client.tasks += [(function, threads, limits, pure)]
+        return [Future(done, key=one) for one in key]
+
+    @contextmanager
+    def connected(address):
+        client.address = address
+        yield client
+
+    client.map = map_
+    monkeypatch.setattr(distributed, "as_completed", Completed)
+    monkeypatch.setattr(dask, "connected", connected)
+    cells = [replace(cell, seed=seed) for seed in range(3)]
+    run = make_executor("dask", threads=2, limits=Limits(timeout=9.0), scheduler="tls://a:1")
+    events = [*run(cells)]
+    assert client.address == "tls://a:1"
+    assert [(e.cell.seed, e.worker, e.more) for e in events] == [
+        (0, "dask", True), (1, "dask", False), (2, "dask", False),
+    ]  # fmt: skip
+    assert client.tasks == [(dask._alone, 2, Limits(timeout=9.0), False)]
+    assert [*run([])] == []
+    monkeypatch.setattr(dask, "find_spec", lambda name: None)
+    with pytest.raises(UsageError, match="Dask is not installed"):
+        [*run(cells)]
+
+
+def test_what_a_worker_of_a_cluster_raises_is_of_the_cell_and_what_is_lost_of_the_run():
+    client = Client(["a"])
+    killed = distributed.KilledWorker("task", SimpleNamespace(address="tcp://b:1"), 3)
+    stop = dask._result(Future(error=killed), client).stop
+    assert (stop.status, stop.reason) == (
+        RunStatus.CRASHED, "every Dask worker that had it died"
+    )  # fmt: skip
+    stop = dask._result(Future(error=ValueError("no")), client).stop
+    assert (stop.status, stop.reason) == (RunStatus.ERROR, "the Dask worker: ValueError('no')")
+    lost = Future(error=ValueError("no"))
+    lost.status = "lost"
+    with pytest.raises(ClusterError, match="tls://a:1 is gone; finished cells are in the store"):
+        dask._result(lost, client)
+
+
+def test_a_process_beside_a_worker_is_kept_for_cells_with_the_same_limits(cell, monkeypatch):
+    closed = []
+    monkeypatch.setattr(dask, "_idle", [])
+    monkeypatch.setattr(dask.atexit, "register", lambda function: None)
+    monkeypatch.setattr(local, "execute", lambda worker, cell: (worker, cell))
+    monkeypatch.setattr(local.Worker, "close", lambda worker: closed.append(worker))
+    first, ran = dask._alone(cell, 1, Limits())
+    assert ran is cell
+    assert dask._alone(cell, 1, Limits())[0] is first
+    assert closed == []
+    other, _ = dask._alone(cell, 2, Limits())
+    assert (other, closed) == (first, [first])
+    assert (other.threads, other.limits) == (2, Limits())
+    dask._alone(cell, 2, Limits(timeout=1.0))
+    assert len(closed) == 2
+    assert dask._idle == [first]
+
+
+def test_a_process_beside_a_worker_is_kept_where_a_cell_raises(cell, monkeypatch):
+    def fail(worker, cell):
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(dask, "_idle", [])
+    monkeypatch.setattr(dask.atexit, "register", lambda function: None)
+    monkeypatch.setattr(local, "execute", fail)
+    with pytest.raises(ZeroDivisionError):
+        dask._alone(cell, 1, Limits())
+    assert len(dask._idle) == 1
