@@ -165,9 +165,10 @@ def test_files_are_drawn_from_at_random_where_they_are_npy(tmp_path):
 
 @pytest.mark.parametrize("kind", ["parquet", "hdf5", "zarr"])
 def test_other_formats_cannot_be_shuffled_when_they_are_read(tmp_path, kind):
+    path = SOURCES[kind](tmp_path)
     with pytest.raises(DataError, match="cannot be drawn one by one: shuffle them when"):
-        built(SOURCES[kind](tmp_path), shuffle=True)
-    assert np.array_equal(training(built(SOURCES[kind](tmp_path), shuffle=None)), X[:400])
+        built(path, shuffle=True)
+    assert np.array_equal(training(built(path, shuffle=None)), X[:400])
 
 
 @pytest.mark.parametrize("kind", SOURCES)
