@@ -141,9 +141,9 @@ def timed_call(call: Callable[[], T], collect: bool = False) -> tuple[float, T]:
     """
     collecting = gc.isenabled() and not collect
     clock = CLOCK.get()
-    if collecting:
-        gc.disable()
     try:
+        if collecting:
+            gc.disable()
         begin = clock()
         result = call()
         spent = clock() - begin

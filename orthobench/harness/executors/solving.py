@@ -84,8 +84,8 @@ def _collected_once() -> Iterator[None]:
 
     To look through it again and again takes 7 % of the time of compilation, and more from caches.
     """
-    gc.disable()
     try:
+        gc.disable()
         yield
     finally:
         gc.collect(0)
