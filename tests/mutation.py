@@ -265,7 +265,7 @@ def outcome(mutation):
 
 
 def exit_code(module):
-    """Return the exit code of a module's tests: the nearest, those of all, and its room's others."""
+    """Return the exit code of the nearest tests, those of all rooms, and others of the room."""
     near = nearest(module)
     room = [*ROOMS[room_of(module)], *(f"--ignore={path}" for path in near)]
     return (near and exit_code_of(near)) or exit_code_of(EVERYWHERE) or exit_code_of(room)
