@@ -159,10 +159,6 @@ class GivensSparsePCA(Solver[SparsePCAOracle, SparsePCAState]):
         state.work.flops = flops
         return state
 
-    def step(self, oracle: SparsePCAOracle, state: SparsePCAState) -> None:
-        """Rotate one pair."""
-        self.advance(oracle, state, 1)
-
     def advance(self, oracle: SparsePCAOracle, state: SparsePCAState, count: int) -> None:
         """Rotate `count` pairs, or fewer where the method has converged."""
         while count > 0 and state.status is Status.RUNNING:

@@ -86,10 +86,6 @@ class GivensStreamingSparsePCA(Solver[SparsePCAOracle, StreamingState]):
             U=random_point(m, m, rng) if self.start == "random" else None,
         )
 
-    def step(self, oracle: SparsePCAOracle, state: StreamingState) -> None:
-        """Take one sample."""
-        self.advance(oracle, state, 1)
-
     def advance(self, oracle: SparsePCAOracle, state: StreamingState, count: int) -> None:
         """Take `count` samples; fails on one that is not finite."""
         m = oracle.k

@@ -102,10 +102,6 @@ class GivensTensor(Solver[TensorOracle, TensorState]):
             state.status = Status.CONVERGED
         return state
 
-    def step(self, oracle: TensorOracle, state: TensorState) -> None:
-        """Try one pair."""
-        self.advance(oracle, state, 1)
-
     def advance(self, oracle: TensorOracle, state: TensorState, count: int) -> None:
         """Try `count` pairs, or fewer if the method converges."""
         enough = pairs_of(oracle.n)

@@ -76,10 +76,6 @@ class ArrayBatch(ArrayPeer[SampleOracle, ArrayBatchState]):
         start = copied(oracle.start)
         return ArrayBatchState(start=start, seed=int(rng.integers(SEEDS)), basis=start)
 
-    def step(self, oracle: SampleOracle, state: ArrayBatchState) -> None:
-        """Take one sample, and decompose all."""
-        self.advance(oracle, state, 1)
-
     def advance(self, oracle: SampleOracle, state: ArrayBatchState, count: int) -> None:
         """Take `count` samples, and decompose all so far."""
         taken = oracle.take(count)

@@ -79,10 +79,6 @@ class Rerun(Peer[OracleT_contra, RerunState]):
         state.work.flops = flops
         return state
 
-    def step(self, oracle: OracleT_contra, state: RerunState) -> None:
-        """Run from the start with one more iteration."""
-        self.advance(oracle, state, 1)
-
     def advance(self, oracle: OracleT_contra, state: RerunState, count: int) -> None:
         """Run from the start with `count` more iterations."""
         if state.status is not Status.RUNNING:
@@ -148,10 +144,6 @@ class Batch(Peer[SampleOracle, BatchState]):
         start = oracle.start.copy()
         seed = int(rng.integers(SEEDS))
         return BatchState(start=start, seed=seed, X=np.empty((0, oracle.n)), basis=start)
-
-    def step(self, oracle: SampleOracle, state: BatchState) -> None:
-        """Take one sample, and decompose all."""
-        self.advance(oracle, state, 1)
 
     def advance(self, oracle: SampleOracle, state: BatchState, count: int) -> None:
         """Take `count` samples, and decompose all so far."""

@@ -66,10 +66,6 @@ class TorchPeer(Peer[StiefelOracle, TorchState]):
             raise UsageError(f"batch = {self.batch} needs a cost that is a finite sum")
         return TorchState(X=oracle.start.copy(), memory={})
 
-    def step(self, oracle: StiefelOracle, state: TorchState) -> None:
-        """Do a step of the optimizer."""
-        self.advance(oracle, state, 1)
-
     def advance(self, oracle: StiefelOracle, state: TorchState, count: int) -> None:
         """Do steps of the optimizer."""
         import torch

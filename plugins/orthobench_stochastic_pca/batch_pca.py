@@ -102,10 +102,6 @@ class BatchPCA(
         if state.work.samples >= max(oracle.n, state.summed + BLOCK):
             _sum_up(state)
 
-    def step(self, oracle: SampleOracle, state: BatchState) -> None:
-        """Collect one sample."""
-        self.advance(oracle, state, 1)
-
     def solution(self, state: BatchState) -> Solution:
         """Return the k leading eigenvectors, shape (d, k), largest eigenvalue first."""
         d, k = state.start.shape

@@ -104,10 +104,6 @@ class CCIPCA(Solver[SampleOracle, CCIPCAState]):
         state.work.samples += count
         state.work.flops += 14 * count * oracle.n * oracle.k
 
-    def step(self, oracle: SampleOracle, state: CCIPCAState) -> None:
-        """Take one sample."""
-        self.advance(oracle, state, 1)
-
     def solution(self, state: CCIPCAState) -> Solution:
         """Return the directions, orthonormalized, shape (d, k)."""
         found = unit_columns(state.V[state.V.any(axis=1)].T)

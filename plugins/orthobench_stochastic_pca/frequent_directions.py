@@ -131,10 +131,6 @@ class FrequentDirections(SummarySolver[SampleOracle, SketchState, Sketch]):
                 state.shrinking += gram_flops(2 * self.size, oracle.n, len(kept))
         state.work.flops = state.shrinking + gram_flops(state.filled, oracle.n, oracle.k)
 
-    def step(self, oracle: SampleOracle, state: SketchState) -> None:
-        """Take one sample."""
-        self.advance(oracle, state, 1)
-
     def solution(self, state: SketchState) -> Solution:
         """Return the leading right singular vectors of sketch and recent samples, shape (d, k)."""
         k = state.start.shape[1]

@@ -153,10 +153,6 @@ class Randomized(
             found, state.work.flops = self.fit(state.X, oracle.k, state.seed)
             state.basis = complete(found, state.start, oracle.k)
 
-    def step(self, oracle: SampleOracle, state: CollectedState) -> None:
-        """Take one sample, and decompose all."""
-        self.advance(oracle, state, 1)
-
     def solution(self, state: CollectedState) -> Solution:
         """Return the basis, shape (d, k)."""
         return Solution(copied(state.basis))

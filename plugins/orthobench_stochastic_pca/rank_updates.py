@@ -115,10 +115,6 @@ class RankUpdates(Solver[SampleOracle, SpectrumState]):
             seed=int(rng.integers(2**63)),
         )
 
-    def step(self, oracle: SampleOracle, state: SpectrumState) -> None:
-        """Take one sample."""
-        self.advance(oracle, state, 1)
-
     def advance(self, oracle: SampleOracle, state: SpectrumState, count: int) -> None:
         """Take `count` samples, with one update each."""
 

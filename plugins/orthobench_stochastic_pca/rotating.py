@@ -94,10 +94,6 @@ class Rotating(Scheduled, ArraySolver[SampleOracle, BlockState[Basis]]):
             self._rotate_elsewhere(state, samples)
         state.work.flops += count * self.flops_per_sample(oracle.n, oracle.k)
 
-    def step(self, oracle: SampleOracle, state: BlockState[Basis]) -> None:
-        """Take one sample."""
-        self.advance(oracle, state, 1)
-
     def solution(self, state: BlockState[Basis]) -> Solution:
         """Return the basis, shape (d, k)."""
         return Solution(copied(in_rows(state.iterate.rows.T)))

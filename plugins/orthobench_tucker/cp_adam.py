@@ -167,10 +167,6 @@ class CPAdam(Solver[MomentStream, CPState]):
             judged=np.zeros((most, oracle.n)),
         )
 
-    def step(self, oracle: MomentStream, state: CPState) -> None:
-        """Take one batch."""
-        self.advance(oracle, state, 1)
-
     def advance(self, oracle: MomentStream, state: CPState, count: int) -> None:
         """Take `count` batches, an epoch at a time."""
         while count > 0 and state.status is Status.RUNNING:

@@ -114,10 +114,6 @@ class HOOI(WholeTensorSolver[HOOIState]):
         fail_if_vanishing(state, oracle, Q, size, oracle.order - 1)
         return state
 
-    def step(self, oracle: SymmetricTensorOracle, state: HOOIState) -> None:
-        """Iterate once."""
-        self.advance(oracle, state, 1)
-
     def advance(self, oracle: SymmetricTensorOracle, state: HOOIState, count: int) -> None:
         """Iterate `count` times, or fewer where the run ends."""
         cores = partial_cores(oracle, self.form)

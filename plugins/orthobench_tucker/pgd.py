@@ -166,10 +166,6 @@ class PGD(PGDPasses, WholeTensorSolver[PGDState], ArraySolver[SymmetricTensorOra
             state.work.flops += evaluate.flops
             step(evaluate, state)
 
-    def step(self, oracle: SymmetricTensorOracle, state: PGDState) -> None:
-        """Take one step."""
-        self.advance(oracle, state, 1)
-
     def solution(self, state: PGDState) -> Solution:
         """Return Q."""
         return Solution(copied(state.basis.T))

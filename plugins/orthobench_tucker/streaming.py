@@ -62,10 +62,6 @@ class StreamingTucker(ArraySolver[MomentStream, StreamState]):
         rows = copied(in_rows(oracle.start.T))
         return StreamState(rows=rows, gamma=namespace(rows).zeros_like(rows[:, 0]))
 
-    def step(self, oracle: MomentStream, state: StreamState) -> None:
-        """Take one batch."""
-        self.advance(oracle, state, 1)
-
     @abstractmethod
     def advance(self, oracle: MomentStream, state: StreamState, count: int) -> None:
         """Take `count` batches, or fewer where the run fails."""

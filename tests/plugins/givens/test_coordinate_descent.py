@@ -88,7 +88,7 @@ def test_the_objective_never_rises(problem, sampling):
     before = first = oracle.cost(state.U)
     for _ in range(400):
         if state.status is Status.RUNNING:
-            solver.step(oracle, state)
+            solver.advance(oracle, state, 1)
         value = oracle.cost(state.U)
         assert value <= before + 1e-14 * abs(before)
         before = value
@@ -101,7 +101,7 @@ def test_a_step_is_the_best_rotation_of_two_columns(problem):
     state = started(oracle, solver)
     for _ in range(30):
         U = state.U.copy()
-        solver.step(oracle, state)
+        solver.advance(oracle, state, 1)
         changed = np.flatnonzero((state.U != U).any(axis=0))
         assert len(changed) in {0, 2}
         if not len(changed):
@@ -128,7 +128,7 @@ def test_the_opposite_rotation_raises_the_objective():
     state = started(oracle, solver)
     values = [oracle.cost(state.U)]
     for _ in range(50):
-        solver.step(oracle, state)
+        solver.advance(oracle, state, 1)
         values.append(oracle.cost(state.U))
     assert np.diff(values).max() > 0.01
 
@@ -328,7 +328,7 @@ def test_flops_are_those_of_the_start_of_restrictions_and_of_rotations_made():
     made = 0
     for _ in range(300):
         before = state.U.copy()
-        solver.step(oracle, state)
+        solver.advance(oracle, state, 1)
         made += not np.array_equal(before, state.U)
     assert state.work.steps == 300
     assert state.work.flops == 2 * 7**3 + 300 * oracle.restriction_flops + made * (42 + 42)
@@ -379,7 +379,7 @@ def test_theorem_2_with_its_corrections():
         for t in range(T + 1):
             row[t] = (2 * gradient_norm(instance, state.U)) ** 2
             if state.status is Status.RUNNING:
-                solver.step(oracle, state)
+                solver.advance(oracle, state, 1)
     decrease = oracle.cost(oracle.start) - instance.best["objective"]
     bounds = 2 * lipschitz(oracle) * n * (n - 1) * decrease / np.arange(1, T + 2)
     assert squares.mean(axis=0).sum() <= bounds[0], "equation 15, with the right constant"

@@ -68,7 +68,7 @@ def test_no_step_lowers_the_objective(seed, d, n, gamma, start, order):
     oracle, state = started(solver, A, seed)
     before, total = objective(state), np.sum(A * A)
     for _ in range(60):
-        solver.step(oracle, state)
+        solver.advance(oracle, state, 1)
         now = objective(state)
         assert now >= before - 1e-14 * total
         before = now
@@ -91,7 +91,7 @@ def test_a_rotation_of_the_wrong_sign_lowers_the_objective():
         oracle, state = started(solver, A)
         gamma, first = state.columns.gamma, objective(state)
         AU = state.columns.AU.copy()
-        solver.step(oracle, state)
+        solver.advance(oracle, state, 1)
         rotated = state.columns.AU
         angle = np.arctan2(
             AU[:, 1] @ rotated[:, 0] - AU[:, 0] @ rotated[:, 1], np.vdot(AU, rotated)

@@ -69,19 +69,19 @@ def test_the_first_samples_fill_the_columns():
     oracle, state = started(solver, A, 4)
     assert not solver.solution(state).point.any()
     for seen in range(1, 4):
-        solver.step(oracle, state)
+        solver.advance(oracle, state, 1)
         np.testing.assert_array_equal(state.columns.AU[:, :seen], A[:, :seen])
         Z = solver.solution(state).point
         assert Z.shape == (50, 4)
         assert not Z[:, seen:].any()
         assert np.isfinite(Z).all()
     assert state.work.flops == 0
-    solver.step(oracle, state)
+    solver.advance(oracle, state, 1)
     gamma = 0.3 * np.linalg.norm(A[:, :4], axis=1).max()
     assert state.columns.gamma == pytest.approx(gamma, rel=1e-15)
     gram = A[:, :4] @ A[:, :4].T
     np.testing.assert_allclose(state.columns.AU @ state.columns.AU.T, gram, atol=1e-10)
-    solver.step(oracle, state)
+    solver.advance(oracle, state, 1)
     assert state.columns.gamma == pytest.approx(gamma, rel=1e-15)
 
 

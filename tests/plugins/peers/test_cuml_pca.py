@@ -63,7 +63,7 @@ def test_incremental_pca_takes_batches_of_as_many_samples_as_components_or_more(
     state = solver.begin(oracle, np.random.default_rng(0))
     np.testing.assert_array_equal(solver.solution(state).point, oracle.start)
     for _ in range(3):
-        solver.step(oracle, state)
+        solver.advance(oracle, state, 1)
     assert [len(X) for X in seen] == [10, 2 * K]
     work = state.work
     assert (work.steps, work.samples) == (3, 5 + K + K - 1)

@@ -40,7 +40,7 @@ def test_steps_add_up_and_counts_are_those_of_one_run():
     assert (state.work.steps, state.work.flops) == (0, 1000)
     for count in (1, 3):
         solver.advance(None, state, count)
-    solver.step(None, state)
+    solver.advance(None, state, 1)
     work = state.work
     assert (work.steps, work.flops, work.samples) == (5, 1050, 15)
     assert state.status is Status.RUNNING
@@ -79,9 +79,9 @@ def test_more_iterations_than_are_allowed_are_not_said_to_be_done():
 def test_a_failure_is_said():
     solver = Counted(fails=2)
     state = begun(solver)
-    solver.step(None, state)
+    solver.advance(None, state, 1)
     assert (state.status, state.reason) == (Status.RUNNING, "")
-    solver.step(None, state)
+    solver.advance(None, state, 1)
     assert (state.status, state.reason) == (Status.FAILED, "it broke")
 
 
@@ -128,7 +128,7 @@ def test_all_samples_so_far_are_fitted_with_as_many_vectors_as_there_may_be(cls)
     oracle, solver = stream(np.ones((1, 4)), np.ones((2, 4)), np.ones((1, 4))), cls()
     state = begun_with(solver, oracle)
     np.testing.assert_array_equal(solver.solution(state).point, oracle.start)
-    solver.step(oracle, state)
+    solver.advance(oracle, state, 1)
     first = solver.solution(state).point
     np.testing.assert_allclose(np.abs(first), np.eye(4)[:, [0, 3]])
     solver.advance(oracle, state, 2)
@@ -164,4 +164,4 @@ def test_zeros_are_not_fitted_until_there_is_an_entry():
 def test_samples_that_are_not_finite_are_refused(cls):
     oracle, solver = stream(np.full((1, 4), np.nan)), cls()
     with pytest.raises(DataError, match="the samples hold NaN or an infinity"):
-        solver.step(oracle, begun_with(solver, oracle))
+        solver.advance(oracle, begun_with(solver, oracle), 1)

@@ -96,7 +96,7 @@ def test_until_a_batch_has_entries_the_start_is_the_solution():
     state = solver.begin(oracle, np.random.default_rng(0))
     for _ in range(2):
         np.testing.assert_array_equal(solver.solution(state).point, start)
-        solver.step(oracle, state)
+        solver.advance(oracle, state, 1)
     found = solver.solution(state).point
     assert subspace_error(found, np.linalg.svd(X)[2][:K].T) < 1e-7
     assert state.work.samples == 2 * K

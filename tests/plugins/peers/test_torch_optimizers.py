@@ -74,7 +74,7 @@ def test_means_go_from_one_call_to_the_next(solver):
     np.testing.assert_array_equal(first, oracle.start)
     solver.advance(oracle, whole, 3)
     _, pieces = begun(solver)
-    solver.step(oracle, pieces)
+    solver.advance(oracle, pieces, 1)
     solver.advance(oracle, pieces, 2)
     np.testing.assert_array_equal(whole.X, pieces.X)
     assert drift(whole.X) < 0.01
@@ -97,7 +97,7 @@ def test_the_first_step_of_a_parametrization_falls_as_the_gradient_says(name):
     solver = TorchOrthogonal(map=name, step_size=1e-4)
     oracle, state = begun(solver)
     X, G = state.X, oracle.gradient(state.X)
-    solver.step(oracle, state)
+    solver.advance(oracle, state, 1)
     assert drift(state.X) < 1e-12
     change = state.X - X
     assert np.vdot(G, change) < 0

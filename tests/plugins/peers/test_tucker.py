@@ -78,7 +78,7 @@ def test_it_ends_where_the_error_changes_by_less_than_the_tolerance(errors, step
     state = FactorsState(tensor=None, factors=Factors([]))
     for _ in errors:
         assert state.status is Status.RUNNING
-        solver.step(oracle, state)
+        solver.advance(oracle, state, 1)
     assert state.status is (Status.CONVERGED if steps else Status.RUNNING)
     assert state.work.steps == len(errors)
     assert state.work.flops == len(errors) * 623

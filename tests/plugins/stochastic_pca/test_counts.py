@@ -417,7 +417,7 @@ def test_a_step_of_ada_oja_is_of_each_column_or_of_all():
             n=D, k=K, start=random_point(D, K, np.random.default_rng(0)), take=lambda _: X
         )
         state = solver.init(oracle, None)
-        solver.step(oracle, state)
+        solver.advance(oracle, state, 1)
         G = X.T @ (X @ oracle.start) / 8
         first = (1e-5 * np.sum(X * X) / 8) ** 2
         squares = first + (np.sum(G * G, axis=0) if rates == "column" else np.sum(G * G))

@@ -96,7 +96,7 @@ def test_petrels_rows_are_discounted_least_squares_fits(forgetting):
     for x in rows:
         seen = np.flatnonzero(x)
         coefficients.append(np.linalg.pinv(state.D[seen]) @ x[seen])
-        solver.step(oracle, state)
+        solver.advance(oracle, state, 1)
     A, ages = np.array(coefficients), np.arange(len(rows))[::-1]
     for m in range(8):
         seen = np.flatnonzero(rows[:, m])

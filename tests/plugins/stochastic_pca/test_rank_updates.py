@@ -214,7 +214,7 @@ def test_the_average_is_that_of_all_iterates(solver):
     oracle, state = started(solver, X, k)
     total = np.zeros((24, 24))
     for _ in X:
-        solver.step(oracle, state)
+        solver.advance(oracle, state, 1)
         values, _ = solver.eigenvalues(state.iterate.matrix)
         basis = state.iterate.matrix.basis
         total += (basis.T * values) @ basis
@@ -276,7 +276,7 @@ def test_flops_are_those_of_algorithm_1_at_the_ranks_gone_through(solver):
     oracle, state = started(solver, X, 2)
     expected, m = 0, 0
     for _ in X:
-        solver.step(oracle, state)
+        solver.advance(oracle, state, 1)
         after_ = len(state.iterate.matrix.values)
         expected += 2 * flops.gemm(d, 1, m) + 2 * d
         expected += flops.eigh(m + 1) + flops.gemm(d, after_, m + 1)

@@ -116,7 +116,7 @@ def test_resumes_from_a_pickle_inside_a_block(cls):
     solver = cls(step_size=1.0)
     oracle, state = started(solver, X, 3)
     solver.advance(oracle, state, 27)
-    solver.step(oracle, state)
+    solver.advance(oracle, state, 1)
     state = pickle.loads(pickle.dumps(state))  # noqa: S301
     solver.advance(oracle, state, 32)
     expected = solver.solution(reached(solver, X, 3)).point

@@ -31,7 +31,7 @@ def reached(solver, X=STREAM, start=None, passes=1, k=K):
     state = solver.init(oracle, np.random.default_rng(2))
     for _ in range(passes * len(X) // max(1, solver.batch)):
         oracle.prepare(solver.batch)
-        solver.step(oracle, state)
+        solver.advance(oracle, state, 1)
     return state
 
 

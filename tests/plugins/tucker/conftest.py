@@ -221,7 +221,7 @@ def path(solver, oracle, most=1000):
     state = first_state(solver, oracle)
     points = [state.point]
     while state.status is Status.RUNNING and state.work.steps < most:
-        solver.step(oracle, state)
+        solver.advance(oracle, state, 1)
         points.append(state.point)
     return state, points
 

@@ -267,7 +267,7 @@ def test_of_steps_of_hooi_and_hoqri(form):
         forming = 0 if form == "implicit" else oracle.forming_flops
         assert first == forming + core + derived(3)
         for _ in range(2):
-            solver.step(oracle, state)
+            solver.advance(oracle, state, 1)
         assert state.work.flops - first == 2 * (core + derived(3) + each)
 
 
@@ -277,7 +277,7 @@ def test_of_a_trust_region_step():
     state = solver.init(oracle, np.random.default_rng(0))
     evaluation = from_samples(3) + derived(3)
     assert state.work.flops == evaluation
-    solver.step(oracle, state)
+    solver.advance(oracle, state, 1)
     product = 4 * P * N * R + 3 * P * size(3) + 2 * P * N * size(3)
     product += 8 * N * R * size(3) + 6 * N * R**2 + 2 * N * R**2 + 18 * N * R
     step = state.products * product + eigh(R) + qr(N, R) + evaluation

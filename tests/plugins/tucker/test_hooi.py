@@ -73,7 +73,7 @@ def test_both_forms_make_the_same_steps(tucker, n, order, start):
     for _ in range(8):
         assert subspace_error(states[0].Q, states[1].Q) <= 1e-10
         for solver, state in zip(solvers, states, strict=True):
-            solver.step(made.oracle, state)
+            solver.advance(made.oracle, state, 1)
 
 
 def test_a_step_takes_the_leading_singular_vectors(tucker):
@@ -82,7 +82,7 @@ def test_a_step_takes_the_leading_singular_vectors(tucker):
     made = tucker.of_tensor(T, 3)
     state = tucker.begun(HOOI(start="random"), made)
     full = np.einsum("abc,bj,ck->ajk", T, state.Q, state.Q).reshape(8, -1)
-    HOOI().step(made.oracle, state)
+    HOOI().advance(made.oracle, state, 1)
     assert subspace_error(state.Q, np.linalg.svd(full)[0][:, :3]) <= 1e-13
 
 
@@ -203,7 +203,7 @@ def test_flops(tucker):
     once = 2 * n**3 * r + 2 * n**2 * r**2 + 6 * n * r * N + 4 * n * r * r
     once += 2 * r * r * N
     assert state.work.flops == once
-    HOOI().step(made.oracle, state)
+    HOOI().advance(made.oracle, state, 1)
     assert state.work.flops == 2 * once + 6 * n * N * N + 20 * N**3
 
 

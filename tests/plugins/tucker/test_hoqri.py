@@ -31,7 +31,7 @@ def test_a_step_is_that_of_the_algorithm(tucker, n, order, r, form):
     solver = HOQRI(form=form, start="random", tolerance=0.0)
     state, Q = tucker.begun(solver, made), made.oracle.start
     for _ in range(5):
-        solver.step(made.oracle, state)
+        solver.advance(made.oracle, state, 1)
         assert state.shift == 0
         Q = plain(made.oracle.T, Q)
         assert subspace_error(state.point.Q, Q) < 1e-9
@@ -56,7 +56,7 @@ def test_where_the_plain_iteration_falls_the_shift_makes_it_climb(tucker):
         for _ in range(60):
             values.append(state.point.value)
             if state.status.value == "running":
-                solver.step(made.oracle, state)
+                solver.advance(made.oracle, state, 1)
         assert np.all(np.diff(values) >= -1e-13 * values[0])
         Q, last = made.oracle.start, 0.0
         for _ in range(60):

@@ -143,7 +143,7 @@ def test_the_objective_never_falls_and_u_stays_orthogonal(tucker, n, order, r, t
     state = tucker.begun(solver, made)
     values = [state.objective]
     for _ in range(25):
-        solver.step(made.oracle, state)
+        solver.advance(made.oracle, state, 1)
         values.append(state.objective)
         assert drift(state.U) <= 1e-12
     assert (np.diff(values) >= -1e-14 * values[-1]).all()

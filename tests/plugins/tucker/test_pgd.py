@@ -83,7 +83,7 @@ def test_both_forms_agree_step_by_step(tucker, start, order, rule, step):
         np.testing.assert_allclose(*points, atol=1e-10)
         assert drift(points[0]) < 1e-12
         for solver, state in zip(solvers, states, strict=True):
-            solver.step(made.oracle, state)
+            solver.advance(made.oracle, state, 1)
 
 
 @pytest.mark.parametrize("order", ORDERS)
@@ -99,7 +99,7 @@ def test_a_step_is_that_of_the_paper(tucker, order):
         sums = 1e-10 * np.sum(G**2) if sums is None else sums
         sums = sums + np.sum(G**2, axis=0)
         Q = orthonormalize(Q + 0.7 * G / np.sqrt(sums))
-        solver.step(made.oracle, state)
+        solver.advance(made.oracle, state, 1)
         np.testing.assert_allclose(solver.solution(state).point, Q, atol=1e-11)
         assert state.objective == pytest.approx(measured.objective(Q), rel=1e-12)
         assert state.relative_gradient == pytest.approx(measured.relative_gradient(Q), rel=1e-9)
@@ -264,7 +264,7 @@ def ascent(solver, made, most=20_000):
     values = [state.objective]
     while state.status is Status.RUNNING and state.work.steps < most:
         iterate = state.iterate
-        solver.step(made.oracle, state)
+        solver.advance(made.oracle, state, 1)
         assert state.objective >= values[-1] * (1 - 1e-13)
         assert (state.iterate is iterate) or not np.array_equal(state.basis, iterate.basis)
         values.append(state.objective)
@@ -322,7 +322,7 @@ def test_a_step_that_is_taken_back_counts_and_shortens_the_next(tucker):
     solver = PGD(start="random")
     state = tucker.begun(solver, made)
     first, flops = state.iterate, state.work.flops
-    solver.step(made.oracle, state)
+    solver.advance(made.oracle, state, 1)
     assert state.iterate is first
     assert (state.work.steps, state.work.flops) == (1, 2 * flops)
     assert state.step_size == 100.0
@@ -331,7 +331,7 @@ def test_a_step_that_is_taken_back_counts_and_shortens_the_next(tucker):
     assert state.step_size < 100.0
     lengths = []
     for _ in range(8):
-        solver.step(made.oracle, state)
+        solver.advance(made.oracle, state, 1)
         lengths.append(state.step_size)
     assert max(lengths) > min(lengths)
 
@@ -364,7 +364,7 @@ def test_it_fails_where_no_step_is_left_though_there_is_a_gradient(tucker):
         solver = PGD(start="random", tolerance=tolerance)
         state = tucker.begun(solver, made)
         state.step_size = 1e-17
-        solver.step(made.oracle, state)
+        solver.advance(made.oracle, state, 1)
         assert state.status is status
         assert ("is not rounding" in state.reason) == (tolerance > 0)
 
