@@ -81,7 +81,8 @@ def test_the_verdict_counts_regressions_and_what_is_open():
     ("value", "said"),
     [
         (1.052, "+5.2 %"), (0.9, "-10.0 %"), (1.0, "+0.0 %"), (1.00003, "+0.003 %"),
-        (12.3, "x 12.3"), (0.0, "-100.0 %"), (inf, "inf"), (nan, ""),
+        (9.99, "+899.0 %"), (10.0, "x 10"), (12.3, "x 12.3"),
+        (0.0, "-100.0 %"), (inf, "inf"), (nan, ""),
     ],
 )  # fmt: skip
 def test_ratios_are_told_as_changes(value, said):

@@ -134,6 +134,20 @@ def test_the_same_name_from_another_module_is_another_code(changed, folder):
     assert changed(lambda: (folder / "alpha.py").write_text(swapped)) == {"Alpha"}
 
 
+def test_the_name_by_which_a_package_passes_something_on_means_nothing(changed, folder):
+    (folder / "first.py").write_text("def f(): return 1\n")
+    (folder / "alpha.py").write_text("from .hub import g\ng()\n")
+    (folder / "hub").mkdir()
+    hub = folder / "hub" / "__init__.py"
+    hub.write_text("from ..first import f as g\n")
+
+    def rename():
+        edit(hub, "as g", "as h")
+        edit(folder / "alpha.py", "import g", "import h as g")
+
+    assert changed(rename) == set()
+
+
 @pytest.mark.parametrize("source", [b"class {{ name }}: ...\n", b"print('b\xf6se\0')\n"])
 def test_a_file_that_is_no_python_counts_by_its_bytes(changed, folder, source):
     (folder / "unused.py").unlink()  # it imports much

@@ -285,6 +285,7 @@ def change(path, *statements):
         "UPDATE run SET metrics = '[1.0,1.0,1.0]'",
         "UPDATE run SET status = 'done'",
         "UPDATE run SET checksum = x''",
+        "UPDATE run SET checksum = x'ffffffffffffffff'",
         "UPDATE run SET trace = x'00'",
     ],
 )
