@@ -270,3 +270,10 @@ def toys():
         Oracle=MatrixOracle, Problem=LeadingSubspace, Pictured=Pictured, Solver=Power,
         State=PowerState, Plugin=ToyPlugin, registry=registry,
     )  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def own_numbers(request):
+    """Let no test depend on which others have drawn from the generator of its module."""
+    if rng := getattr(request.module, "RNG", None):
+        rng.bit_generator.state = np.random.default_rng(0).bit_generator.state
