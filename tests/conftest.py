@@ -277,3 +277,12 @@ def own_numbers(request):
     """Let no test depend on which others have drawn from the generator of its module."""
     if rng := getattr(request.module, "RNG", None):
         rng.bit_generator.state = np.random.default_rng(0).bit_generator.state
+
+
+@pytest.fixture(autouse=True)
+def collector_stays_on():
+    """Name the test that leaves the garbage collector off, not one that comes after it."""
+    yield
+    on = gc.isenabled()
+    gc.enable()
+    assert on

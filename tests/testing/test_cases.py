@@ -3,8 +3,10 @@
 import json
 from dataclasses import dataclass
 
+import numpy as np
 import pytest
 from click.testing import CliRunner
+from orthobench_stochastic_pca.projection import shift
 
 from orthobench.cli.main import main
 from orthobench.contract import parameter
@@ -200,6 +202,13 @@ TEST = """
 """
 
 
+@pytest.fixture(scope="module")
+def kernels():
+    """Loads Numba, which can be loaded only once: runs inside forget the modules that they load."""
+    shift(np.ones(2), np.ones(2), 1.0)
+
+
+@pytest.mark.usefixtures("kernels")
 def test_pytest_has_a_test_for_each_check(pytester):
     pytester.makepyfile(TEST)
     result = pytester.runpytest_inprocess(
@@ -212,6 +221,7 @@ def test_pytest_has_a_test_for_each_check(pytester):
 
 
 @pytest.mark.wide
+@pytest.mark.usefixtures("kernels")
 def test_pytest_without_the_mark_says_so(pytester):
     pytester.makepyfile("def test_conformance(conformance): conformance()")
     result = pytester.runpytest_inprocess("-p", "orthobench.testing.pytest_plugin")

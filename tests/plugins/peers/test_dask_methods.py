@@ -1,5 +1,6 @@
 """PCA of Dask and dask-ml, of samples in chunks: what it finds, and its flops."""
 
+import subprocess
 import sys
 from types import ModuleType, SimpleNamespace
 
@@ -170,3 +171,18 @@ def test_incremental_pca_of_dask_ml_takes_a_batch_as_one_chunk(stand_in):
 )
 def test_flops_of_a_batch_are_those_of_three_factors_and_of_them_together(batch, k, count):
     assert DaskMLIncrementalPCA(batch=batch).flops(D, k) == count
+
+
+LOADED_ON_THE_CLOCK = """
+import gc
+import numpy as np, orthobench as ob
+ob.solve("dask-tsqr", ob.stochastic_pca(np.random.default_rng(0).standard_normal((60, 8)), 2))
+import dask.array
+dask.array.zeros((9, 2), chunks=3)[:4]
+print(gc.isenabled())
+"""
+
+
+def test_slices_of_dask_leave_the_garbage_collector_on_after_a_run():
+    code = [sys.executable, "-c", LOADED_ON_THE_CLOCK]
+    assert subprocess.check_output(code, text=True) == "True\n"
