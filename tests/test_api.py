@@ -8,11 +8,13 @@ import numpy as np
 import pytest
 
 import orthobench as ob
+from orthobench import api
 from orthobench.api import SolverError
 from orthobench.contract import Solver
 from orthobench.registry import plugins, suite_file
 from orthobench.registry.plugins import catalogue
 from orthobench.results.store import Store
+from orthobench.tools.environment import cores
 
 
 @pytest.fixture(scope="module")
@@ -399,3 +401,18 @@ def test_classes_take_the_place_of_the_solvers_of_a_suite(tmp_path, toys, monkey
         (r.problem.label, r.solver.label, r.seed, r.trace[-1].work.steps) for r in results.records
     ]
     assert found == [("leading-subspace n=5", name, 3, 5) for name in ("again", "power")]
+
+
+@pytest.mark.parametrize(
+    ("workers", "executor", "threads", "number"),
+    [(3, "local", 1, 3), ("auto", "inline", 1, 1), ("auto", "local", 1, cores()),
+     ("auto", "local", 10**6, 1)],
+)  # fmt: skip
+def test_as_many_workers_as_are_asked_for_or_have_cores(workers, executor, threads, number):
+    assert api._workers(workers, executor, threads) == number
+
+
+@pytest.mark.parametrize("workers", ["a", "many", "z"])
+def test_workers_are_a_number_or_auto(workers):
+    with pytest.raises(ob.UsageError, match="a number or 'auto'"):
+        api._workers(workers, "local", 1)

@@ -34,6 +34,7 @@ def test_names_of_what_is_installed_are_completed(words, found):
 def test_the_parameters_of_a_name_are_completed():
     assert {"digits k=", "digits normalization="} <= completed("run -p 'digits ")
     assert completed("run -p 'digits k") == {"digits k="}
+    assert "digits k=3 normalization=" in completed("run -p 'digits k=3 ")
     assert completed("run -p 'nothing ") == set()
 
 

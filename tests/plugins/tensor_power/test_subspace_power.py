@@ -142,3 +142,14 @@ def test_as_many_components_are_sought_as_the_tensor_has():
     state = ended(instance, SubspacePower())
     assert state.work.steps == 3
     assert instance.measure(SubspacePower().solution(state))["recovery_error"] < 1e-12
+
+
+@pytest.mark.parametrize(
+    ("climbs", "best"), [([0.2, 0.5, 0.3], 0.5), ([0.5, 0.2, 0.3], 0.5), ([0.1, 1.0, 2.0], 1.0)]
+)
+def test_the_best_of_the_starts_counts_up_to_the_first_that_is_a_component(
+    climbs, best, monkeypatch
+):
+    ends = iter([(f, f, -f) for f in climbs])
+    monkeypatch.setattr(SubspacePower, "_climb", lambda self, state: next(ends))
+    assert SubspacePower(starts=3)._component(None) == (best, -best)
