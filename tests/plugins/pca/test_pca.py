@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from orthobench_pca import matrices, orthobench_solvers, own_optimum, problems, scatter
+from orthobench_pca import judge, matrices, orthobench_solvers, own_optimum, problems, scatter
 from orthobench_pca.judge import PCASolution
 from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
@@ -439,3 +439,14 @@ def test_a_matrix_that_changes_between_maker_and_judge_is_said(dtype):
     X *= 2
     with pytest.raises(ob.OrthobenchError, match="X is not what it was"):
         ob.solve("gram-pca", instance)
+
+
+def test_the_next_judge_of_an_operator_knows_it_where_its_products_are_the_same(monkeypatch):
+    X = np.random.default_rng(0).standard_normal((30, 8))
+    A, point = aslinearoperator(X), PCASolution(np.eye(8, 2))
+    found = ob.pca(A, 2).measure(point)
+    monkeypatch.setattr(judge.Judge, "_computed", None)  # called no more
+    assert ob.pca(A, 2).measure(point) == found
+    X *= -2
+    with pytest.raises(TypeError, match="not callable"):
+        ob.pca(A, 2).measure(point)
