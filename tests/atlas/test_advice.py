@@ -150,6 +150,7 @@ def test_what_no_solver_takes_and_no_family_has_is_refused(rows):
 
 @pytest.mark.skipif(not SHIPPED.exists(), reason="no atlas comes with the package yet")
 @pytest.mark.parametrize("cost", ["seconds", pytest.param("samples", marks=pytest.mark.wide)])
+@pytest.mark.wide
 def test_somebody_is_named_for_data_that_the_atlas_has_not_seen(cost):
     rng = np.random.default_rng(0)
     X = rng.standard_normal((900, 30)) * np.linspace(3, 1, 30)

@@ -76,6 +76,7 @@ def ran(solver, measure):
 
 @needs_linux
 @pytest.mark.parametrize("solver", [Hungry(), HungryAgain()])
+@pytest.mark.wide
 def test_init_steps_and_reading_are_measured(solver):
     found = [metrics[PEAK] for metrics in ran(solver, "memory")]
     assert found[0] == pytest.approx(160 * MB, rel=0.05)

@@ -78,6 +78,7 @@ def busy(seconds):
 
 
 @pytest.mark.parametrize("reruns", [False, pytest.param(True, marks=pytest.mark.wide)])
+@pytest.mark.wide
 def test_a_solver_that_reads_slowly_or_runs_again_is_honest(toys, reruns):
     class Slow(toys.Solver):
         def advance(self, oracle, state, count):

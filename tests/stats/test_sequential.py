@@ -58,6 +58,7 @@ def test_larger_null_means_have_less_evidence_against_them_of_equal_spread(x, sh
     assert log_evidence(x, shift) <= log_evidence(x, 0.0) + 1e-9 or len(x) == 1 or np.ptp(x) == 0
 
 
+@pytest.mark.wide
 def test_looking_after_every_observation_keeps_the_error_rate():
     rng = np.random.default_rng(1)
     alarms = 0

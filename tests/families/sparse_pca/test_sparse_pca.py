@@ -369,6 +369,7 @@ def test_samples_are_taken_counted_and_begun_anew():
     assert oracle.window >= 7
 
 
+@pytest.mark.wide
 def test_a_wide_matrix_of_many_features_has_a_window_of_bounded_memory():
     d = 2**19
     A = np.zeros((d, 20))

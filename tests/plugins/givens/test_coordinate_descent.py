@@ -426,6 +426,7 @@ def test_a_run_of_one_column_ends_before_its_first_step():
     assert outcome.work.steps == 0
 
 
+@pytest.mark.wide
 def test_a_cost_that_breaks_ends_the_run_with_a_reason():
     instance = ob.orthogonal_group(lambda U: np.log(abs(U[0, 0]) - 1e-3), n=3)
     with np.errstate(invalid="ignore"):

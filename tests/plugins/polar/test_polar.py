@@ -183,6 +183,7 @@ def test_scaled_columns_give_turbo_another_factor():
     exponent=st.integers(-100, 100),
     seed=st.integers(0, 2**32 - 1),
 )
+@pytest.mark.wide
 def test_factors_do_not_depend_on_scale(n, p, exponent, seed):
     A = np.random.default_rng(seed).standard_normal((n, p))
     for solver in ("newton-schulz", "qdwh", "polar-svd"):

@@ -197,6 +197,7 @@ class TestFactors:
         signal = np.mean(np.sum(inside**2, axis=1)) - 4 * sigma**2
         assert sigma * sqrt(n) / sqrt(signal) == pytest.approx(problem.inverse_snr, rel=0.06)
 
+    @pytest.mark.wide
     def test_the_factors_are_independent_with_the_moments_of_their_law(self, problem):
         clean = type(problem)(**{**vars(problem), "inverse_snr": 0.0, "samples": 100_000})
         X = built(clean).oracle.X

@@ -79,6 +79,7 @@ def test_one_component_has_variance_one():
     assert PlantedSparse(m=1).variances == pytest.approx([1])
 
 
+@pytest.mark.wide
 def test_the_truth_has_f1_of_one_and_explains_what_it_must():
     problem = PlantedSparse(test=20_000)
     instance = built(problem)
