@@ -70,7 +70,6 @@ class TestFormats:
     @pytest.mark.parametrize(
         "style", ["screen", *(pytest.param(s, marks=pytest.mark.wide) for s in COLUMNS)]
     )
-    @pytest.mark.wide
     def test_every_format_can_be_opened(self, saved, style):
         paths = saved(style)
         assert {path.suffix[1:] for path in paths} == set(FORMATS)
@@ -233,7 +232,6 @@ class TestNames:
             assert name[0] not in ".-"
 
 
-@pytest.mark.wide
 def test_one_plot_is_saved_as_among_all_of_them(saved, entries, tmp_path):
     several = {path.name: path.read_bytes() for path in saved("screen")}
     stem = next(iter(several)).partition(".")[0]
@@ -241,7 +239,6 @@ def test_one_plot_is_saved_as_among_all_of_them(saved, entries, tmp_path):
         assert path.read_bytes() == several[path.name]
 
 
-@pytest.mark.wide
 def test_the_global_state_of_matplotlib_is_left_alone(entries, tmp_path):
     import matplotlib as mpl
     from matplotlib import _pylab_helpers
