@@ -275,8 +275,11 @@ def _differences(
     """Yield what differs, the step where it does, what is stored, and what came out here."""
     stored, again = tuple(run.trace), outcome.trace
     of_machine = {run.stop.status, outcome.stop.status} & {*OF_MACHINE}
-    cut = _cut_by_clock(run) and run.stop.status in (RunStatus.BUDGET, RunStatus.TARGET)
-    cut = cut and not outcome.stop.status.failed
+    cut = (
+        _cut_by_clock(run)
+        and run.stop.status in (RunStatus.BUDGET, RunStatus.TARGET)
+        and not outcome.stop.status.failed
+    )
     if run.stop.status is not outcome.stop.status and not (cut or of_machine):
         here = f"{outcome.stop.status.value}: {outcome.stop.reason:.200}"
         yield "ending", None, run.stop.status.value, here

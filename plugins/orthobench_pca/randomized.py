@@ -65,6 +65,7 @@ class RandomizedPCA(DirectSolver):
         return found, products + self.n_iter * flops.qr(d, b) + flops.svd(d, b)
 
     def _from_the_left(self, oracle: PCAOracle, Q: Array) -> Array:
+        """Return the left singular vectors of Z'U, U from iterations with ZZ' on ZQ."""
         left = np.linalg.qr(oracle.times(Q))[0]
         for _ in range(self.n_iter):
             left = np.linalg.qr(oracle.times(oracle.transposed_times(left)))[0]
