@@ -163,6 +163,7 @@ def table(pattern: str = "*", turns: str = str(TURNS)) -> Iterator[str]:
         if fnmatch(kernel.solver, pattern):
             found = measured(kernel, host, int(turns))
             shape = " x ".join(f"{n:,}" for n in kernel.size)
+            shape += ", a stream" if kernel.made is stream else ""
             page = f"[{kernel.solver}](../methods/{kernel.solver}.md)"
             end = f"{found.seconds:.3g} | {found.binding} | {found.share:.2f} |"
             yield f"| {page} | {shape} | {end}"
