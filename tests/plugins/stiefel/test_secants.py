@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from orthobench_problems.stiefel import JointDiagonalization, StiefelBrockett, StiefelProcrustes
 from orthobench_stiefel import RiemannianGradient
-from orthobench_stiefel.secants import PAIRS, direction, pair
+from orthobench_stiefel.secants import PAIRS, SPREAD, direction, pair
 
 import orthobench as ob
 from orthobench.families.stiefel import projected
@@ -43,6 +43,21 @@ def test_the_last_pair_is_a_secant(X):
     """BFGS takes HY = S of the last changes, whatever the first approximation is."""
     known = pairs(PAIRS, X)
     assert np.abs(direction(X, known[-1].Y, known, 8.0) - known[-1].S).max() < 1e-13
+
+
+def test_each_column_of_a_stack_has_a_step_near_that_of_all():
+    rng = np.random.default_rng(4)
+    X = np.stack([random_point(*SHAPE, rng) for _ in range(4)])
+    S = projected(X, rng.standard_normal(X.shape))
+    Y = projected(X, rng.uniform(0.02, 50, SHAPE[1]) * S)
+    found = pair(X, S, Y, 1.0)
+    across = np.eye(SHAPE[0]) - X @ X.transpose(0, 2, 1)
+    outside, change = across @ S, across @ Y
+    every = np.sum(outside * change) / np.sum(change**2)
+    each = np.einsum("mnp,mnp->mp", outside, change) / np.einsum("mnp,mnp->mp", change, change)
+    assert found.step == pytest.approx(every, rel=1e-12)
+    expected = np.log(np.clip(each, every / SPREAD, every * SPREAD))[:, None]
+    np.testing.assert_allclose(found.columns, expected, atol=1e-12)
 
 
 def test_a_pair_without_positive_curvature_changes_nothing(X):
