@@ -84,11 +84,12 @@ def test_restarts_end_at_the_root_of_the_tolerance_and_the_best_is_refined_to_it
 
 def power_steps(T, theta, tolerance):
     """Return where power iterations move by no more than a tolerance, and how many they are."""
-    for steps in itertools.count(1):
+    steps, moved = 0, np.inf
+    while moved > tolerance:
         last, theta = theta, np.einsum("abc,b,c->a", T, theta, theta)
         theta = theta / np.linalg.norm(theta)
-        if np.linalg.norm(theta - last) <= tolerance:
-            return theta, steps
+        steps, moved = steps + 1, np.linalg.norm(theta - last)
+    return theta, steps
 
 
 @given(d=st.integers(3, 20), seed=seeds, kind=st.sampled_from(["equal", "uniform", "linear"]))
