@@ -17,6 +17,7 @@ from orthobench.stats.run_pairs import (
     compare_results,
     compare_work,
     device_rule,
+    differences,
     pairs,
     repeats,
     values,
@@ -309,3 +310,18 @@ def test_a_count_that_begins_takes_infinitely_more():
     assert compare_work(base, head, 0.0).ratio == INF
     assert compare_work(base, base, 0.0).ratio == 1
     assert compare_work(head, base, 0.0).change is Change.SAME
+
+
+def test_metrics_differ_where_they_are_not_the_same_or_one_is_missing():
+    old = {"same": 1.0, "less": 2.0, "gone": 3.0, "noise": 4.0, "nearly": 5.0}
+    new = {"same": 1.0, "less": 1.5, "noise": 5.0, "nearly": 5.0 + 1e-9, "came": 6.0}
+    exactly = {
+        "less": (2.0, 1.5),
+        "gone": (3.0, None),
+        "nearly": (5.0, 5.0 + 1e-9),
+        "came": (None, 6.0),
+    }
+    found = {name: pair for name, *pair in differences(old, new, {}, EXACT, ["noise"])}
+    assert found == {name: [*pair] for name, pair in exactly.items()}
+    roughly = [name for name, *_ in differences(old, new, {}, ToleranceRule(1e-6, 0.0))]
+    assert roughly == ["less", "gone", "noise", "came"]

@@ -44,6 +44,12 @@ HALVING = run([(0, 8.0), (1, 4.0), (2, 2.0), (4, 1.0), (8, 0.0)])
 FAST = run([(0, 8.0), (1, 0.5)])
 
 
+def test_the_smallest_value_of_each_run_is_kept_of_solvers_and_instances():
+    failed = run([], status=RunStatus.ERROR)
+    runs = run_matrix([entry("halving", HALVING, FAST), entry("fast", FAST, failed)])
+    np.testing.assert_array_equal(runs.reached, [[0.0, 0.5], [0.5, INF]])
+
+
 class TestCosts:
     def test_are_those_of_the_first_checkpoint_at_or_below_the_target(self):
         runs = run_matrix([entry("halving", HALVING), entry("fast", FAST)])
