@@ -76,12 +76,15 @@ def test_regressions_are_the_same_by_a_factor_and_by_conjugate_gradients(ridge):
 
 
 def test_a_whitened_basis_has_the_span_of_its_columns():
+    """Whatever the lengths of the columns are."""
     side, basis = side_of(60, 5), np.random.default_rng(0).standard_normal((5, 3))
-    found, scores = _whitened(basis, side.times(basis), 0.5)
-    np.testing.assert_allclose(scores.T @ scores / 60 + 0.5 * found.T @ found, np.eye(3), atol=1e-9)
-    np.testing.assert_allclose(scores, side.times(found), atol=1e-12)
-    rest = basis - found @ np.linalg.lstsq(found, basis, rcond=None)[0]
-    np.testing.assert_allclose(rest, 0, atol=1e-12)
+    for units in (np.ones(3), np.array([1.0, 1e-9, 1e9]), np.full(3, 1e-100)):
+        found, scores = _whitened(basis * units, side.times(basis * units), 0.5)
+        gram = scores.T @ scores / 60 + 0.5 * found.T @ found
+        np.testing.assert_allclose(gram, np.eye(3), atol=1e-9)
+        np.testing.assert_allclose(scores, side.times(found), atol=1e-12)
+        rest = basis - found @ np.linalg.lstsq(found, basis, rcond=None)[0]
+        np.testing.assert_allclose(rest, 0, atol=1e-12)
 
 
 @pytest.mark.parametrize(("share", "kept"), [(0.9, 1), (1.1, 2)])
@@ -107,10 +110,19 @@ def test_bases_of_so_many_blocks_are_replaced_by_the_ritz_vectors(blocks, widths
     assert np.all(np.diff(captured) > -1e-12)
 
 
-@pytest.mark.parametrize(("sizes", "width"), [({}, 7), ({"p": 5}, 5), ({"q": 4}, 4)])
-def test_a_block_is_no_wider_than_either_half(sizes, width):
-    _, state = begun(BlockKrylov(), **sizes)
-    assert state.block.shape == (80, width)
+def test_a_block_is_no_wider_than_either_half():
+    for sizes, width in (({}, 7), ({"p": 5}, 5), ({"q": 4}, 4)):
+        _, state = begun(BlockKrylov(), **sizes)
+        assert state.block.shape == (80, width)
+
+
+def test_gradients_are_in_units_of_variances_with_the_ridge():
+    X, Y = pairs()
+    oracle = ob.cca(X, Y, k=2, ridge=0.5).oracle
+    oracle.start = random_point(oracle.n, 2, np.random.default_rng(0))
+    state = BlockKrylov().init(oracle, np.random.default_rng(0))
+    for found, M in zip(state.inverses, (X, Y), strict=True):
+        np.testing.assert_allclose(found, 1 / (M.var(axis=0) + 0.5))
 
 
 @pytest.mark.parametrize("share", [0.99, 1.01])

@@ -70,6 +70,8 @@ def test_of_steps_of_block_krylov(rows, d):
     for center in (True, False):
         instance = ob.pca(data(rows, d), K, center)
         outcome = ob.solve(solver, instance, ob.Budget(steps=2))
+        passes = 2 * (1 if rows >= d else 2) + center
+        assert outcome.trace[-1].metrics["passes"] == passes
         first = qr(min(rows, d), b) + rows * d * center
         assert outcome.trace[0].work.flops == first
         assert outcome.work.flops == first + sum(krylov(rows, d, m, b) for m in (b, 2 * b))
@@ -192,6 +194,17 @@ def test_a_basis_of_many_blocks_is_compressed_and_goes_on_up_to_the_tolerance():
             assert min(residuals[:-1]) > tolerance
             right = np.linalg.svd(Z)[2][0]
             assert abs(right @ solver.solution(state).point[:, 0]) > 1 - 1e4 * tolerance**2 - 1e-14
+
+
+def test_a_direction_is_used_until_its_residual_is_far_below_the_tolerance():
+    X = np.random.default_rng(0).standard_normal((300, 60)) * np.linspace(2, 1, 60)
+    solver, oracle = BlockKrylovPCA(oversampling=0, tolerance=1e-3), ob.pca(X, 3).oracle
+    oracle.start = np.eye(60, 3)
+    state, widths = solver.init(oracle, np.random.default_rng(0)), []
+    while state.status.name == "RUNNING":
+        solver.step(oracle, state)
+        widths.append(state.Q.shape[1])
+    assert widths == [*range(3, 3 * len(widths) + 1, 3)]
 
 
 @pytest.mark.parametrize("kind", [np.asarray, np.asfortranarray, sp.csr_matrix, aslinearoperator])

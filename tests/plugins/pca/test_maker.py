@@ -44,6 +44,10 @@ def test_numbers_whose_squares_are_none_get_another_unit(form):
             dense = given.toarray() if sp.issparse(given) else given
             assert 0.5 <= np.abs(dense).max() < 1
             np.testing.assert_array_equal(dense, np.ldexp(X, -int(np.frexp(np.abs(X).max())[1])))
+    # of rows whose products overflow, though no entry does
+    signs = np.sign(np.random.default_rng(0).standard_normal(5))
+    given = pca(form(np.ldexp(np.tile(signs, (12, 1)), 1023)), 2).oracle.X
+    assert abs(given).max() == 0.5
     assert RANGE == {"float32": (1e-12, 1e12), "float64": (1e-130, 1e130)}
 
 
@@ -231,6 +235,9 @@ def test_a_run_is_held_to_its_own_end_where_rows_are_many(monkeypatch):
             near = (V + 1e-5 * Vt[1:2].T) / np.sqrt(1 + 1e-10)
             for end in (near, Vt[1:2].T):
                 assert own_optimum(oracle, [start, end]) is None, case
+            nearer = (V + 1e-7 * Vt[1:2].T) / np.sqrt(1 + 1e-14)
+            reference, _ = own_optimum(oracle, [start, nearer])
+            assert 0.99e-7 < reference.off < 2e-7, case
 
 
 def test_an_operator_has_no_rows():

@@ -299,6 +299,12 @@ def test_a_space_grows_by_the_directions_of_the_product_that_it_lacks():
     np.testing.assert_allclose(found.basis.T @ found.basis, np.eye(4), atol=1e-14)
     assert grown(space, pairs, 1).last.shape == (6, 1)
     assert grown(space, pairs._replace(rest=np.zeros((6, 2))), 5) is None
+    # what is rounding is relative to the largest value
+    for unit in (1e-6, 1e6):
+        for share, width in ((1e-14, 0), (1e-12, 2)):
+            scaled = pairs._replace(values=unit * pairs.values, rest=share * unit * rest)
+            more = grown(space, scaled, 5)
+            assert (0 if more is None else more.last.shape[1]) == width
     whole, _ = space_of(np.arange(2.0, 0, -1), 2, 2)
     assert grown(whole, pairs._replace(rest=rest[:2]), 5) is None
 
@@ -327,6 +333,11 @@ def test_rows_of_low_rank_have_as_many_singular_vectors():
     assert leading_rows(X, 3).shape == (6, 1)
     X[1, 1] = 1e-5
     np.testing.assert_allclose(np.abs(leading_rows(X, 3)), np.eye(6, 2), atol=1e-8)
+    # relative to the largest eigenvalue, here 40: up to 1.6e-10 it is rounding
+    X = np.eye(1, 50).repeat(40, axis=0)
+    for entry, rank in ((3e-6, 1), (3e-5, 2)):
+        X[0, 1] = entry
+        assert leading_rows(X, 3).shape == (50, rank)
 
 
 @pytest.mark.parametrize("d", [BLOCK - 1, BLOCK + 2])

@@ -154,6 +154,19 @@ def test_petrels_stays_accurate_after_many_discounts():
     assert instance.measure(solver.solution(state))["subspace_error"] < 0.05
 
 
+def test_samples_are_in_units_of_the_first_that_is_not_zero():
+    rows = entries(60, 8, 0.6)
+    rows[0] = 0.0
+    found = []
+    for unit in (1.0, 2.0**30):
+        solver, oracle = PETRELS(), opened(unit * rows, 2)
+        state = solver.init(oracle, np.random.default_rng(0))
+        solver.advance(oracle, state, 60)
+        assert state.unit == unit * np.linalg.norm(rows[1])
+        found.append(state.D)
+    np.testing.assert_array_equal(*found)
+
+
 def test_a_factor_that_overflows_ends_the_run():
     """While a row is not seen, its inverse grows by 1 / forgetting with each sample."""
     rows = entries(200, 6, 1.0)
