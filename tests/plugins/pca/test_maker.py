@@ -46,8 +46,8 @@ def test_numbers_whose_squares_are_none_get_another_unit(form):
             np.testing.assert_array_equal(dense, np.ldexp(X, -int(np.frexp(np.abs(X).max())[1])))
     # of rows whose products overflow, though no entry does
     signs = np.sign(np.random.default_rng(0).standard_normal(5))
-    given = pca(form(np.ldexp(np.tile(signs, (12, 1)), 1023)), 2).oracle.X
-    assert abs(given).max() == 0.5
+    given = pca(form(np.ldexp(np.tile(1.5 * signs, (12, 1)), 1023)), 2).oracle.X
+    assert abs(given).max() == 0.75
     assert RANGE == {"float32": (1e-12, 1e12), "float64": (1e-130, 1e130)}
 
 
