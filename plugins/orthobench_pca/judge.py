@@ -166,7 +166,7 @@ class Judge:
         side, most = min(oracle.rows, oracle.n), SPARSE_SIDE
         if isinstance(oracle.matrix, Dense):
             most = DENSE_SIDE
-        if side > most:
+        if side > max(most, oracle.k + 1):  # which finds fewer than all
             return self._by_lanczos()
         return self._by_moment() if oracle.n == side else self._by_inner_products()
 
@@ -197,8 +197,7 @@ class Judge:
         oracle = self.oracle
         side, k = min(oracle.rows, oracle.n), oracle.k
         v0 = np.random.default_rng(0).standard_normal(side)
-        count = min(k + 1, side - 1)
-        values, found = eigsh(oracle.normal_operator(), count, which="LA", v0=v0)
+        values, found = eigsh(oracle.normal_operator(), k + 1, which="LA", v0=v0)
         order = np.argsort(values)[::-1]
         values, found = values[order], found[:, order[:k]]
         vectors = found if side == oracle.n else right_vectors(oracle, found)

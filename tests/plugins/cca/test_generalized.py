@@ -94,9 +94,8 @@ def test_conjugate_gradients_are_exact_after_as_many_steps_as_there_are_rows():
     np.testing.assert_allclose(found, np.linalg.solve(B, right), atol=1e-10)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "error", "message"),
-    [
+def test_what_the_maker_refuses():
+    for arguments, error, message in (
         ({"k": 0}, UsageError, "between 1 and 3, not 0"),
         ({"k": 4}, UsageError, "between 1 and 3, not 4"),
         ({"B": np.eye(2)}, DataError, "must be the same"),
@@ -105,8 +104,24 @@ def test_conjugate_gradients_are_exact_after_as_many_steps_as_there_are_rows():
         ({"A": np.triu(np.ones((3, 3)))}, DataError, "A must be a symmetric matrix"),
         ({"A": np.full((3, 3), np.nan)}, DataError, "row of A 0 .* is not finite"),
         ({"A": -np.eye(3)}, DataError, "only 0 eigenvalues are positive"),
-    ],
-)
-def test_what_the_maker_refuses(arguments, error, message):
-    with pytest.raises(error, match=message):
-        generalized_eigenvectors(**{"A": np.eye(3), "B": np.eye(3), "k": 1, **arguments})
+    ):
+        with pytest.raises(error, match=message):
+            generalized_eigenvectors(**{"A": np.eye(3), "B": np.eye(3), "k": 1, **arguments})
+
+
+def test_it_ends_at_the_first_step_within_the_tolerance_or_where_nothing_is_finite():
+    instance = PlantedPencil(n=20, ratio=0.5).build(np.random.default_rng(0))
+    B = instance.oracle.B
+    X = [ended(GenELinK(tolerance=0.0), instance, steps).X for steps in range(12)]
+    rests = [after - before @ (before.T @ B @ after) for before, after in pairwise(X)]
+    moves = [np.sqrt(np.vdot(rest, B @ rest)) for rest in rests]
+    state = ended(GenELinK(tolerance=1.001 * moves[7]), instance)
+    assert (state.status, state.work.steps) == (Status.CONVERGED, 8)
+    assert min(moves[:7]) > 1.001 * moves[7]
+    oracle, solver = PlantedPencil(n=20, k=1).build(np.random.default_rng(0)).oracle, GenELinK()
+    oracle.start = np.eye(20, 1)
+    state = solver.init(oracle, None)
+    state.X = 1e200 * state.X
+    with np.errstate(all="ignore"):
+        solver.step(oracle, state)
+    assert (state.status, state.reason) == (Status.FAILED, "the eigenvectors are not finite")

@@ -29,25 +29,24 @@ def side_of(N, p, form=np.asarray):
     return Centred(form(M), M.mean(axis=0))
 
 
-@pytest.mark.parametrize(
-    ("N", "p", "form", "factored"),
-    [
-        (100, 2 * STEPS, np.asarray, True),
-        (100, 2 * STEPS + 1, np.asarray, False),
-        (100, 2 * STEPS, csr_matrix, False),
-        (30, 29, np.asarray, True),
-        (30, 31, np.asarray, False),
-    ],
-)
-def test_a_covariance_is_factored_where_that_costs_less_than_twenty_steps(N, p, form, factored):
+def test_a_covariance_is_factored_where_that_costs_less_than_twenty_steps():
     """Of one gradient and one column: two products each."""
-    side = side_of(N, p, form)
-    root, spent = BlockKrylov(inner=1)._root(side, 0.1, 1 / (side.variances() + 0.1), 1)
-    assert (root is not None) is factored
-    assert spent == (2 * N * p * p + 2 * p**3 // 3 if factored else 0)
-    if factored:
-        S = side.covariance(0.1)
-        np.testing.assert_allclose(root @ root.T @ S, np.eye(p), atol=1e-8)
+    assert STEPS == 20
+    for N, p, form, factored in (
+        (100, 40, np.asarray, True),
+        (100, 41, np.asarray, False),
+        (100, 40, csr_matrix, False),
+        (30, 29, np.asarray, True),
+        (30, 30, np.asarray, True),
+        (30, 31, np.asarray, False),
+    ):
+        side = side_of(N, p, form)
+        root, spent = BlockKrylov(inner=1)._root(side, 0.1, 1 / (side.variances() + 0.1), 1)
+        assert (root is not None) is factored, (N, p, form)
+        assert spent == (2 * N * p * p + 2 * p**3 // 3 if factored else 0)
+        if factored:
+            S = side.covariance(0.1)
+            np.testing.assert_allclose(root @ root.T @ S, np.eye(p), atol=1e-8)
 
 
 def test_an_ill_conditioned_covariance_costs_its_factor_and_is_left():
@@ -77,12 +76,15 @@ def test_regressions_are_the_same_by_a_factor_and_by_conjugate_gradients(ridge):
 
 
 def test_a_whitened_basis_has_the_span_of_its_columns():
+    """Whatever the lengths of the columns are."""
     side, basis = side_of(60, 5), np.random.default_rng(0).standard_normal((5, 3))
-    found, scores = _whitened(basis, side.times(basis), 0.5)
-    np.testing.assert_allclose(scores.T @ scores / 60 + 0.5 * found.T @ found, np.eye(3), atol=1e-9)
-    np.testing.assert_allclose(scores, side.times(found), atol=1e-12)
-    rest = basis - found @ np.linalg.lstsq(found, basis, rcond=None)[0]
-    np.testing.assert_allclose(rest, 0, atol=1e-12)
+    for units in (np.ones(3), np.array([1.0, 1e-9, 1e9]), np.full(3, 1e-100)):
+        found, scores = _whitened(basis * units, side.times(basis * units), 0.5)
+        gram = scores.T @ scores / 60 + 0.5 * found.T @ found
+        np.testing.assert_allclose(gram, np.eye(3), atol=1e-9)
+        np.testing.assert_allclose(scores, side.times(found), atol=1e-12)
+        rest = basis - found @ np.linalg.lstsq(found, basis, rcond=None)[0]
+        np.testing.assert_allclose(rest, 0, atol=1e-12)
 
 
 @pytest.mark.parametrize(("share", "kept"), [(0.9, 1), (1.1, 2)])
@@ -108,10 +110,19 @@ def test_bases_of_so_many_blocks_are_replaced_by_the_ritz_vectors(blocks, widths
     assert np.all(np.diff(captured) > -1e-12)
 
 
-@pytest.mark.parametrize(("sizes", "width"), [({}, 7), ({"p": 5}, 5), ({"q": 4}, 4)])
-def test_a_block_is_no_wider_than_either_half(sizes, width):
-    _, state = begun(BlockKrylov(), **sizes)
-    assert state.block.shape == (80, width)
+def test_a_block_is_no_wider_than_either_half():
+    for sizes, width in (({}, 7), ({"p": 5}, 5), ({"q": 4}, 4)):
+        _, state = begun(BlockKrylov(), **sizes)
+        assert state.block.shape == (80, width)
+
+
+def test_gradients_are_in_units_of_variances_with_the_ridge():
+    X, Y = pairs()
+    oracle = ob.cca(X, Y, k=2, ridge=0.5).oracle
+    oracle.start = random_point(oracle.n, 2, np.random.default_rng(0))
+    state = BlockKrylov().init(oracle, np.random.default_rng(0))
+    for found, M in zip(state.inverses, (X, Y), strict=True):
+        np.testing.assert_allclose(found, 1 / (M.var(axis=0) + 0.5))
 
 
 @pytest.mark.parametrize("share", [0.99, 1.01])

@@ -89,45 +89,38 @@ def test_steps_are_those_of_the_plain_method(A, ridge):
     assert state.value == pytest.approx(objective(S, X, Y, mu, ridge), rel=1e-10)
 
 
-@pytest.mark.parametrize("ridge", [None, 0.05, 1.0])
-def test_no_step_raises_the_objective(A, ridge):
-    _, values = stepped(AManPG(penalties="common", gamma=0.2, ridge=ridge, tolerance=0.0), A, 40)
-    assert np.diff(values).max() <= 1e-12
+def test_no_step_raises_the_objective_and_the_first_small_one_is_the_last(A):
+    for ridge in (None, 0.05, 1.0):
+        settings = {"penalties": "common", "gamma": 0.2, "ridge": ridge}
+        _, values = stepped(AManPG(**settings, tolerance=0.0), A, 40)
+        assert np.diff(values).max() <= 1e-12
+        tolerance = 1.001 * abs(values[5] - values[4])
+        last = next(t for t in range(1, 41) if abs(values[t] - values[t - 1]) <= tolerance)
+        outcome = ob.solve(AManPG(**settings, tolerance=tolerance), ob.sparse_pca(A, m=M))
+        assert outcome.work.steps == last
 
 
 @pytest.mark.parametrize("ridge", [0.05, 1.0])
-def test_a_step_that_would_raise_the_objective_is_halved(A, ridge):
-    solver = AManPG(penalties="common", gamma=0.2, ridge=ridge, tolerance=0.0)
-    oracle = ob.sparse_pca(A, m=M).oracle
-    state = solver.init(oracle, np.random.default_rng(0))
-    before, state.t = state.value, 64 * state.t
-    longest = state.t
-    solver.step(oracle, state)
-    assert state.value < before
-    assert state.t <= longest / 4
-
-
-@pytest.mark.parametrize("share", [1e-3, 0.4, 0.45])
-@pytest.mark.parametrize("ridge", [0.05, 1.0])
-def test_a_step_is_halved_until_it_gains_a_share_of_what_its_length_promises(
-    A, monkeypatch, ridge, share
-):
-    monkeypatch.setattr(aman_pg, "DECREASE", share)
+def test_a_step_is_halved_until_it_gains_a_share_of_what_its_length_promises(A, monkeypatch, ridge):
     S, mu = scaled(A, 0.2)
     solver = AManPG(penalties="common", gamma=0.2, ridge=ridge, tolerance=0.0)
     oracle = ob.sparse_pca(A, m=M).oracle
-    state = solver.init(oracle, np.random.default_rng(0))
-    t = state.t = 64 * state.t
-    X = state.X
-    before = objective(S, X, X, mu, ridge)
-    while True:
-        Y = soft(X - 2 * t * ridge * X, t * mu)
-        if objective(S, X, Y, mu, ridge) <= before - share * np.sum((Y - X) ** 2) / t:
-            break
-        t /= 2
-    solver.step(oracle, state)
-    np.testing.assert_allclose(state.Y, Y, atol=1e-12)
-    assert state.t == pytest.approx(max(0.5 / (1 + ridge), t / 1.01))
+    for share in (1e-3, 0.4, 0.45):
+        monkeypatch.setattr(aman_pg, "DECREASE", share)
+        state = solver.init(oracle, np.random.default_rng(0))
+        longest = t = state.t = 64 * state.t
+        X, value = state.X, state.value
+        before = objective(S, X, X, mu, ridge)
+        while True:
+            Y = soft(X - 2 * t * ridge * X, t * mu)
+            if objective(S, X, Y, mu, ridge) <= before - share * np.sum((Y - X) ** 2) / t:
+                break
+            t /= 2
+        solver.step(oracle, state)
+        np.testing.assert_allclose(state.Y, Y, atol=1e-12)
+        assert state.t == pytest.approx(max(0.5 / (1 + ridge), t / 1.01))
+        assert state.t <= longest / 4
+        assert state.value < value
 
 
 def test_it_ends_where_exact_alternating_minimization_does(A):

@@ -1,6 +1,7 @@
 """Ranges of numbers, scales and what the judge looks at, at their bounds."""
 
 import pickle
+import tempfile
 from types import SimpleNamespace
 
 import numpy as np
@@ -30,19 +31,23 @@ def data(rows=12, d=5):
 
 
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_matrix, sp.csc_matrix])
-@pytest.mark.parametrize(("kind", "least", "most"), [("float32", -43, 43), ("float64", -440, 440)])
-def test_numbers_whose_squares_are_none_get_another_unit(form, kind, least, most):
-    """A power of two, with which the largest entry is just below one."""
-    X = data().astype(kind)
-    for exponent in (0, least, most):
-        scaled = np.ldexp(X, exponent)
-        given = pca(form(scaled), 2).oracle.X
-        dense = given.toarray() if sp.issparse(given) else given
-        if exponent:
+def test_numbers_whose_squares_are_none_get_another_unit(form):
+    """A power of two, with which the largest entry is just below one; of sums that overflow, too.
+
+    The largest entry is negative.
+    """
+    for kind, exponents in (("float32", (-43, 43, 126)), ("float64", (-440, 440, 1022))):
+        X = -data().astype(kind)
+        np.testing.assert_array_equal(matrix_of(pca(form(X), 2).oracle.X).times(np.eye(5)), X)
+        for exponent in exponents:
+            given = pca(form(np.ldexp(X, exponent)), 2).oracle.X
+            dense = given.toarray() if sp.issparse(given) else given
             assert 0.5 <= np.abs(dense).max() < 1
             np.testing.assert_array_equal(dense, np.ldexp(X, -int(np.frexp(np.abs(X).max())[1])))
-        else:
-            np.testing.assert_array_equal(dense, X)
+    # of rows whose products overflow, though no entry does
+    signs = np.sign(np.random.default_rng(0).standard_normal(5))
+    given = pca(form(np.ldexp(np.tile(1.5 * signs, (12, 1)), 1023)), 2).oracle.X
+    assert abs(given).max() == 0.75
     assert RANGE == {"float32": (1e-12, 1e12), "float64": (1e-130, 1e130)}
 
 
@@ -57,9 +62,8 @@ def test_columns_that_are_constant_to_rounding_keep_their_unit(form):
     assert scale[2] == pytest.approx(X[:, 2].std(), rel=1e-4)
 
 
-@pytest.mark.parametrize(
-    ("given", "cls", "dtype"),
-    [
+def test_each_kind_of_matrix_has_its_precision():
+    for given, cls, dtype in (
         (data().astype(np.float32), Dense, np.float32),
         (data().astype(np.float16), Dense, np.float64),
         (data() > 0, Dense, np.float64),
@@ -68,28 +72,27 @@ def test_columns_that_are_constant_to_rounding_keep_their_unit(form):
         (sp.csc_matrix(data().astype(np.float32)), Sparse, np.float32),
         (sp.csr_matrix(data().astype(int)), Sparse, np.float64),
         (aslinearoperator(data()), Operator, np.float64),
-    ],
-)
-def test_each_kind_of_matrix_has_its_precision(given, cls, dtype):
-    found = matrix_of(given)
-    assert type(found) is cls
-    assert found.dtype == dtype
-    assert found.shape == (12, 5)
+    ):
+        found = matrix_of(given)
+        assert (type(found), found.dtype, found.shape) == (cls, dtype, (12, 5))
 
 
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_matrix, sp.csc_matrix, aslinearoperator])
-@pytest.mark.parametrize("columns", [1, COLUMNS - 1, COLUMNS, COLUMNS + 1, 2 * COLUMNS + 1])
-def test_products_with_many_columns_are_those_of_the_matrix(form, columns):
+def test_products_with_many_columns_are_those_of_the_matrix(form):
     X = data(12, 50)
     matrix, rng = matrix_of(form(X)), np.random.default_rng(1)
-    V, U, shift = (rng.standard_normal(s) for s in ((50, columns), (12, columns), columns))
-    np.testing.assert_allclose(matrix.times(V), X @ V)
-    np.testing.assert_allclose(matrix.transposed_times(U), X.T @ U)
-    product, sums, passes = matrix.normal_times(V, shift)
-    np.testing.assert_allclose(product, X.T @ (X @ V - shift), atol=1e-9)
-    np.testing.assert_allclose(sums, (X @ V - shift).sum(axis=0), atol=1e-9)
-    assert passes in (1, 2)
+    for columns in (1, COLUMNS - 1, COLUMNS, COLUMNS + 1, 2 * COLUMNS + 1):
+        V, U, shift = (rng.standard_normal(s) for s in ((50, columns), (12, columns), columns))
+        np.testing.assert_allclose(matrix.times(V), X @ V)
+        np.testing.assert_allclose(matrix.transposed_times(U), X.T @ U)
+        product, sums, passes = matrix.normal_times(V, shift)
+        np.testing.assert_allclose(product, X.T @ (X @ V - shift), atol=1e-9)
+        np.testing.assert_allclose(sums, (X @ V - shift).sum(axis=0), atol=1e-9)
+        assert passes == (1 if form is np.asarray else 2)
     np.testing.assert_allclose(matrix.column_sums(), X.sum(axis=0))
+    if form is not aslinearoperator:
+        np.testing.assert_array_equal(np.vstack([rows for _, rows in matrix.pieces()]), X)
+        np.testing.assert_array_equal(np.hstack([part for _, part in matrix.column_blocks()]), X)
 
 
 def test_a_dask_array_is_read_chunk_by_chunk():
@@ -113,13 +116,13 @@ def test_a_block_has_as_many_rows_as_fit_and_one_at_least():
     assert block_length(2**20, np.float64) == 1
 
 
-@pytest.mark.parametrize("k", [0, 1, 5, 6, 1.5])
-def test_as_many_components_as_the_smaller_side_has(k):
-    if k in (1, 5):
-        assert pca(data(), k).oracle.k == k
-        return
-    with pytest.raises(UsageError, match=r"whole number|too many"):
-        pca(data(), k)
+def test_as_many_components_as_the_smaller_side_has():
+    for X in (data(12, 5), data(5, 12)):
+        for k in (1, 5):
+            assert pca(X, k).oracle.k == k
+        for k, said in ((0, "whole number"), (-1, "whole number"), (6, "many"), (1.5, "whole")):
+            with pytest.raises(UsageError, match=rf"^k .*{said}"):
+                pca(X, k)
 
 
 @pytest.mark.parametrize(("rows", "n"), [(12, 5), (5, 12)])
@@ -175,46 +178,66 @@ def test_a_change_is_seen_in_rows_that_are_looked_at_and_is_larger_than_rounding
                 measure(ob.Solution(np.eye(5, 2)))
         else:
             measure(ob.Solution(np.eye(5, 2)))
+    X = data(12, 5)  # of so few rows, all
+    measure = pca(X, 2).measure
+    X[1] *= 2
+    with pytest.raises(DataError, match="X is not what it was"):
+        measure(ob.Solution(np.eye(5, 2)))
 
 
-@pytest.mark.parametrize(("side", "most", "lanczos"), [(5, 5, False), (5, 4, True)])
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_matrix])
-def test_a_gram_matrix_is_decomposed_up_to_its_side(side, most, lanczos, form, monkeypatch):
+def test_a_gram_matrix_is_decomposed_up_to_its_side(form, monkeypatch):
+    """And at any side where nearly all components are sought, which Lanczos does not find."""
     name = "DENSE_SIDE" if form is np.asarray else "SPARSE_SIDE"
-    monkeypatch.setattr(judges, name, most)
-    taken = []
-    monkeypatch.setattr(Judge, "_by_lanczos", lambda self: taken.append(self))
-    for shape in ((12, side), (side, 12)):
-        assert (pca(form(data(*shape)), 2).measure._computed() is None) is lanczos
-    assert len(taken) == 2 * lanczos
+    monkeypatch.setattr(Judge, "_by_lanczos", lambda self: None)
+    for most, k, lanczos in ((5, 2, False), (4, 2, True), (4, 3, True), (4, 4, False)):
+        monkeypatch.setattr(judges, name, most)
+        for shape in ((12, 5), (5, 12)):
+            found = pca(form(data(*shape)), k).measure._computed()
+            assert (found is None) is lanczos, (most, k, shape)
 
 
 def test_metrics_of_no_variance_are_zero():
-    found = pca(np.ones((6, 4)), 2).measure(PCASolution(np.eye(4, 2), passes=None))
-    assert (found["gap"], found["residual"]) == (0.0, 0.0)
-    assert "passes" not in found
-    assert found["products"] == 0
+    for X in (np.ones((6, 4)), np.zeros((6, 4))):
+        found = pca(X, 2).measure(PCASolution(np.eye(4, 2), passes=None))
+        assert (found["gap"], found["residual"]) == (0.0, 0.0)
+        assert "passes" not in found
+        assert found["products"] == 0
 
 
-@pytest.mark.parametrize(
-    ("rows", "points", "least", "taken"),
-    [(320, 2, 0, True), (319, 2, 0, False), (320, 1, 0, False), (320, 2, 320 * 16, True),
-     (320, 2, 320 * 16 + 1, False)],
-)  # fmt: skip
-def test_a_run_is_held_to_its_own_end_where_rows_are_many(rows, points, least, taken, monkeypatch):
+def test_a_run_is_held_to_its_own_end_where_rows_are_many(monkeypatch):
     """80 times as many rows as columns."""
-    monkeypatch.setattr("orthobench_pca.own_optimum.LEAST", least)
-    X = np.random.default_rng(0).standard_normal((rows, 4)) * [8.0, 4.0, 1.0, 0.5]
-    oracle = PCAOracle(matrix_of(X), 1, True)
-    V = np.linalg.svd(X - X.mean(axis=0))[2][:1].T
-    found = own_optimum(oracle, [np.eye(4, 1), V][-points:])
-    assert (found is not None) is taken
-    if taken:
-        reference, products = found
-        values = np.linalg.eigvalsh(np.cov(X.T, bias=True)) * rows
-        assert reference.optimal == pytest.approx(values[-1])
-        Z = X - X.mean(axis=0)
-        np.testing.assert_allclose(products[0], Z.T @ Z[:, :1], rtol=1e-9)
+    whole = np.random.default_rng(0).standard_normal((320, 4)) * [8.0, 4.0, 1.0, 0.5] + 3
+    for rows, points, least, taken in (
+        (320, 2, 0, True), (319, 2, 0, False), (320, 1, 0, False), (320, 2, 320 * 16, True),
+        (320, 2, 320 * 16 + 1, False),
+    ):  # fmt: skip
+        monkeypatch.setattr("orthobench_pca.own_optimum.LEAST", least)
+        for center, scale in ((True, None), (False, None), (True, np.array([2.0, 1, 1, 2]))):
+            X = whole[:rows]
+            oracle = PCAOracle(matrix_of(X), 1, center, scale)
+            Z = (X - X.mean(axis=0) if center else X) / (1.0 if scale is None else scale)
+            values, Vt = np.linalg.svd(Z)[1:]
+            V, start = Vt[:1].T, np.eye(4, 1)
+            found = own_optimum(oracle, [start, V][-points:])
+            case = (rows, points, least, center, scale)
+            assert (found is not None) is taken, case
+            if not taken:
+                continue
+            reference, products = found
+            assert reference.optimal == pytest.approx(values[0] ** 2), case
+            assert reference.off < 1e-12, case
+            # the gap is estimated, and rather too small
+            gap = 1 - (values[1] / values[0]) ** 2
+            assert 0.5 * gap < reference.gap <= gap * (1 + 1e-12), case
+            np.testing.assert_allclose(products[0], Z.T @ (Z @ start), rtol=1e-9)
+            # an end that is a little off is no optimum, nor is another eigenvector
+            near = (V + 1e-5 * Vt[1:2].T) / np.sqrt(1 + 1e-10)
+            for end in (near, Vt[1:2].T):
+                assert own_optimum(oracle, [start, end]) is None, case
+            nearer = (V + 1e-7 * Vt[1:2].T) / np.sqrt(1 + 1e-14)
+            reference, _ = own_optimum(oracle, [start, nearer])
+            assert 0.99e-7 < reference.off < 2e-7, case
 
 
 def test_an_operator_has_no_rows():
@@ -223,8 +246,10 @@ def test_an_operator_has_no_rows():
 
 
 def test_a_frame_is_taken_by_its_numbers():
-    frame = SimpleNamespace(to_numpy=data)
-    np.testing.assert_array_equal(matrix_of(frame).X, data())
+    for given in (
+        SimpleNamespace(to_numpy=data), SimpleNamespace(detach=lambda: SimpleNamespace(numpy=data))
+    ):  # fmt: skip
+        np.testing.assert_array_equal(matrix_of(given).X, data())
 
 
 @pytest.mark.parametrize("order", ["C", "F"])
@@ -234,7 +259,12 @@ def test_a_mapped_matrix_goes_by_its_name_where_it_lies_in_one_piece(order, tmp_
     whole = np.load(tmp_path / "X.npy", mmap_mode="r")
     inside = whole[3:20] if order == "C" else whole[:, 2:5]
     across = whole[:, 2:5] if order == "C" else whole[3:20]
-    for given, named in ((whole, True), (inside, True), (across, False), (X, False)):
+    with tempfile.TemporaryFile() as nameless:
+        nameless.write(X.tobytes())
+        mapped = np.memmap(nameless, X.dtype, "r", shape=X.shape)
+    for given, named in (
+        (whole, True), (inside, True), (across, False), (mapped, False), (X, False)
+    ):  # fmt: skip
         matrix = matrix_of(given)
         assert ("file" in matrix.__getstate__()) is named
         again = pickle.loads(pickle.dumps(matrix))  # noqa: S301 - its own

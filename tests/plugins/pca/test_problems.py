@@ -33,14 +33,14 @@ def test_spectra_are_those_that_are_said():
     assert deviations("flat", 3, 1) == pytest.approx([1, 0.99, 0.98])
 
 
-@pytest.mark.parametrize("cls", [TallPCA, WidePCA, FlatSpectrumPCA])
-def test_matrices_have_their_shape_precision_and_a_mean(cls):
-    oracle = built(cls(n=30, d=8, k=8, dtype="float32"))
-    assert oracle.X.shape == (30, 8)
-    assert oracle.X.dtype == np.float32
-    assert np.abs(oracle.mean()).max() > 0.5
-    with pytest.raises(ob.UsageError, match=r"k = 9 components of a matrix \(30, 8\)"):
-        built(cls(n=30, d=8, k=9))
+def test_matrices_have_their_shape_precision_and_a_mean():
+    for cls in (TallPCA, WidePCA, FlatSpectrumPCA):
+        oracle = built(cls(n=30, d=8, k=8, dtype="float32"))
+        assert oracle.X.shape == (30, 8)
+        assert oracle.X.dtype == np.float32
+        assert np.abs(oracle.mean()).max() > 0.5
+        with pytest.raises(ob.UsageError, match=r"k = 9 components of a matrix \(30, 8\)"):
+            built(cls(n=30, d=8, k=9))
 
 
 def test_counts_are_sparse_of_so_many_draws_a_row_and_more_alike_within_kinds():
@@ -49,8 +49,14 @@ def test_counts_are_sparse_of_so_many_draws_a_row_and_more_alike_within_kinds():
     assert np.asarray(X.sum(axis=1)).ravel().tolist() == 60 * [20]
     assert 0.05 < X.nnz / (60 * 200) < 0.1
     assert X.data.max() > 1
-    values = np.linalg.svd(X.toarray() - X.toarray().mean(axis=0), compute_uv=False)
-    assert values[0] > 1.5 * values[1]
+    # so many kinds have one direction fewer between them
+    for kinds in (2, 3):
+        X = built(SparseCountsPCA(n=90, d=200, k=2, density=0.1, kinds=kinds, log1p=False)).X
+        values = np.linalg.svd(X.toarray() - X.toarray().mean(axis=0), compute_uv=False)
+        assert values[kinds - 2] > 1.5 * values[kinds - 1]
+    # the log of a share is the sum of two normal numbers, of all rows and of a kind
+    X = built(SparseCountsPCA(n=400, d=400, k=2, density=1.0, kinds=1, log1p=False)).X
+    assert np.log(np.asarray(X.sum(axis=0)) + 0.5).std() == pytest.approx(np.sqrt(2), rel=0.1)
 
 
 def test_counts_take_as_many_components_as_the_smaller_side_and_one_draw_at_least():
@@ -83,21 +89,21 @@ def test_log1p_is_for_sparse_files(tmp_path):
         built(NpyPCA(path=str(tmp_path / "two.npz")))
 
 
-@pytest.mark.parametrize(
-    ("place", "seen"),
-    [(0, True), (PROBE_BYTES - 1, True), (PROBE_BYTES, False), (-PROBE_BYTES - 1, False),
-     (-PROBE_BYTES, True), (-1, True)],
-)  # fmt: skip
-def test_a_digest_sees_bytes_at_both_ends(place, seen, tmp_path):
+def test_a_digest_sees_bytes_at_both_ends(tmp_path):
     file = tmp_path / "X.npy"
-    whole = bytearray(3 * PROBE_BYTES)
-    digests = []
-    for value in (0, 1):
-        whole[place] = value
-        file.write_bytes(whole)
-        os.utime(file, ns=(0, 0))
-        digests.append(NpyPCA(path=str(file)).checksum())
-    assert (digests[0] != digests[1]) is seen
+    for place, seen in (
+        (0, True), (PROBE_BYTES - 1, True), (PROBE_BYTES, False), (-PROBE_BYTES - 1, False),
+        (-PROBE_BYTES, True), (-1, True),
+    ):  # fmt: skip
+        whole = bytearray(3 * PROBE_BYTES)
+        digests = []
+        for value in (0, 1):
+            whole[place] = value
+            file.write_bytes(whole)
+            os.utime(file, ns=(0, 0))
+            digests.append(NpyPCA(path=str(file)).checksum())
+        assert (digests[0] != digests[1]) is seen, place
+    assert PROBE_BYTES == 65536
 
 
 def test_a_digest_sees_the_size_and_the_time_of_change(tmp_path):

@@ -1,5 +1,6 @@
 """The flops of streaming PCA to the last operation, and the bounds of what is rounding."""
 
+from itertools import product
 from types import SimpleNamespace
 
 import numpy as np
@@ -113,18 +114,17 @@ def test_of_a_sketch_that_is_shrunk_when_it_is_full():
     assert work(solver, 13).flops == 2 * each + read[3]
 
 
-@pytest.mark.parametrize("rows", [NARROW * 2 + 1, NARROW * 2])
-@pytest.mark.parametrize("d", [NARROW * 2, NARROW * 2 + 1])
-def test_of_a_sketch_of_a_block(rows, d):
+def test_of_a_sketch_of_a_block():
     """By its second moment where it is narrow and has more rows than columns."""
-    sketch, spent = sketched(np.random.default_rng(0).standard_normal((rows, d)), 2)
-    assert len(sketch) == 1
-    if rows > d:
-        assert spent == 2 * d * d * rows + eigh(d)
-        return
-    each = {m: 2 * m * m * d + eigh(m) + 2 * d * m for m in (2, 3)}
-    pairs, odd = divmod(rows, 2)
-    assert spent == each[2] + (pairs - 1) * each[3] + odd * (2 * 4 * d + eigh(2) + 2 * d * 2)
+    for rows, d in product((2 * NARROW + 2, 2 * NARROW + 1, 2 * NARROW), repeat=2):
+        sketch, spent = sketched(np.random.default_rng(0).standard_normal((rows, d)), 2)
+        assert len(sketch) == 1
+        if rows > d and d <= 2 * NARROW:
+            assert spent == 2 * d * d * rows + eigh(d)
+            continue
+        each = {m: 2 * m * m * d + eigh(m) + 2 * d * m for m in (2, 3)}
+        pairs, odd = divmod(rows, 2)
+        assert spent == each[2] + (pairs - 1) * each[3] + odd * each[2], (rows, d)
 
 
 def test_a_sketch_lowers_squares_by_that_of_its_size():
@@ -153,15 +153,14 @@ def test_of_parts_of_low_rank_and_of_their_sum():
     assert IncrementalPCA().flops(oracle_of(25, D, K), both) == both.flops
 
 
-@pytest.mark.parametrize("m", [5, 30])
-@pytest.mark.parametrize("k", [1, 4, 5])
-def test_a_part_of_low_rank_loses_the_next_eigenvalue(m, k):
-    X = samples(m)[:, :8]
-    values = np.linalg.svd(X, compute_uv=False) ** 2
-    factor, lost = leading_part(X, k)
-    assert factor.shape == (k, 8)
-    np.testing.assert_allclose(np.sum(factor**2, axis=1), values[:k])
-    assert lost == pytest.approx(values[k] if k < len(values) else 0.0)
+def test_a_part_of_low_rank_loses_the_next_eigenvalue():
+    for m, k in ((5, 1), (5, 4), (5, 5), (30, 1), (30, 7), (30, 8)):
+        X = samples(m)[:, :8]
+        values = np.linalg.svd(X, compute_uv=False) ** 2
+        factor, lost = leading_part(X, k)
+        assert factor.shape == (k, 8)
+        np.testing.assert_allclose(np.sum(factor**2, axis=1), values[:k])
+        assert lost == pytest.approx(values[k] if k < len(values) else 0.0), (m, k)
 
 
 def test_a_part_of_no_rows_or_of_rounding_is_empty():
@@ -300,24 +299,30 @@ def test_a_space_grows_by_the_directions_of_the_product_that_it_lacks():
     np.testing.assert_allclose(found.basis.T @ found.basis, np.eye(4), atol=1e-14)
     assert grown(space, pairs, 1).last.shape == (6, 1)
     assert grown(space, pairs._replace(rest=np.zeros((6, 2))), 5) is None
+    # what is rounding is relative to the largest value
+    for unit in (1e-6, 1e6):
+        for share, width in ((1e-14, 0), (1e-12, 2)):
+            scaled = pairs._replace(values=unit * pairs.values, rest=share * unit * rest)
+            more = grown(space, scaled, 5)
+            assert (0 if more is None else more.last.shape[1]) == width
     whole, _ = space_of(np.arange(2.0, 0, -1), 2, 2)
     assert grown(whole, pairs._replace(rest=rest[:2]), 5) is None
 
 
-@pytest.mark.parametrize(
-    ("exponent", "moved"),
-    [(EXTREME, 0), (EXTREME + 1, EXTREME + 1), (-EXTREME, 0), (-EXTREME - 1, -EXTREME - 1)],
-)
-def test_extreme_samples_are_divided_by_a_power_of_two(exponent, moved):
-    state = ModeratedState()
-    assert not moderated(state, np.zeros((2, 2))).any()
-    assert state.exponent is None
-    X = np.array([[0.0, 0.0], [np.ldexp(0.5, exponent), 0.0], [np.ldexp(0.5, exponent + 9), 0.0]])
-    found = moderated(state, X)
-    assert state.exponent == moved
-    np.testing.assert_array_equal(found, np.ldexp(X, -moved))
-    later = moderated(state, np.ldexp(X, 40))
-    np.testing.assert_array_equal(later, np.ldexp(X, 40 - moved))
+def test_extreme_samples_are_divided_by_a_power_of_two():
+    for exponent, moved in (
+        (EXTREME, 0), (EXTREME + 1, EXTREME + 1), (-EXTREME, 0), (-EXTREME - 1, -EXTREME - 1)
+    ):  # fmt: skip
+        state = ModeratedState()
+        assert not moderated(state, np.zeros((2, 2))).any()
+        assert state.exponent is None
+        first = np.ldexp(0.5, [exponent, exponent + 9])
+        X = np.array([[0.0, 0.0], [first[0], 0.0], [first[1], 0.0]])
+        found = moderated(state, X)
+        assert state.exponent == moved
+        np.testing.assert_array_equal(found, np.ldexp(X, -moved))
+        later = moderated(state, np.ldexp(X, 40))
+        np.testing.assert_array_equal(later, np.ldexp(X, 40 - moved))
 
 
 def test_rows_of_low_rank_have_as_many_singular_vectors():
@@ -328,6 +333,11 @@ def test_rows_of_low_rank_have_as_many_singular_vectors():
     assert leading_rows(X, 3).shape == (6, 1)
     X[1, 1] = 1e-5
     np.testing.assert_allclose(np.abs(leading_rows(X, 3)), np.eye(6, 2), atol=1e-8)
+    # relative to the largest eigenvalue, here 40: up to 1.6e-10 it is rounding
+    X = np.eye(1, 50).repeat(40, axis=0)
+    for entry, rank in ((3e-6, 1), (3e-5, 2)):
+        X[0, 1] = entry
+        assert leading_rows(X, 3).shape == (50, rank)
 
 
 @pytest.mark.parametrize("d", [BLOCK - 1, BLOCK + 2])
@@ -410,13 +420,19 @@ def test_a_rotation_by_entries_is_that_of_the_residual_at_those_observed(eta):
 
 
 def test_a_step_of_ada_oja_is_of_each_column_or_of_all():
+    """A block of zeros before it says nothing, neither of the unit."""
     X = samples(8)
     for rates in ("column", "common"):
         solver = AdaOja(batch=8, rates=rates)
+        blocks = iter([0 * X, X])
         oracle = SimpleNamespace(
-            n=D, k=K, start=random_point(D, K, np.random.default_rng(0)), take=lambda _: X
-        )
+            n=D, k=K, start=random_point(D, K, np.random.default_rng(0)),
+            take=lambda _, left=blocks: next(left),
+        )  # fmt: skip
         state = solver.init(oracle, None)
+        solver.advance(oracle, state, 1)
+        np.testing.assert_array_equal(state.U, oracle.start)
+        assert not state.squares.any()
         solver.advance(oracle, state, 1)
         G = X.T @ (X @ oracle.start) / 8
         first = (1e-5 * np.sum(X * X) / 8) ** 2

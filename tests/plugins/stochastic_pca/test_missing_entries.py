@@ -40,17 +40,17 @@ def plain_grouse(U, x, eta):
     return U + np.outer(along + np.sin(angle) * r / np.linalg.norm(r), w / np.linalg.norm(w))
 
 
-@pytest.mark.parametrize("share", [0.2, 0.6, 1.0])
-def test_grassmannian_sgd_is_the_published_algorithm(share):
-    rows = entries(50, 12, share)
-    solver = GrassmannianSGD(relative=False, step_size=2.0, schedule="1/t")
-    oracle = opened(rows, 3)
-    state = solver.init(oracle, np.random.default_rng(0))
-    solver.advance(oracle, state, 50)
-    U = oracle.start
-    for t, x in enumerate(rows, 1):
-        U = plain_grouse(U, x, 2.0 / t)
-    np.testing.assert_allclose(solver.solution(state).point, U, atol=1e-10)
+def test_grassmannian_sgd_is_the_published_algorithm():
+    for share in (0.2, 0.6, 1.0):
+        rows = entries(50, 12, share)
+        solver = GrassmannianSGD(relative=False, step_size=2.0, schedule="1/t")
+        oracle = opened(rows, 3)
+        state = solver.init(oracle, np.random.default_rng(0))
+        solver.advance(oracle, state, 50)
+        U = oracle.start
+        for t, x in enumerate(rows, 1):
+            U = plain_grouse(U, x, 2.0 / t)
+        np.testing.assert_allclose(solver.solution(state).point, U, atol=1e-10)
 
 
 def test_where_nothing_is_missing_it_is_the_method_for_whole_samples():
@@ -152,6 +152,31 @@ def test_petrels_stays_accurate_after_many_discounts():
     instance, state = tracked(solver, problem, 1000)
     assert np.array_equal(state.inverses, state.inverses.transpose(0, 2, 1))
     assert instance.measure(solver.solution(state))["subspace_error"] < 0.05
+
+
+def test_samples_are_in_units_of_the_first_that_is_not_zero():
+    rows = entries(60, 8, 0.6)
+    rows[0] = 0.0
+    found = []
+    for unit in (1.0, 2.0**30):
+        solver, oracle = PETRELS(), opened(unit * rows, 2)
+        state = solver.init(oracle, np.random.default_rng(0))
+        solver.advance(oracle, state, 60)
+        assert state.unit == unit * np.linalg.norm(rows[1])
+        found.append(state.D)
+    np.testing.assert_array_equal(*found)
+
+
+def test_a_factor_that_overflows_ends_the_run():
+    """While a row is not seen, its inverse grows by 1 / forgetting with each sample."""
+    rows = entries(200, 6, 1.0)
+    rows[:180, 0] = 0.0
+    solver, oracle = PETRELS(relative=False, forgetting=0.01), opened(rows, 2)
+    state = solver.init(oracle, np.random.default_rng(0))
+    with np.errstate(all="ignore"):
+        solver.advance(oracle, state, 200)
+    assert state.status is Status.FAILED
+    assert "the factor overflows: raise `forgetting`" in state.reason
 
 
 @pytest.mark.parametrize("name", SOLVERS)
