@@ -94,8 +94,9 @@ def test_a_test_part_has_the_same_columns_and_as_many_rows_in_both_halves():
     assert cca(X, Y, 1, test=(X[:5], Y[:5])).measure.test is not None
     with pytest.raises(DataError, match="other columns than X and Y"):
         cca(X, Y, 1, test=(X[:5], Y[:5, :2]))
-    with pytest.raises(DataError, match="must be pairs"):
-        cca(X, Y, 1, test=(X[:5], Y[:4]))
+    for left, right in ((5, 4), (4, 5)):
+        with pytest.raises(DataError, match="must be pairs"):
+            cca(X, Y, 1, test=(X[:left], Y[:right]))
 
 
 def test_planted_correlations_fall_by_the_gap_and_stay_positive():

@@ -231,6 +231,11 @@ def test_a_run_is_held_to_its_own_end_where_rows_are_many(monkeypatch):
             gap = 1 - (values[1] / values[0]) ** 2
             assert 0.5 * gap < reference.gap <= gap * (1 + 1e-12), case
             np.testing.assert_allclose(products[0], Z.T @ (Z @ start), rtol=1e-9)
+            # of any number of points, each has its product
+            other = np.full((4, 1), 0.5)
+            _, products = own_optimum(oracle, [start, other, V])
+            for U, product in zip((start, other, V), products, strict=True):
+                np.testing.assert_allclose(product, Z.T @ (Z @ U), rtol=1e-9, atol=1e-6)
             # an end that is a little off is no optimum, nor is another eigenvector
             near = (V + 1e-5 * Vt[1:2].T) / np.sqrt(1 + 1e-10)
             for end in (near, Vt[1:2].T):
