@@ -153,25 +153,20 @@ def test_points_of_a_run_that_was_killed_are_judged_and_its_end_stays(cell):
     assert len(broken_off(met, Recording([*marks], [*solutions]), stop).trace) == 1
 
 
-@pytest.mark.parametrize(
-    ("until", "points", "status"),
-    [
+def test_a_solver_that_asks_is_told_whether_its_last_point_ends_the_run(cell):
+    for until, points, status in (
         (None, [point(1)], None),
         (Target("gap", 1.0), [], None),
         (Target("gap", 1.0), [point(1, WORST)], None),
         (Target("gap", 1.0), [point(1)], RunStatus.TARGET),
         (Target("gap", 1.0), [point(1), point(2, WORST)], None),
         (Target("gup", 1.0), [point(1)], RunStatus.ERROR),
-    ],
-)
-def test_a_solver_that_asks_is_told_whether_its_last_point_ends_the_run(
-    cell, until, points, status
-):
-    _, guard = executed(replace(cell, until=until), BEGUN, *points, OVER, DONE)
-    start, (stop, error) = guard.process.sent
-    assert start.target is (until is not None)
-    assert error is None
-    assert (stop and stop.status) == status
+    ):
+        _, guard = executed(replace(cell, until=until), BEGUN, *points, OVER, DONE)
+        start, (stop, error) = guard.process.sent
+        assert start.target is (until is not None), (until, points)
+        assert error is None, (until, points)
+        assert (stop and stop.status) == status, (until, points)
 
 
 def test_a_run_whose_clock_is_not_trusted_is_suspect(cell, monkeypatch):
@@ -247,10 +242,10 @@ def test_samples_that_no_run_may_have_are_not_read():
     assert len([*rows]) == 2
 
 
-@pytest.mark.parametrize(("most", "counts"), [(7, [3, 3, 1, 0]), (3, [3, 0]), (2, [2, 0])])
-def test_no_more_samples_are_handed_out_than_a_run_may_have(most, counts):
-    rows = served(SampleServer([ArraySource(X)], STREAMS, most, 3), len(counts))
-    assert [0 if r is None else len(r) for r in rows] == counts
+def test_no_more_samples_are_handed_out_than_a_run_may_have():
+    for most, counts in ((7, [3, 3, 1, 0]), (3, [3, 0]), (2, [2, 0])):
+        rows = served(SampleServer([ArraySource(X)], STREAMS, most, 3), len(counts))
+        assert [0 if r is None else len(r) for r in rows] == counts, most
 
 
 def test_samples_begin_again_where_the_first_are_asked_for():

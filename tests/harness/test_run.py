@@ -479,33 +479,31 @@ class Execution:
         self.state.work.steps += 0 if self.stuck else count
 
 
-@pytest.mark.parametrize(
-    ("reruns", "points", "reading", "left"),
-    [
+def test_what_is_left_is_what_seconds_allow_beside_readings_and_runs_again():
+    for reruns, points, reading, left in (
         (False, [(1.0, 0)], 0.5, math.inf),
         (False, [(1.0, 0), (3.0, 4)], 0.5, 11),  # 5.5 s at half a second
         (False, [(1.0, 0), (2.0, 3), (3.0, 4)], 0.5, 5),  # 5 s, where the last step took one
         (False, [(1.0, 0), (8.5, 5), (8.6, 6)], 0.0, 1),  # 1.4 s at 1.27 s, the average
         (True, [(1.0, 0), (3.0, 4)], 0.5, 7),  # 3.5 s after another run to here
-    ],
-)
-def test_what_is_left_is_what_seconds_allow_beside_readings_and_runs_again(
-    reruns, points, reading, left
-):
-    execution = Execution(points[-1][1], reruns)
-    marks = made(*points, reading=reading)
-    assert harness._left(execution, Budget(seconds=10.0), marks) == left
+    ):
+        execution = Execution(points[-1][1], reruns)
+        marks = made(*points, reading=reading)
+        assert harness._left(execution, Budget(seconds=10.0), marks) == left, (reruns, points)
 
 
-@pytest.mark.parametrize(
-    ("waiting", "reruns", "seconds", "target"),
-    [(0.01, False, 1.0, 20), (0.01, True, 1.0, 12), (0.0, False, 1.0, 12), (0.01, False, 0.0, 12),
-     (0.011, False, 1.0, 30), (0.001, False, 1.0, 12)],
-)  # fmt: skip
-def test_a_chunk_is_a_hundred_times_as_long_as_a_wait(waiting, reruns, seconds, target):
-    execution = Execution(10, reruns, waiting)
-    marks = made((0.0, 0), (seconds, 10))
-    assert harness._target(execution, iter([12, 15, 19, 20, 30]), marks) == target
+def test_a_chunk_is_a_hundred_times_as_long_as_a_wait():
+    for waiting, reruns, seconds, target in (
+        (0.01, False, 1.0, 20), (0.01, True, 1.0, 12), (0.0, False, 1.0, 12),
+        (0.01, False, 0.0, 12), (0.011, False, 1.0, 30), (0.001, False, 1.0, 12),
+    ):  # fmt: skip
+        execution = Execution(10, reruns, waiting)
+        marks = made((0.0, 0), (seconds, 10))
+        assert harness._target(execution, iter([12, 15, 19, 20, 30]), marks) == target, (
+            waiting,
+            reruns,
+            seconds,
+        )
 
 
 @pytest.mark.parametrize(("seconds", "said"), [(1.7, ""), (1.75, "; it took 2.25 s, since no")])
@@ -517,24 +515,24 @@ def test_a_run_that_took_a_tenth_longer_than_its_budget_says_so(seconds, said):
     assert bool(said) is ("took" in stop.reason)
 
 
-@pytest.mark.parametrize(
-    ("reruns", "limit", "batch", "asked"),
-    [(False, 5, 0, 1), (False, 4, 0, None), (False, 99, 0, 2), (True, 7, 0, None), (True, 8, 0, 4),
-     (True, 99, 0, 2), (True, 99, 4, 3), (True, 11, 0, 7), (True, 12, 0, 2)],
-)  # fmt: skip
-def test_a_run_from_the_start_has_twice_the_steps_or_goes_to_the_end(reruns, limit, batch, asked):
-    execution = Execution(4, reruns, batch=batch)
-    stop = harness._chunk(execution, Budget(steps=limit), 6, made((1.0, 4)), 1.3)
-    assert execution.asked == ([] if asked is None else [asked])
-    assert (stop is None) is (asked is not None)
+def test_a_run_from_the_start_has_twice_the_steps_or_goes_to_the_end():
+    for reruns, limit, batch, asked in (
+        (False, 5, 0, 1), (False, 4, 0, None), (False, 99, 0, 2), (True, 7, 0, None),
+        (True, 8, 0, 4), (True, 99, 0, 2), (True, 99, 4, 3), (True, 11, 0, 7), (True, 12, 0, 2),
+    ):  # fmt: skip
+        execution = Execution(4, reruns, batch=batch)
+        stop = harness._chunk(execution, Budget(steps=limit), 6, made((1.0, 4)), 1.3)
+        assert execution.asked == ([] if asked is None else [asked]), (reruns, limit, batch)
+        assert (stop is None) is (asked is not None), (reruns, limit, batch)
 
 
-@pytest.mark.parametrize(
-    ("stuck", "status", "ends"),
-    [(True, Status.RUNNING, True), (True, Status.CONVERGED, False), (False, Status.RUNNING, False)],
-)
-def test_data_are_used_up_where_no_step_was_done(stuck, status, ends):
-    execution = Execution(4, stuck=stuck)
-    execution.state.status = status
-    stop = harness._chunk(execution, Budget(steps=99), 6, made((1.0, 4)), 1.3)
-    assert stop == (Termination(RunStatus.DONE, USED_UP) if ends else None)
+def test_data_are_used_up_where_no_step_was_done():
+    for stuck, status, ends in (
+        (True, Status.RUNNING, True),
+        (True, Status.CONVERGED, False),
+        (False, Status.RUNNING, False),
+    ):
+        execution = Execution(4, stuck=stuck)
+        execution.state.status = status
+        stop = harness._chunk(execution, Budget(steps=99), 6, made((1.0, 4)), 1.3)
+        assert stop == (Termination(RunStatus.DONE, USED_UP) if ends else None), (stuck, status)

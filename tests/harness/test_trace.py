@@ -21,17 +21,12 @@ def mark(seconds, reading=0.25, steps=0):
     return Checkpoint(seconds, reading, Work(steps))
 
 
-@pytest.mark.parametrize(
-    ("seconds", "reruns", "spent"),
-    [
+def test_a_run_spends_its_clock_and_all_readings_and_each_run_from_the_start():
+    for seconds, reruns, spent in (
         ([], False, 0.0), ([], True, 0.0), ([2.0], False, 2.25), ([2.0], True, 2.25),
         ([2.0, 3.0, 7.0], False, 7.75), ([2.0, 3.0, 7.0], True, 2.0 + 1.0 + 5.0 + 0.75),
-    ],
-)  # fmt: skip
-def test_a_run_spends_its_clock_and_all_readings_and_each_run_from_the_start(
-    seconds, reruns, spent
-):
-    assert spent_seconds([mark(at) for at in seconds], reruns) == spent
+    ):  # fmt: skip
+        assert spent_seconds([mark(at) for at in seconds], reruns) == spent, (seconds, reruns)
 
 
 def test_a_checkpoint_is_pickled_with_all_that_it_has():
@@ -62,13 +57,11 @@ def test_all_points_are_kept_or_the_first_and_the_last(curve, steps):
     assert [solution.point[0, 0] for solution in recording.solutions] == steps
 
 
-@pytest.mark.parametrize(
-    "wrong", [np.eye(2), None, SimpleNamespace(point=np.eye(2)), Solution([1])]
-)
-def test_what_is_no_solution_is_refused(wrong):
-    with pytest.raises(TypeError, match=r"must return a Solution of an array \(n, k\), not a"):
-        check_solution(wrong)
-    check_solution(Solution(np.eye(2)))
+def test_what_is_no_solution_is_refused():
+    for wrong in (np.eye(2), None, SimpleNamespace(point=np.eye(2)), Solution([1])):
+        with pytest.raises(TypeError, match=r"must return a Solution of an array \(n, k\), not a"):
+            check_solution(wrong)
+        check_solution(Solution(np.eye(2)))
 
 
 @pytest.mark.parametrize(("on", "collect", "meanwhile"), [

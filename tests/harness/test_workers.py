@@ -211,25 +211,21 @@ def test_workers_take_cells_until_none_is_left(cell, monkeypatch):
     assert [*local.run([])] == []
 
 
-@pytest.mark.parametrize(
-    ("limits", "said"),
-    [
+def test_limits_are_positive():
+    for limits, said in (
         ({"timeout": 0}, "time limit must be positive, not 0"),
         ({"timeout": -1.0}, "time limit"),
         ({"timeout": math.nan}, "time limit"),
         ({"memory": 0}, "memory limit must be positive, not 0"),
         ({"memory": -5}, "memory limit"),
-    ],
-)
-def test_limits_are_positive(limits, said):
-    with pytest.raises(UsageError, match=said):
-        Limits(**limits)
-    assert Limits(timeout=1e-9, memory=1).memory == 1
+    ):
+        with pytest.raises(UsageError, match=said):
+            Limits(**limits)
+        assert Limits(timeout=1e-9, memory=1).memory == 1, limits
 
 
-@pytest.mark.parametrize(
-    ("name", "settings", "said"),
-    [
+def test_settings_that_an_executor_does_not_have_are_refused():
+    for name, settings, said in (
         ("locla", {}, "did you mean 'local'"),
         ("local", {"workers": 0}, "at least one worker, not 0"),
         ("local", {"scheduler": "tls://a:1"}, "goes with dask alone, not local"),
@@ -237,11 +233,9 @@ def test_limits_are_positive(limits, said):
         ("dask", {}, "goes with dask alone, not dask"),
         ("inline", {"workers": 2}, "workers and limits need processes"),
         ("inline", {"limits": Limits(isolate=True)}, "workers and limits need processes"),
-    ],
-)
-def test_settings_that_an_executor_does_not_have_are_refused(name, settings, said):
-    with pytest.raises(UsageError, match=said):
-        make_executor(name, **settings)
+    ):
+        with pytest.raises(UsageError, match=said):
+            make_executor(name, **settings)
 
 
 def test_an_executor_has_its_settings(monkeypatch):
