@@ -264,7 +264,7 @@ def test_a_solver_needs_the_oracle_that_its_base_names_unless_it_says_otherwise(
     assert type("Derived", (Streaming,), {}).needs is Portable
     assert Anywhere.needs is Plain
     assert type("Own", (Solver,), {"needs": Plain}).needs is Plain
-    assert not (Streaming.batch or Streaming.reruns or Streaming.converges)
+    assert (Streaming.batch, Streaming.reruns, Streaming.converges) == (0, False, False)
     assert (Anywhere.readings, Summed.merge_error) == (0, 1e-8)
 
 

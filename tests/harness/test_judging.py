@@ -163,6 +163,7 @@ def test_rounding_explains_so_much_of_a_point_of_100_rows_and_3_columns():
 
 def test_rounding_explains_no_less_than_in_double_precision():
     assert feasible_up_to(np.zeros((100, 3), int)) == 1e-8
+    assert feasible_up_to(np.broadcast_to(0.0, (10**8, 1000))) == 1e-8
 
 
 def test_a_point_may_leave_the_constraint_by_its_tolerance():

@@ -80,7 +80,7 @@ def test_an_oracle_asks_for_its_samples_where_it_is_unpacked():
 
 
 def test_sources_are_numbered_once_each():
-    X, Y = np.ones((3, 2)), np.zeros((3, 2))
+    X, Y = np.ones((3, 2)), np.zeros((4, 5))
     first, second = ArraySource(X), ArraySource(Y)
     oracle = SampleOracle(first, 1)
     oracle.more = [second, first]
@@ -88,6 +88,9 @@ def test_sources_are_numbered_once_each():
     assert sources == [first, second]
     asked = []
     found = unpacked(message, asks([X, Y], [3], asked))
+    assert [(source.index, source.d, source.size) for source in (found.source, *found.more)] == [
+        (0, 2, 3), (1, 5, 4), (0, 2, 3),
+    ]  # fmt: skip
     for source in (found.source, *found.more):
         next(source.blocks(np.random.default_rng(0)))
     assert asked == [(0, True), (1, True), (0, True)]

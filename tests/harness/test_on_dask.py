@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from block_solvers import SAMPLES, Blocks, PowerSteps
 
+import orthobench as ob
 from orthobench.contract import BlockOracle
 from orthobench.errors import UsageError
 from orthobench.harness.cell import Cell
@@ -100,6 +101,20 @@ def test_a_pass_gives_the_bits_of_one_process_on_any_number_of_workers(engine, w
     assert np.array_equal(part.summary.total, here.summary.total)
     assert (part.summary.rows, part.summary.flops) == (here.summary.rows, here.summary.flops)
     assert part.moved == 0
+
+
+def test_a_run_on_a_cluster_gives_the_bits_of_one_here_and_says_what_it_needed(engine):
+    engine(["a", "b"])  # the next one has the same cluster
+    instance = ob.stochastic_pca(Blocks(), k=2)
+    there, here = (
+        ob.solve(PowerSteps(on=on, turns=2), instance) for on in ("dask:tcp://a:1", "blocks")
+    )
+    assert np.array_equal(there.solution, here.solution)
+    assert there.work == here.work
+    last, own = there.trace[-1].metrics, here.trace[-1].metrics
+    assert (last["workers"], own["workers"]) == (2, 1)
+    # of two passes the second shares a basis with both workers
+    assert (last["moved_bytes"], own["moved_bytes"]) == (2 * 6 * 2 * 8, 0)
 
 
 def test_each_worker_is_warmed_up_and_has_neighbouring_blocks_in_turn(engine):

@@ -13,6 +13,7 @@ from block_solvers import SAMPLES, Blocks, PowerSteps
 
 import orthobench as ob
 from orthobench.api import SolverError
+from orthobench.contract import BlockOracle
 from orthobench.errors import DataError, UsageError
 from orthobench.harness.clusters import ClusterError
 from orthobench.harness.execution import CLOCK, ready_oracle
@@ -27,6 +28,7 @@ from orthobench.harness.reducing.parts import (
     WORKERS,
     reduced,
 )
+from orthobench.harness.reducing.parts import Blocks as Task
 from orthobench.harness.stopping import RunStatus
 from orthobench.verify.check import verify
 
@@ -188,6 +190,30 @@ def test_blocks_that_are_unfit_are_named():
         solved(source=Blocks(bad=46, how="nan"))
     with pytest.raises(SolverError, match=r"block 1 \(rows 64 to 127\): ArithmeticError"):
         solved(wrong="raises")
+
+
+def test_errors_of_a_warm_up_come_in_the_pass_and_those_that_say_enough_as_they_are():
+    oracle = BlockOracle((6, 2), np.eye(6)[:, :2], 3000, np.random.SeedSequence(0))
+    solver = PowerSteps(on="blocks")
+    unread = Task(solver, Blocks(bad=0), 3000)
+    unread.warm_up(oracle)
+    with pytest.raises(DataError, match="block 0"):
+        unread.part(oracle, 0)
+
+    class Full(Blocks):
+        def block(self, index):
+            raise MemoryError
+
+    class Unfit(PowerSteps):
+        def summarize(self, oracle, block):
+            raise UsageError("too few columns")
+
+    with pytest.raises(MemoryError):
+        Task(solver, Full(), 3000).part(oracle, 0)
+    with pytest.raises(UsageError, match=r"^too few columns$"):
+        Task(Unfit(on="blocks"), Blocks(), 3000).part(oracle, 0)
+    with pytest.raises(ValueError, match="the blocks have 3000 rows in all, not 3001"):
+        _ = Task(solver, Blocks(), 3001).ends
 
 
 def test_blocks_of_another_shape_are_refused():

@@ -190,6 +190,10 @@ def test_a_loaded_library_that_no_digest_knows_is_a_warning(folder, tmp_path):
             source_digests.warn_of_libraries(SOLVER)
         named = type("Named", (), {"__module__": "somebody.alpha", "files": (str(library),)})
         with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")  # pytest is told to leave these out
+            source_digests.warn_of_libraries(SOLVER)
+            assert [one for one in caught if "elsewhere.so" in str(one.message)]
+            caught.clear()
             source_digests.warn_of_libraries(named)
         assert not [one for one in caught if "elsewhere.so" in str(one.message)]
     finally:

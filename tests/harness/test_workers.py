@@ -15,6 +15,7 @@ from orthobench.contract.solver import Work
 from orthobench.errors import UsageError
 from orthobench.harness.cell import Cell
 from orthobench.harness.executors import Event, Limits, in_batches, local, make_executor, run_inline
+from orthobench.harness.executors.cell_queue import CellQueue
 from orthobench.harness.executors.local import Worker, next_events
 from orthobench.harness.executors.solving import unimportable
 from orthobench.harness.stopping import Budget, RunStatus, Termination
@@ -88,6 +89,16 @@ def test_a_process_that_died_idle_is_replaced(cell):
     one.begin(cell)
     assert len(STARTED) == 2
     assert one.process is STARTED[1]
+
+
+def test_every_other_worker_begins_with_the_last_solver(toys):
+    """Two that begin with the same one would wait for each other to compile its kernels."""
+    steps = (0.25, 0.5, 0.75, 1.0)
+    cells = [Cell(toys.Problem(), toys.Solver(step_size=s), 0, Budget(steps=1)) for s in steps]
+    crew = [Worker(name, 1, Limits(), SimpleQueue()) for name in "abc"]
+    begun = [*local._assign(crew, CellQueue(cells))]
+    assert [event.cell for event in begun] == [cells[0], cells[3], cells[1]]
+    assert [(event.worker, event.outcome) for event in begun] == [(name, None) for name in "abc"]
 
 
 @pytest.mark.parametrize(
