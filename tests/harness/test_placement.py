@@ -119,6 +119,7 @@ def test_compilation_is_shown_apart_from_the_clock(lazy, monkeypatch):
 
 
 def test_what_a_warm_up_moves_is_a_part_of_it():
+    begin = time.perf_counter()
     place = MeasuredPlace(place_of("numpy/float32"))
     place.touch()
     assert (len(place.warming), place.spent) == (1, [])
@@ -127,6 +128,11 @@ def test_what_a_warm_up_moves_is_a_part_of_it():
         place.to_numpy(ROWS)
         _ = 1 / 0
     assert (len(place.warming), len(place.spent)) == (2, 1)
+    place.to_numpy(ROWS)
+    seconds = [*place.warming, *place.spent]
+    assert len(seconds) == 4
+    assert min(seconds) >= 0
+    assert sum(seconds) <= time.perf_counter() - begin
 
 
 def test_samples_and_start_are_the_same_in_each_precision(lazy):

@@ -87,6 +87,7 @@ def test_arrays_come_back_as_they_went(on, dtype):
     assert np.array_equal(back, values)
     values[:] = 0
     assert np.all(back != 0)
+    assert np.array_equal(place.to_numpy(there), back)
     assert place.to_numpy(place.array(np.arange(3))).dtype == np.int64
 
 

@@ -255,6 +255,7 @@ def test_what_several_processes_send_comes_into_one_queue_and_none_when_one_ends
         assert replies.get(timeout=300) == (first, "a")
         first.send("surroundings")
         assert replies.get(timeout=300)[1][2] == "3"
+        assert first._listener.daemon  # no process waits for one that is not closed
         first.send("leave")
         assert replies.get(timeout=300) == (first, None)
 

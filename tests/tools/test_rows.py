@@ -341,6 +341,7 @@ def test_sparse_matrices_and_rows_are_lazy_and_arrays_are_not():
     held.data[:] = 99.0
     assert isinstance(rows, SparseRows)
     assert np.array_equal(rows.read(0, 4), X)
+    assert np.array_equal(ArraySource(rows, [3, 1]).block(0), X[[3, 1]])
     part = Part(X)
     assert rows_of(part, "it") is part
     assert rows_of(X, "it") is X
