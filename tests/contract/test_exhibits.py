@@ -53,6 +53,7 @@ class TestConstruction:
         assert image.values[0, 0] == 0
         assert not image.signed
         assert not image.reference
+        assert len({image, Image(given)}) == 2  # whose entries are not compared
         assert not Curve([1.0], [2.0], "x", "y").reference
         with pytest.raises(ValueError, match="read-only"):
             image.values[0, 0] = 1
@@ -67,7 +68,7 @@ class TestConstruction:
             (lambda: Image(np.zeros((2, 0))), r"between 1 and .* not shape \(2, 0\)"),
             (lambda: Image(np.zeros((2, 2), complex)), "real numbers, not of dtype complex128"),
             (lambda: Image(np.array([["a"]])), "real numbers"),
-            (lambda: Image(np.array([[0.0], [np.inf]])), r"at \(1, 0\) is .*inf"),
+            (lambda: Image(np.array([[0.0], [np.inf], [np.inf]])), r"at \(1, 0\) is .*inf"),
             (lambda: Image(np.array([[1e39]])), r"fit single precision; at \(0, 0\) is .*1e\+39"),
             (lambda: Image(np.broadcast_to(0.0, (2**11, 2**11 + 1))), "not shape"),
             (lambda: Curve(np.zeros(2), np.zeros(3), "", ""), "2 values of x and 3 of y"),

@@ -165,6 +165,14 @@ def test_a_sampler_may_reuse_its_buffer(counts):
         assert np.array_equal(fresh.take(count), reused.take(count))
 
 
+def test_what_is_ready_is_handed_out_without_a_copy():
+    oracle = SampleOracle(ArraySource(np.ones((10, 2))), 1)
+    oracle.prepare(4)
+    first = oracle.take(2)
+    oracle.prepare(2)
+    assert oracle.take(2).base is first.base is not None
+
+
 def test_samples_drawn_as_columns_become_contiguous():
     source = SamplerSource(lambda rng, count: np.asfortranarray(gaussian(rng, count)), 3)
     block = next(source.blocks(rng(5)))

@@ -293,6 +293,7 @@ class Moments(Summary):
 
 def test_a_summary_is_as_large_as_its_arrays_and_numbers():
     assert Summary(rows=3).size == 16
+    assert Summary(rows=3).flops == 0
     with pytest.raises(TypeError):
         Summary(3)
     assert Moments(rows=3, first=np.ones(5)).size == 16 + 40 + 8
@@ -360,6 +361,16 @@ def test_bounds_are_written_as_inequalities():
     }  # fmt: skip
     with pytest.raises(ParameterError, match="mixed must be a number, not nan"):
         Bounded(mixed=float("nan"))
+
+
+@dataclass(frozen=True)
+class Rated(Anywhere):
+    rate: float = parameter(0.5, help="rate")
+
+
+def test_where_a_solver_computes_is_its_last_parameter():
+    assert [p.name for p in parameters_of(Rated)] == ["rate", "on"]
+    assert Rated(0.25) == Rated(rate=0.25)
 
 
 def test_only_what_is_not_as_by_default_has_changed():

@@ -13,6 +13,7 @@ from orthobench.contract import BlockOracle
 from orthobench.errors import UsageError
 from orthobench.harness.cell import Cell
 from orthobench.harness.clusters import ClusterError
+from orthobench.harness.execution import CLOCK
 from orthobench.harness.executors import Limits, dask, local, make_executor
 from orthobench.harness.reducing import on_dask as module
 from orthobench.harness.reducing.on_dask import OnDask
@@ -115,6 +116,27 @@ def test_a_run_on_a_cluster_gives_the_bits_of_one_here_and_says_what_it_needed(e
     assert (last["workers"], own["workers"]) == (2, 1)
     # of two passes the second shares a basis with both workers
     assert (last["moved_bytes"], own["moved_bytes"]) == (2 * 6 * 2 * 8, 0)
+
+
+def test_reading_is_off_the_clock_by_what_each_worker_reads(engine):
+    engine(["a", "b"])
+    now = [0]
+
+    class Slow(Blocks):
+        timed = False
+
+        def block(self, index):
+            now[0] += 10**9
+            return super().block(index)
+
+    token = CLOCK.set(lambda: now[0])
+    try:
+        last = ob.solve(PowerSteps(on="dask:tcp://a:1"), ob.stochastic_pca(Slow(), k=2)).trace[-1]
+    finally:
+        CLOCK.reset(token)
+    # 47 blocks, one after another here, half of them of each worker
+    assert last.seconds == pytest.approx(47 - 47 / 2)
+    assert last.metrics["reading_seconds"] == 47
 
 
 def test_each_worker_is_warmed_up_and_has_neighbouring_blocks_in_turn(engine):

@@ -1,6 +1,7 @@
 """Runs over blocks in this process: the tree, the clock, budgets, and blocks that are unfit."""
 
 import gc
+import math
 from functools import partial
 from itertools import repeat
 from math import ceil, log2
@@ -9,7 +10,7 @@ from types import SimpleNamespace
 import block_solvers
 import numpy as np
 import pytest
-from block_solvers import SAMPLES, Blocks, PowerSteps
+from block_solvers import SAMPLES, Blocks, PowerSteps, Sums
 
 import orthobench as ob
 from orthobench.api import SolverError
@@ -26,10 +27,14 @@ from orthobench.harness.reducing.parts import (
     READING,
     WORKER_SECONDS,
     WORKERS,
+    Part,
+    here,
     reduced,
 )
 from orthobench.harness.reducing.parts import Blocks as Task
+from orthobench.harness.reducing.reduction import _rows
 from orthobench.harness.stopping import RunStatus
+from orthobench.tools import machine
 from orthobench.verify.check import verify
 
 
@@ -80,6 +85,7 @@ def test_tasks_are_few_but_enough_for_all_workers():
             assert length & (length - 1) == 0, (workers, blocks)
             tasks = ceil(blocks / length)
             assert min(blocks, 16 * workers) <= tasks <= 32 * workers, (workers, blocks)
+    assert [run_length(blocks, 2) for blocks in (63, 64, 127, 128)] == [1, 2, 2, 4]
 
 
 def test_a_result_is_waited_for_while_there_are_workers_and_30_looks_without():
@@ -177,6 +183,44 @@ def test_a_budget_ends_a_run_after_a_pass():
         solved(ob.Budget(samples=2), turns=3)
 
 
+def test_passes_are_numbered_and_collect_garbage():
+    seen = []
+
+    class Noting(PowerSteps):
+        def flops(self, oracle, summary):
+            seen.append((oracle.number, gc.isenabled()))
+            return super().flops(oracle, summary)
+
+    ob.solve(Noting(on="blocks", turns=3), ob.stochastic_pca(Blocks(), k=2))
+    assert seen == [(0, True), (1, True), (2, True)]
+
+
+def test_a_budget_in_samples_is_one_pass_where_there_is_no_end_of_passes():
+    for passes, samples, rows in ((math.inf, 100, 100), (2, 100, 50), (math.inf, math.inf, 3000)):
+        solver = SimpleNamespace(passes=passes, name="summing")
+        assert _rows(3000, solver, ob.Budget(samples=samples)) == rows, (passes, samples)
+
+
+def test_a_merged_summary_cost_both_parts_and_the_merging():
+    def part(rows, where, seconds, reading, moved):
+        summary = Sums(rows=rows, flops=0, total=np.ones((6, 2)))
+        return Part(summary, where, seconds, reading, moved, {where: rows})
+
+    ticks = iter([0, 10**9])
+    token = CLOCK.set(lambda: next(ticks))
+    try:
+        merged = Task(PowerSteps(on="blocks"), Blocks(), 3000).merged(
+            part(5, "there", 1.0, 0.5, 100), part(7, here(), 2.0, 0.25, 1000)
+        )
+    finally:
+        CLOCK.reset(token)
+    assert (merged.summary.rows, merged.where) == (12, here())
+    assert (merged.seconds, merged.reading) == pytest.approx((4.0, 0.75))
+    assert merged.moved == 100 + 1000 + (2 * 8 + 12 * 8)  # the summary from there came here
+    assert merged.peaks["there"] == 5
+    assert merged.peaks[here()] > 7  # what this process has by now
+
+
 def test_a_solver_ends_its_run_by_sharing_nothing():
     outcome = solved(turns=5, wrong="converges")
     assert outcome.stop.reason == "converged after 1 steps"
@@ -192,11 +236,15 @@ def test_blocks_that_are_unfit_are_named():
         solved(wrong="raises")
 
 
-def test_errors_of_a_warm_up_come_in_the_pass_and_those_that_say_enough_as_they_are():
+def test_errors_of_a_warm_up_come_in_the_pass_and_those_that_say_enough_as_they_are(
+    tmp_path, monkeypatch
+):
+    monkeypatch.setattr(machine, "FORGET", tmp_path / "forget")
     oracle = BlockOracle((6, 2), np.eye(6)[:, :2], 3000, np.random.SeedSequence(0))
     solver = PowerSteps(on="blocks")
     unread = Task(solver, Blocks(bad=0), 3000)
     unread.warm_up(oracle)
+    assert (tmp_path / "forget").read_text() == "5"  # memory of earlier runs does not count
     with pytest.raises(DataError, match="block 0"):
         unread.part(oracle, 0)
 
