@@ -257,6 +257,8 @@ def test_cells_that_end_together_come_together(cell, monkeypatch):
     ]  # fmt: skip
     assert client.tasks == [(dask._alone, 2, Limits(timeout=9.0), False)]
     assert [*run([])] == []
+    assert len([*dask.run(cells[:1], "tls://a:1")]) == 1
+    assert client.tasks[1] == (dask._alone, 1, Limits(), False)
     monkeypatch.setattr(dask, "find_spec", lambda name: None)
     with pytest.raises(UsageError, match="Dask is not installed"):
         [*run(cells)]

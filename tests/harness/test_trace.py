@@ -47,14 +47,14 @@ def test_an_outcome_has_the_parts_of_its_last_solution():
     assert (stored.final, stored.error, stored.trace) == (None, None, (mark(1.0),))
 
 
-@pytest.mark.parametrize(("curve", "steps"), [(True, [0, 1, 2, 3]), (False, [0, 3])])
-def test_all_points_are_kept_or_the_first_and_the_last(curve, steps):
-    recording, point = Recording(curve=curve), np.zeros((2, 1))
-    for step in range(4):
-        point[0, 0] = step
-        recording.add(mark(0.0, steps=step), Solution(point))
-    assert [one.work.steps for one in recording.marks] == steps
-    assert [solution.point[0, 0] for solution in recording.solutions] == steps
+def test_all_points_are_kept_or_the_first_and_the_last():
+    for how, steps in (({}, [0, 1, 2, 3]), ({"curve": False}, [0, 3])):
+        recording, point = Recording(**how), np.zeros((2, 1))
+        for step in range(4):
+            point[0, 0] = step
+            recording.add(mark(0.0, steps=step), Solution(point))
+        assert [one.work.steps for one in recording.marks] == steps
+        assert [solution.point[0, 0] for solution in recording.solutions] == steps
 
 
 def test_what_is_no_solution_is_refused():

@@ -4,7 +4,7 @@ import math
 import sys
 from dataclasses import replace
 from functools import partial
-from queue import SimpleQueue
+from queue import Empty, SimpleQueue
 from types import SimpleNamespace
 
 import numpy as np
@@ -188,6 +188,19 @@ def test_nobody_waits_beyond_a_deadline_or_a_time(cell, now):
     assert not event.more
 
 
+def test_as_long_is_waited_as_is_left(now):
+    one, waited = worker(), []
+
+    def get(timeout):
+        waited.append(timeout)
+        raise Empty
+
+    for deadline, until in ((105.0, math.inf), (105.0, 103.0), (99.0, math.inf), (math.inf,) * 2):
+        one.deadline = deadline if deadline > now.at else math.inf
+        assert [*next_events([one], SimpleNamespace(get=get), min(deadline, until))] == []
+    assert waited == [5.0, 3.0, 0.0, None]
+
+
 def test_a_cell_is_executed_on_an_idle_worker(cell, monkeypatch):
     one = worker()
 
@@ -220,6 +233,9 @@ def test_workers_take_cells_until_none_is_left(cell, monkeypatch):
     assert {event.worker for event in events} <= {"1", "2"}
     assert all(not process.alive for process in STARTED)
     assert [*local.run([])] == []
+    STARTED.clear()
+    assert len([*local.run(cells)]) == 6
+    assert [process.about[2] for process in STARTED] == [1]  # one worker with one thread
 
 
 def test_limits_are_positive():
@@ -252,6 +268,7 @@ def test_settings_that_an_executor_does_not_have_are_refused():
 def test_an_executor_has_its_settings(monkeypatch):
     assert make_executor("inline", limits=Limits()) is run_inline
     assert make_executor("inline", threads=3) is run_inline
+    assert make_executor("local").keywords == {"workers": 1, "threads": 1, "limits": None}
     found = make_executor("local", 3, 2, Limits(memory=10**9))
     assert isinstance(found, partial)
     assert found.func is local.run
@@ -268,6 +285,7 @@ def test_cells_on_the_same_data_run_together_in_this_process(cell):
     assert [event.cell.seed for event in events if event.outcome] == [0, 0, 1]
     assert [event.outcome is None for event in events] == 3 * [True, False]
     assert {event.worker for event in events} == {"1"}
+    assert not any(event.more for event in events)
     assert {event.outcome.stop.status for event in events if event.outcome} == {RunStatus.BUDGET}
 
 
