@@ -89,6 +89,10 @@ def test_a_known_optimum_may_be_where_it_began():
         )
         assert other.status is RunStatus.NOTHING_DONE, gap
 
+    zero = {"gap": 1e-9, "relative_gradient": 1.0}
+    least = end(zero, Termination(RunStatus.DONE, USED_UP), (HERE, HERE), best={"gap": 0.0})
+    assert least.status is RunStatus.DONE
+
 
 def test_a_run_without_points_ends_as_it_says():
     outcome = judged(instance(), Recording(), CONVERGED)

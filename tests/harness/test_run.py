@@ -445,6 +445,7 @@ def test_what_is_left_is_what_seconds_allow_beside_readings_and_runs_again():
         (False, [(1.0, 0), (3.0, 4)], 0.5, 11),  # 5.5 s at half a second
         (False, [(1.0, 0), (2.0, 3), (3.0, 4)], 0.5, 5),  # 5 s, where the last step took one
         (False, [(1.0, 0), (8.5, 5), (8.6, 6)], 0.0, 1),  # 1.4 s at 1.27 s, the average
+        (False, [(0.0, 0), (1.0, 18), (6.0, 19)], 0.0, 1),  # although the last one took 5 s
         (True, [(1.0, 0), (3.0, 4)], 0.5, 7),  # 3.5 s after another run to here
     ):
         execution = Execution(points[-1][1], reruns)

@@ -2,6 +2,7 @@
 
 import gc
 import pickle
+from contextlib import nullcontext
 from types import SimpleNamespace
 
 import numpy as np
@@ -9,7 +10,7 @@ import pytest
 
 from orthobench.contract import Solution, Status
 from orthobench.contract.solver import Work
-from orthobench.harness.execution import CLOCK, Execution, check_solution, timed_call
+from orthobench.harness.execution import CLOCK, PEAK, Execution, check_solution, timed_call
 from orthobench.harness.identity import Streams
 from orthobench.harness.stopping import RunStatus, Termination
 from orthobench.harness.trace import Checkpoint, Outcome, Recording, spent_seconds
@@ -138,6 +139,19 @@ def test_a_solver_counts_its_steps_and_no_fewer_samples_than_it_took(execution, 
     failed.state.work.samples = 0
     failed.state.status = Status.FAILED
     failed._check_samples()
+
+
+def test_what_reading_leaves_behind_is_no_memory_of_the_run(execution):
+    one, kept = execution(), []
+
+    def measuring(keeps):
+        kept.append(keeps)
+        return nullcontext()
+
+    one._peak = SimpleNamespace(measuring=measuring, value=7.0)
+    one.advance(1)
+    assert one.read()[0].extra_metrics == {PEAK: 7.0}
+    assert kept == [True, False]
 
 
 def test_a_checkpoint_is_a_copy_of_the_work_so_far(execution):
