@@ -7,6 +7,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from block_solvers import SAMPLES, Blocks, PowerSteps
+from threadpoolctl import threadpool_info
 
 import orthobench as ob
 from orthobench.contract import BlockOracle
@@ -21,6 +22,7 @@ from orthobench.harness.reducing.parts import Blocks as Task
 from orthobench.harness.reducing.reduction import Here
 from orthobench.harness.stopping import Budget, RunStatus, Termination
 from orthobench.harness.trace import Outcome
+from orthobench.tools.environment import limited
 from orthobench.tools.places import place_of
 
 distributed = pytest.importorskip("distributed")
@@ -137,6 +139,25 @@ def test_reading_is_off_the_clock_by_what_each_worker_reads(engine):
     # 47 blocks, one after another here, half of them of each worker
     assert last.seconds == pytest.approx(47 - 47 / 2)
     assert last.metrics["reading_seconds"] == 47
+
+
+def test_a_pass_has_one_blas_thread_wherever_it_is(engine):
+    threads = []
+
+    class Noting(PowerSteps):
+        def merge(self, a, b):
+            pools = [pool for pool in threadpool_info() if pool["user_api"] == "blas"]
+            threads.append({pool["num_threads"] for pool in pools})
+            return super().merge(a, b)
+
+    for on in ("blocks", "dask:tcp://a:1"):
+        task = Task(Noting(on=on), Blocks(SAMPLES[:200]), 200)
+        found = Here(task, ORACLE) if on == "blocks" else engine(["a"], task)
+        threads.clear()  # those of the warm-up
+        with limited(2):
+            found.reduce(ORACLE)
+        assert len(threads) == 3
+        assert all(found <= {1} for found in threads), on
 
 
 def test_each_worker_is_warmed_up_and_has_neighbouring_blocks_in_turn(engine):

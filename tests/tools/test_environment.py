@@ -57,6 +57,7 @@ def test_a_snapshot_is_plain_and_has_what_is_installed(monkeypatch):
     assert found["python"].count(".") == 2
     assert found["cores"] == os.cpu_count()
     assert found["cpu"]
+    assert found["cpu"] == (environment._cpu_model() or found["cpu"])
     assert found["load"] == [0.13, 2.0, 3.5]
     (one, *_) = [pool for pool in found["blas"] if pool["internal_api"] == "openblas"] or [None]
     assert one is None or (one["version"] and one["num_threads"] >= 1)

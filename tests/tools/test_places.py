@@ -127,6 +127,9 @@ def test_too_many_workers_are_refused(monkeypatch):
     assert place_of("dask:32").missing() is None
     assert place_of("dask:33").missing().startswith("more than 32 workers are too many")
     assert place_of("dask:tcp://here:99").missing() is None
+    monkeypatch.setattr("os.cpu_count", lambda: None)
+    assert place_of("dask:16").missing() is None
+    assert place_of("dask:17").missing().startswith("more than 16 workers are too many")
     monkeypatch.setattr("orthobench.tools.places.find_spec", lambda name: None)
     assert "pip install 'orthobench[dask]'" in place_of("dask:1").missing()
     assert place_of("blocks").missing() is None
