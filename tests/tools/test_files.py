@@ -192,14 +192,11 @@ def test_a_lock_leaves_no_file_where_only_one_may_have_it_and_keeps_the_other(tm
     assert names(tmp_path) == ["lock"]
 
 
-def test_a_lock_whose_file_was_removed_is_none(tmp_path):
-    path = tmp_path / "lock"
-    with path.open("wb") as file:
-        assert files._is_at(file, path)
-        path.unlink()
-        assert not files._is_at(file, path)
-        path.touch()
-        assert not files._is_at(file, path)
+def test_a_lock_is_one_of_the_file_that_is_there(tmp_path):
+    (tmp_path / "other").touch()
+    with (tmp_path / "lock").open("wb") as file:
+        found = [files._is_at(file, tmp_path / name) for name in ("lock", "other", "none")]
+    assert found == [True, False, False]
 
 
 def test_a_lock_is_tried_for_a_second_before_it_is_refused(tmp_path, monkeypatch):
