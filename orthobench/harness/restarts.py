@@ -65,7 +65,7 @@ class Restarted(Solver[Oracle, RestartState]):
     """
 
     solver: AnySolver
-    restarts: int = parameter(help="starts", low=1)
+    restarts: int = parameter(help="starts")
 
     def __post_init__(self) -> None:
         if self.solver.batch or self.solver.place.reduces:

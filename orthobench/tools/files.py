@@ -250,7 +250,7 @@ def write_csv(rows: Iterable[Iterable[Any]], file: BinaryIO, newline: str = "\r\
     newline : str
         What ends a row.
     """
-    text = io.TextIOWrapper(file, encoding="utf-8", newline="", write_through=True)
+    text = io.TextIOWrapper(file, encoding="utf-8", newline="")
     try:
         writer = csv.writer(text, lineterminator=newline)
         writer.writerows([_cell(value) for value in row] for row in rows)

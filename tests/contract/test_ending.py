@@ -35,26 +35,25 @@ def test_with_numpy_the_status_is_set_at_once():
     assert state.status is Status.FAILED
 
 
-@pytest.mark.parametrize(
-    ("end", "status"),
-    [((True, False), Status.CONVERGED), ((True, True), Status.FAILED),
-     ((False, True), Status.FAILED)],
-)  # fmt: skip
-def test_elsewhere_the_first_end_counts_and_the_iterate_stays(end, status, oracle):
-    state, no = EndingState(), (False, False)
-    assert noted([no, end, no, (True, False)], state) == [1, 2, 2, 2]
-    assert state.status is Status.RUNNING
-    read_end(oracle, state)
-    assert (state.status, state.work.steps, state.work.flops) == (status, 2, 20)
+def test_elsewhere_the_first_end_counts_and_the_iterate_stays(oracle):
+    for end, status in (
+        ((True, False), Status.CONVERGED), ((True, True), Status.FAILED),
+        ((False, True), Status.FAILED),
+    ):  # fmt: skip
+        state, no = EndingState(), (False, False)
+        assert noted([no, end, no, (True, False)], state) == [1, 2, 2, 2], end
+        assert state.status is Status.RUNNING, end
+        read_end(oracle, state)
+        assert (state.status, state.work.steps, state.work.flops) == (status, 2, 20), end
 
 
-@pytest.mark.parametrize("status", Status)
-def test_where_nothing_was_noted_nothing_is_read(status, oracle):
-    state = EndingState(status=status)
-    read_end(oracle, state)
-    assert (state.status, state.work) == (status, Work())
-    old, new = strict.asarray(1.0), strict.asarray(2.0)
-    assert unless_ended(state, new, old) is new
+def test_where_nothing_was_noted_nothing_is_read(oracle):
+    for status in Status:
+        state = EndingState(status=status)
+        read_end(oracle, state)
+        assert (state.status, state.work) == (status, Work()), status
+        old, new = strict.asarray(1.0), strict.asarray(2.0)
+        assert unless_ended(state, new, old) is new, status
 
 
 def test_the_first_step_may_fail(oracle):

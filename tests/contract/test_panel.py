@@ -1,5 +1,4 @@
 import numpy as np
-import pytest
 
 from orthobench.contract.panel import Axis, Panel, Plot, Series
 
@@ -33,9 +32,9 @@ def test_a_row_has_what_its_line_knows_of_the_point():
     assert rows(chosen=0)[0]["chosen"]
 
 
-@pytest.mark.parametrize("edge", ["low", "high"])
-def test_a_band_has_both_edges_or_none(edge):
-    assert {*rows(**{edge: np.zeros(3)})[0]} == {"solver", "label", "samples", "gap"}
+def test_a_band_has_both_edges_or_none():
+    for edge in ("low", "high"):
+        assert {*rows(**{edge: np.zeros(3)})[0]} == {"solver", "label", "samples", "gap"}, edge
 
 
 def test_a_category_is_named():
@@ -43,6 +42,8 @@ def test_a_category_is_named():
     assert [row["problem"] for row in rows(x=names)] == 2 * ["one", "three"]
     assert names.named(2.0) == "two"
     assert X.named(2.5) == 2.5
+    assert X.log
+    assert not Panel(X, NUMBERS, ()).stepped
 
 
 def test_a_plot_draws_what_is_chosen_or_the_first_of_each_choice():

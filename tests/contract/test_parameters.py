@@ -35,9 +35,8 @@ def test_values_go_by_public_names():
     assert isinstance(thing.step_size, float)
 
 
-@pytest.mark.parametrize(
-    ("settings", "named", "said"),
-    [
+def test_wrong_values_are_named_with_what_is_right():
+    for settings, named, said in (
         ({}, "size", "how big"),
         ({"size": 0}, "size", ">= 1 and <= 9"),
         ({"size": 10}, "size", "<= 9"),
@@ -51,13 +50,11 @@ def test_values_go_by_public_names():
         ({"size": 1, "flag": 1}, "flag", "bool"),
         ({"size": 1, "stp": 1.0}, "stp", "did you mean 'step'"),
         ({"size": 1, "step_size": 1.0}, "step_size", "step"),
-    ],
-)
-def test_wrong_values_are_named_with_what_is_right(settings, named, said):
-    with pytest.raises(ParameterError, match=said) as caught:
-        make(Thing, settings, "thing")
-    assert caught.value.parameter == named
-    assert isinstance(caught.value, UsageError)
+    ):
+        with pytest.raises(ParameterError, match=said) as caught:
+            make(Thing, settings, "thing")
+        assert caught.value.parameter == named, settings
+        assert isinstance(caught.value, UsageError), settings
 
 
 def test_the_declaration_reads_well():
@@ -83,13 +80,10 @@ def test_a_date_is_text_where_text_is_allowed():
     assert make(Period, {"first": date(2013, 1, 2)}, "period") == Period("2013-01-02")
 
 
-@pytest.mark.parametrize(
-    "settings",
-    [
+def test_a_date_where_no_text_is_allowed_and_a_time_are_refused():
+    for settings in (
         {"first": datetime(2013, 1, 2, tzinfo=UTC)},
         {"first": 1, "length": date(2013, 1, 2)},
-    ],
-)
-def test_a_date_where_no_text_is_allowed_and_a_time_are_refused(settings):
-    with pytest.raises(ParameterError, match=r"must be int( or str)?, not datetime"):
-        make(Period, settings, "period")
+    ):
+        with pytest.raises(ParameterError, match=r"must be int( or str)?, not datetime"):
+            make(Period, settings, "period")

@@ -136,6 +136,7 @@ def test_blocks_stream_row_by_row_and_make_one_pass():
         assert all(0 < len(p) <= BLOCK for p in pieces)
         assert SampleOracle(source, 1).length == len(X)
     assert source.row_number(7) == 7
+    assert not source.timed
     endless = SamplerSource(lambda rng, count: rng.standard_normal((count, 2)), 2)
     assert SampleOracle(endless, 1).length == float("inf")
 
@@ -183,9 +184,8 @@ class Both(Summed, Anywhere):
     name: ClassVar[str] = "both"
 
 
-@pytest.mark.parametrize(
-    ("cls", "on", "said"),
-    [
+def test_a_solver_computes_where_a_base_of_it_does():
+    for cls, on, said in (
         (Anywhere, "numpy/float32", ""),
         (Anywhere, "blocks", "makes no summaries of blocks, which blocks takes"),
         (Summed, "blocks", ""),
@@ -193,16 +193,14 @@ class Both(Summed, Anywhere):
         (Both, "blocks", ""),
         (Both, "numpy/float32", ""),
         (Both, "nowhere", "nowhere"),
-    ],
-)
-def test_a_solver_computes_where_a_base_of_it_does(cls, on, said):
-    assert str(cls(on="numpy").place) == "numpy"
-    if not said:
-        assert str(cls(on=on).place) == on
-        return
-    with pytest.raises(ParameterError, match=said) as caught:
-        cls(on=on)
-    assert caught.value.parameter == "on"
+    ):
+        assert str(cls(on="numpy").place) == "numpy", (cls, on)
+        if not said:
+            assert str(cls(on=on).place) == on, (cls, on)
+            return
+        with pytest.raises(ParameterError, match=said) as caught:
+            cls(on=on)
+        assert caught.value.parameter == "on", (cls, on)
 
 
 def test_a_class_says_where_it_computes():
@@ -220,18 +218,15 @@ def test_a_class_says_where_it_computes():
     assert all(cls.computes_on(DEFAULT) for cls in (Streaming, Anywhere, Summed))
 
 
-@pytest.mark.parametrize(
-    ("base", "methods"),
-    [
+def test_a_base_class_asks_for_what_it_cannot_know():
+    for base, methods in (
         (Solver, {"init", "solution"}),
         (SummarySolver, {"init", "solution", "summarize", "merge", "finish"}),
         (Problem, {"build"}),
         (SampleSource, {"blocks"}),
         (BlockSource, {"block", "height", "label"}),
-    ],
-)
-def test_a_base_class_asks_for_what_it_cannot_know(base, methods):
-    assert base.__abstractmethods__ == methods
+    ):
+        assert base.__abstractmethods__ == methods, base
 
 
 def test_what_does_not_compute_somewhere_says_so():
@@ -269,6 +264,8 @@ def test_a_solver_needs_the_oracle_that_its_base_names_unless_it_says_otherwise(
     assert type("Derived", (Streaming,), {}).needs is Portable
     assert Anywhere.needs is Plain
     assert type("Own", (Solver,), {"needs": Plain}).needs is Plain
+    assert (Streaming.batch, Streaming.reruns, Streaming.converges) == (0, False, False)
+    assert (Anywhere.readings, Summed.merge_error) == (0, 1e-8)
 
 
 def test_steps_end_where_the_status_is_not_running(toys):
@@ -296,6 +293,7 @@ class Moments(Summary):
 
 def test_a_summary_is_as_large_as_its_arrays_and_numbers():
     assert Summary(rows=3).size == 16
+    assert Summary(rows=3).flops == 0
     with pytest.raises(TypeError):
         Summary(3)
     assert Moments(rows=3, first=np.ones(5)).size == 16 + 40 + 8
@@ -338,25 +336,22 @@ class Bounded(Streaming):
     mixed: int | float | None = parameter(None, help="mixed")
 
 
-@pytest.mark.parametrize(
-    ("name", "inside", "outside"),
-    [
+def test_values_are_taken_up_to_their_bounds():
+    for name, inside, outside in (
         ("closed", (0.0, 1.0, 0, 1), (-1e-9, 1 + 1e-9, float("nan"))),
         ("open", (1e-9, 1 - 1e-9), (0.0, 1.0, 0, 1, float("nan"))),
         ("number", (2**63 - 1, -(2**63) + 1), (2**63, -(2**63), 1.0, "1", None, False)),
         ("mixed", (None, 3, 2.5), ("3", True, float("nan"))),
-    ],
-)
-def test_values_are_taken_up_to_their_bounds(name, inside, outside):
-    for value in inside:
-        made = make(Bounded, {name: value}, "solver bounded")
-        found = made.open_ if name == "open" else getattr(made, name)
-        assert found == value
-    for value in outside:
-        with pytest.raises(ParameterError) as caught:
-            make(Bounded, {name: value}, "solver bounded")
-        assert caught.value.parameter == name
-        assert str(caught.value).startswith(f"solver bounded: {name} ")
+    ):
+        for value in inside:
+            made = make(Bounded, {name: value}, "solver bounded")
+            found = made.open_ if name == "open" else getattr(made, name)
+            assert found == value, (name, value)
+        for value in outside:
+            with pytest.raises(ParameterError) as caught:
+                make(Bounded, {name: value}, "solver bounded")
+            assert caught.value.parameter == name, (name, value)
+            assert str(caught.value).startswith(f"solver bounded: {name} "), (name, value)
 
 
 def test_bounds_are_written_as_inequalities():
@@ -366,6 +361,16 @@ def test_bounds_are_written_as_inequalities():
     }  # fmt: skip
     with pytest.raises(ParameterError, match="mixed must be a number, not nan"):
         Bounded(mixed=float("nan"))
+
+
+@dataclass(frozen=True)
+class Rated(Anywhere):
+    rate: float = parameter(0.5, help="rate")
+
+
+def test_where_a_solver_computes_is_its_last_parameter():
+    assert [p.name for p in parameters_of(Rated)] == ["rate", "on"]
+    assert Rated(0.25) == Rated(rate=0.25)
 
 
 def test_only_what_is_not_as_by_default_has_changed():

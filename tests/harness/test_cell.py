@@ -22,6 +22,7 @@ def cell(toys):
 def test_a_cell_is_called_by_its_labels_tuned_values_and_seed(cell):
     assert cell.label == "s step=1.0 k=2 on p, seed 3"
     assert replace(cell, tuned={}).label == "s on p, seed 3"
+    assert cell.position == 0
 
 
 def test_the_key_changes_with_all_that_the_result_depends_on_and_with_nothing_else(cell, toys):

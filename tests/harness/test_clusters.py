@@ -153,4 +153,44 @@ def test_a_client_is_closed_in_the_end(monkeypatch):
     with connected("tls://a:1") as found:
         assert found.name == "client"
     assert NOTED == ["begin client", "end client"]
-    assert asked == [("tls://a:1", clusters.PATIENCE)]
+    assert asked == [("tls://a:1", 10)]
+
+
+def test_a_scheduler_of_ours_listens_on_this_machine_alone_and_serves_no_page(monkeypatch):
+    monkeypatch.setattr(distributed, "SpecCluster", lambda **words: words)
+    found = clusters._scheduler("folder")
+    head, options = found["scheduler"]["cls"], found["scheduler"]["options"]
+    assert found["workers"] == {}  # they are processes of their own
+    assert found["security"] is options["security"]
+    assert options["security"].require_encryption
+    where = {name: options[name] for name in ("protocol", "host", "port", "dashboard")}
+    assert where == {"protocol": "tls://", "host": "127.0.0.1", "port": 0, "dashboard": False}
+    assert issubclass(head, distributed.Scheduler)
+    assert head.start_http_server is clusters.Silent.start_http_server
+
+
+def test_a_worker_of_ours_has_one_thread_and_ends_with_its_scheduler(monkeypatch):
+    NOTED.clear()
+
+    class Hand:
+        def __init__(self, address, **settings):
+            NOTED.append((address, settings))
+
+        async def __aenter__(self):
+            return self
+
+        async def __aexit__(self, *error):
+            NOTED.append("gone")
+
+        async def finished(self):
+            NOTED.append("finished")
+
+    monkeypatch.setattr(distributed, "Worker", Hand)
+    clusters.main(None, "tls://a:1", "folder")
+    ((address, settings), *ends) = NOTED
+    assert (address, ends) == ("tls://a:1", ["finished", "gone"])
+    assert settings.pop("security").require_encryption
+    assert settings == {
+        "nthreads": 1, "memory_limit": 0, "host": "127.0.0.1", "local_directory": "folder",
+        "dashboard": False,
+    }  # fmt: skip

@@ -2,6 +2,7 @@
 
 import gc
 import pickle
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -62,6 +63,17 @@ def test_it_goes_to_another_process_by_a_file_that_goes_with_it(instance, toys):
     gc.collect()
     assert not file.exists()
     given._read.cache_clear()
+
+
+def test_a_file_that_somebody_else_removed_is_no_error(instance, toys, monkeypatch):
+    said = []
+    monkeypatch.setattr(sys, "excepthook", lambda *about: said.append(about))
+    monkeypatch.setattr(sys, "unraisablehook", said.append)
+    problem = problem_of(instance, toys.Problem)
+    Path(problem._file).unlink()
+    del problem
+    gc.collect()
+    assert said == []
 
 
 def test_what_cannot_be_sent_says_what_to_do(instance, toys):

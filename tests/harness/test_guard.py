@@ -3,6 +3,7 @@
 import os
 import pickle
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ import pytest
 from orthobench.contract import DataError, Solution
 from orthobench.contract.solver import Work
 from orthobench.families.sources import ArraySource
-from orthobench.families.streams import SamplerSource
+from orthobench.families.streams import IteratorSource, SamplerSource
 from orthobench.harness.cell import Cell
 from orthobench.harness.executors import guard as module
 from orthobench.harness.executors.guard import Guard, SampleServer, broken_off, sealed
@@ -153,25 +154,20 @@ def test_points_of_a_run_that_was_killed_are_judged_and_its_end_stays(cell):
     assert len(broken_off(met, Recording([*marks], [*solutions]), stop).trace) == 1
 
 
-@pytest.mark.parametrize(
-    ("until", "points", "status"),
-    [
+def test_a_solver_that_asks_is_told_whether_its_last_point_ends_the_run(cell):
+    for until, points, status in (
         (None, [point(1)], None),
         (Target("gap", 1.0), [], None),
         (Target("gap", 1.0), [point(1, WORST)], None),
         (Target("gap", 1.0), [point(1)], RunStatus.TARGET),
         (Target("gap", 1.0), [point(1), point(2, WORST)], None),
         (Target("gup", 1.0), [point(1)], RunStatus.ERROR),
-    ],
-)
-def test_a_solver_that_asks_is_told_whether_its_last_point_ends_the_run(
-    cell, until, points, status
-):
-    _, guard = executed(replace(cell, until=until), BEGUN, *points, OVER, DONE)
-    start, (stop, error) = guard.process.sent
-    assert start.target is (until is not None)
-    assert error is None
-    assert (stop and stop.status) == status
+    ):
+        _, guard = executed(replace(cell, until=until), BEGUN, *points, OVER, DONE)
+        start, (stop, error) = guard.process.sent
+        assert start.target is (until is not None), (until, points)
+        assert error is None, (until, points)
+        assert (stop and stop.status) == status, (until, points)
 
 
 def test_a_run_whose_clock_is_not_trusted_is_suspect(cell, monkeypatch):
@@ -203,8 +199,11 @@ def test_what_is_used_is_counted_from_the_beginning_of_the_run_to_its_judgement(
     monkeypatch.setattr(module, "usage", lambda pid: next(told))
     monkeypatch.setattr(module, "queued", lambda pid: next(own))
     monkeypatch.setattr(module, "suspicion", lambda spent, *more: asked.append(spent))
-    executed(cell, BEGUN, BEGUN, point(0), DONE)
-    assert asked == [Usage(cpu=3.0, wall=5.0, queued=2.5, children=1, stolen=0.5)]
+    # answers of the warm-up do not count, and two of the run take 0.25 s and 0.5 s
+    ticks = iter([1.0, 9.0, 10.0, 10.25, 20.0, 20.5])
+    monkeypatch.setattr(module, "time", SimpleNamespace(monotonic=lambda: next(ticks)))
+    executed(cell, OVER, BEGUN, BEGUN, point(0), OVER, OVER, DONE)
+    assert asked == [Usage(cpu=3.0, wall=5.0, queued=2.5 + 0.75, children=1, stolen=0.5)]
 
 
 def test_what_no_operating_system_tells_raises_no_suspicion(cell, monkeypatch):
@@ -245,12 +244,17 @@ def test_samples_that_no_run_may_have_are_not_read():
     server = SampleServer([SamplerSource(lambda *_: next(rows), 2)], STREAMS, 0, 3)
     assert server.rows(0, True) == (None, None)
     assert len([*rows]) == 2
+    # nor is a generator used up by who may have none of it
+    source = IteratorSource(row for row in X)
+    nobody = SampleServer([source], STREAMS, 0, 3)
+    assert served(nobody, 3) == [None] * 3
+    assert len(SampleServer([source], STREAMS, np.inf, 3).rows(0, True)[0]) == 3
 
 
-@pytest.mark.parametrize(("most", "counts"), [(7, [3, 3, 1, 0]), (3, [3, 0]), (2, [2, 0])])
-def test_no_more_samples_are_handed_out_than_a_run_may_have(most, counts):
-    rows = served(SampleServer([ArraySource(X)], STREAMS, most, 3), len(counts))
-    assert [0 if r is None else len(r) for r in rows] == counts
+def test_no_more_samples_are_handed_out_than_a_run_may_have():
+    for most, counts in ((7, [3, 3, 1, 0]), (3, [3, 0]), (2, [2, 0])):
+        rows = served(SampleServer([ArraySource(X)], STREAMS, most, 3), len(counts))
+        assert [0 if r is None else len(r) for r in rows] == counts, most
 
 
 def test_samples_begin_again_where_the_first_are_asked_for():

@@ -1,7 +1,6 @@
 """Runs that measure memory: what counts, and that they are runs of their own."""
 
-import pickle
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -9,10 +8,8 @@ import pytest
 
 import orthobench as ob
 from orthobench.contract import SampleOracle, Solution, Solver, State
-from orthobench.contract.solver import Work
 from orthobench.harness import run as harness
 from orthobench.harness.execution import PEAK
-from orthobench.harness.trace import Checkpoint
 from orthobench.tools.machine import Peak
 from orthobench.tools.places import DEFAULT
 
@@ -22,7 +19,8 @@ needs_linux = pytest.mark.skipif(
 
 ROWS = np.random.default_rng(0).standard_normal((40, 4))
 
-MB = 1_000_000
+MB = 100_000
+"""A tenth of a megabyte: so much is enough to be seen."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -33,7 +31,7 @@ class Held(State):
 
 @dataclass(frozen=True)
 class Hungry(Solver[SampleOracle, Held]):
-    """Keeps 60 MB in `init`, needs 200 MB in each chunk of steps, and 100 MB in `solution`."""
+    """Keeps 60 in `init`, needs 200 in each chunk of steps, and 100 in `solution`."""
 
     name: ClassVar[str] = "hungry"
     reruns: ClassVar[bool] = False
@@ -75,13 +73,13 @@ def ran(solver, measure):
 
 
 @needs_linux
-@pytest.mark.parametrize("solver", [Hungry(), HungryAgain()])
-@pytest.mark.wide
-def test_init_steps_and_reading_are_measured(solver):
-    found = [metrics[PEAK] for metrics in ran(solver, "memory")]
-    assert found[0] == pytest.approx(160 * MB, rel=0.05)
-    assert found[1:] == pytest.approx([260 * MB] * len(found[1:]), rel=0.05)
-    assert len(found) > 1
+def test_init_steps_and_reading_are_measured():
+    for solver in (Hungry(), HungryAgain()):
+        found = [metrics[PEAK] for metrics in ran(solver, "memory")]
+        assert found[0] == pytest.approx(160 * MB, rel=0.1), solver.name
+        assert found[1:] == pytest.approx([260 * MB] * len(found[1:]), rel=0.1), solver.name
+        assert len(found) > 1
+        assert not any(PEAK in metrics for metrics in ran(solver, ""))
 
 
 def suite(**tables):
@@ -106,7 +104,7 @@ def test_a_measuring_run_is_a_cell_of_its_own(tmp_path):
     (plain,), (record,) = timed.records, measured.records
     assert plain.key != record.key
     assert (plain.measure, record.measure) == ("", "memory")
-    assert 0 <= record.trace[-1].metrics[PEAK] < 50 * MB
+    assert 0 <= record.trace[-1].metrics[PEAK] < 500 * MB
     assert PEAK not in plain.trace[-1].metrics
     same = {k: v for k, v in record.trace[-1].metrics.items() if k != PEAK}
     assert same == plain.trace[-1].metrics
@@ -119,9 +117,3 @@ def test_what_cannot_be_measured_is_refused_before_anything_runs(tmp_path, monke
     with pytest.raises(ob.UsageError, match="measure: unknown measure 'memry'; did you mean"):
         ob.run(suite(measure="memry"), tmp_path / "s.sqlite", executor="inline", quiet=True)
     assert not list(tmp_path.iterdir())
-
-
-def test_what_was_measured_goes_from_process_to_process():
-    mark = Checkpoint(1.0, 2.0, Work(), {"gap": 0.5}, {"transfer_seconds": 0.25})
-    assert pickle.loads(pickle.dumps(mark)) == mark  # noqa: S301 - written here
-    assert replace(mark).extra_metrics == {"transfer_seconds": 0.25}

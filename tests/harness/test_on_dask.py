@@ -7,11 +7,14 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from block_solvers import SAMPLES, Blocks, PowerSteps
+from threadpoolctl import threadpool_info
 
+import orthobench as ob
 from orthobench.contract import BlockOracle
 from orthobench.errors import UsageError
 from orthobench.harness.cell import Cell
 from orthobench.harness.clusters import ClusterError
+from orthobench.harness.execution import CLOCK
 from orthobench.harness.executors import Limits, dask, local, make_executor
 from orthobench.harness.reducing import on_dask as module
 from orthobench.harness.reducing.on_dask import OnDask
@@ -19,6 +22,7 @@ from orthobench.harness.reducing.parts import Blocks as Task
 from orthobench.harness.reducing.reduction import Here
 from orthobench.harness.stopping import Budget, RunStatus, Termination
 from orthobench.harness.trace import Outcome
+from orthobench.tools.environment import limited
 from orthobench.tools.places import place_of
 
 distributed = pytest.importorskip("distributed")
@@ -100,6 +104,60 @@ def test_a_pass_gives_the_bits_of_one_process_on_any_number_of_workers(engine, w
     assert np.array_equal(part.summary.total, here.summary.total)
     assert (part.summary.rows, part.summary.flops) == (here.summary.rows, here.summary.flops)
     assert part.moved == 0
+
+
+def test_a_run_on_a_cluster_gives_the_bits_of_one_here_and_says_what_it_needed(engine):
+    engine(["a", "b"])  # the next one has the same cluster
+    instance = ob.stochastic_pca(Blocks(), k=2)
+    there, here = (
+        ob.solve(PowerSteps(on=on, turns=2), instance) for on in ("dask:tcp://a:1", "blocks")
+    )
+    assert np.array_equal(there.solution, here.solution)
+    assert there.work == here.work
+    last, own = there.trace[-1].metrics, here.trace[-1].metrics
+    assert (last["workers"], own["workers"]) == (2, 1)
+    # of two passes the second shares a basis with both workers
+    assert (last["moved_bytes"], own["moved_bytes"]) == (2 * 6 * 2 * 8, 0)
+
+
+def test_reading_is_off_the_clock_by_what_each_worker_reads(engine):
+    engine(["a", "b"])
+    now = [0]
+
+    class Slow(Blocks):
+        timed = False
+
+        def block(self, index):
+            now[0] += 10**9
+            return super().block(index)
+
+    token = CLOCK.set(lambda: now[0])
+    try:
+        last = ob.solve(PowerSteps(on="dask:tcp://a:1"), ob.stochastic_pca(Slow(), k=2)).trace[-1]
+    finally:
+        CLOCK.reset(token)
+    # 47 blocks, one after another here, half of them of each worker
+    assert last.seconds == pytest.approx(47 - 47 / 2)
+    assert last.metrics["reading_seconds"] == 47
+
+
+def test_a_pass_has_one_blas_thread_wherever_it_is(engine):
+    threads = []
+
+    class Noting(PowerSteps):
+        def merge(self, a, b):
+            pools = [pool for pool in threadpool_info() if pool["user_api"] == "blas"]
+            threads.append({pool["num_threads"] for pool in pools})
+            return super().merge(a, b)
+
+    for on in ("blocks", "dask:tcp://a:1"):
+        task = Task(Noting(on=on), Blocks(SAMPLES[:200]), 200)
+        found = Here(task, ORACLE) if on == "blocks" else engine(["a"], task)
+        threads.clear()  # those of the warm-up
+        with limited(2):
+            found.reduce(ORACLE)
+        assert len(threads) == 3
+        assert all(found <= {1} for found in threads), on
 
 
 def test_each_worker_is_warmed_up_and_has_neighbouring_blocks_in_turn(engine):
@@ -220,6 +278,8 @@ def test_cells_that_end_together_come_together(cell, monkeypatch):
     ]  # fmt: skip
     assert client.tasks == [(dask._alone, 2, Limits(timeout=9.0), False)]
     assert [*run([])] == []
+    assert len([*dask.run(cells[:1], "tls://a:1")]) == 1
+    assert client.tasks[1] == (dask._alone, 1, Limits(), False)
     monkeypatch.setattr(dask, "find_spec", lambda name: None)
     with pytest.raises(UsageError, match="Dask is not installed"):
         [*run(cells)]

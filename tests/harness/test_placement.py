@@ -3,6 +3,7 @@
 import time
 from contextlib import suppress
 from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,7 +15,7 @@ from orthobench.harness import execution
 from orthobench.harness import run as harness
 from orthobench.harness.cell import Cell
 from orthobench.harness.execution import CLOCK
-from orthobench.harness.placement import TRANSFER, WARM_UP, MeasuredPlace
+from orthobench.harness.placement import TRANSFER, WARM_UP, MeasuredPlace, calls
 from orthobench.registry.plugins import catalogue
 from orthobench.testing.short_runs import example
 from orthobench.tools.array_libraries import LIBRARIES, NumPy
@@ -119,6 +120,7 @@ def test_compilation_is_shown_apart_from_the_clock(lazy, monkeypatch):
 
 
 def test_what_a_warm_up_moves_is_a_part_of_it():
+    begin = time.perf_counter()
     place = MeasuredPlace(place_of("numpy/float32"))
     place.touch()
     assert (len(place.warming), place.spent) == (1, [])
@@ -127,6 +129,20 @@ def test_what_a_warm_up_moves_is_a_part_of_it():
         place.to_numpy(ROWS)
         _ = 1 / 0
     assert (len(place.warming), len(place.spent)) == (2, 1)
+    place.to_numpy(ROWS)
+    seconds = [*place.warming, *place.spent]
+    assert len(seconds) == 4
+    assert min(seconds) >= 0
+    assert sum(seconds) <= time.perf_counter() - begin
+
+
+def test_all_moves_and_warm_ups_are_added_up():
+    solver = Summing(on="numpy/float32")
+    one, oracle = calls(solver), SimpleNamespace(place=MeasuredPlace(solver.place))
+    one._place.spent += [0.5, 0.125]
+    oracle.place.spent += [0.25, 1.0]
+    oracle.place.warming += [2.0, 4.0]
+    assert one.extra_metrics(oracle) == {TRANSFER: 1.875, WARM_UP: 6.0}
 
 
 def test_samples_and_start_are_the_same_in_each_precision(lazy):

@@ -1,7 +1,5 @@
 """Samples are prepared for whole steps: as many as fit into the window, and one at least."""
 
-import pytest
-
 from orthobench.harness.execution import prepare_steps
 
 
@@ -20,13 +18,12 @@ class Rows:
         return self.left
 
 
-@pytest.mark.parametrize(
-    ("batch", "wanted", "left", "prepared", "steps"),
-    [(3, 9, 100, [6], 2), (3, 1, 100, [3], 1), (9, 5, 100, [9], 1), (3, 9, 5, [6], 2),
-     (3, 9, 2, [6], 1), (3, 9, 0, [6], 0), (0, 9, 0, [], 9)],
-)  # fmt: skip
-def test_as_many_steps_as_window_and_data_have(batch, wanted, left, prepared, steps):
-    rows = Rows(left)
-    assert prepare_steps(rows, batch, wanted) == steps
-    assert rows.prepared == prepared
-    assert all(type(samples) is int for samples in rows.prepared)
+def test_as_many_steps_as_window_and_data_have():
+    for batch, wanted, left, prepared, steps in (
+        (3, 9, 100, [6], 2), (3, 1, 100, [3], 1), (9, 5, 100, [9], 1), (3, 9, 5, [6], 2),
+        (3, 9, 2, [6], 1), (3, 9, 0, [6], 0), (0, 9, 0, [], 9),
+    ):  # fmt: skip
+        rows = Rows(left)
+        assert prepare_steps(rows, batch, wanted) == steps, (batch, wanted, left)
+        assert rows.prepared == prepared, (batch, wanted, left)
+        assert all(type(samples) is int for samples in rows.prepared), (batch, wanted, left)

@@ -1,6 +1,8 @@
 """Runs over blocks in this process: the tree, the clock, budgets, and blocks that are unfit."""
 
 import gc
+import math
+from functools import partial
 from itertools import repeat
 from math import ceil, log2
 from types import SimpleNamespace
@@ -8,25 +10,31 @@ from types import SimpleNamespace
 import block_solvers
 import numpy as np
 import pytest
-from block_solvers import SAMPLES, Blocks, PowerSteps
+from block_solvers import SAMPLES, Blocks, PowerSteps, Sums
 
 import orthobench as ob
 from orthobench.api import SolverError
+from orthobench.contract import BlockOracle
 from orthobench.errors import DataError, UsageError
 from orthobench.harness.clusters import ClusterError
 from orthobench.harness.execution import CLOCK, ready_oracle
 from orthobench.harness.executors.messages import RemoteSource, packed, unpacked
 from orthobench.harness.identity import Streams
-from orthobench.harness.reducing.on_dask import ALONE, TASKS, OnDask, run_length
+from orthobench.harness.reducing.on_dask import OnDask, run_length
 from orthobench.harness.reducing.parts import (
     MEMORY,
     MOVED,
     READING,
     WORKER_SECONDS,
     WORKERS,
+    Part,
+    here,
     reduced,
 )
+from orthobench.harness.reducing.parts import Blocks as Task
+from orthobench.harness.reducing.reduction import _rows
 from orthobench.harness.stopping import RunStatus
+from orthobench.tools import machine
 from orthobench.verify.check import verify
 
 
@@ -34,15 +42,15 @@ def joined(a, b):
     return f"({a}{b})"
 
 
-@pytest.mark.parametrize("count", range(1, 40))
-def test_the_tree_joins_neighbours_level_by_level(count):
-    level = [*map(str, range(count))]
-    while len(level) > 1:
-        pairs = [joined(a, b) for a, b in zip(level[::2], level[1::2], strict=False)]
-        level = pairs + level[len(pairs) * 2 :]
-    assert reduced(map(str, range(count)), joined) == level[0]
-    runs = [map(str, range(begin, min(begin + 4, count))) for begin in range(0, count, 4)]
-    assert reduced((reduced(run, joined) for run in runs), joined) == level[0]
+def test_the_tree_joins_neighbours_level_by_level():
+    for count in range(1, 40):
+        level = [*map(str, range(count))]
+        while len(level) > 1:
+            pairs = [joined(a, b) for a, b in zip(level[::2], level[1::2], strict=False)]
+            level = pairs + level[len(pairs) * 2 :]
+        assert reduced(map(str, range(count)), joined) == level[0], count
+        runs = [map(str, range(begin, min(begin + 4, count))) for begin in range(0, count, 4)]
+        assert reduced((reduced(run, joined) for run in runs), joined) == level[0], count
 
 
 def test_a_reduction_takes_no_time_to_warm_up():
@@ -70,37 +78,42 @@ def test_the_tree_holds_few_items():
     assert Item.most <= ceil(log2(1000)) + 2
 
 
-@pytest.mark.parametrize("workers", [1, 2, 4, 100])
-@pytest.mark.parametrize("blocks", [1, 7, 64, 100, 10**5])
-def test_tasks_are_few_but_enough_for_all_workers(blocks, workers):
-    length = run_length(blocks, workers)
-    assert length & (length - 1) == 0
-    assert min(blocks, TASKS * workers) <= ceil(blocks / length) <= max(2 * TASKS * workers, 1)
+def test_tasks_are_few_but_enough_for_all_workers():
+    for workers in (1, 2, 4, 100):
+        for blocks in (1, 7, 64, 100, 10**5):
+            length = run_length(blocks, workers)
+            assert length & (length - 1) == 0, (workers, blocks)
+            tasks = ceil(blocks / length)
+            assert min(blocks, 16 * workers) <= tasks <= 32 * workers, (workers, blocks)
+    assert [run_length(blocks, 2) for blocks in (63, 64, 127, 128)] == [1, 2, 2, 4]
 
 
-@pytest.mark.parametrize(
-    ("workers", "looks", "comes"),
-    [([], ALONE, True), ([], ALONE + 1, False), (["tls://a"], 9 * ALONE, True)],
-)
-def test_a_result_is_waited_for_while_there_are_workers_and_30_looks_without(workers, looks, comes):
+def test_a_result_is_waited_for_while_there_are_workers_and_30_looks_without():
     pytest.importorskip("distributed")
-    said = iter([*repeat(TimeoutError, looks), "a summary"])
+    for workers, looks, comes in (
+        ([], 30, True),
+        ([], 31, False),
+        (["tls://a"], 300, True),
+    ):
+        said = iter([*repeat(TimeoutError, looks), "a summary"])
 
-    def result(timeout):
-        if (found := next(said)) is TimeoutError:
-            raise found
-        return found
+        def result(timeout, said=said):
+            if (found := next(said)) is TimeoutError:
+                raise found
+            return found
 
-    engine = OnDask.__new__(OnDask)
-    scheduler = SimpleNamespace(addr="tls://b")
-    engine._own = None
-    engine._client = SimpleNamespace(scheduler=scheduler, nthreads=lambda: dict.fromkeys(workers))
-    future = SimpleNamespace(status="pending", result=result)
-    if comes:
-        assert engine._result(future) == "a summary"
-    else:
-        with pytest.raises(ClusterError, match="gone, or all of its workers are"):
-            engine._result(future)
+        engine = OnDask.__new__(OnDask)
+        engine._own = None
+        engine._client = SimpleNamespace(
+            scheduler=SimpleNamespace(addr="tls://b"),
+            nthreads=partial(dict.fromkeys, workers),
+        )
+        future = SimpleNamespace(status="pending", result=result)
+        if comes:
+            assert engine._result(future) == "a summary", workers
+        else:
+            with pytest.raises(ClusterError, match="gone, or all of its workers are"):
+                engine._result(future)
 
 
 def solved(budget=None, source=None, **parameters):
@@ -152,13 +165,15 @@ def test_reading_is_on_the_clock_where_the_source_says_so(timed, seconds):
     assert last.metrics[READING] == 47.0
 
 
-@pytest.mark.parametrize("samples", [1, 64, 100, 128, 2999])
-def test_a_budget_in_samples_cuts_the_rows_exactly(samples):
-    cut = solved(ob.Budget(samples=samples))
-    assert cut.work.samples == samples
-    assert np.array_equal(cut.solution, solved(source=Blocks(SAMPLES[:samples])).solution)
-    twice = solved(ob.Budget(samples=2 * samples), turns=2)
-    assert [mark.work.samples for mark in twice.trace] == [0, samples, 2 * samples]
+def test_a_budget_in_samples_cuts_the_rows_exactly():
+    for samples in (1, 64, 100, 128, 2999):
+        cut = solved(ob.Budget(samples=samples))
+        assert cut.work.samples == samples, samples
+        assert np.array_equal(cut.solution, solved(source=Blocks(SAMPLES[:samples])).solution), (
+            samples
+        )
+        twice = solved(ob.Budget(samples=2 * samples), turns=2)
+        assert [mark.work.samples for mark in twice.trace] == [0, samples, 2 * samples], samples
 
 
 def test_a_budget_ends_a_run_after_a_pass():
@@ -166,6 +181,44 @@ def test_a_budget_ends_a_run_after_a_pass():
     assert solved(ob.Budget(steps=2), turns=5).stop.status is RunStatus.BUDGET
     with pytest.raises(UsageError, match="power-steps goes 3 times through the samples: give"):
         solved(ob.Budget(samples=2), turns=3)
+
+
+def test_passes_are_numbered_and_collect_garbage():
+    seen = []
+
+    class Noting(PowerSteps):
+        def flops(self, oracle, summary):
+            seen.append((oracle.number, gc.isenabled()))
+            return super().flops(oracle, summary)
+
+    ob.solve(Noting(on="blocks", turns=3), ob.stochastic_pca(Blocks(), k=2))
+    assert seen == [(0, True), (1, True), (2, True)]
+
+
+def test_a_budget_in_samples_is_one_pass_where_there_is_no_end_of_passes():
+    for passes, samples, rows in ((math.inf, 100, 100), (2, 100, 50), (math.inf, math.inf, 3000)):
+        solver = SimpleNamespace(passes=passes, name="summing")
+        assert _rows(3000, solver, ob.Budget(samples=samples)) == rows, (passes, samples)
+
+
+def test_a_merged_summary_cost_both_parts_and_the_merging():
+    def part(rows, where, seconds, reading, moved):
+        summary = Sums(rows=rows, flops=0, total=np.ones((6, 2)))
+        return Part(summary, where, seconds, reading, moved, {where: rows})
+
+    ticks = iter([0, 10**9])
+    token = CLOCK.set(lambda: next(ticks))
+    try:
+        merged = Task(PowerSteps(on="blocks"), Blocks(), 3000).merged(
+            part(5, "there", 1.0, 0.5, 100), part(7, here(), 2.0, 0.25, 1000)
+        )
+    finally:
+        CLOCK.reset(token)
+    assert (merged.summary.rows, merged.where) == (12, here())
+    assert (merged.seconds, merged.reading) == pytest.approx((4.0, 0.75))
+    assert merged.moved == 100 + 1000 + (2 * 8 + 12 * 8)  # the summary from there came here
+    assert merged.peaks["there"] == 5
+    assert merged.peaks[here()] > 7  # what this process has by now
 
 
 def test_a_solver_ends_its_run_by_sharing_nothing():
@@ -183,19 +236,44 @@ def test_blocks_that_are_unfit_are_named():
         solved(wrong="raises")
 
 
-@pytest.mark.parametrize(
-    ("how", "said"),
-    [
+def test_errors_of_a_warm_up_come_in_the_pass_and_those_that_say_enough_as_they_are(
+    tmp_path, monkeypatch
+):
+    monkeypatch.setattr(machine, "FORGET", tmp_path / "forget")
+    oracle = BlockOracle((6, 2), np.eye(6)[:, :2], 3000, np.random.SeedSequence(0))
+    solver = PowerSteps(on="blocks")
+    unread = Task(solver, Blocks(bad=0), 3000)
+    unread.warm_up(oracle)
+    assert (tmp_path / "forget").read_text() == "5"  # memory of earlier runs does not count
+    with pytest.raises(DataError, match="block 0"):
+        unread.part(oracle, 0)
+
+    class Full(Blocks):
+        def block(self, index):
+            raise MemoryError
+
+    class Unfit(PowerSteps):
+        def summarize(self, oracle, block):
+            raise UsageError("too few columns")
+
+    with pytest.raises(MemoryError):
+        Task(solver, Full(), 3000).part(oracle, 0)
+    with pytest.raises(UsageError, match=r"^too few columns$"):
+        Task(Unfit(on="blocks"), Blocks(), 3000).part(oracle, 0)
+    with pytest.raises(ValueError, match="the blocks have 3000 rows in all, not 3001"):
+        _ = Task(solver, Blocks(), 3001).ends
+
+
+def test_blocks_of_another_shape_are_refused():
+    for how, said in (
         ("narrow", r"has shape \(64, 5\), not \(rows, 6\)"),
         ("wide", r"has shape \(64, 7\), not \(rows, 6\)"),
         ("flat", r"has shape \(64,\), not \(rows, 6\)"),
         ("short", "has 63 rows, not 64"),
         ("long", "has 65 rows, not 64"),
-    ],
-)
-def test_blocks_of_another_shape_are_refused(how, said):
-    with pytest.raises(DataError, match=rf"block 5 \(rows 320 to 383\) {said}"):
-        solved(source=Blocks(bad=5, how=how))
+    ):
+        with pytest.raises(DataError, match=rf"block 5 \(rows 320 to 383\) {said}"):
+            solved(source=Blocks(bad=5, how=how))
 
 
 def test_a_summary_that_forgets_rows_is_refused():

@@ -7,7 +7,9 @@ import pytest
 
 import orthobench as ob
 from orthobench.contract.problem import Solution
+from orthobench.contract.solver import Status, Work
 from orthobench.harness.identity import describe, label
+from orthobench.harness.restarts import restarted
 
 A = np.random.default_rng(0).standard_normal((5, 5))
 LEAST = -np.linalg.svd(A, compute_uv=False).sum()
@@ -148,7 +150,49 @@ def test_restarts_that_mean_nothing_are_refused(solver, restarts, message):
         ob.catalogue().solver(solver, {"restarts": restarts})
 
 
-def test_ends_that_no_objective_compares_are_refused():
+@pytest.fixture
+def begun(toys):
+    """A function that does nine steps of a solver of toys from three starts."""
+
+    class Compared(toys.Oracle):
+        def objective(self, solution):
+            return -float(np.trace(solution.point.T @ self.A @ solution.point)), Work(flops=5)
+
+    oracle = Compared(np.diag([6.0, 5, 4, 3, 2, 1]), 2)
+
+    def begin(end, reason="", **parameters):
+        class Ending(toys.Solver):
+            converges = True
+
+            def step(self, oracle, state):
+                super().step(oracle, state)
+                state.status, state.reason = end, reason
+
+        oracle.start = np.eye(6)[:, 4:]
+        solver = restarted(Ending(**parameters), 3)
+        state = solver.init(oracle, np.random.default_rng(0))
+        solver.advance(oracle, state, 9)
+        return state
+
+    return begin
+
+
+def test_a_run_fails_where_all_starts_do_and_says_why_the_last_did(begun):
+    failed = begun(Status.FAILED, "no way")
+    assert (failed.status, failed.reason, failed.work) == (
+        Status.FAILED, "no way", Work(3, 0, 300)
+    )  # fmt: skip
+    ended = begun(Status.CONVERGED, "no more")
+    assert (ended.status, ended.reason) == (Status.CONVERGED, "")
+    assert ended.work == Work(3, 0, 3 * (100 + 5))  # comparing ends is work too
+    stuck = begun(Status.RUNNING, fault="stall")
+    assert (stuck.status, stuck.work.steps) == (Status.RUNNING, 0)
+
+
+def test_ends_that_no_objective_compares_are_refused(toys):
+    solver = restarted(ob.catalogue().solver("givens-tensor"), 2)
+    with pytest.raises(ob.UsageError, match="solver givens-tensor: MatrixOracle has no objective"):
+        solver.init(toys.Problem().build(None).oracle, np.random.default_rng(0))
     X = np.random.default_rng(0).standard_normal((20, 3))
     with pytest.raises(ob.UsageError, match="no objective to compare"):
         ob.solve("cca-als", ob.cca(X, X[:, :2] + 0.1, 1), restarts=2)

@@ -1,11 +1,13 @@
 """A key changes with what the code and the files mean that its cell reaches, and with no other."""
 
+import re
 import shutil
 import sys
 import warnings
 from pathlib import Path
 from types import ModuleType
 
+import numpy as np
 import pytest
 
 import orthobench as ob
@@ -101,6 +103,7 @@ MEANINGLESS = [
     ("kernels/inner.py", "x: int", "x: float"),
     ("kernels/inner.py", "-> int", ""),
     ("kernels/inner.py", "x + 1", "(x  +  1)"),
+    ("alpha.py", "pass", "pass  # import_module"),
 ]
 
 
@@ -129,9 +132,13 @@ def test_the_name_of_a_file_means_nothing(changed, folder):
 def test_the_same_name_from_another_module_is_another_code(changed, folder):
     (folder / "first.py").write_text("def f(): return 1\n")
     (folder / "second.py").write_text("def f(): return 2\n")
-    (folder / "alpha.py").write_text("from .first import f\nfrom .second import f as g\nf(g)\n")
-    swapped = "from .second import f\nfrom .first import f as g\nf(g)\n"
-    assert changed(lambda: (folder / "alpha.py").write_text(swapped)) == {"Alpha"}
+    for use in ("f(g)", ""):  # or for those who import them from here
+        text = f"from .first import f\nfrom .second import f as g\n{use}\n"
+        swapped = f"from .second import f\nfrom .first import f as g\n{use}\n"
+        (folder / "alpha.py").write_text(text)
+        clear_caches()
+        found = changed(lambda swapped=swapped: (folder / "alpha.py").write_text(swapped))
+        assert found == {"Alpha"}, use
 
 
 def test_the_name_by_which_a_package_passes_something_on_means_nothing(changed, folder):
@@ -184,14 +191,22 @@ def test_a_loaded_library_that_no_digest_knows_is_a_warning(folder, tmp_path):
     if not str(getattr(_ctypes, "__file__", "")).endswith(".so"):
         pytest.skip("no shared library to copy")
     library = Path(shutil.copy(_ctypes.__file__, tmp_path / "elsewhere.so"))
+    (tmp_path / "mapped").write_bytes(bytes(9))
+    mapped = np.memmap(tmp_path / "mapped", mode="r")  # which is no library
     handle = ctypes.CDLL(str(library))
     try:
         with pytest.warns(UserWarning, match=r"elsewhere\.so is loaded"):
             source_digests.warn_of_libraries(SOLVER)
         named = type("Named", (), {"__module__": "somebody.alpha", "files": (str(library),)})
         with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")  # pytest is told to leave these out
+            source_digests.warn_of_libraries(SOLVER)
+            assert [one for one in caught if "elsewhere.so" in str(one.message)]
+            assert not [one for one in caught if "mapped" in str(one.message)]
+            caught.clear()
             source_digests.warn_of_libraries(named)
         assert not [one for one in caught if "elsewhere.so" in str(one.message)]
+        assert mapped.size == 9
     finally:
         _ctypes.dlclose(handle._handle)
 
@@ -242,6 +257,18 @@ def test_a_problem_does_not_depend_on_the_problem_next_door():
     assert problems["brockett"].item.__module__ not in digits
     assert "orthobench.families.sparse_pca" not in digits
     assert "orthobench.families.second_moments" in digits
+
+
+def test_digests_have_ten_digits(folder):
+    """Each is a word; others would give every stored cell another key."""
+    by_value = type("Alpha", (), {"__module__": "__main__"})
+    for home in ("somebody.alpha", "__main__"):
+        cls = type("Alpha", (), {"__module__": home})
+        found = source_digests.digests(cls, SOLVER)
+        words = [word for role in found.values() for word in role.split()]
+        assert len(words) >= 2
+        assert all(re.fullmatch("[0-9a-f]{10}", word) for word in words)
+    assert len(source_digests.parts(by_value)) == 1
 
 
 def test_a_class_without_a_file_has_the_code_of_the_core():
@@ -369,5 +396,13 @@ def test_what_was_parsed_is_not_parsed_by_another_version(folder, monkeypatch):
     memory.save()
     assert not memory.path.exists()
     memory.of("new", lambda: {"digest": "1"})
+    memory.save()
+    assert memory.path.exists()
+    for known in (memory, source_digests._Memory()):
+        memory.path.unlink(missing_ok=True)
+        known.save()
+        assert not memory.path.exists()
+    memory.path = memory.path.parent / "not" / "there" / "x.json"
+    memory.of("newer", lambda: {"digest": "2"})
     memory.save()
     assert memory.path.exists()

@@ -1,56 +1,11 @@
 """Cells that end at one time: their events come in one group, and are stored in one transaction."""
 
-from queue import SimpleQueue
-from types import SimpleNamespace
-
 import pytest
 
 import orthobench as ob
-from orthobench.harness.cell import Cell, execute
-from orthobench.harness.executors import Event, in_batches, local
-from orthobench.harness.executors.guard import sealed
-from orthobench.harness.stopping import Budget, RunStatus, Termination
-from orthobench.harness.trace import Outcome
+from orthobench.harness.cell import execute
+from orthobench.harness.executors import Event
 from orthobench.results.store import Store
-
-DONE = Outcome(Termination(RunStatus.DONE, ""))
-
-
-def events(*more):
-    return [Event(None, str(i), DONE, one) for i, one in enumerate(more)]
-
-
-def test_groups_end_where_no_more_have_ended():
-    found = in_batches(iter(events(False, True, True, False, True, False)))
-    assert [[e.worker for e in group] for group in found] == [["0"], ["1", "2", "3"], ["4", "5"]]
-
-
-def test_what_ended_before_an_error_comes_before_it():
-    def lost():
-        yield from events(False, True)
-        raise ConnectionError
-
-    found = in_batches(lost())
-    assert [len(next(found)) for _ in range(2)] == [1, 1]
-    with pytest.raises(ConnectionError):
-        next(found)
-
-
-def test_local_workers_that_are_done_at_one_time_are_told_together(toys):
-    replies = SimpleQueue()
-    crew = [local.Worker(str(i), 1, local.Limits(), replies) for i in range(3)]
-    for i, worker in enumerate(crew):
-        worker.process, worker.cell = (
-            SimpleNamespace(),
-            Cell(toys.Problem(), toys.Solver(), i, Budget(steps=1)),
-        )
-        worker.request = sealed(worker.cell)
-    for worker in (crew[2], crew[0]):
-        replies.put((worker.process, DONE))
-    found = list(local.next_events(crew, replies))
-    assert [(e.worker, e.more) for e in found] == [("2", True), ("0", False)]
-    assert [worker.request is None for worker in crew] == [True, False, True]
-
 
 TABLE = {
     "seeds": 4,

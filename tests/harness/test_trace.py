@@ -2,6 +2,7 @@
 
 import gc
 import pickle
+from contextlib import nullcontext
 from types import SimpleNamespace
 
 import numpy as np
@@ -9,7 +10,7 @@ import pytest
 
 from orthobench.contract import Solution, Status
 from orthobench.contract.solver import Work
-from orthobench.harness.execution import CLOCK, Execution, check_solution, timed_call
+from orthobench.harness.execution import CLOCK, PEAK, Execution, check_solution, timed_call
 from orthobench.harness.identity import Streams
 from orthobench.harness.stopping import RunStatus, Termination
 from orthobench.harness.trace import Checkpoint, Outcome, Recording, spent_seconds
@@ -21,17 +22,12 @@ def mark(seconds, reading=0.25, steps=0):
     return Checkpoint(seconds, reading, Work(steps))
 
 
-@pytest.mark.parametrize(
-    ("seconds", "reruns", "spent"),
-    [
+def test_a_run_spends_its_clock_and_all_readings_and_each_run_from_the_start():
+    for seconds, reruns, spent in (
         ([], False, 0.0), ([], True, 0.0), ([2.0], False, 2.25), ([2.0], True, 2.25),
         ([2.0, 3.0, 7.0], False, 7.75), ([2.0, 3.0, 7.0], True, 2.0 + 1.0 + 5.0 + 0.75),
-    ],
-)  # fmt: skip
-def test_a_run_spends_its_clock_and_all_readings_and_each_run_from_the_start(
-    seconds, reruns, spent
-):
-    assert spent_seconds([mark(at) for at in seconds], reruns) == spent
+    ):  # fmt: skip
+        assert spent_seconds([mark(at) for at in seconds], reruns) == spent, (seconds, reruns)
 
 
 def test_a_checkpoint_is_pickled_with_all_that_it_has():
@@ -52,23 +48,21 @@ def test_an_outcome_has_the_parts_of_its_last_solution():
     assert (stored.final, stored.error, stored.trace) == (None, None, (mark(1.0),))
 
 
-@pytest.mark.parametrize(("curve", "steps"), [(True, [0, 1, 2, 3]), (False, [0, 3])])
-def test_all_points_are_kept_or_the_first_and_the_last(curve, steps):
-    recording, point = Recording(curve=curve), np.zeros((2, 1))
-    for step in range(4):
-        point[0, 0] = step
-        recording.add(mark(0.0, steps=step), Solution(point))
-    assert [one.work.steps for one in recording.marks] == steps
-    assert [solution.point[0, 0] for solution in recording.solutions] == steps
+def test_all_points_are_kept_or_the_first_and_the_last():
+    for how, steps in (({}, [0, 1, 2, 3]), ({"curve": False}, [0, 3])):
+        recording, point = Recording(**how), np.zeros((2, 1))
+        for step in range(4):
+            point[0, 0] = step
+            recording.add(mark(0.0, steps=step), Solution(point))
+        assert [one.work.steps for one in recording.marks] == steps
+        assert [solution.point[0, 0] for solution in recording.solutions] == steps
 
 
-@pytest.mark.parametrize(
-    "wrong", [np.eye(2), None, SimpleNamespace(point=np.eye(2)), Solution([1])]
-)
-def test_what_is_no_solution_is_refused(wrong):
-    with pytest.raises(TypeError, match=r"must return a Solution of an array \(n, k\), not a"):
-        check_solution(wrong)
-    check_solution(Solution(np.eye(2)))
+def test_what_is_no_solution_is_refused():
+    for wrong in (np.eye(2), None, SimpleNamespace(point=np.eye(2)), Solution([1])):
+        with pytest.raises(TypeError, match=r"must return a Solution of an array \(n, k\), not a"):
+            check_solution(wrong)
+        check_solution(Solution(np.eye(2)))
 
 
 @pytest.mark.parametrize(("on", "collect", "meanwhile"), [
@@ -145,6 +139,19 @@ def test_a_solver_counts_its_steps_and_no_fewer_samples_than_it_took(execution, 
     failed.state.work.samples = 0
     failed.state.status = Status.FAILED
     failed._check_samples()
+
+
+def test_what_reading_leaves_behind_is_no_memory_of_the_run(execution):
+    one, kept = execution(), []
+
+    def measuring(keeps):
+        kept.append(keeps)
+        return nullcontext()
+
+    one._peak = SimpleNamespace(measuring=measuring, value=7.0)
+    one.advance(1)
+    assert one.read()[0].extra_metrics == {PEAK: 7.0}
+    assert kept == [True, False]
 
 
 def test_a_checkpoint_is_a_copy_of_the_work_so_far(execution):

@@ -4,7 +4,7 @@ import math
 import sys
 from dataclasses import replace
 from functools import partial
-from queue import SimpleQueue
+from queue import Empty, SimpleQueue
 from types import SimpleNamespace
 
 import numpy as np
@@ -15,6 +15,7 @@ from orthobench.contract.solver import Work
 from orthobench.errors import UsageError
 from orthobench.harness.cell import Cell
 from orthobench.harness.executors import Event, Limits, in_batches, local, make_executor, run_inline
+from orthobench.harness.executors.cell_queue import CellQueue
 from orthobench.harness.executors.local import Worker, next_events
 from orthobench.harness.executors.solving import unimportable
 from orthobench.harness.stopping import Budget, RunStatus, Termination
@@ -88,6 +89,16 @@ def test_a_process_that_died_idle_is_replaced(cell):
     one.begin(cell)
     assert len(STARTED) == 2
     assert one.process is STARTED[1]
+
+
+def test_every_other_worker_begins_with_the_last_solver(toys):
+    """Two that begin with the same one would wait for each other to compile its kernels."""
+    steps = (0.25, 0.5, 0.75, 1.0)
+    cells = [Cell(toys.Problem(), toys.Solver(step_size=s), 0, Budget(steps=1)) for s in steps]
+    crew = [Worker(name, 1, Limits(), SimpleQueue()) for name in "abc"]
+    begun = [*local._assign(crew, CellQueue(cells))]
+    assert [event.cell for event in begun] == [cells[0], cells[3], cells[1]]
+    assert [(event.worker, event.outcome) for event in begun] == [(name, None) for name in "abc"]
 
 
 @pytest.mark.parametrize(
@@ -177,6 +188,19 @@ def test_nobody_waits_beyond_a_deadline_or_a_time(cell, now):
     assert not event.more
 
 
+def test_as_long_is_waited_as_is_left(now):
+    one, waited = worker(), []
+
+    def get(timeout):
+        waited.append(timeout)
+        raise Empty
+
+    for deadline, until in ((105.0, math.inf), (105.0, 103.0), (99.0, math.inf), (math.inf,) * 2):
+        one.deadline = deadline if deadline > now.at else math.inf
+        assert [*next_events([one], SimpleNamespace(get=get), min(deadline, until))] == []
+    assert waited == [5.0, 3.0, 0.0, None]
+
+
 def test_a_cell_is_executed_on_an_idle_worker(cell, monkeypatch):
     one = worker()
 
@@ -209,27 +233,26 @@ def test_workers_take_cells_until_none_is_left(cell, monkeypatch):
     assert {event.worker for event in events} <= {"1", "2"}
     assert all(not process.alive for process in STARTED)
     assert [*local.run([])] == []
+    STARTED.clear()
+    assert len([*local.run(cells)]) == 6
+    assert [process.about[2] for process in STARTED] == [1]  # one worker with one thread
 
 
-@pytest.mark.parametrize(
-    ("limits", "said"),
-    [
+def test_limits_are_positive():
+    for limits, said in (
         ({"timeout": 0}, "time limit must be positive, not 0"),
         ({"timeout": -1.0}, "time limit"),
         ({"timeout": math.nan}, "time limit"),
         ({"memory": 0}, "memory limit must be positive, not 0"),
         ({"memory": -5}, "memory limit"),
-    ],
-)
-def test_limits_are_positive(limits, said):
-    with pytest.raises(UsageError, match=said):
-        Limits(**limits)
-    assert Limits(timeout=1e-9, memory=1).memory == 1
+    ):
+        with pytest.raises(UsageError, match=said):
+            Limits(**limits)
+        assert Limits(timeout=1e-9, memory=1).memory == 1, limits
 
 
-@pytest.mark.parametrize(
-    ("name", "settings", "said"),
-    [
+def test_settings_that_an_executor_does_not_have_are_refused():
+    for name, settings, said in (
         ("locla", {}, "did you mean 'local'"),
         ("local", {"workers": 0}, "at least one worker, not 0"),
         ("local", {"scheduler": "tls://a:1"}, "goes with dask alone, not local"),
@@ -237,16 +260,15 @@ def test_limits_are_positive(limits, said):
         ("dask", {}, "goes with dask alone, not dask"),
         ("inline", {"workers": 2}, "workers and limits need processes"),
         ("inline", {"limits": Limits(isolate=True)}, "workers and limits need processes"),
-    ],
-)
-def test_settings_that_an_executor_does_not_have_are_refused(name, settings, said):
-    with pytest.raises(UsageError, match=said):
-        make_executor(name, **settings)
+    ):
+        with pytest.raises(UsageError, match=said):
+            make_executor(name, **settings)
 
 
 def test_an_executor_has_its_settings(monkeypatch):
     assert make_executor("inline", limits=Limits()) is run_inline
     assert make_executor("inline", threads=3) is run_inline
+    assert make_executor("local").keywords == {"workers": 1, "threads": 1, "limits": None}
     found = make_executor("local", 3, 2, Limits(memory=10**9))
     assert isinstance(found, partial)
     assert found.func is local.run
@@ -263,6 +285,7 @@ def test_cells_on_the_same_data_run_together_in_this_process(cell):
     assert [event.cell.seed for event in events if event.outcome] == [0, 0, 1]
     assert [event.outcome is None for event in events] == 3 * [True, False]
     assert {event.worker for event in events} == {"1"}
+    assert not any(event.more for event in events)
     assert {event.outcome.stop.status for event in events if event.outcome} == {RunStatus.BUDGET}
 
 

@@ -10,6 +10,7 @@ from gpu_places import marked
 
 from orthobench.tools import array_libraries
 from orthobench.tools.array_libraries import LIBRARIES, cuda_facts
+from orthobench.tools.environment import version
 from orthobench.tools.places import place_of
 
 
@@ -43,18 +44,19 @@ def test_jax_says_in_which_precision_it_multiplies(driver, monkeypatch, set_to, 
         monkeypatch,
         "jax",
         config=SimpleNamespace(jax_default_matmul_precision=set_to),
-        devices=lambda kind: [SimpleNamespace(device_kind="Graphics A")],
+        devices=lambda kind: [SimpleNamespace(device_kind=f"Graphics {name}") for name in "AB"],
     )
     known = jax.facts("cuda")
     assert (known["device"], known["driver"]) == ("Graphics A", "550.54.15")
     assert known["matmul precision"] == told
-    assert set(jax.facts("cpu")) == {"jax", "jaxlib"}
+    versions = {"jax": version("jax") or "none", "jaxlib": version("jaxlib") or "none"}
+    assert jax.facts("cpu") == versions
 
 
 @pytest.mark.parametrize("set_to", ["", "1"])
 def test_cupy_says_whether_it_takes_tf32(driver, monkeypatch, set_to):
     runtime = SimpleNamespace(
-        getDeviceProperties=lambda number: {"name": b"Graphics A"}, runtimeGetVersion=lambda: 12040
+        getDeviceProperties={0: {"name": b"Graphics A"}}.get, runtimeGetVersion=lambda: 12040
     )
     cupy = stand_in(monkeypatch, "cupy", cuda=SimpleNamespace(runtime=runtime))
     if set_to:
@@ -94,7 +96,7 @@ def test_torch_says_whether_it_takes_tf32_however_that_was_set(driver, monkeypat
     known = torch.facts("cuda")
     assert (known["device"], known["cuda"], known["tf32"]) == ("Graphics A", "12.4", "True")
     assert known["driver"] == "550.54.15"
-    assert set(torch.facts("cpu")) == {"torch"}
+    assert torch.facts("cpu") == {"torch": version("torch") or "none"}
 
 
 def test_the_flag_of_the_torch_that_is_installed_is_read():
@@ -194,13 +196,23 @@ def test_threads_are_limited_before_jax_starts_and_for_torch_at_once(monkeypatch
     assert os.environ["NPROC"] == "5"
 
 
-def test_half_precision_comes_back_in_single(monkeypatch):
-    torch = pytest.importorskip("torch")
-    place = place_of("torch/bfloat16")
+@pytest.mark.parametrize("library", ["torch", "jax"])
+def test_half_precision_comes_back_in_single(library):
+    pytest.importorskip(library)
+    place = place_of(f"{library}/bfloat16")
     there = place.array(np.array([1.5, -2.0]))
-    assert there.dtype == torch.bfloat16
+    assert str(there.dtype).endswith("bfloat16")
     back = place.to_numpy(there)
     assert (back.dtype, back.tolist()) == (np.float32, [1.5, -2])
+
+
+def test_numpy_says_its_version_and_jax_takes_the_first_device(monkeypatch):
+    assert LIBRARIES["numpy"].facts("cpu") == {"numpy": np.__version__}
+    jax = stand_in(
+        monkeypatch, "jax", devices=lambda kind: [f"{kind}:0", f"{kind}:1"],
+        device_put=lambda values, device: (values.tolist(), device),
+    )  # fmt: skip
+    assert jax.array(np.array([1.5]), "cuda", "float32") == ([1.5], "cuda:0")
 
 
 def test_the_precision_of_torch_is_read_in_either_way(driver, monkeypatch):

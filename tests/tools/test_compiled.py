@@ -5,6 +5,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 from numba.core.codegen import JITCodeLibrary
@@ -88,13 +89,56 @@ def test_a_change_of_what_kernels_take_from_the_core_gets_a_cache_of_its_own(
     assert folder("toy_kernels") != before
 
 
-@pytest.mark.parametrize("option", ["BOUNDSCHECK", "OPT"])
-def test_kernels_that_numba_compiles_otherwise_are_apart(package, tmp_path, monkeypatch, option):
+def test_kernels_that_numba_compiles_otherwise_are_apart(package, tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(tmp_path)
     folder = compiled.cache_folder.__wrapped__
-    before = folder("toy_kernels")
-    monkeypatch.setattr(compiled.config, option, 1)
-    assert folder("toy_kernels") != before
+    for option in ("BOUNDSCHECK", "OPT"):
+        before = folder("toy_kernels")
+        monkeypatch.setattr(compiled.config, option, 1)
+        assert folder("toy_kernels") != before, option
+
+
+def test_kernels_are_kept_beside_their_package_or_where_numba_is_told(
+    package, tmp_path, monkeypatch
+):
+    """Those of a script, of a single module, and of what is not installed are left to numba."""
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setitem(sys.modules, "toy_script", ModuleType("toy_script"))
+    folder = compiled.cache_folder.__wrapped__
+    for told, parent in (
+        ("", package / "__pycache__"),
+        (str(tmp_path / "told"), tmp_path / "told"),
+    ):
+        monkeypatch.setattr(compiled.config, "CACHE_DIR", told)
+        own = Path(folder("toy_kernels"))
+        assert own.parent == parent
+        for name in ("toy_script", "bisect", "no_such_package"):
+            assert folder(name) == told, name
+        compiled.cache_folder.cache_clear()
+
+        def doubled(x):
+            return 2 * x
+
+        doubled.__module__ = "toy_kernels.inner"
+        for kept, home in ((compiled.kernel(doubled), own),
+                           (compiled._kept("linked", doubled), own / "linked")):  # fmt: skip
+            assert Path(kept.stats.cache_path).parent == home
+        assert told == compiled.config.CACHE_DIR
+    compiled.cache_folder.cache_clear()
+    doubled.__module__ = "toy_script"
+    monkeypatch.setattr(compiled.config, "CACHE_DIR", "")
+    # numba would keep both forms under one name
+    assert compiled.kernel(doubled).stats.cache_path
+    assert compiled._kept("linked", doubled).stats.cache_path is None
+
+
+def test_other_errors_of_numba_are_raised(monkeypatch):
+    def njit(**options):
+        raise RuntimeError("of another kind")
+
+    monkeypatch.setattr(compiled.numba, "njit", njit)
+    with pytest.raises(RuntimeError, match="of another kind"):
+        compiled.kernel(lambda x: x)
 
 
 def test_a_kernel_that_cannot_be_kept_is_compiled_all_the_same(monkeypatch):

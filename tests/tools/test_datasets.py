@@ -107,6 +107,8 @@ def test_without_a_network_the_error_says_what_to_do(folder, urls):
     message = str(raised.value)
     for part in ("a.bin", str(folder), "the Institute", RIGHT, "ORTHOBENCH_DATA", *urls):
         assert part in message
+    for url in urls:
+        assert f"{url}a.bin: ConnectionError" in message
     assert list(folder.iterdir()) == []
 
 

@@ -21,32 +21,26 @@ from orthobench.tools.formatting import (
 )
 
 
-@pytest.mark.parametrize(
-    ("value", "text"),
-    [
+def test_numbers():
+    for value, text in (
         (0.0, "0"), (-0.0, "0"), (1.0, "1"), (0.5, "0.500"), (0.01234, "0.0123"),
         (1.234e-3, "1.23e-3"), (2e-17, "2.00e-17"), (123.4, "123"), (12.34, "12.3"),
         (1.5e7, "1.50e7"), (-0.25, "-0.250"), (math.inf, "inf"), (math.nan, "-"),
         (-math.inf, "-inf"), (0.01, "0.0100"), (0.00999, "9.99e-3"), (99999.5, "100000"),
         (1e5, "1.00e5"), (-1e5, "-1.00e5"), (1000.0, "1000"), (1234.5, "1234"), (10.0, "10"),
         (9.0, "9"), (99.5, "99.5"), (1e-100, "1.00e-100"), (-0.01, "-0.0100"),
-    ],
-)  # fmt: skip
-def test_numbers(value, text):
-    assert number(value) == text
+    ):  # fmt: skip
+        assert number(value) == text, value
 
 
-@pytest.mark.parametrize(
-    ("name", "value", "text"),
-    [
+def test_metrics_have_the_unit_of_their_name():
+    for name, value, text in (
         ("gap", 2.5e6, "2.50e6"), ("peak_bytes", 2.5 * 2**20, "2.5 MiB"),
         ("transfer_seconds", 0.0123, "12.3 ms"), ("peak_bytes", math.nan, "-"),
         ("transfer_seconds", math.inf, "inf"), ("peak_bytes", math.inf, "inf"),
         ("bytes_gap", 2.0, "2"), ("peak_bytes", 1023.6, "1.0 KiB"),
-    ],
-)  # fmt: skip
-def test_metrics_have_the_unit_of_their_name(name, value, text):
-    assert metric_text(name, value) == text
+    ):  # fmt: skip
+        assert metric_text(name, value) == text, (name, value)
 
 
 @given(st.floats(-1e300, 1e300))
@@ -54,24 +48,21 @@ def test_numbers_keep_three_digits(value):
     assert float(number(value)) == pytest.approx(value, rel=0.0051, abs=1e-320)
 
 
-@pytest.mark.parametrize(
-    ("seconds", "text"),
-    [
+def test_durations():
+    for seconds, text in (
         (2e-8, "0.02 µs"), (1.24e-4, "124 µs"), (0.0123, "12.3 ms"), (0.9999, "1.00 s"),
         (9.999, "10.0 s"), (99.9, "99.9 s"), (99.96, "1 min 40 s"), (3725, "1 h 2 min"),
         (math.nan, "-"), (0.0, "0.00 µs"), (9.994, "9.99 s"), (9.996, "10.0 s"),
         (99.94, "99.9 s"), (99.95, "1 min 40 s"), (0.9994, "999 ms"), (9.994e-4, "999 µs"),
         (9.996e-4, "1.00 ms"), (119.6, "2 min 0 s"), (3599.4, "59 min 59 s"),
-        (3599.6, "1 h 0 min"), (7322, "2 h 2 min"), (1e-6, "1.00 µs"),
-    ],
-)  # fmt: skip
-def test_durations(seconds, text):
-    assert duration(seconds) == text
+        (3599.6, "1 h 0 min"), (7322, "2 h 2 min"), (1e-6, "1.00 µs"), (0.9995, "1.00 s"),
+        (9.995, "10.0 s"),
+    ):  # fmt: skip
+        assert duration(seconds) == text, seconds
 
 
-@pytest.mark.parametrize(
-    ("value", "text"),
-    [
+def test_prefixes():
+    for value, text in (
         (0, "0"),
         (999, "999"),
         (1240, "1.24 k"),
@@ -84,15 +75,16 @@ def test_durations(seconds, text):
         (9_996, "10.0 k"),
         (99_940, "99.9 k"),
         (99_960, "100 k"),
+        (999.5, "1.00 k"),
+        (9_995, "10.0 k"),
+        (99_950, "100 k"),
         (2.5e6, "2.50 M"),
         (9.996e8, "1.00 G"),
         (2.5e12, "2.50 T"),
         (2.5e15, "2.50 P"),
         (math.nan, "-"),
-    ],
-)
-def test_prefixes(value, text):
-    assert si(value) == text
+    ):
+        assert si(value) == text, value
 
 
 def test_counts():
@@ -113,15 +105,12 @@ def test_values_of_parameters():
     assert assignments({"step": 2.0, "name": "a\nb"}, " ") == "step=2 name=a b"
 
 
-@pytest.mark.parametrize(
-    ("budget", "text"),
-    [
+def test_budgets():
+    for budget, text in (
         ({}, ""), ({"samples": 2000}, "budget 2,000 samples"), ({"seconds": 0.5}, "budget 500 ms"),
         ({"flops": 2e9, "steps": 10.0}, "budget 2.00 G flops, 10 steps"),
-    ],
-)  # fmt: skip
-def test_budgets(budget, text):
-    assert budget_text(budget) == text
+    ):  # fmt: skip
+        assert budget_text(budget) == text, budget
 
 
 def test_clean_text_is_one_printable_line():
@@ -138,13 +127,12 @@ def test_counts_with_nouns():
     assert plural(1200, "run") == "1,200 runs"
 
 
-@pytest.mark.parametrize(
-    ("names", "text"),
-    [("a", "a"), ("ab", "a and b"), ("abc", "a, b and c"), ("abcdef", "a, b, c, d, e and f"),
-     ("abcdefg", "a, b, c, d, e and 2 others")],
-)  # fmt: skip
-def test_lists(names, text):
-    assert listed(list(names)) == text
+def test_lists():
+    for names, text in (
+        ("a", "a"), ("ab", "a and b"), ("abc", "a, b and c"), ("abcdef", "a, b, c, d, e and f"),
+        ("abcdefg", "a, b, c, d, e and 2 others"),
+    ):  # fmt: skip
+        assert listed(list(names)) == text, names
 
 
 def test_as_many_names_are_listed_as_are_asked_for_and_one_more():

@@ -89,11 +89,11 @@ def test_subspace_error_is_that_of_the_projections(size, seed):
     assert subspace_error(U, U @ random_point(k, k, rng)) < 1e-13
 
 
-@pytest.mark.parametrize("angle", [1e-3, 1e-8, 1e-12])
-def test_small_angles_do_not_drown_in_rounding(angle):
+def test_small_angles_do_not_drown_in_rounding():
     U = np.array([[1.0], [0.0]])
-    V = np.array([[np.cos(angle)], [np.sin(angle)]])
-    assert subspace_error(U, V) == pytest.approx(angle, rel=1e-3)
+    for angle in (1e-3, 1e-8, 1e-12):
+        V = np.array([[np.cos(angle)], [np.sin(angle)]])
+        assert subspace_error(U, V) == pytest.approx(angle, rel=1e-3), angle
 
 
 def test_unit_columns_have_unit_length_or_stay_zero():
@@ -132,14 +132,14 @@ def test_signs_are_those_of_the_diagonal_and_one_of_zero():
     assert [float(elsewhere[i]) for i in range(2)] == [1, -1]
 
 
-@pytest.mark.parametrize("angle", [0.3, -2.0, np.pi / 2])
-def test_a_rotation_is_the_exponential_of_its_generator(angle):
+def test_a_rotation_is_the_exponential_of_its_generator():
     A = np.random.default_rng(0).standard_normal((5, 4))
     H = np.zeros((4, 4))
     H[1, 3], H[3, 1] = 1, -1
-    turned = A.copy()
-    rotate(turned, 1, 3, angle)
-    np.testing.assert_allclose(turned, A @ scipy.linalg.expm(-angle * H), atol=1e-14)
+    for angle in (0.3, -2.0, np.pi / 2):
+        turned = A.copy()
+        rotate(turned, 1, 3, angle)
+        np.testing.assert_allclose(turned, A @ scipy.linalg.expm(-angle * H), atol=1e-14)
 
 
 def test_complete_takes_the_first_columns_where_there_are_enough():

@@ -10,6 +10,7 @@ from orthobench.errors import UsageError
 from orthobench.registry.plugins import Registry
 from orthobench.registry.scaffold import OWN, names_of, render, templates_of
 from orthobench.tools import environment
+from orthobench.tools.git import GitError, git
 
 
 def plainly(folder, *words):
@@ -38,17 +39,31 @@ def monitored(tmp_path, monkeypatch):
     return root, mark
 
 
-def test_state_and_sides_are_read_without_hooks_and_monitor(monitored, tmp_path):
+def test_state_and_sides_are_read_without_hooks_and_monitor(monitored, tmp_path, monkeypatch):
     root, mark = monitored
     state = environment.snapshot()["git"]
     assert (len(state["commit"]), state["dirty"]) == (40, True)
+    monkeypatch.setenv("GIT_DIR", str(tmp_path / "elsewhere"))  # as for a hook of another one
+    assert environment.snapshot()["git"] == state
     with pytest.raises(UsageError, match="did you mean 'main'"):
         resolve("BASE", "mian", root)
     with checked_out(resolve("BASE", "HEAD", root), tmp_path / "base") as folder:
         assert "one" in (folder / "pyproject.toml").read_text()
     assert not mark.exists()
+    monkeypatch.delenv("GIT_DIR")
     subprocess.run(["git", "status"], cwd=root, capture_output=True, check=False)  # noqa: S607
     assert mark.exists()
+
+
+def test_a_command_that_fails_says_so_with_its_name(monitored):
+    root, _ = monitored
+    for words, timeout, said in (
+        (("diff", "--quiet"), None, "git diff: exit code 1"),
+        (("rev-parse", "--verify", "none"), 60, "git rev-parse: fatal: Needed a single revision"),
+        (("log",), 0.0, "git log: no answer within 0 s"),
+    ):
+        with pytest.raises(GitError, match=f"^{said}$"):
+            git(root, *words, timeout=timeout)
 
 
 def test_a_link_of_a_commit_is_no_way_out_of_its_copy(tmp_path):

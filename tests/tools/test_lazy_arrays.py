@@ -104,19 +104,16 @@ def test_chunks_of_nothing_are_passed_over():
     assert np.array_equal(np.concatenate(list(ArraySource(rows).one_pass())), X)
 
 
-@pytest.mark.parametrize(
-    ("broken", "message"),
-    [
+def test_dask_arrays_of_another_form_are_refused_with_the_call_that_helps():
+    for broken, message in (
         (lambda a: a.rechunk((100, 2)), r"3 chunks along its columns.*rechunk\({1: -1}\)"),
         (lambda a: a[a[:, 0] > 0.5], r"unknown length: call compute_chunk_sizes\(\)"),
         (lambda a: a.astype(complex), "real numbers, not of dtype complex"),
         (lambda a: a[:, 0], "must be a matrix"),
         (lambda a: a[:0], "are empty"),
-    ],
-)
-def test_dask_arrays_of_another_form_are_refused_with_the_call_that_helps(broken, message):
-    with pytest.raises(ob.DataError, match=message):
-        ob.stochastic_pca(broken(dask_array()), k=2)
+    ):
+        with pytest.raises(ob.DataError, match=message):
+            ob.stochastic_pca(broken(dask_array()), k=2)
 
 
 def test_dask_chunks_too_large_for_memory_are_refused_with_their_size(monkeypatch):

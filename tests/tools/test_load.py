@@ -2,16 +2,14 @@
 
 import os
 
-import pytest
-
 from orthobench.tools.machine import Load, load
 
 
-@pytest.mark.skipif(not hasattr(os, "getloadavg"), reason="the system has no load average")
-def test_the_load_is_that_of_the_system():
-    found = load()
-    assert found.processors == os.cpu_count()
-    assert found.average >= 0
+def test_the_load_is_that_of_the_last_minute(monkeypatch):
+    monkeypatch.setattr(os, "getloadavg", lambda: (1.5, 2.5, 3.5), raising=False)
+    assert load() == Load(os.cpu_count(), 1.5)
+    monkeypatch.setattr(os, "cpu_count", lambda: None)
+    assert load() == Load(1, 1.5)
 
 
 def test_what_the_system_does_not_say_is_none(monkeypatch):

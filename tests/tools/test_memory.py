@@ -16,6 +16,7 @@ def limits(tmp_path, monkeypatch):
         paths = []
         for i, text in enumerate(texts):
             path = tmp_path / f"limit{i}"
+            path.unlink(missing_ok=True)
             if text is not None:
                 path.write_text(text, encoding="ascii")
             paths.append(str(path))
@@ -27,9 +28,8 @@ def limits(tmp_path, monkeypatch):
     machine.total.cache_clear()
 
 
-@pytest.mark.parametrize(
-    ("physical", "texts", "expected"),
-    [
+def test_the_least_limit_counts(limits):
+    for physical, texts, expected in (
         (8000, ("max\n",), 8000),
         (8000, ("5000\n", None), 5000),
         (8000, (None, "9223372036854771712\n"), 8000),
@@ -38,11 +38,9 @@ def limits(tmp_path, monkeypatch):
         (None, ("5000\n",), 5000),
         (None, (None,), None),
         (8000, ("nonsense",), 8000),
-    ],
-)
-def test_the_least_limit_counts(limits, physical, texts, expected):
-    limits(physical, *texts)
-    assert machine.total() == expected
+    ):
+        limits(physical, *texts)
+        assert machine.total() == expected, (physical, texts)
 
 
 def test_this_machine_has_some():
@@ -61,16 +59,13 @@ def test_what_does_not_fit_is_refused_with_both_sizes(limits):
     assert refusal_of(2**80, "the tensor") is None
 
 
-@pytest.mark.parametrize(
-    ("count", "text"),
-    [
+def test_sizes_are_readable():
+    for count, text in (
         (0, "0 bytes"),
         (1023, "1,023 bytes"),
         (1024, "1.0 KiB"),
         (1536 * 2**10, "1.5 MiB"),
         (2**31, "2.0 GiB"),
         (2**60, "1,024.0 PiB"),
-    ],
-)
-def test_sizes_are_readable(count, text):
-    assert readable(count) == text
+    ):
+        assert readable(count) == text, count

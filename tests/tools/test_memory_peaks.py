@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from gpu_places import marked
 
+from orthobench.tools import machine
 from orthobench.tools.array_libraries import LIBRARIES
 from orthobench.tools.machine import Peak
 from orthobench.tools.places import DEFAULT, place_of
@@ -33,6 +34,11 @@ def device(monkeypatch):
 
 def test_what_a_call_keeps_counts_in_the_next_one_and_nothing_in_between(device):
     peak = Peak(place_of("torch:cuda"))
+    assert peak.value == 0
+    with peak.measuring():  # needs nothing
+        pass
+    assert peak.value == 0
+    device.update(top=1000)
     with peak.measuring():  # needs 50 and keeps 20
         device.update(top=150, now=120)
     assert peak.value == 50
@@ -40,6 +46,11 @@ def test_what_a_call_keeps_counts_in_the_next_one_and_nothing_in_between(device)
     with peak.measuring():  # needs 40
         device.update(top=1160)
     assert peak.value == 60
+    with peak.measuring():  # gives back more than calls have kept
+        device.update(now=20)
+    with peak.measuring():  # needs 70
+        device.update(top=90)
+    assert peak.value == 70
 
 
 def test_what_passes_counts_once(device):
@@ -64,6 +75,13 @@ def test_the_peak_of_the_host_is_that_of_what_is_alive_at_once():
             kept += small[::50]  # what lies among them keeps them from being given back
             del big, small
         assert peak.value == pytest.approx(200 * MB, rel=0.05)
+
+
+@needs_linux
+def test_where_the_peak_cannot_be_reset_it_is_not_measured(tmp_path, monkeypatch):
+    monkeypatch.setattr(machine, "FORGET", tmp_path / "none" / "clear_refs")
+    why = Peak.missing(DEFAULT)
+    assert why.startswith("Linux does not let a process reset its peak here (")
 
 
 def test_of_devices_only_that_of_torch_is_known():

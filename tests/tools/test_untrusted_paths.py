@@ -6,18 +6,15 @@ from orthobench.errors import DataError
 from orthobench.tools.files import names_file, refuse_files
 
 
-@pytest.mark.parametrize(
-    ("parameter", "value", "file"),
-    [
+def test_texts_that_may_name_files(tmp_path, monkeypatch):
+    for parameter, value, file in (
         ("path", "X.npy", True), ("weights", "/etc/passwd", True), ("weights", "../x", True),
         ("weights", "~/x", True), ("weights", "C:\\x", True), ("weights", "here", True),
         ("on", "torch:cuda/float32", False), ("order", "cyclic", False), ("order", "\0", False),
-    ],
-)  # fmt: skip
-def test_texts_that_may_name_files(tmp_path, monkeypatch, parameter, value, file):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "here").touch()
-    assert names_file(parameter, value) is file
+    ):  # fmt: skip
+        monkeypatch.chdir(tmp_path)
+        (tmp_path / "here").touch()
+        assert names_file(parameter, value) is file, (parameter, value)
 
 
 def test_files_are_allowed_below_folders_alone(tmp_path):
