@@ -181,9 +181,9 @@ class Content:
 HERE = {"platform": "Linux-6.1-generic-x86_64-with-glibc2.36", "python": "3.13.1", "cpu": "Zen"}
 
 
-@pytest.mark.parametrize(
-    ("there", "said"),
-    [
+def test_a_platform_differs_in_system_processor_python_and_what_computes():
+    same = Content(blas=["a"], versions={})
+    for there, said in (
         ({}, ()),
         ({"platform": "Linux-5.4-other-x86_64-with-glibc2.36", "python": "3.13.9"}, ()),
         ({"platform": "Linux-6.1-generic-x86_64-with-glibc2.31"},
@@ -193,22 +193,20 @@ HERE = {"platform": "Linux-6.1-generic-x86_64-with-glibc2.36", "python": "3.13.1
         ({"python": "3.12.1"}, ("Python 3.12 there, 3.13 here",)),
         ({"cpu": None}, ("processor not told there, Zen here",)),
         ({"packages": {"numpy": "2.1", "click": "8"}}, ("numpy 2.1 there, not told here",)),
-    ],
-)  # fmt: skip
-def test_a_platform_differs_in_system_processor_python_and_what_computes(there, said):
-    same = Content(blas=["a"], versions={})
-    assert platform_differences(same, same, {**HERE, **there}, HERE) == said
+        *(
+            ({"packages": {name: "9"}}, (f"{name} 9 there, not told here",))
+            for name in ("scipy", "numba", "scikit-learn")
+        ),
+    ):  # fmt: skip
+        assert platform_differences(same, same, {**HERE, **there}, HERE) == said
 
 
-@pytest.mark.parametrize(
-    ("there", "here", "said"),
-    [
+def test_what_a_cell_ran_on_is_named_in_short():
+    for there, here, said in (
         ({"blas": ["a 1", "b 2"]}, {"blas": ["a 1"]}, "BLAS a 1 and b 2 there, a 1 here"),
         ({"code": {"x": "0a"}}, {"code": {}}, "code of x 0a there, not told here"),
         ({"versions": {"y": "1"}}, {"versions": {"y": "2"}}, "y 1 there, 2 here"),
         ({"place": {"d": "cpu", "n": 2}}, {"place": None}, "device cpu, 2 there, not told here"),
         ({"blas": "x" * 80}, {"blas": "y" * 79}, f"BLAS {'x' * 80}... there, {'y' * 79} here"),
-    ],
-)
-def test_what_a_cell_ran_on_is_named_in_short(there, here, said):
-    assert platform_differences(Content(**there), Content(**here), HERE, HERE) == (said,)
+    ):
+        assert platform_differences(Content(**there), Content(**here), HERE, HERE) == (said,)
