@@ -1,6 +1,5 @@
 """Completion in shells, as they ask for it: by environment variables."""
 
-import pytest
 from click.testing import CliRunner
 
 from orthobench.cli.main import main

@@ -119,7 +119,8 @@ def test_outside_a_terminal_the_last_line_of_a_standing_is_told(race):
 
 def test_times_are_read_with_their_unit():
     times = {
-        "90": 90, "30s": 30, "2m": 120, "1.5 min": 90, "1h": 3600, " .5H ": 1800, "2.": 2, ".5": 0.5,
+        "90": 90, "30s": 30, "2m": 120, "1.5 min": 90, "1h": 3600, " .5H ": 1800, "2.": 2,
+        ".5": 0.5,
     }  # fmt: skip
     assert {text: seconds(text) for text in times} == times
     for text in ("", "0", "0.0h", "-1", "1d", "m", "1 2", "1.2.3", "inf"):

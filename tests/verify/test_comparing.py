@@ -49,6 +49,7 @@ class TestDifferences:
         assert differing([START, (5, 3.0)], [START, MIDDLE, END]) == [
             ("checkpoints", None), ("gap", 5),
         ]  # fmt: skip
+        assert differing([START, MIDDLE, END], [START, MIDDLE]) == [("checkpoints", None)]
 
     @pytest.mark.parametrize(
         "cut", [{"budget": ("seconds",)}, {"statuses": (RunStatus.TIMEOUT,) * 2}]
@@ -65,6 +66,7 @@ class TestDifferences:
         failed = {**cut, "statuses": (BUDGET, RunStatus.ERROR)}
         assert differing([START, MIDDLE, END], [START, MIDDLE], **failed) == [("ending", None)]
         assert differing([], [START], **cut) == differing([START], [], **cut) == []
+        assert differing([START, MIDDLE], [START, END], **cut) == []  # it goes further here
 
     def test_of_an_ending_count_unless_a_clock_or_the_machine_decided_it(self):
         both = [START, END]
@@ -171,6 +173,8 @@ def test_a_store_is_verified_where_something_came_out_and_nothing_differs():
         found = verification(recomputed=recomputed, mismatches=mismatches).facts()
         assert found["verified"] is verified
         assert found["drawn"] == 600
+    with pytest.raises(AttributeError):  # as no listed value may change after it was found
+        mismatch.stored = 2.0
 
 
 class Content:
