@@ -265,14 +265,13 @@ def test_a_twentieth_of_the_time_and_half_a_second_are_kept_for_the_end(course: 
     assert (course.elapsed, course.end, course.left) == (30.0, 94.5, 64.5)
 
 
-@pytest.mark.parametrize(
-    ("overheads", "usual"), [([], 0.0), ([9.0], 9.0), ([9.0, 1.0], 1.0), ([9, 1, 3, 2], 2.0)]
-)
 def test_the_first_run_says_nothing_of_the_usual_overhead_where_there_are_others(
-    course: _Course, overheads: list[float], usual: float
+    course: _Course,
 ) -> None:
-    course.overheads = overheads
-    assert course.overhead == usual
+    some: list[list[float]] = [[], [9.0], [9.0, 1.0], [9, 1, 3, 2]]
+    for overheads, usual in zip(some, (0.0, 9.0, 1.0, 2.0), strict=True):
+        course.overheads = overheads
+        assert course.overhead == usual, overheads
 
 
 def test_as_many_runs_go_on_as_there_are_cores_for_and_four_at_most(
