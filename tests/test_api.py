@@ -94,9 +94,8 @@ def test_a_generator_is_enough(X):
     )
 
 
-@pytest.mark.parametrize(
-    ("call", "error", "said"),
-    [
+def test_wrong_calls_say_what_is_right(X):
+    for call, error, said in (
         (lambda _: ob.solve("cappedmsg", "digits"), ob.UsageError, "did you mean 'capped-msg'"),
         (lambda _: ob.solve("msg", "digitts"), ob.UsageError, "did you mean 'digits'"),
         (lambda X: solve(X, step=-1.0), ob.UsageError, "step must be > 0"),
@@ -106,11 +105,9 @@ def test_a_generator_is_enough(X):
         (lambda X: ob.stochastic_pca(X, k=0), ob.UsageError, "k must be"),
         (lambda X: ob.stochastic_pca(X[0], k=1), ob.OrthobenchError, "row|matrix|shape|judge"),
         (lambda _: ob.solve("oja", "spiked-covariance"), ob.UsageError, "nothing limits"),
-    ],
-)
-def test_wrong_calls_say_what_is_right(X, call, error, said):
-    with pytest.raises(error, match=said):
-        call(X)
+    ):
+        with pytest.raises(error, match=said):
+            call(X)
 
 
 def test_a_row_that_is_not_finite_is_named(X):
@@ -403,16 +400,12 @@ def test_classes_take_the_place_of_the_solvers_of_a_suite(tmp_path, toys, monkey
     assert found == [("leading-subspace n=5", name, 3, 5) for name in ("again", "power")]
 
 
-@pytest.mark.parametrize(
-    ("workers", "executor", "threads", "number"),
-    [(3, "local", 1, 3), ("auto", "inline", 1, 1), ("auto", "local", 1, cores()),
-     ("auto", "local", 10**6, 1)],
-)  # fmt: skip
-def test_as_many_workers_as_are_asked_for_or_have_cores(workers, executor, threads, number):
-    assert api._workers(workers, executor, threads) == number
-
-
-@pytest.mark.parametrize("workers", ["a", "many", "z"])
-def test_workers_are_a_number_or_auto(workers):
-    with pytest.raises(ob.UsageError, match="a number or 'auto'"):
-        api._workers(workers, "local", 1)
+def test_as_many_workers_as_are_asked_for_or_have_cores():
+    for workers, executor, threads, number in (
+        (3, "local", 1, 3), ("auto", "inline", 1, 1), ("auto", "local", 1, cores()),
+        ("auto", "local", 10**6, 1),
+    ):  # fmt: skip
+        assert api._workers(workers, executor, threads) == number, (workers, executor, threads)
+    for workers in ("a", "many", "z"):
+        with pytest.raises(ob.UsageError, match="a number or 'auto'"):
+            api._workers(workers, "local", 1)

@@ -116,7 +116,7 @@ def verify(
     store: Path,
     registry: Registry,
     *,
-    share: float = 0.1,
+    share: float,
     seed: int = 0,
     folders: Sequence[Path] = (),
     workers: int = 1,

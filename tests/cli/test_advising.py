@@ -68,9 +68,8 @@ def test_advice_about_data_with_a_command(call):
     assert found["features"]["d"] == 20
 
 
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
+def test_errors_are_one_line(call):
+    for words, said in (
         (["digit"], "did you mean 'digits'"),
         (["digits", "-p", "digits"], "or -p with your data"),
         (["--cost", "money"], "'money' is not one of"),
@@ -80,12 +79,11 @@ def test_advice_about_data_with_a_command(call):
         (["-p", "stiefel-brockett"], "no problem of the family 'Stiefel manifold'"),
         (["--atlas", "none.parquet"], "cannot read the atlas none.parquet"),
         (["--atlas", "X.npy"], "X.npy"),
-    ],
-)
-def test_errors_are_one_line(call, words, said):
-    done = call(*words, code=2)
-    assert said in done.stderr
-    assert "Traceback" not in done.output
+        (["digits", "--memory", "1k"], "--memory is for your data"),
+    ):
+        done = call(*words, code=2)
+        assert said in done.stderr, words
+        assert "Traceback" not in done.output, words
 
 
 def test_without_an_atlas(monkeypatch, tmp_path):
@@ -98,9 +96,9 @@ def test_without_an_atlas(monkeypatch, tmp_path):
     )
 
 
-@pytest.mark.parametrize(
-    "odd",
-    [
+def test_an_atlas_of_a_stranger_is_data(call, tmp_path):
+    atlas = read(tmp_path / "a.parquet")
+    for odd in (
         {"solver": "\x1b[2J\n"},
         {"solver": " ", "solver_parameters": "[[["},
         {"problem": "'; rm -rf", "name": "$(rm)", "parameters": '{"k": "\'"}'},
@@ -108,14 +106,11 @@ def test_without_an_atlas(monkeypatch, tmp_path):
         {"d": -5, "decay": -math.inf, "noise": -9.0, "sparsity": 7.0},
         {"value": math.nan, "start": math.nan, "lowest": math.nan},
         {"seconds": math.nan, "samples": -1.0},
-    ],
-)
-def test_an_atlas_of_a_stranger_is_data(call, tmp_path, odd):
-    atlas = read(tmp_path / "a.parquet")
-    everywhere = "solver" not in odd
-    rows = [replace(r, **odd) if everywhere or r.solver == "oja" else r for r in atlas.rows]
-    write(Atlas(tuple(rows), atlas.about), tmp_path / "a.parquet")
-    named = "$(rm)" if "name" in odd else "digits"
-    for words in ((), ("stochastic-pca",), (named,)):
-        assert "\x1b" not in call(*words).stdout
-        assert call(*words, "--json").stdout
+    ):
+        everywhere = "solver" not in odd
+        rows = [replace(r, **odd) if everywhere or r.solver == "oja" else r for r in atlas.rows]
+        write(Atlas(tuple(rows), atlas.about), tmp_path / "a.parquet")
+        named = "$(rm)" if "name" in odd else "digits"
+        for words in ((), ("stochastic-pca",), (named,)):
+            assert "\x1b" not in call(*words).stdout, odd
+            assert call(*words, "--json").stdout, odd

@@ -50,21 +50,18 @@ def compare(monkeypatch, tmp_path):
     return call
 
 
-@pytest.mark.parametrize(
-    ("change", "code", "said"),
-    [
+def test_the_exit_code_says_what_was_found(compare):
+    for change, code, said in (
         (Change.SAME, 0, "no regression\n"),
         (Change.BETTER, 0, "no regression\n"),
         (Change.UNDECIDED, 0, "no regression (3 undecided)\n"),
         (Change.PROBABLE, 0, "no regression (3 probably slower)\n"),
         (Change.WORSE, 1, "3 regressions: 1 of result, 1 of work, 1 of time\n"),
         (Change.NONE, 2, "nothing was compared\n"),
-    ],
-)
-def test_the_exit_code_says_what_was_found(compare, change, code, said):
-    done = compare(change=change)
-    assert done.exit_code == code
-    assert done.stdout.startswith(said)
+    ):
+        done = compare(change=change)
+        assert done.exit_code == code, change
+        assert done.stdout.startswith(said), change
 
 
 def test_a_gate_can_fail_on_what_is_probably_slower(compare):
@@ -73,29 +70,27 @@ def test_a_gate_can_fail_on_what_is_probably_slower(compare):
     assert done.exit_code == 1
 
 
-@pytest.mark.parametrize(
-    ("words", "tolerance"),
-    [
+def test_tolerances(compare):
+    for words, tolerance in (
         ([], TOLERANCE),
+        (["0"], {"result": 0.0, "work": 0.0, "time": 0.0}),
         (["0.05"], {"result": 0.05, "work": 0.05, "time": 0.05}),
         (["5%"], {"result": 0.05, "work": 0.05, "time": 0.05}),
         (["time=3%"], TOLERANCE),
         (["time=0.03", "result=0.001"], {**TOLERANCE, "result": 0.001}),
         (["1%", "time=10 %"], {"result": 0.01, "work": 0.01, "time": 0.1}),
-    ],
-)
-def test_tolerances(compare, words, tolerance):
-    done = compare(*(part for word in words for part in ("--tolerance", word)))
-    assert done.exit_code == 0
-    assert compare.asked["options"].tolerance == tolerance
+    ):
+        done = compare(*(part for word in words for part in ("--tolerance", word)))
+        assert done.exit_code == 0, words
+        assert compare.asked["options"].tolerance == tolerance, words
 
 
-@pytest.mark.parametrize("word", ["speed=1", "fast", "-0.1", "nan", "inf", "time=", "=0.1", "%"])
-def test_a_tolerance_that_is_none_is_refused(compare, word):
-    done = compare("--tolerance", word)
-    assert done.exit_code == 2
-    assert "--tolerance" in done.output
-    assert compare.asked == {}
+def test_a_tolerance_that_is_none_is_refused(compare):
+    for word in ("speed=1", "fast", "-0.1", "nan", "inf", "time=", "=0.1", "%"):
+        done = compare("--tolerance", word)
+        assert done.exit_code == 2, word
+        assert "--tolerance" in done.output, word
+        assert compare.asked == {}, word
 
 
 def test_options_are_passed_on(compare):

@@ -112,9 +112,12 @@ def test_a_suite_names_files_of_its_own_folder(folder):
     assert "line 4: solver: a suite names files of its own folder" in done.output
 
 
-@pytest.mark.parametrize(
-    ("spec", "said"),
-    [
+def test_a_class_that_cannot_be_had_is_one_sentence(folder):
+    (folder / "broken.py").write_text("import numpy\nimport no_such_module\n")
+    (folder / "json.py").write_text(SOLVER)
+    taken = SOLVER.replace('"my-oja"', '"oja"').replace("MyOja", "Taken")
+    (folder / "taken.py").write_text(taken)
+    for spec, said in (
         ("mine/other.py:MyOja", "there is no file"),
         ("mine/my_oja.py:MyOj", "did you mean 'MyOja'"),
         ("mine/my_oja.py:Iterate", "is not a subclass of Solver"),
@@ -122,15 +125,9 @@ def test_a_suite_names_files_of_its_own_folder(folder):
         ("mine/broken.py:MyOja", "broken.py, line 2)"),
         ("mine/json.py:MyOja", "which is that of"),
         ("mine/taken.py:Taken", "has the name of solver 'oja'"),
-    ],
-)
-def test_a_class_that_cannot_be_had_is_one_sentence(folder, spec, said):
-    (folder / "broken.py").write_text("import numpy\nimport no_such_module\n")
-    (folder / "json.py").write_text(SOLVER)
-    taken = SOLVER.replace('"my-oja"', '"oja"').replace("MyOja", "Taken")
-    (folder / "taken.py").write_text(taken)
-    done = call("-p", "digits", "-s", spec)
-    assert done.exit_code == 2
-    assert said in done.output
-    assert len(done.output.strip().splitlines()) == 1
-    assert not Path("s.sqlite").exists()
+    ):
+        done = call("-p", "digits", "-s", spec)
+        assert done.exit_code == 2, spec
+        assert said in done.output, spec
+        assert len(done.output.strip().splitlines()) == 1, spec
+        assert not Path("s.sqlite").exists(), spec

@@ -59,12 +59,12 @@ def irregular(request, tmp_path, monkeypatch):
     return "pipe"
 
 
-@pytest.mark.parametrize("what", CALLS)
-def test_what_is_no_file_is_refused_at_once(what, irregular, in_time, tmp_path):
+def test_what_is_no_file_is_refused_at_once(irregular, in_time, tmp_path):
     (tmp_path / "mine.toml").write_text(SUITE.replace("PATH", irregular))
     before = sorted(tmp_path.iterdir())
-    done = CliRunner().invoke(main, [word.replace("PATH", irregular) for word in CALLS[what]])
-    assert done.exit_code == 2, done.output + repr(done.exception)
-    assert irregular in done.stderr
-    assert len(done.stderr.splitlines()) == 1
-    assert sorted(tmp_path.iterdir()) == before
+    for what, words in CALLS.items():
+        done = CliRunner().invoke(main, [word.replace("PATH", irregular) for word in words])
+        assert done.exit_code == 2, (what, done.output, done.exception)
+        assert irregular in done.stderr, what
+        assert len(done.stderr.splitlines()) == 1, what
+        assert sorted(tmp_path.iterdir()) == before, what

@@ -92,15 +92,13 @@ def test_of_several_races_each_is_named(race):
     assert "not raced" not in said.partition("digits k=2")[2]
 
 
-@pytest.mark.parametrize(
-    ("races", "code"),
-    [
-        ([found()], 0), ([found(winner=None)], 1), ([found(), found(winner=None)], 1),
-        ([found(winner=None), found(interrupted=True)], 130), ([found(interrupted=True)], 130),
-    ],
-)  # fmt: skip
-def test_it_fails_without_a_winner_and_says_that_it_was_broken_off(race, races, code):
-    assert race("-p", "digits", "-q", races=races).exit_code == code
+def test_it_fails_without_a_winner_and_says_that_it_was_broken_off(race):
+    none, broken = found(winner=None), found(interrupted=True)
+    for races, code in (
+        ([found()], 0), ([none], 1), ([found(), none], 1), ([none, found()], 1),
+        ([none, broken], 130), ([broken], 130),
+    ):  # fmt: skip
+        assert race("-p", "digits", "-q", races=races).exit_code == code, (races, code)
 
 
 def test_json_is_one_race_or_a_list(race):
@@ -119,34 +117,26 @@ def test_outside_a_terminal_the_last_line_of_a_standing_is_told(race):
         assert race("-p", "digits", option, told=told).stderr == ""
 
 
-@pytest.mark.parametrize(
-    ("text", "value"),
-    [("90", 90), ("30s", 30), ("2m", 120), ("1.5 min", 90), ("1h", 3600), (" .5H ", 1800),
-     ("2.", 2)],
-)  # fmt: skip
-def test_times_are_read_with_their_unit(text, value):
-    assert seconds(text) == value
+def test_times_are_read_with_their_unit():
+    times = {
+        "90": 90, "30s": 30, "2m": 120, "1.5 min": 90, "1h": 3600, " .5H ": 1800, "2.": 2,
+        ".5": 0.5,
+    }  # fmt: skip
+    assert {text: seconds(text) for text in times} == times
+    for text in ("", "0", "0.0h", "-1", "1d", "m", "1 2", "1.2.3", "inf"):
+        with pytest.raises(click.BadParameter, match=f"{text!r} is no time"):
+            seconds(text)
 
 
-@pytest.mark.parametrize("text", ["", "0", "0.0h", "-1", "1d", "m", "1 2", "1.2.3", "inf"])
-def test_what_is_no_time_is_refused(text):
-    with pytest.raises(click.BadParameter, match="is no time"):
-        seconds(text)
-
-
-@pytest.mark.parametrize(
-    ("text", "value"),
-    [("100000", 10**5), ("1k", 2**10), ("500 MB", 500 * 2**20), ("4GiB", 2**32), ("1.5kib", 1536),
-     ("2t", 2**41), (" 7b ", 7)],
-)  # fmt: skip
-def test_sizes_are_read_in_powers_of_1024(text, value):
-    assert size(text) == value
-
-
-@pytest.mark.parametrize("text", ["", "0", "0.1", "-1k", "4 EB", "k", "1.k"])
-def test_what_is_no_size_is_refused(text):
-    with pytest.raises(click.BadParameter, match="is not a size"):
-        size(text)
+def test_sizes_are_read_in_powers_of_1024():
+    sizes = {
+        "100000": 10**5, "1k": 2**10, "500 MB": 500 * 2**20, "4GiB": 2**32, "1.5kib": 1536,
+        "2t": 2**41, " 7b ": 7, "1": 1,
+    }  # fmt: skip
+    assert {text: size(text) for text in sizes} == sizes
+    for text in ("", "0", "0.1", "-1k", "4 EB", "k", "1.k"):
+        with pytest.raises(click.BadParameter, match=f"{text!r} is not a size"):
+            size(text)
 
 
 @pytest.mark.parametrize(

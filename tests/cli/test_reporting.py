@@ -107,24 +107,21 @@ def test_the_page_is_opened_where_that_is_wanted(store, called, monkeypatch):
     assert opened == [(store.parent / "report" / "index.html").as_uri()]
 
 
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
+def test_wrong_calls_exit_with_2_and_write_nothing(store, called):
+    before = sorted(store.parent.rglob("*"))
+    for words, said in (
         (["nothing.sqlite"], "there is no store nothing.sqlite"),
         (["STORE", "--suite", "frist"], "did you mean 'first'"),
         (["STORE", "--out", "STORE"], "is a file"),
         (["STORE", "--out", "STORE/below"], "cannot write the report to"),
         (["STORE", "--format", "svg"], "--style"),
         (["STORE", "--style", "three-column"], "two-column"),
-    ],
-)
-def test_wrong_calls_exit_with_2_and_write_nothing(store, called, words, said):
-    before = sorted(store.parent.rglob("*"))
-    result = call(*(word.replace("STORE", str(store)) for word in words), code=2)
-    assert said in " ".join(result.stderr.split())
-    assert "Traceback" not in result.output
-    assert not called
-    assert sorted(store.parent.rglob("*")) == before
+    ):
+        result = call(*(word.replace("STORE", str(store)) for word in words), code=2)
+        assert said in " ".join(result.stderr.split()), words
+        assert "Traceback" not in result.output, words
+        assert not called, words
+        assert sorted(store.parent.rglob("*")) == before, words
 
 
 def test_an_empty_folder_holds_no_store(tmp_path):
@@ -156,9 +153,11 @@ def test_two_stores_are_compared_in_the_terminal(store, other):
     assert not list(other.parent.rglob("*.html"))
 
 
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
+def test_two_stores_that_cannot_be_compared_are_refused(store, other, tmp_path):
+    damaged = tmp_path / "damaged.sqlite"
+    damaged.write_bytes(other.read_bytes()[:-20000])
+    places = {"STORE": store, "OTHER": other, "FOLDER": store.parent, "DAMAGED": damaged}
+    for words, said in (
         (["STORE", "STORE"], "is given twice"),
         (["STORE", "FOLDER"], "is given twice"),
         (["STORE", "nothing.sqlite"], "there is no store nothing.sqlite"),
@@ -166,16 +165,14 @@ def test_two_stores_are_compared_in_the_terminal(store, other):
         (["STORE", "OTHER", "--style", "screen"], "figures of one store"),
         (["STORE", "OTHER", "--out", "folder"], "figures of one store"),
         (["STORE", "OTHER", "--suite", "frist"], "did you mean 'first'"),
-    ],
-)
-def test_two_stores_that_cannot_be_compared_are_refused(store, other, tmp_path, words, said):
-    damaged = tmp_path / "damaged.sqlite"
-    damaged.write_bytes(other.read_bytes()[:-20000])
-    places = {"STORE": store, "OTHER": other, "FOLDER": store.parent, "DAMAGED": damaged}
-    result = call(*(places.get(word, word) for word in words), code=2)
-    assert said in " ".join(result.stderr.split())
-    assert "Traceback" not in result.output
-    assert not list(tmp_path.rglob("index.html"))
+        (["STORE", "OTHER", "--open"], "figures of one store"),
+        (["STORE", "OTHER", "--format", "svg"], "figures of one store"),
+        (["STORE", "OTHER", "--tolerance", "0.1"], "figures of one store"),
+    ):
+        result = call(*(places.get(word, word) for word in words), code=2)
+        assert said in " ".join(result.stderr.split()), words
+        assert "Traceback" not in result.output, words
+        assert not list(tmp_path.rglob("index.html")), words
 
 
 def test_a_page_is_written_again_until_the_run_ends(store, monkeypatch):

@@ -99,35 +99,31 @@ def test_options_of_the_run_are_passed_on(run):
     assert run.seen.ran["decide"] == 40
 
 
-@pytest.mark.parametrize(
-    ("words", "folder", "as_json"),
-    [([], Path("x"), False), (["--no-figures"], None, False), (["--json"], Path("x"), True)],
-)
-def test_figures_are_drawn_beside_the_store_unless_nobody_wants_them(run, words, folder, as_json):
-    done = run("mine", "--store", "x/s q.sqlite", "--tolerance", "0.25", *words)
-    assert run.seen.printed == (folder, as_json)
+def test_figures_are_drawn_beside_the_store_unless_nobody_wants_them(run):
     last = "orthobench report 'x/s q.sqlite' --tolerance 0.25 writes the page about it\n"
-    assert done.stdout == ("" if as_json else last)
+    for words, folder, as_json in (
+        ([], Path("x"), False), (["--no-figures"], None, False), (["--json"], Path("x"), True),
+    ):  # fmt: skip
+        done = run("mine", "--store", "x/s q.sqlite", "--tolerance", "0.25", *words)
+        assert run.seen.printed == (folder, as_json), words
+        assert done.stdout == ("" if as_json else last), words
     plain = run("mine", "--store", "s.sqlite").stdout
     assert plain == "orthobench report s.sqlite writes the page about it\n"
 
 
-@pytest.mark.parametrize(
-    ("seeds", "solvers", "words", "said"),
-    [
+def test_too_few_seeds_to_decide_are_said_before(run):
+    for seeds, solvers, words, said in (
         (4, "ab", [], True), (5, "ab", [], False), (4, "a", [], False), (4, "aa", [], False),
         (4, "abc", [], True), (4, "ab", ["-q"], False), (4, "ab", ["--json"], False),
         (4, "ab", ["--decide"], False),
-    ],
-)  # fmt: skip
-def test_too_few_seeds_to_decide_are_said_before(run, seeds, solvers, words, said):
-    done = run("mine", *words, seeds=seeds, solvers=solvers)
-    assert ("--seeds 5 can" in done.stderr) is said
+    ):  # fmt: skip
+        done = run("mine", *words, seeds=seeds, solvers=solvers)
+        assert ("--seeds 5 can" in done.stderr) is said, (seeds, solvers, words)
 
 
-@pytest.mark.parametrize(("failing", "code"), [((), 0), (("1",), 1), (("3",), 0), (("3", "2"), 1)])
-def test_it_fails_where_a_run_did_that_reports_show(run, failing, code):
-    assert run("mine", failing=failing).exit_code == code
+def test_it_fails_where_a_run_did_that_reports_show(run):
+    codes = {(): 0, ("1",): 1, ("3",): 0, ("3", "2"): 1}
+    assert {failing: run("mine", failing=failing).exit_code for failing in codes} == codes
 
 
 def test_an_interruption_says_where_to_go_on(run):
@@ -135,32 +131,27 @@ def test_an_interruption_says_where_to_go_on(run):
     assert "interrupted; finished cells are in s.sqlite, run again to go on" in done.output
 
 
-@pytest.mark.parametrize(
-    ("words", "raced"),
-    [
+def test_a_problem_alone_is_raced(run):
+    for words, raced in (
         (["-p", "digits"], True), (["-p", "digits", "-q", "--store", "s", "--json"], True),
         (["-p", "digits", "--memory-limit", "1k", "--no-figures"], True),
         (["-p", "digits", "--all"], False), (["-p", "digits", "--seeds", "3"], False),
         (["-p", "digits", "-s", "oja"], False), (["mine", "-p", "digits"], False), ([], False),
         (["--store", "s"], False),
-    ],
-)  # fmt: skip
-def test_a_problem_alone_is_raced(run, words, raced):
-    done = run(*words)
-    assert (run.seen.raced is not None) is raced
-    assert (run.seen.ran is None) is raced
-    quiet = "-q" in words
-    assert ("a race of two minutes at most" in done.stderr) is (raced and not quiet)
-    if raced:
-        found = run.seen.raced
-        assert (found["problems"], found["within"], found["cost"]) == (
-            ("digits",),
-            120.0,
-            "seconds",
-        )
-        assert found["memory"] == (1024 if "1k" in words else None)
-        assert found["store"] == (Path("s") if quiet else None)
-        assert (found["tell"] is None) is quiet
+    ):  # fmt: skip
+        run.seen.ran = run.seen.raced = None
+        done = run(*words)
+        assert (run.seen.raced is not None) is raced, words
+        assert (run.seen.ran is None) is raced, words
+        quiet = "-q" in words
+        assert ("a race of two minutes at most" in done.stderr) is (raced and not quiet), words
+        if raced:
+            found = run.seen.raced
+            usual = found["problems"], found["within"], found["cost"]
+            assert usual == (("digits",), 120.0, "seconds"), words
+            assert found["memory"] == (1024 if "1k" in words else None), words
+            assert found["store"] == (Path("s") if quiet else None), words
+            assert (found["tell"] is None) is quiet, words
 
 
 def test_a_race_is_a_command_of_its_own():

@@ -63,6 +63,7 @@ def test_a_share_is_computed_again_in_processes_of_its_own(store):
 def test_progress_is_told_while_it_works(store, inline_only):
     result = CliRunner().invoke(main, ["verify", str(store), "--share", "1"])
     assert "6/6 cells" in result.stderr
+    assert "failed" not in result.stderr
 
 
 def test_an_edited_store_fails_with_the_list_and_is_not_written(store, inline_only):

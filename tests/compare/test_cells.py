@@ -118,6 +118,15 @@ def test_a_run_is_that_of_the_cell(suite):
     assert run.solver.parameters == {"on": "numpy"}
 
 
+def test_work_is_found_to_two_percent(suite):
+    suite.write_text(SUITE.replace("steps = 4", "steps = 120"))
+    request = collect([BASE, HEAD], Options(suite), lambda _: None)[0].request
+    (cells,) = run_cells([HEAD], request, Options(suite), lambda _: None, [ONE])
+    steps = [mark.work.steps for mark in cells.runs[ONE].trace]
+    assert steps[:101] == [*range(101)]
+    assert steps[101:] == [102, 104, 106, 108, 110, 112, 114, 116, 118, 120]
+
+
 def test_what_is_the_same_on_both_sides_is_not_run_unless_all_is(suite):
     options = Options(suite)
     both = collect([BASE, HEAD], options, lambda _: None)

@@ -56,6 +56,7 @@ def test_a_run_has_what_its_reply_says():
     assert run.stop == Termination(RunStatus.BUDGET, "the budget is spent")
     assert [mark.work for mark in run.trace] == [Work(0, 1, 2), Work(3, 4, 5)]
     assert [mark.metrics for mark in run.trace] == [{"gap": 1.0}, {"gap": 0.5}]
+    assert not any(mark.seconds or mark.readout_seconds for mark in run.trace)  # none are told
     assert run.budget == {"steps": 3}
     bare = run_of(KEY, {"status": "error", "reason": "it died"})
     assert (bare.trace, bare.budget, bare.solver.parameters) == ((), {}, {"on": "numpy"})

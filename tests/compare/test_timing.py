@@ -6,7 +6,15 @@ import pytest
 from orthobench.compare import timing
 from orthobench.compare.process import SideError
 from orthobench.compare.sides import Side
-from orthobench.compare.timing import PAIRS, TimedCell, evidence, findings, measure
+from orthobench.compare.timing import (
+    PAIRS,
+    TimedCell,
+    _decide,
+    _next_cells,
+    evidence,
+    findings,
+    measure,
+)
 from orthobench.stats.run_pairs import Change
 
 BASE, HEAD = Side("BASE", "environment", "a"), Side("HEAD", "environment", "b")
@@ -200,5 +208,40 @@ def test_short_runs_are_repeated_in_a_turn():
     machine.reply = lambda process, do, request: (
         {"seconds": [1e-3] * request["runs"]} if do == "time" else {}
     )
-    measure((BASE, HEAD), timed, 0.02, 3, machine.start, print, iter(range(99)).__next__)
-    assert timed[0].runs == math.ceil(timing.SECONDS / 1e-3)
+    said = []
+    measure((BASE, HEAD), timed, 0.02, 30, machine.start, said.append, iter(range(99)).__next__)
+    assert timed[0].runs == math.ceil(timing.SECONDS / 1e-3) == 2
+    assert timed[0].seconds == pytest.approx(1e-3)
+    assert said[0] == "round 1: 1 of 1 cells not decided"
+
+
+def seen(key, *logs, pairs=PAIRS):
+    return TimedCell(key, (10, 10), (1.0, 1.0), logs=[*logs], pairs={*range(pairs)})
+
+
+def test_every_fourth_round_is_for_all_cells_and_the_others_for_the_slowest_quarter():
+    timed = [seen(str(i), *[i / 100 - 0.02, i / 100 + 0.02] * 2) for i in range(5)]
+    for rounds, keys in ((4, "01234"), (5, "43"), (6, "43"), (7, "43"), (8, "01234")):
+        assert [cell.key for cell in _next_cells(timed, rounds)] == [*keys], rounds
+    few = [*timed, seen("few", 0.0, 0.0, 0.0)]
+    assert _next_cells(few, 5) == few
+
+
+def test_a_cell_is_the_same_once_it_is_nineteen_to_one_that_it_is_not_slower():
+    """Evidence is the logarithm of odds, of which a twentieth is left."""
+    assert _decide([seen("a", 0.0, 0.0, 0.0)], 0.1) == [Change.UNDECIDED]
+    assert _decide([seen("a", 0.0, 0.0, 0.0, 0.0)], 0.1) == [Change.SAME]
+    found = []
+    for n in range(2, 30):
+        logs = [0.13, -0.13] * n
+        sure = evidence(logs, -math.log1p(0.1)) >= math.log(20)
+        found.append(_decide([seen("a", *logs)], 0.1)[0])
+        assert found[-1] is (Change.SAME if sure else Change.UNDECIDED), n
+    assert {*found} == {Change.SAME, Change.UNDECIDED}
+
+
+def test_no_cell_is_timed_after_the_deadline():
+    machine, timed = Machine({}), cells("a", "b")
+    clock = iter([0.0, 0.0, 0.0, 0.0, 1.0, 2.0, 4.0])  # the second cell's turn comes too late
+    measure((BASE, HEAD), timed, 0.02, 3.0, machine.start, print, lambda: next(clock, 9.0))
+    assert [len(cell.logs) for cell in timed] == [1, 0]

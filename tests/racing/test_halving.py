@@ -313,6 +313,15 @@ def test_points_of_the_solver_that_came_furthest_are_first_and_share_the_time(
     assert field.next(100.0, overhead) == Ask("b x=1", 0, cap)
 
 
+def test_how_far_a_solver_came_is_told_by_the_first_seed_alone() -> None:
+    order = {"a": "a", "b": "b", "a x=1": "a", "b x=1": "b"}
+    first = [run("a", [1, 0.1], [0, 1]), run("b", [1, 0.2], [0, 2])]
+    field = Field(Rules(order, 100.0), [*first, run("b", [1, 0], [0, 2], seed=1)])
+    ask = field.next(100.0)
+    assert ask is not None
+    assert ask.configuration == "a x=1"
+
+
 @pytest.mark.parametrize(("seeds", "out"), [(1, False), (2, False), (3, True)])
 def test_three_times_the_cost_drops_a_finalist_after_three_seeds(seeds: int, out: bool) -> None:
     trials = [

@@ -108,9 +108,11 @@ def test_packages_that_are_missing_are_listed_once(monkeypatch: pytest.MonkeyPat
     assert all(s.solver.name != "sklearn-pca" for s in found.suite.solvers)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
+def test_bad_input_is_refused_before_any_work(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for arguments, said in (
         (["-p", "digit"], "digits"),
         (["-p", "digits k=4 x"], "key=value"),
         (["-p", "digits", "-s", "ojaa"], "oja"),
@@ -122,30 +124,23 @@ def test_packages_that_are_missing_are_listed_once(monkeypatch: pytest.MonkeyPat
         (["-p", "digits", "--memory", "much"], "write it as"),
         (["-p", "npy-pca path=nowhere.npy"], "nowhere.npy"),
         ([], "problem"),
-    ],
-)
-def test_bad_input_is_refused_before_any_work(
-    arguments: list[str], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    done = CliRunner().invoke(main, ["race", *arguments])
-    assert done.exit_code == 2
-    assert said in done.output
-    assert not list(tmp_path.iterdir())
+    ):
+        done = CliRunner().invoke(main, ["race", *arguments])
+        assert done.exit_code == 2, arguments
+        assert said in done.output, arguments
+        assert not list(tmp_path.iterdir()), arguments
 
 
-@pytest.mark.parametrize(
-    "options",
-    [
+def test_what_no_race_can_have_is_refused(tmp_path: Path) -> None:
+    options: list[dict[str, Any]] = [
         *({"within": within} for within in (0, -1, np.inf, np.nan)),
         *({"tolerance": tolerance} for tolerance in (0, -0.5, 1, 1.5)),
         {"cost": "money"},
-    ],
-)
-def test_what_no_race_can_have_is_refused(options: dict[str, Any], tmp_path: Path) -> None:
-    with pytest.raises(UsageError):
-        ob.race("digits", store=tmp_path / "r.sqlite", **options)
-    assert not list(tmp_path.iterdir())
+    ]
+    for each in options:
+        with pytest.raises(UsageError, match=r"seconds|tolerance|cost"):
+            ob.race("digits", store=tmp_path / "r.sqlite", **each)
+        assert not list(tmp_path.iterdir()), each
 
 
 @pytest.mark.wide

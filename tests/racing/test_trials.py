@@ -52,13 +52,13 @@ def test_a_run_says_its_values_seconds_and_cost() -> None:
     assert trial_of(ran(budget={}), "samples").cap == math.inf
 
 
-@pytest.mark.parametrize("status", RunStatus)
-def test_a_run_has_ended_failed_or_may_go_on_by_its_status(status: RunStatus) -> None:
-    trial = trial_of(ran(status), "seconds")
-    assert trial.ended is (status in (RunStatus.DONE, RunStatus.NOT_STATIONARY))
-    late = status in (RunStatus.TIMEOUT, RunStatus.NOTHING_DONE)
-    assert len(trial.values) == (3 if status.ok or late else 0)
-    assert trial.failed == ("" if status.ok or late else "why")
+def test_a_run_has_ended_failed_or_may_go_on_by_its_status() -> None:
+    for status in RunStatus:
+        trial = trial_of(ran(status), "seconds")
+        assert trial.ended is (status in (RunStatus.DONE, RunStatus.NOT_STATIONARY)), status
+        late = status in (RunStatus.TIMEOUT, RunStatus.NOTHING_DONE)
+        assert len(trial.values) == (3 if status.ok or late else 0), status
+        assert trial.failed == ("" if status.ok or late else "why"), status
 
 
 @pytest.mark.parametrize("status", [RunStatus.TIMEOUT, RunStatus.CRASHED])
@@ -265,25 +265,24 @@ def test_a_twentieth_of_the_time_and_half_a_second_are_kept_for_the_end(course: 
     assert (course.elapsed, course.end, course.left) == (30.0, 94.5, 64.5)
 
 
-@pytest.mark.parametrize(
-    ("overheads", "usual"), [([], 0.0), ([9.0], 9.0), ([9.0, 1.0], 1.0), ([9, 1, 3, 2], 2.0)]
-)
 def test_the_first_run_says_nothing_of_the_usual_overhead_where_there_are_others(
-    course: _Course, overheads: list[float], usual: float
+    course: _Course,
 ) -> None:
-    course.overheads = overheads
-    assert course.overhead == usual
+    some: list[list[float]] = [[], [9.0], [9.0, 1.0], [9, 1, 3, 2]]
+    for overheads, usual in zip(some, (0.0, 9.0, 1.0, 2.0), strict=True):
+        course.overheads = overheads
+        assert course.overhead == usual, overheads
 
 
-@pytest.mark.parametrize(
-    ("cores", "threads", "workers"),
-    [(16, 1, 4), (3, 1, 3), (3, 2, 1), (2, 2, 1), (1, 2, 1), (0.5, 1, 1)],
-)
 def test_as_many_runs_go_on_as_there_are_cores_for_and_four_at_most(
-    course: _Course, monkeypatch: pytest.MonkeyPatch, cores: float, threads: int, workers: int
+    course: _Course, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("orthobench.racing.race.cores", lambda: cores)
-    assert replace(course, suite=replace(course.suite, threads=threads)).workers == workers
+    for cores, threads, workers in (
+        (16, 1, 4), (3, 1, 3), (3, 2, 1), (2, 2, 1), (1, 2, 1), (0.5, 1, 1),
+    ):  # fmt: skip
+        monkeypatch.setattr("orthobench.racing.race.cores", lambda cores=cores: cores)
+        one = replace(course, suite=replace(course.suite, threads=threads))
+        assert one.workers == workers, (cores, threads)
 
 
 def test_a_run_has_time_to_load_once_and_to_begin_where_nothing_is_held(course: _Course) -> None:

@@ -123,9 +123,8 @@ def hooks(**functions):
     return SimpleNamespace(**functions)
 
 
-@pytest.mark.parametrize(
-    ("plugin", "said"),
-    [
+def test_a_wrong_hook_is_named():
+    for plugin, said in (
         (hooks(orthobench_solvers=hookimpl(lambda registry: [])), "orthobench_solvers takes (regi"),
         (hooks(orthobench_solvers=unmarked), "orthobench_solvers is not marked as a hook"),
         (hooks(orthobench_problem=unmarked), "orthobench_problem is not marked as a hook"),
@@ -135,20 +134,17 @@ def hooks(**functions):
         (hooks(orthobench_solvers=hookimpl(lambda: int)), "must return a list, not <class 'int'>"),
         (hooks(orthobench_suites=hookimpl(lambda: [Path("no.toml")])), "no.toml is no TOML file"),
         (hooks(orthobench_claims=hookimpl(lambda: ["paper"])), "'paper' is not a Paper"),
-    ],
-)
-def test_a_wrong_hook_is_named(plugin, said):
-    with pytest.raises(PluginError, match=re.escape(said)):
-        Registry().add(plugin, Plugin("odd"))
+    ):
+        with pytest.raises(PluginError, match=re.escape(said)):
+            Registry().add(plugin, Plugin("odd"))
 
 
 def wrong(base, **attributes):
     return dataclass(frozen=True)(type("Wrong", (base,), {"name": "wrong", **attributes}))
 
 
-@pytest.mark.parametrize(
-    ("attributes", "said"),
-    [
+def test_a_solver_that_could_not_run_is_named_when_it_is_loaded(toys):
+    for attributes, said in (
         ({"step": lambda self, state: None}, "Wrong.step is called as step(oracle, state)"),
         ({"init": lambda self: None}, "Wrong.init is called as init(oracle, rng)"),
         ({"solution": None}, "Wrong.solution is called as solution(state)"),
@@ -156,11 +152,9 @@ def wrong(base, **attributes):
         ({"name": "two words"}, "Wrong.name must be one word"),
         ({"needs": "samples"}, "Wrong.needs must be a type of Oracle, not 'samples'"),
         ({"step": Solver.step}, "Wrong has neither the method step nor advance"),
-    ],
-)
-def test_a_solver_that_could_not_run_is_named_when_it_is_loaded(toys, attributes, said):
-    with pytest.raises(PluginError, match=re.escape(said)):
-        Registry().add(brings(wrong(toys.Solver, **attributes)), Plugin("odd"))
+    ):
+        with pytest.raises(PluginError, match=re.escape(said)):
+            Registry().add(brings(wrong(toys.Solver, **attributes)), Plugin("odd"))
 
 
 @pytest.mark.parametrize(

@@ -79,20 +79,17 @@ def test_a_problem_brings_levels_unless_the_suite_says_otherwise(read, toys, mon
     assert read(GOOD.replace("[budget]", "levels = {}\n[budget]")).problems[0].levels == ()
 
 
-@pytest.mark.parametrize(
-    ("at", "said"),
-    [
+def test_a_level_that_is_no_number_is_refused(read):
+    for at, said in (
         ("0.1", "line 4: levels: must be a table such as"),
         ("{ gap = [] }", "line 4: levels.gap: must be a number or a list of numbers, not []"),
         ("{ gap = [1, 'x'] }", "must be a number or a list"),
         ("{ gap = [true] }", "must be a number or a list"),
         ("{ gap = inf }", "must be a number or a list"),
         ("{ gap = [1, 1.0] }", "a level is listed twice"),
-    ],
-)
-def test_a_level_that_is_no_number_is_refused(read, at, said):
-    with pytest.raises(UsageError, match=re.escape(said)):
-        read(GOOD.replace("[budget]", f"levels = {at}\n[budget]"))
+    ):
+        with pytest.raises(UsageError, match=re.escape(said)):
+            read(GOOD.replace("[budget]", f"levels = {at}\n[budget]"))
 
 
 def test_a_problem_may_have_a_budget_of_its_own(read):
@@ -114,9 +111,8 @@ def test_equal_cells_have_equal_keys_and_others_do_not(read):
     assert keys[30:] == longer[30:]
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "line", "said"),
-    [
+def test_errors_name_file_line_and_key(read):
+    for old, new, line, said in (
         ("seeds = 3", "sedes = 3", 2, "'sedes'.*'seeds'"),
         ("seeds = 3", "seeds = 0", 2, "seeds"),
         ("seeds = 3", "seeds = [1, 1]", 2, "twice"),
@@ -133,17 +129,14 @@ def test_equal_cells_have_equal_keys_and_others_do_not(read):
         ("step = { tune = [0.5, 1, 2] }", "step = { tune = [1, 1] }", 18, "listed twice"),
         ('fault = ["none", "raise"]', 'fault = "riase"', 23, "did you mean 'raise'"),
         ('label = "plain"', "label = 3", 22, "label"),
-    ],
-)
-def test_errors_name_file_line_and_key(read, old, new, line, said):
-    assert old in GOOD
-    with pytest.raises(UsageError, match=rf"mine\.toml.*line {line}.*{said}"):
-        read(GOOD.replace(old, new, 1))
+    ):
+        assert old in GOOD
+        with pytest.raises(UsageError, match=rf"mine\.toml.*line {line}.*{said}"):
+            read(GOOD.replace(old, new, 1))
 
 
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
+def test_suites_that_cannot_be_run_are_refused(read):
+    for text, said in (
         ("", "at least one"),
         ("[[problem]]\nname='leading-subspace'\n[[solver]]\nname='power'", "nothing limits"),
         ("problem = 3", "must be written as"),
@@ -152,11 +145,9 @@ def test_errors_name_file_line_and_key(read, old, new, line, said):
         (GOOD + "\n[target]\nmetric = 'gap'\nvalue = true", "line 25: target: must be"),
         (GOOD.replace("seeds = 3", "seeds ="), "not valid TOML.*line 2"),
         (GOOD + "\n[tuning]\nscore = 'mean'", "line 26: tuning.score: must be 'end' or 'average'"),
-    ],
-)
-def test_suites_that_cannot_be_run_are_refused(read, text, said):
-    with pytest.raises(UsageError, match=said):
-        read(text)
+    ):
+        with pytest.raises(UsageError, match=said):
+            read(text)
 
 
 def test_tuning_effort_is_limited_equally(read):
@@ -248,15 +239,15 @@ BEYOND = {
 }
 
 
-@pytest.mark.parametrize("key", BEYOND)
-def test_a_value_beyond_all_bounds_is_refused_in_a_short_sentence(toys, key):
+def test_a_value_beyond_all_bounds_is_refused_in_a_short_sentence(toys):
     table = {
         "seeds": 3, "budget": {"steps": 5}, "problem": [{"name": "leading-subspace"}],
         "solver": [{"name": "power"}],
     }  # fmt: skip
-    with pytest.raises(UsageError, match=f"x: {key}") as error:
-        from_table({**table, key: BEYOND[key]}, "x", toys.registry)
-    assert len(str(error.value)) < 400
+    for key, value in BEYOND.items():
+        with pytest.raises(UsageError, match=f"x: {key}") as error:
+            from_table({**table, key: value}, "x", toys.registry)
+        assert len(str(error.value)) < 400, key
 
 
 def test_a_suite_of_long_dotted_keys_is_refused(read):
@@ -362,23 +353,20 @@ def test_trials_run_on_the_first_seeds_where_there_are_more(made, tried, seeds):
     assert (suite.tuning_seeds, suite.score, suite.trials) == (seeds, "average", 1)
 
 
-@pytest.mark.parametrize("value", [0.5, 1, -sys.float_info.max, sys.float_info.max])
-def test_a_target_ends_runs_at_a_value_of_a_metric(made, value):
-    suite = made(target={"metric": "gap", "value": value}, budget={})
-    assert (suite.target.metric, suite.target.value) == ("gap", value)
+def test_a_target_ends_runs_at_a_value_of_a_metric(made):
+    for value in (0.5, 1, -sys.float_info.max, sys.float_info.max):
+        suite = made(target={"metric": "gap", "value": value}, budget={})
+        assert (suite.target.metric, suite.target.value) == ("gap", value)
 
 
-@pytest.mark.parametrize(
-    "target",
-    [
+def test_what_is_no_target_is_refused(made):
+    for target in (
         3, {"metric": "gap"}, {"metric": 3, "value": 1}, {"metric": "gap", "value": "1"},
         {"metric": "gap", "value": math.inf}, {"metric": "gap", "value": 1, "more": 1},
         {"metric": "gap", "value": True},
-    ],
-)  # fmt: skip
-def test_what_is_no_target_is_refused(made, target):
-    with pytest.raises(UsageError, match=r"x: target: must be \{ metric"):
-        made(target=target)
+    ):  # fmt: skip
+        with pytest.raises(UsageError, match=r"x: target: must be \{ metric"):
+            made(target=target)
 
 
 def test_something_limits_each_problem(made):
@@ -397,21 +385,17 @@ def test_a_table_is_the_points_that_it_lists_or_the_declared_ones(made, value, p
     assert [s.tuned for s in suite.solvers] == [{"step": point} for point in points]
 
 
-@pytest.mark.parametrize(
-    ("key", "value"),
-    [
+def test_any_other_table_is_refused(made):
+    for key, value in (
         ("step", {"tune": []}), ("step", {"tune": True, "more": 1}), ("step", {}),
         ("step", {"tune": [1], "more": 1}), ("step", {"tune": 1}), ("step", {"tune": [1, 1.0]}),
         ("fault", {"tune": True}), ("step", {"tune": False}),
-    ],
-)  # fmt: skip
-def test_any_other_table_is_refused(made, key, value):
-    with pytest.raises(
-        UsageError, match=rf"x: solver.{key}: a (table must be|value is listed)"
-    ) as e:
-        made(solver=[{"name": "power", key: value}])
-    if "table" in str(e.value):
-        assert (" or { tune = true }, not" in str(e.value)) is (key == "step")
+    ):  # fmt: skip
+        said = rf"x: solver.{key}: a (table must be|value is listed)"
+        with pytest.raises(UsageError, match=said) as e:
+            made(solver=[{"name": "power", key: value}])
+        if "table" in str(e.value):
+            assert (" or { tune = true }, not" in str(e.value)) is (key == "step"), (key, value)
 
 
 def test_so_many_cells_are_the_most(made, monkeypatch):

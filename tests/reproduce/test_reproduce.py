@@ -1,6 +1,7 @@
 """Claims are checked on runs of their suites, each as a line, and a page is made of them."""
 
 import json
+from types import SimpleNamespace
 
 import pytest
 from click.testing import CliRunner
@@ -110,6 +111,18 @@ class TestCheck:
 
         monkeypatch.setattr(Results, "exhibits", shown)
         assert [each["seed"] for each in runs.exhibits(*names)] == list(range(6))
+
+    def test_a_problem_is_looked_for_among_those_of_its_solver(self, runs):
+        pairs = ("ap", "aq", "bp", "cq")
+        entries = [SimpleNamespace(solver=s, problem=p, records=s + p) for s, p in pairs]
+        runs.results["race"] = SimpleNamespace(entries=entries)
+        for problem, solver, said in (
+            ("q", "b", "unknown problem in suite race: 'q'"),
+            ("r", "d", "unknown problem in suite race: 'r'"),
+            ("p", "d", "unknown solver in suite race: 'd'"),
+        ):
+            with pytest.raises(UsageError, match=said):
+                runs.records("race", problem, solver)
 
     def test_an_unknown_claim_suggests_the_nearest(self, paper):
         with pytest.raises(UsageError, match="beats"):

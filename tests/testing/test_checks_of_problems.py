@@ -218,14 +218,12 @@ def test_every_check_has_a_counterexample():
     assert list(COUNTEREXAMPLES) == [check.name for check in checks_of_problems.CHECKS]
 
 
-@pytest.mark.parametrize(
-    ("check", "cls"),
-    [(check, cls) for check, classes in COUNTEREXAMPLES.items() for cls in classes],
-)
-def test_a_counterexample_fails_its_check_and_no_other(check, cls):
-    results = {c.name: c.result(cls()) for c in checks_of_problems.CHECKS}
-    failed = [name for name, result in results.items() if result.status is CheckStatus.FAILED]
-    assert failed == [check], results
+@pytest.mark.parametrize("check", COUNTEREXAMPLES)
+def test_a_counterexample_fails_its_check_and_no_other(check):
+    for cls in COUNTEREXAMPLES[check]:
+        results = {c.name: c.result(cls()) for c in checks_of_problems.CHECKS}
+        failed = [name for name, result in results.items() if result.status is CheckStatus.FAILED]
+        assert failed == [check], (cls, results)
 
 
 def test_a_failed_check_is_reported_with_what_to_do():

@@ -68,12 +68,13 @@ COUNTS = {
 }
 
 
-@pytest.mark.parametrize("name", COUNTS)
-def test_operations_are_counted(name, operands):
-    call, expected = COUNTS[name]
-    with counting() as tally:
-        call(*map(counted, operands))
-    assert tally.flops == expected
+def test_operations_are_counted(operands):
+    found = {}
+    for name, (call, _) in COUNTS.items():
+        with counting() as tally:
+            call(*map(counted, operands))
+        found[name] = tally.flops
+    assert found == {name: expected for name, (_, expected) in COUNTS.items()}
 
 
 def test_values_are_those_of_numpy(operands):

@@ -204,15 +204,13 @@ def test_a_cell_that_fails_here_alone_is_a_mismatch_with_its_reason(store, toys,
     assert all("no such file" in said for said in endings.values())
 
 
-@pytest.mark.parametrize("at", [0, 3, -1])
-def test_the_checksum_of_a_result_changes_with_any_of_its_checkpoints(store, at):
-    before = {cell.key: cell.checksum for cell in cells(store)}
+def test_the_checksum_of_a_result_changes_with_any_of_its_checkpoints(store):
     key = budgeted(store)[0]
-    edit.rewritten(store, key, edit.metric("gap", 2, at=at))
-    after = {cell.key: cell.checksum for cell in cells(store)}
-    assert {one for one in before if before[one] != after[one]} == {key}
-    with Store(store) as opened:
-        assert {run.key: run.checksum for run in opened.runs()} == after
+    for at in (0, 3, -1):
+        before = {cell.key: cell.checksum for cell in cells(store)}
+        edit.rewritten(store, key, edit.metric("gap", 2, at=at))
+        after = {cell.key: cell.checksum for cell in cells(store)}
+        assert {one for one in before if before[one] != after[one]} == {key}, at
 
 
 def test_seconds_apart_from_the_clock_are_not_compared(store, toys):
