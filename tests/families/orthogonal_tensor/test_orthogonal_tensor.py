@@ -8,6 +8,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from cases import case
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -173,50 +174,51 @@ def off_by(entry, value):
     return T
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ({"T": np.ones((2, 2))}, r"cubic .* not of shape \(2, 2\)"),
-        ({"T": np.ones((2, 2, 3))}, r"cubic .* not of shape \(2, 2, 3\)"),
-        ({"T": np.empty((0, 0, 0))}, "cubic"),
-        ({"T": np.ones((2,) * 5)}, "cubic"),
-        ({"T": np.ones((2,) * 4), "weights": np.array([2.0, -1])}, "must not be negative"),
-        ({"T": np.ones((2, 2, 2)) * 1j}, "real numbers, not of dtype complex128"),
-        ({"T": off_by((0, 1, 2), np.nan)}, r"entry \(0, 1, 2\) of the tensor is nan"),
-        ({"T": off_by((2, 1, 0), -np.inf)}, r"entry \(2, 1, 0\) of the tensor is -inf"),
-        ({"T": np.zeros((3, 3, 3))}, "zero: there is nothing"),
-        ({"T": np.full((3, 3, 3), 1e200)}, "rescale"),
-        ({"T": np.full((3, 3, 3), 1e-200)}, "rescale"),
-        (
-            {"T": off_by((0, 2, 1), 0.6)},
-            r"not symmetric: entry \(0, 2, 1\) is 1.6, and the mean .* 1.1, 3.1e-01 of the largest",
-        ),
-        ({"T": off_by((1, 1, 2), 1e-9)}, r"entry \(1, 1, 2\)"),
-        ({"T": np.ones((3, 3, 3)), "factors": np.eye(4)}, r"factors must be of shape \(3, r\)"),
-        ({"T": np.ones((3, 3, 3)), "factors": 2 * np.eye(3)}, "not orthonormal"),
-        ({"T": np.ones((3, 3, 3)), "factors": np.full((3, 1), np.nan)}, "not orthonormal"),
-        (
-            {"T": np.ones((3, 3, 3)), "factors": np.eye(3) + 0j},
-            "true factors must be real numbers, not of dtype complex128",
-        ),
-        ({"T": np.ones((3, 3, 3)), "factors": np.full((3, 3), "1")}, "factors .* real .* <U1"),
-        (
-            {"T": np.ones((3, 3, 3)), "weights": np.ones(3) * 1j},
-            "true weights must be real numbers, not of dtype complex128",
-        ),
-        ({"T": np.ones((3, 3, 3)), "weights": ["1", "2", "3"]}, "weights .* real .* <U1"),
-        (
-            {"T": np.ones((3, 3, 3)), "factors": np.eye(3), "weights": np.ones(2)},
-            r"must be 3 weights, not of shape \(2,\)",
-        ),
-        ({"T": np.ones((3, 3, 3)), "weights": np.ones((3, 1))}, "at most 3 weights"),
-        ({"T": np.ones((3, 3, 3)), "weights": np.zeros(3)}, "not all zero"),
-        ({"T": np.ones((3, 3, 3)), "weights": np.array([1, np.nan, 1])}, "finite"),
-    ],
-)
-def test_bad_arguments_are_refused(arguments, message):
-    with pytest.raises(DataError, match=message):
-        ob.orthogonal_tensor(**arguments)
+REFUSED = [
+    ({"T": np.ones((2, 2))}, r"cubic .* not of shape \(2, 2\)"),
+    ({"T": np.ones((2, 2, 3))}, r"cubic .* not of shape \(2, 2, 3\)"),
+    ({"T": np.empty((0, 0, 0))}, "cubic"),
+    ({"T": np.ones((2,) * 5)}, "cubic"),
+    ({"T": np.ones((2,) * 4), "weights": np.array([2.0, -1])}, "must not be negative"),
+    ({"T": np.ones((2, 2, 2)) * 1j}, "real numbers, not of dtype complex128"),
+    ({"T": off_by((0, 1, 2), np.nan)}, r"entry \(0, 1, 2\) of the tensor is nan"),
+    ({"T": off_by((2, 1, 0), -np.inf)}, r"entry \(2, 1, 0\) of the tensor is -inf"),
+    ({"T": np.zeros((3, 3, 3))}, "zero: there is nothing"),
+    ({"T": np.full((3, 3, 3), 1e200)}, "rescale"),
+    ({"T": np.full((3, 3, 3), 1e-200)}, "rescale"),
+    (
+        {"T": off_by((0, 2, 1), 0.6)},
+        r"not symmetric: entry \(0, 2, 1\) is 1.6, and the mean .* 1.1, 3.1e-01 of the largest",
+    ),
+    ({"T": off_by((1, 1, 2), 1e-9)}, r"entry \(1, 1, 2\)"),
+    ({"T": np.ones((3, 3, 3)), "factors": np.eye(4)}, r"factors must be of shape \(3, r\)"),
+    ({"T": np.ones((3, 3, 3)), "factors": 2 * np.eye(3)}, "not orthonormal"),
+    ({"T": np.ones((3, 3, 3)), "factors": np.full((3, 1), np.nan)}, "not orthonormal"),
+    (
+        {"T": np.ones((3, 3, 3)), "factors": np.eye(3) + 0j},
+        "true factors must be real numbers, not of dtype complex128",
+    ),
+    ({"T": np.ones((3, 3, 3)), "factors": np.full((3, 3), "1")}, "factors .* real .* <U1"),
+    (
+        {"T": np.ones((3, 3, 3)), "weights": np.ones(3) * 1j},
+        "true weights must be real numbers, not of dtype complex128",
+    ),
+    ({"T": np.ones((3, 3, 3)), "weights": ["1", "2", "3"]}, "weights .* real .* <U1"),
+    (
+        {"T": np.ones((3, 3, 3)), "factors": np.eye(3), "weights": np.ones(2)},
+        r"must be 3 weights, not of shape \(2,\)",
+    ),
+    ({"T": np.ones((3, 3, 3)), "weights": np.ones((3, 1))}, "at most 3 weights"),
+    ({"T": np.ones((3, 3, 3)), "weights": np.zeros(3)}, "not all zero"),
+    ({"T": np.ones((3, 3, 3)), "weights": np.array([1, np.nan, 1])}, "finite"),
+]
+"""Arguments, and what is said of them."""
+
+
+def test_bad_arguments_are_refused():
+    for arguments, message in REFUSED:
+        with case(message), pytest.raises(DataError, match=message):
+            ob.orthogonal_tensor(**arguments)
 
 
 @pytest.mark.parametrize("n", [1, 2, 9])

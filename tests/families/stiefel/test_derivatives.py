@@ -1,7 +1,10 @@
 """Derivatives are checked by their Taylor errors: wrong ones are refused, right ones never."""
 
+from itertools import product as product_of
+
 import numpy as np
 import pytest
+from cases import case
 
 import orthobench as ob
 from orthobench.families.stiefel.functions import SLOPE, STEPS, TOLERANCE, _Differences
@@ -46,34 +49,40 @@ SMOOTH = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", SMOOTH)
-@pytest.mark.parametrize("unit", [1.0, 1e-100, 1e100])
-@pytest.mark.parametrize("offset", [0.0, 1e9])
-def test_right_derivatives_are_taken(name, unit, offset):
+def given_in(unit, offset, name, seed):
     cost, gradient, hessian = SMOOTH[name]
-    for seed in range(5):
+    ob.stiefel(
+        lambda X: unit * (cost(X) + offset), lambda X: unit * gradient(X), n=N, p=P,
+        hessian=lambda X, V: unit * hessian(X, V),
+        start=random_point(N, P, np.random.default_rng(seed)),
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SMOOTH)
+def test_right_derivatives_are_taken(name):
+    for unit, offset, seed in product_of((1.0, 1e-100, 1e100), (0.0, 1e9), range(5)):
+        with case(unit, offset, seed):
+            given_in(unit, offset, name, seed)
+
+
+def given_times(factor, name, seed):
+    cost, gradient, hessian = SMOOTH[name]
+    start = random_point(N, P, np.random.default_rng(seed))
+    with pytest.raises(ob.UsageError, match="gradient is not that of the cost"):
+        ob.stiefel(cost, lambda X: factor * gradient(X), n=N, p=P, start=start)
+    if name == "linear":
+        return
+    with pytest.raises(ob.UsageError, match="Hessian is not that of the cost"):
         ob.stiefel(
-            lambda X: unit * (cost(X) + offset), lambda X: unit * gradient(X), n=N, p=P,
-            hessian=lambda X, V: unit * hessian(X, V),
-            start=random_point(N, P, np.random.default_rng(seed)),
-        )  # fmt: skip
+            cost, gradient, n=N, p=P, start=start, hessian=lambda X, V: factor * hessian(X, V)
+        )
 
 
 @pytest.mark.parametrize("name", SMOOTH)
-@pytest.mark.parametrize("factor", [-1.0, 0.0, 0.5, 1.01])
-def test_wrong_derivatives_are_refused(name, factor):
-    cost, gradient, hessian = SMOOTH[name]
-    for seed in range(5):
-        start = random_point(N, P, np.random.default_rng(seed))
-        with pytest.raises(ob.UsageError, match="gradient is not that of the cost"):
-            ob.stiefel(cost, lambda X: factor * gradient(X), n=N, p=P, start=start)
-        if name == "linear":
-            continue
-        with pytest.raises(ob.UsageError, match="Hessian is not that of the cost"):
-            ob.stiefel(
-                cost, gradient, n=N, p=P, start=start,
-                hessian=lambda X, V: factor * hessian(X, V),
-            )  # fmt: skip
+def test_wrong_derivatives_are_refused(name):
+    for factor, seed in product_of((-1.0, 0.0, 0.5, 1.01), range(5)):
+        with case(factor, seed):
+            given_times(factor, name, seed)
 
 
 @pytest.mark.parametrize("name", SMOOTH)

@@ -10,6 +10,7 @@ from itertools import permutations
 
 import numpy as np
 import pytest
+from cases import case
 
 import orthobench as ob
 from orthobench.contract.problem import Solution
@@ -228,94 +229,95 @@ class TestStreams:
 X34, T3 = skewed(3, 40), moment(skewed(3, 40), 3)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "error", "message"),
-    [
-        ({}, UsageError, "one of the two"),
-        ({"tensor": T3, "samples": X34}, UsageError, "one of the two"),
-        ({"tensor": T3, "order": 3}, UsageError, "go with samples, not a tensor"),
-        ({"tensor": T3, "test": X34}, UsageError, "go with samples"),
-        ({"tensor": T3, "validation": X34}, UsageError, "go with samples"),
-        ({"tensor": T3, "passes": 2}, UsageError, "go with samples"),
-        ({"samples": X34}, UsageError, "order of the moment .* >= 2, not None"),
-        ({"samples": X34, "order": 1}, UsageError, ">= 2, not 1"),
-        ({"samples": X34, "order": 2.5}, UsageError, ">= 2, not 2.5"),
-        ({"samples": X34, "order": 3, "rank": 4}, UsageError, "between 1 and 3, not 4"),
-        ({"samples": X34, "order": 3, "rank": 0}, UsageError, "between 1 and 3, not 0"),
-        ({"samples": X34, "order": 3, "rank": 1.5}, UsageError, "whole number .* not 1.5"),
-        ({"tensor": T3, "rank": 4}, UsageError, "between 1 and 3, not 4"),
-        ({"samples": X34, "order": 3, "passes": 0}, UsageError, "passes must be a whole number >="),
-        ({"samples": X34, "order": 3, "passes": 2.5}, UsageError, "passes .* not 2.5"),
-        ({"samples": X34[0], "order": 3}, DataError, r"matrix \(n, p\), not of shape \(40,\)"),
-        ({"samples": X34[:, :0], "order": 3}, DataError, r"empty: shape \(3, 0\)"),
-        ({"samples": X34 * 1j, "order": 3}, DataError, "real numbers, not of dtype complex128"),
-        (
-            {"samples": with_entry(X34, (1, 7), np.nan), "order": 3},
-            DataError,
-            "sample 7 .* is not finite: feature 1 is nan",
-        ),
-        (
-            {"samples": X34, "order": 3, "test": with_entry(X34, (2, 9), np.inf)},
-            DataError,
-            "^test sample 9 .* feature 2 is inf",
-        ),
-        (
-            {"samples": X34, "order": 3, "validation": with_entry(X34, (2, 9), np.inf)},
-            DataError,
-            "^validation sample 9 .* feature 2 is inf",
-        ),
-        ({"samples": X34, "order": 3, "test": X34[:2]}, DataError, "test part has 2 variables"),
-        (
-            {"samples": X34, "order": 3, "validation": X34[:2]},
-            DataError,
-            "validation part has 2 variables, the samples have 3",
-        ),
-        ({"samples": 0 * X34, "order": 3}, DataError, "samples are all zero"),
-        ({"samples": X34, "order": 3, "test": 0 * X34}, DataError, "test samples are all zero"),
-        ({"samples": X34 * 1e80, "order": 3}, DataError, r"samples is 5\.56e\+80: .* rescale"),
-        ({"samples": X34 * 1e-200, "order": 3}, DataError, r"e-200: .* rescale it to lie between"),
-        ({"samples": np.hstack([X34, -X34]), "order": 3}, DataError, "order 3 .* is zero, as odd"),
-        ({"tensor": np.ones(3)}, DataError, r"shape \(n,\) \* d with d >= 2, not of shape \(3,\)"),
-        ({"tensor": np.ones((3, 3, 2))}, DataError, r"not of shape \(3, 3, 2\)"),
-        ({"tensor": np.empty((0, 0, 0))}, DataError, r"not of shape \(0, 0, 0\)"),
-        ({"tensor": T3 * 1j}, DataError, "real numbers, not of dtype complex128"),
-        (
-            {"tensor": with_entry(T3, (0, 1, 2), np.nan)},
-            DataError,
-            r"entry \(0, 1, 2\) of the tensor is nan",
-        ),
-        (
-            {"tensor": with_entry(T3, (2, 0, 1), 3.0)},
-            DataError,
-            r"not symmetric: entry \(2, 0, 1\) is 3",
-        ),
-        ({"tensor": 0 * T3}, DataError, "tensor is zero"),
-        ({"tensor": T3 * 1e80}, DataError, "largest entry of the tensor is .*e\\+80: .* rescale"),
-        ({"tensor": T3 * 1e-200}, DataError, "rescale"),
-        (
-            {"tensor": T3, "basis": np.eye(4)},
-            DataError,
-            r"must be of shape \(3, r\), .* not \(4, 4\)",
-        ),
-        (
-            {"tensor": T3, "basis": np.ones(3)},
-            DataError,
-            r"must be of shape \(3, r\), .* not \(3,\)",
-        ),
-        ({"tensor": T3, "basis": 2 * np.eye(3)}, DataError, "not orthonormal: .* = 5.2"),
-        ({"tensor": T3, "basis": np.full((3, 1), np.nan)}, DataError, "not orthonormal"),
-        ({"tensor": T3, "basis": np.eye(3) + 0j}, DataError, "basis must be real .* complex128"),
-        ({"tensor": T3, "basis": np.full((3, 1), "1")}, DataError, "basis must be real .* <U1"),
-        (
-            {"tensor": with_entry(np.zeros((3,) * 3), (0, 0, 0), 1), "basis": np.eye(3)[:, 1:]},
-            DataError,
-            "core of the true basis is zero",
-        ),
-    ],
-)
-def test_bad_arguments_are_refused(arguments, error, message):
-    with pytest.raises(error, match=message):
-        ob.symmetric_tucker(**{"rank": 2, **arguments})
+REFUSED = [
+    ({}, UsageError, "one of the two"),
+    ({"tensor": T3, "samples": X34}, UsageError, "one of the two"),
+    ({"tensor": T3, "order": 3}, UsageError, "go with samples, not a tensor"),
+    ({"tensor": T3, "test": X34}, UsageError, "go with samples"),
+    ({"tensor": T3, "validation": X34}, UsageError, "go with samples"),
+    ({"tensor": T3, "passes": 2}, UsageError, "go with samples"),
+    ({"samples": X34}, UsageError, "order of the moment .* >= 2, not None"),
+    ({"samples": X34, "order": 1}, UsageError, ">= 2, not 1"),
+    ({"samples": X34, "order": 2.5}, UsageError, ">= 2, not 2.5"),
+    ({"samples": X34, "order": 3, "rank": 4}, UsageError, "between 1 and 3, not 4"),
+    ({"samples": X34, "order": 3, "rank": 0}, UsageError, "between 1 and 3, not 0"),
+    ({"samples": X34, "order": 3, "rank": 1.5}, UsageError, "whole number .* not 1.5"),
+    ({"tensor": T3, "rank": 4}, UsageError, "between 1 and 3, not 4"),
+    ({"samples": X34, "order": 3, "passes": 0}, UsageError, "passes must be a whole number >="),
+    ({"samples": X34, "order": 3, "passes": 2.5}, UsageError, "passes .* not 2.5"),
+    ({"samples": X34[0], "order": 3}, DataError, r"matrix \(n, p\), not of shape \(40,\)"),
+    ({"samples": X34[:, :0], "order": 3}, DataError, r"empty: shape \(3, 0\)"),
+    ({"samples": X34 * 1j, "order": 3}, DataError, "real numbers, not of dtype complex128"),
+    (
+        {"samples": with_entry(X34, (1, 7), np.nan), "order": 3},
+        DataError,
+        "sample 7 .* is not finite: feature 1 is nan",
+    ),
+    (
+        {"samples": X34, "order": 3, "test": with_entry(X34, (2, 9), np.inf)},
+        DataError,
+        "^test sample 9 .* feature 2 is inf",
+    ),
+    (
+        {"samples": X34, "order": 3, "validation": with_entry(X34, (2, 9), np.inf)},
+        DataError,
+        "^validation sample 9 .* feature 2 is inf",
+    ),
+    ({"samples": X34, "order": 3, "test": X34[:2]}, DataError, "test part has 2 variables"),
+    (
+        {"samples": X34, "order": 3, "validation": X34[:2]},
+        DataError,
+        "validation part has 2 variables, the samples have 3",
+    ),
+    ({"samples": 0 * X34, "order": 3}, DataError, "samples are all zero"),
+    ({"samples": X34, "order": 3, "test": 0 * X34}, DataError, "test samples are all zero"),
+    ({"samples": X34 * 1e80, "order": 3}, DataError, r"samples is 5\.56e\+80: .* rescale"),
+    ({"samples": X34 * 1e-200, "order": 3}, DataError, r"e-200: .* rescale it to lie between"),
+    ({"samples": np.hstack([X34, -X34]), "order": 3}, DataError, "order 3 .* is zero, as odd"),
+    ({"tensor": np.ones(3)}, DataError, r"shape \(n,\) \* d with d >= 2, not of shape \(3,\)"),
+    ({"tensor": np.ones((3, 3, 2))}, DataError, r"not of shape \(3, 3, 2\)"),
+    ({"tensor": np.empty((0, 0, 0))}, DataError, r"not of shape \(0, 0, 0\)"),
+    ({"tensor": T3 * 1j}, DataError, "real numbers, not of dtype complex128"),
+    (
+        {"tensor": with_entry(T3, (0, 1, 2), np.nan)},
+        DataError,
+        r"entry \(0, 1, 2\) of the tensor is nan",
+    ),
+    (
+        {"tensor": with_entry(T3, (2, 0, 1), 3.0)},
+        DataError,
+        r"not symmetric: entry \(2, 0, 1\) is 3",
+    ),
+    ({"tensor": 0 * T3}, DataError, "tensor is zero"),
+    ({"tensor": T3 * 1e80}, DataError, "largest entry of the tensor is .*e\\+80: .* rescale"),
+    ({"tensor": T3 * 1e-200}, DataError, "rescale"),
+    (
+        {"tensor": T3, "basis": np.eye(4)},
+        DataError,
+        r"must be of shape \(3, r\), .* not \(4, 4\)",
+    ),
+    (
+        {"tensor": T3, "basis": np.ones(3)},
+        DataError,
+        r"must be of shape \(3, r\), .* not \(3,\)",
+    ),
+    ({"tensor": T3, "basis": 2 * np.eye(3)}, DataError, "not orthonormal: .* = 5.2"),
+    ({"tensor": T3, "basis": np.full((3, 1), np.nan)}, DataError, "not orthonormal"),
+    ({"tensor": T3, "basis": np.eye(3) + 0j}, DataError, "basis must be real .* complex128"),
+    ({"tensor": T3, "basis": np.full((3, 1), "1")}, DataError, "basis must be real .* <U1"),
+    (
+        {"tensor": with_entry(np.zeros((3,) * 3), (0, 0, 0), 1), "basis": np.eye(3)[:, 1:]},
+        DataError,
+        "core of the true basis is zero",
+    ),
+]
+"""Arguments beside a rank of 2, and what is said of them."""
+
+
+def test_bad_arguments_are_refused():
+    for arguments, error, message in REFUSED:
+        with case(message), pytest.raises(error, match=message):
+            ob.symmetric_tucker(**{"rank": 2, **arguments})
 
 
 def test_data_as_large_and_as_small_as_is_allowed_have_finite_metrics():

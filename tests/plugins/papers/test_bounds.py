@@ -497,6 +497,21 @@ class TestRuns:
             found = check(Written(seeds=range(10)))
             assert found.verdict is (FAILS if other else HOLDS)
 
+    def test_order_is_that_of_the_last_components_of_scikit_learn(self, monkeypatch):
+        def solve(solver, instance, seed):
+            found.append((solver, seed, instance))
+            marks = (SimpleNamespace(metrics={"disorder": value}) for value in (1, 2, 3, 0.5))
+            return SimpleNamespace(trace=[*marks])
+
+        found = []
+        monkeypatch.setattr("orthobench.solve", solve)
+        assert cca_packages.disorder(4) == 0.5
+        ((solver, seed, instance),) = found
+        assert (solver, seed) == ("sklearn-cca", 4)
+        # ten shared variables, each the sum over a hundred columns: correlations near one
+        assert instance.oracle.k == 10
+        assert 0.95 < min(instance.measure.correlations) < max(instance.measure.correlations) < 1
+
     def test_pairs_are_standardized_and_share_five_variables(self):
         X, Y = cca_packages.pairs(0)
         for side in (X, Y):

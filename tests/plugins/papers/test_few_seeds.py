@@ -1,6 +1,7 @@
 """Claims without suites that take milliseconds: as published on few seeds, at the small size."""
 
 import pytest
+from cases import case
 from written import Written
 
 from orthobench.registry.claims import Verdict
@@ -35,24 +36,20 @@ LONG = {
 }  # fmt: skip
 """Those that take longer."""
 
-CLAIMS = [
-    pytest.param(claim, id=f"{paper} {claim.name}")
-    for paper in PAPERS
-    for claim in catalogue().paper(paper).claims
-    if claim.check and not claim.suites and not claim.data
-    if claim.name not in LONG.get(paper, ())
-]
 
-
-@pytest.mark.parametrize("claim", CLAIMS)
-def test_a_claim_is_as_published(claim, monkeypatch):
+@pytest.mark.parametrize("paper", PAPERS)
+def test_claims_are_as_published(paper, monkeypatch):
     monkeypatch.setattr(environment, "version", lambda name: None)  # to import PyTorch takes long
-    found = claim.check(Written())
-    if found.verdict is Verdict.UNDECIDED:  # a share, of too few runs for an interval
-        found = claim.check(Written(seeds=range(9)))
-        assert (found.value == 1) == (claim.known is Verdict.HOLDS)
-    else:
-        assert found.verdict is claim.known
+    for claim in catalogue().paper(paper).claims:
+        if not claim.check or claim.suites or claim.data or claim.name in LONG.get(paper, ()):
+            continue
+        with case(claim.name):
+            found = claim.check(Written())
+            if found.verdict is Verdict.UNDECIDED:  # a share, of too few runs for an interval
+                found = claim.check(Written(seeds=range(9)))
+                assert (found.value == 1) == (claim.known is Verdict.HOLDS)
+            else:
+                assert found.verdict is claim.known
 
 
 class TakenError(Exception):
@@ -160,17 +157,11 @@ TAKEN = {
 """The claims that take so many seeds at the small size and at the size of the page."""
 
 
-@pytest.mark.parametrize(
-    ("paper", "name", "counts"),
-    [
-        pytest.param(paper, name, counts, id=f"{paper} {name}")
-        for paper, table in TAKEN.items()
-        for counts, names in table.items()
-        for name in names.split()
-    ],
-)
-def test_a_check_takes_its_seeds(paper, name, counts):
-    (claim,) = (one for one in catalogue().paper(paper).claims if one.name == name)
-    for quick, count in zip((True, False), counts, strict=True):
-        with pytest.raises(TakenError, match=rf"^{count}$"):
-            claim.check(Written(quick=quick, seeds=Seeds()))
+@pytest.mark.parametrize("paper", TAKEN)
+def test_checks_take_their_seeds(paper):
+    claims = {one.name: one for one in catalogue().paper(paper).claims}
+    for counts, names in TAKEN[paper].items():
+        for name in names.split():
+            for quick, count in zip((True, False), counts, strict=True):
+                with case(name), pytest.raises(TakenError, match=rf"^{count}$"):
+                    claims[name].check(Written(quick=quick, seeds=Seeds()))

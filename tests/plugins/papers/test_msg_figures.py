@@ -100,15 +100,15 @@ class TestAlgorithm2:
         assert traces == pytest.approx(4 + norms / np.sqrt(np.arange(1, 13)), abs=1e-8)
         assert all(counts.sum() == oracle.n for _, counts in found)
 
-    @pytest.mark.parametrize("seed", range(40))
-    def test_its_corrected_form_finds_the_shift_of_any_spectrum(self, seed):
-        rng = np.random.default_rng(seed)
-        n, k = int(rng.integers(3, 8)), int(rng.integers(1, 3))
-        values = np.sort(rng.choice(30, n, replace=False)) / rng.choice([10, 20])
-        counts = rng.integers(1, 4, n).astype(float)
-        S = algorithm_2.shift(values, counts, k, printed=False)
-        assert counts @ np.clip(values + S, 0, 1) == pytest.approx(k)
-        assert algorithm_2.finds(values, counts, k, printed=False)
+    def test_its_corrected_form_finds_the_shift_of_any_spectrum(self):
+        for seed in range(40):
+            rng = np.random.default_rng(seed)
+            n, k = int(rng.integers(3, 8)), int(rng.integers(1, 3))
+            values = np.sort(rng.choice(30, n, replace=False)) / rng.choice([10, 20])
+            counts = rng.integers(1, 4, n).astype(float)
+            S = algorithm_2.shift(values, counts, k, printed=False)
+            assert counts @ np.clip(values + S, 0, 1) == pytest.approx(k), seed
+            assert algorithm_2.finds(values, counts, k, printed=False), seed
 
     def test_there_is_none_where_all_eigenvalues_are_too_few(self):
         assert algorithm_2.shift(np.array([0.5]), np.ones(1), 2, printed=False) is None

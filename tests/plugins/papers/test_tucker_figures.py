@@ -1,5 +1,6 @@
 """What the checks and pictures of Jin, Kileel, Kolda and Ward (2022) make of numbers given."""
 
+import tracemalloc
 from itertools import cycle
 from math import cos, sin, sqrt
 from types import SimpleNamespace
@@ -23,6 +24,7 @@ from orthobench_papers.tucker_2022.section_5_1 import Scene
 from orthobench_papers.tucker_2022.section_5_2 import Outcome
 from written import Written, run_of
 
+import orthobench as ob
 from orthobench.contract.exhibits import Curve, Image
 from orthobench.registry.claims import Verdict
 
@@ -339,6 +341,16 @@ class TestTable1:
         assert table_1.overhead(10, 40, "implicit") == table_1.streaming_overhead(50) == 0
         formed = table_1.overhead(10, 40, "explicit")
         assert 10**3 / 6 * 40 * 2 < formed < 10**3 * 40 * 3
+
+    def test_memory_is_that_of_a_run_without_its_data(self):
+        """Ten batches of 50 samples, of which ten steps keep an iterate and the one before."""
+        peaks = []
+        for n in (400, 800):
+            samples = np.random.default_rng(0).exponential(size=(n, 1000)) - 1
+            made = ob.symmetric_tucker(samples=samples, order=3, rank=5)
+            peaks.append(table_1.peak_memory(made, "spgd", batch=50, hoevd_steps=0))
+        assert np.diff(peaks) == pytest.approx(2 * 400 * 5, rel=0.05)
+        assert not tracemalloc.is_tracing()
 
 
 PERCENTS = {

@@ -292,6 +292,7 @@ class TestFile:
         [
             (np.ones((3, 3)), "must be cubic"),
             (np.ones((3, 3, 2)), "must be cubic"),
+            (np.ones((2, 2, 2, 2)), "of order 4: use ob.orthogonal_tensor"),
             (np.ones((2, 2, 2)) * 1j, "real numbers"),
             (np.arange(8.0).reshape(2, 2, 2), "not symmetric: entry"),
             (np.full((2, 2, 2), np.nan), r"entry \(0, 0, 0\)"),

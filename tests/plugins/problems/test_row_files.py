@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from orthobench_problems import parquet
+from orthobench_problems import npy, parquet
 from orthobench_problems.row_files import checksum, files_at, rows_at
 from orthobench_problems.stochastic_pca.files import NpyPCA
 from orthobench_problems.symmetric_tucker.files import NpyMoment
@@ -119,6 +119,26 @@ def test_the_digest_changes_with_any_file(tmp_path, kind):
     content[-1] ^= 1
     chosen.write_bytes(content)
     assert checksum(path) != before
+
+
+def test_the_digest_reads_a_large_file_at_64_places(tmp_path):
+    """Each of 64 KiB, and as far apart: the last of them is the end of the file."""
+    path, read, apart = tmp_path / "x.npy", 2**16, 2**17
+    size = 63 * apart + read
+
+    def written(*places):
+        with path.open("wb") as file:
+            file.truncate(size)  # takes no disk
+            for place in places:
+                file.seek(place)
+                file.write(b"1")
+        os.utime(path, ns=(0, 0))
+        return npy.checksum(str(path))
+
+    plain = written()
+    assert written(read, apart - 1, apart + read, 63 * apart - 1) == plain
+    ends = [0, read - 1, apart, apart + read - 1, 63 * apart, size - 1]
+    assert len({plain, *map(written, ends)}) == 7
 
 
 def test_the_digest_is_of_names_too(tmp_path):

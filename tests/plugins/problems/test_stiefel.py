@@ -54,6 +54,7 @@ def test_gradients_are_those_of_the_cost(problem):
     """By central differences of two steps, extrapolated; off the manifold too."""
     oracle = built(problem).oracle
     X, V = points(oracle)
+    assert problem.square == (oracle.k == oracle.n)
     for at in (X, X + 0.1 * V):
         wide, narrow = (
             (oracle.value(at + h * V) - oracle.value(at - h * V)) / (2 * h) for h in (2e-3, 1e-3)
