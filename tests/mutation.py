@@ -10,7 +10,8 @@ which needs a test or is equivalent, and the scores. Needs the extra: mutation.
 Left out of the sample are most of the arithmetic operators that another one may become, which
 would crowd out the rest (`ONE_EACH`), and what nobody could tell from the original: comparisons
 that are the same for names (`EQUAL`), numbers next to a `LARGE` one, as bounds of 5,000 and 5,001
-files, and changes that leave the same syntax tree, as 1e150 + 1 is.
+files, caches that keep less or nothing (`KEPT`), and changes that leave the same syntax tree, as
+1e150 + 1 is.
 """
 
 from __future__ import annotations
@@ -92,6 +93,9 @@ LEFT_OUT = re.compile(
     rf"core/ReplaceBinaryOperator_(?!({ONE_EACH})$)|core/ReplaceComparisonOperator_({EQUAL})$"
 )
 
+KEPT = re.compile(r"\s*@(lru_)?cache\b")
+"""A decorator that saves time, and changes nothing else."""
+
 LARGE = 50
 """From here on a number is a bound or a size, and one more or less of it is the same."""
 
@@ -111,7 +115,7 @@ LOADED = (
 PATIENCE = 45
 """CPU seconds after which a test hangs."""
 
-ENOUGH = 20
+ENOUGH = 40
 """CPU seconds of the nearest tests, and of the others, after which none is begun."""
 
 DIGESTED = '(*shared, *sorted(here.rglob("*.py")))'
@@ -226,11 +230,14 @@ def is_possible(mutation):
     module, operator, i, _ = mutation
     before = module.read_text()
     try:
-        after = mutate_code(before, get_operator(operator)(), i)
-        trees = [ast.parse(code) for code in (before, after or before)]
+        after = mutate_code(before, get_operator(operator)(), i) or before
+        trees = [ast.parse(code) for code in (before, after)]
     except (AttributeError, SyntaxError):
         return False
-    return ast.dump(trees[0]) != ast.dump(trees[1]) and not is_next_to_large(*trees)
+    if ast.dump(trees[0]) == ast.dump(trees[1]) or is_next_to_large(*trees):
+        return False
+    lines = unified_diff(before.splitlines(), after.splitlines(), lineterm="")
+    return not any(line[0] == "-" and KEPT.match(line[1:]) for line in lines)
 
 
 def is_next_to_large(before, after):

@@ -19,7 +19,7 @@ from orthobench.harness.objects import digest_of, pickler
 from orthobench.harness.source_digests import code_of
 
 
-@dataclass(frozen=True, init=False, eq=False)
+@dataclass(frozen=True, init=False)
 class GivenProblem(Problem[Any]):
     """A problem whose instance is there, the same for every seed; equal where the data are.
 
