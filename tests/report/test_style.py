@@ -97,4 +97,7 @@ def test_any_two_colours_differ_for_everybody(colours, seen):
 def test_a_solver_has_the_same_place_in_both_schemes():
     assert len(COLOURS) == len(DARK) == 12
     assert len(set(LINES)) == 4
+    dashes = {style.dash for style in solver_styles(map(str, range(12))).values()}
+    # 1.8 times as long in pixels as in widths of a line
+    assert dashes == {"", "10.8,3.6", "2.16,2.52", "10.8,2.88,2.16,2.88"}
     assert len(set(MARKERS)) == 9

@@ -1,6 +1,7 @@
 """Files of figures: which there are, what they hold, and that they are the same every time."""
 
 import csv
+import hashlib
 import re
 import warnings
 import xml.etree.ElementTree as ET
@@ -325,6 +326,7 @@ def test_what_is_remembered_names_no_file_elsewhere(drawn, tmp_path):
 def test_code_that_draws_has_a_digest():
     assert re.fullmatch("[0-9a-f]{16}", save._code())
     assert save._code() == save._code()
+    assert save._code() != hashlib.sha256().hexdigest()[:16]  # that of no code
 
 
 def test_names_of_files_are_unique_and_short():
