@@ -77,6 +77,13 @@ def test_a_solver_is_compared_with_itself_on_the_same_seeds(runs):
     assert quantity(change, "oja", "work")["change"] == "same"
     assert change["only"] == ["only in HEAD: seeds 9 of msg on digits k=4"]
     assert "1 lower (msg on digits k=4) and 1 same" in change["sentences"][0]
+    assert change["sides"][0].startswith("suite of 2026-01-02 03:04 UTC, ")
+
+
+def test_three_are_named_of_many_that_changed(runs):
+    a, b = ([r for s in "abcde" for r in runs(s, level)] for level in (0.3, 0.1))
+    said = compared(a, b)["sentences"][0]
+    assert "5 lower (a on digits k=4, b on digits k=4, c on digits k=4 and 2 others)" in said
 
 
 def test_what_differs_on_some_seeds_both_ways_is_mixed(runs):

@@ -160,6 +160,8 @@ def test_costs_that_runs_may_lack_are_offered_where_all_have_them(runs):
     assert "passes" in measured(runs("a", 1.0, seeds=2), 3.0, 1.0)
     assert "passes" not in measured(runs("a", 1.0, seeds=2), 3.0, 0.0)
     assert "passes" not in costs(choose(runs("a", 1.0)))
+    one = [altered(r, trace=r.trace[:1]) for r in runs("b", 1.0, samples=False)]
+    assert "samples" in costs(choose([*runs("a", 1.0), *one]))  # they have done nothing yet
     refused = [altered(r, status=RunStatus.REFUSED) for r in runs("b", 1.0, samples=False)]
     assert "samples" in costs(choose([*runs("a", 1.0), *refused]))
     assert "samples" not in costs(choose(runs("a", 1.0, samples=False)))
