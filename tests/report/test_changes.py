@@ -178,17 +178,27 @@ def test_the_terminal_shows_names_without_control_characters(runs):
     assert "[bold]y" in text
 
 
-@pytest.mark.parametrize("encoding", ["utf-8", "ascii"])
-def test_the_terminal_says_what_changed(runs, encoding):
+def test_the_terminal_says_what_changed(runs):
     a = runs("msg", 0.3, seeds=8) + runs("oja", 0.2, seeds=8) + runs("bad", 0.2, seeds=8, failed=8)
     b = runs("msg", 0.1, seeds=8) + runs("oja", 0.2, seeds=8) + runs("bad", 0.2, seeds=8, failed=8)
-    text = shown(compared(a, b), encoding=encoding)
-    lines = (line.replace("|", " ").split() for line in text.splitlines())
-    rows = {words[0]: words for words in lines if words}
-    assert " ".join(rows["msg"]).count("lower 8/8") == 2
-    assert rows["oja"][3] == "same"
-    assert rows["bad"][1:5] == ["failed", "failed", "not", "compared"]
-    assert all(len(line) <= 100 for line in text.splitlines())
+    change = compared(a, b)
+    for encoding in ("utf-8", "ascii"):
+        text = shown(change, encoding=encoding)
+        lines = (line.replace("|", " ").split() for line in text.splitlines())
+        rows = {words[0]: words for words in lines if words}
+        assert " ".join(rows["msg"]).count("lower 8/8") == 2
+        assert rows["oja"][3] == "same"
+        assert rows["bad"][1:5] == ["failed", "failed", "not", "compared"]
+        assert all(len(line) <= 100 for line in text.splitlines())
+    lines = shown(change).splitlines()
+    title = lines.index("digits k=4  final gap")
+    assert lines[title - 1] == ""
+    assert [line.rstrip("─") for line in lines[title + 1 : title + 7]] == [
+        "solver     BASE     HEAD           result              work          time", "",
+        "msg     4.67e-3  1.56e-3  0.33x lower 8/8  0.098x lower 8/8          same",
+        "oja     3.11e-3  3.11e-3             same              same          same",
+        "bad      failed   failed     not compared      not compared  not compared", "",
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize(
