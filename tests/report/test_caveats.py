@@ -95,6 +95,17 @@ def test_a_choice_at_the_end_of_its_grid_is_told_where_the_score_still_falls(run
         assert found == ([f"a: {said}; a better one may lie beyond"] if said else []), scores
 
 
+def test_who_runs_anew_or_says_wrongly_that_it_converged_is_named(runs):
+    from_the_start = [altered(r, reruns=True) for r in runs("b", 1.0)]
+    entries = choose([*runs("a", 1.0), *from_the_start])
+    (said,) = caveats.reruns(entries)
+    assert said.endswith(": b")
+    assert caveats.stationarity(entries) == []
+    first, *others = runs("c", 1.0, status=RunStatus.NOT_STATIONARY)
+    mixed = choose([*runs("a", 1.0), first, *[altered(r, status=RunStatus.DONE) for r in others]])
+    assert caveats.stationarity(mixed) == ["says that it converged, and has not: c"]
+
+
 def test_what_is_not_run_yet_is_counted(runs):
     entries = choose(runs("a", 1.0) + runs("b", 1.0))
     waiting = [altered(r, status=RunStatus.MISSING, trace=()) for r in runs("b", 1.0)]

@@ -131,7 +131,8 @@ class TestFormats:
 class TestKinds:
     def test_all_are_written_or_those_asked_for(self, entries, tmp_path):
         def stems(**more):
-            return [p.stem for p in save_figures(entries, tmp_path, formats=["csv"], **more)]
+            paths = save_figures(entries, directory=tmp_path, formats=["csv"], **more)
+            return [path.stem for path in paths]
 
         every = ["digits-k-4", "digits-k-4-tuning", "pca-quality-against-cost",
                  "pca-performance-profiles",
@@ -236,7 +237,8 @@ class TestNames:
 def test_one_plot_is_saved_as_among_all_of_them(saved, entries, tmp_path):
     several = {path.name: path.read_bytes() for path in saved("screen")}
     stem = next(iter(several)).partition(".")[0]
-    for path in save_plot(convergence(entries), tmp_path / stem, formats=["svg", "csv"]):
+    for kind in ("svg", "csv"):
+        (path,) = save_plot(convergence(entries), stem=tmp_path / stem, formats=[kind])
         assert path.read_bytes() == several[path.name]
 
 

@@ -191,6 +191,14 @@ class TestShow:
         shown = text(choose(good + bad + worse), 160)
         reason = "the solution at step 7 is not finite"
         assert f"a, not chosen step=8 step=16: diverged: {reason} (3 runs)" in shown
+        assert shown.count("not chosen") == 1
+        odd = [
+            altered(r, status=RunStatus.REFUSED, reason="too long", trace=())
+            for r in runs("a", 0.2, tuned={"step": 32.0})
+        ]
+        refused = text(choose([*good, *odd]), 160)
+        assert "a, not chosen step=32: refused: too long (5 runs)" in refused
+        assert "takes no part" not in refused
         (row,) = rows(choose(good + bad + worse))
         assert [trial["failed"] for trial in row["trials"]] == [0, 2, 1]
 
