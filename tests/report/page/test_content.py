@@ -9,7 +9,15 @@ from records import altered
 
 from orthobench.decide.rule import Comparison, Decision, Verdict
 from orthobench.harness.stopping import RunStatus
-from orthobench.report.page.content import _blas, _command, _counts, _git, _suite_of, cell
+from orthobench.report.page.content import (
+    _blas,
+    _command,
+    _counts,
+    _family_section,
+    _git,
+    _suite_of,
+    cell,
+)
 from orthobench.report.page.content import page_content as content_of
 from orthobench.report.page.problems import (
     TEXTS,
@@ -118,6 +126,18 @@ def test_where_results_come_from_is_told_as_far_as_it_is_known(runs, made):
         "command": "orthobench run it", "ended": "2026-01-03", "store": "results.sqlite",
         **{name: told[name] for name in told.keys() & {"BLAS"}},
     }  # fmt: skip
+
+
+def test_behind_the_solver_to_use_stand_those_that_are_as_good_the_most_often():
+    others = [
+        SimpleNamespace(solver=solver, as_good_on=count)
+        for solver, count in {"b": 1, "c": 3, "d": 0, "e": 2}.items()
+    ]
+    for use, solvers in (("a", [*"acebd"]), ("", [*"cebd"])):
+        found = {("seconds", "1 %"): SimpleNamespace(solver=use, alternatives=others)}
+        section = _family_section("PCA", found, 4)
+        assert (section["solvers"], section["plot"]) == (solvers, 4)
+    assert _family_section("PCA", {}, None)["solvers"] == []
 
 
 def test_a_suite_of_python_objects_has_no_tables():
