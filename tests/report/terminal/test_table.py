@@ -65,6 +65,13 @@ class TestShow:
         assert re.search(line, shown)
         assert re.search(r"   oja +worse +0\.1\d+\s+", shown)
         assert "time to 1 %" in shown
+        bare = text(choose(records), 76).splitlines()  # too narrow for curves
+        assert [line.rstrip("─ ") for line in bare] == [
+            "", "digits k=4  PCA, final gap, 8 seeds",
+            "   solver                             median  time to 1 %  factor", "",
+            "★  grassmannian-sgd step=2  as good  4.91e-5       120 µs       1",
+            "   oja                      worse      0.140",
+        ]  # fmt: skip
 
     def test_columns_go_before_a_name_is_broken(self, runs):
         records = runs("grassmannian-sgd", 0.003, 8, tuned={"step": 2.0}) + runs("oja", 9, 8)
