@@ -131,6 +131,7 @@ def test_without_pyarrow_it_says_what_to_install(tmp_path, monkeypatch):
 def test_of_a_row_that_says_nothing_of_its_data_all_is_unknown():
     row = of("gap", "p")
     assert np.isnan(position_of(features_in(row))).all()
+    assert (row.rows, row.d, row.k) == (0, 0, 0)
     assert (row.failed, row.value, row.samples_to) == (False, math.inf, (math.inf,) * 5)
 
 

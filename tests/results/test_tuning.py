@@ -169,6 +169,7 @@ class TestChoose:
     def test_knows_missing_seeds_from_the_other_solvers(self):
         entries = choose([record([0.1], seed=s) for s in (0, 1)] + [record([0.1], solver="oja")])
         assert [entry.seeds for entry in entries] == [(0, 1), (0, 1)]
+        assert [entry.tuned_on for entry in entries] == [(0, 1), (0, 1)]
         assert len(entries[1].records) == 1
 
     def test_takes_the_fewest_failures_where_all_trials_have_some(self):
