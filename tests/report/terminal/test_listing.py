@@ -138,6 +138,9 @@ def test_tables_have_a_title_for_each_kind_and_family(registry):
     assert lines[-1] == "orthobench show NAME tells more of each"
     at = lines.index("problems: other family")
     assert lines[at + 1 : at + 3] == ["elsewhere  A problem of another family.", ""]
+    toys = lines[lines.index("problems: toys") + 1 :]
+    assert toys[0].startswith("leading-subspace  ")
+    assert toys[1] == ""
     assert lines[lines.index("suites") + 1] == "small  A small one"
     mine, others, bad = (lines[lines.index("plugins") + i] for i in (1, 2, 3))
     assert (mine, others.rstrip(), bad) == (
