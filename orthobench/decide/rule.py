@@ -511,7 +511,7 @@ def _more_seeds(values: Array, tolerance: float, tail: float) -> int | None:
     within = int((values <= tolerance).sum())
     minor = min(within, n - within)
     share = (minor + 0.5) / (n + 1) if minor else 0.0
-    for total in range(max(n + 1, FEWEST), MOST_SEEDS + 1):
+    for total in range(n + 1, MOST_SEEDS + 1):
         allowed = _allowed(total, tail)
         if allowed >= share * total or (minor == 0 and allowed < 0):
             return total - n

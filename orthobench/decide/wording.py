@@ -122,8 +122,6 @@ def _price(solver: str, good: Sequence[Comparison]) -> str:
         return ""
     stars = Counter(c.cheapest for c in good if c.cheapest != solver)
     star, times = stars.most_common(1)[0]
-    where = f" on {times}" if len(good) > 1 else ""
-    what = f"{clean(str(star))} is the cheapest{where}"
     if len(good) == 1:
         return f", at {factor_text(factors[0])} times the {cost.title} of {clean(str(star))}"
     logs = grouped(
@@ -135,7 +133,7 @@ def _price(solver: str, good: Sequence[Comparison]) -> str:
     text = factor_text(average)
     return (
         f", {'about' if text == '1' else f'{text} times'} the cheapest on average, at most "
-        f"{factor_text(max(factors))}; {what}"
+        f"{factor_text(max(factors))}; {clean(str(star))} is the cheapest on {times}"
     )
 
 

@@ -34,6 +34,9 @@ def test_a_member_is_worth_what_the_others_lose_without_it():
     assert by_name["s1"]["marginal"] == pytest.approx(math.sqrt(3))
     assert by_name["s2"]["marginal"] == 1
     assert by_name["s2"]["factor"] == pytest.approx(math.sqrt(6))
+    assert [one["solver"] for one in members(found)] == ["s0", "s1", "s2"]
+    some = replace(found, costs=np.array([[1.0, math.nan, 2.0], [3.0, math.nan, math.nan]]))
+    assert [one["reached"] for one in members(some)] == [2, 0, 1]
 
 
 def test_exponents_of_a_cost_are_recovered():
@@ -66,6 +69,12 @@ def test_a_model_is_taken_for_what_it_gains_and_not_for_less():
     """The single best solver, where all are near it; another one where methods change places."""
     tied = losses([[0, 0.02], [0.02, 0], [0, 0.02], [0, 0.02]], range(4))
     assert tied.model is SINGLE_BEST
+    # 0.03 in the mean logarithm is what counts as the same
+    for gain, model in ((0.028, SINGLE_BEST), (0.032, MIXED)):
+        near = losses([*[[0, gain]] * 3, *[[gain, 0]] * 3], [0, 1, 2, 20, 21, 22])
+        assert near.model is model
+        assert near.held_out(SINGLE_BEST).mean() == pytest.approx(gain)
+        assert near.held_out(MIXED).mean() == 0
     apart = losses([[0, 2], [0, 2], [0, 2], [2, 0], [2, 0], [2, 0]], [0, 1, 2, 20, 21, 22])
     assert apart.model is MIXED
     assert apart.held_out(MIXED).max() == 0
@@ -115,6 +124,54 @@ def test_it_leaves_the_single_best_where_that_gains(rows):
         for d in (20, 160)
     }
     assert used == {20: "batch-pca", 160: "oja"}
+
+
+def test_the_nearest_problems_and_the_regret_to_expect_are_told(rows):
+    atlas, data = atlas_of(rows), np.random.default_rng(0).standard_normal((1000, 100))
+    found = advise(ob.stochastic_pca(data, k=4), atlas=atlas)
+    assert found.near == ("p2 k=4", "p3 k=5", "p1 k=3")  # those with 80, 160 and 40 columns
+    assert found.runner_up == "batch-pca"
+    assert found.sentence.endswith("on 4 problems of the atlas; next is batch-pca.")
+    alone = [r for r in atlas.rows if r.solver == "oja"]
+    only = advise(ob.stochastic_pca(data, k=4), atlas=Atlas(tuple(alone)))
+    assert (only.use, only.expected_regret, only.runner_up) == ("oja", 1, None)
+
+
+def test_parameters_are_those_that_a_solver_had_wherever_it_was_measured(rows):
+    own = {"batch-pca": '{"on": "numpy"}', "oja": '{"form": "oja", "step": %s}'}
+    atlas = Atlas(tuple(
+        replace(r, solver_parameters=own[r.solver] % (() if r.solver != "oja" else r.d / 10))
+        for r in atlas_of(rows).rows
+    ))  # fmt: skip
+    data = np.random.default_rng(0).standard_normal((1000, 160))
+    found = [advise(ob.stochastic_pca(data[:, :d], k=4), atlas=atlas) for d in (20, 160)]
+    assert [(one.use, one.parameters) for one in found] == [
+        ("batch-pca", {"on": "numpy"}), ("oja", {"form": "oja"}),
+    ]  # fmt: skip
+
+
+def test_a_problem_is_advised_on_by_its_name_its_text_or_itself(rows):
+    text = "spiked-covariance n=80 k=4"
+    problem = ob.catalogue().problem("spiked-covariance", {"n": 80, "k": 4})
+    found = [advise(one, atlas=atlas_of(rows)) for one in (text, problem)]
+    assert found[0].features == found[1].features
+    assert [one.use for one in found] == ["oja", "oja"]
+    assert [one.check for one in found] == [
+        f"orthobench race -p '{text}'", "orthobench race -p spiked-covariance",
+    ]  # fmt: skip
+
+
+def test_of_several_metrics_that_of_the_problem_is_looked_up(rows):
+    made = atlas_of(rows).rows
+    other = [  # more problems by another metric, on which the other solver is the cheaper one
+        replace(r, metric="subspace_error", problem=f"{r.problem} {i}", name=f"{r.name}{i}",
+                solver={"oja": "batch-pca", "batch-pca": "oja"}[r.solver])
+        for r in made for i in (1, 2)
+    ]  # fmt: skip
+    for order in ((*made, *other), (*other, *made)):
+        found = advise("spiked-covariance n=160 k=4", atlas=Atlas(order))
+        assert found.use == "oja"
+        assert "4 problems" in found.sentence
 
 
 def test_what_takes_too_much_memory_is_not_named(rows):

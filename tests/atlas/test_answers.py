@@ -3,19 +3,24 @@
 import math
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 import orthobench as ob
+from orthobench.atlas import answers as module
 from orthobench.atlas.answers import (
+    NUMBERS,
     _with_given_up,
     changed,
     code_digest,
     compare,
+    expected_order,
     facts,
     find,
     folded,
     name_of,
     of_family,
+    opened,
     origin,
     overview,
     portfolio,
@@ -25,7 +30,7 @@ from orthobench.atlas.answers import (
     with_records,
 )
 from orthobench.atlas.collect import collect
-from orthobench.atlas.table import SHARES, Atlas
+from orthobench.atlas.table import SHARES, Atlas, write
 from orthobench.decide.answer import answer
 from orthobench.decide.comparisons import compare as compare_results
 from orthobench.decide.rule import FEWEST, Comparison, Decision, Verdict
@@ -124,6 +129,10 @@ def test_solvers_that_changed_since_they_were_measured_are_named(rows):
     assert changed([replace(row, code="") for row in own]) == ""
     other = [replace(row, code="0" * 10) if row.solver == "meg" else row for row in own]
     assert changed(other) == "Changed since it was measured: meg."
+    alone = [row for row in other if row.solver == "meg"]
+    assert changed(alone) == "Changed since it was measured: meg."
+    told = [*of_family(Atlas(tuple(alone)), ["PCA"])]
+    assert told[-1] == "  Changed since it was measured: meg."
     every = [replace(row, code="0" * 10) for row in own]
     assert changed(every) == "Changed since it was measured: what all solvers share."
 
@@ -160,6 +169,8 @@ def test_the_order_to_try_is_as_long_as_is_asked_for():
     one = Comparison("p", "p", "f", "gap", "s0", decisions)
     assert portfolio([one]) == ["s0", "s1", "s2", "s3"]
     assert portfolio([one], most=2) == ["s0", "s1"]
+    many = tuple(Decision(f"s{i}", Verdict.AS_GOOD, cost=1.0, factor=1.0) for i in range(50))
+    assert len(portfolio([replace(one, decisions=many)])) == 40
     assert portfolio([]) == []
 
 
@@ -197,7 +208,34 @@ def test_machines_and_dates_are_named_where_they_are_known():
     assert origin(Atlas((), {"machine": "m"})).endswith("timed on m.")
 
 
+def test_without_an_atlas_there_is_no_order_to_try_in_and_no_answer(rows, tmp_path, monkeypatch):
+    problem = catalogue().problem("digits")
+    monkeypatch.setattr(module, "SHIPPED", tmp_path / "atlas.parquet")
+    assert expected_order(problem) == []
+    with pytest.raises(UsageError, match="no atlas came with this installation"):
+        opened(None)
+    made = [replace(r, value=1e-3) for r in rows(solvers=2, seeds=8, family=problem.family)]
+    write(with_records(Atlas(tuple(made))), tmp_path / "atlas.parquet")
+    assert expected_order(problem) == ["solver-0", "solver-1"]
+    assert len(opened(None).rows) == len(made)
+
+
+def test_costs_and_gaps_of_rows_are_those_of_the_rule(rows):
+    made = [replace(r, value=1e-3 + 1e-7 * r.seed) for r in rows(problems=1, solvers=2, seeds=6)]
+    lacking = [r for r in made if (r.solver, r.seed) != ("solver-1", 5)]
+    (found,) = compare(lacking, "samples", 1e-4)
+    costs = {
+        s: [r.samples_to[3] for r in lacking if r.solver == s] for s in ("solver-0", "solver-1")
+    }
+    for solver, own in costs.items():
+        assert found.of(solver).seeds == len(own)
+        assert found.of(solver).cost == pytest.approx(np.median(own))
+    assert (found.seeds, found.distinct, found.cost) == (6, 6, "samples")
+    assert (found.block, found.parameters) == ("p0 1000 x 50", {"k": 2})
+
+
 def test_small_names(rows):
+    assert NUMBERS.startswith("Within 1 % of the gap ")
     assert (name_of("oja step=0.5"), name_of("")) == ("oja", "")
     assert folded("Sparse-PCA") == "sparse pca"
     assert code_digest({}) == code_digest({"problem": "x"}) == ""

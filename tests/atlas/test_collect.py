@@ -54,6 +54,10 @@ def test_a_row_is_a_run_with_chosen_parameters(store):
     atlas, results = collect([store]), Results.read(store)
     assert len(atlas.rows) == 2 * 2 * 3  # tensor-power is refused
     assert {row.solver for row in atlas.rows} == {"batch-pca", "oja"}
+    session = results.session()
+    assert {row.machine for row in atlas.rows} == {session["environment"]["cpu"]}
+    assert atlas.about["date"] == session["ended"][:10]
+    assert len(atlas.about["date"]) == len("2026-01-02")
     records = {
         (r.problem.label, r.solver.label, r.seed): r for e in results.entries for r in e.records
     }
@@ -199,9 +203,9 @@ def test_the_memory_of_a_solver_is_the_most_of_its_runs_that_measured_it():
 
     peaks = _peaks([
         measured("a", 5.0), measured("b", 9.0), measured("c", 7.0), measured("d", 99.0, ""),
-        measured("e", 1.0, settings={"k": 2}), replace(measured("f", 50.0), trace=()),
+        measured("e", 0.5, settings={"k": 2}), replace(measured("f", 50.0), trace=()),
     ])  # fmt: skip
-    assert peaks == {("data", "{}", "s"): 9, ("data", '{"k":2}', "s"): 1}
+    assert peaks == {("data", "{}", "s"): 9, ("data", '{"k":2}', "s"): 0.5}
 
 
 def test_a_row_has_the_end_of_its_run_and_infinity_where_that_failed():

@@ -10,8 +10,6 @@ from orthobench.atlas.advice import _extrapolation
 from orthobench.atlas.features import Features
 from orthobench.atlas.losses import (
     MODELS,
-    SMALL,
-    UNLIKE,
     _linear,
     _nearer,
     expected_bytes,
@@ -25,6 +23,7 @@ from orthobench.atlas.table import AtlasRow
 from orthobench.decide.answer import MISS
 
 ONES = np.ones(3)
+SMALL, UNLIKE = 0.01, 2.0
 
 
 def test_a_position_has_logarithms_of_sizes_decay_noise_and_density():
@@ -45,6 +44,13 @@ def test_nearer_problems_count_more_by_the_exponential_of_their_distance():
     weights = np.array([1, 2, 1]) * np.exp(-np.array([0.5, 0.5, 2.5]) / 2)
     found = _nearer(2.0)(positions, logs, np.array([1.0, 2.0, 1.0]), np.array([0.5]))
     assert found == pytest.approx(weights @ logs / weights.sum())
+    for model, width in zip(MODELS[1:5], (4.0, 2.0, 1.0, 0.5), strict=True):
+        weights = np.exp(-np.array([0.5, 0.5, 2.5]) / width)
+        found = model(positions, logs, ONES, np.array([0.5]))
+        assert found == pytest.approx(weights @ logs / weights.sum()), width
+    *_, near, _, linear, trees, mixed = MODELS
+    three = [one(positions, logs, ONES, np.array([0.5])) for one in (near, linear, trees)]
+    assert mixed(positions, logs, ONES, np.array([0.5])) == pytest.approx(np.mean(three))
 
 
 def test_a_feature_that_one_of_two_lacks_is_so_far_away():
@@ -150,18 +156,15 @@ def test_the_error_of_a_fit_is_that_of_each_problem_by_the_others():
     assert fit(features, costs)[1] == pytest.approx(math.exp(np.median(errors)))
 
 
-@pytest.mark.parametrize(
-    ("own", "beyond", "which"),
-    [
+def test_sizes_beyond_twice_all_that_was_measured_are_extrapolated():
+    measured = [replace(row(i, m, 50, 1.0), k=4) for i, m in enumerate((100, 1000, 0))]
+    for own, beyond, which in (
         ((2000, 50, 4), 1.0, ""), ((2001, 50, 4), 2.001, "more rows"), ((50, 50, 4), 1.0, ""),
         ((49, 50, 4), 100 / 49, "fewer rows"), ((0, 50, 4), 1.0, ""),
         ((100, 200, 4), 4.0, "more columns"), ((100, 50, 1), 4.0, "fewer components"),
         ((3000, 500, 4), 10.0, "more columns"),
-    ],
-)  # fmt: skip
-def test_sizes_beyond_twice_all_that_was_measured_are_extrapolated(own, beyond, which):
-    measured = [replace(row(i, m, 50, 1.0), k=4) for i, m in enumerate((100, 1000, 0))]
-    assert _extrapolation(Features(*own), measured) == (pytest.approx(beyond), which)
+    ):  # fmt: skip
+        assert _extrapolation(Features(*own), measured) == (pytest.approx(beyond), which), own
 
 
 def test_the_first_model_is_the_mean_over_all_problems():

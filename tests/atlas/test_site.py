@@ -1,5 +1,6 @@
 """The site of an atlas: what its pages say is what the rule says."""
 
+import math
 import re
 from dataclasses import replace
 from html import unescape
@@ -10,7 +11,7 @@ import pytest
 from orthobench.atlas.answers import VIEWS, short, views
 from orthobench.atlas.features import Features
 from orthobench.atlas.losses import Losses, losses
-from orthobench.atlas.picture import BELOW, HEIGHT, LEADERS, LEFT, WIDTH, cost_lines, drawn
+from orthobench.atlas.picture import BELOW, HEIGHT, LEFT, WIDTH, cost_lines, drawn
 from orthobench.atlas.site import address, build, refuse_foreign, write_site
 from orthobench.atlas.table import Atlas, read, rounded
 from orthobench.errors import StoreError, UsageError
@@ -73,11 +74,12 @@ def test_a_place_is_where_its_two_largest_sizes_are(atlas):
     ]
 
 
-def place(lost, second=None):
-    solvers = ("single", "best", "third")
-    logs = np.log([[lost, 1.0, second or 9.0]])
+def place(lost, second=None, more=()):
+    solvers = ("single", "best", "third", *(f"s{i}" for i in range(len(more))))
+    logs = np.log([[lost, 1.0, second or 9.0, *more]])
+    costs = np.where(logs < math.log(1000), np.exp(logs), math.nan)
     found = Losses(
-        solvers, ("p",), ("p",), (Features(9, 9, 2),), ("p",), np.zeros((1, 1)), logs, np.exp(logs)
+        solvers, ("p",), ("p",), (Features(9, 9, 2),), ("p",), np.zeros((1, 1)), logs, costs
     )
     return drawn(found, "single")["rows"][0][1][0][0]
 
@@ -85,6 +87,7 @@ def place(lost, second=None):
 def test_the_colour_of_a_place_grows_with_what_is_lost_up_to_a_miss():
     strengths = [place(lost)["strength"] for lost in (1.0, 1.5, 3.0, 10.0, 20.0)]
     assert strengths == sorted(strengths)
+    assert (strengths[0], strengths[-1]) == (12, 45)  # percent
     assert 0 < strengths[0] < strengths[1] < strengths[2] < strengths[3] == strengths[4] < 100
 
 
@@ -92,6 +95,8 @@ def test_a_place_says_whether_another_is_close_and_who_comes_next():
     assert place(5.0, 1.09)["close"]
     assert not place(5.0, 1.11)["close"]
     assert place(5.0, 2.0)["ranking"] == "best 1, third 2, single 5"
+    assert place(5.0, 2.0, (3.0, 4.0, 6.0))["ranking"] == "best 1, third 2, s0 3, s1 4, single 5"
+    assert place(5.0, 2000.0)["ranking"] == "best 1, single 5"  # the third does not get there
     assert (place(5.0)["solver"], place(5.0)["name"]) == ("best", "")
     assert place(5.0)["lost"] == pytest.approx(5)
 
@@ -101,7 +106,7 @@ def test_addresses_are_plain_and_do_not_collide():
     odd = [address(kind) for kind in ("a b", "a-b", "a_b", "a/b", "ä", "x" * 90, "../x", "")]
     assert len(set(odd) - {"family-a-b.html"}) == 6
     assert all(re.fullmatch(r"family-[a-z0-9-]*\.html", name) for name in odd)
-    assert max(map(len, odd)) <= len("family-.html") + 60 + 7
+    assert max(map(len, odd)) == len("family-.html") + 60 + 7
 
 
 def test_lines_of_cost_have_the_powers_by_which_costs_grow():
@@ -122,6 +127,20 @@ def test_lines_of_cost_have_the_powers_by_which_costs_grow():
         on_line = np.interp([x for x, _ in one["marks"]], [left, right], heights)
         np.testing.assert_allclose(on_line, [y for _, y in one["marks"]], atol=1e-9)
     assert cost_lines(replace(found, features=features[:1] * 4), []) is None
+
+
+def test_other_metrics_of_a_family_and_kinds_without_an_answer_have_pages(atlas, tmp_path):
+    rows = atlas.kinds["stochastic PCA"]
+    other = [replace(r, metric="sub_error") for r in rows if r.name == "p0"]
+    lost = [
+        replace(r, family="nobody", value=math.inf, failed=r.seed > 0) for r in rows if r.seed < 2
+    ]
+    index = write_site(replace(atlas, rows=(*rows, *other, *lost)), tmp_path / "site").read_text()
+    for kind, linked in (
+        ("stochastic PCA", True), ("stochastic PCA by sub error", True), ("nobody", False)
+    ):  # fmt: skip
+        assert (f'href="{address(kind)}"' in index) is linked, kind
+        assert (tmp_path / "site" / address(kind)).is_file()
 
 
 def test_names_are_never_markup(atlas, tmp_path):
@@ -177,6 +196,8 @@ def test_marks_are_within_their_axes_and_ticks_at_powers_of_ten():
     assert [at for at, _ in plot["y"]] == sorted((at for at, _ in plot["y"]), reverse=True)
     assert plot["y"][0][0] == HEIGHT - BELOW
     assert plot["y"][-1][0] == 10
+    flat = lines(features, [1.0, 1.0, 1.0])  # between a power of ten and itself
+    assert [y for _, y in flat["leaders"][0]["marks"]] == [10, 10, 10]
 
 
 def test_without_rows_the_size_is_that_of_what_is_sought():
@@ -191,8 +212,8 @@ def test_without_rows_the_size_is_that_of_what_is_sought():
 def test_a_line_needs_three_sizes_and_a_plot_three_and_a_cost():
     three = [Features(rows, 10, 2) for rows in (5, 50, 500)]
     nan = np.nan
-    two = lines(three, [[1.0, 1.0], [2.0, nan], [3.0, 2.0]], ("a", "b"))
-    assert [one["line"] is None for one in two["leaders"]] == [False, True]
+    two = lines(three, [[1.0, 1.0, 1.0], [2.0, nan, nan], [3.0, 2.0, nan]], ("a", "b", "c"))
+    assert [one["line"] is None for one in two["leaders"]] == [False, True, True]
     assert np.isnan(two["leaders"][1]["power"])
     assert lines(three, [nan] * 3) is None
     assert lines([three[0], three[1], three[1]], [1.0, 2.0, 3.0]) is None
@@ -202,4 +223,4 @@ def test_only_the_leaders_have_lines():
     three = [Features(rows, 10, 2) for rows in (5, 50, 500)]
     names = tuple("abcdef")
     plot = lines(three, [[1.0] * 6, [2.0] * 6, [3.0] * 6], names)
-    assert [one["name"] for one in plot["leaders"]] == list(names[:LEADERS])
+    assert [one["name"] for one in plot["leaders"]] == ["a", "b", "c", "d"]

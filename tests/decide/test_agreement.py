@@ -100,41 +100,45 @@ SENTENCES = {
 }
 
 
-@pytest.fixture(params=STORES)
-def store(request, monkeypatch):
+@pytest.fixture
+def stores(monkeypatch):
+    """The results of each store, by its name."""
     session = {"environment": {}, "text": "", "command": "", "started": "2026", "ended": "2026"}
     monkeypatch.setattr(Results, "session", lambda self: session)
     monkeypatch.setattr(Results, "exhibits", lambda self, records: {r.key: {} for r in records})
-    return request.param, Results("s", Path("results.sqlite"), STORES[request.param])
+    return {name: Results("s", Path("results.sqlite"), own) for name, own in STORES.items()}
 
 
-def test_the_sentence_is_what_a_person_can_act_on(store):
-    name, results = store
-    assert results.answer().sentence == SENTENCES[name]
+def test_the_sentence_is_what_a_person_can_act_on(stores):
+    assert {name: results.answer().sentence for name, results in stores.items()} == SENTENCES
 
 
-def test_terminal_json_notebook_and_answer_agree(store, capsys, monkeypatch):
-    _, results = store
+def test_terminal_json_notebook_and_answer_agree(stores, capsys, monkeypatch):
+    for name, results in stores.items():
+        agree(name, results, capsys, monkeypatch)
+
+
+def agree(name, results, capsys, monkeypatch):
     found = results.answer()
     printing.print_results(results, None, as_json=True)
     facts = json.loads(capsys.readouterr().out)
     assert facts["answer"] == json.loads(json.dumps(plain_answer(found)))
-    for name in ("use", "parameters", "sentence", "as_good_on", "problems", "alternatives"):
-        assert name in facts["answer"]
+    for key in ("use", "parameters", "sentence", "as_good_on", "problems", "alternatives"):
+        assert key in facts["answer"], name
     monkeypatch.setenv("COLUMNS", "80")
     printing.print_results(results, None, as_json=False)
     printed = capsys.readouterr().out
     html = unescape(results._repr_html_())
     families = found.by_family.values() or [found]
     for one in families:
-        assert one.sentence in " ".join(printed.split())
-        assert one.sentence in html
+        assert one.sentence in " ".join(printed.split()), name
+        assert one.sentence in html, name
     assert max(map(len, printed.splitlines())) <= 80
     verdicts = {(row["problem"], row["solver"]): row for row in facts["table"]}
     for comparison in found.comparisons:
         for d in comparison.decisions:
             row = verdicts[comparison.problem, d.solver]
-            assert row["verdict"] == d.verdict.value
+            assert row["verdict"] == d.verdict.value, name
             assert (row["mark"] == "star") == (comparison.cheapest == d.solver)
             symbol = MARKS[row["mark"]][0] if row["mark"] else ""
             if d.verdict.value != "absent":
@@ -142,8 +146,12 @@ def test_terminal_json_notebook_and_answer_agree(store, capsys, monkeypatch):
                 assert re.search(rf"(?m)^{re.escape(symbol):1} *{d.solver} ", printed)
 
 
-def test_the_page_says_the_same(store):
-    _, results = store
+def test_the_page_says_the_same(stores):
+    for name, results in stores.items():
+        page_agrees(name, results)
+
+
+def page_agrees(name, results):
     content = page_content(results)
     html = unescape(rendered(content))
     found = results.answer()
@@ -151,7 +159,7 @@ def test_the_page_says_the_same(store):
         (p["label"], row.result.solver): row.mark for p in content["problems"] for row in p["rows"]
     }
     for family in (found.by_family or {"f": found}).values():
-        assert f">{family.sentence}</p>" in html
+        assert f">{family.sentence}</p>" in html, name
         for comparison in family.comparisons:
             for d in comparison.decisions:
                 kind = mark(comparison, d.solver)
@@ -162,25 +170,29 @@ def test_the_page_says_the_same(store):
     )
 
 
-def test_advice_from_an_atlas_of_the_store_says_the_same(store):
-    name, results = store
+def test_advice_from_an_atlas_of_the_store_says_the_same(stores):
+    for name, results in stores.items():
+        advice_agrees(name, results)
+
+
+def advice_agrees(name, results):
     found = results.answer()
     own = answer(decided(rows_of([results])), results.suite)
     if name in ("one seed", "three seeds", "just begun"):  # a map has few, and advice always a name
         assert (own.use, found.use) == ("a", None)
         return
-    assert own.use == found.use
+    assert own.use == found.use, name
     if name != "partial":  # it does not know of what is to come
-        assert own.sentence == found.sentence
+        assert own.sentence == found.sentence, name
     verdicts = {(c.problem, d.solver): d.verdict for c in own.comparisons for d in c.decisions}
     for comparison in found.comparisons:
         for d in comparison.decisions:
-            assert verdicts.get((comparison.problem, d.solver), Verdict.ABSENT) is d.verdict
+            ours = verdicts.get((comparison.problem, d.solver), Verdict.ABSENT)
+            assert ours is d.verdict, (name, d.solver)
 
 
-@pytest.mark.parametrize("store", ["clear"], indirect=True)
-def test_the_tolerance_of_the_suite_holds_everywhere(store, capsys):
-    results = replace(store[1], tolerance=0.6)
+def test_the_tolerance_of_the_suite_holds_everywhere(stores, capsys):
+    results = replace(stores["clear"], tolerance=0.6)
     assert results.answer().tolerance == 0.6
     assert "bad" in {d.solver for c in results.answer().comparisons for d in c.as_good}
     printing.print_results(results, None, as_json=True)
@@ -191,16 +203,17 @@ def test_the_tolerance_of_the_suite_holds_everywhere(store, capsys):
     assert list(family["answers"])[:2] == [("seconds", "60 %"), ("seconds", "0.0001 %")]
 
 
-def test_use_can_be_typed_and_counts_are_those_of_comparisons(store):
-    _, results = store
-    found = results.answer()
-    if found.use is None:
-        assert found.as_good_on in (0, 2)
-        return
-    assert found.use in {r.solver.name for r in results.records}
-    assert found.as_good_on == sum(c.of(found.solver).as_good for c in found.comparisons)
-    assert found.problems == len({r.problem.label for r in results.records})
-    assert not math.isnan(found.mean_factor)
+def test_use_can_be_typed_and_counts_are_those_of_comparisons(stores):
+    for name, results in stores.items():
+        found = results.answer()
+        if found.use is None:
+            assert found.as_good_on in (0, 2), name
+            continue
+        assert found.use in {r.solver.name for r in results.records}, name
+        good = sum(c.of(found.solver).as_good for c in found.comparisons)
+        assert found.as_good_on == good, name
+        assert found.problems == len({r.problem.label for r in results.records}), name
+        assert not math.isnan(found.mean_factor), name
 
 
 def test_of_another_cost_another_may_be_the_star():

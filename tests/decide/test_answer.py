@@ -37,6 +37,31 @@ def test_standings_are_geometric_means_with_ten_for_a_miss():
     ]  # fmt: skip
 
 
+def test_of_equal_means_the_one_stands_first_that_is_good_more_often_then_the_one_less_dear():
+    found = standings([
+        on("p", good("twice", 10.0, 10.0), good("once", 1.0), other("c", WORSE)),
+        on("q", good("twice", 1.0, 1.0), other("once", WORSE), good("c", 10.0, 10.0)),
+        on("r", good("c", 1.0), other("once", WORSE), good("twice", 10.0, 10.0)),
+    ])  # fmt: skip
+    assert [s.factor for s in found] == pytest.approx([100 ** (1 / 3)] * 3)
+    assert [(s.solver, s.as_good_on) for s in found] == [("twice", 3), ("c", 2), ("once", 1)]
+    steady, wild = standings([
+        on("p", good("steady", 4.0, 4.0), good("wild", 8.0, 8.0)),
+        on("q", good("steady", 4.0, 4.0), good("wild", 2.0, 2.0)),
+    ])  # fmt: skip
+    assert (steady.solver, steady.worst, wild.worst) == ("steady", 4, 8)
+
+
+def test_what_costs_nothing_has_no_factor_to_the_next():
+    found = answer([
+        on("p", good("a", 0.0, math.nan), good("b", 4.0, math.nan)),
+        on("q", good("a", 1.0), good("b", 3.0, 3.0)),
+    ])  # fmt: skip
+    assert (found.solver, found.factor) == ("a", pytest.approx(3))
+    nothing = answer(())
+    assert (nothing.use, nothing.cost, nothing.tolerance) == (None, "seconds", 0.01)
+
+
 def test_a_solver_is_called_by_its_name_and_the_parameters_that_it_always_has():
     one, two = (good("a K=2", 1.0, name="a", parameters={"K": 2, "step": s}) for s in (1, 3))
     found = answer([on("p", one), on("q", two)])
@@ -59,6 +84,7 @@ def test_over_families_one_solver_is_named_where_it_is_the_same():
     second = replace(on("q", good("a", 1.0), good("b", 8.0, 8.0)), family="g")
     both = answer([first, second])
     assert (both.use, both.factor, both.as_good_on, both.problems) == ("a", 4, 2, 2)
+    assert (both.mean_factor, both.worst_factor) == (1, 1)
     assert both.sentence.startswith("f: Use a: ")
     assert " g: Use a: " in both.sentence
     assert [*plain_answer(both)["by_family"]] == ["f", "g"]

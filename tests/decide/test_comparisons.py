@@ -65,6 +65,11 @@ def test_failed_missing_and_refused_runs_are_told_apart():
         "e": Verdict.UNDECIDED,
     }  # fmt: skip
     assert (by_solver["b"].n_failed, by_solver["e"].seeds) == (2, 2)
+    assert (by_solver["b"].seeds, by_solver["b"].copies) == (6, 0)  # failures are no copies
+    for absent in (by_solver["d"], found.of("nobody")):
+        counts = (absent.seeds, absent.copies, absent.n_failed, absent.misses)
+        assert (counts, absent.more_seeds) == ((0,) * 4, None)
+        assert (absent.low, absent.high, absent.cost) == (0, math.inf, math.inf)
     assert len(found.decisions) == 5
 
 

@@ -42,6 +42,7 @@ def test_looks_double_up_to_the_limit():
     while (after := next_look(looks[-1], 35)) != looks[-1]:
         looks.append(after)
     assert looks == [5, 10, 20, 35]
+    assert (next_look(30), next_look(40), next_look(41)) == (40, 40, 41)
 
 
 @pytest.mark.wide

@@ -3,8 +3,6 @@
 import math
 from dataclasses import replace
 
-import pytest
-
 from orthobench.decide.answer import answer
 from orthobench.decide.rule import FEWEST, Comparison, Decision, Verdict
 from orthobench.decide.wording import (
@@ -51,18 +49,16 @@ def test_marks_are_of_the_star_of_what_is_good_open_or_failed_and_of_nothing_els
     assert [mark(one, s) for s in "abcdef"] == ["star", "good", "undecided", "failed", "", ""]
 
 
-@pytest.mark.parametrize(
-    ("decision", "text"),
-    [
+def test_verdicts_in_a_few_words():
+    for decision, text in (
         (good("a", 1.0), "as good"), (good("a", 1.0, misses=2), "as good, 2 short"),
+        (good("a", 1.0, misses=1), "as good, 1 short"),
         (good("a", INF, misses=2), "as good"), (other("a", FAILED, n_failed=3), "3 failed"),
         (other("a", OPEN, more_seeds=4), "undecided, +4 seeds"),
         (other("a", OPEN, more_seeds=1), "undecided, +1 seed"), (other("a", OPEN), "undecided"),
         (other("a", WORSE, more_seeds=4), "worse"),
-    ],
-)  # fmt: skip
-def test_verdicts_in_a_few_words(decision, text):
-    assert verdict_text(decision) == text
+    ):  # fmt: skip
+        assert verdict_text(decision) == text
 
 
 def test_factors_have_two_digits_up_to_a_million():
@@ -73,21 +69,17 @@ def test_factors_have_two_digits_up_to_a_million():
     assert span_text([2.01, 2.04]) == "2"
 
 
-AHEAD = {
-    "faster": ("seconds", 1.0, 3.0, ", 3 times faster than the other that is"),
-    "alike": ("seconds", 1.0, 1.04, ", at about the time of the other that is"),
-    "at the bound": ("seconds", 1.0, ALIKE, ", 1.1 times faster than the other that is"),
-    "flops": ("flops", 1.0, 3.0, "; the next that is needs 3 times as many flops"),
-    "nothing": ("seconds", 0.0, 3.0, ", and the only one that gets there"),
-    "alone": ("seconds", 1.0, INF, ", and the only one that gets there"),
-}
-
-
-@pytest.mark.parametrize("name", AHEAD)
-def test_how_far_ahead_the_cheapest_is(name):
-    cost, own, next_one, text = AHEAD[name]
-    said = sentence(on("p", good("a", own), good("b", next_one, 3.0), cost=cost))
-    assert said == f"Use a: as good as the best{text}."
+def test_how_far_ahead_the_cheapest_is():
+    for cost, own, next_one, text in (
+        ("seconds", 1.0, 3.0, ", 3 times faster than the other that is"),
+        ("seconds", 1.0, 1.04, ", at about the time of the other that is"),
+        ("seconds", 1.0, ALIKE, ", 1.1 times faster than the other that is"),
+        ("flops", 1.0, 3.0, "; the next that is needs 3 times as many flops"),
+        ("seconds", 0.0, 3.0, ", and the only one that gets there"),
+        ("seconds", 1.0, INF, ", and the only one that gets there"),
+    ):
+        said = sentence(on("p", good("a", own), good("b", next_one, 3.0), cost=cost))
+        assert said == f"Use a: as good as the best{text}."
 
 
 def test_leads_over_several_problems_are_a_span_over_several_others():
@@ -100,19 +92,16 @@ def test_leads_over_several_problems_are_a_span_over_several_others():
     )
 
 
-@pytest.mark.parametrize(
-    ("rest", "text"),
-    [
+def test_what_the_only_one_that_is_as_good_is_compared_with():
+    for rest, text in (
         ((), ""),
         ((other("b", ABSENT),), ""),
         ((other("b", WORSE),), ", and the only one that is"),
         ((other("b", OPEN),), ", and the only one that is shown to be"),
         ((other("b", FAILED),), ", and the only one without a failed run"),
         ((other("b", FAILED), other("c", WORSE)), ", and the only one that is"),
-    ],
-)
-def test_what_the_only_one_that_is_as_good_is_compared_with(rest, text):
-    assert sentence(on("p", good("a", 1.0), *rest)) == f"Use a: as good as the best{text}."
+    ):
+        assert sentence(on("p", good("a", 1.0), *rest)) == f"Use a: as good as the best{text}."
 
 
 def dearer(factors, others=None):
@@ -162,6 +151,15 @@ def test_who_is_to_be_used_else():
     assert said.endswith("on 2 of 3 problems, and the only one that is. Else use b on y.")
 
 
+def test_three_are_named_of_many_others_and_of_many_problems():
+    parts = [on(f"p{i}", good(name, 1.0)) for i, name in enumerate("abcdef")]
+    said = sentence(*parts, on("q", good("a", 1.0)))
+    assert "Else use b on p1, c on p2, d on p3 and 2 others." in said
+    missed = [on(f"{kind} 1", good("b", 1.0), other("a", WORSE)) for kind in "vwxyz"]
+    kept = [on(f"k{i}", good("a", 1.0), other("b", WORSE)) for i in range(6)]
+    assert "Else use b on v 1, w 1, x 1 and 2 others." in sentence(*kept, *missed)
+
+
 def test_a_kind_of_which_all_are_missed_is_named_once():
     parts = [on(f"x {i}", good("a", 1.0), other("b", WORSE)) for i in range(5)]
     parts += [on(f"y {i}", good("b", 1.0), other("a", WORSE)) for i in range(2)]
@@ -183,15 +181,15 @@ def test_a_parameter_that_separates_two_is_named_with_the_bound_that_was_seen():
     assert sentence(*split([0.5, 0.25, 0.7], [0.125, 0.2])) == "Use a where n >= 0.250, b else."
 
 
-@pytest.mark.parametrize(
-    ("good_at", "missed_at"),
-    [([10, 9, 3], [9, 1]), ([1, 2, 3], [4]), (["a", "b", "c"], ["d", "e"]),
-     ([True, True, True], [False, False]), ([1, None, 2], [5, 6])],
-)  # fmt: skip
-def test_a_parameter_that_does_not_separate_is_not_named(good_at, missed_at):
-    said = sentence(*split(good_at, missed_at))
-    assert said.startswith("Use a: as good as the best on 3 of ")
-    assert "where" not in said
+def test_a_parameter_that_does_not_separate_is_not_named():
+    for good_at, missed_at in (
+        ([10, 9, 3], [9, 1]), ([10, 9, 11], [9, 1]), ([1, 2, 3], [4]),
+        (["a", "b", "c"], ["d", "e"]), ([True, True, True], [False, False]),
+        ([1, None, 2], [5, 6]),
+    ):  # fmt: skip
+        said = sentence(*split(good_at, missed_at))
+        assert said.startswith("Use a: as good as the best on 3 of "), good_at
+        assert "where" not in said, good_at
 
 
 def waiting(seeds=2, more=None, planned=None, distinct=None, names="ab"):
@@ -200,9 +198,8 @@ def waiting(seeds=2, more=None, planned=None, distinct=None, names="ab"):
     return on("p", *decisions, **numbers)
 
 
-@pytest.mark.parametrize(
-    ("one", "suite", "text"),
-    [
+def test_what_to_run_where_nobody_is_shown_to_be_as_good():
+    for one, suite, text in (
         (waiting(2, 3), "", ""),
         (waiting(1, 4), "s", ": orthobench run s --seeds 5"),
         (waiting(2, 3), "a b", ": orthobench run 'a b' --seeds 5"),
@@ -215,16 +212,14 @@ def waiting(seeds=2, more=None, planned=None, distinct=None, names="ab"):
         (waiting(5, MOST_ASKED + 1), "s", ""),
         (waiting(5, None), "s", ""),
         (waiting(4, 1), "", ""),
-    ],
-)
-def test_what_to_run_where_nobody_is_shown_to_be_as_good(one, suite, text):
-    seeds = one.distinct
-    why = (
-        f"{seeds} seed{'s' * (seeds > 1)} cannot decide among 2 solvers; {FEWEST} can"
-        if seeds < 5
-        else f"{seeds} seeds do not show which of 2 is as good as the best"
-    )
-    assert sentence(one, suite=suite) == f"{why}{text}."
+    ):
+        seeds = one.distinct
+        why = (
+            f"{seeds} seed{'s' * (seeds > 1)} cannot decide among 2 solvers; {FEWEST} can"
+            if seeds < 5
+            else f"{seeds} seeds do not show which of 2 is as good as the best"
+        )
+        assert sentence(one, suite=suite) == f"{why}{text}."
 
 
 def test_absent_solvers_are_not_counted_and_copies_promise_nothing():

@@ -65,41 +65,45 @@ def test_how_parameters_were_chosen_is_told(runs):
     assert caveats.tuning(choose(runs("a", 1.0))) == []
 
 
-@pytest.mark.parametrize(
-    ("before", "after", "falls"),
-    [
+def test_a_score_falls_where_it_does_by_more_than_twice_its_standard_error():
+    def trial(scores):
+        return Trial({}, sum(scores) / max(1, len(scores)), (), scores)
+
+    for before, after, falls in (
         ((2.0,), (1.0,), True), ((1.0,), (1.0,), False), ((), (1.0,), False),
         ((2.0,), (float("nan"),), False), ((2.0, 2.0), (1.0, float("inf")), False),
         ((2.0, 3.0, 4.0), (1.0, 2.0, 3.0), True), ((1.0, 2.0), (1.0, 2.0), False),
         ((0.0, 0.0, 0.0, 0.0), (-1.0, -1.0, -1.0, 1.0), False),
+        ((0.0, 0.0, 0.0, 0.0), (-1.0, -1.0, -1.0, 0.8), False),  # by 1.2 of them
         ((0.0, 0.0, 0.0, 0.0), (-1.2, -1.0, -1.0, 0.2), True),
         ((float("inf"), 1.0), (1.0, 1.0), True),
-    ],
-)  # fmt: skip
-def test_a_score_falls_where_it_does_by_more_than_twice_its_standard_error(before, after, falls):
-    def trial(scores):
-        return Trial({}, sum(scores) / max(1, len(scores)), (), scores)
-
-    assert caveats._falls(trial(before), trial(after)) is falls
+    ):  # fmt: skip
+        assert caveats._falls(trial(before), trial(after)) is falls, (before, after)
 
 
-@pytest.mark.parametrize(
-    ("scores", "chosen", "said"),
-    [
+def test_a_choice_at_the_end_of_its_grid_is_told_where_the_score_still_falls(runs):
+    (entry,) = choose(runs("a", 0.3))
+    for scores, chosen, said in (
         ({1: 3.0, 2: 2.0, 4: 1.0}, 4, "step=4 is the largest tried"),
         ({1: 1.0, 2: 2.0, 4: 3.0}, 1, "step=1 is the smallest tried"),
         ({1: 3.0, 2: 1.0, 4: 3.0}, 2, None), ({1: 1.0, 2: 1.0, 4: 1.0}, 4, None),
         ({1: 2.0, 2: 1.0}, 2, "step=2 is the largest tried"), ({2: 1.0}, 2, None),
         ({True: 2.0, False: 1.0}, False, None), ({"a": 2.0, "b": 1.0}, "b", None),
-    ],
-)  # fmt: skip
-def test_a_choice_at_the_end_of_its_grid_is_told_where_the_score_still_falls(
-    runs, scores, chosen, said
-):
-    (entry,) = choose(runs("a", 0.3))
-    trials = tuple(Trial({"step": v}, s, entry.records, (s,)) for v, s in scores.items())
-    found = [*caveats._edges(replace(entry, best_parameters={"step": chosen}, trials=trials))]
-    assert found == ([f"a: {said}; a better one may lie beyond"] if said else [])
+    ):  # fmt: skip
+        trials = tuple(Trial({"step": v}, s, entry.records, (s,)) for v, s in scores.items())
+        found = [*caveats._edges(replace(entry, best_parameters={"step": chosen}, trials=trials))]
+        assert found == ([f"a: {said}; a better one may lie beyond"] if said else []), scores
+
+
+def test_who_runs_anew_or_says_wrongly_that_it_converged_is_named(runs):
+    from_the_start = [altered(r, reruns=True) for r in runs("b", 1.0)]
+    entries = choose([*runs("a", 1.0), *from_the_start])
+    (said,) = caveats.reruns(entries)
+    assert said.endswith(": b")
+    assert caveats.stationarity(entries) == []
+    first, *others = runs("c", 1.0, status=RunStatus.NOT_STATIONARY)
+    mixed = choose([*runs("a", 1.0), first, *[altered(r, status=RunStatus.DONE) for r in others]])
+    assert caveats.stationarity(mixed) == ["says that it converged, and has not: c"]
 
 
 def test_what_is_not_run_yet_is_counted(runs):

@@ -77,6 +77,13 @@ def test_a_solver_is_compared_with_itself_on_the_same_seeds(runs):
     assert quantity(change, "oja", "work")["change"] == "same"
     assert change["only"] == ["only in HEAD: seeds 9 of msg on digits k=4"]
     assert "1 lower (msg on digits k=4) and 1 same" in change["sentences"][0]
+    assert change["sides"][0].startswith("suite of 2026-01-02 03:04 UTC, ")
+
+
+def test_three_are_named_of_many_that_changed(runs):
+    a, b = ([r for s in "abcde" for r in runs(s, level)] for level in (0.3, 0.1))
+    said = compared(a, b)["sentences"][0]
+    assert "5 lower (a on digits k=4, b on digits k=4, c on digits k=4 and 2 others)" in said
 
 
 def test_what_differs_on_some_seeds_both_ways_is_mixed(runs):
@@ -171,17 +178,27 @@ def test_the_terminal_shows_names_without_control_characters(runs):
     assert "[bold]y" in text
 
 
-@pytest.mark.parametrize("encoding", ["utf-8", "ascii"])
-def test_the_terminal_says_what_changed(runs, encoding):
+def test_the_terminal_says_what_changed(runs):
     a = runs("msg", 0.3, seeds=8) + runs("oja", 0.2, seeds=8) + runs("bad", 0.2, seeds=8, failed=8)
     b = runs("msg", 0.1, seeds=8) + runs("oja", 0.2, seeds=8) + runs("bad", 0.2, seeds=8, failed=8)
-    text = shown(compared(a, b), encoding=encoding)
-    lines = (line.replace("|", " ").split() for line in text.splitlines())
-    rows = {words[0]: words for words in lines if words}
-    assert " ".join(rows["msg"]).count("lower 8/8") == 2
-    assert rows["oja"][3] == "same"
-    assert rows["bad"][1:5] == ["failed", "failed", "not", "compared"]
-    assert all(len(line) <= 100 for line in text.splitlines())
+    change = compared(a, b)
+    for encoding in ("utf-8", "ascii"):
+        text = shown(change, encoding=encoding)
+        lines = (line.replace("|", " ").split() for line in text.splitlines())
+        rows = {words[0]: words for words in lines if words}
+        assert " ".join(rows["msg"]).count("lower 8/8") == 2
+        assert rows["oja"][3] == "same"
+        assert rows["bad"][1:5] == ["failed", "failed", "not", "compared"]
+        assert all(len(line) <= 100 for line in text.splitlines())
+    lines = shown(change).splitlines()
+    title = lines.index("digits k=4  final gap")
+    assert lines[title - 1] == ""
+    assert [line.rstrip("─") for line in lines[title + 1 : title + 7]] == [
+        "solver     BASE     HEAD           result              work          time", "",
+        "msg     4.67e-3  1.56e-3  0.33x lower 8/8  0.098x lower 8/8          same",
+        "oja     3.11e-3  3.11e-3             same              same          same",
+        "bad      failed   failed     not compared      not compared  not compared", "",
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize(

@@ -9,9 +9,11 @@ from records import altered
 
 from orthobench.decide.comparisons import compare
 from orthobench.harness.stopping import RunStatus
-from orthobench.report.rows import ROUNDING, problem_rows
+from orthobench.report.rows import problem_rows
 from orthobench.results.tuning import choose
 from orthobench.stats.values import metric_of
+
+ROUNDING = 1e-12
 
 
 def rows(records):

@@ -32,6 +32,9 @@ def test_twelve_solvers_have_hues_of_their_own():
 
 def test_a_name_decides_the_hue_unless_another_one_has_it():
     alone = {name: solver_styles([name])[name].colour for name in map(str, range(12))}
+    names = ("oja", "batch-pca", "tensor-power")  # as on the pages that were published
+    published = {name: solver_styles([name])[name].colour for name in names}
+    assert published == {"oja": "#BB3197", "batch-pca": "#931913", "tensor-power": "#BB3197"}
     together = solver_styles(["0", "5"])
     assert together["0"].colour == alone["0"]
     assert together["5"].colour == alone["5"] or alone["5"] == alone["0"]
@@ -97,4 +100,7 @@ def test_any_two_colours_differ_for_everybody(colours, seen):
 def test_a_solver_has_the_same_place_in_both_schemes():
     assert len(COLOURS) == len(DARK) == 12
     assert len(set(LINES)) == 4
+    dashes = {style.dash for style in solver_styles(map(str, range(12))).values()}
+    # 1.8 times as long in pixels as in widths of a line
+    assert dashes == {"", "10.8,3.6", "2.16,2.52", "10.8,2.88,2.16,2.88"}
     assert len(set(MARKERS)) == 9

@@ -8,8 +8,10 @@ import pytest
 
 from orthobench.cli.options import size
 from orthobench.errors import StoreError
-from orthobench.harness import cell
+from orthobench.harness import cell, source_digests
 from orthobench.harness.cell import execute
+from orthobench.harness.identity import canonical
+from orthobench.registry.plugins import catalogue
 from orthobench.registry.suite_file import from_table
 from orthobench.results.explain import RUNS, STORED, explain, lines
 from orthobench.results.store import Store
@@ -51,20 +53,45 @@ def test_a_cell_that_failed_is_tried_again_where_that_is_asked_for(suite):
     assert found[0][0] == STORED
 
 
-@pytest.mark.parametrize(
-    ("change", "reason"),
-    [
+def test_what_changed_is_said(suite):
+    planned = suite.cells()
+    for change, reason in (
         ({"threads": 2}, "threads 1 -> 2"),
         ({"data": "abc"}, "data none -> abc"),
+        ({"data": "0123456789abcdef"}, "data none -> 0123456789ab"),
         ({"versions": (("orthobench", "0"),)}, "versions of orthobench"),
-    ],
-)
-def test_what_changed_is_said(suite, change, reason):
-    planned = suite.cells()
-    now = [replace(p, **change) for p in planned]
-    found = reasons(now, contents(planned))
-    assert all(action == RUNS for action, _ in found)
-    assert all(text.startswith("changed since: ") and reason in text for _, text in found)
+    ):
+        now = [replace(p, **change) for p in planned]
+        found = reasons(now, contents(planned))
+        assert all(action == RUNS for action, _ in found)
+        assert all(text.startswith("changed since: ") and reason in text for _, text in found)
+        assert all(text.endswith(reason) for _, text in found if change.keys() != {"versions"})
+
+
+def test_the_least_change_is_said(suite):
+    (planned, *_) = suite.cells()
+    far, near = replace(planned, threads=2, data="abc"), replace(planned, threads=3)
+    assert reasons([planned], contents([far, near]))[0][1] == "changed since: threads 3 -> 1"
+
+
+def test_files_of_changed_code_are_named_those_of_the_problem_and_of_the_solver():
+    table = {"problem": [{"name": "spiked-covariance"}], "solver": [{"name": "oja"}]}
+    suite = from_table({**table, "seeds": 1, "budget": {"samples": 6}}, "s", catalogue())
+    (now,) = suite.cells()
+
+    def said(role, old):
+        settings = {k: v for k, v in now.content.items() if k not in ("problem", "solver", "seed")}
+        code = {**settings["code"], role: old}
+        before = replace(now.identity, settings=canonical({**settings, "code": code}))
+        return reasons([now], {before.key: before})[0][1]
+
+    for role, one in (("problem", now.problem), ("solver", now.solver)):
+        file = source_digests.file_of(type(one).__module__)
+        digests = source_digests.parts(type(one))
+        others = " ".join(d for name, d in digests.items() if name != str(file))
+        assert said(role, others) == f"changed since: code of {role} ({file.name})"
+        gone = " ".join([*digests.values(), "0123456789"])
+        assert said(role, gone) == f"changed since: code of {role} (something is gone)"
 
 
 def test_changed_code_makes_another_key(suite, monkeypatch):
@@ -88,6 +115,10 @@ def test_people_read_cells_of_one_fate_together():
     assert list(lines(facts)) == [
         "2 cells run: it is new", "  b", "  c",
         "1 cell is in the store: nothing of it changed", "  a",
+    ]  # fmt: skip
+    one, two = facts[1], {**facts[0], "cell": "d"}
+    assert list(lines([one, facts[0], two], listed=False)) == [
+        "1 cell runs: it is new", "2 cells are in the store: nothing of it changed",
     ]  # fmt: skip
 
 
@@ -149,15 +180,9 @@ def test_what_is_no_store_is_not_merged(tmp_path, suite):
     assert a.read_bytes() == before
 
 
-@pytest.mark.parametrize(
-    ("text", "count"),
-    [("100000", 100_000), ("4GiB", 4 * 2**30), ("500 MB", 500 * 2**20), ("1.5g", 3 * 2**29)],
-)
-def test_sizes_are_read(text, count):
-    assert size(text) == count
-
-
-@pytest.mark.parametrize("text", ["", "many", "-1G", "0", "4 Gigs", "1.2.3k", "nan"])
-def test_what_is_no_size_is_refused(text):
-    with pytest.raises(Exception, match="is not a size; write it as 4GiB or 500MiB"):
-        size(text)
+def test_sizes_are_read_and_what_is_none_is_refused():
+    texts = {"100000": 100_000, "4GiB": 4 * 2**30, "500 MB": 500 * 2**20, "1.5g": 3 * 2**29}
+    assert {text: size(text) for text in texts} == texts
+    for text in ("", "many", "-1G", "0", "4 Gigs", "1.2.3k", "nan"):
+        with pytest.raises(Exception, match="is not a size; write it as 4GiB or 500MiB"):
+            size(text)

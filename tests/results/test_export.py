@@ -2,6 +2,7 @@
 
 import json
 import math
+import sys
 from dataclasses import replace
 
 import numpy as np
@@ -209,9 +210,41 @@ def test_a_parameter_of_several_types_is_text_in_parquet(results, name, tmp_path
 
 
 def test_benchopt_reads_parquet_only(results, tmp_path):
-    with pytest.raises(UsageError, match=r"name a file \.parquet"):
-        FORMATS["benchopt"](results, tmp_path / "runs.csv")
+    for suffix in (".csv", ".zip"):
+        with pytest.raises(UsageError, match=r"name a file \.parquet"):
+            FORMATS["benchopt"](results, tmp_path / f"runs{suffix}")
     assert not [*tmp_path.iterdir()]
+
+
+def test_parquet_without_its_packages_says_what_to_install(results, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    for write_as in (write, FORMATS["benchopt"]):
+        with pytest.raises(UsageError, match=r"pip install 'orthobench\[export\]'"):
+            write_as(results, tmp_path / "runs.parquet")
+    assert not [*tmp_path.iterdir()]
+
+
+def test_runs_and_solvers_that_are_not_there_are_left_out(results, tmp_path):
+    records = [
+        r for r in results.records if (r.solver.label, r.problem.label[-1]) != ("power", "d")
+    ]
+    records[0] = altered(records[0], trace=(), status=RunStatus.MISSING)
+    less = replace(results, records=records)
+    FORMATS["benchopt"](less, tmp_path / "runs.parquet")
+    frame = pd.read_parquet(tmp_path / "runs.parquet")
+    shown = [r for e in less.entries for r in e.records]
+    assert len(frame) == sum(len(r.trace) for r in shown)
+    FORMATS["ioh"](less, tmp_path / "ioh")
+    found = read_ioh(tmp_path / "ioh")
+    assert {name for solver, name, *_ in found if solver == "power"} == {"leading-subspace"}
+    assert len({name for _, name, *_ in found}) == 2
+
+
+def test_a_problem_without_a_size_has_one_dimension(results):
+    entry = results.entries[0]
+    for parameters, dimension in (({"d": 7}, 7), ({"n": 0}, 1), ({"n": "all"}, 1), ({"k": 3}, 1)):
+        runs = tuple(altered(r, settings=parameters) for r in entry.records)
+        assert export._dimension(replace(entry, records=runs)) == dimension
 
 
 def ends(run, **work):

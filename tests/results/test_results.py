@@ -163,16 +163,20 @@ def test_json_lines_are_json_where_a_metric_is_no_number(results, tmp_path):
     assert rows[1]["gap"] == record.trace[1].metrics["gap"]
 
 
-@pytest.mark.parametrize(
-    "text", ["tuning", "tuning = 1", '[tuning]\nscore = "best"', "a = [", "tolerance = 2"]
-)
-def test_a_store_whose_suite_was_damaged_is_refused(results, tmp_path, text):
+def test_a_store_whose_suite_was_damaged_is_refused(results, tmp_path):
     path = tmp_path / "damaged.sqlite"
     shutil.copy(results.path, path)
-    with closing(sqlite3.connect(path)) as connection, connection:
-        connection.execute("UPDATE session SET text = ?", (text,))
-    with pytest.raises(StoreError, match=r"damaged\.sqlite is damaged \(its suite"):
-        Results.read(path)
+    for text in ("tuning", "tuning = 1", '[tuning]\nscore = "best"', "a = [", "tolerance = 2"):
+        with closing(sqlite3.connect(path)) as connection, connection:
+            connection.execute("UPDATE session SET text = ?", (text,))
+        with pytest.raises(StoreError, match=r"damaged\.sqlite is damaged \(its suite"):
+            Results.read(path)
+
+
+def test_two_cells_of_one_name_are_refused_with_the_store(results):
+    one = next(r for r in results.records if r.trace)
+    with pytest.raises(UsageError, match=r"the store .*results\.sqlite: two different cells are"):
+        _ = replace(results, records=[one, replace(one, key="0" * 64)]).entries
 
 
 def test_a_store_without_runs_or_the_suite_is_refused(results, tmp_path):
@@ -201,24 +205,20 @@ def told(results, toys, tmp_path):
     return read
 
 
-@pytest.mark.parametrize(
-    ("text", "score", "tolerance"),
-    [
+def test_results_are_scored_and_compared_as_the_suite_says(told):
+    for text, score, tolerance in (
         ("", "end", None),
         ("tuning.score = 'average'\ntolerance = 0.5", "average", 0.5),
         ("tuning.seeds = 1\ntolerance = 1e-9", "end", 1e-9),
-    ],
-)
-def test_results_are_scored_and_compared_as_the_suite_says(told, text, score, tolerance):
-    found = told(text)
-    assert (found.score, found.tolerance) == (score, tolerance)
-    assert {entry.tolerance for entry in found.entries} == {tolerance}
-    assert told(text, tolerance=0.25).tolerance == 0.25
+    ):
+        found = told(text)
+        assert (found.score, found.tolerance) == (score, tolerance)
+        assert {entry.tolerance for entry in found.entries} == {tolerance}
+        assert told(text, tolerance=0.25).tolerance == 0.25
 
 
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
+def test_a_suite_that_could_not_have_run_is_damage(told):
+    for text, said in (
         ("x =", "its suite is no TOML"),
         ("tuning = 1", "its suite scores trials by None"),
         ("tuning.score = 'best'", "its suite scores trials by 'best'"),
@@ -226,11 +226,9 @@ def test_results_are_scored_and_compared_as_the_suite_says(told, text, score, to
             (f"tolerance = {value}", "its suite has tolerance")
             for value in (0, 0.0, 1, 1.5, -0.1, "true", "'1'", "nan")
         ),
-    ],
-)
-def test_a_suite_that_could_not_have_run_is_damage(told, text, said):
-    with pytest.raises(StoreError, match=f"is damaged .{said}"):
-        told(text)
+    ):
+        with pytest.raises(StoreError, match=f"is damaged .{said}"):
+            told(text)
 
 
 def test_records_are_told_apart_by_how_they_ended(results):
@@ -253,6 +251,7 @@ def test_versions_of_all_runs_are_listed(results):
 def test_the_fingerprint_changes_with_what_reports_show(results):
     same = replace(results, records=[*results.records])
     assert same.fingerprint() == results.fingerprint()
+    assert len(same.fingerprint().split()[0]) == 16
     records = results.records
     others = [
         replace(results, score="average"), replace(results, tolerance=0.5),

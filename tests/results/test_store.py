@@ -1,6 +1,7 @@
 import _thread
 import itertools
 import os
+import re
 import signal
 import sqlite3
 import subprocess
@@ -17,7 +18,7 @@ import pytest
 import orthobench
 from orthobench import api
 from orthobench.contract.exhibits import Image, packed
-from orthobench.errors import StoreError
+from orthobench.errors import StoreError, UsageError
 from orthobench.harness.cell import execute
 from orthobench.harness.stopping import RunStatus, Target, Termination
 from orthobench.harness.trace import Outcome
@@ -25,6 +26,7 @@ from orthobench.registry.suite_file import from_table
 from orthobench.report.page import content
 from orthobench.results import rows, schema
 from orthobench.results.results import Results
+from orthobench.results.runs import Run
 from orthobench.results.store import Store
 from orthobench.tools.machine import Load
 
@@ -83,6 +85,11 @@ def test_records_come_back_as_they_were(path, suite):
         assert record.start == record.trace[0].metrics[record.problem.primary]
         assert record.solver.tuned == p.tuned
         assert record.seed == p.seed
+        assert record.solver.reruns is p.solver.reruns is False
+        assert len(bytes.fromhex(record.checksum)) == 16
+    assert {(r.session, Run.of(p).session) for r, p in zip(records, planned, strict=True)} == {
+        (1, 0)
+    }
 
 
 def test_records_share_the_names_of_their_metrics(path, suite):
@@ -240,27 +247,24 @@ def test_another_programs_database_is_no_store(path):
     refused(path, "another program's")
 
 
-@pytest.mark.parametrize("version", [-1, 0, 1, schema.VERSION - 1, schema.VERSION + 1, 99])
-def test_a_store_of_another_version_is_refused(path, suite, version):
-    fill(path, suite)
-    change(path, f"PRAGMA user_version = {version}")
-    refused(path, f"reads {schema.VERSION} only: run its suite again")
+def test_a_store_of_another_version_is_refused(path, suite):
+    for version in (-1, 0, 1, schema.VERSION - 1, schema.VERSION + 1, 99):
+        fill(path, suite)
+        change(path, f"PRAGMA user_version = {version}")
+        refused(path, f"reads {schema.VERSION} only: run its suite again")
 
 
-BUSY = Load(4, 6.25), Load(4, 0.5)
-ODD = Load(4, None), Load(4, 1e6)
-
-
-@pytest.mark.parametrize("load", [BUSY, ODD, None])
-def test_the_load_around_a_run_comes_back(path, suite, tmp_path, load):
+def test_the_load_around_a_run_comes_back(path, suite, tmp_path):
     planned = suite.cells()
-    outcome = replace(execute(planned[0]), load=load)
+    loads = [(Load(4, 6.25), Load(4, 0.5)), (Load(4, None), Load(4, 1e6)), None]
     with Store(path, write=True) as store:
-        store.add(store.begin(suite, planned, "", {}), [(planned[0], outcome)])
-        assert store.records("toys")[0].load == load
+        session = store.begin(suite, planned, "", {})
+        for cell, load in zip(planned[:3], loads, strict=True):
+            store.add(session, [(cell, replace(execute(cell), load=load))])
+        assert [run.load for run in store.records("toys")[:3]] == loads
     with Store(tmp_path / "other.sqlite", write=True) as store:
         store.merge(path)
-        assert store.records("toys")[0].load == load
+        assert [run.load for run in store.records("toys")[:3]] == loads
 
 
 @pytest.mark.parametrize("executor", ["inline", pytest.param("local", marks=pytest.mark.wide)])
@@ -276,9 +280,8 @@ def change(path, *statements):
         connection.executescript(";".join(statements))
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
+def test_a_changed_result_is_refused(path, suite):
+    for number, statement in enumerate([
         "UPDATE run SET seconds = seconds / 2",
         "UPDATE run SET start = 2 * start",
         "UPDATE run SET load = NULL",
@@ -287,19 +290,16 @@ def change(path, *statements):
         "UPDATE run SET checksum = x''",
         "UPDATE run SET checksum = x'ffffffffffffffff'",
         "UPDATE run SET trace = x'00'",
-    ],
-)
-def test_a_changed_result_is_refused(path, suite, change):
-    fill(path, suite)
-    with closing(sqlite3.connect(path)) as connection, connection:
-        connection.execute(change)
-    with Store(path) as store, pytest.raises(StoreError, match="is not what was written"):
-        store.records("toys")
-    with (
-        Store(path.with_name("other.sqlite"), write=True) as other,
-        pytest.raises(StoreError, match="is not what was written"),
-    ):
-        other.merge(path)
+    ]):  # fmt: skip
+        fill(path, suite)
+        change(path, statement)
+        with Store(path) as store, pytest.raises(StoreError, match="is not what was written"):
+            store.records("toys")
+        with (
+            Store(path.with_name(f"{number}.sqlite"), write=True) as other,
+            pytest.raises(StoreError, match="is not what was written"),
+        ):
+            other.merge(path)
 
 
 def test_a_key_that_is_not_of_its_content_is_not_merged(path, suite, tmp_path):
@@ -314,37 +314,40 @@ def test_a_key_that_is_not_of_its_content_is_not_merged(path, suite, tmp_path):
     assert count(tmp_path / "other.sqlite", "SELECT count(*) FROM cell") == [(0,)]
 
 
-@pytest.mark.parametrize(
-    ("damage", "said"),
-    [
-        ("UPDATE cell SET seed = 'x' WHERE id = 1", "the seed is text in the row 1 of .* cell"),
-        ("UPDATE run SET flops = 0.5 WHERE cell = 1", "the flops is real in the row 1"),
-        ("UPDATE run SET trace = 'x' WHERE cell = 1", "the trace is text in the row 1"),
-        ("ALTER TABLE plan ADD COLUMN x", "the 'table plan' is none that orthobench makes"),
-        ("DROP TABLE exhibit", "the table exhibit is missing"),
-        ("DELETE FROM cell", "it has no cell"),
-        ("UPDATE run SET session = 9", "seed 0: its session 9 is missing"),
-        ("DELETE FROM text WHERE id = (SELECT settings FROM cell)", "the text . is missing"),
-        ("UPDATE text SET value = '[' WHERE id = (SELECT settings FROM cell)", "is not JSON"),
-        ("UPDATE text SET value = replace(hex(zeroblob(99999)), '00', '[') WHERE id = 5", "JSON"),
-        (
-            "UPDATE text SET value = replace(value, ':6', ':[6]') WHERE value LIKE '%\"n\":6%'",
+DAMAGES = {
+        "UPDATE cell SET seed = 'x' WHERE id = 1": "the seed is text in the row 1 of .* cell",
+        "UPDATE run SET flops = 0.5 WHERE cell = 1": "the flops is real in the row 1",
+        "UPDATE run SET trace = 'x' WHERE cell = 1": "the trace is text in the row 1",
+        "ALTER TABLE plan ADD COLUMN x": "the 'table plan' is none that orthobench makes",
+        "DROP TABLE exhibit": "the table exhibit is missing",
+        "DELETE FROM cell": "it has no cell",
+        "UPDATE run SET session = 9": "seed 0: its session 9 is missing",
+        "DELETE FROM text WHERE id = (SELECT settings FROM cell)": "the text . is missing",
+        "UPDATE text SET value = '[' WHERE id = (SELECT settings FROM cell)": "is not JSON",
+        "UPDATE text SET value = replace(hex(zeroblob(99999)), '00', '[') WHERE id = 5": "JSON",
+        "UPDATE text SET value = replace(value, ':6', ':[6]') WHERE value LIKE '%\"n\":6%'":
             "the parameters of the problem are not single values",
-        ),
-    ],
-)
-def test_damage_is_said_with_its_row_by_what_reads_and_what_merges(
-    path, suite, tmp_path, damage, said
-):
-    fill(path, suite)
-    change(path, damage)
-    other = Store(tmp_path / "other.sqlite", write=True)
-    with other, pytest.raises(StoreError) as merging:
-        other.merge(path)
-    assert f"{path} is" in str(merging.value)
-    with pytest.raises(StoreError, match=said) as reading, Store(path) as store:
-        store.records("toys")
-    assert str(path) in str(reading.value)
+}  # fmt: skip
+"""What damages a store, and what is said of it."""
+
+
+def test_damage_is_said_with_its_row_by_what_reads_and_what_merges(path, suite, tmp_path):
+    unnamed = {}
+    for number, (damage, said) in enumerate(DAMAGES.items()):
+        fill(path, suite)
+        change(path, damage)
+        other = Store(tmp_path / f"{number}.sqlite", write=True)
+        with other, pytest.raises(StoreError) as merging:
+            other.merge(path)
+        assert f"{path} is" in str(merging.value)
+        unnamed[damage] = str(merging.value)
+        with pytest.raises(StoreError, match=said) as reading, Store(path) as store:
+            store.records("toys")
+        assert str(path) in str(reading.value)
+    # of what no plan names, the cell is said, by its key where it has one
+    assert "(the cell 1: it has no cell)" in unnamed["DELETE FROM cell"]
+    session = unnamed["UPDATE run SET session = 9"]
+    assert re.search(r"\(the cell [0-9a-f]{12}: its session 9 is missing\)", session)
 
 
 def resealed(path):
@@ -353,9 +356,8 @@ def resealed(path):
         damaged_stores.resealed(connection)
 
 
-@pytest.mark.parametrize(
-    ("forgery", "said"),
-    [
+def test_numbers_that_no_run_has_are_refused_with_a_right_checksum(path, suite):
+    for forgery, said in (
         ("UPDATE run SET seconds = 1e308", "it has taken 1e.308 seconds"),
         ("UPDATE run SET seconds = seconds - 1", "it has taken -"),
         ("UPDATE run SET steps = -steps - 1", "it has done -"),
@@ -367,16 +369,14 @@ def resealed(path):
         ("UPDATE run SET status = 'fine'", "'fine' is not a valid RunStatus"),
         ("UPDATE run SET trace = x'00'", "its trace cannot be read"),
         ("UPDATE run SET load = '[[0,1,1],[0,1,1]]'", "its load is ..0,1,1"),
-    ],
-)
-def test_numbers_that_no_run_has_are_refused_with_a_right_checksum(path, suite, forgery, said):
-    fill(path, suite)
-    change(path, forgery)
-    resealed(path)
-    with pytest.raises(StoreError, match=said) as refusal, Store(path) as store:
-        [list(record.trace) for record in store.records("toys")]
-    assert str(path) in str(refusal.value)
-    assert "seed 0" in str(refusal.value)
+    ):
+        fill(path, suite)
+        change(path, forgery)
+        resealed(path)
+        with pytest.raises(StoreError, match=said) as refusal, Store(path) as store:
+            [list(record.trace) for record in store.records("toys")]
+        assert str(path) in str(refusal.value)
+        assert "seed 0" in str(refusal.value)
 
 
 def test_an_empty_file_is_a_place_for_a_store(path, suite):
@@ -410,14 +410,16 @@ def test_an_interrupted_query_is_an_interruption_of_the_command(path, suite):
         store._connection.set_progress_handler(lambda: 1, 1)
         with pytest.raises(KeyboardInterrupt):
             store.records("toys")
+        # nor is a store damaged whose check was interrupted
+        with pytest.raises(sqlite3.OperationalError, match="interrupted"):
+            schema.check(store._connection, path)
 
 
 ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n"
 
 
-@pytest.mark.parametrize(
-    ("alien", "said"),
-    [
+def test_a_store_with_anything_but_tables_is_refused(path, suite):
+    for alien, said in (
         (f"DROP TABLE plan; CREATE VIEW plan AS {ENDLESS}", "view plan"),
         ("CREATE TRIGGER t AFTER INSERT ON run BEGIN DELETE FROM exhibit; END", "trigger t"),
         ("CREATE VIRTUAL TABLE words USING fts5(x)", "table words"),
@@ -428,15 +430,12 @@ ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELEC
         ("CREATE TABLE filled (x DEFAULT (1 + 1))", "table filled"),
         ("CREATE TABLE sorted (x COLLATE nocase)", "table sorted"),
         ("ANALYZE", "table sqlite_stat1"),
-    ],
-)
-def test_a_store_with_anything_but_tables_is_refused(path, suite, alien, said):
-    fill(path, suite)
-    with closing(sqlite3.connect(path)) as connection:
-        connection.executescript(alien)
-    refused(path, said)
-    with pytest.raises(StoreError, match=said):
-        Store(path)
+    ):
+        fill(path, suite)
+        change(path, alien)
+        refused(path, said)
+        with pytest.raises(StoreError, match=said):
+            Store(path)
 
 
 @pytest.mark.parametrize("journal", ["WAL", "DELETE"])
@@ -517,21 +516,35 @@ def test_a_damaged_exhibit_is_refused_by_its_name_and_run(path, pictured):
             store.exhibits([key])
 
 
-@pytest.mark.parametrize(("count", "shape"), [(65, (1, 1)), (2, (2, 1048577))])
-def test_too_many_or_too_large_exhibits_are_refused(path, pictured, tmp_path, count, shape):
-    planned = fill(path, pictured)
-    kind, meta, data = packed(Image(np.zeros(shape)))
-    with closing(sqlite3.connect(path)) as connection, connection:
-        connection.execute("DELETE FROM exhibit")
-        connection.executemany(
-            "INSERT INTO exhibit VALUES (1, ?, ?, ?, ?)",
-            [(str(i), kind, meta, data) for i in range(count)],
-        )
-    with Store(path) as store, pytest.raises(StoreError, match="at most 64 exhibits"):
-        store.exhibits([planned[0].key])
-    other = Store(tmp_path / "other.sqlite", write=True)
-    with other, pytest.raises(StoreError, match=f"{path} is damaged .*at most 64 exhibits"):
-        other.merge(path)
+def test_too_many_or_too_large_exhibits_are_refused(path, pictured, tmp_path):
+    for count, shape in ((65, (1, 1)), (2, (2, 1048577))):
+        planned = fill(path, pictured)
+        kind, meta, data = packed(Image(np.zeros(shape)))
+        with closing(sqlite3.connect(path)) as connection, connection:
+            connection.execute("DELETE FROM exhibit")
+            connection.executemany(
+                "INSERT INTO exhibit VALUES (1, ?, ?, ?, ?)",
+                [(str(i), kind, meta, data) for i in range(count)],
+            )
+        with Store(path) as store, pytest.raises(StoreError, match="at most 64 exhibits"):
+            store.exhibits([planned[0].key])
+        other = Store(tmp_path / f"{count}.sqlite", write=True)
+        with other, pytest.raises(StoreError, match=f"{path} is damaged .*at most 64 exhibits"):
+            other.merge(path)
+
+
+def test_no_more_entries_of_exhibits_are_read_at_once_than_fit_in_memory(
+    path, pictured, monkeypatch
+):
+    keys = [cell.key for cell in fill(path, pictured)]
+    with Store(path) as store:
+        sizes = [sum(one.size for one in own.values()) for own in store.exhibits(keys).values()]
+        monkeypatch.setattr(rows, "TOGETHER", sum(sizes))
+        assert [*store.exhibits(keys)] == keys
+        monkeypatch.setattr(rows, "TOGETHER", sum(sizes) - 1)
+        with pytest.raises(StoreError, match="exhibits have more than"):
+            store.exhibits(keys)
+        assert [*store.exhibits(keys[:1])] == keys[:1]
 
 
 def test_the_levels_of_a_problem_are_kept(path, suite):
@@ -551,9 +564,24 @@ def test_a_damaged_store_is_refused(path, suite):
 
 
 def test_a_truncated_store_is_refused(path, suite):
-    fill(path, suite)
-    path.write_bytes(path.read_bytes()[:-16384])
-    refused(path, "damaged")
+    """Whatever the size of its pages: 64 kB is written as 1 in the header."""
+    for page in (2**15, 2**16, 2**9):
+        fill(path, suite)
+        change(path, "PRAGMA journal_mode = DELETE", f"PRAGMA page_size = {page}", "VACUUM")
+        with Store(path) as store:
+            assert len(store.records("toys")) == 6
+        path.write_bytes(path.read_bytes()[:-384])
+        refused(path, r"damaged \(its last 384 bytes are missing\)")
+
+
+def test_links_in_the_place_of_a_store_or_what_is_beside_it_are_not_written_to(path, tmp_path):
+    for suffix in ("", "-wal", "-shm", "-journal", "-lock"):
+        link = path.with_name(f"{path.name}{suffix}")
+        link.symlink_to(tmp_path / "elsewhere")
+        with pytest.raises(UsageError, match="nothing is written through links"):
+            Store(path, write=True)
+        link.unlink()
+    assert not [*tmp_path.iterdir()]
 
 
 def test_one_process_writes_a_store_and_others_read_it(path, monkeypatch):

@@ -84,21 +84,21 @@ def mirrored_medians(x):
 
 
 class TestInterval:
-    @pytest.mark.parametrize("n", [5, 7, 9, 15, 25])
-    def test_is_that_of_all_resamples(self, n):
-        # a resample's median is at most the k-th value where most of its n draws are
-        x = np.sort(np.random.default_rng(3).normal(size=n))
-        at_most = scipy.stats.binom.sf((n - 1) // 2, n, np.arange(1, n + 1) / n)
-        tail = (1 - expanded_level(0.95, n)) / 2
-        exact = x[np.searchsorted(at_most, [tail, 1 - tail])]
-        assert interval(x) == pytest.approx(tuple(exact), abs=1e-12)
+    def test_is_that_of_all_resamples(self):
+        for n in (5, 7, 9, 15, 25):
+            # a resample's median is at most the k-th value where most of its n draws are
+            x = np.sort(np.random.default_rng(3).normal(size=n))
+            at_most = scipy.stats.binom.sf((n - 1) // 2, n, np.arange(1, n + 1) / n)
+            tail = (1 - expanded_level(0.95, n)) / 2
+            exact = x[np.searchsorted(at_most, [tail, 1 - tail])]
+            assert interval(x) == pytest.approx(tuple(exact), abs=1e-12), n
 
-    @pytest.mark.parametrize("n", [2, 5, 10])
-    def test_is_scipys_with_the_level_expanded_and_the_resamples_mirrored(self, n):
-        x = np.random.default_rng(n).normal(size=n)
-        tail = (1 - expanded_level(0.95, n)) / 2
-        expected = np.quantile(mirrored_medians(x), [tail, 1 - tail])
-        assert interval(x) == pytest.approx(tuple(expected), rel=1e-14)
+    def test_is_scipys_with_the_level_expanded_and_the_resamples_mirrored(self):
+        for n in (2, 5, 10):
+            x = np.random.default_rng(n).normal(size=n)
+            tail = (1 - expanded_level(0.95, n)) / 2
+            expected = np.quantile(mirrored_medians(x), [tail, 1 - tail])
+            assert interval(x) == pytest.approx(tuple(expected), rel=1e-14), n
 
     def test_interpolates_between_different_medians_as_numpy_does(self, monkeypatch):
         monkeypatch.setattr(bootstrap, "expanded_level", lambda level, n: level)
@@ -118,26 +118,26 @@ class TestInterval:
         low, high = interval(x)
         assert interval(-x) == pytest.approx((-high, -low), rel=1e-12, abs=1e-12)
 
-    @pytest.mark.parametrize("n", [3, 5, 20])
-    def test_expands_the_level_as_students_t_expands_the_normal_interval(self, n):
-        z = scipy.stats.norm.ppf((1 + expanded_level(0.9, n)) / 2)
-        assert z * math.sqrt((n - 1) / n) == pytest.approx(scipy.stats.t.ppf(0.95, n - 1))
+    def test_expands_the_level_as_students_t_expands_the_normal_interval(self):
+        for n in (3, 5, 20):
+            z = scipy.stats.norm.ppf((1 + expanded_level(0.9, n)) / 2)
+            assert z * math.sqrt((n - 1) / n) == pytest.approx(scipy.stats.t.ppf(0.95, n - 1)), n
 
-    @pytest.mark.parametrize("n", [5, 7, 9, 21])
-    def test_covers_as_often_as_its_order_statistics_do(self, n):
-        # for odd n its ends are order statistics, and these cover any continuous median alike
-        x = np.arange(n, dtype=np.float64)
-        low, high = map(round, interval(x))
-        below = scipy.stats.binom(n, 0.5)
-        exact = below.cdf(high) - below.cdf(low)
-        for draw, median in ((normal, 0), (lognormal, 1)):
-            assert coverage(n, draw, median, 1000) == pytest.approx(exact, abs=0.03)
-        assert exact > 0.93
+    def test_covers_as_often_as_its_order_statistics_do(self):
+        for n in (5, 7, 9, 21):
+            # for odd n its ends are order statistics, and these cover any continuous median alike
+            x = np.arange(n, dtype=np.float64)
+            low, high = map(round, interval(x))
+            below = scipy.stats.binom(n, 0.5)
+            exact = below.cdf(high) - below.cdf(low)
+            for draw, median in ((normal, 0), (lognormal, 1)):
+                assert coverage(n, draw, median, 1000) == pytest.approx(exact, abs=0.03), n
+            assert exact > 0.93
 
-    @pytest.mark.parametrize(("draw", "median"), [(normal, 0), (lognormal, 1)])
-    @pytest.mark.parametrize("n", [10, 20])
-    def test_covers_the_median_as_often_as_it_says(self, n, draw, median):
-        assert 0.93 <= coverage(n, draw, median, 1000) <= 0.99
+    def test_covers_the_median_as_often_as_it_says(self):
+        for n in (10, 20):
+            for draw, median in ((normal, 0), (lognormal, 1)):
+                assert 0.93 <= coverage(n, draw, median, 1000) <= 0.99, (n, draw)
 
     @pytest.mark.slow
     @pytest.mark.parametrize(("draw", "median"), [(normal, 0), (lognormal, 1)])

@@ -12,6 +12,7 @@ from orthobench.harness.trace import Checkpoint
 from orthobench.results.runs import ProblemInfo, Run, SolverInfo
 from orthobench.stats.run_pairs import (
     EXACT,
+    PLATFORMS,
     Change,
     ToleranceRule,
     compare_results,
@@ -83,17 +84,31 @@ def test_below_rounding_of_the_start_nothing_is_left_to_compare():
     assert compare_results(base, curve([1.0, 3e-12]), 0.0).change is Change.WORSE
 
 
-@pytest.mark.parametrize("stretch", [1.02, 1.05, 2.0])
-def test_more_work_to_the_same_values_is_found(stretch):
-    answer = compare_work(halving(), halving(stretch=stretch), 0.0)
-    assert answer.change is Change.WORSE
-    assert answer.ratio == pytest.approx(stretch)
+def test_more_work_to_the_same_values_is_worse_and_less_is_better():
+    for stretch in (1.02, 1.05, 2.0, 0.8):
+        answer = compare_work(halving(), halving(stretch=stretch), 0.0)
+        assert answer.change is (Change.WORSE if stretch > 1 else Change.BETTER)
+        assert answer.ratio == pytest.approx(stretch)
 
 
-def test_less_work_is_an_improvement():
-    answer = compare_work(halving(), halving(stretch=0.8), 0.0)
-    assert answer.change is Change.BETTER
-    assert answer.ratio == pytest.approx(0.8)
+def test_what_is_left_of_the_way_is_a_tenth_to_a_hundred_thousandth():
+    """A tenth of the way is left after one step, a hundredth after two; HEAD is late at one."""
+    left = [1.0, 0.1, 0.01, 1e-3, 1e-4, 1e-5, 0.0]
+    steps = np.arange(len(left), dtype=float)
+    base = run(np.column_stack([steps, steps, steps]), left)
+    for at in range(1, 6):
+        late = steps + 0.5 * (steps == at)
+        found = compare_work(base, run(np.column_stack([late, late, late]), left), 0.0)
+        assert found.explanation.startswith(f"{left[at]:g} of the way left: ")
+        assert found.ratio == pytest.approx((at + 0.5) / at)
+
+
+def test_less_work_to_the_last_targets_alone_is_an_improvement():
+    base, late = halving(), work_table(halving())
+    late[100:] -= 0.5 * (late[100:] - late[99])
+    found = compare_work(base, run(late, values(base)), 0.0)
+    assert found.change is Change.BETTER
+    assert 0.5 < found.ratio < 1
 
 
 def test_the_worst_target_is_the_one_that_counts():
@@ -120,7 +135,10 @@ def test_a_target_that_is_never_reached_takes_infinite_work():
     answer = compare_work(base, head, 0.5)
     assert answer.change is Change.WORSE
     assert np.isinf(answer.ratio)
-    assert "never" in answer.explanation
+    reached = int(np.flatnonzero(values(base) <= values(base).min() + 0.01)[0])
+    assert answer.explanation == (
+        f"0.01 of the way left: HEAD never gets there, BASE after {reached} steps"
+    )
 
 
 def test_runs_that_converge_are_compared_to_their_ends():
@@ -131,8 +149,9 @@ def test_runs_that_converge_are_compared_to_their_ends():
 
 
 def test_without_any_progress_there_is_no_target():
-    flat = curve([1.0, 1.0])
-    assert compare_work(flat, flat, 0.0).change is Change.NONE
+    for value in (1.0, 0.0):
+        flat = curve([value, value])
+        assert compare_work(flat, flat, 0.0).change is Change.NONE
 
 
 def test_values_may_be_negative():
@@ -197,6 +216,11 @@ def test_when_equal_runs_converge_may_differ_on_a_gpu():
 def test_a_place_of_a_newer_version_is_compared_exactly():
     for on in ("tpu:v9", "numpy", "jax:cpu"):
         assert device_rule(curve([1.0], on=on)) == EXACT
+    # what is small beside the start has but a thousandth of the room that the start has
+    rule = device_rule(curve([1.0], on=CUDA["float32"]))
+    assert rule.atol_of_start == pytest.approx(1e-3 * rule.rtol)
+    assert rule.same(0.0, 0.9e-3 * rule.rtol, 1.0)
+    assert not rule.same(0.0, 1.1e-3 * rule.rtol, 1.0)
 
 
 def test_runs_are_paired_by_their_keys_and_what_one_side_lacks_is_none():
@@ -219,18 +243,35 @@ def test_a_rule_is_symmetric_and_wider_with_each_part(a, b, start):
 NAN, INF = math.nan, math.inf
 
 
-@pytest.mark.parametrize(
-    ("a", "b", "same"),
-    [
+def test_what_is_no_number_is_the_same_as_such_and_numbers_within_a_part_of_the_larger():
+    rule = ToleranceRule(1e-3)
+    for a, b, same in (
         (None, None, True), (None, 1.0, False), (NAN, None, False), (NAN, NAN, True),
         (NAN, 1.0, False), (INF, INF, True), (INF, -INF, False), (INF, 1e300, False),
         (100.0, 100.1, True), (100.0, 100.2, False), (0.0, -0.0, True),
-    ],
-)  # fmt: skip
-def test_what_is_no_number_is_the_same_as_such_and_numbers_within_a_part_of_the_larger(a, b, same):
-    rule = ToleranceRule(1e-3)
-    assert rule.same(a, b) is same
-    assert rule.same(b, a) is same
+    ):  # fmt: skip
+        assert rule.same(a, b) is same, (a, b)
+        assert rule.same(b, a) is same, (a, b)
+
+
+def test_platforms_differ_by_parts_of_the_value_and_of_the_start_and_by_what_is_zero():
+    for dtype, part, of_start, zero in (
+        ("float64", 1e-6, 1e-9, 1e-12), ("float32", 1e-2, 1e-4, 1e-5),
+    ):  # fmt: skip
+        same = PLATFORMS[dtype].same
+        for room, at, start in ((part, 100.0, 0.0), (of_start * 100, 0.0, 100.0), (zero, 0.0, 0.0)):
+            # the three parts are decades apart, so the other two add less than a tenth
+            gap = room * max(at, 1.0)
+            assert same(at, at + 0.9 * gap, start), (dtype, at, start)
+            assert not same(at, at + 1.2 * gap, start), (dtype, at, start)
+
+
+def test_metrics_differ_where_one_is_gone_new_or_another_and_is_not_ignored():
+    old, new = {"a": 1.0, "b": 2.0, "c": 3.0, "d": 0.0}, {"a": 1.0, "b": 2.5, "d": 0.25, "e": 4.0}
+    found = list(differences(old, new, {"d": 1.0}, ToleranceRule(0.0, 0.25)))
+    assert found == [("b", 2.0, 2.5), ("c", 3.0, None), ("e", None, 4.0)]
+    rest = differences(old, new, {}, ToleranceRule(0.0, 0.25), ignored=("b", "e"))
+    assert [name for name, *_ in rest] == ["c", "d"]
 
 
 def test_a_rule_has_room_of_the_start_and_in_any_case():
@@ -253,19 +294,16 @@ def budgeted(budget):
     return replace(halving(), budget=budget)
 
 
-@pytest.mark.parametrize(
-    ("base", "head", "why"),
-    [
+def test_runs_with_other_limits_are_not_compared():
+    for base, head, why in (
         ({"seconds": 1.0}, {"seconds": 1.0}, "its budget is in seconds"),
         ({"steps": 9.0}, {"steps": 8.0}, "the budgets are unequal: 9 steps and 8 steps"),
         ({}, {"steps": 8.0, "flops": 1.0}, "unequal: none and 8 steps, 1 flops"),
-    ],
-)
-def test_runs_with_other_limits_are_not_compared(base, head, why):
-    for compared in (compare_results, compare_work):
-        found = compared(budgeted(base), budgeted(head), 0.0)
-        assert found.change is Change.NONE
-        assert why in found.explanation
+    ):
+        for compared in (compare_results, compare_work):
+            found = compared(budgeted(base), budgeted(head), 0.0)
+            assert found.change is Change.NONE
+            assert why in found.explanation
 
 
 def test_equal_limits_are_compared_and_failures_named_by_their_side():

@@ -76,39 +76,40 @@ class TestCosts:
         ratios = performance_ratios(runs.costs("steps", 0.1))
         np.testing.assert_array_equal(ratios, [[1], [8]])
 
-    @pytest.mark.parametrize("status", [s for s in RunStatus if s.failed])
-    def test_of_a_failed_run_are_infinite_and_it_sets_no_target(self, status):
-        failed = run([(0, 100.0), (1, -100.0)], status=status)
-        runs = run_matrix([entry("failed", failed), entry("halving", HALVING)])
-        np.testing.assert_array_equal(runs.costs("steps", 0.5), [[INF], [1]])
-        assert (runs.start[0], runs.lowest[0]) == (8, 0)
-        assert runs.failed == (1, 0)
+    def test_of_a_failed_run_are_infinite_and_it_sets_no_target(self):
+        for status in (s for s in RunStatus if s.failed):
+            failed = run([(0, 100.0), (1, -100.0)], status=status)
+            runs = run_matrix([entry("failed", failed), entry("halving", HALVING)])
+            np.testing.assert_array_equal(runs.costs("steps", 0.5), [[INF], [1]])
+            assert (runs.start[0], runs.lowest[0]) == (8, 0), status
+            assert runs.failed == (1, 0), status
+            assert runs.reached.tolist() == [[INF], [0]], status
 
     def test_leave_out_seeds_that_were_not_run_with_all_solvers(self):
         runs = run_matrix([entry("a", HALVING, seeds=(0, 1)), entry("b", HALVING, HALVING)])
         np.testing.assert_array_equal(runs.costs("steps", 0.5), [[1], [1]])
         assert runs.failed == (0, 0)
 
-    @pytest.mark.parametrize(
-        "bad", [(4, 0.0, {"constraint_violation": 1e-3}), (4, NAN), (4, -INF), (4, INF),
-                (4, 0.0, {"constraint_violation": NAN})],
-    )  # fmt: skip
-    def test_count_a_run_up_to_where_it_leaves_the_constraint_or_is_not_finite(self, bad):
-        runs = run_matrix([entry("a", run([(0, 8.0), (2, 4.0), bad, (8, 0.0)]))])
-        assert runs.lowest == [4]
-        assert runs.costs("steps", 0.5) == [[2]]
+    def test_count_a_run_up_to_where_it_leaves_the_constraint_or_is_not_finite(self):
+        for bad in (
+            (4, 0.0, {"constraint_violation": 1e-3}), (4, NAN), (4, -INF), (4, INF),
+            (4, 0.0, {"constraint_violation": NAN}),
+        ):  # fmt: skip
+            runs = run_matrix([entry("a", run([(0, 8.0), (2, 4.0), bad, (8, 0.0)]))])
+            assert runs.lowest == [4], bad
+            assert runs.costs("steps", 0.5) == [[2]], bad
 
     def test_count_points_that_a_lower_precision_allows(self):
         more = {"constraint_violation": 1e-5, "constraint_tolerance": 1e-4}
         runs = run_matrix([entry("a", run([(0, 8.0, more), (2, 4.0, more), (4, 0.0, more)]))])
         assert (runs.lowest, runs.failed) == ([0], (0,))
 
-    @pytest.mark.parametrize("end", [NAN, INF, -INF])
-    def test_of_a_run_that_ends_where_its_metric_is_not_finite_are_infinite(self, end):
-        broken = run([(0, 8.0), (1, 0.0), (2, end)])
-        runs = run_matrix([entry("broken", broken), entry("halving", HALVING)])
-        np.testing.assert_array_equal(runs.costs("steps", 0.5), [[INF], [1]])
-        assert runs.failed == (1, 0)
+    def test_of_a_run_that_ends_where_its_metric_is_not_finite_are_infinite(self):
+        for end in (NAN, INF, -INF):
+            broken = run([(0, 8.0), (1, 0.0), (2, end)])
+            runs = run_matrix([entry("broken", broken), entry("halving", HALVING)])
+            np.testing.assert_array_equal(runs.costs("steps", 0.5), [[INF], [1]])
+            assert runs.failed == (1, 0), end
 
     def test_of_a_run_without_its_metric_are_infinite(self):
         other = altered(HALVING, primary="other")
@@ -127,6 +128,7 @@ class TestTargets:
         runs = run_matrix([entry("a", HALVING, far), entry("a", FAST, problem="q")])
         assert runs.instances == (("p", 0), ("p", 1), ("q", 0))
         np.testing.assert_allclose(runs.targets(0.1), [0.8, 10, 0.5 + 0.1 * 7.5])
+        assert runs.reached.tolist() == [[0, 0, 0.5]]
 
     def test_take_the_largest_start_where_one_solver_worked_before_its_first_checkpoint(self):
         warm = run([(0, 2.0), (1, 1.0)])
@@ -143,11 +145,12 @@ class TestTargets:
         runs = run_matrix([entry("a", a), entry("b", b)])
         np.testing.assert_array_equal(runs.costs("steps", 1e-5), [[1], [2]])
 
-    @pytest.mark.parametrize("end", [8.0, 9.0, 8.0 - 1e-13])
-    def test_are_reached_by_nobody_where_nobody_got_below_the_start(self, end):
-        runs = run_matrix([entry("a", run([(0, 8.0), (1, end)])), entry("b", run([(0, 8.0)]))])
-        np.testing.assert_array_equal(runs.costs("steps", 0.1), [[INF], [INF]])
-        assert (runs.unimproved, runs.unfinished) == (1, 0)
+    def test_are_reached_by_nobody_where_nobody_got_below_the_start(self):
+        for start, end in ((8.0, 8.0), (8.0, 9.0), (8.0, 8.0 - 1e-13), (0.0, 0.0)):
+            pair = run([(0, start), (1, end)]), run([(0, start)])
+            runs = run_matrix([entry("a", pair[0]), entry("b", pair[1])])
+            np.testing.assert_array_equal(runs.costs("steps", 0.1), [[INF], [INF]])
+            assert (runs.unimproved, runs.unfinished) == (1, 0), (start, end)
 
     def test_are_reached_by_nobody_where_nobody_finished(self):
         ended = [altered(HALVING, status=status) for status in (RunStatus.ERROR, RunStatus.CRASHED)]
@@ -362,16 +365,15 @@ def test_costs_do_not_depend_on_the_unit_of_the_metric(entries, scale, shift):
         np.testing.assert_array_equal(before.costs("steps", 0.1), after.costs("steps", 0.1))
 
 
-@pytest.mark.parametrize(
-    ("name", "metric", "least"),
-    [("passes", "passes", 1), ("products", "products", 1e-3), ("memory", "peak_bytes", 1)],
-)
-def test_what_a_run_measured_is_a_cost_of_at_least_one_unit(name, metric, least):
-    measured = run([(0, 8.0, {metric: 0.0}), (1, 4.0, {metric: 1.5 * least}), (2, 0.0)])
-    assert path_of(measured, None).spent(name).tolist() == [least, 1.5 * least, INF]
-    assert whole_cost(replace(measured, trace=measured.trace[:2]), name) == 1.5 * least
-    assert whole_cost(replace(measured, trace=()), name) == least
-    assert name not in COSTS
+def test_what_a_run_measured_is_a_cost_of_at_least_one_unit():
+    for name, metric, least in (
+        ("passes", "passes", 1), ("products", "products", 1e-3), ("memory", "peak_bytes", 1)
+    ):  # fmt: skip
+        measured = run([(0, 8.0, {metric: 0.0}), (1, 4.0, {metric: 1.5 * least}), (2, 0.0)])
+        assert path_of(measured, None).spent(name).tolist() == [least, 1.5 * least, INF]
+        assert whole_cost(replace(measured, trace=measured.trace[:2]), name) == 1.5 * least
+        assert whole_cost(replace(measured, trace=()), name) == least
+        assert name not in COSTS
 
 
 def test_costs_are_written_for_people():

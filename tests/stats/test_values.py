@@ -61,21 +61,15 @@ def test_a_metric_that_no_checkpoint_has_is_nan():
     assert math.isnan(metric_of("other")(mark))
 
 
-@pytest.mark.parametrize(
-    ("status", "val", "expected"),
-    [
+def test_a_final_value_is_infinite_where_a_run_failed_and_nan_where_there_is_none():
+    for status, val, expected in (
         (RunStatus.DONE, 0.5, 0.5), (RunStatus.DONE, -3.0, -3.0),
         (RunStatus.DIVERGED, 0.5, math.inf),
         (RunStatus.DONE, math.nan, math.inf), (RunStatus.DONE, -math.inf, math.inf),
         (RunStatus.MISSING, 0.5, math.nan), (RunStatus.REFUSED, 0.5, math.nan),
-    ],
-)  # fmt: skip
-def test_a_final_value_is_infinite_where_a_run_failed_and_nan_where_there_is_none(
-    status, val, expected
-):
-    assert final(run(1.0, 0, 100, val=val, status=status), VAL) == pytest.approx(
-        expected, nan_ok=True
-    )
+    ):  # fmt: skip
+        found = final(run(1.0, 0, 100, val=val, status=status), VAL)
+        assert found == pytest.approx(expected, nan_ok=True), (status, val)
 
 
 def test_a_run_without_checkpoints_has_an_infinite_end():

@@ -97,7 +97,6 @@ def environment(package: str = __package__) -> Environment:
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
-        lstrip_blocks=True,
     )
     for filter_of in (
         assignments, clean, count, duration, factor_text, number, plural, ranges, si,

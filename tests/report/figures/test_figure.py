@@ -120,9 +120,29 @@ def test_the_screen_has_a_title_and_small_print_and_papers_have_none(runs):
 
 def test_titles_of_panels_stand_on_paper_where_there_are_several():
     roc = toy(title="ROC")
-    assert [ax.get_title() for ax in sheet(plot([roc])).axes] == ["ROC"]
-    assert [ax.get_title() for ax in sheet(plot([roc]), ONE_COLUMN).axes] == [""]
-    assert [ax.get_title() for ax in sheet(plot([roc, toy()]), ONE_COLUMN).axes] == ["ROC", ""]
+    screen, paper = sheet(plot([roc])), sheet(plot([roc]), ONE_COLUMN)
+    stacked = sheet(plot([roc, toy()]), ONE_COLUMN)
+    assert [ax.get_title() for ax in screen.axes] == ["ROC"]
+    assert [ax.get_title() for ax in paper.axes] == [""]
+    assert [ax.get_title() for ax in stacked.axes] == ["ROC", ""]
+    assert [ax.get_ylabel() for ax in stacked.axes] == ["gap", "gap"]
+    # on the screen title and small print are a line each, with half a line around them
+    sizes = [fig.get_size_inches().tolist() for fig in (screen, paper, stacked)]
+    assert sizes[0] == pytest.approx([8, 3.6 + 2 * 1.25 * (14 + 9.5) / 72])
+    assert sizes[1:] == [[3.5, 2.1], [3.5, 4.2]]
+
+
+def test_names_titles_and_small_print_are_folded_to_the_width_of_the_figure():
+    words = "word " * 50
+    fig = sheet(plot([toy(("a", words))], name=words, about=(words,)))
+    (name, _), title, small = fig.axes[0].get_legend().get_texts(), fig._suptitle, fig._supxlabel
+    assert title.get_position()[0] == small.get_position()[0] == 0.01
+    # letters are 0.6 of their size wide; names take three tenths of the width
+    for text, share, size in ((name, 0.3, 9.5), (title, 1.0, 1.1 * 14), (small, 1.0, 9.5)):
+        letters = int(72 * 8 * share / (0.6 * size))
+        assert letters - 5 <= max(map(len, text.get_text().split("\n"))) <= letters
+    lines = [text.get_text().count("\n") + 2 for text in (title, small)]
+    assert fig.get_figheight() == pytest.approx(3.6 + 1.25 * (lines[0] * 14 + lines[1] * 9.5) / 72)
 
 
 def test_work_and_time_stand_on_one_scale_with_one_label(runs):
@@ -131,6 +151,7 @@ def test_work_and_time_stand_on_one_scale_with_one_label(runs):
     assert left.get_ylim() == right.get_ylim()
     assert (left.get_ylabel(), right.get_ylabel()) == ("gap", "")
     assert (left.get_xlabel(), right.get_xlabel()) == ("samples", "time (s), clock + reading")
+    assert fig.get_figwidth() == 12
 
 
 class TestLegends:
@@ -151,6 +172,20 @@ class TestLegends:
         assert len(leads) == 13
         for ends in np.array(leads).transpose(1, 0, 2):
             assert (np.diff(ends[:, 1]) < 0).all()  # none crosses another
+        (ax,), inside = fig.axes, fig.transFigure.inverted().transform
+        legend = ax.get_legend()
+        box = legend.get_window_extent().transformed(ax.transAxes.inverted())
+        assert (box.x0, box.y1) == pytest.approx((1.06, 1), abs=1e-3)
+        assert not legend.get_frame_on()
+        last = 20.0
+        ends = inside(ax.transData.transform([(last, i / last) for i in range(13, 0, -1)]))
+        texts = [text.get_window_extent() for text in legend.get_texts()]
+        places = [(legend.get_window_extent().x0, (t.y0 + t.y1) / 2) for t in texts]
+        np.testing.assert_allclose([lead[0] for lead in leads], ends)
+        np.testing.assert_allclose([lead[1] for lead in leads], inside(places))
+        assert {line.get_linewidth() for line in fig.artists} == {0.5}
+        drawn = {line.get_label(): line.get_color() for line in ax.lines}
+        assert [line.get_color() for line in fig.artists] == [drawn[s] for s in "mlkjihgfedcba"]
 
     def test_names_of_lines_that_are_nowhere_come_last(self):
         x = np.array([1.0, 2.0])
@@ -169,6 +204,8 @@ class TestLegends:
     def test_of_forty_solvers_make_the_figure_as_high_as_they_need(self):
         fig = sheet(plot([toy([f"solver-{i:02}" for i in range(40)])]))
         fig.canvas.draw()
+        lines = 2 + 40 * 1.4  # a name with the room above it takes 1.4 lines
+        assert fig.get_figheight() == pytest.approx(1.25 * (lines * 9.5 + 2 * (14 + 9.5)) / 72)
         box = fig.axes[0].get_legend().get_window_extent()
         assert box.y0 >= -1
         assert box.y1 <= fig.bbox.height + 1
@@ -180,12 +217,37 @@ def test_a_plot_without_a_sheet_shows_its_first_panel():
     assert len(sheet(one).axes) == 1
 
 
-@pytest.mark.parametrize(
-    ("panels", "columns"), [(1, 1), (2, 2), (3, 3), (4, 2), (5, 3), (6, 3), (7, 3), (10, 3)]
-)
-def test_rows_are_filled_evenly(panels, columns):
-    assert SCREEN.columns_for(panels) == columns
-    assert ONE_COLUMN.columns_for(panels) == 1
+def test_rows_are_filled_evenly():
+    for panels, columns in ((1, 1), (2, 2), (3, 3), (4, 2), (5, 3), (6, 3), (7, 3), (10, 3)):
+        assert SCREEN.columns_for(panels) == columns
+        assert ONE_COLUMN.columns_for(panels) == 1
+
+
+def test_papers_have_the_widths_of_columns_and_legible_letters():
+    assert set(ONE_COLUMN.widths) == {3.5}
+    assert set(TWO_COLUMN.widths) == {7.16}
+    assert (SCREEN.widths, TWO_COLUMN.height) == ((8, 12, 15), 2.2)
+    for layout in (ONE_COLUMN, TWO_COLUMN):
+        assert min(layout.title, layout.text, layout.small) >= 7
+        assert not layout.titled
+        assert layout.line >= 0.5
+
+
+def test_letters_and_lines_have_the_sizes_of_the_layout():
+    import matplotlib as mpl
+
+    names = ("font.size", "xtick.labelsize", "ytick.labelsize", "legend.fontsize",
+             "axes.labelsize", "axes.titlesize", "lines.linewidth", "axes.linewidth",
+             "grid.linewidth", "lines.markersize", "savefig.dpi", "figure.dpi")  # fmt: skip
+    paper = [*[7] * 4, 8, 8, 1.1, 0.44, 0.495, 3.6, 300, 100]
+    for style, sizes in {
+        "screen": [*[9.5] * 4, 10.5, 10.5, 1.8, 0.72, 0.81, 6, 160, 100],
+        "one-column": paper, "two-column": paper,
+    }.items():  # fmt: skip
+        with LAYOUTS[style].applied():
+            assert [mpl.rcParams[name] for name in names] == pytest.approx(sizes), style
+            assert mpl.rcParams["pdf.fonttype"] == 42
+    assert (ONE_COLUMN.title, TWO_COLUMN.title) == (8, 8)
 
 
 def test_settings_of_the_user_are_set_aside_while_a_layout_is_applied():

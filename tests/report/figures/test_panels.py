@@ -10,17 +10,15 @@ from matplotlib.figure import Figure
 
 from orthobench.contract.panel import Axis, Panel, Series
 from orthobench.report.figures.panels import (
-    BANDS,
     DASHES,
     LETTER,
-    MARGINS,
-    MARKED,
     MUTED,
     _scale,
     draw_panel,
     folded,
     legend_text,
     reference_dashes,
+    solver_line,
 )
 from orthobench.report.plots.convergence import convergence
 from orthobench.report.style import solver_styles
@@ -62,6 +60,7 @@ class TestLines:
             assert line.get_color() == LOOKS[solver].colour
             assert line.get_marker() == LOOKS[solver].marker
             assert line._unscaled_dash_pattern == LOOKS[solver].line
+            assert line.get_markeredgewidth() == pytest.approx(0.4 * line.get_linewidth())
         assert (ax.get_xlabel(), ax.get_ylabel()) == ("time (s)", "gap")
 
     def test_have_a_gap_where_runs_failed(self):
@@ -99,6 +98,7 @@ class TestBands:
         ax = drawn(panel(series("b", low=0.5 / X, high=2 / X)))
         (band,) = ax.collections
         assert to_hex(band.get_facecolor()[0]).upper() == LOOKS["b"].colour
+        assert (band.get_alpha(), band.get_linewidth()[0]) == (0.13, 0)
         edge = band.get_paths()[0].vertices
         at_end = edge[np.isclose(edge[:, 0], X[-1]), 1]
         assert [at_end.min(), at_end.max()] == pytest.approx([0.5 / X[-1], 2 / X[-1]])
@@ -109,8 +109,9 @@ class TestBands:
         assert band.get_paths()[0].vertices[:, 0].max() <= 100
 
     def test_are_those_of_the_three_lines_that_end_lowest(self):
+        before = np.arange(len(X)) == len(X) - 2  # where they are in the opposite order
         five = [
-            Series(s, X, i / X, 0.9 * i / X, 1.1 * i / X, solver=s)
+            Series(s, X, np.where(before, 6 - i, i) / X, 0.9 * i / X, 1.1 * i / X, solver=s)
             for i, s in zip((3, 1, 5, 2, 4), "abcab", strict=True)
         ]
         bands = [b.get_paths()[0].vertices[:, 1].max() for b in drawn(panel(*five)).collections]
@@ -119,6 +120,9 @@ class TestBands:
     def test_far_above_all_lines_do_not_stretch_the_axis(self):
         ax = drawn(panel(series(low=0.5 / X, high=np.full(8, 1e9))))
         assert ax.get_ylim()[1] < 20
+        for high, inside in ((9.9, True), (10.1, False)):  # of lines that reach up to 1
+            top = drawn(panel(series(low=0.5 / X, high=np.full(8, high)))).get_ylim()[1]
+            assert (top > high) == inside
 
     def test_of_a_single_point_are_bars(self):
         (bars,) = drawn(panel(series(y=[1], low=np.array([0.5]), high=np.array([2.0])))).collections
@@ -144,16 +148,42 @@ class TestCategories:
         x = np.array([0.0, 1.0])
         two = [Series(s, x, x + 1, solver=s) for s in "ab"]
         found = list(lines(drawn(panel(*two, x=self.AXIS))).values())
-        for line in found:
-            assert np.round(line.get_xdata()).tolist() == [0, 1]
-        assert (found[0].get_xdata() < found[1].get_xdata()).all()
+        assert found[0].get_xdata() == pytest.approx([-0.15, 0.85])
+        assert found[1].get_xdata() == pytest.approx([0.15, 1.15])
 
     def test_long_names_are_tilted_and_shown_as_they_are(self):
         names = tuple(f"$x_{i}$ with a rather long name" for i in range(6))
         ax = drawn(panel(x=Axis("s", "s", log=False, categories=names)))
         labels = ax.get_xticklabels()
         assert [t.get_text().replace("\n", " ") for t in labels] == list(names)
-        assert all(t.get_rotation() and not t.get_parse_math() for t in labels)
+        assert all(t.get_rotation() == 30 and not t.get_parse_math() for t in labels)
+        assert ax.get_xlim() == (-0.5, 5.5)
+        wordy = Axis("s", "s", log=False, categories=("word " * 20, "b"))
+        long, short = drawn(panel(x=wordy)).get_xticklabels()
+        assert (long.get_text(), short.get_text()) == (f"{'word ' * 7}…", "b")
+
+    def test_many_names_are_as_steep_as_they_need(self):
+        size = 10 / 72  # inches; a line takes 1.3 of it, and 4.8 inches are for all names
+        for count in (20, 40):
+            names = tuple(f"a name {i:02}" for i in range(count))
+            labels = drawn(panel(x=Axis("s", "s", log=False, categories=names))).get_xticklabels()
+            steep = math.degrees(math.asin(min(1.0, 1.3 * size / (4.8 / count))))
+            assert [t.get_rotation() for t in labels] == pytest.approx([steep] * count)
+
+    def test_names_that_just_fit_are_not_tilted(self):
+        room = 4.8 / 6 / (0.6 * 10 / 72)  # letters of which each has room
+        for letters, tilt in ((int(room), 0), (int(room) + 1, 30)):
+            names = tuple(f"{i}" * letters for i in range(6))
+            labels = drawn(panel(x=Axis("s", "s", log=False, categories=names))).get_xticklabels()
+            assert {t.get_rotation() for t in labels} == {tilt}
+
+    def test_ticks_of_sizes_are_written_out(self):
+        ax = drawn(panel(x=Axis("n", "n", ticks=(1.0, 20.0, 1000.0))))
+        labels = ax.get_xticklabels()
+        assert [(t.get_text(), t.get_rotation()) for t in labels] == [
+            ("1", 30), ("20", 30), ("1,000", 30),
+        ]  # fmt: skip
+        assert ax.get_xticks(minor=True).tolist() == []
 
     def test_twelve_names_do_not_run_into_each_other(self):
         names = ("incremental-pca", "riemannian-gradient", "randomized-joint-diagonalization") * 4
@@ -172,6 +202,10 @@ class TestSigns:
         assert [line.get_xdata()[0] for line in crosses] == [3, 5]
         assert crosses[0].get_ydata()[0] == 0.7
         assert crosses[1].get_ydata()[0] > 0  # on the floor
+        line = lines(ax)["a"]
+        sizes = [c.get_markersize() / line.get_markersize() for c in crosses]
+        assert sizes == pytest.approx([1.15, 1.15])
+        assert min(c.get_zorder() for c in crosses) > line.get_zorder()
 
     def test_a_cross_alone_is_within_the_axis(self):
         empty = Series("a", np.empty(0), np.empty(0), solver="a", crosses=((7.0, 50.0),))
@@ -196,6 +230,7 @@ class TestSigns:
         ax = drawn(panel(series(chosen=2)))
         (ring,) = [line for line in ax.lines if line.get_markerfacecolor() == "none"]
         assert (ring.get_xdata()[0], ring.get_ydata()[0]) == (X[2], 1 / X[2])
+        assert ring.get_markersize() == pytest.approx(2.2 * lines(ax)["a"].get_markersize())
         failed = series(y=[1, math.inf], chosen=1)
         assert len(drawn(panel(failed)).lines) == 1
 
@@ -203,6 +238,10 @@ class TestSigns:
         ax = drawn(panel(rules=(5.0, 4000.0)))
         ruled = [line.get_xdata()[0] for line in ax.lines if line.get_xdata()[0] in (5, 4000)]
         assert ruled == [5, 4000]
+        dotted = [line for line in ax.lines if line.get_xdata()[0] in (5, 4000)]
+        assert {(r.get_linewidth(), r.get_color()) for r in dotted} == {(0.8, MUTED)}
+        assert all(r.is_dashed() for r in dotted)
+        assert max(r.get_zorder() for r in dotted) < lines(ax)["a"].get_zorder()
         assert ax.get_xlim()[1] > 4000
 
 
@@ -214,6 +253,13 @@ class TestFloor:
         assert 0 < zero[0] < min(other)
         assert ax.get_ylim()[0] < zero[0]
         assert [t.get_text() for t in ax.texts] == ["0, or below 1e-16"]
+        (note,) = ax.texts
+        assert note.xy == (0, zero[0])  # at the left end of its dotted line, a little above it
+        assert note.xyann == (5, 3)
+        (edge,) = [line for line in ax.lines if len(line.get_xdata()) == 2]
+        assert set(edge.get_ydata()) == {zero[0]}
+        assert (edge.get_linewidth(), edge.is_dashed()) == (0.8, True)
+        assert edge.get_zorder() < lines(ax)["a"].get_zorder()
 
     def test_no_line_leads_to_it(self):
         y = np.where(X < 20, 1 / X, 0.0)
@@ -254,6 +300,8 @@ class TestReferences:
         for line in (lines(first)["chance"], lines(second)["chance"], lines(second)["bound"]):
             assert line.get_color() == MUTED
             assert line.is_dashed()
+            assert line.get_linewidth() == pytest.approx(0.72 * lines(first)["a"].get_linewidth())
+            assert line.get_zorder() < lines(first)["a"].get_zorder()
         dashes = [line._unscaled_dash_pattern for line in lines(second).values()]
         assert dashes[1] == lines(first)["chance"]._unscaled_dash_pattern != dashes[0]
 
@@ -306,13 +354,12 @@ def limits(which, parts, log):
     return getattr(ax, f"get_{which}lim")()
 
 
-@pytest.mark.parametrize("which", ["x", "y"])
-def test_axes_have_a_margin_around_all_that_they_can_show(which):
-    pad = MARGINS[which]
-    assert limits(which, [[1, 5], [math.inf, -3]], False) == pytest.approx(
-        (-3 - 8 * pad, 5 + 8 * pad)
-    )
-    assert limits(which, [[0, -1, 1, 100]], True) == pytest.approx((100**-pad, 100 ** (1 + pad)))
+def test_axes_have_a_margin_around_all_that_they_can_show():
+    for which, pad in (("x", 0.03), ("y", 0.06)):
+        found = limits(which, [[1, 5], [math.inf, -3]], False)
+        assert found == pytest.approx((-3 - 8 * pad, 5 + 8 * pad))
+        found = limits(which, [[0, -1, 1, 100]], True)
+        assert found == pytest.approx((100**-pad, 100 ** (1 + pad)))
 
 
 def test_axes_of_one_value_or_of_none_have_room_around_it():
@@ -320,15 +367,15 @@ def test_axes_of_one_value_or_of_none_have_room_around_it():
     assert limits("y", [[-5.0]], False) == pytest.approx((-5.5, -4.5))
     assert limits("y", [[0.0]], False) == (-1, 1)
     assert limits("y", [[10.0]], True) == pytest.approx((10**0.5, 10**1.5))
-    low, high = limits("y", [[math.nan]], False)
-    assert low < 0.1 < 1.0 < high
+    assert limits("y", [[math.nan]], False) == pytest.approx((0.1 - 0.054, 1 + 0.054))
 
 
 def test_texts_are_folded_by_the_width_of_their_letters():
     letters = int(72 * 2.0 / (LETTER * 9))
     lines = folded("word " * 30, 2.0, 9).split("\n")
     assert max(map(len, lines)) <= letters < len(lines[0]) + 5
-    assert max(map(len, folded("word " * 30, 0.01, 9).split("\n"))) <= 8
+    assert max(map(len, folded("ab " * 30, 0.01, 9).split("\n"))) == 8
+    assert len(folded("a" * 50, 5.0, 72).split("\n")) == 50 / 8 + 0.75  # 8 letters of 0.6 inches
 
 
 def test_names_in_a_legend_are_never_hidden_or_formulas():
@@ -345,11 +392,18 @@ def test_references_take_dashes_in_turn():
     }  # fmt: skip
 
 
-@pytest.mark.parametrize(("count", "markers"), [(MARKED, MARKED), (MARKED + 1, 1)])
-def test_lines_of_few_points_have_a_marker_at_each(count, markers):
-    x = np.arange(1.0, count + 1)
-    one = Panel(Axis("t", "t"), Axis("gap", "gap"), (Series("a", x, 1 / x, solver="a"),))
-    assert len(lines(drawn(one))["a"].get_markevery()) == markers
+def test_lines_of_few_points_have_a_marker_at_each():
+    for count, markers in ((12, 12), (13, 1)):
+        x = np.arange(1.0, count + 1)
+        one = Panel(Axis("t", "t"), Axis("gap", "gap"), (Series("a", x, 1 / x, solver="a"),))
+        assert len(lines(drawn(one))["a"].get_markevery()) == markers
+
+
+def test_stars_and_crosses_of_solvers_look_as_large_as_the_others():
+    looks = {style.marker: style for style in solver_styles(map(str, range(60))).values()}
+    sizes = {marker: solver_line(style)["markersize"] for marker, style in looks.items()}
+    larger = {marker: sizes[marker] / sizes["o"] for marker in "P*s^Dv<>"}
+    assert larger == pytest.approx({"P": 1.25, "*": 1.65, **dict.fromkeys("s^Dv<>", 1)})
 
 
 def test_bands_beyond_the_lowest_lines_are_left_out():
@@ -358,5 +412,5 @@ def test_bands_beyond_the_lowest_lines_are_left_out():
         for name, factor in zip("abc", (1, 2, 3), strict=True)
     ]
     fourth = replace(made[0], y=9 / X, low=8 / X, high=10 / X)
-    assert len(drawn(panel(*made)).collections) == BANDS
-    assert len(drawn(panel(*made, fourth)).collections) == BANDS
+    assert len(drawn(panel(*made)).collections) == 3
+    assert len(drawn(panel(*made, fourth)).collections) == 3

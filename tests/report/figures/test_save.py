@@ -1,6 +1,7 @@
 """Files of figures: which there are, what they hold, and that they are the same every time."""
 
 import csv
+import hashlib
 import re
 import warnings
 import xml.etree.ElementTree as ET
@@ -130,7 +131,8 @@ class TestFormats:
 class TestKinds:
     def test_all_are_written_or_those_asked_for(self, entries, tmp_path):
         def stems(**more):
-            return [p.stem for p in save_figures(entries, tmp_path, formats=["csv"], **more)]
+            paths = save_figures(entries, directory=tmp_path, formats=["csv"], **more)
+            return [path.stem for path in paths]
 
         every = ["digits-k-4", "digits-k-4-tuning", "pca-quality-against-cost",
                  "pca-performance-profiles",
@@ -235,7 +237,8 @@ class TestNames:
 def test_one_plot_is_saved_as_among_all_of_them(saved, entries, tmp_path):
     several = {path.name: path.read_bytes() for path in saved("screen")}
     stem = next(iter(several)).partition(".")[0]
-    for path in save_plot(convergence(entries), tmp_path / stem, formats=["svg", "csv"]):
+    for kind in ("svg", "csv"):
+        (path,) = save_plot(convergence(entries), stem=tmp_path / stem, formats=[kind])
         assert path.read_bytes() == several[path.name]
 
 
@@ -325,6 +328,7 @@ def test_what_is_remembered_names_no_file_elsewhere(drawn, tmp_path):
 def test_code_that_draws_has_a_digest():
     assert re.fullmatch("[0-9a-f]{16}", save._code())
     assert save._code() == save._code()
+    assert save._code() != hashlib.sha256().hexdigest()[:16]  # that of no code
 
 
 def test_names_of_files_are_unique_and_short():

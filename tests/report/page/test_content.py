@@ -1,6 +1,7 @@
 """Small parts of the page's content: cells, counts, where results come from, and its tables."""
 
 import math
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
@@ -8,9 +9,18 @@ from records import altered
 
 from orthobench.decide.rule import Comparison, Decision, Verdict
 from orthobench.harness.stopping import RunStatus
-from orthobench.report.page.content import _blas, _command, _counts, _git, _suite_of, cell
+from orthobench.report.page.content import (
+    _blas,
+    _command,
+    _counts,
+    _family_section,
+    _git,
+    _suite_of,
+    cell,
+)
 from orthobench.report.page.content import page_content as content_of
 from orthobench.report.page.problems import (
+    TEXTS,
     _literal,
     _number,
     all_numbers,
@@ -97,8 +107,12 @@ def test_where_results_come_from_is_told_as_far_as_it_is_known(runs, made):
         "run": {"executor": "local", "workers": 2, "limits": None}, "packages": {"numpy": "2.1"},
         "blas": [{"internal_api": "a"}, {"internal_api": "b"}],
     }  # fmt: skip
-    found = content_of(made(runs("a", 1.0), environment=environment))
+    versions = {"alpha": "1", "orthobench": "9", "zeta": "2"}
+    records = [replace(r, versions=versions) for r in runs("a", 1.0)]
+    found = content_of(made(records, environment=environment))
     told = found["provenance"]
+    assert (told["alpha"], told["zeta"]) == ("1", "2")
+    assert found["file"] == "suite.toml"
     assert told["processor"] == "Zen, 4 cores"
     assert told["executor"] == "executor local, workers 2"
     assert told["BLAS"] == "a; b"
@@ -112,6 +126,18 @@ def test_where_results_come_from_is_told_as_far_as_it_is_known(runs, made):
         "command": "orthobench run it", "ended": "2026-01-03", "store": "results.sqlite",
         **{name: told[name] for name in told.keys() & {"BLAS"}},
     }  # fmt: skip
+
+
+def test_behind_the_solver_to_use_stand_those_that_are_as_good_the_most_often():
+    others = [
+        SimpleNamespace(solver=solver, as_good_on=count)
+        for solver, count in {"b": 1, "c": 3, "d": 0, "e": 2}.items()
+    ]
+    for use, solvers in (("a", [*"acebd"]), ("", [*"cebd"])):
+        found = {("seconds", "1 %"): SimpleNamespace(solver=use, alternatives=others)}
+        section = _family_section("PCA", found, 4)
+        assert (section["solvers"], section["plot"]) == (solvers, 4)
+    assert _family_section("PCA", {}, None)["solvers"] == []
 
 
 def test_a_suite_of_python_objects_has_no_tables():
@@ -163,6 +189,7 @@ def test_all_numbers_have_a_column_for_each_metric_of_any_solver(runs, made):
     assert {len(row) for row in found["rows"]} == {len(columns)}
     by_solver = {row[2][0]: dict(zip(columns, row, strict=True)) for row in found["rows"]}
     assert by_solver["a"]["rank"] == ("9", "")
+    assert columns[TEXTS] == "median"  # the first that is a number
     assert by_solver["b"]["all parameters"] == ("step=2", "")
     assert [title for title, *_ in found["filters"]] == columns[:3]
     assert found["filters"][2][2] == [row[2][0] for row in found["rows"]]

@@ -81,6 +81,9 @@ def test_without_failures_nothing_is_said_of_them(runs, made, tmp_path):
     text = write_page(made(runs("a", 1.0)), tmp_path).read_text()
     assert "What failed" not in text
     assert 'class="mark bad"' not in text
+    # nor do tags of the template leave lines of their own
+    body = re.sub(r"<(script|style)[ >].*?</\1>", "", text, flags=re.DOTALL).splitlines()
+    assert sum(not line for line in body) < len(body) / 5
 
 
 def test_a_problem_that_nobody_takes_is_shown_without_plots(record, made, tmp_path):

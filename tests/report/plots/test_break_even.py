@@ -95,12 +95,13 @@ def test_the_plot_shows_ratios_and_says_where_they_are_one(records):
 
 
 def test_problems_that_hardly_grow_are_left_out(records):
-    near = [
-        altered(r, settings={"n": n}, problem=f"p n={n}")
-        for r in records
-        for n in [{10: 10, 1000: 15}[r.problem.parameters["n"]]]
-    ]
-    assert not break_evens(choose(near))
+    for large, count in ((15, 0), (19, 0), (20, 1)):
+        near = [
+            altered(r, settings={"n": n}, problem=f"p n={n}")
+            for r in records
+            for n in [{10: 10, 1000: large}[r.problem.parameters["n"]]]
+        ]
+        assert len(break_evens(choose(near))) == count
 
 
 def test_a_failed_run_leaves_its_size_without_a_ratio(records):

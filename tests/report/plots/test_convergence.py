@@ -73,7 +73,13 @@ def test_costs_are_samples_first_where_all_draw_some_and_without_where_none_does
         "some": ("flops", "seconds", "steps", "samples"),
         "none": ("flops", "seconds", "steps"),
     }
-    for records, which in ((some, "all"), (some + none, "some"), (none, "none")):
+    # those that draw some in their last step alone do, too
+    late = [
+        replace(r, trace=(*[replace(m, work=replace(m.work, samples=0)) for m in r.trace[:-1]],
+                          r.trace[-1]))
+        for r in some
+    ]  # fmt: skip
+    for records, which in ((some, "all"), (some + none, "some"), (none, "none"), (late, "all")):
         assert convergence(choose(records)).choices["x"] == costs[which]
 
 

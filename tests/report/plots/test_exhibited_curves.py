@@ -69,6 +69,13 @@ def test_curves_of_one_name_and_other_labels_are_other_options(three):
 
     (shown,) = exhibitions(three, differing)
     assert curves(shown).choices["curve"] == ("return", "return (day / %)")
+    named = {
+        "a (x / v)": Curve(x, x, "x", "y"), "a": Curve(x, x, "x", "u"),
+    }  # fmt: skip
+    more = {**named, "a": Curve(x, x, "x", "v")}
+    load = {"hooi": named, "pgd": more, "spgd": named}
+    (shown,) = exhibitions(three, lambda records: {r.key: load[r.solver.label] for r in records})
+    assert curves(shown).choices["curve"] == ("a (x / v)", "a", "a (x / v)'")
 
 
 def test_who_has_no_curve_and_who_is_not_shown_are_named(three, runs, exhibit):

@@ -46,9 +46,17 @@ class TestExhibitions:
             return {f"digits k=4 {s} {{}} {seed}": exhibit(s, seed) for s, seed in calls[0]}
 
         (found,) = exhibitions(three, spy)
+        where = "where the solvers are nearest to their medians over 5 seeds"
+        assert found.about("more") == ("PCA", f"seed {found.seed}, {where}", "more")
         assert calls == [[(s, found.seed) for s in ("hooi", "pgd", "spgd")]]
         assert [entry.solver for entry, _ in found.shown] == ["hooi", "pgd", "spgd"]
         assert not found.absent
+
+    def test_one_seed_is_not_the_nearest_to_anything(self, runs, load):
+        (found,) = exhibitions(choose(runs("a", 1.0, seeds=1)), load)
+        assert found.about() == ("PCA", "seed 0")
+        (found,) = exhibitions(choose(runs("a", 1.0, seeds=2)), load)
+        assert found.about()[1].endswith(" over 2 seeds")
 
     def test_nothing_to_look_at_is_nothing(self, three, exhibit):
         assert exhibitions(three, lambda records: {r.key: {} for r in records}) == []

@@ -50,6 +50,12 @@ class TestProfile:
             "accuracy": ("10 %", "1 %", "0.1 %", "0.001 %"),
         }
         assert set(found.sheet) <= set(found.keys())
+        sheets = {kind: plot.sheet for kind, plot in target_plots(entries).items()}
+        assert sheets == {
+            "profile": [("seconds", at) for at in ("10 %", "1 %", "0.1 %")],
+            "ecdf": [("seconds", "of the gap"), ("flops", "of the gap")],
+            "expected": [("seconds", "10 %"), ("seconds", "1 %")],
+        }
 
     def test_accuracies_are_what_they_say(self):
         for words, tau in ACCURACIES.items():

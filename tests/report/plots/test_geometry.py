@@ -7,7 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orthobench.report.plots.geometry import GAP, ROUNDING, TINY, floor_of
+from orthobench.report.plots.geometry import floor_of
+
+TINY, ROUNDING, GAP = 1e-16, 1e-12, 1e3
 
 
 def test_zeros_reached_at_once_do_not_stretch_the_axis():

@@ -21,8 +21,6 @@ from orthobench.report.plots.exhibits import (
     typical_seed,
 )
 from orthobench.report.plots.families import (
-    MARGIN,
-    NARROWEST,
     caption,
     costs,
     distribution_panel,
@@ -162,6 +160,8 @@ def test_costs_that_runs_may_lack_are_offered_where_all_have_them(runs):
     assert "passes" in measured(runs("a", 1.0, seeds=2), 3.0, 1.0)
     assert "passes" not in measured(runs("a", 1.0, seeds=2), 3.0, 0.0)
     assert "passes" not in costs(choose(runs("a", 1.0)))
+    one = [altered(r, trace=r.trace[:1]) for r in runs("b", 1.0, samples=False)]
+    assert "samples" in costs(choose([*runs("a", 1.0), *one]))  # they have done nothing yet
     refused = [altered(r, status=RunStatus.REFUSED) for r in runs("b", 1.0, samples=False)]
     assert "samples" in costs(choose([*runs("a", 1.0), *refused]))
     assert "samples" not in costs(choose(runs("a", 1.0, samples=False)))
@@ -179,13 +179,13 @@ def test_distributions_end_a_little_beyond_their_last_step():
     values = np.array([[1.0, 100.0], [INF, 10.0]])
     panel = distribution_panel(runs, values, axis, axis)
     assert [series.label for series in panel.series] == ["a", "b (2 failed)"]
-    end = 100 * 100**MARGIN
+    end = 100 * 100**0.05
     assert panel.series[0].x.tolist() == pytest.approx([1, 100, end])
     assert panel.series[0].y.tolist() == [0.5, 1, 1]
     assert panel.series[1].x.tolist() == pytest.approx([1, 10, end])
     assert panel.series[1].y.tolist() == [0, 0.5, 0.5]
     near = distribution_panel(runs, np.array([[2.0, 2.0], [2.0, INF]]), axis, axis)
-    assert near.series[0].x.tolist() == pytest.approx([2, 2 * NARROWEST])
+    assert near.series[0].x.tolist() == pytest.approx([2, 4])
     begun = distribution_panel(runs, values[:, 1:], axis, axis, begin=1.0)
     assert begun.series[0].x[0] == 1
 

@@ -12,7 +12,6 @@ from orthobench.decide.rule import Comparison, Decision, Verdict
 from orthobench.harness.stopping import RunStatus
 from orthobench.report.plots import pareto as module
 from orthobench.report.plots.pareto import (
-    LEAST,
     _mean_point,
     _multiple,
     family_answers,
@@ -20,6 +19,8 @@ from orthobench.report.plots.pareto import (
     pareto,
 )
 from orthobench.results.tuning import choose
+
+LEAST = 1e-7
 
 
 def points(plot, *key):
@@ -61,6 +62,8 @@ def test_the_line_of_what_is_good_enough_is_at_the_tolerance(runs):
     for key, part in (("1 %", 1e-2), ("0.0001 %", 1e-6)):
         line = plot.panel("seconds", key).series[-1]
         assert (line.solver, line.y.tolist()) == ("", [part, part])
+        assert line.x.tolist() == [1, 10]  # from the least to what a miss counts
+    assert plot.sheet == [("seconds", "1 %"), ("flops", "1 %")]
 
 
 def test_a_solver_whose_runs_all_failed_has_no_cost(runs):

@@ -89,12 +89,16 @@ def test_values_that_are_no_numbers_are_categories(runs):
         assert row["rule"] in panel.x.categories
 
 
-@pytest.mark.parametrize(
-    ("values", "log"), [((1, 10), True), ((0, 10), False), ((8.0, 9.0), False), ((-1, 1), False)]
-)
-def test_values_that_span_a_decade_are_on_a_logarithmic_axis(runs, values, log):
-    entries = choose(grid(runs, "a", [({"step": v}, 1.0) for v in values]))
-    assert tuning(entries).panel().x.log is log
+def test_values_that_span_a_decade_are_on_a_logarithmic_axis(runs):
+    for values, log in (
+        ((1, 10), True), ((1, 9.5), False), ((0, 10), False), ((8.0, 9.0), False), ((-1, 1), False)
+    ):  # fmt: skip
+        entries = choose(grid(runs, "a", [({"step": v}, 1.0) for v in values], seeds=1))
+        assert tuning(entries).panel().x.log is log, values
+        assert np.isfinite(tuning(entries).panel("step", "gap").series[0].y).all()
+        assert "one seed" in tuning(entries).about
+    two = choose(grid(runs, "a", [({"step": v}, 1.0) for v in (1, 2)], seeds=2))
+    assert "2 seeds" in tuning(two).about
 
 
 def test_at_a_level_notes_say_which_values_do_not_keep_it(runs):

@@ -138,6 +138,9 @@ def test_tables_have_a_title_for_each_kind_and_family(registry):
     assert lines[-1] == "orthobench show NAME tells more of each"
     at = lines.index("problems: other family")
     assert lines[at + 1 : at + 3] == ["elsewhere  A problem of another family.", ""]
+    toys = lines[lines.index("problems: toys") + 1 :]
+    assert toys[0].startswith("leading-subspace  ")
+    assert toys[1] == ""
     assert lines[lines.index("suites") + 1] == "small  A small one"
     mine, others, bad = (lines[lines.index("plugins") + i] for i in (1, 2, 3))
     assert (mine, others.rstrip(), bad) == (
@@ -164,20 +167,18 @@ def test_a_page_has_all_but_what_the_table_repeats(registry):
     assert meanings["kind"] == "which (a | b; default none)"
 
 
-@pytest.mark.parametrize(("columns", "widest"), [("60", 60), ("100", 100), ("400", 100), ("9", 50)])
-def test_paragraphs_are_as_wide_as_the_terminal_up_to_100_columns(
-    registry, columns, widest, monkeypatch
-):
-    monkeypatch.setenv("COLUMNS", columns)
-    lines = plain(listing.page(listing.details(registry, "wordy")))
-    begin = next(i for i, line in enumerate(lines) if line.startswith("A long paragraph"))
-    paragraph = lines[begin : lines.index("", begin)]
-    assert max(map(len, paragraph)) <= widest
-    assert " ".join(paragraph) == (
-        "A long paragraph that goes on and on so that it has to be wrapped where a terminal is no "
-        "wider than that."
-    )
-    assert len(paragraph) > 1
+def test_paragraphs_are_as_wide_as_the_terminal_from_30_up_to_100_columns(registry, monkeypatch):
+    for columns, widest in (("60", 60), ("100", 100), ("400", 100), ("9", 30)):
+        monkeypatch.setenv("COLUMNS", columns)
+        lines = plain(listing.page(listing.details(registry, "wordy")))
+        begin = next(i for i, line in enumerate(lines) if line.startswith("A long paragraph"))
+        paragraph = lines[begin : lines.index("", begin)]
+        assert widest - 8 <= max(map(len, paragraph)) <= widest
+        assert " ".join(paragraph) == (
+            "A long paragraph that goes on and on so that it has to be wrapped where a terminal is "
+            "no wider than that."
+        )
+        assert len(paragraph) > 1
 
 
 def test_columns_are_wrapped_beside_the_longest_name(monkeypatch):

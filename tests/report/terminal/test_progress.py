@@ -65,10 +65,9 @@ def test_slow_cells_give_a_line_every_ten_seconds():
     assert [line.split("/")[0] for line in found[1:4]] == ["3", "6", "9"]
 
 
-@pytest.mark.parametrize("terminal", [False, True])
-def test_a_run_of_more_than_two_minutes_is_predicted_once(terminal):
-    def said(total, seconds):
-        stream, clock = Terminal() if terminal else io.StringIO(), Clock()
+def test_a_run_of_more_than_two_minutes_is_predicted_once():
+    def said(total, seconds, stream=io.StringIO):
+        stream, clock = stream(), Clock()
         with Progress(stream=stream, clock=clock) as progress:
             progress.expect(total)
             for _ in range(min(total, 20)):
@@ -76,9 +75,14 @@ def test_a_run_of_more_than_two_minutes_is_predicted_once(terminal):
                 progress.end("cell", failed=False)
         return re.findall(r"about (.*) in all, judged by the first (\d+) cells", stream.getvalue())
 
-    assert said(500, 4.0) == [("33 min 20 s", "6")]
-    assert said(10, 40.0) == [("6 min 40 s", "2")]
-    assert said(20, 4.0) == []
+    for stream in (io.StringIO, Terminal):
+        assert said(500, 4.0, stream) == [("33 min 20 s", "6")]
+        assert said(10, 40.0, stream) == [("6 min 40 s", "2")]
+        assert said(20, 4.0, stream) == []
+    # after half a minute, or of more than five cells after ten seconds
+    assert [said(10, seconds)[0][1] for seconds in (30.0, 29.0)] == ["2", "3"]
+    assert [said(500, seconds)[0][1] for seconds in (2.0, 1.9)] == ["6", "7"]
+    assert [len(said(total, 4.0)) for total in (30, 31)] == [0, 1]
 
 
 def test_few_cells_give_a_line_each():
