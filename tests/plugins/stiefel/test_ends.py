@@ -1,5 +1,6 @@
 """Where searches on the Stiefel manifold end, and what they keep of earlier steps."""
 
+from itertools import product
 from types import SimpleNamespace
 
 import numpy as np
@@ -32,26 +33,22 @@ def oracle_of(scale=1.0):
     return oracle
 
 
-@pytest.mark.parametrize(
-    ("moved", "changed", "ends"),
-    [
+def test_wen_yin_ends_where_point_and_cost_hardly_change():
+    for case in [
         (0.9e-3, 0.9e-5, True),
         (1.1e-3, 0.9e-5, False),
         (0.9e-3, 1.1e-5, False),
-    ],
-)
-def test_wen_yin_ends_where_point_and_cost_hardly_change(moved, changed, ends):
-    solver = WenYin(xtol=1e-3, ftol=1e-5)
-    assert solver._still([(1.0, 1.0), (moved, changed)]) is ends
+    ]:
+        moved, changed, ends = case
+        solver = WenYin(xtol=1e-3, ftol=1e-5)
+        assert solver._still([(1.0, 1.0), (moved, changed)]) is ends, case
 
 
-@pytest.mark.parametrize(
-    ("moved", "changed", "ends"),
-    [(0.9e-2, 0.9e-4, True), (1.1e-2, 0.9e-4, False), (0.9e-2, 1.1e-4, False)],
-)
-def test_wen_yin_ends_where_they_change_ten_times_as_little_on_average(moved, changed, ends):
-    solver = WenYin(xtol=1e-3, ftol=1e-5)
-    assert solver._still([(moved + d, changed) for d in (-1e-3, 1e-3)]) is ends
+def test_wen_yin_ends_where_they_change_ten_times_as_little_on_average():
+    for case in [(0.9e-2, 0.9e-4, True), (1.1e-2, 0.9e-4, False), (0.9e-2, 1.1e-4, False)]:
+        moved, changed, ends = case
+        solver = WenYin(xtol=1e-3, ftol=1e-5)
+        assert solver._still([(moved + d, changed) for d in (-1e-3, 1e-3)]) is ends, case
 
 
 def test_wen_yin_keeps_changes_relative_to_the_root_of_rows_and_to_the_cost():
@@ -89,16 +86,17 @@ def test_directions_of_dissolved_constraints_are_those_of_dense_bfgs():
     np.testing.assert_allclose(solver._direction(state).ravel(), H @ state.H.ravel(), rtol=1e-8)
 
 
-@pytest.mark.parametrize(("share", "kept"), [(0.5, 0), (2.0, 1)])
-def test_changes_without_curvature_are_not_kept(share, kept):
-    solver, oracle = CDOpt(relative=False), oracle_of()
-    state = solver.init(oracle, None)
-    eps = 2.0**-52
-    S, Y = np.zeros((N, P)), np.zeros((N, P))
-    S[0, 0], Y[0, 0], Y[1, 0] = 1.0, share * eps, 1.0  # <S, Y> is a share of eps |Y|²
-    state.X, state.H = np.zeros((N, P)), np.zeros((N, P))
-    solver._accept(state, S, 1.0, Y)
-    assert len(state.changes) == kept
+def test_changes_without_curvature_are_not_kept():
+    for case in [(0.5, 0), (2.0, 1)]:
+        share, kept = case
+        solver, oracle = CDOpt(relative=False), oracle_of()
+        state = solver.init(oracle, None)
+        eps = 2.0**-52
+        S, Y = np.zeros((N, P)), np.zeros((N, P))
+        S[0, 0], Y[0, 0], Y[1, 0] = 1.0, share * eps, 1.0  # <S, Y> is a share of eps |Y|²
+        state.X, state.H = np.zeros((N, P)), np.zeros((N, P))
+        solver._accept(state, S, 1.0, Y)
+        assert len(state.changes) == kept, case
 
 
 def test_a_newton_step_is_no_longer_than_a_half():
@@ -132,16 +130,16 @@ def test_a_landing_search_without_success_leaves_the_point_where_it_lands():
     np.testing.assert_allclose(state.Y, landed, atol=1e-12)
 
 
-@pytest.mark.parametrize("sign", [1.0, -1.0])
-@pytest.mark.parametrize(("share", "counts"), [(0.9, False), (1.1, True)])
-def test_a_pair_counts_where_it_is_curved_enough(share, counts, sign):
-    S, Y = np.zeros((N, P)), np.zeros((N, P))
-    cosine = np.sqrt(share * CURVED)
-    S[0, 0], Y[0, 0], Y[1, 0] = 2.0, 3 * sign * cosine, 3.0
-    found = pair(np.eye(N)[:, -P:], S, Y, 0.7)
-    assert (found.over != 0) is (counts and sign > 0)
-    if found.over:
-        assert found.over == pytest.approx(1 / (6 * cosine))
+def test_a_pair_counts_where_it_is_curved_enough():
+    for case in product([(0.9, False), (1.1, True)], [1.0, -1.0]):
+        (share, counts), sign = case
+        S, Y = np.zeros((N, P)), np.zeros((N, P))
+        cosine = np.sqrt(share * CURVED)
+        S[0, 0], Y[0, 0], Y[1, 0] = 2.0, 3 * sign * cosine, 3.0
+        found = pair(np.eye(N)[:, -P:], S, Y, 0.7)
+        assert (found.over != 0) is (counts and sign > 0), case
+        if found.over:
+            assert found.over == pytest.approx(1 / (6 * cosine)), case
 
 
 def test_steps_of_a_pair_are_of_the_parts_outside_and_for_each_column_within_bounds():
