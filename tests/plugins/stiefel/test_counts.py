@@ -108,6 +108,10 @@ def test_of_random_submanifolds():
     assert found == [0, 2 * 4 * P + mixed, mixed]
     assert run(RandomSubmanifold())[2].size == 4
     assert run(RandomSubmanifold(size=N))[2].size == N
+    for n, half in ((1, 1), (2, 2), (3, 2), (5, 2), (6, 3)):
+        oracle = ob.stiefel(lambda X: 0.0, np.zeros_like, n=n, p=1).oracle
+        oracle.start = np.eye(n, 1)
+        assert RandomSubmanifold().init(oracle, None).size == half
     with pytest.raises(ob.UsageError, match="size = 10 coordinates are more than the 9 rows"):
         run(RandomSubmanifold(size=N + 1))
 

@@ -1,10 +1,12 @@
 """Where searches on the Stiefel manifold end, and what they keep of earlier steps."""
 
+from dataclasses import replace
 from itertools import product
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from orthobench_problems.stiefel import StiefelProcrustes
 from orthobench_stiefel.cdopt import CDOpt
 from orthobench_stiefel.landing_newton import LONGEST, LandingNewton
 from orthobench_stiefel.line_search import Reference
@@ -120,14 +122,56 @@ def test_where_the_curvature_is_negative_the_first_direction_is_the_gradient():
 
 
 def test_a_landing_search_without_success_leaves_the_point_where_it_lands():
-    solver, oracle = LandingNewton(relative=False, tolerance=0.0), oracle_of()
+    """That is all where the point was on the manifold; elsewhere the step there is one."""
+    for stretched, status in ((1.0, Status.CONVERGED), (1.05, Status.RUNNING)):
+        solver, oracle = LandingNewton(relative=False, tolerance=0.0), oracle_of()
+        oracle.start = stretched * X
+        state = solver.init(oracle, None)
+        landed = state.Y.copy()
+        state.value = -1e9  # no trial is below
+        object.__setattr__(solver, "_newton", lambda *_: np.zeros((N, P)))
+        state.R = np.zeros((N, P))
+        solver.step(oracle, state)
+        np.testing.assert_allclose(state.X, landed, atol=1e-12)
+        assert state.status is status
+        assert state.work.samples == 1 + 12 + 1  # all trials, and the way back
+
+
+@pytest.mark.parametrize(
+    ("solver", "trials"), [(CDOpt(), 30), (WenYin(safe_search=True), 30), (WenYin(), 5)]
+)
+def test_a_search_gives_up_after_its_trials_or_takes_the_last(solver, trials):
+    solver, oracle = replace(solver, relative=False), oracle_of()
     state = solver.init(oracle, None)
-    landed = state.Y.copy()
-    state.value = -1e9  # no trial is below
-    object.__setattr__(solver, "_newton", lambda *_: np.zeros((N, P)))
-    state.R = np.zeros((N, P))
+    state.reference, before = Reference(-1e9), state.X.copy()
     solver.step(oracle, state)
-    np.testing.assert_allclose(state.Y, landed, atol=1e-12)
+    assert state.work.samples == 1 + trials
+    still = trials == 30
+    assert (state.status is Status.CONVERGED) is still
+    assert np.array_equal(state.X, before) is still
+
+
+def test_a_point_of_a_curve_that_is_singular_to_rounding_is_a_trial_without_a_cost():
+    solver, oracle = WenYin(relative=False), oracle_of()
+    ends = []
+    for singular in (0, 1):
+        state = solver.init(oracle, None)
+        curve, lengths = state.curve, []
+
+        def point(t, curve=curve, lengths=lengths, singular=singular):
+            lengths.append(t)
+            if len(lengths) <= singular:
+                raise np.linalg.LinAlgError
+            return curve(t)
+
+        state.curve = SimpleNamespace(slope=curve.slope, point_flops=curve.point_flops)
+        state.curve = type("Curve", (), {**vars(state.curve), "__call__": lambda _, t: point(t)})()
+        state.length = 1e-3 * 10**singular
+        solver.step(oracle, state)
+        np.testing.assert_allclose(lengths, [1e-2, 1e-3][1 - singular :])
+        assert state.work.samples == 2
+        ends.append(state.X)
+    np.testing.assert_allclose(ends[0], ends[1], atol=1e-14)
 
 
 def test_a_pair_counts_where_it_is_curved_enough():
@@ -151,6 +195,13 @@ def test_steps_of_a_pair_are_of_the_parts_outside_and_for_each_column_within_bou
     each = np.sum(outside * change, axis=0) / np.sum(change**2, axis=0)
     expected = np.clip(each, common / SPREAD, common * SPREAD)
     np.testing.assert_allclose(np.exp(found.columns)[0], expected)
+    # a stack has one step, and columns of each matrix
+    several = pair(np.stack([X, X, X]), np.stack([S, 0 * S, -S]), np.stack([Y, Y, 2 * Y]), 0.7)
+    products, squares = np.array([1, 0, -2]), np.array([1, 1, 4])
+    common *= abs(products.sum()) / squares.sum()
+    assert several.step == pytest.approx(common)
+    expected = np.clip((products / squares)[:, None] * each, common / SPREAD, common * SPREAD)
+    np.testing.assert_allclose(np.exp(several.columns)[:, 0], expected)
 
 
 def test_of_a_square_point_the_whole_change_counts():
@@ -229,6 +280,10 @@ def test_rejected_steps_are_cut_by_their_rule(steps, cut):
 def test_searches_take_neither_batches_nor_momentum(settings, message):
     with pytest.raises(ob.UsageError, match=message):
         RiemannianGradient(**settings).init(oracle_of(), None)
+    if "batch" in settings:
+        sums = StiefelProcrustes(n=4, p=2, rows=6).build(np.random.default_rng(0))
+        with pytest.raises(ob.UsageError, match="steps = bb searches with the whole cost"):
+            ob.solve(RiemannianGradient(**settings), sums, ob.Budget(steps=1))
     if "momentum" in settings:
         RiemannianGradient(steps="constant", **settings).init(oracle_of(), None)
 

@@ -9,6 +9,7 @@ from orthobench_stiefel.retractions import (
     RETRACTIONS,
     cayley,
     cholesky_qr,
+    iterations,
     newton_schulz,
     polar,
     qr,
@@ -118,3 +119,16 @@ def test_the_cayley_curve_is_its_definition():
             assert np.abs(curve(t) - expected).max() < 1e-12, shape
         assert np.abs(curve.slope - A @ X).max() < 1e-13, shape
         assert curve.small == (2 * p < n), shape
+
+
+def test_newton_schulz_iterations_that_nobody_looks_at_are_enough_and_hardly_more():
+    """The least singular value is 1 over the bound, or up to sqrt(2) where nothing is divided."""
+    for bound in (2**0.5, 1.5, 3.0, 10.0, 1e3, 1e6):
+        value, needed = (bound if bound <= 2**0.5 else 1 / bound), 0
+        while abs(1 - value) > 1.2e-16:
+            value, needed = value * (3 - value**2) / 2, needed + 1
+        found = iterations(bound, object())
+        assert needed <= found <= needed + (2 if bound > 2**0.5 else 0), bound
+    assert iterations(1.0, object()) == iterations(2**0.5, object())
+    # where it ends by itself, and where there is no bound
+    assert iterations(1.0, np.eye(2)) == iterations(np.inf, object()) > iterations(1e6, object())

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from orthobench_problems.stiefel import StiefelBrockett
+from orthobench_problems.stiefel import StiefelBrockett, StiefelProcrustes
 from orthobench_stiefel.cdopt import CDOpt
 from orthobench_stiefel.descent import Iterate
 from orthobench_stiefel.landing import Landing
@@ -309,6 +309,36 @@ def test_the_iterate_is_what_a_solution_holds():
 def polar_factor(A):
     U, _, Vt = np.linalg.svd(A, full_matrices=False)
     return U @ Vt
+
+
+def test_spectral_steps_end_at_the_tolerance_but_not_of_an_estimate():
+    oracle = StiefelProcrustes(n=6, p=2, rows=9).build(np.random.default_rng(0)).oracle
+    oracle.start = random_point(6, 2, np.random.default_rng(1))
+    for batch, steps, samples in ((0, 1, 9), (3, 4, 12)):
+        oracle.rewind(np.random.default_rng(2))
+        solver = SPEL(tolerance=10.0, batch=batch)
+        state = solver.init(oracle, None)
+        solver.advance(oracle, state, 4)
+        assert (state.work.steps, state.work.samples) == (steps, samples)
+        assert np.array_equal(state.X, oracle.start) is (steps == 1)
+
+
+def test_random_rows_take_those_of_an_estimate_too():
+    """Of all terms it is the gradient."""
+    instance = StiefelProcrustes(n=6, p=2, rows=9).build(np.random.default_rng(0))
+    oracle, ends = instance.oracle, []
+    for batch in (0, 9):
+        oracle.start = random_point(6, 2, np.random.default_rng(1))
+        oracle.rewind(np.random.default_rng(2))
+        oracle.prepare(9)
+        solver = RandomSubmanifold(batch=batch, size=3, step_size=0.1)
+        state = solver.init(oracle, np.random.default_rng(3))
+        solver.step(oracle, state)
+        assert state.work.samples == 9
+        ends.append(state.X)
+    moved = [set(np.flatnonzero(np.abs(X - oracle.start).max(axis=1))) for X in ends]
+    assert moved[0] == moved[1]
+    assert len(moved[0]) == 3
 
 
 @pytest.mark.parametrize("projection", [True, False])
