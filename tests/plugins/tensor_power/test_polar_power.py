@@ -147,6 +147,18 @@ def test_the_third_failed_step_turns_the_shift_on(tensors):
     assert seen[3] == {True}
 
 
+def test_the_shift_is_the_mean_weight_and_doubles_at_each_failure(tensors):
+    made, solver = noise_alone(tensors, 6, 0), PolarPower()
+    state = tensors.begun(solver, made)
+    for failures, factor in enumerate((10.0, 10.0, 9.0, 8.0, 8.0), 1):
+        state.weights = factor * state.weights  # so that the next step loses
+        before, mean = state.shift, state.weights.mean()
+        solver.advance(made.oracle, state, 1)
+        assert state.failures == failures
+        assert state.shift == pytest.approx(0 if failures < 3 else max(2 * before, mean))
+    assert state.shift > 2 * mean
+
+
 def test_once_shifted_enough_no_step_loses(tensors):
     made = noise_alone(tensors, 7, 1)
     # twice a bound of the eigenvalues of T(I, I, u)

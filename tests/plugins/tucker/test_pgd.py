@@ -9,8 +9,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from orthobench_polar.problems import GaussianPolar
 from orthobench_tucker import PGD
 from orthobench_tucker.ascending import end_slopes
+from orthobench_tucker.partial_cores import refusal
 from orthobench_tucker.pgd import _Evaluation
 from orthobench_tucker.pgd_kernels import evaluated
 from orthobench_tucker.pgd_passes import step_flops
@@ -31,6 +33,7 @@ from orthobench.families.symmetric_tucker.sample_moments import (
     gradient,
     monomials,
 )
+from orthobench.tools.flops import eigh
 from orthobench.tools.geometry import drift, orthonormalize, subspace_error
 
 ORDERS = [2, 3, 4, 5]
@@ -449,6 +452,7 @@ def test_what_it_refuses():
     huge = Recipe(n=10**5, order=4)
     assert "memory" in PGD(form="explicit").refuses(huge)
     assert PGD().refuses(huge) is None
+    assert refusal(GaussianPolar(), "explicit", "sketch") is None  # of another family
 
 
 def test_the_gradient_in_two_parts_is_the_gradient(tucker):
@@ -483,3 +487,10 @@ def test_flops_are_counted(tucker):
     assert step_flops(9, 2, N) == a_step - (2 * 30 * 9 * 2 + 30 * N + 2 * 30 * 9 * N)
     assert first == a_step
     assert state.work.flops == 5 * a_step
+    assert state.lipschitz == 0
+    constant = PGD(start="random", rule="constant")
+    state = tucker.begun(constant, made)
+    gram = 4 * 30**2 * 9 + 30**2 + 2 * 30 * 9**2 + eigh(9)
+    assert state.work.flops == a_step + gram
+    sigma = np.linalg.norm(made.oracle.T.reshape(9, -1), 2)
+    assert state.lipschitz == pytest.approx(2 * 3 * 2 * sigma**2)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import permutations, product
+from types import SimpleNamespace
 from typing import ClassVar
 
 import numpy as np
 import pytest
 from orthobench_tucker import QuasiNewton
+from orthobench_tucker.quasi_newton import QuasiNewtonState
 from orthobench_tucker.starts import hoevd_basis
 
 import orthobench.tools.machine
@@ -201,3 +203,29 @@ def test_it_begins_at_the_unfoldings_eigenvectors(second_order):
     state = second_order.begun(QuasiNewton(), oracle)
     np.testing.assert_array_equal(state.point.Q, hoevd_basis(oracle, "auto"))
     assert drift(orthonormalize(state.point.Q)) < 1e-14
+
+
+def test_where_no_trial_rises_the_memory_is_cleared_and_then_the_run_fails(second_order):
+    oracle = second_order.moment(order=3, n=12, r=3)
+    for tolerance, status in ((1e-12, Status.FAILED), (0.0, Status.RUNNING)):
+        solver = QuasiNewton(start="random", tolerance=tolerance)
+        state = second_order.begun(solver, oracle)
+        solver.advance(oracle, state, 2)
+        state.point = replace(state.point, value=10 * state.point.value)  # more than there is
+        assert len(state.inverse.pairs) == 2
+        solver.step(oracle, state)
+        assert (state.status, state.inverse.pairs) == (Status.RUNNING, [])
+        solver.step(oracle, state)
+        assert state.status is status
+        assert state.work.steps == 4
+        assert ("no step raises the objective" in state.reason) is (tolerance > 0)
+
+
+def test_idle_steps_are_counted_from_the_last_halving_of_the_gradient():
+    state = QuasiNewtonState(point=SimpleNamespace(slope=8.0), inverse=None)
+    seen = []
+    for slope in (8.0, 4.1, 4.0, 3.0, 2.1, 2.0, 2.0):
+        state.point.slope = slope
+        state.record()
+        seen.append((state.least, state.idle))
+    assert seen == [(8, 0), (8, 1), (4, 0), (4, 1), (4, 2), (2, 0), (2, 1)]

@@ -129,6 +129,11 @@ def test_samples_that_overflow_fail_the_run_and_say_so(streaming):
         np.testing.assert_array_equal(state.gamma, before.gamma, err_msg=f"{case}")
         solver.advance(oracle, state, 3)
         assert state.work.steps == 3, case
+        # what is left after whole batches, one of which overflows, is not taken
+        oracle = streaming.stream(rows[:90], 4, 2)
+        oracle.prepare(120)  # more than there are
+        state = streaming.run(solver, oracle, 6)
+        assert (state.work.steps, state.work.samples) == (3, 60), case
 
 
 def test_the_unit_of_samples_does_not_matter(streaming):
