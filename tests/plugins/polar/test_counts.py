@@ -278,7 +278,10 @@ def test_a_judge_measures_by_the_definitions(batch):
     H = stack.swapaxes(1, 2) @ Y
     least = np.linalg.eigvalsh((H + H.swapaxes(1, 2)) / 2)[:, 0]
     inner = np.linalg.svd(Y, compute_uv=False)
-    found = ob.polar(A).measure(PolarSolution(X.reshape(-1, P), products=7.0))
+    instance = ob.polar(A)
+    exact = instance.measure(PolarSolution((U @ Vt).reshape(-1, P)))
+    assert {name: exact[name] for name in instance.best} == pytest.approx(instance.best, abs=1e-14)
+    found = instance.measure(PolarSolution(X.reshape(-1, P), products=7.0))
     assert found == pytest.approx(
         {
             "distance": np.linalg.norm(Y - U @ Vt) / np.sqrt(batch * P),

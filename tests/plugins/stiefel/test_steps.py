@@ -12,7 +12,7 @@ from orthobench_stiefel.landing_field import landing_field, safe_step
 from orthobench_stiefel.landing_newton import LandingNewton
 from orthobench_stiefel.manifold_muon import ManifoldMuon, dual_admm, dual_ascent, off_tangent
 from orthobench_stiefel.pogo import POGO
-from orthobench_stiefel.random_submanifold import RandomSubmanifold
+from orthobench_stiefel.random_submanifold import RandomSubmanifold, _replaced
 from orthobench_stiefel.riemannian_gradient import RiemannianGradient
 from orthobench_stiefel.spectral import msign
 from orthobench_stiefel.spel import SPEL
@@ -22,6 +22,7 @@ from scipy.linalg import expm
 import orthobench as ob
 from orthobench.families.stiefel import projected
 from orthobench.tools.geometry import drift, orthonormalize, random_point
+from orthobench.tools.places import place_of
 
 N, P = 9, 3
 A = np.random.default_rng(0).standard_normal((N, N))
@@ -321,6 +322,16 @@ def test_spectral_steps_end_at_the_tolerance_but_not_of_an_estimate():
         solver.advance(oracle, state, 4)
         assert (state.work.steps, state.work.samples) == (steps, samples)
         assert np.array_equal(state.X, oracle.start) is (steps == 1)
+
+
+def test_rows_of_a_matrix_and_of_a_stack_are_replaced_elsewhere_as_here():
+    place, rows = place_of("array-api-strict"), np.array([1, 4])
+    for stack in ((), (3,)):
+        X = np.random.default_rng(0).standard_normal((*stack, 6, 2))
+        some = np.random.default_rng(1).standard_normal((*stack, 2, 2))
+        found = place.to_numpy(_replaced(place.array(X), rows, place.array(some)))
+        np.testing.assert_array_equal(found, _replaced(X, rows, some))
+        np.testing.assert_array_equal(found[..., rows, :], some)
 
 
 def test_random_rows_take_those_of_an_estimate_too():
