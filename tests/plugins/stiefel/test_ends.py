@@ -18,6 +18,7 @@ from orthobench_stiefel.wen_yin import WINDOW, WenYin
 import orthobench as ob
 from orthobench.contract.solver import Status
 from orthobench.families.stiefel import projected
+from orthobench.testing.check_of_libraries import readings
 from orthobench.tools.geometry import random_point
 
 N, P = 7, 2
@@ -251,6 +252,15 @@ def test_no_step_that_lowers_the_cost_means_that_it_has_converged():
     assert state.status is Status.CONVERGED
     np.testing.assert_array_equal(state.X, before)
     assert state.work.samples == 1 + 30
+
+
+def test_a_step_may_read_each_trial_and_each_bound_of_newton_schulz():
+    instance = StiefelProcrustes(n=6, p=2, rows=9).build(np.random.default_rng(0))
+    for retraction, each in (("qr", 0), ("newton-schulz", 1)):
+        constant = RiemannianGradient(steps="constant", retraction=retraction)
+        assert constant.readings == each
+        assert readings(constant, instance, 5) == 1 + 5 * each
+        assert RiemannianGradient(retraction=retraction).readings == 30 * (1 + each)
 
 
 @pytest.mark.parametrize(("steps", "cut"), [("bb", 0.1), ("adaptive", 0.1), ("armijo", 0.5)])

@@ -21,6 +21,7 @@ from orthobench.contract.solver import Status
 from orthobench.errors import UsageError
 from orthobench.families.symmetric_tucker.full_tensors import moment_tensor
 from orthobench.families.symmetric_tucker.sample_moments import integer_power
+from orthobench.testing.check_of_libraries import readings
 from orthobench.tools.geometry import drift, random_point, subspace_error
 
 RNG = np.random.default_rng(0)  # which these starts do not draw from
@@ -181,3 +182,8 @@ def test_shoevd_needs_samples(tucker):
     made = tucker.of_tensor(tucker.symmetric(4, 3), 2)
     with pytest.raises(UsageError, match="needs samples"):
         first_basis(made.oracle, "shoevd", "auto", RNG)
+
+
+def test_elsewhere_it_reads_as_many_numbers_as_it_says(tucker):
+    X, _ = tucker.factors(6, 20)
+    assert readings(HOEVD(), tucker.of_samples(X, 3, 2), 1) == HOEVD.readings
