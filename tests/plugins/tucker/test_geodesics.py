@@ -209,6 +209,8 @@ def test_the_next_trial_is_the_maximizer_of_a_cubic_away_from_both_ends():
         assert ends(
             lambda t, p=peak: 9 - (t - p) ** 2, lambda t, p=peak: 2 * (p - t), 0.0, 1.0
         ) == (pytest.approx(found, abs=1e-12))
+    flat = ends(lambda t: 9 + (t - 1) ** 3, lambda t: 3 * (t - 1) ** 2, 0.0, 3.0)
+    assert flat == pytest.approx(1.0, abs=1e-12)
     # without a maximum, or of slopes that no cubic with one has, in the middle
     assert ends(lambda t: 9 + t, lambda t: 1.0, 1.0, 3.0) == 2.0
     assert ends(lambda t: 9 + t**3, lambda t: 1 + 3 * t**2, 0.0, 2.0) == 1.0

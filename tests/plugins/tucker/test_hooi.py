@@ -122,6 +122,15 @@ def test_opposite_eigenvalues_cycle(tucker):
     assert "since step 1:" in state.reason
 
 
+def test_no_tolerance_never_ends_a_run_not_even_without_a_gradient(tucker):
+    made = tucker.of_tensor(np.diag([2.0, 1.0]), 1)
+    made.oracle.start = np.eye(2)[:, :1]
+    for tolerance, status in ((0.0, Status.RUNNING), (1e-300, Status.CONVERGED)):
+        state = tucker.ended(HOOI(start="random", tolerance=tolerance), made, 3)
+        assert state.relative_gradient == 0
+        assert state.status is status
+
+
 @pytest.mark.wide
 @given(st.integers(0, 200), st.integers(2, 4), st.integers(1, 3))
 def test_no_false_alarm(tucker, seed, order, r):

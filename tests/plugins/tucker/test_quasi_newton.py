@@ -229,3 +229,13 @@ def test_idle_steps_are_counted_from_the_last_halving_of_the_gradient():
         state.record()
         seen.append((state.least, state.idle))
     assert seen == [(8, 0), (8, 1), (4, 0), (4, 1), (4, 2), (2, 0), (2, 1)]
+
+
+def test_after_ten_steps_without_halving_the_gradient_is_tested_for_rounding(second_order):
+    oracle = second_order.moment(order=3, n=12, r=3)
+    solver = QuasiNewton(start="random")
+    for idle, found in ((8, 9), (9, 0)):
+        state = second_order.begun(solver, oracle)
+        state.least, state.idle = 1e-30, idle
+        solver.step(oracle, state)
+        assert (state.idle, state.status) == (found, Status.RUNNING)
