@@ -113,6 +113,38 @@ def test_a_newton_step_is_no_longer_than_a_half():
     assert np.linalg.norm(solver._newton(oracle, gentle)) < 1e-3
 
 
+def test_newtons_equation_is_solved_to_a_tenth_or_to_the_gradient_itself():
+    """By as many products as plain conjugate gradients take to that."""
+    solver, oracle = LandingNewton(relative=False), oracle_of()
+    near = np.linalg.eigh(A)[1][:, :P] + 1e-2 * np.random.default_rng(0).standard_normal((N, P))
+    oracle.start = np.linalg.qr(near)[0]
+    for size in (0.3, 0.02):
+        state = solver.init(oracle, None)
+        state.R = size * state.R / np.linalg.norm(state.R)
+        r = d = -state.R
+        needed = 0
+        while np.linalg.norm(r) > min(0.1, size) * size:
+            Hd, square, needed = solver._product(oracle, state, d), np.vdot(r, r), needed + 1
+            r = r - square / np.vdot(d, Hd) * Hd
+            d = r + np.vdot(r, r) / square * d
+        before = state.work.samples
+        D = solver._newton(oracle, state)
+        assert state.work.samples - before == needed > 1
+        rest = np.linalg.norm(state.R + solver._product(oracle, state, D))
+        assert rest == pytest.approx(np.linalg.norm(r), rel=1e-3)
+
+
+def test_a_whole_step_that_halves_the_gradient_is_taken_whatever_it_costs():
+    solver, oracle = LandingNewton(relative=False), oracle_of()
+    near = np.linalg.eigh(A)[1][:, :P] + 1e-2 * np.random.default_rng(0).standard_normal((N, P))
+    oracle.start = np.linalg.qr(near)[0]
+    state = solver.init(oracle, None)
+    state.value, before = -1e9, np.linalg.norm(state.R)  # no cost is below
+    solver.step(oracle, state)
+    assert np.linalg.norm(state.R) < before / 2
+    assert np.abs(state.Y - oracle.start).max() > 1e-4
+
+
 def test_where_the_curvature_is_negative_the_first_direction_is_the_gradient():
     oracle, solver = oracle_of(-1.0), LandingNewton(relative=False)
     oracle.start = random_point(N, P, np.random.default_rng(3))

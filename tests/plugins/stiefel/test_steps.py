@@ -271,6 +271,11 @@ def test_armijo_steps_lower_the_cost():
         solver.step(oracle, state)
         costs.append(oracle.value(state.X))
     assert max(np.diff(costs)) < 0
+    short = RiemannianGradient(steps="armijo", step_size=1e-3)
+    oracle, state, _ = ready(short)
+    for length in (2e-3, 4e-3):  # twice the last one, which was accepted at once
+        short.step(oracle, state)
+        assert state.length == pytest.approx(length)
 
 
 def test_a_step_of_wen_yin():

@@ -157,7 +157,9 @@ def test_the_start_in_single_precision_is_hoevd_to_single_precision(tucker, orde
     X, _ = tucker.factors(30, 100)
     made = tucker.of_samples(X, order, 3)
     exact = tucker.ended(HOEVD(), made).basis
-    assert subspace_error(first_basis(made.oracle, "hoevd-single", "auto", RNG), exact) < 1e-5
+    single = first_basis(made.oracle, "hoevd-single", "auto", RNG)
+    # of order 2 distinct entries are the cheapest way, in double precision
+    assert (0 if order == 2 else 1e-11) < subspace_error(single, exact) < 1e-5
 
 
 def test_the_start_in_single_precision_sees_what_that_precision_does_not(tucker):
