@@ -501,3 +501,20 @@ def test_dissolved_constraints_have_a_minimum_only_under_a_large_penalty():
         state = solver.init(instance.oracle, np.random.default_rng(0))
         value, _ = solver._dissolved(instance.oracle, state, -1.01 * target)
         assert (value > state.reference.cost) is stays
+
+
+def test_dual_steps_are_in_units_of_singular_values_or_those_of_the_authors():
+    rng = np.random.default_rng(0)
+    X, G = random_point(8, 3, rng), 5 * rng.standard_normal((8, 3))
+    unit = np.sqrt(np.mean(np.linalg.svd(G, compute_uv=False) ** 2))
+    for relative, rates in ((True, (0.2, 1.0)), (False, (0.01, 4.0))):
+        size = unit if relative else 1.0
+        L = -off_tangent(X, G) / 4
+        for s in range(3):
+            ascended = polar_factor(G + 2 * X @ L)
+            L = L - rates[0] * size * (1 - s / 3) * off_tangent(X, ascended)
+        expected = ascended, dual_admm(X, G, rates[1], 3, size)[0]
+        for dual, A in zip(("ascent", "admm"), expected, strict=True):
+            solver = ManifoldMuon(dual=dual, relative=relative, dual_steps=3)
+            found = solver.direction(Iterate(X=X), G)
+            np.testing.assert_allclose(found, A, atol=1e-12, err_msg=f"{dual} {relative}")
