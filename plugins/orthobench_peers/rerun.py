@@ -57,7 +57,7 @@ class RerunState(State):
     prepared: Any
     seed: int
     solution: Solution
-    prepare_flops: int = 0
+    prepare_flops: int
 
 
 class Rerun(Peer[OracleT_contra, RerunState]):

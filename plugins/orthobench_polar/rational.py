@@ -48,8 +48,8 @@ class SquareState(PolarState):
         The terms of Zolotarev functions; 0 before the first step.
     """
 
-    Q: Any = None
-    low: float = 0.0
+    Q: Any
+    low: float
     degree: int = 0
 
 

@@ -61,7 +61,7 @@ class NewtonState(Iterate):
     R: Array
     V: Array
     sums: Array
-    value: float = 0.0
+    value: float = np.nan
 
 
 @dataclass(frozen=True)

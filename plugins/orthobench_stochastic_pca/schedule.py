@@ -111,7 +111,9 @@ class Scheduled:
         if isinstance(unit.samples, int) and unit.samples == FIRST:  # of NumPy
             return etas / (unit.energy / FIRST), unit
         means, unit = unit.along(samples)
-        return like(etas, means) / means, unit
+        if isinstance(means, np.ndarray):
+            return like(etas, means) / means, unit
+        return self._sizes(_numbers(first, means)) / means, unit
 
     def etas(self, first: int, count: int) -> Array:
         """Return the step sizes eta_t for t = first, ..., first + count - 1.
@@ -126,8 +128,18 @@ class Scheduled:
         -------
         ndarray, shape (count,)
         """
-        t = np.arange(first, first + count, dtype=np.float64)
-        power = _POWER[self.schedule]
+        return np.asarray(self._sizes(np.arange(first, first + count, dtype=np.float64)))
+
+    def _sizes(self, t: Any) -> Any:
+        power, xp = _POWER[self.schedule], namespace(t)
         if power == 0.0:
-            return np.full(count, self.step_size)
-        return self.step_size / (np.sqrt(t) if power == 0.5 else t)
+            return xp.full_like(t, self.step_size)
+        return self.step_size / (xp.sqrt(t) if power == 0.5 else t)
+
+
+def _numbers(first: int, x: Any) -> Any:
+    """Return first, first + 1, ... as an array like x, made where x is: nothing is moved there."""
+    from array_api_compat import device
+
+    stop = first + x.shape[0]
+    return namespace(x).arange(first, stop, dtype=x.dtype, device=device(x))

@@ -50,7 +50,7 @@ class HOOIState(State):
     last: Array
     before: Array
     W: Array
-    objective: float = 0.0
+    objective: float = np.nan
     relative_gradient: float = np.inf
     returns: int = 0
 

@@ -46,7 +46,7 @@ class JacobiState(State):
 
     U: Array
     rank: int
-    objective: float = 0.0
+    objective: float = np.nan
     slope: float = np.inf
 
 

@@ -109,7 +109,7 @@ def _inverse_cholesky(gram: Array, inverse: Array) -> bool:
                 gram[i, j] -= gram[i, m] * gram[j, m]
             gram[i, j] /= gram[j, j]
             left -= gram[i, j] * gram[i, j]
-        if not least < left:
+        if not least < left:  # also where it overflows, and so does least
             return False
         gram[i, i] = np.sqrt(left)
         inverse[i, i] = 1.0

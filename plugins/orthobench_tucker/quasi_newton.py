@@ -150,7 +150,7 @@ class QuasiNewton(WholeTensorSolver[QuasiNewtonState]):
             raise UsageError(why)
         cores = partial_cores(oracle, self.form)
         point = evaluate(cores, self.first_basis(oracle, rng))
-        state = QuasiNewtonState(point=point, inverse=LimitedMemory(1, False))
+        state = QuasiNewtonState(point=point, inverse=self._limited())
         check_first_point(state, oracle, self.tolerance)
         if state.status is Status.RUNNING:
             state.inverse = self._blank(point)
@@ -189,6 +189,9 @@ class QuasiNewton(WholeTensorSolver[QuasiNewtonState]):
     def _blank(self, point: Point) -> InverseHessian:
         if self.method == "bfgs":
             return LocalMatrix.at(point, self.preconditioned)
+        return self._limited()
+
+    def _limited(self) -> LimitedMemory:
         return LimitedMemory(self.memory, self.preconditioned)
 
     def _direction(self, state: QuasiNewtonState) -> Array:

@@ -4,9 +4,9 @@ from contextlib import suppress
 
 import numpy as np
 import pytest
-from orthobench_peers.peer import finite, numpy_seeded
+from orthobench_peers.peer import Peer, finite, numpy_seeded
 
-from orthobench.contract import DataError
+from orthobench.contract import DataError, UsageError
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
@@ -34,3 +34,21 @@ def test_the_global_generator_is_seeded_within_and_restored_after():
             raise ZeroDivisionError
     np.testing.assert_array_equal(np.random.random(3), expected)  # noqa: NPY002
     assert drawn[0] == drawn[1] != drawn[2]
+
+
+class Lacking(Peer):
+    """Begins, if its library were there."""
+
+    name, extra = "lacking", "peers-torch"
+
+    def begin(self, oracle, rng):
+        return "begun"
+
+    step = solution = None
+
+
+def test_a_peer_begins_only_where_its_library_is(monkeypatch):
+    assert Lacking().init(None, None) == "begun"
+    monkeypatch.setattr(Lacking, "packages", ("numpy", "no-such-library"), raising=False)
+    with pytest.raises(UsageError, match=r"unavailable: install orthobench\[peers-torch\]"):
+        Lacking().init(None, None)

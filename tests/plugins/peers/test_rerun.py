@@ -43,6 +43,8 @@ def test_steps_add_up_and_counts_are_those_of_one_run():
     solver.advance(None, state, 1)
     work = state.work
     assert (work.steps, work.flops, work.samples) == (5, 1050, 15)
+    assert solver.reruns  # as those of flops, its seconds are of the last call alone
+    assert solver.converges
     assert state.status is Status.RUNNING
     assert state.seed == np.random.default_rng(0).integers(2**31)
 
@@ -136,6 +138,8 @@ def test_all_samples_so_far_are_fitted_with_as_many_vectors_as_there_may_be(cls)
     solver.advance(oracle, state, 1)
     assert solver.seen == [((1, 4), 1), ((3, 4), 2), ((4, 4), 2)]
     assert (state.work.steps, state.work.samples, state.work.flops) == (4, 4, 4)
+    assert solver.reruns  # as those of flops, its seconds are of the last call alone
+    assert solver.batch == state.work.samples / state.work.steps
     np.testing.assert_array_equal(solver.solution(state).point, np.eye(4, 2))
 
 

@@ -23,7 +23,9 @@ from orthobench_polar.rational import (
 
 import orthobench as ob
 from orthobench.contract.solver import Status
+from orthobench.testing.check_of_libraries import readings
 from orthobench.tools.flops import eigh, qr, svd
+from orthobench.tools.places import place_of
 
 N, P = 12, 5
 TALL, SMALL = 2 * N * P**2, 2 * P**3
@@ -276,7 +278,10 @@ def test_a_judge_measures_by_the_definitions(batch):
     H = stack.swapaxes(1, 2) @ Y
     least = np.linalg.eigvalsh((H + H.swapaxes(1, 2)) / 2)[:, 0]
     inner = np.linalg.svd(Y, compute_uv=False)
-    found = ob.polar(A).measure(PolarSolution(X.reshape(-1, P), products=7.0))
+    instance = ob.polar(A)
+    exact = instance.measure(PolarSolution((U @ Vt).reshape(-1, P)))
+    assert {name: exact[name] for name in instance.best} == pytest.approx(instance.best, abs=1e-14)
+    found = instance.measure(PolarSolution(X.reshape(-1, P), products=7.0))
     assert found == pytest.approx(
         {
             "distance": np.linalg.norm(Y - U @ Vt) / np.sqrt(batch * P),
@@ -295,3 +300,28 @@ def test_a_judge_measures_by_the_definitions(batch):
     assert turned["indefiniteness"] == pytest.approx((most / values[:, 0]).max())
     small = ob.polar(A).measure(PolarSolution(0.25 * A.reshape(-1, P)))
     assert small["smallest"] == pytest.approx(values.min() / 4)
+
+
+def test_values_that_are_read_and_precisions_that_factorizations_take():
+    """Newton's method reads how far it moves, and whether that is a number."""
+    instance = ob.polar(matrices())
+    for solver, read in ((PolarNewton(), 2), (QDWH(), 0), (NewtonSchulz(), 0)):
+        steps = 3
+        assert readings(solver, instance, steps) <= 1 + steps * read, solver
+        assert readings(solver, instance, steps) >= steps * (read - 1), solver
+    for cls in (PolarSVD, PolarEigh, QDWH, Zolotarev, PolarNewton):
+        takes = [cls.computes_on(place_of(f"torch:cpu/{name}")) for name in PRECISIONS]
+        assert takes == [True, True, False, False], cls
+    assert NewtonSchulz.computes_on(place_of("torch:cpu/bfloat16"))
+
+
+PRECISIONS = ("float64", "float32", "float16", "bfloat16")
+
+
+def test_a_judge_leaves_out_directions_whose_singular_values_are_rounding():
+    floor = 4 * 2.0**-52
+    for share, rank in ((0.9, 1), (1.1, 2)):
+        A = np.zeros((4, 2))
+        A[0, 0], A[1, 1] = 1.0, share * floor
+        found = ob.polar(A).measure(PolarSolution(np.eye(4, 2) * [1, 0]))
+        assert found["distance"] == pytest.approx(np.sqrt((rank - 1) / rank))

@@ -4,6 +4,7 @@ Values, gradients and Hessian products of the oracle are said to take a million 
 times that, and as often again, so that how many there were can be read from a count.
 """
 
+from itertools import product
 from math import inf
 
 import numpy as np
@@ -107,6 +108,10 @@ def test_of_random_submanifolds():
     assert found == [0, 2 * 4 * P + mixed, mixed]
     assert run(RandomSubmanifold())[2].size == 4
     assert run(RandomSubmanifold(size=N))[2].size == N
+    for n, half in ((1, 1), (2, 2), (3, 2), (5, 2), (6, 3)):
+        oracle = ob.stiefel(lambda X: 0.0, np.zeros_like, n=n, p=1).oracle
+        oracle.start = np.eye(n, 1)
+        assert RandomSubmanifold().init(oracle, None).size == half
     with pytest.raises(ob.UsageError, match="size = 10 coordinates are more than the 9 rows"):
         run(RandomSubmanifold(size=N + 1))
 
@@ -154,17 +159,17 @@ RETRACTED = {
 }
 
 
-@pytest.mark.parametrize("stack", [1, 2])
-@pytest.mark.parametrize("name", RETRACTED)
-def test_of_retractions(name, stack):
-    X = np.stack([random_point(N, P, np.random.default_rng(s)) for s in range(stack)])
-    D = projected(X, 0.1 * np.random.default_rng(5).standard_normal(X.shape))
-    if stack == 1:
-        X, D = X[0], D[0]
-    Y, spent = RETRACTIONS[name](X, D)
-    assert spent == stack * RETRACTED[name]
-    defect = Y.swapaxes(-1, -2) @ Y - np.eye(P)
-    assert np.abs(defect).max() < 1e-14
+def test_of_retractions():
+    for case in product(RETRACTED, [1, 2]):
+        name, stack = case
+        X = np.stack([random_point(N, P, np.random.default_rng(s)) for s in range(stack)])
+        D = projected(X, 0.1 * np.random.default_rng(5).standard_normal(X.shape))
+        if stack == 1:
+            X, D = X[0], D[0]
+        Y, spent = RETRACTIONS[name](X, D)
+        assert spent == stack * RETRACTED[name], case
+        defect = Y.swapaxes(-1, -2) @ Y - np.eye(P)
+        assert np.abs(defect).max() < 1e-14, case
 
 
 def test_of_newton_schulz_retractions_until_they_are_close():
@@ -183,22 +188,22 @@ def test_of_newton_schulz_retractions_until_they_are_close():
         assert spent == 4 * NP + count * (4 * NPP + 5 * PP)
 
 
-@pytest.mark.parametrize("p", [3, 4, 5, 9])
-def test_of_a_cayley_curve_by_the_smaller_system(p):
-    rng = np.random.default_rng(0)
-    X, G = random_point(N, p, rng), rng.standard_normal((N, p))
-    curve, skew = CayleyCurve(X, G), G @ X.T - X @ G.T
-    half = 0.35 * skew
-    expected = np.linalg.solve(np.eye(N) + half, (np.eye(N) - half) @ X)
-    np.testing.assert_allclose(curve(0.7), expected, atol=1e-12)
-    np.testing.assert_allclose(curve.slope, skew @ X, atol=1e-12)
-    first, gram = 4 * N * p * p + N * p, 2 * N * p * p
-    if 2 * p < N:
-        each = 4 * N * p * p + 3 * N * p + 40 * p**3 // 3 + 8 * p * p
-        assert (curve.flops, curve.point_flops) == (first + gram, each)
-    else:
-        each = 2 * N**3 // 3 + 2 * N * N * p + 2 * N * p + 2 * N * N
-        assert (curve.flops, curve.point_flops) == (first + 2 * N * N * p + N * N, each)
+def test_of_a_cayley_curve_by_the_smaller_system():
+    for p in [3, 4, 5, 9]:
+        rng = np.random.default_rng(0)
+        X, G = random_point(N, p, rng), rng.standard_normal((N, p))
+        curve, skew = CayleyCurve(X, G), G @ X.T - X @ G.T
+        half = 0.35 * skew
+        expected = np.linalg.solve(np.eye(N) + half, (np.eye(N) - half) @ X)
+        np.testing.assert_allclose(curve(0.7), expected, atol=1e-12, err_msg=f"{p}")
+        np.testing.assert_allclose(curve.slope, skew @ X, atol=1e-12, err_msg=f"{p}")
+        first, gram = 4 * N * p * p + N * p, 2 * N * p * p
+        if 2 * p < N:
+            each = 4 * N * p * p + 3 * N * p + 40 * p**3 // 3 + 8 * p * p
+            assert (curve.flops, curve.point_flops) == (first + gram, each), p
+        else:
+            each = 2 * N**3 // 3 + 2 * N * N * p + 2 * N * p + 2 * N * N
+            assert (curve.flops, curve.point_flops) == (first + 2 * N * N * p + N * N, each), p
 
 
 def test_of_wen_yin():
@@ -313,25 +318,28 @@ def test_the_first_gradient_that_is_not_zero_sets_the_unit():
     assert absolute.work.flops == 0
 
 
-@pytest.mark.parametrize("unit", [1e-200, 1.0, 1e200])
-def test_lengths_neither_overflow_nor_underflow(unit):
-    assert length_of(unit * np.array([[3.0, 0], [0, -4.0]])) == pytest.approx(5 * unit)
-    assert length_of(np.zeros((2, 2))) == 0
-    assert length_of(np.full((2, 2), inf)) == inf
+def test_lengths_neither_overflow_nor_underflow():
+    for unit in [1e-200, 1.0, 1e200]:
+        assert length_of(unit * np.array([[3.0, 0], [0, -4.0]])) == pytest.approx(5 * unit), unit
+        assert length_of(np.zeros((2, 2))) == 0, unit
+        assert length_of(np.full((2, 2), inf)) == inf, unit
 
 
-@pytest.mark.parametrize(
-    ("norm", "status"),
-    [(0.2, Status.RUNNING), (0.1, Status.CONVERGED), (0.0, Status.CONVERGED), (inf, Status.FAILED),
-     (np.nan, Status.FAILED)],
-)  # fmt: skip
-def test_a_run_ends_at_the_tolerance_or_where_a_gradient_is_not_finite(norm, status):
-    state = Iterate(X=np.eye(2), unit=2.0)
-    state.work.steps = 7
-    ended = settle(state, norm, 0.05)
-    assert ended is (status is not Status.RUNNING)
-    assert state.status is status
-    assert ("not finite at step 7" in state.reason) is (status is Status.FAILED)
+def test_a_run_ends_at_the_tolerance_or_where_a_gradient_is_not_finite():
+    for case in [
+        (0.2, Status.RUNNING),
+        (0.1, Status.CONVERGED),
+        (0.0, Status.CONVERGED),
+        (inf, Status.FAILED),
+        (np.nan, Status.FAILED),
+    ]:
+        norm, status = case
+        state = Iterate(X=np.eye(2), unit=2.0)
+        state.work.steps = 7
+        ended = settle(state, norm, 0.05)
+        assert ended is (status is not Status.RUNNING), case
+        assert state.status is status, case
+        assert ("not finite at step 7" in state.reason) is (status is Status.FAILED), case
 
 
 def test_a_safe_step_is_at_most_half_the_inverse_attraction():
@@ -387,16 +395,17 @@ def test_barzilai_borwein_steps_stay_within_bounds():
     assert barzilai_borwein(1e-30 * S, 1e30 * Y, long=True) == BOUNDS[0] == 1e-20
 
 
-@pytest.mark.parametrize(("size", "enough"), [(N, 4), (5, 13), (3, 36)])
-def test_a_submanifold_run_ends_after_steps_that_take_nearly_every_pair(size, enough):
-    solver = RandomSubmanifold(size=size, tolerance=10.0)
-    oracle, count = oracle_of(), 0
-    state = solver.init(oracle, np.random.default_rng(0))
-    while state.status is Status.RUNNING:
-        solver.step(oracle, state)
-        count += 1
-    assert (state.status, count) == (Status.CONVERGED, enough)
-    assert COVER == 4
+def test_a_submanifold_run_ends_after_steps_that_take_nearly_every_pair():
+    for case in [(N, 4), (5, 13), (3, 36)]:
+        size, enough = case
+        solver = RandomSubmanifold(size=size, tolerance=10.0)
+        oracle, count = oracle_of(), 0
+        state = solver.init(oracle, np.random.default_rng(0))
+        while state.status is Status.RUNNING:
+            solver.step(oracle, state)
+            count += 1
+        assert (state.status, count) == (Status.CONVERGED, enough), case
+        assert COVER == 4, case
 
 
 def test_a_polar_factor_counts_its_product_and_what_is_left_out():

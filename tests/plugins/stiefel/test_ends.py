@@ -1,9 +1,12 @@
 """Where searches on the Stiefel manifold end, and what they keep of earlier steps."""
 
+from dataclasses import replace
+from itertools import product
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from orthobench_problems.stiefel import StiefelProcrustes
 from orthobench_stiefel.cdopt import CDOpt
 from orthobench_stiefel.landing_newton import LONGEST, LandingNewton
 from orthobench_stiefel.line_search import Reference
@@ -15,6 +18,7 @@ from orthobench_stiefel.wen_yin import WINDOW, WenYin
 import orthobench as ob
 from orthobench.contract.solver import Status
 from orthobench.families.stiefel import projected
+from orthobench.testing.check_of_libraries import readings
 from orthobench.tools.geometry import random_point
 
 N, P = 7, 2
@@ -32,26 +36,22 @@ def oracle_of(scale=1.0):
     return oracle
 
 
-@pytest.mark.parametrize(
-    ("moved", "changed", "ends"),
-    [
+def test_wen_yin_ends_where_point_and_cost_hardly_change():
+    for case in [
         (0.9e-3, 0.9e-5, True),
         (1.1e-3, 0.9e-5, False),
         (0.9e-3, 1.1e-5, False),
-    ],
-)
-def test_wen_yin_ends_where_point_and_cost_hardly_change(moved, changed, ends):
-    solver = WenYin(xtol=1e-3, ftol=1e-5)
-    assert solver._still([(1.0, 1.0), (moved, changed)]) is ends
+    ]:
+        moved, changed, ends = case
+        solver = WenYin(xtol=1e-3, ftol=1e-5)
+        assert solver._still([(1.0, 1.0), (moved, changed)]) is ends, case
 
 
-@pytest.mark.parametrize(
-    ("moved", "changed", "ends"),
-    [(0.9e-2, 0.9e-4, True), (1.1e-2, 0.9e-4, False), (0.9e-2, 1.1e-4, False)],
-)
-def test_wen_yin_ends_where_they_change_ten_times_as_little_on_average(moved, changed, ends):
-    solver = WenYin(xtol=1e-3, ftol=1e-5)
-    assert solver._still([(moved + d, changed) for d in (-1e-3, 1e-3)]) is ends
+def test_wen_yin_ends_where_they_change_ten_times_as_little_on_average():
+    for case in [(0.9e-2, 0.9e-4, True), (1.1e-2, 0.9e-4, False), (0.9e-2, 1.1e-4, False)]:
+        moved, changed, ends = case
+        solver = WenYin(xtol=1e-3, ftol=1e-5)
+        assert solver._still([(moved + d, changed) for d in (-1e-3, 1e-3)]) is ends, case
 
 
 def test_wen_yin_keeps_changes_relative_to_the_root_of_rows_and_to_the_cost():
@@ -89,16 +89,17 @@ def test_directions_of_dissolved_constraints_are_those_of_dense_bfgs():
     np.testing.assert_allclose(solver._direction(state).ravel(), H @ state.H.ravel(), rtol=1e-8)
 
 
-@pytest.mark.parametrize(("share", "kept"), [(0.5, 0), (2.0, 1)])
-def test_changes_without_curvature_are_not_kept(share, kept):
-    solver, oracle = CDOpt(relative=False), oracle_of()
-    state = solver.init(oracle, None)
-    eps = 2.0**-52
-    S, Y = np.zeros((N, P)), np.zeros((N, P))
-    S[0, 0], Y[0, 0], Y[1, 0] = 1.0, share * eps, 1.0  # <S, Y> is a share of eps |Y|²
-    state.X, state.H = np.zeros((N, P)), np.zeros((N, P))
-    solver._accept(state, S, 1.0, Y)
-    assert len(state.changes) == kept
+def test_changes_without_curvature_are_not_kept():
+    for case in [(0.5, 0), (2.0, 1)]:
+        share, kept = case
+        solver, oracle = CDOpt(relative=False), oracle_of()
+        state = solver.init(oracle, None)
+        eps = 2.0**-52
+        S, Y = np.zeros((N, P)), np.zeros((N, P))
+        S[0, 0], Y[0, 0], Y[1, 0] = 1.0, share * eps, 1.0  # <S, Y> is a share of eps |Y|²
+        state.X, state.H = np.zeros((N, P)), np.zeros((N, P))
+        solver._accept(state, S, 1.0, Y)
+        assert len(state.changes) == kept, case
 
 
 def test_a_newton_step_is_no_longer_than_a_half():
@@ -112,6 +113,38 @@ def test_a_newton_step_is_no_longer_than_a_half():
     assert np.linalg.norm(solver._newton(oracle, gentle)) < 1e-3
 
 
+def test_newtons_equation_is_solved_to_a_tenth_or_to_the_gradient_itself():
+    """By as many products as plain conjugate gradients take to that."""
+    solver, oracle = LandingNewton(relative=False), oracle_of()
+    near = np.linalg.eigh(A)[1][:, :P] + 1e-2 * np.random.default_rng(0).standard_normal((N, P))
+    oracle.start = np.linalg.qr(near)[0]
+    for size in (0.3, 0.02):
+        state = solver.init(oracle, None)
+        state.R = size * state.R / np.linalg.norm(state.R)
+        r = d = -state.R
+        needed = 0
+        while np.linalg.norm(r) > min(0.1, size) * size:
+            Hd, square, needed = solver._product(oracle, state, d), np.vdot(r, r), needed + 1
+            r = r - square / np.vdot(d, Hd) * Hd
+            d = r + np.vdot(r, r) / square * d
+        before = state.work.samples
+        D = solver._newton(oracle, state)
+        assert state.work.samples - before == needed > 1
+        rest = np.linalg.norm(state.R + solver._product(oracle, state, D))
+        assert rest == pytest.approx(np.linalg.norm(r), rel=1e-3)
+
+
+def test_a_whole_step_that_halves_the_gradient_is_taken_whatever_it_costs():
+    solver, oracle = LandingNewton(relative=False), oracle_of()
+    near = np.linalg.eigh(A)[1][:, :P] + 1e-2 * np.random.default_rng(0).standard_normal((N, P))
+    oracle.start = np.linalg.qr(near)[0]
+    state = solver.init(oracle, None)
+    state.value, before = -1e9, np.linalg.norm(state.R)  # no cost is below
+    solver.step(oracle, state)
+    assert np.linalg.norm(state.R) < before / 2
+    assert np.abs(state.Y - oracle.start).max() > 1e-4
+
+
 def test_where_the_curvature_is_negative_the_first_direction_is_the_gradient():
     oracle, solver = oracle_of(-1.0), LandingNewton(relative=False)
     oracle.start = random_point(N, P, np.random.default_rng(3))
@@ -122,26 +155,68 @@ def test_where_the_curvature_is_negative_the_first_direction_is_the_gradient():
 
 
 def test_a_landing_search_without_success_leaves_the_point_where_it_lands():
-    solver, oracle = LandingNewton(relative=False, tolerance=0.0), oracle_of()
+    """That is all where the point was on the manifold; elsewhere the step there is one."""
+    for stretched, status in ((1.0, Status.CONVERGED), (1.05, Status.RUNNING)):
+        solver, oracle = LandingNewton(relative=False, tolerance=0.0), oracle_of()
+        oracle.start = stretched * X
+        state = solver.init(oracle, None)
+        landed = state.Y.copy()
+        state.value = -1e9  # no trial is below
+        object.__setattr__(solver, "_newton", lambda *_: np.zeros((N, P)))
+        state.R = np.zeros((N, P))
+        solver.step(oracle, state)
+        np.testing.assert_allclose(state.X, landed, atol=1e-12)
+        assert state.status is status
+        assert state.work.samples == 1 + 12 + 1  # all trials, and the way back
+
+
+@pytest.mark.parametrize(
+    ("solver", "trials"), [(CDOpt(), 30), (WenYin(safe_search=True), 30), (WenYin(), 5)]
+)
+def test_a_search_gives_up_after_its_trials_or_takes_the_last(solver, trials):
+    solver, oracle = replace(solver, relative=False), oracle_of()
     state = solver.init(oracle, None)
-    landed = state.Y.copy()
-    state.value = -1e9  # no trial is below
-    object.__setattr__(solver, "_newton", lambda *_: np.zeros((N, P)))
-    state.R = np.zeros((N, P))
+    state.reference, before = Reference(-1e9), state.X.copy()
     solver.step(oracle, state)
-    np.testing.assert_allclose(state.Y, landed, atol=1e-12)
+    assert state.work.samples == 1 + trials
+    still = trials == 30
+    assert (state.status is Status.CONVERGED) is still
+    assert np.array_equal(state.X, before) is still
 
 
-@pytest.mark.parametrize("sign", [1.0, -1.0])
-@pytest.mark.parametrize(("share", "counts"), [(0.9, False), (1.1, True)])
-def test_a_pair_counts_where_it_is_curved_enough(share, counts, sign):
-    S, Y = np.zeros((N, P)), np.zeros((N, P))
-    cosine = np.sqrt(share * CURVED)
-    S[0, 0], Y[0, 0], Y[1, 0] = 2.0, 3 * sign * cosine, 3.0
-    found = pair(np.eye(N)[:, -P:], S, Y, 0.7)
-    assert (found.over != 0) is (counts and sign > 0)
-    if found.over:
-        assert found.over == pytest.approx(1 / (6 * cosine))
+def test_a_point_of_a_curve_that_is_singular_to_rounding_is_a_trial_without_a_cost():
+    solver, oracle = WenYin(relative=False), oracle_of()
+    ends = []
+    for singular in (0, 1):
+        state = solver.init(oracle, None)
+        curve, lengths = state.curve, []
+
+        def point(t, curve=curve, lengths=lengths, singular=singular):
+            lengths.append(t)
+            if len(lengths) <= singular:
+                raise np.linalg.LinAlgError
+            return curve(t)
+
+        state.curve = SimpleNamespace(slope=curve.slope, point_flops=curve.point_flops)
+        state.curve = type("Curve", (), {**vars(state.curve), "__call__": lambda _, t: point(t)})()
+        state.length = 1e-3 * 10**singular
+        solver.step(oracle, state)
+        np.testing.assert_allclose(lengths, [1e-2, 1e-3][1 - singular :])
+        assert state.work.samples == 2
+        ends.append(state.X)
+    np.testing.assert_allclose(ends[0], ends[1], atol=1e-14)
+
+
+def test_a_pair_counts_where_it_is_curved_enough():
+    for case in product([(0.9, False), (1.1, True)], [1.0, -1.0]):
+        (share, counts), sign = case
+        S, Y = np.zeros((N, P)), np.zeros((N, P))
+        cosine = np.sqrt(share * CURVED)
+        S[0, 0], Y[0, 0], Y[1, 0] = 2.0, 3 * sign * cosine, 3.0
+        found = pair(np.eye(N)[:, -P:], S, Y, 0.7)
+        assert (found.over != 0) is (counts and sign > 0), case
+        if found.over:
+            assert found.over == pytest.approx(1 / (6 * cosine)), case
 
 
 def test_steps_of_a_pair_are_of_the_parts_outside_and_for_each_column_within_bounds():
@@ -153,6 +228,13 @@ def test_steps_of_a_pair_are_of_the_parts_outside_and_for_each_column_within_bou
     each = np.sum(outside * change, axis=0) / np.sum(change**2, axis=0)
     expected = np.clip(each, common / SPREAD, common * SPREAD)
     np.testing.assert_allclose(np.exp(found.columns)[0], expected)
+    # a stack has one step, and columns of each matrix
+    several = pair(np.stack([X, X, X]), np.stack([S, 0 * S, -S]), np.stack([Y, Y, 2 * Y]), 0.7)
+    products, squares = np.array([1, 0, -2]), np.array([1, 1, 4])
+    common *= abs(products.sum()) / squares.sum()
+    assert several.step == pytest.approx(common)
+    expected = np.clip((products / squares)[:, None] * each, common / SPREAD, common * SPREAD)
+    np.testing.assert_allclose(np.exp(several.columns)[:, 0], expected)
 
 
 def test_of_a_square_point_the_whole_change_counts():
@@ -204,6 +286,15 @@ def test_no_step_that_lowers_the_cost_means_that_it_has_converged():
     assert state.work.samples == 1 + 30
 
 
+def test_a_step_may_read_each_trial_and_each_bound_of_newton_schulz():
+    instance = StiefelProcrustes(n=6, p=2, rows=9).build(np.random.default_rng(0))
+    for retraction, each in (("qr", 0), ("newton-schulz", 1)):
+        constant = RiemannianGradient(steps="constant", retraction=retraction)
+        assert constant.readings == each
+        assert readings(constant, instance, 5) == 1 + 5 * each
+        assert RiemannianGradient(retraction=retraction).readings == 30 * (1 + each)
+
+
 @pytest.mark.parametrize(("steps", "cut"), [("bb", 0.1), ("adaptive", 0.1), ("armijo", 0.5)])
 def test_rejected_steps_are_cut_by_their_rule(steps, cut):
     solver, oracle = RiemannianGradient(steps=steps, relative=False), oracle_of()
@@ -231,6 +322,10 @@ def test_rejected_steps_are_cut_by_their_rule(steps, cut):
 def test_searches_take_neither_batches_nor_momentum(settings, message):
     with pytest.raises(ob.UsageError, match=message):
         RiemannianGradient(**settings).init(oracle_of(), None)
+    if "batch" in settings:
+        sums = StiefelProcrustes(n=4, p=2, rows=6).build(np.random.default_rng(0))
+        with pytest.raises(ob.UsageError, match="steps = bb searches with the whole cost"):
+            ob.solve(RiemannianGradient(**settings), sums, ob.Budget(steps=1))
     if "momentum" in settings:
         RiemannianGradient(steps="constant", **settings).init(oracle_of(), None)
 

@@ -1,5 +1,7 @@
 """Retractions: they stay on the manifold, and agree to the order that theory says."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 from orthobench_stiefel.cayley import CayleyCurve
@@ -7,6 +9,7 @@ from orthobench_stiefel.retractions import (
     RETRACTIONS,
     cayley,
     cholesky_qr,
+    iterations,
     newton_schulz,
     polar,
     qr,
@@ -30,23 +33,23 @@ def tangent(X, norm=1.0, seed=1):
 
 
 @pytest.mark.parametrize("name", RETRACTIONS)
-@pytest.mark.parametrize("shape", SHAPES)
-@pytest.mark.parametrize("norm", [1e-3, 1.0, 10.0])
-def test_the_columns_stay_orthonormal(name, shape, norm):
-    X = point(*shape)
-    Y, flops = RETRACTIONS[name](X, tangent(X, norm))
-    # the defect of a Cholesky QR grows with the square of the condition, here up to 10²
-    assert drift(Y) < (1e-12 if name == "cholesky-qr" else 1e-13)
-    assert flops > 0
+def test_the_columns_stay_orthonormal(name):
+    for case in product([1e-3, 1.0, 10.0], SHAPES):
+        norm, shape = case
+        X = point(*shape)
+        Y, flops = RETRACTIONS[name](X, tangent(X, norm))
+        # the defect of a Cholesky QR grows with the square of the condition, here up to 10²
+        assert drift(Y) < (1e-12 if name == "cholesky-qr" else 1e-13), case
+        assert flops > 0, case
 
 
-@pytest.mark.parametrize("shape", SHAPES)
-def test_the_q_factor_has_a_positive_diagonal_of_r(shape):
-    X = point(*shape)
-    for norm in (1e-3, 1e6):
-        Q, R = np.linalg.qr(X + tangent(X, norm))
-        expected = Q * np.where(np.diagonal(R) < 0, -1.0, 1.0)
-        assert np.abs(qr(X, tangent(X, norm))[0] - expected).max() < 1e-13
+def test_the_q_factor_has_a_positive_diagonal_of_r():
+    for shape in SHAPES:
+        X = point(*shape)
+        for norm in (1e-3, 1e6):
+            Q, R = np.linalg.qr(X + tangent(X, norm))
+            expected = Q * np.where(np.diagonal(R) < 0, -1.0, 1.0)
+            assert np.abs(qr(X, tangent(X, norm))[0] - expected).max() < 1e-13, shape
 
 
 def euclidean_geodesic(X, D):
@@ -73,46 +76,59 @@ def ratios(one, other, shape):
     return [far / half, half / quarter]
 
 
-@pytest.mark.parametrize("shape", SHAPES[:3])
-def test_polar_and_cayley_are_geodesics_of_their_metrics_to_second_order(shape):
-    assert ratios(polar, euclidean_geodesic, shape) == pytest.approx([8, 8], rel=0.05)
-    assert ratios(cayley, canonical_geodesic, shape) == pytest.approx([8, 8], rel=0.05)
+def test_polar_and_cayley_are_geodesics_of_their_metrics_to_second_order():
+    for shape in SHAPES[:3]:
+        assert ratios(polar, euclidean_geodesic, shape) == pytest.approx([8, 8], rel=0.05), shape
+        assert ratios(cayley, canonical_geodesic, shape) == pytest.approx([8, 8], rel=0.05), shape
 
 
-@pytest.mark.parametrize("shape", SHAPES[:3])
-def test_q_factors_are_geodesics_to_first_order_only(shape):
-    assert ratios(qr, euclidean_geodesic, shape) == pytest.approx([4, 4], rel=0.05)
-    assert ratios(qr, polar, shape) == pytest.approx([4, 4], rel=0.05)
+def test_q_factors_are_geodesics_to_first_order_only():
+    for shape in SHAPES[:3]:
+        assert ratios(qr, euclidean_geodesic, shape) == pytest.approx([4, 4], rel=0.05), shape
+        assert ratios(qr, polar, shape) == pytest.approx([4, 4], rel=0.05), shape
 
 
-@pytest.mark.parametrize("name", RETRACTIONS)
-def test_a_short_step_is_the_tangent_one_to_first_order(name):
-    X = point(20, 5)
-    errors = [
-        np.linalg.norm(RETRACTIONS[name](X, tangent(X, t))[0] - X - tangent(X, t))
-        for t in (0.02, 0.01)
-    ]
-    assert errors[0] / errors[1] == pytest.approx(4, rel=0.05)
+def test_a_short_step_is_the_tangent_one_to_first_order():
+    for name in RETRACTIONS:
+        X = point(20, 5)
+        errors = [
+            np.linalg.norm(RETRACTIONS[name](X, tangent(X, t))[0] - X - tangent(X, t))
+            for t in (0.02, 0.01)
+        ]
+        assert errors[0] / errors[1] == pytest.approx(4, rel=0.05), name
 
 
-@pytest.mark.parametrize("norm", [1e-6, 1.0, 1.5, 100.0])
-def test_newton_schulz_is_the_polar_factor_and_cholesky_the_q_factor(norm):
-    X = point(20, 5)
-    D = tangent(X, norm)
-    assert np.abs(newton_schulz(X, D)[0] - polar_factor(X + D)).max() < 1e-13
-    assert np.abs(polar(X, D)[0] - polar_factor(X + D)).max() < 1e-11
-    assert np.abs(cholesky_qr(X, D)[0] - qr(X, D)[0]).max() < 1e-11
+def test_newton_schulz_is_the_polar_factor_and_cholesky_the_q_factor():
+    for norm in [1e-6, 1.0, 1.5, 100.0]:
+        X = point(20, 5)
+        D = tangent(X, norm)
+        assert np.abs(newton_schulz(X, D)[0] - polar_factor(X + D)).max() < 1e-13, norm
+        assert np.abs(polar(X, D)[0] - polar_factor(X + D)).max() < 1e-11, norm
+        assert np.abs(cholesky_qr(X, D)[0] - qr(X, D)[0]).max() < 1e-11, norm
 
 
-@pytest.mark.parametrize("shape", SHAPES)
-def test_the_cayley_curve_is_its_definition(shape):
+def test_the_cayley_curve_is_its_definition():
     """Of size 2p where p is small, of size n where it is not."""
-    n, p = shape
-    X, G = point(n, p), np.random.default_rng(3).standard_normal(shape)
-    A, identity = G @ X.T - X @ G.T, np.eye(n)
-    curve = CayleyCurve(X, G)
-    for t in (1e-3, 0.5, -2.0):
-        expected = np.linalg.solve(identity + t / 2 * A, (identity - t / 2 * A) @ X)
-        assert np.abs(curve(t) - expected).max() < 1e-12
-    assert np.abs(curve.slope - A @ X).max() < 1e-13
-    assert curve.small == (2 * p < n)
+    for shape in SHAPES:
+        n, p = shape
+        X, G = point(n, p), np.random.default_rng(3).standard_normal(shape)
+        A, identity = G @ X.T - X @ G.T, np.eye(n)
+        curve = CayleyCurve(X, G)
+        for t in (1e-3, 0.5, -2.0):
+            expected = np.linalg.solve(identity + t / 2 * A, (identity - t / 2 * A) @ X)
+            assert np.abs(curve(t) - expected).max() < 1e-12, shape
+        assert np.abs(curve.slope - A @ X).max() < 1e-13, shape
+        assert curve.small == (2 * p < n), shape
+
+
+def test_newton_schulz_iterations_that_nobody_looks_at_are_enough_and_hardly_more():
+    """The least singular value is 1 over the bound, or up to sqrt(2) where nothing is divided."""
+    for bound in (2**0.5, 1.5, 3.0, 10.0, 1e3, 1e6):
+        value, needed = (bound if bound <= 2**0.5 else 1 / bound), 0
+        while abs(1 - value) > 1.2e-16:
+            value, needed = value * (3 - value**2) / 2, needed + 1
+        found = iterations(bound, object())
+        assert needed <= found <= needed + (2 if bound > 2**0.5 else 0), bound
+    assert iterations(1.0, object()) == iterations(2**0.5, object())
+    # where it ends by itself, and where there is no bound
+    assert iterations(1.0, np.eye(2)) == iterations(np.inf, object()) > iterations(1e6, object())

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from orthobench_problems.stiefel import StiefelBrockett
+from orthobench_problems.stiefel import StiefelBrockett, StiefelProcrustes
 from orthobench_stiefel.cdopt import CDOpt
 from orthobench_stiefel.descent import Iterate
 from orthobench_stiefel.landing import Landing
@@ -12,7 +12,7 @@ from orthobench_stiefel.landing_field import landing_field, safe_step
 from orthobench_stiefel.landing_newton import LandingNewton
 from orthobench_stiefel.manifold_muon import ManifoldMuon, dual_admm, dual_ascent, off_tangent
 from orthobench_stiefel.pogo import POGO
-from orthobench_stiefel.random_submanifold import RandomSubmanifold
+from orthobench_stiefel.random_submanifold import RandomSubmanifold, _replaced
 from orthobench_stiefel.riemannian_gradient import RiemannianGradient
 from orthobench_stiefel.spectral import msign
 from orthobench_stiefel.spel import SPEL
@@ -22,6 +22,7 @@ from scipy.linalg import expm
 import orthobench as ob
 from orthobench.families.stiefel import projected
 from orthobench.tools.geometry import drift, orthonormalize, random_point
+from orthobench.tools.places import place_of
 
 N, P = 9, 3
 A = np.random.default_rng(0).standard_normal((N, N))
@@ -270,6 +271,11 @@ def test_armijo_steps_lower_the_cost():
         solver.step(oracle, state)
         costs.append(oracle.value(state.X))
     assert max(np.diff(costs)) < 0
+    short = RiemannianGradient(steps="armijo", step_size=1e-3)
+    oracle, state, _ = ready(short)
+    for length in (2e-3, 4e-3):  # twice the last one, which was accepted at once
+        short.step(oracle, state)
+        assert state.length == pytest.approx(length)
 
 
 def test_a_step_of_wen_yin():
@@ -309,6 +315,46 @@ def test_the_iterate_is_what_a_solution_holds():
 def polar_factor(A):
     U, _, Vt = np.linalg.svd(A, full_matrices=False)
     return U @ Vt
+
+
+def test_spectral_steps_end_at_the_tolerance_but_not_of_an_estimate():
+    oracle = StiefelProcrustes(n=6, p=2, rows=9).build(np.random.default_rng(0)).oracle
+    oracle.start = random_point(6, 2, np.random.default_rng(1))
+    for batch, steps, samples in ((0, 1, 9), (3, 4, 12)):
+        oracle.rewind(np.random.default_rng(2))
+        solver = SPEL(tolerance=10.0, batch=batch)
+        state = solver.init(oracle, None)
+        solver.advance(oracle, state, 4)
+        assert (state.work.steps, state.work.samples) == (steps, samples)
+        assert np.array_equal(state.X, oracle.start) is (steps == 1)
+
+
+def test_rows_of_a_matrix_and_of_a_stack_are_replaced_elsewhere_as_here():
+    place, rows = place_of("array-api-strict"), np.array([1, 4])
+    for stack in ((), (3,)):
+        X = np.random.default_rng(0).standard_normal((*stack, 6, 2))
+        some = np.random.default_rng(1).standard_normal((*stack, 2, 2))
+        found = place.to_numpy(_replaced(place.array(X), rows, place.array(some)))
+        np.testing.assert_array_equal(found, _replaced(X, rows, some))
+        np.testing.assert_array_equal(found[..., rows, :], some)
+
+
+def test_random_rows_take_those_of_an_estimate_too():
+    """Of all terms it is the gradient."""
+    instance = StiefelProcrustes(n=6, p=2, rows=9).build(np.random.default_rng(0))
+    oracle, ends = instance.oracle, []
+    for batch in (0, 9):
+        oracle.start = random_point(6, 2, np.random.default_rng(1))
+        oracle.rewind(np.random.default_rng(2))
+        oracle.prepare(9)
+        solver = RandomSubmanifold(batch=batch, size=3, step_size=0.1)
+        state = solver.init(oracle, np.random.default_rng(3))
+        solver.step(oracle, state)
+        assert state.work.samples == 9
+        ends.append(state.X)
+    moved = [set(np.flatnonzero(np.abs(X - oracle.start).max(axis=1))) for X in ends]
+    assert moved[0] == moved[1]
+    assert len(moved[0]) == 3
 
 
 @pytest.mark.parametrize("projection", [True, False])
@@ -455,3 +501,20 @@ def test_dissolved_constraints_have_a_minimum_only_under_a_large_penalty():
         state = solver.init(instance.oracle, np.random.default_rng(0))
         value, _ = solver._dissolved(instance.oracle, state, -1.01 * target)
         assert (value > state.reference.cost) is stays
+
+
+def test_dual_steps_are_in_units_of_singular_values_or_those_of_the_authors():
+    rng = np.random.default_rng(0)
+    X, G = random_point(8, 3, rng), 5 * rng.standard_normal((8, 3))
+    unit = np.sqrt(np.mean(np.linalg.svd(G, compute_uv=False) ** 2))
+    for relative, rates in ((True, (0.2, 1.0)), (False, (0.01, 4.0))):
+        size = unit if relative else 1.0
+        L = -off_tangent(X, G) / 4
+        for s in range(3):
+            ascended = polar_factor(G + 2 * X @ L)
+            L = L - rates[0] * size * (1 - s / 3) * off_tangent(X, ascended)
+        expected = ascended, dual_admm(X, G, rates[1], 3, size)[0]
+        for dual, A in zip(("ascent", "admm"), expected, strict=True):
+            solver = ManifoldMuon(dual=dual, relative=relative, dual_steps=3)
+            found = solver.direction(Iterate(X=X), G)
+            np.testing.assert_allclose(found, A, atol=1e-12, err_msg=f"{dual} {relative}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from itertools import product
 
 import numpy as np
 import pytest
@@ -93,15 +94,17 @@ def test_signed_permutations_are_left_in_one_step(tensors):
         assert made.measure(PolarPower().solution(state))["objective"] == pytest.approx(10.0)
 
 
-@pytest.mark.parametrize("noise", [0.01, 0.1, 0.3])
-@pytest.mark.parametrize("d", [3, 8, 20])
-def test_with_noise_it_ends_at_a_critical_point_near_the_factors(tensors, d, noise):
-    made = tensors.instance(np.ones(d), noise=noise)
-    state = tensors.ended(PolarPower(), made, most=300)
-    metrics = made.measure(PolarPower().solution(state))
-    assert gradient(made.oracle.T, state.U) <= 1.01e-13
-    assert metrics["objective"] > made.measure(Solution(made.measure.factors))["objective"]
-    assert metrics["recovery_error"] < 2 * noise
+def test_with_noise_it_ends_at_a_critical_point_near_the_factors(tensors):
+    for case in product([3, 8, 20], [0.01, 0.1, 0.3]):
+        d, noise = case
+        made = tensors.instance(np.ones(d), noise=noise)
+        state = tensors.ended(PolarPower(), made, most=300)
+        metrics = made.measure(PolarPower().solution(state))
+        assert gradient(made.oracle.T, state.U) <= 1.01e-13, case
+        assert metrics["objective"] > made.measure(Solution(made.measure.factors))["objective"], (
+            case
+        )
+        assert metrics["recovery_error"] < 2 * noise, case
 
 
 @pytest.mark.wide
@@ -142,6 +145,18 @@ def test_the_third_failed_step_turns_the_shift_on(tensors):
             seen.setdefault(state.failures, set()).add(state.shift > 0)
     assert seen[0] == seen[1] == seen[2] == {False}
     assert seen[3] == {True}
+
+
+def test_the_shift_is_the_mean_weight_and_doubles_at_each_failure(tensors):
+    made, solver = noise_alone(tensors, 6, 0), PolarPower()
+    state = tensors.begun(solver, made)
+    for failures, factor in enumerate((10.0, 10.0, 9.0, 8.0, 8.0), 1):
+        state.weights = factor * state.weights  # so that the next step loses
+        before, mean = state.shift, state.weights.mean()
+        solver.advance(made.oracle, state, 1)
+        assert state.failures == failures
+        assert state.shift == pytest.approx(0 if failures < 3 else max(2 * before, mean))
+    assert state.shift > 2 * mean
 
 
 def test_once_shifted_enough_no_step_loses(tensors):

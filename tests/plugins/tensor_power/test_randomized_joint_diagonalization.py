@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -117,3 +119,16 @@ def test_a_tensor_of_lower_rank_leaves_the_rest_orthonormal():
     solution = solver.solution(state)
     assert instance.measure(solution)["recovery_error"] < 1e-10
     assert drift(solution.point) < 1e-12
+
+
+def test_contractions_that_overflow_fail_the_run():
+    T = composed(np.eye(2), np.array([1.0, 1.0]))
+    instance = orthogonal_tensor(T)
+    instance.oracle.start = np.eye(2)
+    solver = RandomizedJointDiagonalization()
+    state = solver.init(instance.oracle, np.random.default_rng(0))
+    huge = SimpleNamespace(T=np.full((2, 2, 2), 1e308), n=2)
+    with np.errstate(over="ignore", invalid="ignore"):
+        solver.step(huge, state)
+    assert state.status is Status.FAILED
+    assert state.reason == "a contraction of the tensor is not finite"

@@ -153,3 +153,15 @@ def test_the_best_of_the_starts_counts_up_to_the_first_that_is_a_component(
     ends = iter([(f, f, -f) for f in climbs])
     monkeypatch.setattr(SubspacePower, "_climb", lambda self, state: next(ends))
     assert SubspacePower(starts=3)._component(None) == (best, -best)
+
+
+def test_a_component_without_a_finite_weight_fails_the_run():
+    instance = Odeco(d=3).build(np.random.default_rng(0))
+    instance.oracle.start = np.eye(3)
+    solver = SubspacePower()
+    state = solver.init(instance.oracle, np.random.default_rng(0))
+    state.inverse[:] = 0
+    with np.errstate(divide="ignore"):
+        solver.step(instance.oracle, state)
+    assert (state.status, state.reason) == (Status.FAILED, "a component has no finite weight")
+    assert (state.work.steps, len(state.weights)) == (1, 0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from itertools import product
 
 import numpy as np
 import pytest
@@ -15,6 +16,7 @@ from orthobench.contract.solver import Status
 from orthobench.errors import UsageError
 from orthobench.families.orthogonal_tensor import STARTS, orthogonal_tensor
 from orthobench.families.orthogonal_tensor.maker import recovery_error
+from orthobench.families.symmetric_tensors import composed
 from orthobench.tools.geometry import drift, random_point
 
 seeds = st.integers(0, 2**32 - 1)
@@ -112,12 +114,43 @@ def test_recovers_the_factors_of_large_tensors(tensors, d):
     assert abs(metrics["objective_gap"]) < 1e-12
 
 
-@pytest.mark.parametrize("start", STARTS)
-@pytest.mark.parametrize("restarts", [1, 5, 30])
-def test_recovers_the_factors_from_every_start(tensors, start, restarts):
-    made, solver = tensors.instance(np.linspace(1, 2, 6)), TensorPower(restarts, start=start)
-    metrics = made.measure(solver.solution(tensors.ended(solver, made)))
-    assert metrics["recovery_error"] < 1e-10
+def test_recovers_the_factors_from_every_start(tensors):
+    for case in product([1, 5, 30], STARTS):
+        restarts, start = case
+        made, solver = tensors.instance(np.linspace(1, 2, 6)), TensorPower(restarts, start=start)
+        metrics = made.measure(solver.solution(tensors.ended(solver, made)))
+        assert metrics["recovery_error"] < 1e-10, case
+
+
+def test_a_restart_ends_at_the_root_of_the_tolerance_and_the_refinement_at_it(tensors):
+    """Of one restart; with noise each iteration takes some share of the error."""
+    made = tensors.instance(np.linspace(2.0, 1.0, 5), noise=0.3)
+    theta = np.random.default_rng(0).standard_normal((5, 1))[:, 0]
+    theta /= np.linalg.norm(theta)
+    moved = []
+    while not moved or moved[-1] > 1e-11:
+        after = np.einsum("abc,b,c->a", made.oracle.T, theta, theta)
+        after /= np.linalg.norm(after)
+        moved, theta = [*moved, np.linalg.norm(after - theta)], after
+    for tolerance in (1e-4, 1e-6, 1e-10):
+        solver = TensorPower(restarts=1, iterations=1000, tolerance=tolerance)
+        state, refined = tensors.begun(solver, made), None
+        while not len(state.weights):
+            solver.step(made.oracle, state)
+            refined = refined or (state.work.steps if state.refining else None)
+        first, last = (
+            1 + next(i for i, each in enumerate(moved) if each <= most)
+            for most in (tolerance**0.5, tolerance)
+        )
+        assert first < last
+        assert (refined, state.work.steps) == (first, last)
+
+
+def test_a_start_that_stays_has_converged_whatever_the_tolerance(tensors):
+    made = orthogonal_tensor(composed(np.eye(3), np.array([3.0, 2.0, 1.0])))
+    made.oracle.start = np.eye(3)
+    state = tensors.ended(TensorPower(1, start="identity", tolerance=0.0), made)
+    assert state.work.steps == 3 * 2
 
 
 def test_starts_are_unit_vectors_of_their_kind(tensors):
@@ -222,7 +255,7 @@ def test_the_metrics_say_that_deflation_ends_where_the_objective_still_rises(ten
     assert best["relative_gradient"] < 1e-12
 
 
-@pytest.mark.parametrize("setting", [{"restarts": 0}, {"iterations": 0}, {"tolerance": -1.0}])
-def test_senseless_settings_are_refused(setting):
-    with pytest.raises(UsageError, match=next(iter(setting))):
-        TensorPower(**setting)
+def test_senseless_settings_are_refused():
+    for setting in [{"restarts": 0}, {"iterations": 0}, {"tolerance": -1.0}]:
+        with pytest.raises(UsageError, match=next(iter(setting))):
+            TensorPower(**setting)

@@ -1,5 +1,6 @@
 """The rule "ascending" of pgd at its bounds, and the forms of a batch's gradient."""
 
+from itertools import product
 from math import comb
 
 import numpy as np
@@ -36,28 +37,26 @@ def at(objective, relative=0.5):
     return Iterate(BASIS, np.eye(2), tangent, objective, relative)
 
 
-@pytest.mark.parametrize("order", [2, 3])
-@pytest.mark.parametrize("step", [0.1, 1.0, 1000.0])
-def test_a_step_gains_a_tenth_of_what_its_length_promises(order, step):
+def test_a_step_gains_a_tenth_of_what_its_length_promises():
     """min(s, 1) |V|² / (10 (2d F + |V|)), with |V| = F / 2."""
-    F = 4.0
-    least = min(step, 1.0) * (F / 2) ** 2 / (10 * (2 * order * F + F / 2))
-    assert sufficient(at(F), at(F + 1.01 * least), order, step)
-    assert not sufficient(at(F), at(F + 0.99 * least), order, step)
-    assert not sufficient(at(F), at(F - least), order, step)
+    for case in product([0.1, 1.0, 1000.0], [2, 3]):
+        step, order = case
+        F = 4.0
+        least = min(step, 1.0) * (F / 2) ** 2 / (10 * (2 * order * F + F / 2))
+        assert sufficient(at(F), at(F + 1.01 * least), order, step), case
+        assert not sufficient(at(F), at(F + 0.99 * least), order, step), case
+        assert not sufficient(at(F), at(F - least), order, step), case
 
 
-@pytest.mark.parametrize(
-    ("fall", "relative", "accepted"),
-    [
+def test_of_equal_values_a_gradient_half_as_large_is_accepted():
+    for case in [
         (0.0, 0.25, True),
         (0.5 * ROUNDING, 0.25, True),
         (2 * ROUNDING, 0.25, False),
         (0.0, 0.26, False),
-    ],
-)
-def test_of_equal_values_a_gradient_half_as_large_is_accepted(fall, relative, accepted):
-    assert sufficient(at(4.0), at(4.0 * (1 - fall), relative), 3, 1.0) is accepted
+    ]:
+        fall, relative, accepted = case
+        assert sufficient(at(4.0), at(4.0 * (1 - fall), relative), 3, 1.0) is accepted, case
 
 
 def test_a_rejected_step_is_cut_and_after_three_accepted_ones_it_grows():
@@ -84,14 +83,15 @@ def test_slopes_at_both_ends_are_those_of_the_curve_between():
     assert end_slopes(*square) == (np.inf, np.inf)
 
 
-@pytest.mark.parametrize(("batch", "core"), [(5, False), (6, True), (7, True)])
-def test_the_core_of_a_batch_is_taken_where_it_has_no_more_columns_than_samples(batch, core):
+def test_the_core_of_a_batch_is_taken_where_it_has_no_more_columns_than_samples():
     """Of 3 columns and order 3 there are 6 monomials of degree 2."""
-    table = monomial_table(3, 3, batch)
-    assert (table is not GRAM_FORM) is core
-    assert len(table[2]) == (6 if core else 0)
-    if core:
-        assert sorted(table[2].tolist()) == [1, 1, 1, 2, 2, 2]
+    for case in [(5, False), (6, True), (7, True)]:
+        batch, core = case
+        table = monomial_table(3, 3, batch)
+        assert (table is not GRAM_FORM) is core, case
+        assert len(table[2]) == (6 if core else 0), case
+        if core:
+            assert sorted(table[2].tolist()) == [1, 1, 1, 2, 2, 2], case
 
 
 def test_the_first_phase_takes_batches_no_larger_than_the_second():
@@ -138,13 +138,15 @@ def test_passes_of_pgd_are_counted_by_what_they_compute():
     np.testing.assert_allclose(total, monomials @ X)
 
 
-@pytest.mark.parametrize(
-    ("settings", "why"),
-    [({"rule": "adagrad"}, "rule ascending"), ({"start": "hoevd"}, "not from hoevd"), ({}, None)],
-)
-def test_blocks_take_one_rule_and_some_starts(settings, why):
-    refusal = PGD(**settings).refusal_of_passes()
-    assert refusal is None if why is None else why in refusal
+def test_blocks_take_one_rule_and_some_starts():
+    for case in [
+        ({"rule": "adagrad"}, "rule ascending"),
+        ({"start": "hoevd"}, "not from hoevd"),
+        ({}, None),
+    ]:
+        settings, why = case
+        refusal = PGD(**settings).refusal_of_passes()
+        assert refusal is None if why is None else why in refusal, case
 
 
 def test_samples_are_whole_batches_and_what_is_left():

@@ -1,6 +1,7 @@
 """HOEVD: both forms, every way of computing the unfolding's Gram matrix, and the bound."""
 
 import pickle
+from itertools import product
 
 import numpy as np
 import pytest
@@ -20,21 +21,22 @@ from orthobench.contract.solver import Status
 from orthobench.errors import UsageError
 from orthobench.families.symmetric_tucker.full_tensors import moment_tensor
 from orthobench.families.symmetric_tucker.sample_moments import integer_power
+from orthobench.testing.check_of_libraries import readings
 from orthobench.tools.geometry import drift, random_point, subspace_error
 
 RNG = np.random.default_rng(0)  # which these starts do not draw from
 
 
-@pytest.mark.parametrize("order", [2, 3, 4, 5])
-@pytest.mark.parametrize("p", [1, 5, 47, 300])
-def test_all_ways_give_the_same_gram_matrix(tucker, order, p):
-    X, _ = tucker.factors(5, p)
-    T = moment_tensor(X, order)
-    U = T.reshape(5, -1)
-    expected = U @ U.T
-    size = 1e-12 * np.linalg.norm(X, axis=1).max() ** (2 * order)
-    for made in (gram_of_tensor(T), gram_of_samples(X, order), gram_of_entries(X, order)):
-        np.testing.assert_allclose(made, expected, rtol=1e-10, atol=size)
+def test_all_ways_give_the_same_gram_matrix(tucker):
+    for case in product([1, 5, 47, 300], [2, 3, 4, 5]):
+        p, order = case
+        X, _ = tucker.factors(5, p)
+        T = moment_tensor(X, order)
+        U = T.reshape(5, -1)
+        expected = U @ U.T
+        size = 1e-12 * np.linalg.norm(X, axis=1).max() ** (2 * order)
+        for made in (gram_of_tensor(T), gram_of_samples(X, order), gram_of_entries(X, order)):
+            np.testing.assert_allclose(made, expected, rtol=1e-10, atol=size, err_msg=f"{case}")
 
 
 @pytest.mark.wide
@@ -46,20 +48,24 @@ def test_gram_of_many_tiles(tucker):
     np.testing.assert_allclose(single * 1e12, whole, atol=1e-5 * np.abs(whole).max())
 
 
-@pytest.mark.parametrize("form", ["implicit", "explicit"])
-@pytest.mark.parametrize(("n", "p", "order"), [(12, 60, 3), (6, 400, 4), (6, 50, 5), (9, 30, 2)])
-def test_one_step_gives_the_leading_singular_vectors_of_the_unfolding(tucker, form, n, p, order):
-    X, _ = tucker.factors(n, p)
-    made, solver = tucker.of_samples(X, order, 3), HOEVD(form=form)
-    state = tucker.begun(solver, made)
-    np.testing.assert_array_equal(solver.solution(state).point, made.oracle.start)
-    solver.advance(made.oracle, state, 10)
-    assert (state.status, state.work.steps) == (Status.COMPLETE, 1)
-    Q = solver.solution(state).point
-    left = np.linalg.svd(moment_tensor(X, order).reshape(n, -1))[0]
-    assert subspace_error(Q, left[:, :3]) < 1e-9
-    assert drift(Q) < 1e-12
-    assert pickle.loads(pickle.dumps(state)).basis.tobytes() == state.basis.tobytes()  # noqa: S301
+def test_one_step_gives_the_leading_singular_vectors_of_the_unfolding(tucker):
+    for case in product(
+        [(12, 60, 3), (6, 400, 4), (6, 50, 5), (9, 30, 2)], ["implicit", "explicit"]
+    ):
+        (n, p, order), form = case
+        X, _ = tucker.factors(n, p)
+        made, solver = tucker.of_samples(X, order, 3), HOEVD(form=form)
+        state = tucker.begun(solver, made)
+        np.testing.assert_array_equal(
+            solver.solution(state).point, made.oracle.start, err_msg=f"{case}"
+        )
+        solver.advance(made.oracle, state, 10)
+        assert (state.status, state.work.steps) == (Status.COMPLETE, 1), case
+        Q = solver.solution(state).point
+        left = np.linalg.svd(moment_tensor(X, order).reshape(n, -1))[0]
+        assert subspace_error(Q, left[:, :3]) < 1e-9, case
+        assert drift(Q) < 1e-12, case
+        assert pickle.loads(pickle.dumps(state)).basis.tobytes() == state.basis.tobytes(), case  # noqa: S301
 
 
 def test_a_tensor_of_its_own(tucker):
@@ -151,7 +157,9 @@ def test_the_start_in_single_precision_is_hoevd_to_single_precision(tucker, orde
     X, _ = tucker.factors(30, 100)
     made = tucker.of_samples(X, order, 3)
     exact = tucker.ended(HOEVD(), made).basis
-    assert subspace_error(first_basis(made.oracle, "hoevd-single", "auto", RNG), exact) < 1e-5
+    single = first_basis(made.oracle, "hoevd-single", "auto", RNG)
+    # of order 2 distinct entries are the cheapest way, in double precision
+    assert (0 if order == 2 else 1e-11) < subspace_error(single, exact) < 1e-5
 
 
 def test_the_start_in_single_precision_sees_what_that_precision_does_not(tucker):
@@ -176,3 +184,8 @@ def test_shoevd_needs_samples(tucker):
     made = tucker.of_tensor(tucker.symmetric(4, 3), 2)
     with pytest.raises(UsageError, match="needs samples"):
         first_basis(made.oracle, "shoevd", "auto", RNG)
+
+
+def test_elsewhere_it_reads_as_many_numbers_as_it_says(tucker):
+    X, _ = tucker.factors(6, 20)
+    assert readings(HOEVD(), tucker.of_samples(X, 3, 2), 1) == HOEVD.readings

@@ -1,10 +1,13 @@
 """HOQRI: a transcription, exact ranks, and the shift where the plain iteration falls."""
 
+from dataclasses import replace
+from itertools import product
+
 import numpy as np
 import pytest
-from orthobench_tucker.hoqri import HOQRI
+from orthobench_tucker.hoqri import HOQRI, ROUNDING
 
-from orthobench.tools.geometry import drift, random_point, subspace_error
+from orthobench.tools.geometry import drift, orthonormalize, random_point, subspace_error
 
 
 def plain(T, Q):
@@ -24,17 +27,17 @@ def objective(T, Q):
     return np.vdot(T, T)
 
 
-@pytest.mark.parametrize(("n", "order", "r"), [(14, 2, 3), (12, 3, 3), (7, 4, 2), (5, 5, 2)])
-@pytest.mark.parametrize("form", ["implicit", "explicit"])
-def test_a_step_is_that_of_the_algorithm(tucker, n, order, r, form):
-    made = tucker.of_samples(tucker.samples(n, 60, r), order, r)
-    solver = HOQRI(form=form, start="random", tolerance=0.0)
-    state, Q = tucker.begun(solver, made), made.oracle.start
-    for _ in range(5):
-        solver.advance(made.oracle, state, 1)
-        assert state.shift == 0
-        Q = plain(made.oracle.T, Q)
-        assert subspace_error(state.point.Q, Q) < 1e-9
+def test_a_step_is_that_of_the_algorithm(tucker):
+    for case in product(["implicit", "explicit"], [(14, 2, 3), (12, 3, 3), (7, 4, 2), (5, 5, 2)]):
+        form, (n, order, r) = case
+        made = tucker.of_samples(tucker.samples(n, 60, r), order, r)
+        solver = HOQRI(form=form, start="random", tolerance=0.0)
+        state, Q = tucker.begun(solver, made), made.oracle.start
+        for _ in range(5):
+            solver.advance(made.oracle, state, 1)
+            assert state.shift == 0, case
+            Q = plain(made.oracle.T, Q)
+            assert subspace_error(state.point.Q, Q) < 1e-9, case
 
 
 @pytest.mark.parametrize(("n", "order", "r"), [(17, 3, 4), (8, 4, 3), (6, 5, 2)])
@@ -91,3 +94,25 @@ def test_a_square_basis_is_the_end():
     oracle = GivenTensorOracle(T, 3)
     oracle.start = random_point(3, 3, np.random.default_rng(0))
     assert HOQRI().init(oracle, np.random.default_rng(0)).status.value == "converged"
+
+
+def test_a_step_that_lowers_f_is_rejected_and_shifted(tucker):
+    """By the mean eigenvalue of Q'∇F at first, then by twice as much."""
+    made, solver = tucker.of_tensor(tucker.symmetric(6, 3), 2), HOQRI(start="random", tolerance=0.0)
+    state = tucker.begun(solver, made)
+    first = state.point
+    solver.step(made.oracle, state)
+    reached = state.point
+    for fall, kept in ((0.5 * ROUNDING, False), (2 * ROUNDING, True)):
+        state.point = before = replace(first, value=reached.value * (1 + fall))
+        solver.step(made.oracle, state)
+        assert (state.point is before) is kept
+    shift = np.trace(first.B) / 2
+    for times in (1, 2, 4):
+        assert state.shift == pytest.approx(times * shift)
+        state.point = replace(first, value=1e9)
+        solver.step(made.oracle, state)
+    state.point, state.shift = first, shift
+    solver.step(made.oracle, state)
+    G = first.gradient + first.Q @ first.B
+    np.testing.assert_allclose(state.point.Q, orthonormalize(G + shift * first.Q), atol=1e-12)

@@ -1,5 +1,6 @@
 """The Jacobi algorithm: each rotation the best of its plane, F never falls, U is orthogonal."""
 
+from itertools import product
 from math import pi
 
 import numpy as np
@@ -93,19 +94,20 @@ def test_two_maxima_close_to_each_other(apart):
     assert best_angle(a, b) == pytest.approx(apart, abs=0.01 * apart)
 
 
-@pytest.mark.parametrize(("n", "order", "r"), [*CASES, (6, 3, 1), (4, 6, 2), (5, 4, 1)])
-def test_the_objective_in_a_plane(tucker, n, order, r):
+def test_the_objective_in_a_plane(tucker):
     """The polynomial is F of the rotated tensor, and its first coefficient the derivative."""
-    T = tucker.symmetric(n, order)
-    for i, j in [(0, r), (r - 1, n - 1)]:
-        a, b = harmonics(T, r, i, j)
-        size = np.vdot(T, T)
-        for angle in np.linspace(-pi / 2, pi / 2, 11):
-            difference = leading(turned(T, i, j, angle), r) - leading(T, r)
-            assert gain(a, b, 2 * angle) == pytest.approx(difference, abs=1e-13 * size)
-        unfolded = T[(slice(None),) + (slice(r),) * (order - 1)].reshape(n, -1)
-        slope = 2 * order * float(unfolded[i] @ unfolded[j])
-        assert 2 * derivatives(a, b, 0.0)[0] == pytest.approx(slope, abs=1e-13 * size)
+    for case in [*CASES, (6, 3, 1), (4, 6, 2), (5, 4, 1)]:
+        n, order, r = case
+        T = tucker.symmetric(n, order)
+        for i, j in [(0, r), (r - 1, n - 1)]:
+            a, b = harmonics(T, r, i, j)
+            size = np.vdot(T, T)
+            for angle in np.linspace(-pi / 2, pi / 2, 11):
+                difference = leading(turned(T, i, j, angle), r) - leading(T, r)
+                assert gain(a, b, 2 * angle) == pytest.approx(difference, abs=1e-13 * size), case
+            unfolded = T[(slice(None),) + (slice(r),) * (order - 1)].reshape(n, -1)
+            slope = 2 * order * float(unfolded[i] @ unfolded[j])
+            assert 2 * derivatives(a, b, 0.0)[0] == pytest.approx(slope, abs=1e-13 * size), case
 
 
 @pytest.mark.parametrize(("n", "order", "r"), CASES)
@@ -135,19 +137,19 @@ def _rotation(n, i, j, angle):
     return G
 
 
-@pytest.mark.parametrize(("n", "order", "r"), CASES)
-@pytest.mark.parametrize("threshold", [0.0, 0.1, 1.0])
-def test_the_objective_never_falls_and_u_stays_orthogonal(tucker, n, order, r, threshold):
-    made = tucker.of_tensor(tucker.symmetric(n, order), r)
-    solver = JacobiTucker(start="random", threshold=threshold, tolerance=0)
-    state = tucker.begun(solver, made)
-    values = [state.objective]
-    for _ in range(25):
-        solver.advance(made.oracle, state, 1)
-        values.append(state.objective)
-        assert drift(state.U) <= 1e-12
-    assert (np.diff(values) >= -1e-14 * values[-1]).all()
-    assert values[-1] > values[0]
+def test_the_objective_never_falls_and_u_stays_orthogonal(tucker):
+    for case in product([0.0, 0.1, 1.0], CASES):
+        threshold, (n, order, r) = case
+        made = tucker.of_tensor(tucker.symmetric(n, order), r)
+        solver = JacobiTucker(start="random", threshold=threshold, tolerance=0)
+        state = tucker.begun(solver, made)
+        values = [state.objective]
+        for _ in range(25):
+            solver.advance(made.oracle, state, 1)
+            values.append(state.objective)
+            assert drift(state.U) <= 1e-12, case
+        assert (np.diff(values) >= -1e-14 * values[-1]).all(), case
+        assert values[-1] > values[0], case
 
 
 @pytest.mark.parametrize(("n", "order", "r"), CASES)
@@ -222,16 +224,18 @@ def test_planes_below_the_threshold_stay(tucker):
     assert rotate_planes(flat, G, 2, 3, plane(2, 3), 0.99 * max(slopes))[1] >= 1
 
 
-@pytest.mark.parametrize(("n", "r"), [(1, 1), (2, 1), (2, 2), (5, 5), (5, 1), (5, 4)])
-@pytest.mark.parametrize("order", [2, 3, 4])
-def test_edges(tucker, n, r, order):
-    state = tucker.converged(JacobiTucker(), tucker.of_tensor(tucker.factor_tensor(n, order, 2), r))
-    assert r < n or state.work.steps == 0
-    endless = JacobiTucker(tolerance=0)
-    made = tucker.of_tensor(tucker.factor_tensor(n, order, 2), r)
-    state = tucker.begun(endless, made)
-    endless.advance(made.oracle, state, 3)
-    assert drift(state.U) <= 1e-13
+def test_edges(tucker):
+    for case in product([2, 3, 4], [(1, 1), (2, 1), (2, 2), (5, 5), (5, 1), (5, 4)]):
+        order, (n, r) = case
+        state = tucker.converged(
+            JacobiTucker(), tucker.of_tensor(tucker.factor_tensor(n, order, 2), r)
+        )
+        assert r < n or state.work.steps == 0, case
+        endless = JacobiTucker(tolerance=0)
+        made = tucker.of_tensor(tucker.factor_tensor(n, order, 2), r)
+        state = tucker.begun(endless, made)
+        endless.advance(made.oracle, state, 3)
+        assert drift(state.U) <= 1e-13, case
 
 
 def test_a_start_where_only_the_objective_vanishes(tucker):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import permutations
+from itertools import permutations, product
 
 import numpy as np
 import pytest
@@ -63,22 +63,24 @@ def sym(A):
     return (A + A.T) / 2
 
 
-@pytest.mark.parametrize("pairs", [False, True])
-@pytest.mark.parametrize("order", ORDERS)
-def test_value_and_gradient_are_those_of_equations_6_and_27(order, pairs):
-    n, r = 6, 3
-    T, (Q, _) = symmetric(n, order), place(n, r)
-    point = evaluate(TensorCores(T), Q, pairs=pairs)
-    core = times(T, *[Q] * order)
-    euclidean = 2 * order * but_first(times(T, None, *[Q] * (order - 1)), core)
-    square = point.unit**2
-    assert point.value * square == pytest.approx(np.sum(core**2), rel=1e-13)
-    assert point.value == pytest.approx(1, rel=1e-13)
-    projected = euclidean - Q @ (Q.T @ euclidean)
-    np.testing.assert_allclose(point.gradient * square, projected, atol=1e-14)
-    np.testing.assert_allclose(point.B * square, Q.T @ euclidean, atol=1e-14)
-    relative = FullTensor(T).relative_gradient(Q)
-    assert point.relative_gradient == pytest.approx(relative, rel=1e-12)
+def test_value_and_gradient_are_those_of_equations_6_and_27():
+    for case in product(ORDERS, [False, True]):
+        order, pairs = case
+        n, r = 6, 3
+        T, (Q, _) = symmetric(n, order), place(n, r)
+        point = evaluate(TensorCores(T), Q, pairs=pairs)
+        core = times(T, *[Q] * order)
+        euclidean = 2 * order * but_first(times(T, None, *[Q] * (order - 1)), core)
+        square = point.unit**2
+        assert point.value * square == pytest.approx(np.sum(core**2), rel=1e-13), case
+        assert point.value == pytest.approx(1, rel=1e-13), case
+        projected = euclidean - Q @ (Q.T @ euclidean)
+        np.testing.assert_allclose(
+            point.gradient * square, projected, atol=1e-14, err_msg=f"{case}"
+        )
+        np.testing.assert_allclose(point.B * square, Q.T @ euclidean, atol=1e-14, err_msg=f"{case}")
+        relative = FullTensor(T).relative_gradient(Q)
+        assert point.relative_gradient == pytest.approx(relative, rel=1e-12), case
 
 
 @pytest.mark.parametrize("order", ORDERS)

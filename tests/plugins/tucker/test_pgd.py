@@ -2,14 +2,17 @@
 
 import pickle
 from dataclasses import dataclass
+from itertools import product
 from typing import ClassVar
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from orthobench_polar.problems import GaussianPolar
 from orthobench_tucker import PGD
 from orthobench_tucker.ascending import end_slopes
+from orthobench_tucker.partial_cores import refusal
 from orthobench_tucker.pgd import _Evaluation
 from orthobench_tucker.pgd_kernels import evaluated
 from orthobench_tucker.pgd_passes import step_flops
@@ -30,6 +33,7 @@ from orthobench.families.symmetric_tucker.sample_moments import (
     gradient,
     monomials,
 )
+from orthobench.tools.flops import eigh
 from orthobench.tools.geometry import drift, orthonormalize, subspace_error
 
 ORDERS = [2, 3, 4, 5]
@@ -68,41 +72,45 @@ class Endless(Recipe):
 
 
 @pytest.mark.parametrize("order", ORDERS)
-@pytest.mark.parametrize(("rule", "step"), RULES)
-@pytest.mark.parametrize("start", ["hoevd", "random"])
-def test_both_forms_agree_step_by_step(tucker, start, order, rule, step):
-    X, _ = tucker.factors(7, 50)
-    made = tucker.of_samples(X, order, 3)
-    solvers = [
-        PGD(form=form, start=start, rule=rule, step_size=step, tolerance=0.0)
-        for form in ("implicit", "explicit")
-    ]
-    states = [tucker.begun(solver, made) for solver in solvers]
-    for _ in range(12):
-        points = [solver.solution(s).point for solver, s in zip(solvers, states, strict=True)]
-        np.testing.assert_allclose(*points, atol=1e-10)
-        assert drift(points[0]) < 1e-12
-        for solver, state in zip(solvers, states, strict=True):
+def test_both_forms_agree_step_by_step(tucker, order):
+    for case in product(["hoevd", "random"], RULES):
+        start, (rule, step) = case
+        X, _ = tucker.factors(7, 50)
+        made = tucker.of_samples(X, order, 3)
+        solvers = [
+            PGD(form=form, start=start, rule=rule, step_size=step, tolerance=0.0)
+            for form in ("implicit", "explicit")
+        ]
+        states = [tucker.begun(solver, made) for solver in solvers]
+        for _ in range(12):
+            points = [solver.solution(s).point for solver, s in zip(solvers, states, strict=True)]
+            np.testing.assert_allclose(*points, atol=1e-10, err_msg=f"{case}")
+            assert drift(points[0]) < 1e-12, case
+            for solver, state in zip(solvers, states, strict=True):
+                solver.advance(made.oracle, state, 1)
+
+
+def test_a_step_is_that_of_the_paper(tucker):
+    for order in ORDERS:
+        T = tucker.symmetric(5, order)
+        made = tucker.of_tensor(T, 2)
+        solver = PGD(start="random", rule="adagrad", step_size=0.7)
+        Q, measured = made.oracle.start, FullTensor(made.oracle.T)
+        state, sums = tucker.begun(solver, made), None
+        for _ in range(4):
+            W = measured.partial_core(Q)
+            G = gradient(W, Q.T @ W, order)
+            sums = 1e-10 * np.sum(G**2) if sums is None else sums
+            sums = sums + np.sum(G**2, axis=0)
+            Q = orthonormalize(Q + 0.7 * G / np.sqrt(sums))
             solver.advance(made.oracle, state, 1)
-
-
-@pytest.mark.parametrize("order", ORDERS)
-def test_a_step_is_that_of_the_paper(tucker, order):
-    T = tucker.symmetric(5, order)
-    made = tucker.of_tensor(T, 2)
-    solver = PGD(start="random", rule="adagrad", step_size=0.7)
-    Q, measured = made.oracle.start, FullTensor(made.oracle.T)
-    state, sums = tucker.begun(solver, made), None
-    for _ in range(4):
-        W = measured.partial_core(Q)
-        G = gradient(W, Q.T @ W, order)
-        sums = 1e-10 * np.sum(G**2) if sums is None else sums
-        sums = sums + np.sum(G**2, axis=0)
-        Q = orthonormalize(Q + 0.7 * G / np.sqrt(sums))
-        solver.advance(made.oracle, state, 1)
-        np.testing.assert_allclose(solver.solution(state).point, Q, atol=1e-11)
-        assert state.objective == pytest.approx(measured.objective(Q), rel=1e-12)
-        assert state.relative_gradient == pytest.approx(measured.relative_gradient(Q), rel=1e-9)
+            np.testing.assert_allclose(
+                solver.solution(state).point, Q, atol=1e-11, err_msg=f"{order}"
+            )
+            assert state.objective == pytest.approx(measured.objective(Q), rel=1e-12), order
+            assert state.relative_gradient == pytest.approx(
+                measured.relative_gradient(Q), rel=1e-9
+            ), order
 
 
 @given(st.integers(2, 5), st.integers(1, 5), st.integers(0, 2**31), st.floats(0.05, 1.0))
@@ -119,57 +127,57 @@ def test_steps_within_the_bound_never_lower_the_objective(tucker, order, n, seed
         assert state.status is not Status.FAILED
 
 
-@pytest.mark.parametrize("seed", range(6))
-def test_curvature_is_within_the_bound(tucker, seed):
-    rng = np.random.default_rng(seed)
-    order, n, r = 2 + seed % 4, 4, 2
-    T = tucker.symmetric(n, order, seed)
-    sigma = np.linalg.norm(T.reshape(n, -1), 2)
-    measured = FullTensor(T)
-    for _ in range(50):
-        Q, V = orthonormalize(rng.standard_normal((n, r))), rng.standard_normal((n, r))
-        Q *= rng.uniform(0, 1)
-        h = 1e-4
-        values = [measured.objective(Q + s * V) for s in (-h, 0, h)]
-        curvature = (values[0] - 2 * values[1] + values[2]) / h**2
-        unit = 2 * order * (order - 1) * sigma**2 * np.sum(V**2)
-        assert curvature >= -unit * (1 + 1e-6)
+def test_curvature_is_within_the_bound(tucker):
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        order, n, r = 2 + seed % 4, 4, 2
+        T = tucker.symmetric(n, order, seed)
+        sigma = np.linalg.norm(T.reshape(n, -1), 2)
+        measured = FullTensor(T)
+        for _ in range(50):
+            Q, V = orthonormalize(rng.standard_normal((n, r))), rng.standard_normal((n, r))
+            Q *= rng.uniform(0, 1)
+            h = 1e-4
+            values = [measured.objective(Q + s * V) for s in (-h, 0, h)]
+            curvature = (values[0] - 2 * values[1] + values[2]) / h**2
+            unit = 2 * order * (order - 1) * sigma**2 * np.sum(V**2)
+            assert curvature >= -unit * (1 + 1e-6), seed
 
 
-@pytest.mark.parametrize("order", ORDERS)
-def test_both_forms_converge_to_the_same_from_hoevd(tucker, order):
-    X, _ = tucker.factors(10, 60)
-    made = tucker.of_samples(X, order, 3)
-    states = [tucker.ended(PGD(form=form), made) for form in ("implicit", "explicit")]
-    for state in states:
-        assert state.status is Status.CONVERGED
-        assert state.relative_gradient <= 1e-12
-    assert states[0].objective == pytest.approx(states[1].objective, rel=1e-12)
-    judged = made.measure(PGD().solution(states[0]))
-    assert judged["relative_gradient"] <= 2e-12
-    assert judged["objective"] == pytest.approx(states[0].objective, rel=1e-11)
+def test_both_forms_converge_to_the_same_from_hoevd(tucker):
+    for order in ORDERS:
+        X, _ = tucker.factors(10, 60)
+        made = tucker.of_samples(X, order, 3)
+        states = [tucker.ended(PGD(form=form), made) for form in ("implicit", "explicit")]
+        for state in states:
+            assert state.status is Status.CONVERGED, order
+            assert state.relative_gradient <= 1e-12, order
+        assert states[0].objective == pytest.approx(states[1].objective, rel=1e-12), order
+        judged = made.measure(PGD().solution(states[0]))
+        assert judged["relative_gradient"] <= 2e-12, order
+        assert judged["objective"] == pytest.approx(states[0].objective, rel=1e-11), order
 
 
-@pytest.mark.parametrize("start", ["hoevd", "shoevd", "random"])
-@pytest.mark.parametrize("order", [3, 4])
-def test_a_planted_subspace_is_recovered(tucker, start, order):
-    X, basis = tucker.factors(15, 400, noise=0.0)
-    made = tucker.of_samples(X, order, 3, basis=basis)
-    state = tucker.ended(PGD(start=start), made)
-    assert state.status is Status.CONVERGED
-    assert made.measure(PGD().solution(state))["subspace_error"] < 1e-10
+def test_a_planted_subspace_is_recovered(tucker):
+    for case in product([3, 4], ["hoevd", "shoevd", "random"]):
+        order, start = case
+        X, basis = tucker.factors(15, 400, noise=0.0)
+        made = tucker.of_samples(X, order, 3, basis=basis)
+        state = tucker.ended(PGD(start=start), made)
+        assert state.status is Status.CONVERGED, case
+        assert made.measure(PGD().solution(state))["subspace_error"] < 1e-10, case
 
 
-@pytest.mark.parametrize("order", [2, 3, 5])
-def test_one_sample(tucker, order):
-    x = np.arange(1.0, 6)
-    for rank in (1, 3):
-        made = tucker.of_samples(x[None], order, rank)
-        state = tucker.ended(PGD(), made)
-        assert state.status is Status.CONVERGED
-        Q = PGD().solution(state).point
-        assert drift(Q) < 1e-12
-        assert state.objective == pytest.approx((x @ x) ** order, rel=1e-12)
+def test_one_sample(tucker):
+    for order in [2, 3, 5]:
+        x = np.arange(1.0, 6)
+        for rank in (1, 3):
+            made = tucker.of_samples(x[None], order, rank)
+            state = tucker.ended(PGD(), made)
+            assert state.status is Status.CONVERGED, order
+            Q = PGD().solution(state).point
+            assert drift(Q) < 1e-12, order
+            assert state.objective == pytest.approx((x @ x) ** order, rel=1e-12), order
 
 
 def test_all_columns_are_optimal_at_once(tucker):
@@ -189,14 +197,14 @@ def test_matrices_have_their_leading_eigenvectors(tucker):
     assert subspace_error(PGD().solution(state).point, leading) < 1e-9
 
 
-@pytest.mark.parametrize("scale", [1e-10, 1e-3, 1e6])
-def test_scale_does_not_matter(tucker, scale):
-    X, _ = tucker.factors(6, 60)
-    for rule in ("ascending", "adagrad", "constant"):
-        solver = PGD(rule=rule, tolerance=0.0)
-        plain = tucker.ended(solver, tucker.of_samples(X, 3, 2), 5)
-        scaled = tucker.ended(solver, tucker.of_samples(X * scale, 3, 2), 5)
-        np.testing.assert_allclose(scaled.basis, plain.basis, atol=1e-6)
+def test_scale_does_not_matter(tucker):
+    for scale in [1e-10, 1e-3, 1e6]:
+        X, _ = tucker.factors(6, 60)
+        for rule in ("ascending", "adagrad", "constant"):
+            solver = PGD(rule=rule, tolerance=0.0)
+            plain = tucker.ended(solver, tucker.of_samples(X, 3, 2), 5)
+            scaled = tucker.ended(solver, tucker.of_samples(X * scale, 3, 2), 5)
+            np.testing.assert_allclose(scaled.basis, plain.basis, atol=1e-6, err_msg=f"{scale}")
 
 
 def test_more_columns_than_the_data_have(tucker):
@@ -208,16 +216,17 @@ def test_more_columns_than_the_data_have(tucker):
     assert subspace_error(Q, basis) < 1e-9
 
 
-@pytest.mark.parametrize("form", ["implicit", "explicit"])
-@pytest.mark.parametrize("start", ["hoevd", "random"])
-@pytest.mark.parametrize("rule", ["ascending", "adagrad", "constant"])
-def test_symmetric_samples_of_odd_order_end_with_the_reason(tucker, form, start, rule):
-    X, _ = tucker.factors(6, 200)
-    made = tucker.mirrored(X, 3, 2)
-    state = tucker.ended(PGD(form=form, start=start, rule=rule), made)
-    assert state.status is Status.FAILED
-    assert "vanishes" in state.reason
-    assert np.isfinite(PGD().solution(state).point).all()
+def test_symmetric_samples_of_odd_order_end_with_the_reason(tucker):
+    for case in product(
+        ["ascending", "adagrad", "constant"], ["hoevd", "random"], ["implicit", "explicit"]
+    ):
+        rule, start, form = case
+        X, _ = tucker.factors(6, 200)
+        made = tucker.mirrored(X, 3, 2)
+        state = tucker.ended(PGD(form=form, start=start, rule=rule), made)
+        assert state.status is Status.FAILED, case
+        assert "vanishes" in state.reason, case
+        assert np.isfinite(PGD().solution(state).point).all(), case
 
 
 def away(basis, other):
@@ -380,20 +389,20 @@ def test_with_no_tolerance_the_ascending_rule_stays_where_it_is(tucker):
     assert state.objective == pytest.approx(best, rel=1e-13)
 
 
-@pytest.mark.parametrize("order", [2, 3, 4])
-def test_the_slopes_of_a_way_are_its_derivatives(tucker, order):
+def test_the_slopes_of_a_way_are_its_derivatives(tucker):
     """For any bases of both ends; and their mean is what F gains, up to the third order."""
-    rng = np.random.default_rng(order)
-    evaluate = _Evaluation(TensorCores(tucker.symmetric(6, order)), 2)
-    Q, V = orthonormalize(rng.standard_normal((6, 2))), rng.standard_normal((6, 2))
-    turns = [orthonormalize(rng.standard_normal((2, 2))) for _ in range(2)]
-    for t in (1e-3, 1e-4):
-        ends = [Q @ turns[0], orthonormalize(Q + t * V) @ turns[1]]
-        one, two = (evaluate(np.ascontiguousarray(end.T)) for end in ends)
-        first, last = end_slopes(one, two)
-        gained = two.objective - one.objective
-        assert (first + last) / 2 == pytest.approx(gained, rel=20 * t)
-        assert first == pytest.approx(gained, rel=100 * t)
+    for order in [2, 3, 4]:
+        rng = np.random.default_rng(order)
+        evaluate = _Evaluation(TensorCores(tucker.symmetric(6, order)), 2)
+        Q, V = orthonormalize(rng.standard_normal((6, 2))), rng.standard_normal((6, 2))
+        turns = [orthonormalize(rng.standard_normal((2, 2))) for _ in range(2)]
+        for t in (1e-3, 1e-4):
+            ends = [Q @ turns[0], orthonormalize(Q + t * V) @ turns[1]]
+            one, two = (evaluate(np.ascontiguousarray(end.T)) for end in ends)
+            first, last = end_slopes(one, two)
+            gained = two.objective - one.objective
+            assert (first + last) / 2 == pytest.approx(gained, rel=20 * t), order
+            assert first == pytest.approx(gained, rel=100 * t), order
 
 
 @given(st.integers(2, 4), st.integers(2, 5), st.integers(0, 2**31), st.sampled_from(RULES))
@@ -412,19 +421,19 @@ def test_runs_that_converge_are_not_taken_for_oscillations(tucker, order, n, see
     assert away(state.basis, where[0]) < 0.02 * away(state.before, where[0])
 
 
-@pytest.mark.parametrize("rule", ["ascending", "adagrad", "constant"])
-@pytest.mark.parametrize("form", ["implicit", "explicit"])
-def test_chunks_and_resumption_leave_the_same_bits(tucker, form, rule):
-    X, _ = tucker.factors(12, 500)
-    made, solver = tucker.of_samples(X, 3, 3), PGD(form=form, rule=rule, tolerance=0.0)
-    whole, parts = tucker.begun(solver, made), tucker.begun(solver, made)
-    solver.advance(made.oracle, whole, 9)
-    for count in (1, 3, 5):
-        solver.advance(made.oracle, parts, count)
-        parts = pickle.loads(pickle.dumps(parts))  # noqa: S301
-    assert parts.basis.tobytes() == whole.basis.tobytes()
-    assert parts.objective == whole.objective
-    assert parts.work == whole.work
+def test_chunks_and_resumption_leave_the_same_bits(tucker):
+    for case in product(["implicit", "explicit"], ["ascending", "adagrad", "constant"]):
+        form, rule = case
+        X, _ = tucker.factors(12, 500)
+        made, solver = tucker.of_samples(X, 3, 3), PGD(form=form, rule=rule, tolerance=0.0)
+        whole, parts = tucker.begun(solver, made), tucker.begun(solver, made)
+        solver.advance(made.oracle, whole, 9)
+        for count in (1, 3, 5):
+            solver.advance(made.oracle, parts, count)
+            parts = pickle.loads(pickle.dumps(parts))  # noqa: S301
+        assert parts.basis.tobytes() == whole.basis.tobytes(), case
+        assert parts.objective == whole.objective, case
+        assert parts.work == whole.work, case
 
 
 def test_zero_tolerance_never_ends(tucker):
@@ -443,22 +452,25 @@ def test_what_it_refuses():
     huge = Recipe(n=10**5, order=4)
     assert "memory" in PGD(form="explicit").refuses(huge)
     assert PGD().refuses(huge) is None
+    assert refusal(GaussianPolar(), "explicit", "sketch") is None  # of another family
 
 
-@pytest.mark.parametrize("order", ORDERS)
-def test_the_gradient_in_two_parts_is_the_gradient(tucker, order):
-    rng = np.random.default_rng(order)
-    Q = orthonormalize(rng.standard_normal((6, 2)))
-    table = monomials(2, order - 1)
-    W = FullTensor(tucker.symmetric(6, order)).partial_core(Q)
-    S = Q.T @ W
-    inner, tangent, objective, relative = evaluated(
-        np.ascontiguousarray(W.T), np.ascontiguousarray(Q.T), table.multiplicities, order
-    )
-    np.testing.assert_allclose(Q @ inner + tangent.T, gradient(W, S, order), rtol=1e-10, atol=1e-9)
-    assert np.abs(tangent @ Q).max() < 1e-12 * np.abs(tangent).max()
-    assert objective == pytest.approx(core_norm_squared(S, order), rel=1e-13)
-    assert relative == pytest.approx(np.linalg.norm(tangent) / objective, rel=1e-13)
+def test_the_gradient_in_two_parts_is_the_gradient(tucker):
+    for order in ORDERS:
+        rng = np.random.default_rng(order)
+        Q = orthonormalize(rng.standard_normal((6, 2)))
+        table = monomials(2, order - 1)
+        W = FullTensor(tucker.symmetric(6, order)).partial_core(Q)
+        S = Q.T @ W
+        inner, tangent, objective, relative = evaluated(
+            np.ascontiguousarray(W.T), np.ascontiguousarray(Q.T), table.multiplicities, order
+        )
+        np.testing.assert_allclose(
+            Q @ inner + tangent.T, gradient(W, S, order), rtol=1e-10, atol=1e-9, err_msg=f"{order}"
+        )
+        assert np.abs(tangent @ Q).max() < 1e-12 * np.abs(tangent).max(), order
+        assert objective == pytest.approx(core_norm_squared(S, order), rel=1e-13), order
+        assert relative == pytest.approx(np.linalg.norm(tangent) / objective, rel=1e-13), order
 
 
 def test_flops_are_counted(tucker):
@@ -475,3 +487,10 @@ def test_flops_are_counted(tucker):
     assert step_flops(9, 2, N) == a_step - (2 * 30 * 9 * 2 + 30 * N + 2 * 30 * 9 * N)
     assert first == a_step
     assert state.work.flops == 5 * a_step
+    assert state.lipschitz == 0
+    constant = PGD(start="random", rule="constant")
+    state = tucker.begun(constant, made)
+    gram = 4 * 30**2 * 9 + 30**2 + 2 * 30 * 9**2 + eigh(9)
+    assert state.work.flops == a_step + gram
+    sigma = np.linalg.norm(made.oracle.T.reshape(9, -1), 2)
+    assert state.lipschitz == pytest.approx(2 * 3 * 2 * sigma**2)

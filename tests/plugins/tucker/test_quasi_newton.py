@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from itertools import permutations
+from dataclasses import dataclass, replace
+from itertools import permutations, product
+from types import SimpleNamespace
 from typing import ClassVar
 
 import numpy as np
 import pytest
 from orthobench_tucker import QuasiNewton
+from orthobench_tucker.quasi_newton import QuasiNewtonState
 from orthobench_tucker.starts import hoevd_basis
 
 import orthobench.tools.machine
@@ -52,22 +54,22 @@ def test_all_kinds_and_forms_end_at_the_same_optimum(second_order, order):
     assert max(subspace_error(Q, bases[0]) for Q in bases) < 1e-9
 
 
-@pytest.mark.parametrize("start", ["hoevd", "random"])
-@pytest.mark.parametrize("order", [2, 3, 4, 5])
 @pytest.mark.parametrize("kind", KINDS)
-def test_both_forms_make_the_same_steps(second_order, kind, order, start):
-    oracle = second_order.moment(order, n=15 if order < 5 else 8, r=3)
-    solvers = [QuasiNewton(form=f, start=start, **kind) for f in ("implicit", "explicit")]
-    states = [second_order.begun(solver, oracle) for solver in solvers]
-    for _ in range(8):
-        one, other = (state.point for state in states)
-        np.testing.assert_allclose(one.Q, other.Q, atol=1e-10)
-        for solver, state in zip(solvers, states, strict=True):
-            solver.advance(oracle, state, 1)
-        one, other = (state.point for state in states)
-        assert second_order.objective(one) == pytest.approx(
-            second_order.objective(other), rel=1e-10
-        )
+def test_both_forms_make_the_same_steps(second_order, kind):
+    for case in product([2, 3, 4, 5], ["hoevd", "random"]):
+        order, start = case
+        oracle = second_order.moment(order, n=15 if order < 5 else 8, r=3)
+        solvers = [QuasiNewton(form=f, start=start, **kind) for f in ("implicit", "explicit")]
+        states = [second_order.begun(solver, oracle) for solver in solvers]
+        for _ in range(8):
+            one, other = (state.point for state in states)
+            np.testing.assert_allclose(one.Q, other.Q, atol=1e-10, err_msg=f"{case}")
+            for solver, state in zip(solvers, states, strict=True):
+                solver.advance(oracle, state, 1)
+            one, other = (state.point for state in states)
+            assert second_order.objective(one) == pytest.approx(
+                second_order.objective(other), rel=1e-10
+            ), case
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -201,3 +203,39 @@ def test_it_begins_at_the_unfoldings_eigenvectors(second_order):
     state = second_order.begun(QuasiNewton(), oracle)
     np.testing.assert_array_equal(state.point.Q, hoevd_basis(oracle, "auto"))
     assert drift(orthonormalize(state.point.Q)) < 1e-14
+
+
+def test_where_no_trial_rises_the_memory_is_cleared_and_then_the_run_fails(second_order):
+    oracle = second_order.moment(order=3, n=12, r=3)
+    for tolerance, status in ((1e-12, Status.FAILED), (0.0, Status.RUNNING)):
+        solver = QuasiNewton(start="random", tolerance=tolerance)
+        state = second_order.begun(solver, oracle)
+        solver.advance(oracle, state, 2)
+        state.point = replace(state.point, value=10 * state.point.value)  # more than there is
+        assert len(state.inverse.pairs) == 2
+        solver.step(oracle, state)
+        assert (state.status, state.inverse.pairs) == (Status.RUNNING, [])
+        solver.step(oracle, state)
+        assert state.status is status
+        assert state.work.steps == 4
+        assert ("no step raises the objective" in state.reason) is (tolerance > 0)
+
+
+def test_idle_steps_are_counted_from_the_last_halving_of_the_gradient():
+    state = QuasiNewtonState(point=SimpleNamespace(slope=8.0), inverse=None)
+    seen = []
+    for slope in (8.0, 4.1, 4.0, 3.0, 2.1, 2.0, 2.0):
+        state.point.slope = slope
+        state.record()
+        seen.append((state.least, state.idle))
+    assert seen == [(8, 0), (8, 1), (4, 0), (4, 1), (4, 2), (2, 0), (2, 1)]
+
+
+def test_after_ten_steps_without_halving_the_gradient_is_tested_for_rounding(second_order):
+    oracle = second_order.moment(order=3, n=12, r=3)
+    solver = QuasiNewton(start="random")
+    for idle, found in ((8, 9), (9, 0)):
+        state = second_order.begun(solver, oracle)
+        state.least, state.idle = 1e-30, idle
+        solver.step(oracle, state)
+        assert (state.idle, state.status) == (found, Status.RUNNING)

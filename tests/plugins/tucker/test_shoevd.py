@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import numpy as np
 import pytest
 from orthobench_tucker import streaming as module
@@ -14,32 +16,38 @@ from orthobench.tools.geometry import random_point, subspace_error
 ORDERS = [2, 3, 4, 5]
 
 
-@pytest.mark.parametrize("b", [1, 6, 30])
-@pytest.mark.parametrize("d", ORDERS)
-def test_the_weights_are_the_gradient_of_the_unfolding(streaming, monkeypatch, d, b):
+def test_the_weights_are_the_gradient_of_the_unfolding(streaming, monkeypatch):
     """|mat(M)'Q|² has the gradient 2 mat(M) mat(M)'Q; through the full tensor."""
-    monkeypatch.setattr(module, "TILE", 8)
-    rng = np.random.default_rng([d, b])
-    X, Q = rng.exponential(size=(4, b)) - 1, random_point(4, 2, rng)
-    unfolded = X
-    for _ in range(d - 2):
-        unfolded = np.einsum("ib,jb->ijb", unfolded, X).reshape(-1, b)
-    M = X @ unfolded.T / b
-    R = hoevd_weights(np.ascontiguousarray(X.T), Q.T @ X, d)
-    expected = 2 * M @ M.T @ Q
-    tolerance = 1e-13 * np.abs(expected).max()
-    np.testing.assert_allclose(2 / b**2 * X @ R.T, expected, rtol=0, atol=tolerance)
-    np.testing.assert_allclose(streaming.hoevd_gradient(X, Q, d), expected, atol=tolerance)
+    for case in product(ORDERS, [1, 6, 30]):
+        d, b = case
+        monkeypatch.setattr(module, "TILE", 8)
+        rng = np.random.default_rng([d, b])
+        X, Q = rng.exponential(size=(4, b)) - 1, random_point(4, 2, rng)
+        unfolded = X
+        for _ in range(d - 2):
+            unfolded = np.einsum("ib,jb->ijb", unfolded, X).reshape(-1, b)
+        M = X @ unfolded.T / b
+        R = hoevd_weights(np.ascontiguousarray(X.T), Q.T @ X, d)
+        expected = 2 * M @ M.T @ Q
+        tolerance = 1e-13 * np.abs(expected).max()
+        np.testing.assert_allclose(
+            2 / b**2 * X @ R.T, expected, rtol=0, atol=tolerance, err_msg=f"{case}"
+        )
+        np.testing.assert_allclose(
+            streaming.hoevd_gradient(X, Q, d), expected, atol=tolerance, err_msg=f"{case}"
+        )
 
 
-@pytest.mark.parametrize("c", [0.1, 1.0, 1000.0])
-@pytest.mark.parametrize("d", ORDERS)
-def test_it_is_algorithm_3(streaming, d, c):
-    rows, _ = streaming.factor_model(12, 3, 6 * 20, noise=1.0)
-    solver, oracle = SHOEVD(step_size=c, batch=20), streaming.stream(rows, d, 3)
-    state = streaming.run(solver, oracle, 6)
-    Q = streaming.ascent(streaming.hoevd_gradient, oracle.start, streaming.batches(rows, 20), d, c)
-    np.testing.assert_allclose(solver.solution(state).point, Q, atol=1e-11)
+def test_it_is_algorithm_3(streaming):
+    for case in product(ORDERS, [0.1, 1.0, 1000.0]):
+        d, c = case
+        rows, _ = streaming.factor_model(12, 3, 6 * 20, noise=1.0)
+        solver, oracle = SHOEVD(step_size=c, batch=20), streaming.stream(rows, d, 3)
+        state = streaming.run(solver, oracle, 6)
+        Q = streaming.ascent(
+            streaming.hoevd_gradient, oracle.start, streaming.batches(rows, 20), d, c
+        )
+        np.testing.assert_allclose(solver.solution(state).point, Q, atol=1e-11, err_msg=f"{case}")
 
 
 def test_on_full_batches_it_converges_to_hoevd(streaming):

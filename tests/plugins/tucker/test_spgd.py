@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import numpy as np
 import pytest
 from orthobench_tucker.spgd import GRAM_FORM, SPGD, monomial_table, tucker_flops
@@ -40,32 +42,37 @@ def gradient(X, Q, d, table):
     return G.T
 
 
-@pytest.mark.parametrize("form", ["gram", "core"])
-@pytest.mark.parametrize("d", ORDERS)
-def test_the_gradient_of_a_batch_is_that_of_equation_12(d, form):
-    rng = np.random.default_rng(d)
-    X, Q = rng.exponential(size=(5, 7)) - 1, random_point(5, 2, rng)
-    table = GRAM_FORM if form == "gram" else monomial_table(2, d, 7)
-    assert len(table[2]) == (0 if form == "gram" else d)
-    expected, h = np.empty_like(Q), 1e-5
-    for at in np.ndindex(Q.shape):
-        change = np.zeros_like(Q)
-        change[at] = h
-        expected[at] = (objective(X, Q + change, d) - objective(X, Q - change, d)) / (2 * h)
-    np.testing.assert_allclose(
-        gradient(X, Q, d, table), expected, atol=1e-6 * np.abs(expected).max()
-    )
+def test_the_gradient_of_a_batch_is_that_of_equation_12():
+    for case in product(ORDERS, ["gram", "core"]):
+        d, form = case
+        rng = np.random.default_rng(d)
+        X, Q = rng.exponential(size=(5, 7)) - 1, random_point(5, 2, rng)
+        table = GRAM_FORM if form == "gram" else monomial_table(2, d, 7)
+        assert len(table[2]) == (0 if form == "gram" else d), case
+        expected, h = np.empty_like(Q), 1e-5
+        for at in np.ndindex(Q.shape):
+            change = np.zeros_like(Q)
+            change[at] = h
+            expected[at] = (objective(X, Q + change, d) - objective(X, Q - change, d)) / (2 * h)
+        np.testing.assert_allclose(
+            gradient(X, Q, d, table),
+            expected,
+            atol=1e-6 * np.abs(expected).max(),
+            err_msg=f"{case}",
+        )
 
 
-@pytest.mark.parametrize(("b", "r", "n"), [(1, 3, 9), (13, 4, 9), (300, 6, 400), (40, 1, 5)])
-@pytest.mark.parametrize("d", ORDERS)
-def test_both_forms_are_line_3_of_algorithm_2(streaming, d, b, r, n):
-    rng = np.random.default_rng([d, b])
-    X, Q = rng.exponential(size=(n, b)) - 1, random_point(n, r, rng)
-    expected = streaming.tucker_gradient(X, Q, d)
-    for table in (GRAM_FORM, monomial_table(r, d, 10**6)):
-        found = gradient(X, Q, d, table)
-        np.testing.assert_allclose(found, expected, rtol=0, atol=1e-13 * np.abs(expected).max())
+def test_both_forms_are_line_3_of_algorithm_2(streaming):
+    for case in product(ORDERS, [(1, 3, 9), (13, 4, 9), (300, 6, 400), (40, 1, 5)]):
+        d, (b, r, n) = case
+        rng = np.random.default_rng([d, b])
+        X, Q = rng.exponential(size=(n, b)) - 1, random_point(n, r, rng)
+        expected = streaming.tucker_gradient(X, Q, d)
+        for table in (GRAM_FORM, monomial_table(r, d, 10**6)):
+            found = gradient(X, Q, d, table)
+            np.testing.assert_allclose(
+                found, expected, rtol=0, atol=1e-13 * np.abs(expected).max(), err_msg=f"{case}"
+            )
 
 
 def test_the_smaller_form_is_taken():
@@ -75,17 +82,17 @@ def test_the_smaller_form_is_taken():
     assert len(monomial_table(60, 6, 50)[2]) == 0
 
 
-@pytest.mark.parametrize("c", [0.1, 1.0, 1000.0])
-@pytest.mark.parametrize("d", ORDERS)
-def test_phase_one_then_phase_two_is_algorithm_3_then_algorithm_2(streaming, d, c):
-    rows, _ = streaming.factor_model(12, 3, 8 * 20, noise=1.0)
-    solver = SPGD(step_size=c, batch=20, hoevd_steps=3, hoevd_step=0.5)
-    oracle = streaming.stream(rows, d, 3)
-    state = streaming.run(solver, oracle, 8)
-    parts = streaming.batches(rows, 20)
-    Q = streaming.ascent(streaming.hoevd_gradient, oracle.start, parts[:3], d, 0.5)
-    Q = streaming.ascent(streaming.tucker_gradient, Q, parts[3:], d, c)
-    np.testing.assert_allclose(solver.solution(state).point, Q, atol=1e-11)
+def test_phase_one_then_phase_two_is_algorithm_3_then_algorithm_2(streaming):
+    for case in product(ORDERS, [0.1, 1.0, 1000.0]):
+        d, c = case
+        rows, _ = streaming.factor_model(12, 3, 8 * 20, noise=1.0)
+        solver = SPGD(step_size=c, batch=20, hoevd_steps=3, hoevd_step=0.5)
+        oracle = streaming.stream(rows, d, 3)
+        state = streaming.run(solver, oracle, 8)
+        parts = streaming.batches(rows, 20)
+        Q = streaming.ascent(streaming.hoevd_gradient, oracle.start, parts[:3], d, 0.5)
+        Q = streaming.ascent(streaming.tucker_gradient, Q, parts[3:], d, c)
+        np.testing.assert_allclose(solver.solution(state).point, Q, atol=1e-11, err_msg=f"{case}")
 
 
 @pytest.mark.parametrize("d", ORDERS)

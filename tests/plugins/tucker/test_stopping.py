@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import numpy as np
-import pytest
 from orthobench_tucker.stopping import (
     count_returns,
     fail_if_cycling,
@@ -16,23 +17,19 @@ from orthobench.contract.solver import State, Status
 from orthobench.families.symmetric_tucker import GivenTensorOracle, MomentOracle
 
 
-@pytest.mark.parametrize(
-    ("noise", "slope", "stuck", "status", "reason"),
-    [
+def test_a_gradient_is_rounding_unless_it_is_ten_times_its_noise():
+    for case in [
         (0.011, 1.0, False, Status.FAILED, "zero up to rounding"),
         (1e-9, 0.99e-8, False, Status.CONVERGED, ""),
         (1e-9, 0.99e-8, True, Status.CONVERGED, ""),
         (1e-9, 1.01e-8, False, Status.RUNNING, ""),
         (1e-9, 1.01e-8, True, Status.FAILED, "the relative gradient, 1.0e-08, is not rounding"),
-    ],
-)
-def test_a_gradient_is_rounding_unless_it_is_ten_times_its_noise(
-    noise, slope, stuck, status, reason
-):
-    state = State()
-    stop_at_rounding(state, noise, slope, 1.0, stuck=stuck)
-    assert state.status is status
-    assert state.reason.endswith(reason)
+    ]:
+        noise, slope, stuck, status, reason = case
+        state = State()
+        stop_at_rounding(state, noise, slope, 1.0, stuck=stuck)
+        assert state.status is status, case
+        assert state.reason.endswith(reason), case
 
 
 def test_nothing_has_converged_where_f_vanishes():
@@ -60,17 +57,20 @@ def test_returns_are_counted_by_subspaces_and_begin_anew():
     assert count_returns(returns, (there, turned(1e-7), there), 1e-6) == 0
 
 
-@pytest.mark.parametrize("order", [2, 3, 4])
-@pytest.mark.parametrize("scale", [1e-30, 1.0, 1e30])
-def test_a_core_vanishes_next_to_what_it_would_be_without_cancellation(order, scale):
-    X = scale * np.random.default_rng(0).standard_normal((500, 4))
-    Q = np.eye(4)[:, :2]
-    lengths, inside = np.linalg.norm(X, axis=1), np.linalg.norm(X @ Q, axis=1)
-    for oracle, unit in ((MomentOracle(X, order, 2), 1e-13), (GivenTensorOracle(np.eye(4), 2), 0)):
-        for m in (order - 1, order):
-            size = unit * np.mean(lengths ** (order - m) * inside**m)
-            for factor, status in ((2.0, Status.RUNNING), (0.5, Status.FAILED)):
-                state = State()
-                least = factor * size if unit else factor - 0.5
-                fail_if_vanishing(state, oracle, Q, least, m)
-                assert state.status is status
+def test_a_core_vanishes_next_to_what_it_would_be_without_cancellation():
+    for case in product([1e-30, 1.0, 1e30], [2, 3, 4]):
+        scale, order = case
+        X = scale * np.random.default_rng(0).standard_normal((500, 4))
+        Q = np.eye(4)[:, :2]
+        lengths, inside = np.linalg.norm(X, axis=1), np.linalg.norm(X @ Q, axis=1)
+        for oracle, unit in (
+            (MomentOracle(X, order, 2), 1e-13),
+            (GivenTensorOracle(np.eye(4), 2), 0),
+        ):
+            for m in (order - 1, order):
+                size = unit * np.mean(lengths ** (order - m) * inside**m)
+                for factor, status in ((2.0, Status.RUNNING), (0.5, Status.FAILED)):
+                    state = State()
+                    least = factor * size if unit else factor - 0.5
+                    fail_if_vanishing(state, oracle, Q, least, m)
+                    assert state.status is status, case

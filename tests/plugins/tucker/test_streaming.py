@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from itertools import product
 
 import numpy as np
 import pytest
@@ -26,47 +27,45 @@ def largest_defect(rows):
     return np.abs(rows @ rows.T - np.eye(len(rows))).max()
 
 
-@pytest.mark.parametrize("counts", [(10,), (1,) * 10, (3, 7), (4, 6), (5, 1, 4)])
-@pytest.mark.parametrize("size", [(9, 2), (700, 5)])
-@pytest.mark.parametrize("solver", SOLVERS, ids=NAMES)
-def test_chunks_leave_the_same_bits(streaming, solver, size, counts):
-    rows, _ = streaming.factor_model(*size, 200)
-    whole = streaming.run(solver, streaming.stream(rows, 4, size[1]), 10)
-    parts = streaming.run(solver, streaming.stream(rows, 4, size[1]), *counts)
-    np.testing.assert_array_equal(parts.rows, whole.rows)
-    np.testing.assert_array_equal(parts.gamma, whole.gamma)
-    assert parts.work == whole.work
+def test_chunks_leave_the_same_bits(streaming):
+    for case in product(SOLVERS, [(9, 2), (700, 5)], [(10,), (1,) * 10, (3, 7), (4, 6), (5, 1, 4)]):
+        solver, size, counts = case
+        rows, _ = streaming.factor_model(*size, 200)
+        whole = streaming.run(solver, streaming.stream(rows, 4, size[1]), 10)
+        parts = streaming.run(solver, streaming.stream(rows, 4, size[1]), *counts)
+        np.testing.assert_array_equal(parts.rows, whole.rows, err_msg=f"{case}")
+        np.testing.assert_array_equal(parts.gamma, whole.gamma, err_msg=f"{case}")
+        assert parts.work == whole.work, case
 
 
-@pytest.mark.parametrize("at", [2, 4, 7])
-@pytest.mark.parametrize("solver", SOLVERS, ids=NAMES)
-def test_a_pickled_state_goes_on_with_the_same_bits(streaming, solver, at):
-    rows, _ = streaming.factor_model(9, 2, 200)
-    oracle = streaming.stream(rows, 3, 2)
-    state = pickle.loads(pickle.dumps(streaming.run(solver, oracle, at)))  # noqa: S301 - our own
-    solver.advance(oracle, state, 10 - at)
-    whole = streaming.run(solver, streaming.stream(rows, 3, 2), 10)
-    np.testing.assert_array_equal(state.rows, whole.rows)
-    assert state.work == whole.work
+def test_a_pickled_state_goes_on_with_the_same_bits(streaming):
+    for case in product(SOLVERS, [2, 4, 7]):
+        solver, at = case
+        rows, _ = streaming.factor_model(9, 2, 200)
+        oracle = streaming.stream(rows, 3, 2)
+        state = pickle.loads(pickle.dumps(streaming.run(solver, oracle, at)))  # noqa: S301 - our own
+        solver.advance(oracle, state, 10 - at)
+        whole = streaming.run(solver, streaming.stream(rows, 3, 2), 10)
+        np.testing.assert_array_equal(state.rows, whole.rows, err_msg=f"{case}")
+        assert state.work == whole.work, case
 
 
-@pytest.mark.parametrize("c", [1e-3, 1.0, 1000.0, 1e12])
-@pytest.mark.parametrize(("n", "r", "b"), [(30, 8, 3), (30, 8, 50), (400, 12, 1), (5, 5, 2)])
-@pytest.mark.parametrize("d", [2, 3, 4, 5])
-def test_points_stay_orthonormal_also_where_a_batch_is_smaller_than_the_rank(
-    streaming, d, n, r, b, c
-):
-    rows, _ = streaming.factor_model(n, min(r, 4), 30 * b, noise=1.0)
-    for solver in (
-        SPGD(batch=b, step_size=c, hoevd_steps=10, hoevd_step=c),
-        SHOEVD(batch=b, step_size=c),
+def test_points_stay_orthonormal_also_where_a_batch_is_smaller_than_the_rank(streaming):
+    for case in product(
+        [2, 3, 4, 5], [(30, 8, 3), (30, 8, 50), (400, 12, 1), (5, 5, 2)], [1e-3, 1.0, 1000.0, 1e12]
     ):
-        oracle = streaming.stream(rows, d, r)
-        state = streaming.run(solver, oracle)
-        for _ in range(30):
-            solver.advance(oracle, state, 1)
-            assert largest_defect(state.rows) <= 1e-14
-        assert state.status is Status.RUNNING
+        d, (n, r, b), c = case
+        rows, _ = streaming.factor_model(n, min(r, 4), 30 * b, noise=1.0)
+        for solver in (
+            SPGD(batch=b, step_size=c, hoevd_steps=10, hoevd_step=c),
+            SHOEVD(batch=b, step_size=c),
+        ):
+            oracle = streaming.stream(rows, d, r)
+            state = streaming.run(solver, oracle)
+            for _ in range(30):
+                solver.advance(oracle, state, 1)
+                assert largest_defect(state.rows) <= 1e-14, case
+            assert state.status is Status.RUNNING, case
 
 
 @pytest.mark.parametrize("solver", SOLVERS, ids=NAMES)
@@ -104,42 +103,46 @@ def test_a_column_without_gradient_stays(streaming, solver):
     assert np.abs(state.rows[0] - start[:, 0]).max() > 0.1
 
 
-@pytest.mark.parametrize("scale", [1e-300, 1e-150, 1e-60, 1e-20])
-@pytest.mark.parametrize("solver", SOLVERS, ids=NAMES)
-def test_samples_that_vanish_leave_a_point(streaming, solver, scale):
-    rows, _ = streaming.factor_model(9, 2, 200)
-    state = streaming.run(solver, streaming.stream(scale * rows, 4, 2), 10)
-    assert state.status is Status.RUNNING
-    assert largest_defect(state.rows) <= 1e-14
+def test_samples_that_vanish_leave_a_point(streaming):
+    for case in product(SOLVERS, [1e-300, 1e-150, 1e-60, 1e-20]):
+        solver, scale = case
+        rows, _ = streaming.factor_model(9, 2, 200)
+        state = streaming.run(solver, streaming.stream(scale * rows, 4, 2), 10)
+        assert state.status is Status.RUNNING, case
+        assert largest_defect(state.rows) <= 1e-14, case
 
 
-@pytest.mark.parametrize("scale", [1e25, 1e60, 1e150])
-@pytest.mark.parametrize("solver", SOLVERS, ids=NAMES)
-def test_samples_that_overflow_fail_the_run_and_say_so(streaming, solver, scale):
-    rows, _ = streaming.factor_model(9, 2, 200)
-    rows[60:80] *= scale
-    oracle = streaming.stream(rows, 4, 2)
-    state = streaming.run(solver, oracle, 10)
-    if scale == 1e25:  # |G|² is about 1e200 squared
-        assert "batch 4 overflows: rescale the samples" in state.reason
-    assert state.status is Status.FAILED
-    assert (state.work.steps, state.work.samples) == (3, 60)
-    assert largest_defect(state.rows) <= 1e-14
-    before = streaming.run(solver, streaming.stream(rows, 4, 2), 3)
-    np.testing.assert_array_equal(state.rows, before.rows)
-    np.testing.assert_array_equal(state.gamma, before.gamma)
-    solver.advance(oracle, state, 3)
-    assert state.work.steps == 3
+def test_samples_that_overflow_fail_the_run_and_say_so(streaming):
+    for case in product(SOLVERS, [1e25, 1e60, 1e150]):
+        solver, scale = case
+        rows, _ = streaming.factor_model(9, 2, 200)
+        rows[60:80] *= scale
+        oracle = streaming.stream(rows, 4, 2)
+        state = streaming.run(solver, oracle, 10)
+        if scale == 1e25:  # |G|² is about 1e200 squared
+            assert "batch 4 overflows: rescale the samples" in state.reason, case
+        assert state.status is Status.FAILED, case
+        assert (state.work.steps, state.work.samples) == (3, 60), case
+        assert largest_defect(state.rows) <= 1e-14, case
+        before = streaming.run(solver, streaming.stream(rows, 4, 2), 3)
+        np.testing.assert_array_equal(state.rows, before.rows, err_msg=f"{case}")
+        np.testing.assert_array_equal(state.gamma, before.gamma, err_msg=f"{case}")
+        solver.advance(oracle, state, 3)
+        assert state.work.steps == 3, case
+        # what is left after whole batches, one of which overflows, is not taken
+        oracle = streaming.stream(rows[:90], 4, 2)
+        oracle.prepare(120)  # more than there are
+        state = streaming.run(solver, oracle, 6)
+        assert (state.work.steps, state.work.samples) == (3, 60), case
 
 
-@pytest.mark.parametrize("power", [-60, -10, 7, 40])
-@pytest.mark.parametrize("d", [2, 3, 4])
-@pytest.mark.parametrize("solver", SOLVERS, ids=NAMES)
-def test_the_unit_of_samples_does_not_matter(streaming, solver, d, power):
-    rows, _ = streaming.factor_model(9, 2, 200)
-    state = streaming.run(solver, streaming.stream(rows, d, 2), 10)
-    other = streaming.run(solver, streaming.stream(rows * 2.0**power, d, 2), 10)
-    np.testing.assert_allclose(other.rows, state.rows, rtol=0, atol=1e-12)
+def test_the_unit_of_samples_does_not_matter(streaming):
+    for case in product(SOLVERS, [2, 3, 4], [-60, -10, 7, 40]):
+        solver, d, power = case
+        rows, _ = streaming.factor_model(9, 2, 200)
+        state = streaming.run(solver, streaming.stream(rows, d, 2), 10)
+        other = streaming.run(solver, streaming.stream(rows * 2.0**power, d, 2), 10)
+        np.testing.assert_allclose(other.rows, state.rows, rtol=0, atol=1e-12, err_msg=f"{case}")
 
 
 def test_returns_as_fractions_are_learnt_from(streaming):

@@ -1,5 +1,7 @@
 """Summaries of blocks of a moment's samples, against the methods on all samples at once."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from block_passes import cut, oracle_of, passes, points, summary_of
@@ -167,3 +169,12 @@ def test_what_takes_more_than_passes_is_refused():
     assert "rule ascending" in PGD(on="blocks", rule="constant").refuses(Moment())
     assert "not from hoevd" in PGD(on="blocks", start="hoevd").refuses(Moment())
     assert "all samples at once" in KhatriRaoSketch(on="blocks", power=1).refuses(Moment())
+
+
+@pytest.mark.parametrize("solver", [SHOEVD(batch=120), SPGD(batch=120)])
+def test_a_gradient_that_is_not_finite_ends_in_a_basis_that_is_not(solver):
+    oracle = oracle_of(120, N, RANK, 3)
+    summary = summary_of(solver, oracle, [samples(120)])
+    lost = replace(summary, total=np.full_like(summary.total, np.inf))
+    assert np.isnan(solver.finish(oracle, lost).point).all()
+    assert np.isfinite(solver.finish(oracle, summary).point).all()

@@ -44,17 +44,24 @@ def cores_of(T):
     return TensorCores(T)
 
 
-@pytest.mark.parametrize(("order", "size"), zip(ORDERS, SIZES, strict=True))
-def test_at_and_along_are_einsum(tucker, order, size):
-    n, r = size
-    T, rng = tucker.symmetric(n, order), np.random.default_rng(7)
-    Q, V = random_point(n, r, rng), rng.standard_normal((n, r))
-    cores = cores_of(T)
-    scale = np.abs(T).sum() / n
-    np.testing.assert_allclose(cores.at(Q), at(T, Q), rtol=0, atol=1e-14 * scale)
-    np.testing.assert_allclose(cores.along(Q, V), along(T, Q, V), rtol=0, atol=1e-13 * scale)
-    core = cores.core(np.ascontiguousarray(cores.first(Q)), Q)
-    np.testing.assert_allclose(core, Q.T @ at(T, Q), rtol=0, atol=1e-14 * scale)
+def test_at_and_along_are_einsum(tucker):
+    for case in zip(ORDERS, SIZES, strict=True):
+        order, size = case
+        n, r = size
+        T, rng = tucker.symmetric(n, order), np.random.default_rng(7)
+        Q, V = random_point(n, r, rng), rng.standard_normal((n, r))
+        cores = cores_of(T)
+        scale = np.abs(T).sum() / n
+        np.testing.assert_allclose(
+            cores.at(Q), at(T, Q), rtol=0, atol=1e-14 * scale, err_msg=f"{case}"
+        )
+        np.testing.assert_allclose(
+            cores.along(Q, V), along(T, Q, V), rtol=0, atol=1e-13 * scale, err_msg=f"{case}"
+        )
+        core = cores.core(np.ascontiguousarray(cores.first(Q)), Q)
+        np.testing.assert_allclose(
+            core, Q.T @ at(T, Q), rtol=0, atol=1e-14 * scale, err_msg=f"{case}"
+        )
 
 
 @pytest.mark.parametrize("order", [2, 3, 4])

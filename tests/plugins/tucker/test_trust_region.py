@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
+from dataclasses import replace
+from itertools import pairwise, product
 
 import numpy as np
 import pytest
 from orthobench_tucker import QuasiNewton, TrustRegion
-from orthobench_tucker.objective import evaluate, hessian
+from orthobench_tucker.objective import RESOLVED, evaluate, hessian
 from orthobench_tucker.partial_cores import partial_cores
+from orthobench_tucker.steihaug import Step
 
 from orthobench.contract.solver import Status
+from orthobench.tools.flops import eigh, qr
 from orthobench.tools.geometry import orthonormalize, subspace_error
 
 KINDS = [
@@ -48,21 +51,21 @@ def test_both_kinds_and_forms_end_where_quasi_newton_does(second_order, order):
             assert subspace_error(state.point.Q, other.point.Q) < 1e-9
 
 
-@pytest.mark.parametrize("start", ["hoevd", "random"])
-@pytest.mark.parametrize("order", [2, 3, 4, 5])
 @pytest.mark.parametrize("kind", KINDS)
-def test_both_forms_make_the_same_steps(second_order, kind, order, start):
-    oracle = second_order.moment(order, n=15 if order < 5 else 8, r=3)
-    solvers = [TrustRegion(form=f, start=start, **kind) for f in ("implicit", "explicit")]
-    states = [second_order.begun(solver, oracle) for solver in solvers]
-    for _ in range(12):
-        for solver, state in zip(solvers, states, strict=True):
-            solver.advance(oracle, state, 1)
-        one, other = states
-        np.testing.assert_allclose(one.point.Q, other.point.Q, atol=1e-10)
-        assert one.radius == other.radius
-        # rounding may decide whether the last of the inner iterations is taken
-        assert abs(one.products - other.products) <= 1
+def test_both_forms_make_the_same_steps(second_order, kind):
+    for case in product([2, 3, 4, 5], ["hoevd", "random"]):
+        order, start = case
+        oracle = second_order.moment(order, n=15 if order < 5 else 8, r=3)
+        solvers = [TrustRegion(form=f, start=start, **kind) for f in ("implicit", "explicit")]
+        states = [second_order.begun(solver, oracle) for solver in solvers]
+        for _ in range(12):
+            for solver, state in zip(solvers, states, strict=True):
+                solver.advance(oracle, state, 1)
+            one, other = states
+            np.testing.assert_allclose(one.point.Q, other.point.Q, atol=1e-10, err_msg=f"{case}")
+            assert one.radius == other.radius, case
+            # rounding may decide whether the last of the inner iterations is taken
+            assert abs(one.products - other.products) <= 1, case
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -191,3 +194,39 @@ def test_pymanopts_trust_regions_end_at_the_same_optimum(second_order):
     found = optimizer.run(problem, initial_point=first.Q).point
     state, _ = second_order.ended(TrustRegion(), oracle)
     assert subspace_error(found, state.point.Q) < 1e-8
+
+
+@pytest.mark.parametrize(
+    ("ratio", "bounded", "factor", "accepted"),
+    [
+        (0.05, True, 1 / 4, False), (0.2, True, 1 / 4, True), (0.3, True, 1, True),
+        (0.7, True, 1, True), (0.8, True, 2, True), (0.8, False, 1, True),
+    ],
+)  # fmt: skip
+def test_the_radius_follows_the_ratio_of_a_gain_to_what_was_predicted(
+    second_order, ratio, bounded, factor, accepted
+):
+    oracle, solver = second_order.moment(order=3, n=12, r=3), TrustRegion(start="random")
+    state = second_order.begun(solver, oracle)
+    state.radius, cores, before = 0.1, partial_cores(oracle, "auto"), state.point
+    step = solver._subproblem(cores, state)
+    moved = evaluate(cores, orthonormalize(before.Q + step.V), before.unit)
+    said = replace(step, gain=(moved.value - before.value) / ratio, bounded=bounded)
+    object.__setattr__(solver, "_subproblem", lambda *_: said)
+    solver.step(oracle, state)
+    assert state.radius == pytest.approx(0.1 * factor)
+    assert (state.point is not before) is accepted
+
+
+def test_a_step_that_stands_still_is_tested_for_rounding_where_no_gain_could_be_seen(second_order):
+    """Which takes one more evaluation."""
+    oracle, n, r = second_order.moment(order=3, n=12, r=3), 12, 3
+    for share, evaluations in ((0.9, 2), (1.1, 1)):
+        solver = TrustRegion(start="random")
+        state = second_order.begun(solver, oracle)
+        evaluation = state.work.flops
+        said = Step(np.zeros((n, r)), share * RESOLVED * state.point.value, 0, bounded=False)
+        object.__setattr__(solver, "_subproblem", lambda *_, said=said: said)
+        solver.step(oracle, state)
+        assert state.status is Status.RUNNING
+        assert state.work.flops == evaluation * (1 + evaluations) + eigh(r) + qr(n, r)

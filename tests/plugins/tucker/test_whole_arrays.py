@@ -7,8 +7,10 @@ import numpy as np
 import pytest
 from orthobench_tucker import whole_arrays
 from orthobench_tucker.sample_cores import SampleCores
+from orthobench_tucker.starts import first_basis
 from orthobench_tucker.streaming_arrays import ascend, hoevd_weights, tucker_weights
 from orthobench_tucker.tensor_cores import TensorCores
+from orthobench_tucker.unfoldings import Unfolding, by_entries
 from orthobench_tucker.whole_arrays import (
     ArrayCores,
     evaluated,
@@ -21,8 +23,10 @@ from orthobench_tucker.whole_arrays import (
     with_positive_largest,
 )
 
+import orthobench as ob
 from orthobench.families.symmetric_tucker import GivenTensorOracle, MomentOracle
 from orthobench.tools.geometry import random_point
+from orthobench.tools.places import place_of
 
 P, N, R = 23, 5, 2
 X = np.random.default_rng(0).exponential(size=(P, N)) - 1
@@ -140,3 +144,21 @@ def test_batches_are_followed_one_after_another(weights, order):
     found, lengths = ascend(data, batch, rows, gamma, 0.7, weights(order, batch))
     np.testing.assert_allclose(np.abs(np.diag(Y.T @ found.T)), 1)
     np.testing.assert_allclose(lengths, np.sqrt(squares))
+
+
+def test_the_unfolding_elsewhere_is_that_here_by_any_way():
+    """Of few samples by their products, of many by distinct entries, and of a tensor."""
+    place = place_of("array-api-strict")
+    few, many = X[:4], np.tile(X, (9, 1))
+    assert [by_entries(data, 3) for data in (few, many)] == [False, True]
+    for here in (
+        MomentOracle(few, 3, R),
+        MomentOracle(many, 3, R),
+        GivenTensorOracle(moment(3), R),
+    ):
+        here.start = Q
+        found = place.to_numpy(Unfolding(here.to(place), "auto").gram)
+        np.testing.assert_allclose(found, Unfolding(here, "auto").gram, atol=1e-12)
+    for start in ("sketch", "shoevd", "hoevd-single"):
+        with pytest.raises(ob.UsageError, match=f"the start {start} takes numpy"):
+            first_basis(MomentOracle(few, 3, R).to(place), start, "auto", None)
