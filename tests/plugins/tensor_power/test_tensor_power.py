@@ -69,31 +69,6 @@ def test_restarts_that_end_early_change_nothing(tensors, noise):
     np.testing.assert_allclose(short.weights, full.weights, atol=1e-10)
 
 
-def test_restarts_end_at_the_root_of_the_tolerance_and_the_best_is_refined_to_it(tensors):
-    """The steps for the first factor are those of the slowest restart, and of the refinement."""
-    tolerance, made = 1e-8, tensors.instance(np.linspace(1.0, 1.2, 4), noise=0.3)
-    solver, T = TensorPower(restarts=3, iterations=1000, tolerance=tolerance), made.oracle.T
-    state = tensors.begun(solver, made)
-    ends = [power_steps(T, theta, tolerance**0.5) for theta in state.thetas.T]
-    best = max((theta for theta, _ in ends), key=lambda q: np.einsum("abc,a,b,c->", T, q, q, q))
-    factor, refined = power_steps(T, best, tolerance)
-    while len(state.weights) == 0:
-        solver.step(made.oracle, state)
-    assert state.work.steps == max(steps for _, steps in ends) + refined
-    assert refined > 2
-    np.testing.assert_allclose(state.factors[:, 0], factor, atol=1e-8)
-
-
-def power_steps(T, theta, tolerance):
-    """Return where power iterations move by no more than a tolerance, and how many they are."""
-    steps, moved = 0, np.inf
-    while moved > tolerance:
-        last, theta = theta, np.einsum("abc,b,c->a", T, theta, theta)
-        theta = theta / np.linalg.norm(theta)
-        steps, moved = steps + 1, np.linalg.norm(theta - last)
-    return theta, steps
-
-
 @given(d=st.integers(3, 20), seed=seeds, kind=st.sampled_from(["equal", "uniform", "linear"]))
 def test_recovers_the_factors_exactly(tensors, d, seed, kind):
     weights = tensors.spectrum(kind, d, seed)
