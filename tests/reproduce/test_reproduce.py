@@ -1,6 +1,7 @@
 """Claims are checked on runs of their suites, each as a line, and a page is made of them."""
 
 import json
+import math
 from types import SimpleNamespace
 
 import pytest
@@ -10,7 +11,9 @@ from orthobench.cli.main import main
 from orthobench.errors import UsageError
 from orthobench.registry.claims import Claim, Measurement, Paper, Verdict
 from orthobench.registry.plugins import Plugin, Provided, catalogue
+from orthobench.reproduce import publish
 from orthobench.reproduce.check import Checked, check, measured, select
+from orthobench.reproduce.publish import SIGNS
 from orthobench.reproduce.runs import Runs
 from orthobench.results.results import Results
 from orthobench.stats.estimates import median_within, ratio_within, share_within
@@ -220,3 +223,13 @@ class TestCommand:
         CliRunner().invoke(main, ["reproduce", *words, *folders])
         page = (tmp_path / "page" / "README.md").read_text()
         assert "`orthobench reproduce toy-2026 --quick --first-seed 7 --publish`" in page
+
+    def test_a_paragraph_has_what_was_measured_here_unless_the_claim_says_it(self):
+        claim = Claim("first", "It holds.", "Figure 1", beats, reason="No code is published.")
+        for value, text, here in (
+            (0.5, "a ratio", "Here 0.500: a ratio. "), (math.nan, "no data", "no data. "),
+            (math.nan, claim.reason, ""), (math.nan, "", ""),
+        ):  # fmt: skip
+            found = Checked(claim, Measurement(Verdict.HOLDS, value, text=text), False)
+            sentence = f"**{SIGNS[Verdict.HOLDS]}**: It holds. "
+            assert publish._paragraph(found) == f"{sentence}{here}{claim.reason}"

@@ -75,6 +75,17 @@ def test_regressions_are_the_same_by_a_factor_and_by_conjugate_gradients(ridge):
     np.testing.assert_allclose(few, P * length)
 
 
+def test_a_block_does_not_depend_on_the_units_of_columns():
+    X, Y = pairs()
+    units = 2.0 ** np.random.default_rng(1).integers(-30, 30, X.shape[1])
+    blocks = []
+    for data in (X, X * units):
+        oracle = ob.cca(data, Y, k=2).oracle
+        oracle.start = random_point(oracle.n, 2, np.random.default_rng(0))
+        blocks.append(BlockKrylov().init(oracle, np.random.default_rng(0)).block)
+    np.testing.assert_allclose(*blocks, rtol=1e-12, atol=1e-12)
+
+
 def test_a_whitened_basis_has_the_span_of_its_columns():
     """Whatever the lengths of the columns are."""
     side, basis = side_of(60, 5), np.random.default_rng(0).standard_normal((5, 3))

@@ -283,6 +283,14 @@ class TestRatios:
             found = claim(polar_express_2025.POLAR_EXPRESS_2025, name).check(Written())
             assert (found.value, found.verdict) == (pytest.approx(ratio), verdict)
 
+    def test_best_polynomials_go_as_far_down_as_up(self, monkeypatch):
+        check = claim(polar_express_2025.POLAR_EXPRESS_2025, "optimal").check
+        for ratio, verdict in ((0.9989, FAILS), (0.9991, HOLDS), (1.0009, HOLDS), (1.0011, FAILS)):
+            ends = np.array([1 - 0.5 * ratio, 1.0, 1.5])
+            monkeypatch.setattr(polar_express_2025, "mapped", lambda values, steps, e=ends: e)
+            found = check(Written())
+            assert (found.value, found.verdict) == (pytest.approx(ratio), verdict)
+
     @pytest.mark.parametrize("name", ["better-after-five", "better-after-five-of-gaussian",
                                       "better-in-bfloat16"])  # fmt: skip
     @pytest.mark.parametrize(("ratio", "verdict"), [(1, HOLDS), (1.001, FAILS)])
