@@ -4,7 +4,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from orthobench_gpower.blocks import blocks
+from orthobench_gpower.blocks import SparsePCABlocks, blocks
 
 import orthobench as ob
 from orthobench.errors import UsageError
@@ -69,6 +69,8 @@ def test_it_refuses_more_features_than_a_covariance_should_have():
     A = np.arange(10002.0).reshape(5001, 2)
     with pytest.raises(UsageError, match="block diagonalization takes 5000"):
         ob.solve("sparse-pca-blocks", ob.sparse_pca(A, 1))
+    oracle = ob.sparse_pca(A[:5000], 1, cardinality=2).oracle
+    assert SparsePCABlocks().init(oracle, np.random.default_rng(0)).A.shape == (5000, 2)
 
 
 def test_flops_of_blocks_that_need_no_search():

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from orthobench_papers import pogo_2026
 from orthobench_papers.pogo_2026 import N, P, quartic, unit_gradient
 from orthobench_papers.public_pca import CONDITION, matrix, pca, relative_gap, until
 from orthobench_papers.rsdm_2025 import RSDM_2025
@@ -64,3 +65,11 @@ def test_the_quartic_is_the_squared_defect():
         Y = M + weight * (M - M @ M.T @ M)
         expected = np.sum((Y.T @ Y - np.eye(P)) ** 2)
         assert np.polyval(quartic(3, 0.3), weight) == pytest.approx(expected, rel=1e-9)
+
+
+def test_steps_of_pogo_are_along_gradients_as_long_as_they_are(monkeypatch):
+    """Twice the gradient and half of the step are the same."""
+    defect, whole = pogo_2026.defect(0, 0.5), pogo_2026.unit_gradient
+    monkeypatch.setattr(pogo_2026, "unit_gradient", lambda seed: 2 * whole(seed))
+    assert pogo_2026.defect(0, 0.25) == pytest.approx(defect, rel=1e-9)
+    assert pogo_2026.defect(0, 0.5) > 2 * defect
