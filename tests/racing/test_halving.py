@@ -356,9 +356,11 @@ def test_what_would_only_come_to_a_tolerance_below_the_best_is_not_looked_at(
     half: float, looked: bool
 ) -> None:
     rules = Rules({"a": "a", "b": "b"}, 100.0, tolerance=0.125)
-    falling = run("b", [1, half, 0.25], [0, 1, 2], cap=2.0, ended=False)
-    ask = Field(rules, [run("a", [1, 0.5, 0], [0, 0.2, 0.4]), falling]).next(100.0)
-    assert ask == (Ask("b", 0, 8.0) if looked else Ask("a", 1, 5.0))
+    for unit in (1, 8):
+        falling = run("b", [unit, unit * half, unit / 4], [0, 1, 2], cap=2.0, ended=False)
+        leader = run("a", [unit, unit / 2, 0], [0, 0.2, 0.4])
+        ask = Field(rules, [leader, falling]).next(100.0)
+        assert ask == (Ask("b", 0, 8.0) if looked else Ask("a", 1, 5.0)), unit
 
 
 def test_what_is_there_and_was_cut_off_is_not_looked_at_however_fast_it_fell() -> None:
