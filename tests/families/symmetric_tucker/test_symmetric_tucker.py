@@ -30,6 +30,7 @@ from orthobench.families.symmetric_tucker import (
 from orthobench.families.symmetric_tucker import maker as family
 from orthobench.families.symmetric_tucker.full_tensors import moment_tensor
 from orthobench.families.symmetric_tucker.judge import FullTensor
+from orthobench.families.symmetric_tucker.problem import SymmetricTucker
 from orthobench.harness.identity import Streams
 from orthobench.harness.run import run
 from orthobench.harness.stopping import RunStatus
@@ -447,3 +448,13 @@ def test_a_warm_up_has_few_samples_and_the_run_has_all():
     assert (small.sizes, small.start is oracle.start) == (oracle.sizes, True)
     np.testing.assert_allclose(small.T, moment_tensor(X[:1024], 3), atol=1e-15)
     np.testing.assert_allclose(oracle.T, moment_tensor(X, 3), atol=1e-15)
+
+
+def test_problems_are_not_streamed_unless_they_say_so():
+    class Of(SymmetricTucker):
+        tensor_shape = 2, 2, 2
+
+        def build(self, rng):
+            raise NotImplementedError
+
+    assert Of().streamed is False

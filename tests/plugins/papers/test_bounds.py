@@ -252,18 +252,23 @@ class TestRatios:
             assert (found.value, found.verdict) == (pytest.approx(ratio), verdict)
 
     @pytest.mark.parametrize(
-        ("name", "high"),
-        [("fewer-products", 1), ("fewer-products-of-square", 1), ("half", 0.5), ("half-at-8", 0.5)],
-    )
-    def test_products_are_over_those_of_the_plain_form(self, name, high, monkeypatch):
-        module = gram_newton_schulz
+        ("name", "high", "aspects"),
+        [("fewer-products", 1, (2, 4, 8)), ("fewer-products-of-square", 1, (1,)),
+         ("half", 0.5, (16,)), ("half-at-8", 0.5, (8,))],
+    )  # fmt: skip
+    def test_products_are_over_those_of_the_plain_form(self, name, high, aspects, monkeypatch):
+        module, seen = gram_newton_schulz, set()
         for ratio, verdict in ((high, HOLDS), (high + 0.001, FAILS)):
             spent = {"gram-newton-schulz": 8 * ratio, "newton-schulz": 8}
-            monkeypatch.setattr(
-                module, "metrics", lambda solver, A, spent=spent, **_: {"products": spent[solver]}
-            )
+
+            def metrics(solver, A, spent=spent, **_):
+                seen.add(len(A) / A.shape[1])
+                return {"products": spent[solver]}
+
+            monkeypatch.setattr(module, "metrics", metrics)
             found = claim(module.GRAM_NEWTON_SCHULZ, name).check(Written())
             assert (found.value, found.verdict) == (pytest.approx(ratio), verdict)
+        assert seen == {*aspects}
 
     @pytest.mark.parametrize("aspect", [1, 2, 4])
     def test_products_follow_from_the_flops_in_the_notes(self, aspect):
