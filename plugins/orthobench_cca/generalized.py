@@ -123,7 +123,7 @@ class GenELinK(PencilSolver):
         n, k = oracle.n, oracle.k
         X, right = state.X, oracle.A @ state.X
         least = float(np.linalg.eigvalsh(X.T @ right)[0])
-        shifted = least < 0 and -SHIFT * least > state.shift
+        shifted = -SHIFT * least > state.shift
         if shifted:
             state.shift = -SHIFT * least
         if state.shift:

@@ -172,6 +172,18 @@ def test_a_file_that_cannot_be_imported_by_its_name_is_refused(tmp_path, monkeyp
         class_in(f"{tmp_path / name}:One")
 
 
+def test_a_file_of_another_folder_does_not_stand_for_one_of_the_same_name(tmp_path, monkeypatch):
+    folders = [tmp_path / name for name in "az"]
+    for folder in folders:
+        folder.mkdir()
+        (folder / "twice_there.py").write_text("class One: ...\n")
+    for first, second in (folders, folders[::-1]):
+        monkeypatch.setattr(sys, "path", [*sys.path, str(first)])
+        with pytest.raises(UsageError, match=f"which is that of {first}"):
+            class_in(f"{second / 'twice_there.py'}:One")
+        monkeypatch.undo()
+
+
 def test_what_is_no_name_is_refused_and_broken_plugins_are_said(toys):
     with pytest.raises(UsageError, match="a solver is named by a str, not by 3"):
         toys.registry.solver(3)

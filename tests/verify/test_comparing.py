@@ -45,6 +45,10 @@ class TestDifferences:
         found = differing([START, END], [START, (8, 2.0)])
         assert found == [("steps", 9), ("samples", 9), ("flops", 9)]
 
+    def test_of_another_platform_count_beyond_a_part_of_the_start(self):
+        for value, found in ((7e-9, []), (9e-9, [("gap", 9)])):
+            assert differing([START, (9, 0.0)], [START, (9, value)], exact=False) == found
+
     def test_of_the_number_of_checkpoints_are_named_and_the_first_ones_compared(self):
         assert differing([START, (5, 3.0)], [START, MIDDLE, END]) == [
             ("checkpoints", None), ("gap", 5),
