@@ -400,12 +400,14 @@ def test_classes_take_the_place_of_the_solvers_of_a_suite(tmp_path, toys, monkey
     assert found == [("leading-subspace n=5", name, 3, 5) for name in ("again", "power")]
 
 
-def test_as_many_workers_as_are_asked_for_or_have_cores():
+def test_as_many_workers_as_are_asked_for_or_have_cores(monkeypatch):
     for workers, executor, threads, number in (
         (3, "local", 1, 3), ("auto", "inline", 1, 1), ("auto", "local", 1, cores()),
         ("auto", "local", 10**6, 1),
     ):  # fmt: skip
         assert api._workers(workers, executor, threads) == number, (workers, executor, threads)
+    monkeypatch.setattr(api, "cores", lambda: 5)
+    assert api._workers("auto", "local", 2) == 2
     for workers in ("a", "many", "z"):
         with pytest.raises(ob.UsageError, match="a number or 'auto'"):
             api._workers(workers, "local", 1)

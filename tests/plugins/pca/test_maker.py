@@ -19,7 +19,7 @@ from orthobench_pca.matrices import (
     block_length,
 )
 from orthobench_pca.oracle import SMALL, PCAOracle, finite
-from orthobench_pca.own_optimum import own_optimum
+from orthobench_pca.own_optimum import _sampled, own_optimum
 from scipy.sparse.linalg import aslinearoperator
 
 import orthobench as ob
@@ -243,6 +243,17 @@ def test_a_run_is_held_to_its_own_end_where_rows_are_many(monkeypatch):
             nearer = (V + 1e-7 * Vt[1:2].T) / np.sqrt(1 + 1e-14)
             reference, _ = own_optimum(oracle, [start, nearer])
             assert 0.99e-7 < reference.off < 2e-7, case
+
+
+def test_some_rows_have_the_covariance_that_they_have():
+    X = np.random.default_rng(1).standard_normal((2000, 6)) + 2
+    for center, scale in ((True, None), (False, None), (True, np.arange(1.0, 7))):
+        mean, moment, share = _sampled(PCAOracle(matrix_of(X), 2, center, scale))
+        some = X[:: len(X) // round(len(X) / share)]
+        Z = (some - some.mean(axis=0) if center else some) / (1 if scale is None else scale)
+        np.testing.assert_allclose(moment, Z.T @ Z, rtol=1e-12, atol=1e-9)
+        np.testing.assert_allclose(mean, some.mean(axis=0) if center else np.zeros(6))
+        assert share * len(some) == len(X)
 
 
 def test_an_operator_has_no_rows():
