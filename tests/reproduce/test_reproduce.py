@@ -7,6 +7,7 @@ from types import SimpleNamespace
 import pytest
 from click.testing import CliRunner
 
+from orthobench import api
 from orthobench.cli.main import main
 from orthobench.errors import UsageError
 from orthobench.registry.claims import Claim, Measurement, Paper, Verdict
@@ -96,6 +97,15 @@ class TestCheck:
         assert {name for name, one in found.items() if one.red} >= {"typo", "breaks"}
         assert not found["private"].red
         assert not found["absent"].red
+
+    def test_several_workers_are_processes(self, paper, tmp_path, monkeypatch):
+        asked = []
+        monkeypatch.setattr(api, "run", lambda *_, **words: asked.append(words))
+        for workers in (1, 2):
+            Runs(paper, tmp_path, quiet=True, workers=workers).run("race")
+        assert [(words["executor"], words["workers"]) for words in asked] == [
+            ("inline", 1), ("local", 2),
+        ]  # fmt: skip
 
     def test_quick_and_other_seeds_are_other_runs(self, paper, tmp_path):
         first = Runs(paper, tmp_path / "a", quick=True, quiet=True)

@@ -86,6 +86,18 @@ def test_a_step_spans_what_one_of_the_published_method_spans():
         assert subspace_angles(after, expected).max() < 1e-10
 
 
+def test_where_the_start_meets_a_negative_eigenvalue_a_multiple_of_B_is_added():
+    """A step is then one for A + shift B, whose eigenvectors are those of A."""
+    rng = np.random.default_rng(0)
+    Q, M = random_point(12, 12, rng), rng.standard_normal((12, 12))
+    A, B = Q * [2.0, 1, 0.5, *[-3.0] * 9] @ Q.T, M @ M.T + np.eye(12)
+    instance, solver = generalized_eigenvectors((A + A.T) / 2, B, 2), GenELinK(inner=4)
+    before, state = (ended(solver, instance, steps) for steps in (0, 1))
+    assert state.shift > 0
+    expected = published_step(instance.oracle.A + state.shift * B, B, before.X, inner=4)
+    assert subspace_angles(state.X, expected).max() < 1e-9
+
+
 def test_conjugate_gradients_are_exact_after_as_many_steps_as_there_are_rows():
     rng = np.random.default_rng(0)
     M, right = rng.standard_normal((6, 6)), rng.standard_normal((6, 2))
