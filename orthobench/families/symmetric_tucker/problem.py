@@ -148,7 +148,7 @@ class MomentOracle(MomentStream, SymmetricTensorOracle):
     def miniature(self) -> Oracle:
         """Return the oracle of a few of the samples: no kernel is compiled for more."""
         small = copy(self)
-        small.X = self.X[: min(FEW, self.X.shape[0]), :]  # not all cut at the end
+        small.X = self.X[: min(FEW, self.X.shape[0]), :]  # some libraries refuse more
         return small
 
     def partial_core(self, Q: Array) -> tuple[Array, Work]:
