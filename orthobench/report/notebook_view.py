@@ -104,7 +104,7 @@ class Outcome:
     """The outcome of `ob.solve`: the solution, how the run ended, what it cost, its metrics.
 
     Metrics and exhibits are computed when they are read, and then kept; an error of the judge is
-    raised there. Until then an outcome holds the data of its problem.
+    raised there. For that an outcome holds the data of its problem, until it is pickled.
 
     Parameters
     ----------
