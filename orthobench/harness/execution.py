@@ -162,7 +162,7 @@ def ready_oracle(oracle: OracleT, solver: AnySolver, streams: Streams) -> tuple[
     that the warm-up took, for `Budget.after`.
     """
     warmed = 0.0
-    oracle.start = _start(oracle.n, oracle.k, streams.start)
+    oracle.start = _start(oracle, streams.start)
     if solver.place.moves:
         place = MeasuredPlace(solver.place)
         place.touch()
@@ -197,16 +197,16 @@ def prepare_steps(oracle: Oracle, batch: int, steps: int, whole: bool = False) -
     return math.ceil(min(steps * batch, oracle.remaining()) / batch)
 
 
-_starts: WeakValueDictionary[tuple[object, ...], Array] = WeakValueDictionary()
-"""The starts that oracles still have, by what they were drawn from: a repeated run draws none."""
+_drawn: WeakValueDictionary[tuple[object, ...], Array] = WeakValueDictionary()
+"""The starts that oracles still have, by what they were drawn from."""
 
 
-def _start(n: int, k: int, stream: np.random.SeedSequence) -> Array:
-    """Return a random point, read-only; the last one of the same stream if an oracle has it."""
-    key = n, k, repr(stream)
-    start = _starts.get(key)
-    if start is None:
-        start = _starts[key] = random_point(n, k, np.random.default_rng(stream))
+def _start(oracle: Oracle, stream: np.random.SeedSequence) -> Array:
+    """Return a random point, read-only: the one that the oracle has, if it was drawn like this."""
+    key = oracle.n, oracle.k, repr(stream)
+    start = _drawn.get(key)
+    if start is None or vars(oracle).get("start") is not start:
+        start = _drawn[key] = random_point(oracle.n, oracle.k, np.random.default_rng(stream))
         start.flags.writeable = False
     return start
 
