@@ -204,10 +204,12 @@ _drawn: WeakValueDictionary[tuple[object, ...], Array] = WeakValueDictionary()
 def _start(oracle: Oracle, stream: np.random.SeedSequence) -> Array:
     """Return a random point, read-only: the one that the oracle has, if it was drawn like this."""
     key = oracle.n, oracle.k, repr(stream)
-    start = _drawn.get(key)
-    if start is None or vars(oracle).get("start") is not start:
-        start = _drawn[key] = random_point(oracle.n, oracle.k, np.random.default_rng(stream))
-        start.flags.writeable = False
+    known: Array | None = _drawn.get(key)
+    if known is not None and known is vars(oracle).get("start"):
+        return known
+    start = random_point(oracle.n, oracle.k, np.random.default_rng(stream))
+    start.flags.writeable = False
+    _drawn[key] = start
     return start
 
 
