@@ -204,9 +204,9 @@ _drawn: WeakValueDictionary[tuple[object, ...], Array] = WeakValueDictionary()
 def _start(oracle: Oracle, stream: np.random.SeedSequence) -> Array:
     """Return a random point, read-only: the one that the oracle has, if it was drawn like this."""
     key = oracle.n, oracle.k, repr(stream)
-    known: Array | None = _drawn.get(key)
-    if known is not None and known is vars(oracle).get("start"):
-        return known
+    last: Array | None = vars(oracle).get("start")
+    if last is not None and last is _drawn.get(key):
+        return last
     start = random_point(oracle.n, oracle.k, np.random.default_rng(stream))
     start.flags.writeable = False
     _drawn[key] = start
