@@ -4,7 +4,7 @@ A judge may not cost more than what it judges, so its cost may grow with the num
 faster than linearly: the exponent of a power of p, fitted to the larger sizes, is at most 1.1. The
 exponents in the number d of variables and in the order of a moment are reported.
 
-At one real size of each family all judgements of a first `ob.solve` take at most as long as the
+At one real size of each family all judgements of a first run take at most as long as the
 run, or `LEAST`; where they take more, the table says that this is missed.
 """
 
@@ -195,9 +195,11 @@ def test_a_judge_takes_at_most_as_long_as_the_run(report, solver, maker, size, s
     judge = {name: timed(getattr(instance, name)) for name in ("measure", "settle", "finish")}
     token = CLOCK.set(process_time_ns)
     try:
-        end = ob.solve(solver, replace(instance, **judge), budget).trace[-1]
+        outcome = ob.solve(solver, replace(instance, **judge), budget)
     finally:
         CLOCK.reset(token)
+    assert all(mark.metrics for mark in outcome.trace)
+    end = outcome.trace[-1]
     run, took = end.seconds + end.readout_seconds, sum(spent)
     met = "met" if took <= max(run, LEAST) else "MISSED"
     row = f"{run:.3g}", f"{took:.3g}", f"{took / run:.2f}"

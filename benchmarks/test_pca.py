@@ -55,7 +55,8 @@ COLUMNS_OF_COUNTS = usually(20_000, smoke=500)
 SPARSE_K = usually(50, smoke=5)
 TURNS = usually(3, smoke=1)
 LAST = SHAPES[-1][:2]
-RATIO, RATIO_AT_LAST, RATIO_OF_OWN, WHOLE = usually((1.3, 1.1, 1.15, 1.5), smoke=4 * (1e9,))
+RATIO, RATIO_AT_LAST, RATIO_OF_OWN, WHOLE = usually((1.3, 1.1, 1.15, 1.15), smoke=4 * (1e9,))
+WHOLE_SECONDS = 0.001
 OWN = ("gram-pca", "randomized-pca")
 COUNTS = Path(os.environ.get("ORTHOBENCH_DATA", "")) / "pbmc-facs-counts.npz"
 
@@ -146,30 +147,22 @@ def compared(benchmark, beside, report, name, X, k, bound, opponent=None):
 
 @pytest.mark.parametrize("name", BATCH)
 def test_a_solve_takes_little_more_than_its_clock(benchmark, beside, report, name):
-    """The first of a matrix, and the next, for which the judge has its reference.
-
-    Seconds that one waits, of a process that has loaded the libraries: the judge takes all cores.
-    """
+    """Seconds that one waits, of a process that has loaded the libraries."""
     rows, d, k = WHOLE_SHAPE
-    X, center = dense(rows, d), name != "sklearn-truncated-svd"
-    ob.solve(name, ob.pca(X[: 4 * d], k, center))
-    found = {"first": [], "next": []}
+    instance = ob.pca(dense(rows, d), k, name != "sklearn-truncated-svd")
+    ob.solve(name, instance)
+    kept = []
     for _ in range(TURNS):
-        instance = ob.pca(X.copy(), k, center)
-        for kept in found.values():
-            begin = perf_counter()
-            outcome = ob.solve(name, instance)
-            whole = perf_counter() - begin
-            kept.append((outcome.trace[-1].seconds + outcome.trace[-1].readout_seconds, whole))
-            instance.measure(outcome.final)
+        begin = perf_counter()
+        end = ob.solve(name, instance).trace[-1]
+        kept.append((end.seconds + end.readout_seconds, perf_counter() - begin))
     benchmark.group = f"ob.solve {name}"
     benchmark.pedantic(ob.solve, args=(name, instance), rounds=1)
-    for what, kept in found.items():
-        clock, whole = np.median(kept, axis=0)
-        beside({f"clock, {what}": [clock], what: [whole]})
-        met = "met" if whole <= WHOLE * clock else "MISSED"
-        row = f"{clock:.3g}", f"{whole:.3g}", f"{whole / clock:.2f}"
-        report(f"ob.solve, {what}: {name}", X.shape, k, *row, f"at most {WHOLE:g} {met}", "-")
+    clock, whole = np.median(kept, axis=0)
+    beside({"clock": [clock], "whole": [whole]})
+    met = "met" if whole <= WHOLE * clock + WHOLE_SECONDS else "MISSED"
+    row = f"{clock:.3g}", f"{whole:.3g}", f"{whole / clock:.2f}"
+    report(f"ob.solve: {name}", (rows, d), k, *row, f"at most {WHOLE:g} {met}", "-")
 
 
 @pytest.mark.parametrize("name", PLAIN)

@@ -18,7 +18,7 @@ from orthobench._version import __version__
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoints
 
-    from orthobench.api import run, solve
+    from orthobench.api import instance, run, solve
     from orthobench.atlas.advice import advise
     from orthobench.contract.problem import Solution
     from orthobench.errors import DataError, OrthobenchError, StoreError, UsageError
@@ -47,6 +47,7 @@ __all__ = [
     "__version__",
     "advise",
     "catalogue",
+    "instance",
     "orthogonal_group",
     "orthogonal_tensor",
     "plots",
@@ -76,6 +77,7 @@ _HOMES = {
     "UsageError": "errors",
     "advise": "atlas.advice",
     "catalogue": "registry.plugins",
+    "instance": "api",
     "orthogonal_group": "families.orthogonal_group",
     "orthogonal_tensor": "families.orthogonal_tensor",
     "race": "racing.race",

@@ -11,18 +11,19 @@ from typing import Any, Literal
 from orthobench.contract.problem import AnyInstance, AnyProblem, Oracle, Problem
 from orthobench.contract.solver import AnySolver, Solver
 from orthobench.decide.more_seeds import more_cells
-from orthobench.errors import OrthobenchError, UsageError
+from orthobench.errors import OrthobenchError, UsageError, quoted
 from orthobench.harness import run as harness
 from orthobench.harness.cell import Cell, instance_of
 from orthobench.harness.executors import Execute, Limits, Observer, in_batches, make_executor
 from orthobench.harness.executors.cell_queue import CellQueue
-from orthobench.harness.identity import INSTANCE, Streams, stream_text
+from orthobench.harness.identity import Streams
+from orthobench.harness.judging import LateJudgement, judged, needs_judge
 from orthobench.harness.stopping import Budget, Rule
 from orthobench.harness.suite import PYTHON, Suite
 from orthobench.registry import preflight
-from orthobench.registry.entries import specification
-from orthobench.registry.plugins import catalogue, solver_for
-from orthobench.registry.suite_file import from_table, requested_suite
+from orthobench.registry.entries import class_in, specification
+from orthobench.registry.plugins import Registry, catalogue, solver_for
+from orthobench.registry.suite_file import LARGEST_SEED, from_table, requested_suite
 from orthobench.report.notebook_view import Outcome, Results
 from orthobench.report.terminal.progress import Progress
 from orthobench.results.course import (
@@ -38,6 +39,7 @@ from orthobench.results.runs import Run
 from orthobench.results.schema import exists
 from orthobench.results.store import FILE, Store
 from orthobench.tools import environment
+from orthobench.tools.arrays import whole
 from orthobench.tools.collections import grouped
 from orthobench.tools.environment import cores, limited
 from orthobench.tools.files import hide_home, safe_join
@@ -69,10 +71,11 @@ def solve(
     Parameters
     ----------
     solver : str or Solver
-        ``"NAME key=value ..."`` with a name from the `catalogue`, or a solver.
+        ``"NAME key=value ..."`` with a name from the `catalogue` or ``FILE.py:CLASS``, or a solver.
     problem : str, Problem or Instance
-        Such a specification, a problem, or an instance of your own data such as
-        ``ob.stochastic_pca(X, k=8)``.
+        Such a specification, a problem, or an instance: of your own data such as
+        ``ob.stochastic_pca(X, k=8)``, or of a problem, `instance`, which is not built again for
+        each run.
     budget : Budget, optional
         Without one the run ends when the solver converges or the data are used up.
     seed : int
@@ -93,7 +96,8 @@ def solve(
     Outcome
         ``.solution`` (n, k), ``.weights``, ``.core``, ``.trace``, ``.work``, ``.stop``,
         ``.exhibits``; a notebook shows it, and ``.plot(ax)`` draws its curve, of two points
-        without `curve`.
+        without `curve`. Metrics are computed when they are read, as ``.trace[-1].metrics``; that
+        the points are finite and feasible is checked before this returns.
 
     Raises
     ------
@@ -102,7 +106,8 @@ def solve(
     DataError
         On data that no solver should see.
     SolverError
-        Where the run failed; its ``outcome`` holds what was recorded so far.
+        Where the run failed; its ``outcome`` holds what was recorded so far. An error of the judge
+        is raised where metrics are read.
     """
     recipe = _problem(problem) if isinstance(problem, str) else problem
     preflight.check_settings(budget, seed, until, threads, recipe)
@@ -111,22 +116,60 @@ def solve(
     if isinstance(recipe, Problem):
         if refusal := chosen.refuses(recipe):
             raise UsageError(f"solver {chosen.name} cannot take {recipe.name}: {refusal}")
-        instance, text = instance_of(recipe, seed), stream_text(recipe)
+        made = instance_of(recipe, seed)
     else:
-        instance, text = recipe, INSTANCE
-        preflight.check_instance(chosen, instance)
+        made = recipe
+        preflight.check_instance(chosen, made)
     limits = budget or Budget()
-    preflight.check_ending(chosen, instance, limits, until)
+    preflight.check_ending(chosen, made, limits, until)
     with limited(int(threads)):
         chosen.place.limit(threads)
-        streams = Streams.of(text, chosen.name, seed)
-        ran = harness.run(instance, chosen, limits, streams, until, curve=curve)
-    outcome = Outcome(**vars(ran))
+        streams = Streams.of(made.streams, chosen.name, seed)
+        recording, stop, _ = harness.recorded(made, chosen, limits, streams, until, curve=curve)
+        if until or needs_judge(recording, stop):
+            outcome = Outcome(judged(made, recording, stop, until))
+        else:
+            outcome = Outcome(LateJudgement(made, recording, stop, int(threads)))
     if isinstance(outcome.error, OrthobenchError):
         raise outcome.error
     if outcome.stop.status.failed:
         raise SolverError(outcome) from outcome.error
     return outcome
+
+
+def instance(problem: str | AnyProblem, seed: int = 0) -> AnyInstance:
+    """Return the instance of a problem, whose data are read or drawn once for all runs on it.
+
+    Parameters
+    ----------
+    problem : str or Problem
+        ``"NAME key=value ..."`` with a name from the `catalogue`, or a problem.
+    seed : int
+        Of the data, if they are drawn.
+
+    Returns
+    -------
+    Instance
+        `solve` gives on it, with the same seed, the bits that it gives on the problem.
+
+    Raises
+    ------
+    UsageError
+        If there is no such problem, or a parameter is wrong.
+    DataError
+        If the data are missing or unfit.
+
+    Examples
+    --------
+    >>> import orthobench as ob
+    >>> problem = ob.instance("digits k=4")
+    >>> ob.solve("batch-pca", problem).solution.shape
+    (64, 4)
+    """
+    recipe = _problem(problem) if isinstance(problem, str) else problem
+    if not isinstance(recipe, Problem):
+        raise UsageError(f"problem must be a name or a problem, not {quoted(problem)}")
+    return instance_of(recipe, whole(seed, "seed", 0, LARGEST_SEED))
 
 
 def run(
@@ -366,7 +409,8 @@ def _execute(
 
 def _problem(text: str) -> AnyProblem:
     entry = specification(text)
-    return catalogue().problem(entry.pop("name"), entry)
+    known, name = _known(entry.pop("name"))
+    return (known or catalogue()).problem(name, entry)
 
 
 def _solver(
@@ -377,4 +421,14 @@ def _solver(
             raise UsageError("parameters go with a solver's name; this solver has its own already")
         return solver
     entry = specification(solver)
-    return solver_for(entry.pop("name"), {**entry, **parameters}, offers)
+    known, name = _known(entry.pop("name"))
+    make = known.solver if known else solver_for
+    return make(name, {**entry, **parameters}, offers)
+
+
+def _known(name: str) -> tuple[Registry | None, str]:
+    """Return the name of what a specification names, and for ``FILE.py:CLASS`` what has it."""
+    if ".py:" not in name:
+        return None, name
+    known = Registry()
+    return known, known.register(class_in(name))

@@ -224,6 +224,10 @@ def _orthogonality_defect(solution: Solution) -> float:
     return drift(solution.point)
 
 
+INSTANCE = "instance"
+"""The streams of an instance that a user makes: the same random numbers whatever the data."""
+
+
 @dataclass(frozen=True)
 class Instance(Generic[OracleT_co]):
     """A problem with its data: an oracle, which solvers see, and a judge, which they never see.
@@ -264,6 +268,9 @@ class Instance(Generic[OracleT_co]):
     conditional : tuple of str
         Metrics that `measure` reports of some solutions only, such as the rank of a relaxed one.
         A suite may name them, although a plain `Solution` does not have them.
+    streams : str
+        The text that the random streams of runs follow from. The harness sets it where the instance
+        is that of a recipe, so that both start at the same points.
     """
 
     oracle: OracleT_co
@@ -276,6 +283,14 @@ class Instance(Generic[OracleT_co]):
     measure_after: Callable[[Solution, int], Mapping[str, float]] | None = None
     settle: Callable[[Sequence[Solution]], None] | None = None
     conditional: tuple[str, ...] = ()
+    streams: str = INSTANCE
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what identifies it: the streams only if they are those of a recipe."""
+        state = dict(vars(self))
+        if self.streams == INSTANCE:
+            del state["streams"]
+        return state
 
 
 class Problem(ABC, Generic[OracleT_co]):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property, lru_cache
 from typing import Any
 
@@ -150,8 +150,9 @@ def execute(cell: Cell) -> Outcome:
 
 def instance_of(problem: AnyProblem, seed: int) -> AnyInstance:
     """Return a new instance of a problem for a seed, the same for every solver."""
-    streams = Streams.of(stream_text(problem), "", seed)
-    return problem.build(np.random.default_rng(streams.data.spawn(1)[0]))
+    text = stream_text(problem)
+    data = Streams.of(text, "", seed).data
+    return replace(problem.build(np.random.default_rng(data.spawn(1)[0])), streams=text)
 
 
 def built(cell: Cell) -> AnyInstance:

@@ -11,6 +11,7 @@ from dataclasses import replace
 from functools import partial
 from time import perf_counter_ns
 from typing import TypeVar
+from weakref import WeakValueDictionary
 
 import numpy as np
 
@@ -20,6 +21,7 @@ from orthobench.contract.solver import AnySolver, State, Status
 from orthobench.harness.identity import Streams
 from orthobench.harness.placement import MeasuredPlace, calls
 from orthobench.harness.trace import Checkpoint
+from orthobench.tools.arrays import Array
 from orthobench.tools.geometry import random_point
 from orthobench.tools.machine import Peak
 
@@ -160,8 +162,7 @@ def ready_oracle(oracle: OracleT, solver: AnySolver, streams: Streams) -> tuple[
     that the warm-up took, for `Budget.after`.
     """
     warmed = 0.0
-    oracle.start = random_point(oracle.n, oracle.k, np.random.default_rng(streams.start))
-    oracle.start.flags.writeable = False
+    oracle.start = _start(oracle, streams.start)
     if solver.place.moves:
         place = MeasuredPlace(solver.place)
         place.touch()
@@ -194,6 +195,22 @@ def prepare_steps(oracle: Oracle, batch: int, steps: int, whole: bool = False) -
         steps = min(steps, max(1, oracle.window // batch))
     oracle.prepare(steps * batch)
     return math.ceil(min(steps * batch, oracle.remaining()) / batch)
+
+
+_drawn: WeakValueDictionary[tuple[object, ...], Array] = WeakValueDictionary()
+"""The starts that oracles still have, by what they were drawn from."""
+
+
+def _start(oracle: Oracle, stream: np.random.SeedSequence) -> Array:
+    """Return a random point, read-only: the one that the oracle has, if it was drawn like this."""
+    key = oracle.n, oracle.k, repr(stream)
+    last: Array | None = vars(oracle).get("start")
+    if last is not None and last is _drawn.get(key):
+        return last
+    start = random_point(oracle.n, oracle.k, np.random.default_rng(stream))
+    start.flags.writeable = False
+    _drawn[key] = start
+    return start
 
 
 _warm: set[tuple[object, ...]] = set()

@@ -12,9 +12,8 @@ from weakref import finalize
 
 import numpy as np
 
-from orthobench.contract.problem import AnyInstance, AnyProblem, Problem
+from orthobench.contract.problem import INSTANCE, AnyInstance, AnyProblem, Problem
 from orthobench.errors import UsageError
-from orthobench.harness.identity import INSTANCE
 from orthobench.harness.objects import digest_of, pickler
 from orthobench.harness.source_digests import code_of
 

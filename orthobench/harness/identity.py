@@ -7,18 +7,15 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar, cast
 
 import numpy as np
 
 from orthobench.contract.parameters import values_of
-from orthobench.contract.problem import AnyProblem
+from orthobench.contract.problem import INSTANCE, AnyProblem
 from orthobench.contract.solver import AnySolver
 
 T = TypeVar("T")
-INSTANCE = "instance"
-"""The name of the problem that has a given instance."""
-
 _ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"))
 
 
@@ -30,9 +27,12 @@ def canonical(value: Mapping[str, Any]) -> str:
 def stream_text(problem: AnyProblem) -> str:
     """Return the text that the random streams of a problem follow from.
 
-    Of a given instance it is the same whatever the data: these times a factor are seen alike.
+    Of a given instance it is `Instance.streams`: the same whatever the data, so that these times a
+    factor are seen alike.
     """
-    return INSTANCE if problem.name == INSTANCE else canonical(describe(problem))
+    if problem.name == INSTANCE:
+        return str(cast(Any, problem).instance.streams)
+    return canonical(describe(problem))
 
 
 def digest(text: str) -> str:

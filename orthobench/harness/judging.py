@@ -1,20 +1,27 @@
-"""The judgement of a run: metrics of every recorded point, off the clock, when the run is over."""
+"""The judgement of a run: metrics of every recorded point, off the clock, when the run is over.
+
+`judged` computes them at once. `ob.solve` takes a `LateJudgement`, which waits until they are read.
+"""
 
 from __future__ import annotations
 
 import traceback
+from collections.abc import Mapping, Sequence
+from copy import deepcopy
 from dataclasses import replace
+from functools import cached_property, partial
 from math import sqrt
 from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from orthobench.contract.exhibits import checked_exhibits
+from orthobench.contract.exhibits import Exhibit, checked_exhibits
 from orthobench.contract.problem import AnyInstance, Solution
 from orthobench.errors import OrthobenchError
 from orthobench.harness.stopping import USED_UP, Rule, RunStatus, Termination
-from orthobench.harness.trace import Checkpoint, Outcome, Recording
+from orthobench.harness.trace import Checkpoint, LateCheckpoint, Outcome, Recording
+from orthobench.tools.environment import limited
 from orthobench.tools.files import hide_home
 
 VIOLATION = "constraint_violation"
@@ -57,6 +64,7 @@ def judged(
         The trace ends at the first point where the rule says stop.
     """
     trace: list[Checkpoint] = []
+    raised = recording.error
     for mark, solution in zip(recording.marks, recording.solutions, strict=True):
         try:
             if instance.settle and not trace and not recording.curve:
@@ -64,8 +72,7 @@ def judged(
             measured = measured_at(instance, mark, solution)
             met = until(measured) if until else None
         except Exception as error:
-            stop = stop_of(error, "the judge")
-            recording.error = error
+            stop, raised = stop_of(error, "the judge"), error
             break
         trace.append(measured)
         if met:
@@ -73,8 +80,66 @@ def judged(
             break
     last = recording.solutions[len(trace) - 1] if trace else None
     ended = _feasible(trace, recording.solutions, _checked_end(instance, trace, recording, stop))
-    outcome = Outcome(ended, tuple(trace), final=last, error=recording.error)
-    return outcome if last is None else _completed(instance, outcome, last)
+    outcome = Outcome(ended, tuple(trace), final=last, error=raised)
+    return outcome if last is None else _exhibited(instance, _finished(instance, outcome, last))
+
+
+class LateJudgement:
+    """The outcome of a run whose metrics are computed when they are read, and then kept.
+
+    What costs little is checked at once: that all points keep the constraint. Its attributes are
+    those of `Outcome`.
+
+    Parameters
+    ----------
+    instance : Instance
+    recording : Recording
+    stop : Termination
+        How the run ended.
+    threads : int
+        BLAS threads of the judge.
+    """
+
+    def __init__(
+        self, instance: AnyInstance, recording: Recording, stop: Termination, threads: int
+    ) -> None:
+        self._instance, self._recording, self._threads = instance, recording, threads
+        points = list(zip(recording.marks, recording.solutions, strict=True))
+        self.trace = tuple(
+            LateCheckpoint(mark, partial(_read, instance, recording, mark, solution, threads))
+            for mark, solution in points
+        )
+        outcome = Outcome(stop, error=recording.error)
+        try:
+            marks = [replace(m, metrics=constraint_at(instance, s)) for m, s in points]
+            outcome = replace(outcome, stop=_feasible(marks, recording.solutions, stop))
+        except Exception as error:
+            outcome = _failed(outcome, error, "the judge")
+        if points:  # a caller may write into what is returned
+            outcome = _finished(instance, outcome, deepcopy(recording.solutions[-1]))
+        self._stop, self.final, self.error = outcome.stop, outcome.final, outcome.error
+
+    @property
+    def stop(self) -> Termination:
+        """How the run ended: as the judge finds, once the last metrics are read."""
+        if not self.trace or not self.trace[-1].is_judged:
+            return self._stop
+        return _checked_end(self._instance, self.trace, self._recording, self._stop)
+
+    @cached_property
+    def exhibits(self) -> Mapping[str, Exhibit]:
+        """Pictures of the last solution, unless the run failed."""
+        if self.final is None or self.stop.status.failed:
+            return {}
+        with limited(self._threads):
+            final = self._instance.finish(self._recording.solutions[-1])
+            return checked_exhibits(self._instance.exhibits(final))
+
+
+def needs_judge(recording: Recording, stop: Termination) -> bool:
+    """Return whether only the judge can say how a run ended: it claims that its start will do."""
+    points = len(recording.marks)
+    return points > 0 and stop.status is RunStatus.DONE and _stands_still(recording, points)
 
 
 def measured_at(instance: AnyInstance, mark: Checkpoint, solution: Solution) -> Checkpoint:
@@ -85,13 +150,17 @@ def measured_at(instance: AnyInstance, mark: Checkpoint, solution: Solution) -> 
     """
     given = solution.in_float64
     shown = solution if given is solution else instance.nearest(given)
-    violation = instance.violation(given)
     moving = instance.measure_after
     metrics = moving(shown, mark.work.samples) if moving else instance.measure(shown)
-    found = {**metrics, VIOLATION: violation, **mark.extra_metrics}
-    if given is not solution:
-        found[TOLERANCE] = feasible_up_to(solution.point)
-    return replace(mark, metrics=found)
+    constraint = constraint_at(instance, solution)
+    return replace(mark, metrics={**metrics, **constraint, **mark.extra_metrics})
+
+
+def constraint_at(instance: AnyInstance, solution: Solution) -> dict[str, float]:
+    """Return the constraint violation of a point; and below float64 how large it may be."""
+    given = solution.in_float64
+    found = {VIOLATION: instance.violation(given)}
+    return found if given is solution else {**found, TOLERANCE: feasible_up_to(solution.point)}
 
 
 def excess_violation(mark: Checkpoint) -> float:
@@ -151,7 +220,7 @@ def stop_of(error: Exception, culprit: str) -> Termination:
 
 
 def _checked_end(
-    instance: AnyInstance, trace: list[Checkpoint], recording: Recording, stop: Termination
+    instance: AnyInstance, trace: Sequence[Checkpoint], recording: Recording, stop: Termination
 ) -> Termination:
     """Return how a run ended that says it is done: that nothing was done, or is not stationary.
 
@@ -162,8 +231,7 @@ def _checked_end(
         return stop
     last = trace[-1]
     residual, kind = max((last.metrics.get(name, 0.0), kind) for name, kind in STATIONARITY.items())
-    first, end = recording.solutions[0].point, recording.solutions[len(trace) - 1].point
-    still = not last.work.steps or (len(trace) > 1 and np.array_equal(first, end))
+    still = _stands_still(recording, len(trace))
     optimal = any(
         abs(last.metrics.get(name, np.inf) - best) <= OPTIMAL
         for name, best in instance.best.items()
@@ -175,6 +243,12 @@ def _checked_end(
         why = f"{stop.reason}, where the {kind} is {residual:.1e}"
         return Termination(RunStatus.NOT_STATIONARY, why)
     return stop
+
+
+def _stands_still(recording: Recording, points: int) -> bool:
+    """Return whether the first points of a run are no step, or end where they begin."""
+    first, end = recording.solutions[0].point, recording.solutions[points - 1].point
+    return not recording.marks[points - 1].work.steps or (points > 1 and np.array_equal(first, end))
 
 
 def _feasible(trace: list[Checkpoint], solutions: list[Solution], stop: Termination) -> Termination:
@@ -192,19 +266,32 @@ def _feasible(trace: list[Checkpoint], solutions: list[Solution], stop: Terminat
     return stop
 
 
-def _completed(instance: AnyInstance, outcome: Outcome, last: Solution) -> Outcome:
-    """Finish the last solution and, where the run did not fail, exhibit it."""
+def _finished(instance: AnyInstance, outcome: Outcome, last: Solution) -> Outcome:
+    """Return the outcome with its last solution finished."""
     try:
-        final = instance.finish(last)
+        return replace(outcome, final=instance.finish(last))
     except Exception as error:
-        return _failed(outcome, error, "finishing the solution")
-    outcome = replace(outcome, final=final)
-    if outcome.stop.status.failed:
+        return _failed(replace(outcome, final=last), error, "finishing the solution")
+
+
+def _exhibited(instance: AnyInstance, outcome: Outcome) -> Outcome:
+    """Return the outcome with exhibits of its finished solution, where the run did not fail."""
+    if outcome.final is None or outcome.stop.status.failed:
         return outcome
     try:
-        return replace(outcome, exhibits=checked_exhibits(instance.exhibits(final)))
+        return replace(outcome, exhibits=checked_exhibits(instance.exhibits(outcome.final)))
     except Exception as error:
         return _failed(outcome, error, "exhibits")
+
+
+def _read(
+    instance: AnyInstance, recording: Recording, mark: Checkpoint, solution: Solution, threads: int
+) -> Mapping[str, float]:
+    """Return the metrics of a point of a run that is over."""
+    with limited(threads):
+        if instance.settle and not recording.curve:  # another run may have been judged since
+            instance.settle(recording.solutions)
+        return measured_at(instance, mark, solution).metrics
 
 
 def _failed(outcome: Outcome, error: Exception, culprit: str) -> Outcome:

@@ -30,7 +30,7 @@ from orthobench.harness.trace import (
     Recording,
     spent_seconds,
 )
-from orthobench.tools.machine import load
+from orthobench.tools.machine import Load, load
 
 RATIO = 1.3
 """Ratio of the step counts of one checkpoint and the next."""
@@ -82,6 +82,31 @@ def run(
     curve : bool
         Whether to record more than the start and the end of a run that no rule stops.
     """
+    recording, stop, busy = recorded(
+        instance, solver, budget, streams, until, ratio, measure, curve
+    )
+    return replace(judged(instance, recording, stop, until), load=busy)
+
+
+def recorded(
+    instance: AnyInstance,
+    solver: AnySolver,
+    budget: Budget,
+    streams: Streams,
+    until: Rule | None = None,
+    ratio: float = RATIO,
+    measure: str = "",
+    curve: bool = True,
+) -> tuple[Recording, Termination, tuple[Load, Load]]:
+    """Run a solver on an instance as `run` does, and judge nothing but what a rule asks for.
+
+    Returns
+    -------
+    Recording, Termination
+        What was recorded, and how the run ended.
+    pair of Load
+        How busy the machine was before and after.
+    """
     recording = Recording(curve=curve or until is not None)
     if not recording.curve and math.isinf(budget.seconds):
         ratio = math.inf
@@ -91,8 +116,7 @@ def run(
     stop, recording.error = record(
         oracle, solver, budget.after(warmed), streams, recording.add, rule, ratio, measure
     )
-    after = load()
-    return replace(judged(instance, recording, stop, until), load=(before, after))
+    return recording, stop, (before, load())
 
 
 def record(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TypeAlias
 
 from orthobench.contract.exhibits import Exhibit
@@ -42,6 +43,16 @@ class Checkpoint:
     metrics: Mapping[str, float] = field(default_factory=dict)
     extra_metrics: Mapping[str, float] = field(default_factory=dict)
 
+    @property
+    def is_judged(self) -> bool:
+        """Whether it has metrics."""
+        return bool(self.metrics)
+
+    @property
+    def judged(self) -> Checkpoint:
+        """The same with its metrics, and nothing that computes them."""
+        return self
+
     def __reduce__(self) -> tuple[type[Checkpoint], tuple[object, ...]]:
         """Pickle it as a call, in half the time that a dataclass with slots takes."""
         return Checkpoint, (
@@ -51,6 +62,49 @@ class Checkpoint:
             self.metrics,
             self.extra_metrics,
         )
+
+
+class LateCheckpoint(Checkpoint):
+    """A checkpoint that is judged when its metrics are read for the first time.
+
+    Parameters
+    ----------
+    mark : Checkpoint
+        Without metrics.
+    judge : callable
+        Returns them.
+    """
+
+    def __init__(self, mark: Checkpoint, judge: Callable[[], Mapping[str, float]]) -> None:
+        super().__init__(
+            mark.seconds, mark.readout_seconds, mark.work, extra_metrics=mark.extra_metrics
+        )
+        del vars(self)["metrics"]
+        vars(self)["_judge"] = judge
+
+    @cached_property
+    def metrics(self) -> Mapping[str, float]:
+        """The judge's metrics of the solution, and its constraint violation."""
+        found: Mapping[str, float] = vars(self)["_judge"]()
+        del vars(self)["_judge"]  # it holds the data
+        return found
+
+    @property
+    def is_judged(self) -> bool:
+        """Whether its metrics were read."""
+        return "metrics" in vars(self)
+
+    @property
+    def judged(self) -> Checkpoint:
+        """The same with its metrics, which are computed if need be."""
+        return self._with(self.metrics)
+
+    def __repr__(self) -> str:
+        return repr(self._with(vars(self).get("metrics", {})))
+
+    def _with(self, metrics: Mapping[str, float]) -> Checkpoint:
+        given = self.seconds, self.readout_seconds, self.work, metrics, self.extra_metrics
+        return Checkpoint(*given)
 
 
 def spent_seconds(marks: Sequence[Checkpoint], reruns: bool) -> float:

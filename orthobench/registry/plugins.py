@@ -381,10 +381,15 @@ def solver_for(name: str, parameters: Mapping[str, Any], offers: type[Oracle]) -
         On an unknown name, where it suggests the nearest, or a wrong parameter.
     """
     if not catalogue.cache_info().currsize:
-        near = Registry.near(offers)
+        near = _near(offers)
         if name in near.solvers and issubclass(offers, near.solver_class(name, offers).item.needs):
             return near.solver(name, parameters, offers)
     return catalogue().solver(name, parameters, offers)
+
+
+@cache
+def _near(offers: type[Oracle]) -> Registry:
+    return Registry.near(offers)
 
 
 def _of_a_plugins_family(provided: Provided[Any]) -> bool:

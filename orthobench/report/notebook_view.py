@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from html import escape
 from pathlib import Path
@@ -10,13 +10,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from orthobench.contract.exhibits import Exhibit
 from orthobench.contract.panel import Series
+from orthobench.contract.problem import Solution
+from orthobench.contract.solver import Work
 from orthobench.decide.answer import Answer
 from orthobench.decide.comparisons import answer_of, compare
 from orthobench.decide.rule import Comparison
 from orthobench.decide.wording import MARKS
 from orthobench.errors import unknown
-from orthobench.harness import trace
+from orthobench.harness.judging import LateJudgement
+from orthobench.harness.stopping import Termination
+from orthobench.harness.trace import Checkpoint
+from orthobench.harness.trace import Outcome as JudgedOutcome
 from orthobench.report import notebook
 from orthobench.report.rows import problem_rows
 from orthobench.report.terminal import table
@@ -34,6 +40,9 @@ if TYPE_CHECKING:
 
 MOST_ROWS = 60
 """The most rows of all tables together; a notebook is to stay small, and the page has all."""
+
+MOST_FACTS = 11
+"""The maximum number of lines about an outcome, after the one that says how it ended."""
 
 
 class Results(stored.Results):
@@ -91,23 +100,78 @@ class Results(stored.Results):
         return "".join(parts)
 
 
-class Outcome(trace.Outcome):
-    """The outcome of `ob.solve`, which a notebook shows: how it ended, what it cost, its curve.
+class Outcome:
+    """The outcome of `ob.solve`: the solution, how the run ended, what it cost, its metrics.
 
-    Attributes
+    Metrics and exhibits are computed when they are read, and then kept; an error of the judge is
+    raised there. For that an outcome holds the data of its problem, until it is pickled.
+
+    Parameters
     ----------
-    stop : Termination
-        How and why the run ended.
-    trace : tuple of Checkpoint
-        The checkpoints, with seconds, work and metrics: start and end, or with ``curve=True`` or
-        `until` those between them too.
-    solution, weights, core : ndarray, optional
-        The last solution.
-    work : Work
-        Steps, samples and flops at the last checkpoint.
-    exhibits : mapping
-        Pictures of the last solution by name.
+    ran : LateJudgement or orthobench.harness.trace.Outcome
+        The latter of a run that was judged on its way.
     """
+
+    def __init__(self, ran: LateJudgement | JudgedOutcome) -> None:
+        self._ran = ran
+
+    @property
+    def stop(self) -> Termination:
+        """How and why the run ended.
+
+        That it converged is the word of the solver until the last metrics are read: then it may be
+        *not stationary*.
+        """
+        return self._ran.stop
+
+    @property
+    def trace(self) -> tuple[Checkpoint, ...]:
+        """The checkpoints, with seconds, work and metrics.
+
+        They are start and end, or with ``curve=True`` or `until` those between them too.
+        """
+        return self._ran.trace
+
+    @property
+    def final(self) -> Solution | None:
+        """The last solution, with all that its family says of one; None if there is none."""
+        return self._ran.final
+
+    @property
+    def solution(self) -> Array | None:
+        """The point of the last solution, ``(n, k)``."""
+        return None if self.final is None else self.final.point
+
+    @property
+    def weights(self) -> Array | None:
+        """The weights of the last solution, if it has any."""
+        return None if self.final is None else self.final.weights
+
+    @property
+    def core(self) -> Array | None:
+        """The core tensor of the last solution, if it has one; computed when it is read."""
+        return None if self.final is None else self.final.core
+
+    @property
+    def work(self) -> Work:
+        """Steps, samples and flops at the last checkpoint."""
+        return self.trace[-1].work if self.trace else Work()
+
+    @property
+    def exhibits(self) -> Mapping[str, Exhibit]:
+        """Pictures of the last solution by name."""
+        return self._ran.exhibits
+
+    @property
+    def error(self) -> Exception | None:
+        """The error that was raised, of a run that failed."""
+        return self._ran.error
+
+    def __reduce__(self) -> tuple[type[Outcome], tuple[JudgedOutcome]]:
+        """Judge it, since the judge and the data cannot go along."""
+        marks = tuple(mark.judged for mark in self.trace)
+        judged = JudgedOutcome(self.stop, marks, self.exhibits, self.final, self.error)
+        return Outcome, (judged,)
 
     def plot(self, ax: Axes, metric: str | None = None) -> Series:
         """Draw a metric over the seconds into an axis; by default the one that problems rank by.
@@ -138,19 +202,40 @@ class Outcome(trace.Outcome):
         x = np.array([mark.seconds + mark.readout_seconds for mark in self.trace])
         return Series(name.replace("_", " "), x, y)
 
+    def __repr__(self) -> str:
+        facts = self._facts()
+        width = max(map(len, facts), default=0)
+        told = f"{self.stop.status.value}: {clean(self.stop.reason)}"
+        return "\n".join([told, *(f"  {name:{width}}  {text}" for name, text in facts.items())])
+
     def _repr_html_(self) -> str:
         """Return what a notebook shows."""
         told = f"<p><b>{self.stop.status.value}</b>: {_text(self.stop.reason)}</p>"
         if not self.trace:
             return told
+        rows = (
+            f"<tr><th>{_text(k)}</th><td>{_text(v)}</td></tr>" for k, v in self._facts().items()
+        )
+        curve = _sketch(self._curve()) if all(mark.is_judged for mark in self.trace) else ""
+        return f"{told}<table>{''.join(rows)}</table>{curve}"
+
+    def _facts(self) -> dict[str, str]:
+        """Return what is known without the judge, and the first metrics if they were read."""
+        if not self.trace:
+            return {}
         last = self.trace[-1]
         facts = {
             "time": duration(last.seconds), "reading": duration(last.readout_seconds),
             **{name: count(n) for name, n in asdict(last.work).items() if n},
-            **{name.replace("_", " "): f"{value:.4g}" for name, value in last.metrics.items()},
         }  # fmt: skip
-        rows = "".join(f"<tr><th>{_text(k)}</th><td>{_text(v)}</td></tr>" for k, v in facts.items())
-        return f"{told}<table>{rows}</table>{_sketch(self._curve())}"
+        if not last.is_judged:
+            return {**facts, "metrics": "computed when they are read: .trace[-1].metrics"}
+        left = MOST_FACTS - len(facts)
+        shown = list(last.metrics.items())[: left - (len(last.metrics) > left)]
+        facts |= {name.replace("_", " "): f"{value:.4g}" for name, value in shown}
+        if more := len(last.metrics) - len(shown):
+            facts["and"] = plural(more, "more metric")
+        return facts
 
 
 def _log(y: Array) -> bool:

@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 import orthobench as ob
-from orthobench.api import SolverError
 from orthobench.contract import exhibits
 from orthobench.contract.exhibits import (
     LARGEST,
@@ -255,10 +254,11 @@ class TestHarness:
         plain = ob.solve(toys.Solver(), toys.Problem(), ob.Budget(steps=9))
         assert plain.exhibits == {}
 
-    def test_solve_says_where_they_failed_and_has_the_solution(self, toys):
-        with pytest.raises(SolverError, match="exhibits: ZeroDivisionError") as caught:
-            ob.solve(toys.Solver(), toys.Pictured(fault="raise"), ob.Budget(steps=9))
-        assert caught.value.outcome.solution.shape == (6, 2)
+    def test_solve_has_the_solution_and_says_where_they_are_read_that_they_failed(self, toys):
+        outcome = ob.solve(toys.Solver(), toys.Pictured(fault="raise"), ob.Budget(steps=9))
+        assert outcome.solution.shape == (6, 2)
+        with pytest.raises(ZeroDivisionError):
+            _ = outcome.exhibits
 
     def test_a_cell_carries_them(self, toys):
         table = {

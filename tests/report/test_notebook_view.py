@@ -13,6 +13,7 @@ from records import altered
 import orthobench as ob
 from orthobench.contract.panel import Series
 from orthobench.harness.stopping import RunStatus, Termination
+from orthobench.harness.trace import Outcome as JudgedOutcome
 from orthobench.report import notebook_view
 from orthobench.report.notebook_view import MOST_ROWS, Results, _log, _sketch
 
@@ -108,14 +109,13 @@ def test_an_outcome_shows_how_it_ended_its_work_and_its_curve():
     from matplotlib.figure import Figure
 
     outcome = ob.solve("oja", "digits", ob.Budget(samples=300), curve=True, step=0.5)
+    last, values = outcome.trace[-1], [mark.metrics["suboptimality"] for mark in outcome.trace]
     html = unescape(outcome._repr_html_())
-    last = outcome.trace[-1]
     assert "<b>budget</b>" in html
     assert "<th>samples</th><td>300</td>" in html
     assert f"<th>suboptimality</th><td>{last.metrics['suboptimality']:.4g}</td>" in html
     heights = [float(y) for _, y in re.findall(r"([\d.]+),([\d.]+)", html.split("points=")[1])]
     assert len(heights) == len(outcome.trace)
-    values = [mark.metrics["suboptimality"] for mark in outcome.trace]
     assert heights.index(max(heights)) == values.index(min(values))
     drawn = outcome.plot(Figure().subplots(), "subspace_error")
     assert list(drawn.y) == [mark.metrics["subspace_error"] for mark in outcome.trace]
@@ -124,7 +124,7 @@ def test_an_outcome_shows_how_it_ended_its_work_and_its_curve():
 
 
 def test_an_outcome_without_points_says_why_in_safe_words():
-    html = ob.Outcome(Termination(RunStatus.ERROR, EVIL))._repr_html_()
+    html = ob.Outcome(JudgedOutcome(Termination(RunStatus.ERROR, EVIL)))._repr_html_()
     assert html == "<p><b>error</b>: &lt;script&gt;alert(1)&lt;/script&gt; [31m</p>"
 
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
-from functools import partial
+from functools import cached_property, partial
 from math import inf, sqrt
 from typing import TypeAlias
 
@@ -197,11 +196,31 @@ def _instance(oracle: TuckerOracle, judge: Judge, core: bool) -> Instance[Tucker
     return Instance(oracle, judge, violation=violation, nearest=nearest, finish=finish)
 
 
+class _WithCore(Solution):
+    """A basis whose core is computed when it is read, for which the data are read once.
+
+    Parameters
+    ----------
+    solution : Solution
+    data : DataTensor
+    """
+
+    def __init__(self, solution: Solution, data: DataTensor) -> None:
+        vars(self).update(point=solution.point, weights=solution.weights, data=data)
+
+    @cached_property
+    def core(self) -> Array:
+        """The core of the basis."""
+        data: DataTensor = vars(self)["data"]
+        return data.core(self.point)
+
+    def __reduce__(self) -> tuple[type[Solution], tuple[object, ...]]:
+        return Solution, (self.point, self.weights, self.core)
+
+
 def _with_core(data: DataTensor, solution: Solution) -> Solution:
     """Return the solution with the core of its basis; components have none."""
-    if isinstance(solution, ComponentSolution):
-        return solution
-    return replace(solution, core=data.core(solution.point))
+    return solution if isinstance(solution, ComponentSolution) else _WithCore(solution, data)
 
 
 def _rows(samples: object, order: int, what: str) -> Array:
