@@ -310,7 +310,7 @@ class Problem(ABC, Generic[OracleT_co]):
         The type of the oracle of its instances; a solver whose `Solver.needs` is another type
         refuses the problem.
     primary : str
-        The metric that comparisons rank by; smaller is better.
+        The metric that comparisons rank by; smaller is better, and zero is an optimum.
     tuned_by : str
         The metric that tuned parameters are chosen by; measured on validation data, where the
         problem has any.
@@ -358,6 +358,18 @@ class Problem(ABC, Generic[OracleT_co]):
         It is part of what identifies a run: where it changes, stored results no longer count.
         """
         return ""
+
+    @classmethod
+    def lack(cls, metrics: Mapping[str, float]) -> str:
+        """Return what an approximate solution lacks, in the unit that users of the family know.
+
+        Parameters
+        ----------
+        metrics : mapping
+            What the judge reports of it; of several solutions the largest values.
+        """
+        value = metrics.get(cls.primary, float("nan"))
+        return f"{cls.primary.replace('_', ' ')} {value:.2g}"
 
 
 AnyProblem = Problem[Any]

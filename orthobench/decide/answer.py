@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from orthobench.decide.rule import Comparison
+from orthobench.decide.rule import Comparison, Decision
 from orthobench.decide.wording import evidence, together, use_sentence
 from orthobench.tools.collections import grouped, plain
 from orthobench.tools.formatting import clean
@@ -166,7 +166,7 @@ def standings(comparisons: Sequence[Comparison]) -> list[Standing]:
     """Return how each solver stands over the problems of a family, the one to use first."""
     solvers = dict.fromkeys(d.solver for c in comparisons for d in c.decisions)
     found = [_standing(solver, comparisons) for solver in solvers]
-    return sorted(found, key=lambda s: (s.factor, -s.as_good_on, s.worst, s.solver))
+    return sorted(found, key=lambda s: (s.factor, -s.as_good_on, -s.cheapest_on, s.worst, s.solver))
 
 
 def _of_family(comparisons: Sequence[Comparison], suite: str) -> Answer:
@@ -203,8 +203,8 @@ def _in_turn(comparisons: Sequence[Comparison]) -> list[str]:
 
 def _standing(solver: str, comparisons: Sequence[Comparison]) -> Standing:
     own = [c.of(solver) for c in comparisons]
-    known = [d for c in comparisons for d in c.decisions if d.solver == solver]
-    factors = [d.factor for d in own if d.as_good and math.isfinite(d.factor)]
+    known = [c.by_solver[solver] for c in comparisons if solver in c.by_solver]
+    factors = [_factor(d) for d in own if d.as_good and math.isfinite(d.factor)]
     common = [
         (name, value)
         for name, value in known[0].parameters.items()
@@ -212,7 +212,7 @@ def _standing(solver: str, comparisons: Sequence[Comparison]) -> Standing:
     ]
     decided = [(c.block, c.of(solver)) for c in comparisons if c.as_good]
     logs = [
-        (block, math.log(d.factor if d.as_good and math.isfinite(d.factor) else MISS))
+        (block, math.log(_factor(d) if d.as_good and math.isfinite(d.factor) else MISS))
         for block, d in decided
     ]
     blocks = grouped(logs, lambda pair: pair[0]).values()
@@ -227,6 +227,11 @@ def _standing(solver: str, comparisons: Sequence[Comparison]) -> Standing:
         math.exp(sum(means) / len(means)) if means else math.inf,
         max(factors, default=math.nan),
     )
+
+
+def _factor(d: Decision) -> float:
+    """Return the factor of cost to the call that is named: at least 1."""
+    return max(1.0, d.factor)
 
 
 def _next_factor(solver: str, comparisons: Sequence[Comparison]) -> float:

@@ -7,15 +7,16 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from orthobench.decide.answer import Answer, answer
-from orthobench.decide.rule import TOLERANCE, Comparison, Decision, Verdict, decider
+from orthobench.decide.rule import TOLERANCE, Comparison, Decision, Evidence, Verdict
 from orthobench.errors import unknown
-from orthobench.harness.stopping import RunStatus
+from orthobench.harness.stopping import RunStatus, Target, Termination
 from orthobench.results.results import Results
 from orthobench.results.runs import Run
 from orthobench.results.traces import read
 from orthobench.results.tuning import SolverResult
+from orthobench.stats.calls import calls_of, curve_of, ratio_of
 from orthobench.stats.costs import ALL_COSTS
-from orthobench.stats.targets import path_of, whole_cost
+from orthobench.stats.targets import Path, path_of
 from orthobench.stats.values import final, metric_of
 from orthobench.tools.collections import grouped
 
@@ -79,41 +80,53 @@ def _compare(
     metric = metric or info.primary
     seeds = sorted({seed for r in results for seed in r.seeds})
     part = [r for r in results if r.takes_part]
-    runs = {r.solver: {run.seed: run for run in r.records} for r in part}
-    paths = {r.solver: {run.seed: path_of(run, r.level, metric) for run in r.records} for r in part}
-
-    by_seed = [[path for own in paths.values() if (path := own.get(s))] for s in seeds]
-    decided_by = decider(
-        {name: [_final(own.get(s), metric) for s in seeds] for name, own in runs.items()},
+    runs = {r.solver: [_run_on(r, seed) for seed in seeds] for r in part}
+    paths = {r.solver: [_path(run, r.level, metric) for run in runs[r.solver]] for r in part}
+    finals = {name: [_final(run, metric) for run in own] for name, own in runs.items()}
+    calls = {
+        name: calls_of(
+            [curve_of(path) if path else None for path in paths[name]],
+            [math.isinf(value) for value in finals[name]],
+            next(ratio_of(run) for run in own if run),
+        )
+        for name, own in runs.items()
+    }
+    by_seed = [[path for own in paths.values() if (path := own[s])] for s in range(len(seeds))]
+    evidence = Evidence(
+        finals,
         [max((path.start for path in own), default=math.nan) for own in by_seed],
-        lowest=[min((path.lowest for path in own), default=math.inf) for own in by_seed],
-        identity={
-            name: [_identity(own.get(s), metric) for s in seeds] for name, own in runs.items()
-        },
+        calls,
+        [min((path.lowest for path in own), default=math.inf) for own in by_seed],
+        {name: [_identity(run, metric) for run in own] for name, own in runs.items()},
+        metric == info.primary,
     )
     facts = {r.solver: r.records[0].solver for r in results}
 
-    def view(cost: str, tolerance: float) -> Comparison:
-        def costs(targets: Sequence[float]) -> dict[str, list[float]]:
-            return {
-                name: [
-                    math.inf if (path := own.get(seed)) is None else path.cheapest(cost, target)
-                    for seed, target in zip(seeds, targets, strict=True)
-                ]
-                for name, own in paths.items()
-            }
-
-        spent = {
-            name: [whole_cost(run, cost) if (run := own.get(s)) else math.nan for s in seeds]
-            for name, own in runs.items()
+    def with_facts(d: Decision) -> Decision:
+        own = calls.get(d.solver)
+        known = {id(call): call for call in (d.call, d.exact) if call is not None}
+        told = {
+            at: replace(call, metrics=own.metrics(call.place, runs[d.solver]))
+            for at, call in known.items()
+            if own and d.as_good
         }
-        best, decided = decided_by(costs, spent, tolerance)
-        found = {d.solver: d for d in decided}
+        return replace(
+            d, name=facts[d.solver].name, parameters=facts[d.solver].parameters,
+            call=told.get(id(d.call), d.call), exact=told.get(id(d.exact), d.exact),
+        )  # fmt: skip
+
+    def view(cost: str, tolerance: float) -> Comparison:
+        prices = {
+            name: own.costs([path.spent(cost) if path else None for path in paths[name]])
+            for name, own in calls.items()
+        }
+        decided = evidence.decide(prices, tolerance, cost)
+        found = {d.solver for d in decided}
         decisions = [*decided, *(Decision(r.solver, Verdict.ABSENT) for r in results)]
         return Comparison(
-            results[0].problem, info.name, info.family, metric, best,
+            results[0].problem, info.name, info.family, metric, evidence.best,
             tuple(
-                replace(d, name=facts[d.solver].name, parameters=facts[d.solver].parameters)
+                with_facts(d)
                 for d in decisions if d.verdict is not Verdict.ABSENT or d.solver not in found
             ),
             tolerance, cost, len(seeds), max((d.seeds for d in decided), default=0),
@@ -124,9 +137,25 @@ def _compare(
     return [view(cost, tolerance or usual) for cost, tolerance in views]
 
 
+def _run_on(result: SolverResult, seed: int) -> Run | None:
+    return next((run for run in result.records if run.seed == seed), None)
+
+
+def _path(run: Run | None, level: Target | None, metric: str) -> Path | None:
+    """Return a run up to where it counts, as far as it came if a limit of time ended it."""
+    if run is None:
+        return None
+    if run.stop.status is RunStatus.TIMEOUT:
+        run = replace(run, stop=Termination(RunStatus.BUDGET, run.stop.reason))
+    return path_of(run, level, metric)
+
+
 def _final(run: Run | None, metric: str) -> float:
-    """Return the final value: infinite where the run failed, NaN where there is none yet."""
-    if run is None or run.stop.status is RunStatus.MISSING:
+    """Return the final value: infinite if the run failed, NaN if there is none, or none yet.
+
+    A run that a limit of time ended says nothing about its end.
+    """
+    if run is None or run.stop.status in (RunStatus.MISSING, RunStatus.TIMEOUT):
         return math.nan
     return final(run, metric_of(metric))
 

@@ -18,15 +18,23 @@ from orthobench.harness.cell import Cell
 from orthobench.harness.identity import canonical
 from orthobench.results.results import Results
 
-LIMIT = 40
-"""The most seeds of a pair, where nothing else is said."""
+LIMIT = 48
+"""Maximum number of seeds of a pair by default."""
+
+FIRST = 12
+"""Minimum number of seeds of a suite to which more are added by default."""
+
+
+def default_limit(seeds: int) -> int:
+    """Return the maximum number of seeds for a suite with some; 0 if none are added."""
+    return LIMIT if seeds >= FIRST else 0
 
 
 def contenders(comparison: Comparison, limit: int = LIMIT) -> tuple[str, ...]:
     """Return the solvers that run on more seeds; none where all is decided, or at the limit."""
     undecided = [
         d.solver for d in comparison.decisions
-        if d.verdict is Verdict.UNDECIDED and d.more_seeds is not None
+        if d.verdict is Verdict.UNDECIDED
     ]  # fmt: skip
     if not undecided or comparison.seeds >= limit:
         return ()

@@ -1,9 +1,9 @@
-"""The rule of decision on one problem: which solvers are as good as the best, and at what cost.
+"""The rule of decision on one problem: which calls are as good as the best, and which to name.
 
 The difference of two solvers on a seed is what one ends above the other, in units of the gap from
-the common start to the best value seen on that seed. A solver is *as good as the best* where the
+the common start to the best value seen on that seed. A solver is *as good as the best* if the
 upper end of the interval of its typical (median) difference from whichever solver is truly best is
-within the tolerance, and *worse* where the lower end is beyond it. All intervals of a problem hold
+within the tolerance, and *worse* if the lower end is beyond it. All intervals of a problem hold
 together, so that at most one problem in twenty has a wrong verdict: Bonferroni's correction over
 the differences from the true best, whichever that is (Edwards and Hsu 1983, *JASA* 78).
 
@@ -14,28 +14,36 @@ rarer than `LEVEL` (`docs/decision.md`). To count it as as good untested would n
 not good enough on up to half of all noisy problems.
 
 Upper ends are those of the sign test, which holds for any distribution, with ties and infinite
-values; lower ends are those of Wilcoxon's signed-rank test. Where so few seeds have no such end,
-from `FEWEST` on, it is the largest (smallest) difference seen, and at least that of Student's t:
-then an error of a single comparison is below 1 in 2^n for any distribution, and the correction for
-their number relies on t. Fewer seeds decide nothing. What is deterministic, so that all seeds are
-copies of each other, is decided by its value: another seed would show it again. A solver with fewer
-seeds, where others have enough, is undecided, and nobody is held against it: a race
-(`orthobench.racing`) gave it up, or its runs are still to come.
+values; lower ends are those of Wilcoxon's signed-rank test. If so few seeds have no such end, from
+`FEWEST` on, it is the largest (smallest) difference seen, and at least that of Student's t: then an
+error of a single comparison is below 1 in 2^n for any distribution, and the correction for their
+number relies on t. Fewer seeds decide nothing: such a solver is *untested*. A deterministic
+solver, whose runs on all seeds are copies of each other, is decided by its value: another seed
+would show it again. A solver with fewer seeds than others is open, and no other solver is tested
+against it. A failed run counts as a miss, as a value that is far above all others.
+
+A solver that is as good offers calls (`orthobench.stats.calls`): its end, and earlier stops. From
+the end backwards each stop is tested against the ends of all solvers, its own included, at `LEVEL`
+over their number, and the first that fails ends the search. The order is fixed before, so that
+there is no further correction (Marcus, Peritz and Gabriel 1976, *Biometrika* 63). Of the stops that
+pass the cheapest is taken. One that missed the tolerance on some seed has to cost less than half of
+all that did not, and the solver's own end is preferred if it costs at most `OWN` times as much.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
-from functools import lru_cache
-from typing import Any, TypeAlias
+from functools import cached_property, lru_cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from orthobench.stats.bootstrap import student_quantile
+from orthobench.stats.calls import Call, Calls, Stop, one_call
 from orthobench.stats.signed_rank import shift_intervals
 from orthobench.tools.arrays import Array
 
@@ -61,12 +69,21 @@ MOST_SEEDS = 1000
 """More seeds than this are not asked for."""
 
 
-CostsTo: TypeAlias = Callable[[Sequence[float]], Mapping[str, Sequence[float]]]
-"""Returns the cost of each run to the targets of the seeds."""
+EXACT = 1e-9
+"""Maximum part of its value at the start that a metric with a known optimum of zero may have at an
+exact solution."""
 
+OWN = 1.5
+"""Maximum cost of a solver's own end, as a multiple of its cheapest stop, if it is preferred."""
 
-Decider: TypeAlias = Callable[..., "tuple[str | None, list[Decision]]"]
-"""Decides under costs, what all runs took, and a tolerance."""
+HALF = 2.0
+"""Factor that a call has to save to be named in spite of a miss, or in place of an exact one."""
+
+FREE = {"seconds": 0.1}
+"""Minimum amount that a call has to save to be named in place of an exact one, by cost."""
+
+FAR = 1e6
+"""The difference that a failed run counts as, in units of the gap."""
 
 
 class Verdict(Enum):
@@ -76,10 +93,12 @@ class Verdict(Enum):
     """It is shown to end within the tolerance of the best solver."""
     UNDECIDED = "undecided"
     """Neither that nor the opposite is shown."""
+    UNTESTED = "untested"
+    """It has fewer than `FEWEST` independent seeds."""
     WORSE = "worse"
     """It is shown to end further above the best one."""
     FAILED = "failed"
-    """Some of its runs failed."""
+    """Half of its runs or more failed."""
     ABSENT = "absent"
     """It takes no part, or was not run yet."""
 
@@ -97,26 +116,25 @@ class Decision:
         Median over seeds of what it ends above the best solver, in units of the gap.
     low, high : float
         The interval of that difference from whichever solver is truly best.
-    cost : float
-        Median over seeds of its cost to the tolerance; where some runs miss it, what all took, to
-        there or to their ends, over the number of those that got there: the expected cost with
-        restarts (Auger and Hansen 2005, *CEC*). Infinite where none gets there.
+    call : Call, optional
+        The call that it offers: if it is as good, the one to make within the tolerance; otherwise
+        the longest that was run. None if none can be made: the clock cut all of its runs.
+    exact : Call, optional
+        The cheapest call that ends at a known optimum on all seeds.
     factor : float
-        Its cost over that of the cheapest that is as good; NaN where it is not as good itself.
+        The cost of its call over that of the call that is named; NaN if it is not as good.
     factor_interval : (float, float)
-        The 95 % interval of that factor, paired over the seeds; NaN where a cost is with restarts.
+        The 95 % interval of that factor, paired over the seeds.
     seeds : int
         Distinct seeds that it was run on.
     copies : int
         Seeds whose runs are copies of another one's, and do not count.
     n_failed : int
         Its failed runs.
-    misses : int
-        Its runs that do not get to the tolerance, failed ones among them.
     success : float
         The share of its runs that end at the best value seen, within `STRICT` of the gap.
     more_seeds : int, optional
-        About so many seeds more would decide; None where none would, or it is decided.
+        About so many seeds more would decide; None if none would, or it is decided.
     parameters : mapping
         Its parameters, by name.
     name : str
@@ -128,13 +146,13 @@ class Decision:
     difference: float = math.nan
     low: float = 0.0
     high: float = math.inf
-    cost: float = math.inf
+    call: Call | None = None
+    exact: Call | None = None
     factor: float = math.nan
     factor_interval: tuple[float, float] = (math.nan, math.nan)
     seeds: int = 0
     copies: int = 0
     n_failed: int = 0
-    misses: int = 0
     success: float = math.nan
     more_seeds: int | None = None
     parameters: Mapping[str, Any] = field(default_factory=dict)
@@ -146,9 +164,14 @@ class Decision:
         return self.verdict is Verdict.AS_GOOD
 
     @property
-    def restarts(self) -> bool:
-        """Whether its cost is that with restarts."""
-        return self.misses > 0 and math.isfinite(self.cost)
+    def cost(self) -> float:
+        """The cost of its call; infinite without one."""
+        return self.call.cost if self.call else math.inf
+
+    @property
+    def reached(self) -> int:
+        """Seeds on which its call ends within the tolerance."""
+        return self.call.reached if self.call else 0
 
 
 @dataclass(frozen=True)
@@ -191,35 +214,69 @@ class Comparison:
     distinct: int = 0
     parameters: Mapping[str, Any] = field(default_factory=dict)
 
-    @property
-    def cheapest(self) -> str | None:
-        """The star: the solver that is as good as the best at the least cost."""
-        good = self.as_good
-        return good[0].solver if good else None
+    @cached_property
+    def named(self) -> Decision | None:
+        """The solver to name, with the call to make; see `named_of`."""
+        return named_of(self.decisions, self.cost)
 
     @property
+    def cheapest(self) -> str | None:
+        """The star: the solver to name."""
+        return self.named.solver if self.named else None
+
+    @cached_property
     def as_good(self) -> tuple[Decision, ...]:
         """The decisions of the solvers that are as good as the best, by cost."""
         return tuple(d for d in self.decisions if d.as_good)
 
-    def of(self, solver: str) -> Decision:
-        """Return what is decided of a solver; absent where it takes no part."""
-        return self._by_solver.get(solver) or Decision(solver, Verdict.ABSENT)
+    @property
+    def exact(self) -> Decision | None:
+        """The solver with the cheapest exact call, which is its call then; None without any."""
+        return _exact(self.decisions)
 
     @property
-    def _by_solver(self) -> dict[str, Decision]:
+    def alternative(self) -> Decision | None:
+        """The cheaper call beside an exact one that is named, or the exact one beside it."""
+        named = self.named
+        if named is None or named.call is None:
+            return None
+        if named.call is named.exact:
+            others = [d for d in self.as_good if d.cost < named.cost]
+            return _cheapest(others)
+        return self.exact
+
+    def with_costs(self, costs: Mapping[tuple[str, Stop], float]) -> Comparison:
+        """Return the comparison with other costs of some calls, given by solver and stop."""
+
+        def of(solver: str, call: Call | None) -> Call | None:
+            return call and replace(call, cost=costs.get((solver, call.stop), call.cost))
+
+        found = []
+        for d in self.decisions:
+            exact = of(d.solver, d.exact)
+            call = exact if d.call is d.exact else of(d.solver, d.call)
+            found.append(replace(d, call=call, exact=exact))
+        return replace(self, decisions=tuple(_with_factors(found, {}, self.cost)))
+
+    def of(self, solver: str) -> Decision:
+        """Return what is decided of a solver; absent where it takes no part."""
+        return self.by_solver.get(solver) or Decision(solver, Verdict.ABSENT)
+
+    @cached_property
+    def by_solver(self) -> dict[str, Decision]:
+        """The decision of each solver, by its label."""
         return {d.solver: d for d in self.decisions}
 
 
 def decide(
     finals: Mapping[str, Sequence[float]],
     starts: Sequence[float],
-    costs: Mapping[str, Sequence[float]] | CostsTo,
+    costs: Mapping[str, Sequence[float]],
     *,
     lowest: Sequence[float] | None = None,
-    spent: Mapping[str, Sequence[float]] | None = None,
     identity: Mapping[str, Sequence[object]] | None = None,
     tolerance: float = TOLERANCE,
+    certified: bool = False,
 ) -> tuple[str | None, list[Decision]]:
     """Return the best solver of a problem, and what is decided of each; the numbers alone.
 
@@ -230,117 +287,266 @@ def decide(
         failed, NaN one that was not run. All of one length.
     starts : sequence of float
         The common start of each seed.
-    costs : mapping or callable
-        The cost of each run to the tolerance, infinite where it does not get there; or what
-        returns them for the target of each seed: what the best solver ends at there, and the
-        tolerance of the gap above it.
+    costs : mapping
+        The cost of each run.
     lowest : sequence of float, optional
-        The best value seen on each seed; the smallest final value where it is not given.
-    spent : mapping, optional
-        The cost of each run to its end. Without it, the cost of a solver is the median also where
-        runs miss the tolerance.
+        The best value seen on each seed; the smallest final value by default.
     identity : mapping, optional
-        Of each run something that is equal for runs that are copies; start and final value where
-        it is not given.
+        Of each run something that is equal for runs that are copies; start and final value by
+        default.
     tolerance : float
+    certified : bool
+        Whether the smallest possible value is known to be zero.
     """
-    return decider(finals, starts, lowest=lowest, identity=identity)(costs, spent, tolerance)
+    calls = {name: Calls.of_ends(own) for name, own in finals.items()}
+    prices = {name: np.asarray(own, dtype=np.float64)[None] for name, own in costs.items()}
+    found = Evidence(finals, starts, calls, lowest, identity, certified)
+    return found.best, found.decide(prices, tolerance)
 
 
-def decider(
-    finals: Mapping[str, Sequence[float]],
-    starts: Sequence[float],
-    *,
-    lowest: Sequence[float] | None = None,
-    identity: Mapping[str, Sequence[object]] | None = None,
-) -> Decider:
-    """Return the function that decides under costs and a tolerance; see `decide`.
+class Evidence:
+    """What the runs of one problem say, before costs and a tolerance are chosen.
 
-    What depends on neither, the intervals of all pairs, is computed once.
+    Parameters
+    ----------
+    finals, starts, lowest, identity, certified
+        As of `decide`.
+    calls : mapping
+        The calls of each solver.
+
+    Attributes
+    ----------
+    best : str, optional
+        The solver that ends lowest of those that did not fail.
     """
-    names = list(finals)
-    table = np.array([finals[name] for name in names], dtype=np.float64).reshape(-1, len(starts))
-    start = np.asarray(starts, dtype=np.float64)
-    seen = np.where(np.isfinite(table), table, np.inf).min(axis=0, initial=np.inf)
-    seen = seen if lowest is None else np.fmin(seen, np.asarray(lowest, dtype=np.float64))
-    rounding = ROUNDING * np.fmax(np.abs(start), np.where(np.isfinite(seen), np.abs(seen), 0.0))
-    with np.errstate(invalid="ignore"):
-        unit = np.fmax(start - seen, np.fmax(rounding, np.finfo(float).tiny))
-    failed = np.isposinf(table).sum(axis=1)
-    run = ~np.isnan(table)
-    counts = run.sum(axis=1)
-    enough = counts >= min(FEWEST, int(counts.max(initial=0)))
-    sound = np.flatnonzero((failed == 0) & run.any(axis=1) & enough)
-    groups = _identities(table, start, names, identity)
-    with np.errstate(invalid="ignore"):
-        shares = np.where(run & np.isfinite(table), (table - seen) / unit, np.inf)
-    best = _lowest(shares, run, sound, names)
-    ends = table[names.index(best)] if best else seen
-    with np.errstate(invalid="ignore"):
-        above_best = (table - ends) / unit
-    reference = np.where(np.isnan(ends), seen, np.fmax(ends, seen))
-    place = {int(i): at for at, i in enumerate(sound)}
-    first = place[names.index(best)] if best else -1
-    lows, highs, pairs = _against_best(table[sound], unit, rounding, groups[sound], first)
 
-    def decided(
-        costs: Mapping[str, Sequence[float]] | CostsTo,
-        spent: Mapping[str, Sequence[float]] | None = None,
-        tolerance: float = TOLERANCE,
-    ) -> tuple[str | None, list[Decision]]:
-        if callable(costs):
-            costs = costs((reference + tolerance * unit).tolist())
+    best: str | None
+
+    def __init__(
+        self,
+        finals: Mapping[str, Sequence[float]],
+        starts: Sequence[float],
+        calls: Mapping[str, Calls],
+        lowest: Sequence[float] | None = None,
+        identity: Mapping[str, Sequence[object]] | None = None,
+        certified: bool = False,
+    ) -> None:
+        self._names, self._calls, self._certified = list(finals), calls, certified
+        names = self._names
+        table = np.array([finals[n] for n in names], dtype=np.float64).reshape(-1, len(starts))
+        self._start = np.asarray(starts, dtype=np.float64)
+        self._failed, self._run = np.isposinf(table), ~np.isnan(table)
+        seen = np.where(np.isfinite(table), table, np.inf).min(axis=0, initial=np.inf)
+        self._seen = seen if lowest is None else np.fmin(seen, np.asarray(lowest, np.float64))
+        known = np.isfinite(self._seen)
+        largest = np.fmax(np.abs(self._start), np.where(known, np.abs(self._seen), 0.0))
+        self._rounding = ROUNDING * largest
+        with np.errstate(invalid="ignore"):
+            least = np.fmax(self._rounding, np.finfo(float).tiny)
+            self._unit = np.fmax(self._start - self._seen, least)
+            self._far = np.where(known, self._seen + FAR * self._unit, np.nan)
+        self._groups = _identities(table, self._start, names, identity)
+        self._table = np.where(self._failed, self._far, table)
+        self._counts = self._run.sum(axis=1)
+        self._broken = 2 * self._failed.sum(axis=1) >= self._counts
+        enough = self._counts >= min(FEWEST, int(self._counts.max(initial=0)))
+        self._sound = np.flatnonzero(~self._broken & enough & self._run.any(axis=1))
+        self._compare()
+
+    def _compare(self) -> None:
+        """Compare all pairs of solvers."""
+        names, sound = self._names, self._sound
+        with np.errstate(invalid="ignore"):
+            self._shares = np.where(self._run, (self._table - self._seen) / self._unit, np.inf)
+        self.best = _lowest(self._shares, self._run, sound, names)
+        first, ends = -1, self._seen
+        if self.best is not None:
+            at = names.index(self.best)
+            first = int(np.flatnonzero(sound == at)[0])
+            ends = np.where(self._failed[at], np.nan, self._table[at])
+        with np.errstate(invalid="ignore"):
+            self._above_best = (self._table - ends) / self._unit
+        self._reference = np.where(np.isnan(ends), self._seen, np.fmax(ends, self._seen))
+        lows, highs, pairs = _against_best(
+            self._table[sound], self._unit, self._rounding, self._groups[sound], first
+        )
+        found = zip(sound.tolist(), lows.tolist(), highs.tolist(), pairs, strict=True)
+        self._intervals = {i: (low, high, pair) for i, low, high, pair in found}
+
+    def decide(
+        self, costs: Mapping[str, Array], tolerance: float = TOLERANCE, cost: str = ""
+    ) -> list[Decision]:
+        """Return what is decided of each solver.
+
+        Parameters
+        ----------
+        costs : mapping
+            The cost of each call of each solver, shape (J, S).
+        tolerance : float
+        cost : str
+            What the cost is called, one of `orthobench.stats.costs.ALL_COSTS`, or nothing.
+        """
+        targets = self._reference + tolerance * self._unit + self._rounding
         found = []
-        for i, name in enumerate(names):
-            own, distinct = run[i], len(set(groups[i][run[i]].tolist()))
-            verdict, more, low, high = Verdict.FAILED, None, 0.0, math.inf
-            if not own.any():
-                verdict = Verdict.ABSENT
-            elif i in place:
-                low, high = float(lows[place[i]]), float(highs[place[i]])
-                tail = LEVEL_OF_LOWEST if name == best else LEVEL / max(1, len(sound) - 1)
-                verdict, more = _verdict(low, high, pairs[place[i]], tolerance, tail)
-            elif not failed[i]:
-                verdict, more = Verdict.UNDECIDED, FEWEST - int(counts[i])
-            hits, above = np.asarray(costs[name])[own], above_best[i][~np.isnan(above_best[i])]
-            whole = np.asarray(spent[name])[own] if spent else None
+        for i, name in enumerate(self._names):
+            own, run, groups = self._calls[name], self._run[i], self._groups[i]
+            verdict, more = self._verdict(i, tolerance)
+            stops = range(len(own.stops))
+            tested = stops[self._good_from(i, tolerance) :] if verdict is Verdict.AS_GOOD else ()
+            if verdict is Verdict.AS_GOOD and not tested:
+                verdict = Verdict.UNDECIDED  # the clock cut its runs before anything can be shown
+            calls = [
+                one_call(own.stops[j], costs[name][j], own.values[j], targets, j)
+                for j in tested or stops[-1:]
+            ]
+            low, high, _ = self._intervals.get(i, (0.0, math.inf, None))
+            above = self._above_best[i][~np.isnan(self._above_best[i])]
+            distinct = len(set(groups[run].tolist()))
             found.append(Decision(
                 name, verdict,
                 difference=float(np.median(above)) if len(above) else math.nan,
                 low=low, high=high,
-                cost=expected_cost(hits, whole),
-                seeds=distinct, copies=int(own.sum()) - distinct, n_failed=int(failed[i]),
-                misses=int(np.isinf(hits).sum()) if spent else 0,
-                success=float((shares[i][own] <= STRICT).mean()) if own.any() else math.nan,
+                call=chosen(calls),
+                exact=chosen([call for call in calls if self._is_exact(i, call)]),
+                seeds=distinct, copies=int(run.sum()) - distinct,
+                n_failed=int(self._failed[i].sum()),
+                success=float((self._shares[i][run] <= STRICT).mean()) if run.any() else math.nan,
                 more_seeds=more,
             ))  # fmt: skip
-        return best, _with_factors(found, costs)
+        return _with_factors(found, costs, cost)
 
-    return decided
+    def _verdict(self, i: int, tolerance: float) -> tuple[Verdict, int | None]:
+        """Return what the end of a solver's runs shows, and how many seeds more would decide."""
+        if not self._counts[i]:
+            return Verdict.ABSENT, None
+        if self._broken[i]:
+            return Verdict.FAILED, None
+        missing = FEWEST - int(self._counts[i])
+        if i not in self._intervals:
+            return Verdict.UNTESTED, missing
+        low, high, pair = self._intervals[i]
+        repeats = len(set(self._groups[i][self._run[i]].tolist())) == 1 < self._counts[i]
+        if missing > 0 and not repeats:
+            return Verdict.UNTESTED, missing
+        if high <= tolerance and not self._is_above_untested(i, tolerance):
+            return Verdict.AS_GOOD, None
+        if low > tolerance:
+            return Verdict.WORSE, None
+        others = max(1, len(self._sound) - 1)
+        tail = LEVEL_OF_LOWEST if self._names[i] == self.best else LEVEL / others
+        return Verdict.UNDECIDED, _more_seeds(pair, tolerance, tail)
+
+    def _is_above_untested(self, i: int, tolerance: float) -> bool:
+        """Return whether a solver typically ends above one that has too few seeds to be tested."""
+        few = ~self._broken & self._run.any(axis=1)
+        few[self._sound] = False
+        with np.errstate(invalid="ignore"):
+            gaps = (self._table[i] - self._table[few]) / self._unit
+        return any(
+            float(np.median(own)) > tolerance for row in gaps if len(own := row[~np.isnan(row)])
+        )
+
+    def _good_from(self, i: int, tolerance: float) -> int:
+        """Return the place of the shortest call of a solver that is as good."""
+        own, tail = self._calls[self._names[i]], LEVEL / max(1, len(self._sound))
+        values = np.where(np.isposinf(own.values), self._far, own.values)
+        at = len(own.stops) - own.whole
+        while at > 0:
+            gaps, alike = _gaps(
+                values[at - 1], self._table[self._sound], self._unit, self._rounding,
+                self._groups[i], self._groups[self._sound],
+            )  # fmt: skip
+            if (_upper_ends(gaps, tail, alike) > tolerance).any():
+                break
+            at -= 1
+        return at
+
+    def _is_exact(self, i: int, call: Call) -> bool:
+        """Return whether a call ends at a known optimum on all seeds."""
+        values = self._calls[self._names[i]].values[call.place]
+        near = np.abs(values) <= EXACT * np.abs(self._start)
+        return self._certified and bool(call.seeds) and bool(near[self._run[i]].all())
 
 
-def expected_cost(hits: Array, whole: Array | None = None) -> float:
-    """Return what it costs to get to a target: the median, or the mean with restarts.
+def chosen(calls: Sequence[Call]) -> Call | None:
+    """Return the call to make of some that are as good, the shortest first; None without any."""
+    if not calls:
+        return None
+    least = min(calls, key=lambda call: call.cost)
+    sure = [call for call in calls if not call.misses]
+    surest = min(sure, key=lambda call: call.cost, default=least)
+    chosen = surest if surest.cost <= HALF * least.cost else least
+    end = calls[-1]
+    if end.stop.own and end.misses <= chosen.misses and end.cost <= OWN * chosen.cost:
+        return end
+    return chosen
+
+
+def _cheapest(decisions: Sequence[Decision]) -> Decision | None:
+    """Return the decision whose call costs least, without a miss unless that saves a half."""
+    able = [d for d in decisions if d.call and d.cost < math.inf]
+    sure = [d for d in able if d.call and not d.call.misses]
+
+    def place(d: Decision) -> tuple[float, float, str]:
+        return d.cost, d.high, d.solver
+
+    least = min(able, key=place, default=None)
+    surest = min(sure, key=place, default=least)
+    if least is None or surest is None or surest.cost <= HALF * least.cost:
+        return surest
+    return least
+
+
+def _exact(decisions: Sequence[Decision]) -> Decision | None:
+    """Return the solver with the cheapest exact call, which is its call then."""
+    able = [replace(d, call=d.exact) for d in decisions if d.as_good and d.exact]
+    return min(able, key=lambda d: (d.cost, d.solver), default=None)
+
+
+def named_of(decisions: Sequence[Decision], cost: str) -> Decision | None:
+    """Return which solver to name, with the call to make; None if none is as good.
+
+    That is the cheapest exact call, unless a call within the tolerance saves a factor of `HALF`
+    and the amount of `FREE`.
+    """
+    near, exact = _cheapest([d for d in decisions if d.as_good]), _exact(decisions)
+    if exact is None or near is None:
+        return near
+    saves = exact.cost > HALF * near.cost and exact.cost - near.cost > FREE.get(cost, 0.0)
+    return near if saves else exact
+
+
+def _gaps(
+    values: Array, table: Array, unit: Array, rounding: Array,
+    group: NDArray[np.intp], groups: NDArray[np.intp],
+) -> tuple[Array, NDArray[np.bool_]]:  # fmt: skip
+    """Return how far one solver's values are above those of each solver, in units of the gap.
 
     Parameters
     ----------
-    hits : ndarray, shape (n,)
-        The cost of each run to the target; infinite where it misses it.
-    whole : ndarray, shape (n,), optional
-        The cost of each run to its end; NaN, where it is not known, counts nothing.
+    values : ndarray, shape (S,)
+    table : ndarray, shape (m, S)
+    unit, rounding : ndarray, shape (S,)
+    group : ndarray of int, shape (S,)
+        From `_identities`, of the one solver.
+    groups : ndarray of int, shape (m, S)
+        The same of each solver.
 
     Returns
     -------
-    float
-        The median where no run misses; else what all runs took, to the target or to their ends,
-        over the number of those that got there. Infinite where none does.
+    gaps : ndarray, shape (m, S)
+        NaN without a run, and for seeds that repeat the runs of both solvers.
+    alike : ndarray of bool, shape (m,)
+        Whether all seeds repeat the same two runs.
     """
-    reached = np.isfinite(hits)
-    if not reached.any():
-        return math.inf
-    if whole is None or reached.all():
-        return float(np.median(hits))
-    return float(np.nansum(np.where(reached, hits, whole)) / reached.sum())
+    with np.errstate(invalid="ignore"):
+        gaps = values - table
+    gaps = np.where(np.abs(gaps) <= rounding, 0.0, gaps) / unit
+    counts = (~np.isnan(gaps)).sum(axis=1)
+    repeats = groups.max(axis=1, initial=0) + 1 < groups.shape[1]
+    if group.max(initial=0) + 1 < len(group):  # both have to repeat theirs
+        gaps[repeats] = _without_copies(gaps[repeats], group, groups[repeats])
+    return gaps, ((~np.isnan(gaps)).sum(axis=1) == 1) & (counts > 1)
 
 
 def _identities(
@@ -383,43 +589,33 @@ def _against_best(
     With them come the distinct differences of the pair that decides.
     """
     m = len(table)
-    low, high = np.zeros((m, m)), np.zeros((m, m))
-    pairs: dict[tuple[int, int], Array] = {}
+    low, highs = np.zeros((m, m)), np.zeros(m)
+    tail = LEVEL / max(1, m - 1)
+    deciding: list[Array] = []
     for i in range(m):
-        others = [j for j in range(m) if j != i]
-        with np.errstate(invalid="ignore"):
-            gaps = table[i] - table[others]
-        gaps = np.where(np.abs(gaps) <= rounding, 0.0, gaps) / unit
-        counts = (~np.isnan(gaps)).sum(axis=1)
-        for row, j in zip(gaps, others, strict=True):
-            row[_copies(groups[i], groups[j], ~np.isnan(row))] = math.nan
-        alike = ((~np.isnan(gaps)).sum(axis=1) == 1) & (counts > 1)
-        tail = LEVEL / max(1, m - 1)
-        low[i, others] = _lower_ends(gaps, tail, alike)
-        for row, j, one in zip(gaps, others, alike.tolist(), strict=True):
-            pairs[i, j] = row[~np.isnan(row)]
-            high[i, j] = upper_end(pairs[i, j], LEVEL_OF_LOWEST if i == best else tail, one)
-    may_be_best = np.flatnonzero(~(low > 0).any(axis=1))
-    lows, highs, deciding = np.zeros(m), np.zeros(m), []
-    for i in range(m):
-        if len(may_be_best) and i not in may_be_best:
-            lows[i] = max(0.0, float(low[i, may_be_best].min()))
-        worst = max((j for j in range(m) if j != i), key=lambda j: high[i, j], default=i)
-        highs[i] = max(0.0, float(high[i, worst]))
-        deciding.append(pairs.get((i, worst), np.zeros(0)))
+        gaps, alike = _gaps(table[i], table, unit, rounding, groups[i], groups)
+        low[i] = _lower_ends(gaps, tail, alike)
+        high = _upper_ends(gaps, LEVEL_OF_LOWEST if i == best else tail, alike)
+        low[i, i], high[i] = 0.0, -1.0
+        worst = int(np.argmax(high))
+        highs[i] = max(0.0, float(high[worst]))
+        deciding.append(gaps[worst][~np.isnan(gaps[worst])] if worst != i else np.zeros(0))
+    lows = np.zeros(m)
+    beaten = (low > 0).any(axis=1)
+    if not beaten.all():
+        lows[beaten] = np.maximum(0.0, low[beaten][:, ~beaten].min(axis=1))
     return lows, highs, deciding
 
 
-def _copies(
-    one: NDArray[np.intp], other: NDArray[np.intp], there: NDArray[np.bool_]
-) -> NDArray[np.bool_]:
-    """Return which seeds repeat both runs of an earlier one."""
-    codes = (one * (other.max(initial=0) + 1) + other)[there]
-    repeated = np.zeros(len(one), dtype=np.bool_)
-    _, first = np.unique(codes, return_index=True)
-    if len(first) < len(codes):
-        repeated[np.delete(np.flatnonzero(there), first)] = True
-    return repeated
+def _without_copies(gaps: Array, one: NDArray[np.intp], others: NDArray[np.intp]) -> Array:
+    """Return differences with NaN for the seeds that repeat both runs of an earlier seed."""
+    there = ~np.isnan(gaps)
+    codes = np.where(there, one * (others.max(initial=0) + 1) + others, -1)
+    order = np.argsort(codes, axis=1, kind="stable")
+    sorted_codes = np.take_along_axis(codes, order, axis=1)
+    repeated = np.zeros(gaps.shape, dtype=np.bool_)
+    np.put_along_axis(repeated, order[:, 1:], sorted_codes[:, 1:] == sorted_codes[:, :-1], axis=1)
+    return np.where(repeated, np.nan, gaps)
 
 
 def upper_end(values: Array, tail: float, alike: bool = False) -> float:
@@ -438,14 +634,7 @@ def upper_end(values: Array, tail: float, alike: bool = False) -> float:
     float
         Infinite where the values are too few. Negative ones count as zero.
     """
-    n, values = len(values), np.maximum(values, 0.0)
-    if alike:
-        return float(values[0])
-    if n < FEWEST:
-        return math.inf
-    if (allowed := _allowed(n, tail)) >= 0:
-        return float(np.sort(values)[n - 1 - allowed])
-    return max(float(values.max()), _student(values, tail))
+    return float(_upper_ends(values[None], tail, np.array([alike]))[0])
 
 
 def lower_end(values: Array, tail: float, alike: bool = False) -> float:
@@ -453,32 +642,55 @@ def lower_end(values: Array, tail: float, alike: bool = False) -> float:
 
     The parameters are those of `upper_end`.
     """
-    n = len(values)
-    if alike:
-        return float(values[0])
-    if n < FEWEST:
-        return -math.inf
-    if _allowed(n, tail) >= 0:
-        return float(shift_intervals(values[None], 1 - 2 * tail)[0][0])
-    return min(float(values.min()), -_student(-values, tail))
+    return float(_lower_ends(values[None], tail, np.array([alike]))[0])
 
 
-def _lower_ends(rows: Array, tail: float, alike: NDArray[np.bool_]) -> Array:
-    """Return the `lower_end` of each row, without its NaN; many at a time are quicker."""
-    counts = (~np.isnan(rows)).sum(axis=1).tolist()
-    ranked = np.array([n >= FEWEST and _allowed(n, tail) >= 0 for n in counts], bool) & ~alike
-    ends = np.empty(len(rows))
-    ends[ranked] = shift_intervals(rows[ranked], 1 - 2 * tail)[0]
-    for at in np.flatnonzero(~ranked).tolist():
-        ends[at] = lower_end(rows[at][~np.isnan(rows[at])], tail, bool(alike[at]))
+def _upper_ends(rows: Array, tail: float, alike: NDArray[np.bool_]) -> Array:
+    """Return the `upper_end` of each row, without its NaN."""
+    ends = np.full(len(rows), np.inf)
+    for at, values in _by_count(np.maximum(rows, 0.0), alike):
+        n = values.shape[1]
+        if n == 1:
+            ends[at] = values[:, 0]
+        elif (allowed := _allowed(n, tail)) >= 0:
+            ends[at] = np.partition(values, n - 1 - allowed, axis=1)[:, n - 1 - allowed]
+        else:
+            ends[at] = np.fmax(values.max(axis=1), _student(values, tail))
     return ends
 
 
-def _student(values: Array, tail: float) -> float:
-    """Return the upper end of the interval of the mean by Student's t."""
-    n = len(values)
-    reach = student_quantile(1 - tail, n - 1) * float(values.std(ddof=1)) / math.sqrt(n)
-    return float(values.mean()) + reach
+def _lower_ends(rows: Array, tail: float, alike: NDArray[np.bool_]) -> Array:
+    """Return the `lower_end` of each row, without its NaN."""
+    ends = np.full(len(rows), -np.inf)
+    for at, values in _by_count(rows, alike):
+        n = values.shape[1]
+        if n == 1:
+            ends[at] = values[:, 0]
+        elif (allowed := _allowed(n, tail)) >= 0:
+            # one failed run among the differences would make every rank useless
+            signs = np.partition(values, allowed, axis=1)[:, allowed]
+            ranks = shift_intervals(values, 1 - 2 * tail)[0]
+            ends[at] = np.where((np.abs(values) > FAR / 2).any(axis=1), signs, ranks)
+        else:
+            ends[at] = np.fmin(values.min(axis=1), -_student(-values, tail))
+    return ends
+
+
+def _by_count(rows: Array, alike: NDArray[np.bool_]) -> Iterator[tuple[NDArray[np.bool_], Array]]:
+    """Yield the rows that have an end, together those with one number of values, without NaN."""
+    counts = (~np.isnan(rows)).sum(axis=1)
+    for n in np.unique(counts[alike | (counts >= FEWEST)]).tolist():
+        at = (counts == n) & (alike | (n >= FEWEST))
+        yield at, rows[at][~np.isnan(rows[at])].reshape(-1, n)
+
+
+def _student(rows: Array, tail: float) -> Array:
+    """Return the upper end of the interval of the mean of each row by Student's t."""
+    n = rows.shape[1]
+    with np.errstate(invalid="ignore"):
+        reach = student_quantile(1 - tail, n - 1) * rows.std(axis=1, ddof=1) / math.sqrt(n)
+        ends: Array = rows.mean(axis=1) + reach
+    return ends
 
 
 @lru_cache(maxsize=4096)
@@ -491,16 +703,6 @@ def _allowed(n: int, tail: float) -> int:
             break
         count, term = k, term * (n - k) / (k + 1)
     return count
-
-
-def _verdict(
-    low: float, high: float, pair: Array, tolerance: float, tail: float
-) -> tuple[Verdict, int | None]:
-    if high <= tolerance:
-        return Verdict.AS_GOOD, None
-    if low > tolerance:
-        return Verdict.WORSE, None
-    return Verdict.UNDECIDED, _more_seeds(pair, tolerance, tail)
 
 
 def _more_seeds(values: Array, tolerance: float, tail: float) -> int | None:
@@ -519,25 +721,35 @@ def _more_seeds(values: Array, tolerance: float, tail: float) -> int | None:
 
 
 def _with_factors(
-    found: Sequence[Decision], costs: Mapping[str, Sequence[float]]
+    found: Sequence[Decision], costs: Mapping[str, Array], cost: str
 ) -> list[Decision]:
-    """Return the decisions in order, with factors of cost to the cheapest that is as good."""
-    good = [d for d in found if d.as_good]
-    cheapest = min(good, key=lambda d: (d.cost, d.high, d.solver), default=None)
-    done = []
+    """Return the decisions in order, with factors of cost to the call that is named.
+
+    Parameters
+    ----------
+    found : sequence of Decision
+    costs : mapping
+        The costs of the calls of each solver, shape (J, S); without them factors have no interval.
+    cost : str
+    """
+    named, done = named_of(found, cost), []
     for d in found:
-        if d.as_good and cheapest and math.isfinite(cheapest.cost) and cheapest.cost > 0:
+        if named and d.solver == named.solver:
+            d = named
+        if d.as_good and d.call and named and named.call and 0 < named.cost < math.inf:
             ends = (math.nan, math.nan)
-            if not (d.misses or cheapest.misses):
-                ends = _factor_interval(costs[d.solver], costs[cheapest.solver])
-            done.append(replace(d, factor=d.cost / cheapest.cost, factor_interval=ends))
+            if costs:
+                own, other = costs[d.solver][d.call.place], costs[named.solver][named.call.place]
+                ends = _factor_interval(own, other)
+            done.append(replace(d, factor=d.cost / named.cost, factor_interval=ends))
         else:
             done.append(d)
     order = list(Verdict)
 
     def place(d: Decision) -> tuple[object, ...]:
         middle = math.inf if math.isnan(d.difference) else d.difference
-        return order.index(d.verdict), d.cost if d.as_good else middle, middle, d.solver
+        first = named is not None and d.solver == named.solver
+        return order.index(d.verdict), not first, d.cost if d.as_good else middle, middle, d.solver
 
     return sorted(done, key=place)
 

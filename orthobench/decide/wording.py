@@ -7,8 +7,10 @@ import shlex
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
+from orthobench.contract.problem import Problem
 from orthobench.decide.rule import FEWEST, Comparison, Decision, Verdict
 from orthobench.harness.suite import COMMAND_LINE, PYTHON
+from orthobench.registry.plugins import catalogue
 from orthobench.stats.costs import ALL_COSTS
 from orthobench.tools.collections import grouped
 from orthobench.tools.formatting import clean, listed, number, plural
@@ -23,32 +25,40 @@ FAR = 1e6
 """Larger factors are written as "more than a million"."""
 
 MARKS: Mapping[str, tuple[str, str, str]] = {
-    "star": ("★", "*", "as good as the best, at the least cost"),
+    "star": ("★", "*", "the call to make: as good as the best, at the lowest cost"),
     "good": ("●", "o", "as good as the best"),
-    "undecided": ("?", "?", "undecided: more seeds would tell"),
-    "failed": ("✗", "x", "runs failed"),
+    "undecided": ("?", "?", "undecided with these seeds"),
+    "untested": ("-", "-", f"untested: fewer than {FEWEST} seeds"),
+    "worse": ("✗", "x", "worse than the best"),
+    "failed": ("!", "!", "half of the runs or more failed"),
 }
-"""The marks of solvers on a problem: symbol, the same in ASCII, and meaning. Worse ones have none,
-and those that take no part neither."""
+"""The marks of solvers on a problem: symbol, the same in ASCII, and meaning. Solvers that take no
+part have none."""
 
 
 def mark(comparison: Comparison, solver: str) -> str:
-    """Return the mark of a solver on a problem, one of `MARKS`; empty where it is worse."""
+    """Return the mark of a solver on a problem, one of `MARKS`; empty if it takes no part."""
     if solver == comparison.cheapest:
         return "star"
-    names = {Verdict.AS_GOOD: "good", Verdict.UNDECIDED: "undecided", Verdict.FAILED: "failed"}
+    names = {
+        Verdict.AS_GOOD: "good", Verdict.UNDECIDED: "undecided", Verdict.UNTESTED: "untested",
+        Verdict.WORSE: "worse", Verdict.FAILED: "failed",
+    }  # fmt: skip
     return names.get(comparison.of(solver).verdict, "")
 
 
 def verdict_text(decision: Decision) -> str:
-    """Return what is decided in a few words: ``"undecided, +4 seeds"``."""
-    if decision.as_good and decision.restarts:
-        return f"{decision.verdict.value}, {decision.misses} short"
+    """Return what is decided in a few words: ``"exact"``, ``"as good"``, ``"3 failed"``."""
     if decision.verdict is Verdict.FAILED:
         return f"{decision.n_failed} failed"
-    if decision.verdict is Verdict.UNDECIDED and decision.more_seeds:
-        return f"undecided, +{plural(decision.more_seeds, 'seed')}"
+    if decision.as_good and decision.exact is not None and decision.call is decision.exact:
+        return "exact"
     return str(decision.verdict.value)
+
+
+def seeds_text(decision: Decision) -> str:
+    """Return on how many seeds a call got to the tolerance: ``"10/12"``; empty without a call."""
+    return f"{decision.call.reached}/{decision.call.seeds}" if decision.call else ""
 
 
 def factor_text(factor: float) -> str:
@@ -84,9 +94,61 @@ def use_sentence(solvers: Sequence[str], comparisons: Sequence[Comparison], suit
     alone = others and not _parted(others[0], missed)[1]
     if alone and (separated := _separation(solver, others[0], good, missed)):
         return separated
-    what = f"as good as the best{_where(len(good), len(comparisons))}"
-    first = f"Use {clean(solver)}: {what}{_price(solver, good)}{_restarts(solver, good)}"
-    return f"{first}.{_misses(others, comparisons, missed, suite)}"
+    first = f"Use {clean(solver)}: {_quality(solver, good)}{_where(len(good), len(comparisons))}"
+    call = _call(solver, good[0]) if len(comparisons) == 1 else _reached(solver, good)
+    text = f"{first}{call}{_price(solver, good)}."
+    if len(comparisons) == 1:
+        text += _other(good[0])
+    return f"{text}{_misses(others, comparisons, missed, suite)}"
+
+
+def _quality(solver: str, good: Sequence[Comparison]) -> str:
+    """Return how good the calls of a solver are that are named."""
+    own = [c.of(solver) for c in good]
+    if all(d.exact is not None and d.call is d.exact for d in own):
+        return "exact"
+    within = f"within {100 * good[0].tolerance:g} % of the gap above"
+    if len(good) > 1:
+        return f"{within} the best value seen"
+    ran = [d for d in good[0].decisions if d.verdict is not Verdict.ABSENT]
+    return f"{within} the best value seen by {plural(len(ran), 'solver')}"
+
+
+def _call(solver: str, comparison: Comparison) -> str:
+    """Return the stop, the cost and the seeds of the call that is named on one problem."""
+    call = comparison.of(solver).call
+    if call is None:
+        return ""
+    stop = "" if call.stop.own else f" with {call.stop}"
+    cost = ALL_COSTS[comparison.cost].text(call.cost)
+    return f"{stop}, {cost}, on {call.reached} of {plural(call.seeds, 'seed')}"
+
+
+def _reached(solver: str, good: Sequence[Comparison]) -> str:
+    """Return in how many runs the calls of a solver got to the tolerance."""
+    calls = [call for c in good if (call := c.of(solver).call)]
+    reached, runs = sum(call.reached for call in calls), sum(call.seeds for call in calls)
+    return f", in {reached} of {runs} runs"
+
+
+def _other(comparison: Comparison) -> str:
+    """Return the other call of one problem: a cheaper one beside an exact one, or the exact one."""
+    other, named = comparison.alternative, comparison.named
+    if other is None or named is None or other.call is None:
+        return ""
+    amount = ALL_COSTS[comparison.cost].text(other.cost)
+    stop = "" if other.call.stop.own else f" with {other.call.stop}"
+    if other.exact is not None and other.call is other.exact:
+        return f" {clean(other.solver)}{stop} is exact and takes {amount}."
+    lacks = lack_text(comparison.family, other.call.metrics)
+    return f" {clean(other.solver)}{stop} takes {amount}: {lacks}."
+
+
+def lack_text(family: str, metrics: Mapping[str, float]) -> str:
+    """Return in the unit of a family what a solution with some metrics lacks."""
+    known = (entry.item for entry in catalogue().problems.values())
+    base = next((problem for problem in known if problem.family == family), Problem)
+    return base.lack(metrics)
 
 
 def _parted(
@@ -110,11 +172,7 @@ def _price(solver: str, good: Sequence[Comparison]) -> str:
     cost = ALL_COSTS[good[0].cost]
     others = [(c, d) for c in good for d in c.as_good if d.solver != solver]
     if not others:
-        rest = {d.verdict for c in good for d in c.decisions if d.solver != solver}
-        if rest == {Verdict.FAILED}:
-            return ", and the only one without a failed run"
-        shown = " shown to be" if Verdict.UNDECIDED in rest else ""
-        return f", and the only one that is{shown}" if rest - {Verdict.ABSENT} else ""
+        return ""
     if all(c.cheapest == solver for c in good):
         return _lead(solver, good)
     factors = [c.of(solver).factor for c in good]
@@ -137,34 +195,22 @@ def _price(solver: str, good: Sequence[Comparison]) -> str:
     )
 
 
-def _restarts(solver: str, good: Sequence[Comparison]) -> str:
-    """Return for how many runs the cost counts a restart; nothing where it counts none."""
-    own = [c.of(solver) for c in good]
-    short, runs = sum(d.misses for d in own), sum(d.seeds + d.copies for d in own)
-    return f"; restarts are counted for {short} of {runs} runs" if short else ""
-
-
 def _lead(solver: str, good: Sequence[Comparison]) -> str:
     """Return how far ahead the cheapest is of the next that is as good."""
     cost = ALL_COSTS[good[0].cost]
     leads = []
     for c in good:
-        costs = [d.cost for d in c.as_good if d.solver != solver]
-        if costs and c.of(solver).cost > 0:
-            leads.append(min(costs) / c.of(solver).cost)
+        own = c.of(solver).cost
+        costs = [d.cost for d in c.as_good if d.solver != solver and d.cost >= own]
+        if costs and own > 0:
+            leads.append(min(costs) / own)
     finite = [lead for lead in leads if math.isfinite(lead)]
     if not finite:
-        return ", and the only one that gets there"
-    which = "the other that is" if _one_other(solver, good) else "the others that are"
+        return ""
+    proven = "" if len(leads) == len(good) else f" on the {len(leads)} with another as good"
     if max(finite) < ALIKE:
-        return f", at about the {cost.title} of {which}"
-    if cost.name == "seconds":
-        return f", {span_text(finite)} times faster than {which}"
-    return f"; the next that is {cost.dearer.format(span_text(finite))}"
-
-
-def _one_other(solver: str, good: Sequence[Comparison]) -> bool:
-    return len({d.solver for c in good for d in c.as_good if d.solver != solver}) == 1
+        return f"; the next takes about the same {cost.title}{proven}"
+    return f"; the next {cost.dearer.format(span_text(finite))}{proven}"
 
 
 def _misses(
@@ -223,7 +269,7 @@ def _nobody(comparisons: Sequence[Comparison], suite: str) -> str:
     if not everyone or all(d.verdict is Verdict.ABSENT for d in everyone):
         return "No run is finished yet."
     if all(d.verdict in (Verdict.FAILED, Verdict.ABSENT) for d in everyone):
-        return f"No solver: all have failed runs.{_least_with_restarts(comparisons)}"
+        return "No solver: half of the runs of each failed, or more."
     seeds = max(c.distinct for c in comparisons)
     solvers = max(sum(d.verdict is not Verdict.ABSENT for d in c.decisions) for c in comparisons)
     if seeds < FEWEST:
@@ -232,19 +278,6 @@ def _nobody(comparisons: Sequence[Comparison], suite: str) -> str:
     else:
         text = f"{plural(seeds, 'seed')} do not show which of {solvers} is as good as the best"
     return f"{text}{_remedy(comparisons, suite)}."
-
-
-def _least_with_restarts(comparisons: Sequence[Comparison]) -> str:
-    """Return who costs least with restarts; nothing where no run gets there."""
-    able = [[d for d in c.decisions if d.restarts] for c in comparisons]
-    least = [min(own, key=lambda d: (d.cost, d.solver)) for own in able if own]
-    if not least:
-        return ""
-    (solver, where), *_ = Counter(d.solver for d in least).most_common(1)
-    own = [d for d in least if d.solver == solver]
-    short, runs = sum(d.misses for d in own), sum(d.seeds + d.copies for d in own)
-    cost = ALL_COSTS[comparisons[0].cost].title + _where(where, len(comparisons))
-    return f" With restarts {clean(solver)} needs the least {cost}: {short} of {runs} runs miss."
 
 
 def _copied(comparisons: Sequence[Comparison]) -> bool:
@@ -281,14 +314,14 @@ def evidence(comparisons: Sequence[Comparison]) -> str:
     count = " to ".join(map(str, dict.fromkeys((seeds[0], seeds[-1]))))
     plural_seeds = "seed" if count == "1" else "seeds"
     repeated = " (copies of a run count once)" if _copied(comparisons) else ""
-    blocks = len({c.block for c in comparisons})
-    restarted = any(d.restarts for c in comparisons for d in c.as_good)
-    restarts = ", with restarts for runs that do not" if restarted else ""
-    several = f", variants of {blocks}" if blocks < len(comparisons) else ""
+    decisions = [d for c in comparisons for d in c.decisions]
+    solvers = {d.solver for d in decisions}
+    ran = {d.solver for d in decisions if d.verdict not in (Verdict.ABSENT, Verdict.UNTESTED)}
     return (
-        f"As good: at most {100 * first.tolerance:g} % of the gap above the best, shown on "
-        f"{count} {plural_seeds}{repeated}, {plural(len(comparisons), 'problem')}{several}; "
-        f"5 % error a problem. Least {ALL_COSTS[first.cost].title} to get there{restarts}."
+        f"Good enough: within {100 * first.tolerance:g} % of the way from the start to the best "
+        f"value seen. {len(ran)} of {plural(len(solvers), 'solver')} tested on {count} "
+        f"{plural_seeds}{repeated}, {plural(len(comparisons), 'problem')}; a verdict on a problem "
+        "is wrong with a probability below 5 %."
     )
 
 

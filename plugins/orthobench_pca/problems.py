@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -31,6 +32,16 @@ class PrincipalComponents(Problem[PCAOracle]):
 
     center: bool = parameter(True, help="whether means are subtracted")
     scale: bool = parameter(False, help="whether columns are divided by standard deviations")
+
+    @classmethod
+    def lack(cls, metrics: Mapping[str, float]) -> str:
+        """Return the variance that is lost, the largest angle, and the share of rows read."""
+        parts = [f"{100 * metrics['gap']:.2g} % of the leading variance lost"]
+        if "angle" in metrics:
+            parts.append(f"largest angle {np.degrees(metrics['angle']):.2g} degrees")
+        if 0 < metrics.get("passes", 1.0) < 1:
+            parts.append(f"{100 * metrics['passes']:.2g} % of the rows read")
+        return ", ".join(parts)
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,257 @@
+"""Calls: what a solver costs and reaches at each stop that a caller could set.
+
+A call is a solver with a stop: its own end, the budget of a suite, or a number of steps. Runs are
+recorded at fixed numbers of steps (`orthobench.harness.run.checkpoints`), and a call with such a
+number repeats the checkpoint bit for bit. So one run stands for many calls. A run that the clock
+cut says nothing about calls that are longer.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from orthobench.harness.run import RATIO, RERUN_RATIO, checkpoints
+from orthobench.harness.stopping import RunStatus
+from orthobench.results.runs import Run
+from orthobench.results.traces import read
+from orthobench.stats.targets import Path
+from orthobench.tools.arrays import Array
+from orthobench.tools.formatting import count
+
+LONGEST = 2**40
+"""Maximum number of steps of a stop."""
+
+ENDED = RunStatus.DONE, RunStatus.NOT_STATIONARY, RunStatus.TARGET
+"""How runs end that more time would not change."""
+
+
+@dataclass(frozen=True)
+class Stop:
+    """Where a call ends.
+
+    Parameters
+    ----------
+    limits : tuple of (str, float)
+        The budget that the caller sets, as ``(("steps", 129),)``; empty if the solver ends by
+        itself.
+    """
+
+    limits: tuple[tuple[str, float], ...] = ()
+
+    @classmethod
+    def at(cls, **limits: float) -> Stop:
+        """Return the stop of a budget, as ``Stop.at(steps=129)``."""
+        return cls(tuple(limits.items()))
+
+    @property
+    def own(self) -> bool:
+        """Whether the solver ends by itself."""
+        return not self.limits
+
+    @property
+    def argument(self) -> str:
+        """The argument of `orthobench.solve`, as Python; empty without a limit."""
+        values = (f"{name}={_plain(value)}" for name, value in self.limits)
+        return f"ob.Budget({', '.join(values)})" if self.limits else ""
+
+    def __str__(self) -> str:
+        limits = (f"{count(value)} {name}" for name, value in self.limits)
+        return ", ".join(limits) or "own end"
+
+
+@dataclass(frozen=True)
+class Call:
+    """A solver that ends at one stop, over all seeds.
+
+    Attributes
+    ----------
+    stop : Stop
+    cost : float
+        Median over the seeds whose runs did not fail; infinite without any.
+    reached : int
+        Seeds on which it ends within the tolerance of the best value.
+    seeds : int
+        Seeds on which it was run, failed runs included.
+    place : int
+        Its place in `Calls`.
+    metrics : mapping
+        The judge's metrics at the stop: for each the largest value over the seeds.
+    """
+
+    stop: Stop
+    cost: float
+    reached: int
+    seeds: int
+    place: int = -1
+    metrics: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def misses(self) -> int:
+        """Seeds on which it does not get to the tolerance."""
+        return self.seeds - self.reached
+
+
+@dataclass(frozen=True)
+class Calls:
+    """The J calls that the runs of a solver on S seeds stand for, the shortest first.
+
+    Attributes
+    ----------
+    stops : tuple of Stop
+    values : ndarray, shape (J, S)
+        The value at which each call ends; infinite if the run failed, NaN if there is no run.
+    places : ndarray of int, shape (J, S)
+        The checkpoint of each call; negative without one.
+    whole : bool
+        Whether the last call is the end of all runs. Otherwise the clock cut some of them.
+    """
+
+    stops: tuple[Stop, ...]
+    values: Array
+    places: NDArray[np.intp]
+    whole: bool
+
+    @classmethod
+    def of_ends(cls, values: Sequence[float]) -> Calls:
+        """Return the calls of runs of which only the ends are known, shape (S,)."""
+        ends = np.asarray(values, dtype=np.float64)[None]
+        return cls((Stop(),), ends, np.zeros(ends.shape, np.intp), whole=True)
+
+    def costs(self, spent: Sequence[Array | None]) -> Array:
+        """Return what each call costs, shape (J, S); NaN if the run failed, or there is none.
+
+        Parameters
+        ----------
+        spent : sequence of ndarray or None
+            The cost up to each checkpoint, for each seed.
+        """
+        found = np.full(self.values.shape, math.nan)
+        for s, own in enumerate(spent):
+            if own is not None:
+                found[:, s] = own[self.places[:, s]]
+        return found
+
+    def metrics(self, place: int, runs: Sequence[Run | None]) -> dict[str, float]:
+        """Return the judge's metrics at one stop: for each the largest value over the seeds."""
+        found: dict[str, float] = {}
+        for at, run in zip(self.places[place].tolist(), runs, strict=True):
+            for name, value in run.trace[at].metrics.items() if run and at >= 0 else ():
+                found[name] = max(value, found.get(name, value))
+        return found
+
+
+@dataclass(frozen=True)
+class Curve:
+    """What a run that did not fail says about calls.
+
+    Attributes
+    ----------
+    steps, values : ndarray, shape (m,)
+        The steps and the value at each checkpoint.
+    ended : bool
+        Whether it ended by itself, so that more time would not change it.
+    limits : mapping
+        The budget that anybody can set at which it ended; empty if it ended by itself or by time.
+    """
+
+    steps: NDArray[np.int64]
+    values: Array
+    ended: bool
+    limits: Mapping[str, float] = field(default_factory=dict)
+
+
+def calls_of(curves: Sequence[Curve | None], failed: Sequence[bool], ratio: float = RATIO) -> Calls:
+    """Return the calls that the runs of a solver stand for.
+
+    Parameters
+    ----------
+    curves : sequence of Curve or None
+        For each seed; None if the run failed, or there is none.
+    failed : sequence of bool
+        For each seed whether its run failed.
+    ratio : float
+        The ratio of the numbers of steps of two checkpoints.
+    """
+    values = np.where(np.asarray(failed, bool), math.inf, math.nan)
+    sound = [(s, curve) for s, curve in enumerate(curves) if curve is not None]
+    if not sound:
+        nothing = np.empty((0, len(curves)))
+        return Calls((), nothing, nothing.astype(np.intp), whole=False)
+    grid = _grid(ratio)
+    grid = grid[grid <= max(int(curve.steps[-1]) for _, curve in sound)]
+    testable, at = np.ones(len(grid), bool), np.zeros((len(grid), len(sound)), np.intp)
+    for j, (_, curve) in enumerate(sound):
+        place = np.searchsorted(curve.steps, grid)
+        beyond = place == len(curve.steps)
+        at[:, j] = np.minimum(place, len(curve.steps) - 1)
+        testable &= np.where(beyond, curve.ended, curve.steps[at[:, j]] == grid)
+    last = np.array([len(curve.steps) - 1 for _, curve in sound])
+    testable &= ~(at == last).all(axis=1)
+    stops = [Stop.at(steps=int(n)) for n in grid[testable]]
+    at = at[testable]
+    whole = all(curve.ended or curve.limits for _, curve in sound)
+    if whole:
+        stops.append(Stop.at(**next((c.limits for _, c in sound if not c.ended), {})))
+        at = np.vstack([at, last])
+    places = np.full((len(stops), len(curves)), -1, np.intp)
+    values = np.tile(values, (len(stops), 1))
+    for (s, curve), own in zip(sound, at.T, strict=True):
+        places[:, s], values[:, s] = own, curve.values[own]
+    return Calls(tuple(stops), values, places, whole)
+
+
+def curve_of(path: Path) -> Curve:
+    """Return what a run says about calls."""
+    run = path.run
+    steps = read(run.trace, lambda mark: mark.work.steps)[: len(path.values)]
+    return Curve(steps.astype(np.int64), path.values, run.stop.status in ENDED, _limits(run))
+
+
+def ratio_of(run: Run) -> float:
+    """Return the ratio of the numbers of steps of two checkpoints of a run."""
+    return RERUN_RATIO if run.solver.reruns else RATIO
+
+
+def _limits(run: Run) -> dict[str, float]:
+    """Return the budget at which a run ended that anybody can set; empty if the clock ended it."""
+    if run.stop.status is not RunStatus.BUDGET:
+        return {}
+    limits = {name: limit for name, limit in run.budget.items() if name != "seconds"}
+    if "seconds" in run.budget:
+        work = run.trace[-1].work
+        limits = {n: limit for n, limit in limits.items() if getattr(work, n) >= limit}
+    return limits
+
+
+@cache
+def _grid(ratio: float) -> NDArray[np.int64]:
+    numbers = itertools.takewhile(lambda n: n <= LONGEST, checkpoints(ratio))
+    return np.fromiter(numbers, np.int64)
+
+
+def _plain(value: Any) -> str:
+    return str(int(value)) if float(value).is_integer() else repr(float(value))
+
+
+def one_call(stop: Stop, costs: Array, values: Array, targets: Array, place: int) -> Call:
+    """Return a call over all seeds.
+
+    Parameters
+    ----------
+    stop : Stop
+    costs, values, targets : ndarray, shape (S,)
+        What it costs, where it ends, and what is good enough there.
+    place : int
+    """
+    known = costs[np.isfinite(costs)]
+    reached = int((values <= targets).sum())
+    cost = float(np.median(known)) if len(known) else math.inf
+    return Call(stop, cost, reached, int((~np.isnan(values)).sum()), place)
