@@ -71,11 +71,12 @@ def seconds(text: str) -> float:
 def race(problems: tuple[str, ...], within: float, tolerance: float, cost: str,
          memory: int | None, solvers: tuple[str, ...], store: Path | None, quiet: bool,
          as_json: bool) -> None:  # fmt: skip
-    """Find the cheapest solver that is good enough on your problem, in the time that you give it.
+    """Find the call to make on your problem, in the time that you give it.
 
-    All solvers that can take it race. Those that are not there in a few times the time of the
-    leader are dropped, and the best run on fresh seeds until it is shown which to use. The same
-    command goes on where a race was interrupted.
+    All solvers that can take it race, and those that take several times as long as the leader are
+    dropped. The best run on fresh seeds until it is shown which are as good, and their calls are
+    timed one after another. An exact call is named first, unless another one saves a lot. The same
+    command goes on if a race was interrupted.
     """
     if not problems:
         raise click.UsageError('name your problem: -p "npy-pca path=X.npy k=4"')
@@ -120,11 +121,12 @@ def _print(one: Race, many: bool) -> None:
     from orthobench.racing import wording
 
     say()
-    for line in wording.lines(one.table, one.cost):
+    for line in wording.final_lines(one.table, one.cost):
         say(line)
     for why, names in one.lacking.items():
         say("\n".join(textwrap.wrap(f"not raced: {', '.join(names)} ({why})", 80)))
     title = f"{one.problem}: " if many else ""
     say("\n" + "\n".join(textwrap.wrap(title + one.sentence, 80)))
+    say("\n".join(textwrap.wrap(one.evidence, 80)))
     say(f"\n{one.code}\n" if one.code else "")
     say(f"{one.seconds:.1f} s; the runs are in {one.results.path}")

@@ -20,15 +20,29 @@ from typing import TypeAlias
 
 import numpy as np
 
-from orthobench.decide.rule import FEWEST, TOLERANCE, Decision, Verdict, decide
+from orthobench.decide.rule import (
+    EXACT,
+    FEWEST,
+    FREE,
+    TOLERANCE,
+    Decision,
+    Evidence,
+    Verdict,
+    named_of,
+)
 from orthobench.decide.wording import factor_text
+from orthobench.harness.run import RATIO
+from orthobench.stats.calls import Curve, calls_of
 from orthobench.tools.arrays import Array
 
-FINALISTS = 5
-"""The most configurations that run on fresh seeds."""
+FINALISTS = 6
+"""Maximum number of configurations that run on fresh seeds."""
 
-SEEDS = 10
-"""The most seeds of a race."""
+SURE = 2
+"""Number of exact configurations among them, if there are that many."""
+
+SEEDS = 12
+"""Maximum number of seeds of a race."""
 
 FACTOR = 4.0
 """How many times the seconds of the leader a configuration has to get as far."""
@@ -87,6 +101,12 @@ class Trial:
         Why it failed; empty where it did not.
     start : float
         The value where it began, if that is not its first: a start may be out of what counts.
+    steps : ndarray of int, shape (m,), optional
+        The steps up to each checkpoint; by default 0, 1, 2 and so on.
+    certified : bool
+        Whether a value of zero is known to be the optimum.
+    ratio : float
+        The ratio of the numbers of steps of two checkpoints.
     """
 
     configuration: str
@@ -98,6 +118,23 @@ class Trial:
     ended: bool = False
     failed: str = ""
     start: float = math.nan
+    steps: Array | None = None
+    certified: bool = False
+    ratio: float = RATIO
+
+    @property
+    def curve(self) -> Curve | None:
+        """What it says about calls; None if it failed."""
+        if not len(self.values):
+            return None
+        steps = np.arange(len(self.values)) if self.steps is None else self.steps
+        return Curve(steps.astype(np.int64), self.values, self.ended)
+
+    @property
+    def exact(self) -> bool:
+        """Whether it ended by itself, at a known optimum."""
+        start = np.fmin(self.start, self.values[0]) if len(self.values) else math.nan
+        return bool(self.certified and self.ended and abs(self.values[-1]) <= EXACT * abs(start))
 
     @property
     def lowest(self) -> float:
@@ -105,12 +142,17 @@ class Trial:
         return float(self.values.min(initial=math.inf))
 
     def cost(self, target: float) -> float:
-        """Return the least cost of a checkpoint at or below a value; infinite without any."""
-        return float(self.spent[self.values <= target].min(initial=math.inf))
+        """Return the cost of the first checkpoint from which on all are at or below a value."""
+        return self._first(self.spent, target)
 
     def seconds_to(self, target: float) -> float:
-        """Return the least seconds of a checkpoint at or below a value; infinite without any."""
-        return float(self.seconds[self.values <= target].min(initial=math.inf))
+        """Return the seconds of the first checkpoint from which on all are at or below a value."""
+        return self._first(self.seconds, target)
+
+    def _first(self, amounts: Array, target: float) -> float:
+        above = np.flatnonzero(self.values > target)
+        place = above[-1] + 1 if len(above) else 0
+        return float(amounts[place]) if place < len(amounts) else math.inf
 
     def at(self, seconds: float) -> float:
         """Return the smallest value that was there after some seconds."""
@@ -251,10 +293,18 @@ class Field:
         costs = self.costs(name)
         if len(costs) == 1 and costs[0] == math.inf:
             return self._why_not_there(trial, leader)
+        if trial.exact and trial.seconds[-1] <= self.rules.factor * self._exact_seconds:
+            return ""
         factor = self.cost(name) / self.cost(leader)
         if math.inf > factor > self.rules.factor * (FAR if len(costs) > 2 else 1):
             return f"{factor_text(factor)} times the {self._noun} of {leader} for the same quality"
         return ""
+
+    @cached_property
+    def _exact_seconds(self) -> float:
+        """The least seconds of an exact run on the first seed; infinite without any."""
+        first = (trial for (_, seed), trial in self.latest.items() if not seed)
+        return min((float(t.seconds[-1]) for t in first if t.exact), default=math.inf)
 
     def _why_not_there(self, trial: Trial, leader: str) -> str:
         if trial.ended and self._near(trial):
@@ -306,55 +356,63 @@ class Field:
         best = {self.rules.order[name]: name for name in reversed(there)}
         rest = [name for name in there if name not in best.values()]
         missed = [self.latest[name, 0] for name, cost in first.items() if cost == math.inf]
+        exact = sorted((n for n in there if self.latest[n, 0].exact), key=self._end)[:SURE]
         near = sorted((t for t in missed if t.ended and self._near(t)), key=self.above)
         chosen = [n for n in there if n in best.values()]
-        return sorted(
-            [*chosen, *rest, *(t.configuration for t in near)][: self.rules.finalists],
-            key=self.cost,
-        )
+        ranked = dict.fromkeys([*exact, *chosen, *rest, *(t.configuration for t in near)])
+        return sorted([*ranked][: self.rules.finalists], key=self.cost)
+
+    def _end(self, name: str) -> float:
+        """Return the seconds of a configuration on the first seed."""
+        return float(self.latest[name, 0].seconds[-1])
 
     def decisions(self) -> list[Decision]:
         """Return what is decided of the finalists, on the seeds that something is known of."""
         seeds = sorted(self.gaps)
         names = self.finalists
 
-        def final(name: str, seed: int) -> float:
-            trial = self.latest.get((name, seed))
-            if trial is None:
+        trials = {name: [self.latest.get((name, s)) for s in seeds] for name in names}
+
+        def final(trial: Trial | None) -> float:
+            if trial is None or not (len(trial.values) or trial.failed):
                 return math.nan
             return float(trial.values[-1]) if len(trial.values) else math.inf
 
-        def identity(name: str, seed: int) -> object:
-            trial = self.latest.get((name, seed))
-            return trial and trial.values.tobytes()
-
-        def costs(targets: Sequence[float]) -> dict[str, list[float]]:
-            pairs = list(zip(seeds, targets, strict=True))
-            return {
-                name: [
-                    trial.cost(target) if (trial := self.latest.get((name, s))) else math.inf
-                    for s, target in pairs
-                ]
-                for name in names
-            }
-
-        return decide(
-            {name: [final(name, s) for s in seeds] for name in names},
+        calls = {
+            name: calls_of(
+                [trial.curve if trial else None for trial in own],
+                [bool(trial and trial.failed) for trial in own],
+                next(trial.ratio for trial in own if trial),
+            )
+            for name, own in trials.items()
+        }
+        spent = {
+            name: [t.spent if t and len(t.values) else None for t in own]
+            for name, own in trials.items()
+        }
+        evidence = Evidence(
+            {name: [final(trial) for trial in own] for name, own in trials.items()},
             [self.gaps[s][0] for s in seeds],
-            costs,
-            lowest=[self.gaps[s][1] for s in seeds],
-            identity={name: [identity(name, s) for s in seeds] for name in names},
-            tolerance=self.rules.tolerance,
-        )[1]
+            calls,
+            [self.gaps[s][1] for s in seeds],
+            {name: [t and t.values.tobytes() for t in own] for name, own in trials.items()},
+            any(trial.certified for trial in self.latest.values()),
+        )
+        return evidence.decide(
+            {name: own.costs(spent[name]) for name, own in calls.items()},
+            self.rules.tolerance,
+            "seconds" if self.rules.timed else "",
+        )
 
     @cached_property
     def settled(self) -> bool:
-        """Whether the cheapest is as good as the best, and nothing undecided is cheaper."""
+        """Whether a call can be named, and nothing open is cheaper."""
         decided = self.decisions()
-        good = [d.cost for d in decided if d.as_good]
-        least = min(good, default=math.inf)
-        open_ = [d for d in decided if d.verdict is Verdict.UNDECIDED and d.cost <= least]
-        return bool(good) and not open_
+        named = named_of(decided, "seconds" if self.rules.timed else "")
+        if named is None:
+            return False
+        open_ = (d for d in decided if d.verdict in (Verdict.UNDECIDED, Verdict.UNTESTED))
+        return not any(d.cost <= named.cost for d in open_)
 
     def next(self, left: float, overhead: float = 0.0, running: Collection[Run] = ()) -> Ask | None:
         """Return what to run next, None where there is nothing until one of those running ends.
@@ -407,7 +465,7 @@ class Field:
         if self.leader is None:
             return min(FIRST * self.rules.total, left)
         share = (left - FINALS * self.rules.total) / waiting - overhead
-        most = self.rules.factor * self.lead if self.rules.timed else math.inf
+        most = self.rules.factor * self.lead + FREE["seconds"] if self.rules.timed else math.inf
         return max(self.floor, min(most, max(share, overhead)))
 
     def _look(
@@ -480,7 +538,8 @@ class Field:
         """Return the seconds that a finalist has now on a seed: more where it was killed; or 0."""
         trial, most = self.latest.get((name, seed)), MOST * self.lead
         if trial is None:
-            return self._fresh_cap
+            first = self.latest[name, 0]
+            return max(self._fresh_cap, FRESH * self._end(name) if first.ended else 0.0)
         killed = not len(trial.values) and name not in self.failed
         return most if killed and trial.cap < most else 0.0
 

@@ -19,9 +19,11 @@ import numpy as np
 
 from orthobench.api import RESULTS
 from orthobench.contract.parameters import changed_values
+from orthobench.contract.solver import AnySolver
 from orthobench.decide.answer import answer
+from orthobench.decide.code import code_of
 from orthobench.decide.comparisons import compare
-from orthobench.decide.rule import TOLERANCE
+from orthobench.decide.rule import TOLERANCE, Decision
 from orthobench.errors import DataError, UsageError, unknown
 from orthobench.harness.cell import Cell
 from orthobench.harness.executors import Limits
@@ -33,10 +35,13 @@ from orthobench.harness.trace import Outcome
 from orthobench.racing import wording
 from orthobench.racing.entrants import Entry, entry
 from orthobench.racing.halving import Field, Rules, Trial
+from orthobench.racing.timing import Caller
 from orthobench.report.notebook_view import Results
 from orthobench.results.runs import Run
 from orthobench.results.schema import exists
 from orthobench.results.store import FILE, Store
+from orthobench.results.traces import read
+from orthobench.stats.calls import Call, Stop, ratio_of
 from orthobench.stats.costs import ALL_COSTS
 from orthobench.stats.targets import path_of
 from orthobench.tools import environment
@@ -50,6 +55,9 @@ COSTS = ("seconds", "samples", "flops", "memory", "products")
 
 RESERVE = 0.5, 0.05
 """Seconds kept for the end of a race, and the share of its time."""
+
+TIMING = 1.0, 0.15
+"""Seconds kept for timing the calls that are as good, and the share of the time of a race."""
 
 SLACK = 2.0
 """The least seconds beside its clock that a run may take before its process is killed."""
@@ -97,21 +105,29 @@ class Race:
     parameters : mapping
         Its parameters, those that are not as by default.
     factor : float
-        The cost of the next solver over its own; NaN where no other gets as far.
+        The cost of the next call that is as good over its own; NaN without another.
     sentence : str
         What to use, how good it is and what it costs.
+    evidence : str
+        How it was timed, and how many configurations ran on how many seeds.
     decided : bool
         Whether it is shown to be as good as the best (`orthobench.decide`).
     table : list of dict
-        A row for each configuration: ``configuration``, ``solver``, ``parameters``, ``verdict``,
-        ``cost``, ``factor``, ``seeds``, ``why``.
+        A row for each configuration, that of the call to make first: ``configuration``,
+        ``solver``, ``verdict``, ``cost`` of its call, ``first_cost`` of the first call in a
+        process, ``stop``, ``reached`` and ``seeds`` (on how many of how many it gets to the
+        tolerance), ``factor`` of cost to the first row, ``why`` it was dropped.
     dropped : tuple of Drop
     missing : mapping
         Why solvers could not take part whose packages are not installed, by name.
     results : Results
         All runs, as ordinary results.
     code : str
-        The lines that compute the answer with `orthobench.solve`.
+        The lines that compute the answer with `orthobench.solve`, as they can be pasted.
+    stop : Stop
+        Where the call ends.
+    exact : str, optional
+        The solver with the cheapest call that ends at a known optimum on all seeds.
     seconds : float
         How long it took.
     problem : str
@@ -125,19 +141,22 @@ class Race:
     parameters: Mapping[str, Any]
     factor: float
     sentence: str
+    evidence: str
     decided: bool
     table: list[dict[str, Any]]
     dropped: tuple[Drop, ...]
     missing: Mapping[str, str]
     results: Results
     code: str
+    stop: Stop
+    exact: str | None
     seconds: float
     problem: str
     cost: str
     interrupted: bool = False
 
     def __str__(self) -> str:
-        return f"{self.sentence}\n\n{self.code}"
+        return f"{self.sentence}\n{self.evidence}\n\n{self.code}"
 
     @property
     def lacking(self) -> dict[str, list[str]]:
@@ -231,7 +250,7 @@ def races(
             cost == "seconds",
         )
         started = time.monotonic() if i else began
-        found.append(run(one, rules, cost, store, limits, started, tell))
+        found.append(run(one, rules, cost, store, limits, started, tell, problems[i]))
         if found[-1].interrupted:
             break
     return found
@@ -245,6 +264,7 @@ def run(
     limits: Limits | None = None,
     began: float | None = None,
     tell: Tell | None = None,
+    source: Any = None,
 ) -> Race:
     """Run a race by its rules, or go on with what is stored of it.
 
@@ -257,6 +277,8 @@ def run(
     limits : Limits, optional
     began : float, optional
         When its time began, by `time.monotonic`; now if it is not given.
+    source : str, Problem or Instance, optional
+        The problem as the caller gave it, for the code.
     """
     path = Path(store or safe_join(Path(), RESULTS, one.suite.name, FILE))
     started = time.monotonic() if began is None else began
@@ -268,8 +290,8 @@ def run(
     except KeyboardInterrupt:
         if not course.trials:
             raise
-        return _result(course, one.missing, interrupted=True)
-    return _result(course, one.missing, interrupted=False)
+        return _result(course, one.missing, source, interrupted=True)
+    return _result(course, one.missing, source, interrupted=False)
 
 
 def _check(within: float, tolerance: float, cost: str) -> None:
@@ -323,7 +345,9 @@ class _Course:
     def end(self) -> float:
         """Seconds from the beginning to when the last run has to be over."""
         fixed, share = RESERVE
-        return self.rules.total * (1 - share) - fixed
+        if self.cost == "seconds":
+            fixed, share = fixed + TIMING[0], share + TIMING[1]
+        return max(self.rules.total * (1 - share) - fixed, self.rules.total / 2)
 
     @property
     def standing(self) -> Field:
@@ -386,7 +410,7 @@ class _Course:
     def _begin(self, store: Store) -> int:
         with limited(self.suite.threads):
             ran_on = environment.snapshot()
-        facts = {**ran_on, "run": {"executor": "local", "workers": 1}}
+        facts = {**ran_on, "run": {"executor": "local", "workers": self.workers}}
         command = hide_home(shlex.join(sys.argv))
         return store.begin(self.suite, list(self.cells.values()), command, facts)
 
@@ -474,6 +498,9 @@ def trial_of(run: Run, cost: str) -> Trial:
     return Trial(
         run.solver.label, run.seed, cap, values, seconds, path.spent(cost), ended,
         start=path.start,
+        steps=read(run.trace, lambda mark: mark.work.steps)[: len(values)],
+        certified=measured(run) == run.problem.primary,
+        ratio=ratio_of(run),
     )  # fmt: skip
 
 
@@ -493,34 +520,42 @@ def _refuse_unfit(cell: Cell, stop: Termination) -> None:
         raise DataError(stop.reason)
 
 
-def _result(course: _Course, missing: Mapping[str, str], interrupted: bool) -> Race:
+def _result(course: _Course, missing: Mapping[str, str], source: Any, interrupted: bool) -> Race:
     """Return what a race gave so far."""
-    standing = course.standing
+    standing, suite = course.standing, course.suite
     with Store(course.path) as store:
-        results = Results(course.suite.name, course.path, store.records(course.suite.name))
+        results = Results(suite.name, course.path, store.records(suite.name))
     metric = next((measured(run) for run in results.records if run.trace), "")
-    found = answer(compare(results.entries, course.cost, course.rules.tolerance, metric))
-    winner = found.solver or standing.leader
-    solver = next((s.solver for s in course.suite.solvers if s.label == winner), None)
-    chosen = {} if solver is None else changed_values(solver)
-    decided = {d.solver: d for c in found.comparisons for d in c.decisions}
-    rows = wording.table(standing, winner, decided)
-    others = {
-        row["configuration"]: row["factor"]
-        for row in rows
-        if solver and row["solver"] != solver.name and 1 <= row["factor"] < math.inf
-    }
-    factor = min(others.values(), default=math.nan)
-    if found.use:
-        sentence = wording.with_next(found, others, ALL_COSTS[course.cost])
-    else:
-        sentence = wording.provisional(standing, ALL_COSTS[course.cost])
+    solvers = {s.label: s.solver for s in suite.solvers}
+    compared = compare(results.entries, course.cost, course.rules.tolerance, metric)
+    leading = wording.leading_call(standing)
+    firsts: dict[str, float] = {}
+    if compared and course.cost == "seconds" and not interrupted:
+        offers = [(d.solver, call) for d in compared[0].as_good for call in _calls(d)]
+        if not offers and standing.leader and leading:
+            offers = [(standing.leader, leading)]
+        costs, firsts = _timed(course, offers, solvers)
+        compared[0] = compared[0].with_costs(costs)
+        if leading:
+            own = costs.get((standing.leader or "", leading.stop), leading.cost)
+            leading = replace(leading, cost=own)
+    found = answer(compared)
+    named = compared[0].named if compared else None
+    call = named.call if named else leading
+    winner = named.solver if named else standing.leader
+    solver = solvers.get(winner or "")
+    rows = wording.final_rows(standing, compared[0] if compared else None, call, winner, firsts)
+    others = [row["factor"] for row in rows[1:] if row["verdict"] in ("as good", "exact")]
+    exact = compared[0].exact if compared else None
+    cost = ALL_COSTS[course.cost]
+    sentence = found.sentence if named else wording.provisional(standing, call, cost)
     return Race(
         solver.name if solver else None,
-        chosen,
-        factor,
+        {} if solver is None else changed_values(solver),
+        min(others, default=math.nan),
         sentence,
-        found.use is not None,
+        wording.race_evidence(standing, call, bool(firsts), course.workers),
+        named is not None,
         rows,
         tuple(
             Drop(name, round(course.dropped.get(name, 0.0), 3), why)
@@ -528,9 +563,47 @@ def _result(course: _Course, missing: Mapping[str, str], interrupted: bool) -> R
         ),
         missing,
         results,
-        wording.code(course.suite.problems[0].problem, solver, chosen, standing),
+        code_of(suite.problems[0].problem if source is None else source, solver, call.stop)
+        if solver and call else "",
+        call.stop if call else Stop(),
+        exact.name if exact else None,
         course.elapsed,
-        course.suite.problems[0].label,
+        suite.problems[0].label,
         course.cost,
         interrupted,
-    )
+    )  # fmt: skip
+
+
+def _timed(
+    course: _Course, calls: Sequence[tuple[str, Call]], solvers: Mapping[str, AnySolver]
+) -> tuple[dict[tuple[str, Stop], float], dict[str, float]]:
+    """Time the calls that may be the cheapest, one after another.
+
+    Returns
+    -------
+    costs : dict
+        Seconds of a call, by solver and stop.
+    firsts : dict
+        Seconds of the first call in a process, by solver.
+    """
+    costs, firsts = dict[tuple[str, Stop], float](), dict[str, float]()
+    most = 2 * cores() * min((call.cost for _, call in calls), default=0.0)
+    own = [one for one in calls if one[1].cost <= most or one[1].stop.own]
+    own.sort(key=lambda one: one[1].cost)
+    end = course.rules.total - RESERVE[0]
+    if not own or end <= course.elapsed:
+        return costs, firsts
+    course.tell(wording.timing_line(course.elapsed, len(own)), False)
+    with Caller(course.suite.problems[0].problem) as caller:
+        for i, (label, call) in enumerate(own):
+            left = (end - course.elapsed) / (1 + (i < len(own) - 1))
+            if (times := caller.times(solvers[label], call.stop, left)) is None:
+                break
+            costs[label, call.stop], firsts[label] = times.seconds, times.first
+    return costs, firsts
+
+
+def _calls(decision: Decision) -> list[Call]:
+    """Return the different calls that a solver offers."""
+    found = [call for call in (decision.call, decision.exact) if call is not None]
+    return found[:1] if decision.call is decision.exact else found

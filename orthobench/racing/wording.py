@@ -6,14 +6,12 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from orthobench.contract.parameters import changed_values
-from orthobench.contract.problem import AnyProblem
-from orthobench.contract.solver import AnySolver
-from orthobench.decide.answer import Answer
-from orthobench.decide.rule import Decision
+import numpy as np
+
+from orthobench.decide.rule import Comparison, Decision, chosen
 from orthobench.decide.wording import factor_text, verdict_text
-from orthobench.harness.given import GivenProblem
-from orthobench.racing.halving import FACTOR, Field
+from orthobench.racing.halving import Field
+from orthobench.stats.calls import Call, calls_of, one_call
 from orthobench.stats.costs import ALL_COSTS, Cost
 from orthobench.tools.formatting import clean, duration, plural
 
@@ -49,46 +47,40 @@ def standing(race: Field, cost: str, running: str, elapsed: float, left: float) 
     return "\n".join([*lines(rows, cost, SHOWN), now])
 
 
-def provisional(race: Field, cost: Cost) -> str:
-    """Return what leads where too few seeds show that it is as good as the best."""
-    if race.leader is None:
+def timing_line(elapsed: float, calls: int) -> str:
+    """Return the line that says that calls are timed."""
+    return f"{at(elapsed)} {plural(calls, 'call')} timed one after another"
+
+
+def leading_call(race: Field) -> Call | None:
+    """Return the call of the leader on the first seed, where nothing is shown yet."""
+    trial = race.latest.get((race.leader or "", 0))
+    if trial is None or trial.curve is None:
+        return None
+    calls = calls_of([trial.curve], [False], trial.ratio)
+    costs, target = calls.costs([trial.spent]), np.array([race.target(0)])
+    own = [
+        one_call(stop, costs[j], calls.values[j], target, j) for j, stop in enumerate(calls.stops)
+    ]
+    first = max((j for j, call in enumerate(own) if call.misses), default=-1) + 1
+    return chosen(own[first:])
+
+
+def provisional(race: Field, call: Call | None, cost: Cost) -> str:
+    """Return what leads if too few seeds show that it is as good as the best."""
+    if race.leader is None or call is None:
         ended = any(t.ended for t in race.trials)
         missed = "all runs end outside the level at which solvers are compared"
         none = missed if ended else "no run came to an end: give it more time"
         why = next(iter(race.failed.values()), none)
         return f"No solver yet: {clean(why)}."
-    own, leader = race.cost(race.leader), race.leader
-    solver = race.rules.order[leader]
-    costs = {n: race.cost(n) for n, kin in race.rules.order.items() if kin != solver}
-    others = {name: cost for name, cost in costs.items() if cost >= own}
-    next_ = min(others, key=lambda n: others[n], default=leader)
-    price = ""
-    if others and others[next_] < math.inf:
-        text = factor_text(others[next_] / own)
-        price = f", {clean(next_)} {cost.dearer.format(text)}"
+    raced = len({name for name, _ in race.latest})
+    stop = "" if call.stop.own else f" with {call.stop}"
     return (
-        f"Use {clean(leader)}: the first within {100 * race.rules.tolerance:g} % of the gap above "
-        f"the best value seen, on {plural(len(race.costs(leader)), 'seed')}{price}. More time "
-        "would show whether it is as good as the best."
-    )
-
-
-def with_next(found: Answer, others: Mapping[str, float], cost: Cost) -> str:
-    """Return the sentence of an answer, and what the next cost where that is not in it.
-
-    Parameters
-    ----------
-    found : Answer
-    others : mapping
-        The factors of cost of the other solvers that got as far on some seed.
-    cost : Cost
-    """
-    if not others or not math.isnan(found.factor):
-        return found.sentence
-    name = min(others, key=lambda n: others[n])
-    return (
-        f"Use {clean(found.solver)}: as good as the best; the next to get there, {clean(name)}, "
-        f"{cost.dearer.format(factor_text(others[name]))}."
+        f"Use {clean(race.leader)}{stop} for now, {cost.text(call.cost)}: untested on "
+        f"{plural(len(race.costs(race.leader)), 'seed')}. It is the cheapest of {raced} of "
+        f"{plural(len(race.rules.order), 'configuration')} within {100 * race.rules.tolerance:g} % "
+        "of the gap above the best value seen; give it more time."
     )
 
 
@@ -120,6 +112,92 @@ def table(
     return sorted(rows, key=lambda r: (r["configuration"] != first, r["cost"], not r["seeds"]))
 
 
+def race_evidence(race: Field, call: Call | None, alone: bool, workers: int) -> str:
+    """Return how a race timed calls, and how many configurations ran on how many seeds.
+
+    Parameters
+    ----------
+    race : Field
+    call : Call, optional
+        The call to make.
+    alone : bool
+        Whether calls were timed alone; otherwise with other runs of the race.
+    workers : int
+        How many runs the race had at once.
+    """
+    raced = len({name for name, _ in race.latest})
+    how = "one after another" if alone else f"with up to {plural(workers, 'run')} at once"
+    seeds = f", the one named on {plural(call.seeds, 'seed')}" if call else ""
+    return (
+        f"Timed with 1 thread, {how}. {raced} of "
+        f"{plural(len(race.rules.order), 'configuration')} ran{seeds}."
+    )
+
+
+def final_rows(
+    race: Field, comparison: Comparison | None, call: Call | None, first: str | None,
+    firsts: Mapping[str, float],
+) -> list[dict[str, Any]]:  # fmt: skip
+    """Return a row for each configuration, that of the call to make first.
+
+    Parameters
+    ----------
+    race : Field
+    comparison : Comparison, optional
+        What is decided.
+    call : Call, optional
+        The call to make.
+    first : str, optional
+        Its configuration.
+    firsts : mapping
+        The seconds of first calls, by configuration.
+    """
+    decided = comparison.by_solver if comparison else {}
+    rows = []
+    for name, solver in race.rules.order.items():
+        d, why = decided.get(name), race.dropped.get(name, "")
+        own = call if name == first else d.call if d else None
+        cost = own.cost if own else race.cost(name)
+        verdict = verdict_text(d) if d else "not run"
+        rows.append({
+            "configuration": name, "solver": solver,
+            "verdict": verdict if name == first or not why else "dropped",
+            "cost": cost, "first_cost": firsts.get(name, math.nan),
+            "stop": dict(own.stop.limits) if own else None,
+            "reached": own.reached if own else 0,
+            "seeds": own.seeds if own else len(race.costs(name)),
+            "factor": cost / call.cost if call else math.nan, "why": why,
+        })  # fmt: skip
+    good = ("as good", "exact")
+    return sorted(
+        rows,
+        key=lambda r: (r["configuration"] != first, r["verdict"] not in good, r["cost"]),
+    )
+
+
+def final_lines(rows: Sequence[Mapping[str, Any]], cost: str, most: int = 10) -> Iterator[str]:
+    """Yield the lines of the table of a race that is over."""
+    there = [row for row in rows if row["seeds"] and row["cost"] < math.inf][:most]
+    names = [
+        clean(row["configuration"])
+        + "".join(f", {v:,.0f} {n}" for n, v in (row["stop"] or {}).items())
+        for row in there
+    ]
+    width = max(map(len, names), default=0)
+    for name, row in zip(names, there, strict=True):
+        amount = ALL_COSTS[cost].text(row["cost"])
+        first = row["first_cost"]
+        also = f"  (first call {ALL_COSTS[cost].text(first)})" if first > 2 * row["cost"] else ""
+        seeds = f"{row['reached']}/{row['seeds']}"
+        yield f"{name:{width}}  {amount:>9}  {seeds:>6} seeds  {row['verdict']}{also}"
+    waiting = sum(not row["seeds"] for row in rows)
+    others = len(rows) - waiting - len(there)
+    rest = [f"{others} more cost more, or end higher"] * (others > 0)
+    rest += [f"{waiting} not run"] * (waiting > 0)
+    if rest:
+        yield "; ".join(rest)
+
+
 def lines(rows: Sequence[Mapping[str, Any]], cost: str, most: int = 10) -> Iterator[str]:
     """Yield the lines of a table: those that got there, and how many did not."""
     there = [row for row in rows if row["cost"] < math.inf]
@@ -137,25 +215,3 @@ def lines(rows: Sequence[Mapping[str, Any]], cost: str, most: int = 10) -> Itera
     rest += [f"{waiting} not run"] * (waiting > 0)
     if rest:
         yield "; ".join(rest)
-
-
-def code(
-    problem: AnyProblem, solver: AnySolver | None, chosen: Mapping[str, Any], race: Field
-) -> str:
-    """Return the lines that compute the answer; with a budget where the solver does not end."""
-    if solver is None:
-        return ""
-    own = changed_values(problem)
-    given = isinstance(problem, GivenProblem)
-    made = f"ob.catalogue().problem({problem.name!r}, {own!r})"
-    settings = "".join(f", {name}={value!r}" for name, value in chosen.items())
-    ends = all(t.ended for (name, _), t in race.latest.items() if name == race.leader)
-    seconds = float(f"{FACTOR * race.lead:.2g}")
-    budget = "" if ends else f", ob.Budget(seconds={seconds})"
-    return "\n".join((
-        "import orthobench as ob",
-        "",
-        f"problem = {'...  # your instance' if given else made}",
-        f"outcome = ob.solve({solver.name!r}, problem{budget}{settings})",
-        "print(outcome.solution)",
-    ))  # fmt: skip
