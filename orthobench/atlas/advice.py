@@ -7,6 +7,9 @@ ridge regression on them, or by randomized trees. Of these models the one is use
 the least regret on the problems of the atlas when those of the same data are left out. The first
 gives all problems the same weight, which is the single best solver: advice leaves that one only
 where this gains on problems that it was not made from.
+
+Costs are those of calls to the solver's own end. If the rows of the data are ordered, only problems
+solved to `STRICT` count: solvers that see samples one after another do not end there.
 """
 
 from __future__ import annotations
@@ -31,12 +34,17 @@ from orthobench.atlas.losses import (
 )
 from orthobench.atlas.table import Atlas, AtlasRow, settings
 from orthobench.contract.problem import AnyInstance, AnyProblem, Problem
+from orthobench.contract.solver import AnySolver
 from orthobench.decide.answer import Answer, answer
-from orthobench.decide.rule import TOLERANCE
+from orthobench.decide.code import code_of
+from orthobench.decide.rule import STRICT, TOLERANCE
 from orthobench.decide.wording import factor_text
 from orthobench.errors import UsageError
 from orthobench.harness.cell import instance_of
+from orthobench.harness.stopping import Budget
 from orthobench.registry.plugins import catalogue
+from orthobench.registry.preflight import check_ending
+from orthobench.stats.calls import Stop
 from orthobench.stats.costs import ALL_COSTS
 from orthobench.tools.formatting import clean, plural
 from orthobench.tools.machine import readable
@@ -69,6 +77,10 @@ class Advice:
         The problems with the most weight.
     solver : str
         Its label in the atlas: the name, with settings that differ from the default.
+    code : str
+        The lines that compute the answer with `orthobench.solve`, as they can be pasted.
+    stop : Stop
+        Where the call ends: always the solver's own end.
     """
 
     use: str
@@ -81,6 +93,8 @@ class Advice:
     features: Features
     near: tuple[str, ...]
     solver: str
+    code: str
+    stop: Stop
 
 
 def advise(
@@ -127,10 +141,19 @@ def advise(
     recipe, instance, text = _built(problem)
     rows = _rows_of_kind(atlas, recipe, instance, family)
     features = features_of(instance)
-    found = losses(rows, cost, tolerance)
-    usable = np.array([_usable(name, rows, recipe, instance) for name in found.solvers])
+    found = losses(rows, cost, STRICT if features.ordered else tolerance)
+    if not found.solvers:
+        raise UsageError(
+            "no run of the atlas ended by itself on such problems, so it cannot name a call: "
+            f"{_check(text)} can"
+        )
+    solvers = [_usable(name, rows, recipe, instance) for name in found.solvers]
+    usable = np.array([one is not None for one in solvers])
     if not usable.any():
-        raise UsageError("no solver of the atlas that is installed here can take these data")
+        raise UsageError(
+            "no solver of the atlas that ends by itself and is installed here can take these data: "
+            f"{_check(text)} tries all"
+        )
     taken = np.array([expected_bytes(rows, name.split()[0], features) for name in found.solvers])
     if memory < math.inf:
         known, usable = taken[usable & np.isfinite(taken)], usable & (taken <= memory)
@@ -142,7 +165,10 @@ def advise(
             )
     mean = found.expected(position_of(features), found.model)
     order = [int(i) for i in np.argsort(np.where(usable, mean, np.inf)) if usable[i]]
-    own = _worded(found, order, rows, features, cost, text)
+    best = solvers[order[0]]
+    assert best is not None  # noqa: S101 - only usable ones are in the order
+    code = code_of(problem, best, Stop())
+    own = _worded(found, order, rows, features, cost, text, code)
     if not math.isfinite(taken[order[0]]):
         return own
     needs = f"It takes at most about {readable(int(taken[order[0]]))} beside the data."
@@ -193,17 +219,20 @@ def _rows_of_kind(
 
 def _usable(
     solver: str, rows: Sequence[AtlasRow], recipe: AnyProblem | None, instance: AnyInstance
-) -> bool:
-    """Return whether a solver is installed here and takes the data, by its label."""
+) -> AnySolver | None:
+    """Return the solver with a label if it is installed here, takes the data and ends by itself."""
     text = next(row.solver_parameters for row in rows if row.solver == solver)
     try:
         offers = type(instance.oracle)
         made = catalogue().solver(solver.split()[0], settings(text), offers)
+        check_ending(made, instance, Budget(), None)
     except UsageError:
-        return False
+        return None
     if recipe:
-        return made.refuses(recipe) is None
-    return isinstance(instance.oracle, made.needs) and made.missing_packages() is None
+        takes = made.refuses(recipe) is None
+    else:
+        takes = isinstance(instance.oracle, made.needs) and made.missing_packages() is None
+    return made if takes else None
 
 
 def _worded(
@@ -213,6 +242,7 @@ def _worded(
     features: Features,
     cost: str,
     text: str,
+    code: str,
 ) -> Advice:
     """Return the advice in words, with the command that settles it."""
     solver, second = found.solvers[order[0]], [found.solvers[i] for i in order[1:2]]
@@ -233,11 +263,20 @@ def _worded(
         sentence += f"; next is {clean(second[0])}"
     if extrapolation > 1:
         sentence += f". Your data have {factor_text(extrapolation)} times {which} than any measured"
-    check = shlex.join(["orthobench", "race", "-p", text or "SPEC"])
+    if features.ordered:
+        sentence += (
+            ". The rows are ordered: only solvers that end at the best value itself are named, "
+            "and a race would tell more"
+        )
     return Advice(
         solver.split()[0], parameters, regret, extrapolation, second[0] if second else None,
-        f"{sentence}.", check, features, near, solver,
+        f"{sentence}.", _check(text), features, near, solver, code, Stop(),
     )  # fmt: skip
+
+
+def _check(text: str) -> str:
+    """Return the command that settles which call to make."""
+    return shlex.join(["orthobench", "race", "-p", text or "SPEC"])
 
 
 def _extrapolation(features: Features, rows: Sequence[AtlasRow]) -> tuple[float, str]:

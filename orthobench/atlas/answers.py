@@ -15,11 +15,9 @@ from orthobench.atlas.table import SHARES, Atlas, AtlasRow, read, settings
 from orthobench.contract.problem import AnyProblem
 from orthobench.decide.answer import MISS, Answer, answer, plain_answer, standings
 from orthobench.decide.rule import (
-    FEWEST,
     STRICT,
     TOLERANCE,
     Comparison,
-    Decision,
     Verdict,
     decide,
 )
@@ -27,6 +25,7 @@ from orthobench.decide.wording import factor_text
 from orthobench.errors import OrthobenchError, UsageError, unknown
 from orthobench.harness.identity import digest
 from orthobench.harness.source_digests import LENGTH, digests
+from orthobench.harness.stopping import RunStatus
 from orthobench.registry.plugins import catalogue
 from orthobench.tools.collections import grouped
 from orthobench.tools.formatting import clean, listed
@@ -41,6 +40,9 @@ VIEWS: Mapping[str, tuple[str, float]] = {
 }
 """What people ask for: a cost, and the tolerance that it is counted to."""
 
+CUT = RunStatus.BUDGET.value, RunStatus.TIMEOUT.value
+"""How runs end that the clock ended."""
+
 PORTFOLIO = 40
 """The most solvers whose order an atlas keeps for each kind of problems."""
 
@@ -49,10 +51,11 @@ NOBODY = "-"
 
 NUMBERS = (
     f"Within {100 * TOLERANCE:g} % of the gap between start and best value, or a millionth of it "
-    "for high accuracy. In brackets: problems on which it is as good as the best, and its cost "
-    "over that of the cheapest there, a geometric mean in which a miss counts ten."
+    "for high accuracy, at the solver's own end. In brackets: the problems on which it is as good "
+    "as the best, of those on which it was tested with five seeds, and its cost over that of the "
+    "cheapest there, a geometric mean in which a miss counts ten."
 )
-"""What the numbers of the table are."""
+"""The meaning of the numbers of the table."""
 
 
 def opened(path: Path | None, rows: bool = True) -> Atlas:
@@ -106,53 +109,65 @@ def compare(
 
 
 def _compare(rows: Sequence[AtlasRow], cost: str, tolerance: float) -> Comparison:
-    first, at = rows[0], SHARES.index(tolerance)
+    first = rows[0]
     seeds = sorted({row.seed for row in rows})
     runs = {
         solver: {row.seed: row for row in own}
         for solver, own in grouped(rows, lambda row: row.solver).items()
     }
     gap = {row.seed: row for row in rows}
-    best, unnamed = decide(
-        {s: [own[i].value if i in own else math.nan for i in seeds] for s, own in runs.items()},
+    best, decided = decide(
+        {s: [_end(own.get(i)) for i in seeds] for s, own in runs.items()},
         [gap[seed].start for seed in seeds],
         {
-            s: [getattr(own[i], f"{cost}_to")[at] if i in own else math.inf for i in seeds]
-            for s, own in runs.items()
-        },
-        lowest=[gap[seed].lowest for seed in seeds],
-        spent={
             s: [getattr(own[i], cost) if i in own else math.nan for i in seeds]
             for s, own in runs.items()
         },
+        lowest=[gap[seed].lowest for seed in seeds],
         tolerance=tolerance,
+        certified=_is_primary(first),
     )
     one = {solver: next(iter(own.values())) for solver, own in runs.items()}
     decisions = (
         replace(d, name=name_of(d.solver), parameters=settings(one[d.solver].solver_parameters))
-        for d in _with_given_up(unnamed)
+        for d in decided
     )
     return Comparison(
         first.problem, f"{first.name} {first.rows} x {first.d}", first.family, first.metric,
-        best, tuple(decisions), tolerance, cost, len(seeds), max(d.seeds for d in unnamed),
+        best, tuple(decisions), tolerance, cost, len(seeds), max(d.seeds for d in decided),
         settings(first.parameters),
     )  # fmt: skip
 
 
-def _with_given_up(decisions: Sequence[Decision]) -> list[Decision]:
-    """Return decisions in which what has few seeds counts as good where it gets to the tolerance.
+def _is_primary(row: AtlasRow) -> bool:
+    """Return whether the metric of a row is the one whose optimum its family knows to be zero."""
+    known = catalogue().problems.get(row.name)
+    return known is not None and known.item.primary == row.metric
 
-    A race has no more seeds of what it gave up for its cost, or of large problems.
+
+def _end(row: AtlasRow | None) -> float:
+    """Return the value at the end of a run; NaN if there is none, or the clock ended it.
+
+    A call can only end as runs do that ended by themselves.
     """
-    met = [
-        replace(d, verdict=Verdict.AS_GOOD)
-        if d.verdict is Verdict.UNDECIDED and d.seeds < FEWEST and d.cost < math.inf
-        else d
-        for d in decisions
-    ]
-    least = min((d.cost for d in met if d.as_good), default=math.nan)
-    found = [replace(d, factor=d.cost / least) if d.as_good and least > 0 else d for d in met]
-    return sorted(found, key=lambda d: (not d.as_good, d.cost if d.as_good else 0.0))
+    return math.nan if row is None or row.ending in CUT else row.value
+
+
+def factors(comparison: Comparison) -> dict[str, float]:
+    """Return the cost of solvers over that of the call that is named, between 1 and `MISS`.
+
+    A solver that is untested counts if all of its runs got to the tolerance: what these factors
+    are for, an order or a prediction, is no verdict.
+    """
+    able = {
+        d.solver: d.cost
+        for d in comparison.decisions
+        if 0 < d.cost < math.inf
+        and (d.as_good or (d.verdict is Verdict.UNTESTED and d.reached == d.seeds))
+    }
+    named = comparison.named
+    least = named.cost if named and named.cost > 0 else min(able.values(), default=math.nan)
+    return {solver: min(max(cost / least, 1.0), MISS) for solver, cost in able.items()}
 
 
 def views(rows: Sequence[AtlasRow]) -> dict[str, Answer]:
@@ -246,12 +261,9 @@ def portfolio(comparisons: Sequence[Comparison], most: int = PORTFOLIO) -> list[
     Each is the one that, on the geometric mean over problems, lowers the cost of the best of those
     before it the most; a miss counts ten.
     """
-    decided = [{d.solver: d for d in c.decisions} for c in comparisons if c.as_good]
-    names = list(dict.fromkeys(name for one in decided for name in one))
-    factors = [
-        [one[n].factor if n in one and one[n].as_good else MISS for n in names] for one in decided
-    ]
-    logs = np.log(np.fmin(np.array(factors), MISS))
+    decided = [own for c in comparisons if (own := factors(c))]
+    names = list(dict.fromkeys(name for own in decided for name in own))
+    logs = np.log([[own.get(name, MISS) for name in names] for own in decided])
     best, order = np.full(len(decided), math.log(MISS)), list[str]()
     while names and len(order) < most:
         gained = np.fmin(best[:, None], logs).mean(axis=0) + 1e-3 * logs.mean(axis=0)
@@ -317,11 +329,16 @@ def name_of(solver: str) -> str:
 
 
 def short(one: Answer) -> str:
-    """Return who is named, on how many problems, and its mean factor; a dash where nobody is."""
+    """Return the solver that is named, with how many problems it is as good on, of how many.
+
+    With them comes its mean factor; a dash if no solver is named.
+    """
     if one.use is None:
         return NOBODY
+    open_ = (Verdict.UNTESTED, Verdict.ABSENT)
+    tested = sum(c.of(one.solver).verdict not in open_ for c in one.comparisons)
     factor = factor_text(one.mean_factor)
-    return f"{clean(one.solver)} ({one.as_good_on} of {one.problems}, {factor})"
+    return f"{clean(one.solver)} ({one.as_good_on} of {tested} tested, {factor})"
 
 
 def origin(atlas: Atlas) -> str:

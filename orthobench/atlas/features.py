@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from orthobench.contract.problem import AnyInstance
 from orthobench.tools.arrays import Array
@@ -25,6 +26,10 @@ EXTRA = 16
 
 ITERATIONS = 6
 """Power iterations on it."""
+
+BLOCKS, SHUFFLES, ORDERED = 8, 20, 3.0
+"""Blocks of rows from beginning to end, the shuffles that they are compared with, and the factor by
+which their second moments have to differ more than those of a typical shuffle."""
 
 NEGLIGIBLE = 1e-12
 """Eigenvalues below this fraction of the largest count as this fraction."""
@@ -50,6 +55,8 @@ class Features:
         an orthogonal decomposition do. NaN without data.
     sparsity : float
         The share of entries that are zero or missing. NaN without data.
+    ordered : bool
+        Whether the order of the rows matters: their second moment changes from beginning to end.
     """
 
     rows: int
@@ -58,6 +65,7 @@ class Features:
     decay: float = math.nan
     noise: float = math.nan
     sparsity: float = math.nan
+    ordered: bool = False
 
 
 def features_of(instance: AnyInstance) -> Features:
@@ -75,7 +83,7 @@ def features_of(instance: AnyInstance) -> Features:
     if data is None:
         return Features(rows, oracle.n, oracle.k)
     if matrix is None:
-        found = features(data, oracle.k, rows)
+        found = replace(features(data, oracle.k, rows), ordered=bool(rows) and ordered(data))
         if _draws(oracle) or oracle.k < oracle.n:
             return found
         tensor = oracle.T  # of which the data are rows
@@ -85,7 +93,8 @@ def features_of(instance: AnyInstance) -> Features:
         data = data - data.mean(axis=0)
     if (scale := getattr(oracle, "scale", None)) is not None:
         data = data / scale
-    return replace(features(data, oracle.k, matrix.shape[0]), sparsity=sparsity)
+    found = features(data, oracle.k, matrix.shape[0])
+    return replace(found, sparsity=sparsity, ordered=ordered(data))
 
 
 def features(X: Array, k: int, rows: int | None = None) -> Features:
@@ -113,6 +122,32 @@ def features(X: Array, k: int, rows: int | None = None) -> Features:
     decay = (eigenvalues[0] / max(eigenvalues[-1], floor)) ** (1 / count)
     noise = max(0.0, 1 - float(eigenvalues[: min(k, d)].sum()) / total)
     return Features(sizes.rows, d, k, float(decay), noise if k < d else 0.0, sparsity)
+
+
+def ordered(X: Array) -> bool:
+    """Return whether the second moment of rows changes from the beginning to the end.
+
+    The second moments of `BLOCKS` blocks, in a random range, are compared with those of blocks of
+    shuffled rows: a permutation test of their sum of squared differences from the mean.
+
+    Parameters
+    ----------
+    X : ndarray, shape (m, d)
+        Rows of all of the data, in their order.
+    """
+    m, d = X.shape
+    if m < 4 * BLOCKS:
+        return False
+    rng = np.random.default_rng(0)
+    some = np.nan_to_num(X) @ rng.standard_normal((d, min(d, EXTRA)))
+
+    def spread(order: NDArray[np.intp]) -> float:
+        blocks = [some[part] for part in np.array_split(order, BLOCKS)]
+        moments = np.array([block.T @ block / len(block) for block in blocks])
+        return float(((moments - moments.mean(axis=0)) ** 2).sum())
+
+    usual = float(np.median([spread(rng.permutation(m)) for _ in range(SHUFFLES)]))
+    return spread(np.arange(m)) > ORDERED * usual
 
 
 def not_commuting(T: Array) -> float:
@@ -172,12 +207,26 @@ def _data(oracle: Any, length: float) -> Array | None:
     """Return some samples of an oracle, or rows of the unfolding of its tensor; None of neither."""
     most = max(oracle.k + 1, min(MOST_ROWS, MOST_ENTRIES // oracle.n))
     if _draws(oracle):
-        count = int(min(most, length))
-        oracle.prepare(count)
-        samples: Array = np.array(oracle.take(int(min(count, oracle.remaining()))))
-        return samples
+        return _samples(oracle, most, length)
     tensor = getattr(oracle, "T", None)
     if not isinstance(tensor, np.ndarray):
         return None
     unfolding = tensor.reshape(-1, oracle.n)
     return unfolding[:: math.ceil(len(unfolding) / most)]
+
+
+def _samples(oracle: Any, most: int, length: float) -> Array:
+    """Return some samples, of finite data from beginning to end, which takes a pass over them."""
+    if not math.isfinite(length):
+        oracle.prepare(most)
+        drawn: Array = np.array(oracle.take(most))
+        return drawn
+    step, found = math.ceil(length / most), list[Array]()
+    taken = 0
+    while left := int(oracle.remaining()):
+        count = min(left, max(1, oracle.window))
+        oracle.prepare(count)
+        samples = oracle.take(count)
+        found.append(np.array(samples[-taken % step :: step]))
+        taken += count
+    return np.concatenate(found)

@@ -1,7 +1,8 @@
 """What each solver loses on the problems of an atlas, and models that tell it elsewhere.
 
-The loss is the logarithm of a solver's cost over that of the cheapest that is as good, where a miss
-counts ten.
+The loss is the logarithm of a solver's cost over that of the call that is named; a miss counts ten.
+Costs are those of calls to the solver's own end. A solver with too few seeds to be tested
+counts with its cost if all of its runs got to the tolerance: a prediction is no verdict.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from orthobench.atlas.answers import compare
+from orthobench.atlas.answers import compare, factors
 from orthobench.atlas.features import Features
 from orthobench.atlas.table import AtlasRow
 from orthobench.decide.answer import MISS
@@ -178,18 +179,12 @@ MODELS: tuple[Model, ...] = (*_NEARER, _linear, _trees, _mixed)
 def losses(rows: Sequence[AtlasRow], cost: str = "seconds", tolerance: float = TOLERANCE) -> Losses:
     """Return what each solver loses on the problems of one kind.
 
-    A problem on which nobody gets there is left out.
+    A problem on which no solver gets to the tolerance is left out.
     """
     first = {row.problem: row for row in reversed(rows)}
-    told = [
-        (c, [d for d in c.as_good if 0 < d.factor < math.inf])
-        for c in compare(rows, cost, tolerance)
-    ]
-    told = [(c, there) for c, there in told if there]
+    told = [(c, own) for c in compare(rows, cost, tolerance) if (own := factors(c))]
     features = tuple(features_in(first[c.problem]) for c, _ in told)
-    solvers = tuple(dict.fromkeys(d.solver for _, there in told for d in there))
-    factors = [{d.solver: min(d.factor, MISS) for d in there} for _, there in told]
-    costs = [{d.solver: d.cost for d in there} for _, there in told]
+    solvers = tuple(dict.fromkeys(solver for _, own in told for solver in own))
     return Losses(
         solvers,
         tuple(c.problem for c, _ in told),
@@ -197,8 +192,10 @@ def losses(rows: Sequence[AtlasRow], cost: str = "seconds", tolerance: float = T
         features,
         tuple(c.block for c, _ in told),
         np.array([position_of(one) for one in features]),
-        np.log([[one.get(name, MISS) for name in solvers] for one in factors]),
-        np.array([[one.get(name, math.nan) for name in solvers] for one in costs]),
+        np.log([[own.get(name, MISS) for name in solvers] for _, own in told]),
+        np.array(
+            [[c.of(name).cost if name in own else math.nan for name in solvers] for c, own in told]
+        ),
     )
 
 
