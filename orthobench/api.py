@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from orthobench.contract.problem import AnyInstance, AnyProblem, Oracle, Problem
 from orthobench.contract.solver import AnySolver, Solver
-from orthobench.decide.more_seeds import more_cells
+from orthobench.decide.more_seeds import default_limit, more_cells
 from orthobench.errors import OrthobenchError, UsageError, quoted
 from orthobench.harness import run as harness
 from orthobench.harness.cell import Cell, instance_of
@@ -182,7 +182,7 @@ def run(
     budget: Budget | None = None,
     only: str | None = None,
     retry: bool = False,
-    decide: int = 0,
+    decide: int | None = None,
     quiet: bool = False,
     executor: str = "local",
     workers: int | Literal["auto"] = 1,
@@ -218,9 +218,10 @@ def run(
         A pattern such as ``"digits* oja*"``: run only the cells whose ``PROBLEM SOLVER`` matches.
     retry : bool
         Run cells again that failed before.
-    decide : int
-        The most seeds of a solver that is undecided on a problem: it is run on more than the
-        suite's until it is decided, and so is what it is tested against.
+    decide : int, optional
+        Maximum number of seeds of a solver that is undecided on a problem. It is run on twice as
+        many seeds at each look, as 12, 24 and 48, and so are the solvers that it is tested against;
+        0: no more than the suite has. By default 48 for a suite of at least 12 seeds, else 0.
     quiet : bool
         Without an observer: no progress display on standard error.
     executor : str
@@ -253,6 +254,7 @@ def run(
         Where the store cannot be used.
     """
     known = find_suite(suite, problems, solvers, seeds, budget)
+    most = default_limit(len(known.seeds)) if decide is None else decide
     path = Path(store or default_store(known))
     planned = known.cells()
     asked = matching(planned, only)
@@ -286,7 +288,7 @@ def run(
             course = RemainingCells(known, opened, planned, more)
             _execute(opened, session, course, run_cells, observer, known)
             results = _results(known, path, opened.records(known.name))
-            more = more_cells(results, planned, decide) if decide else []
+            more = more_cells(results, planned, most) if most else []
             opened.plan(known.name, more)
             planned += more
         opened.end(session)

@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any
 
 import click
-from click.core import ParameterSource
 
 from orthobench._version import __version__
 from orthobench.cli.atlas import advise, atlas, measure_map
@@ -45,9 +44,6 @@ from orthobench.cli.reproducing import reproduce
 
 KINDS = ("solvers", "problems", "suites", "plugins")
 
-OF_A_RACE = {"problems", "store", "memory_limit", "figures", "quiet", "as_json"}
-"""The options of `run` with which a problem is raced; any other one asks for all runs."""
-
 
 @click.group(
     cls=Group, context_settings={"help_option_names": ["-h", "--help"], "show_default": True}
@@ -73,9 +69,7 @@ def main() -> None:
 @click.argument("suite", required=False, type=Installed("suites"))
 @PROBLEMS
 @SOLVERS
-@click.option(
-    "--all", "everything", is_flag=True, help="Run all solvers on all seeds on -p, not a race."
-)
+@click.option("--all", "everything", is_flag=True, hidden=True, help="What it does anyway.")
 @click.option("--seeds", type=COUNT, help="Number of seeds, instead of the suite's.")
 @click.option("--samples", type=COUNT, help="Budget in samples, instead of the suite's.")
 @click.option("--seconds", type=POSITIVE, help="Budget in seconds, instead of the suite's.")
@@ -107,12 +101,11 @@ def main() -> None:
 @click.option("--retry", is_flag=True, help="Run cells again that failed before.")
 @click.option(
     "--decide",
-    type=COUNT,
-    is_flag=False,
-    flag_value=40,
-    metavar="[SEEDS]",
-    help="Run what is undecided on more seeds, at most so many.  [40 where no number is given]",
+    type=click.IntRange(0),
+    metavar="SEEDS",
+    help="Maximum number of seeds of what is undecided.  [default: 48 from 12 seeds on, else none]",
 )
+@click.option("-v", "--verbose", is_flag=True, help="Also print a table for each problem.")
 @click.option(
     "--executor",
     type=click.Choice(["local", "inline", "dask"]),
@@ -127,31 +120,20 @@ def main() -> None:
 @click.option("--figures/--no-figures", default=True, help="Whether to draw figures.")
 @QUIET
 @AS_JSON
-def run(suite: str | None, everything: bool, store: Path | None, only: str | None,
-        retry: bool, decide: int | None, figures: bool, quiet: bool, as_json: bool,
+def run(suite: str | None, verbose: bool, store: Path | None, only: str | None,
+        everything: bool, retry: bool, decide: int | None, figures: bool, quiet: bool,
+        as_json: bool,
         executor: str, workers: Any, isolate: bool, timeout: float | None,
         memory_limit: int | None, scheduler: str | None,
         explain: bool, dry_run: bool, **changes: Any) -> None:  # fmt: skip
     """Run the cells of SUITE that are not in its store yet.
 
-    SUITE is the name of a suite or a TOML file; quickstart by default. Prints a table for each
-    problem, the paths of the figures and of the store, and which solver to use. `orthobench report`
-    writes a page about the store. With -p and no option that a race has not, it is a race of two
-    minutes, as of `orthobench race`; --all runs everything instead.
+    SUITE is the name of a suite or a TOML file; quickstart by default. Prints which call to make,
+    cost and seeds of each solver on each problem, and the paths of figures and store. -v prints a
+    table for each problem as it is finished, `orthobench show` all tables of a store, and
+    `orthobench report` writes a page about it. `orthobench race` finds the call to make on one
+    problem in less time.
     """
-    context = click.get_current_context()
-    given = {
-        name
-        for name in context.params
-        if context.get_parameter_source(name) is ParameterSource.COMMANDLINE
-    }
-    if "problems" in given and given <= OF_A_RACE and not everything:
-        if not (quiet or as_json):
-            say("a race of two minutes at most; --all runs everything on all seeds", err=True)
-        context.invoke(
-            race, problems=changes["problems"], memory=memory_limit, store=store, quiet=quiet,
-            as_json=as_json,
-        )  # fmt: skip
     from orthobench import api
     from orthobench.decide.rule import FEWEST
     from orthobench.decide.wording import too_few
@@ -159,6 +141,7 @@ def run(suite: str | None, everything: bool, store: Path | None, only: str | Non
     from orthobench.registry.suite_file import requested_suite
     from orthobench.report.terminal.progress import Progress
 
+    del everything
     requested = requested_suite(suite, **changes)
     path = store or api.default_store(requested)
     if explain or dry_run:
@@ -172,19 +155,21 @@ def run(suite: str | None, everything: bool, store: Path | None, only: str | Non
         say(f"{too_few(len(requested.seeds), solvers)}; --seeds {FEWEST} can", err=True)
     try:
         results = api.run(
-            requested, path, only=only, retry=retry, decide=decide or 0, executor=executor,
+            requested, path, only=only, retry=retry, decide=decide, executor=executor,
             workers=workers,
             scheduler=scheduler, limits=Limits(timeout, memory_limit, isolate),
-            observer=Progress(quiet or as_json, None if as_json else print_tables),
+            observer=Progress(quiet or as_json, print_tables if verbose and not as_json else None),
             command=shlex.join(sys.argv),
         )  # fmt: skip
     except KeyboardInterrupt as error:
         message = f"interrupted; finished cells are in {path}, run again to go on"
         raise type(error)(message) from None
-    print_results(results, results.path.parent if figures else None, as_json, tables=False)
+    print_results(results, results.path.parent if figures else None, as_json)
     if not as_json:
         at = f" --tolerance {changes['tolerance']:g}" if changes["tolerance"] else ""
-        say(f"orthobench report {shlex.quote(str(results.path))}{at} writes the page about it")
+        name = shlex.quote(str(results.path))
+        say(f"tables   orthobench show {name}{at}")
+        say(f"page     orthobench report {name}{at} --open")
     sys.exit(
         FAILED if any(failed.key in results.reported_keys for failed in results.failures) else 0
     )
@@ -219,7 +204,7 @@ def show(name: str, suite: str | None, tolerance: float | None, as_json: bool) -
     from orthobench.results.results import Results, store_at
 
     if store_at(Path(name)).is_file():
-        print_results(Results.read(name, suite, tolerance), None, as_json)
+        print_results(Results.read(name, suite, tolerance), None, as_json, tables=True)
     elif suite or tolerance:
         option = "--suite names a suite in" if suite else "--tolerance is of the solvers in"
         raise click.UsageError(f"{option} a store, but {name!r} is not a store")

@@ -78,9 +78,18 @@ def print_facts(facts: Any, as_json: bool, as_text: Callable[[Any], Iterable[str
 
 
 def print_results(
-    results: Results, folder: Path | None, as_json: bool, *, tables: bool = True
+    results: Results, folder: Path | None, as_json: bool, *, tables: bool = False
 ) -> None:
-    """Print the tables of some results, and what to use; with a folder, draw figures in it."""
+    """Print what to use, and cost and seeds of each solver; with a folder, draw figures in it.
+
+    Parameters
+    ----------
+    results : Results
+    folder : Path, optional
+    as_json : bool
+    tables : bool
+        Whether to print the full table of each problem first.
+    """
     from orthobench.decide.comparisons import answer_of
 
     if as_json:
@@ -89,14 +98,15 @@ def print_results(
         return
     if tables:
         print_tables(results)
+    figures = [] if folder is None else _figures(results, folder)
+    print_answer(answer_of(results))
     say()
     match results.session()["environment"]:
         case {"run": {"workers": int(workers)}} if workers > 1:
             say(f"times are of {workers} runs at once; --workers 1 takes them one by one")
-    for line in figure_lines([] if folder is None else _figures(results, folder)):
+    for line in figure_lines(figures):
         say(line)
-    say(results.path)
-    print_answer(answer_of(results))
+    say(f"runs     {results.path}")
 
 
 def facts(results: Results, files: Iterable[Path]) -> dict[str, Any]:
@@ -120,16 +130,17 @@ def print_tables(results: Results) -> None:
 
 
 def print_answer(answer: Answer) -> None:
-    """Print what the marks of tables mean, which solver to use, and what was tested."""
+    """Print what to use, cost and seeds of each solver on each problem, and what was tested."""
     from rich.console import Console
 
-    from orthobench.report.terminal import table
+    from orthobench.report.terminal import overview
 
-    marks = table.legend(answer.comparisons, Console().options.ascii_only)
-    say(f"\n{marks}\n" if marks else "")
+    overview.show(answer)
+    say()
+    for line in overview.legend(answer, Console().options.ascii_only):
+        say(wrapped(line))
     for family in answer.by_family.values() or [answer]:
-        for text in (answer.prefix(family) + family.sentence, family.evidence):
-            say(wrapped(text))
+        say(wrapped(answer.prefix(family) + family.evidence))
 
 
 def figure_lines(paths: Sequence[Path]) -> Iterator[str]:

@@ -14,7 +14,6 @@ plot            `of`               options
 `curves`        problem            `curve`
 `sweep`         name of the sweep  `y` (the primary metric, another one, flops, seconds)
 `break_even`    name of the sweep  `time` (clock, clock + moving data)
-`pareto`        family             `cost` (seconds, flops, steps, samples)
 `profile`       family             `cost` (seconds, flops, steps, samples), `accuracy`
 `ecdf`          family             `cost`, `targets` (of the gap, as in COCO)
 `expected`      family             `cost` (seconds, flops, steps, samples), `accuracy`
@@ -128,7 +127,6 @@ tradeoff = _drawing_function("tradeoff")
 curves = _drawing_function("curves")
 sweep = _drawing_function("sweep")
 break_even = _drawing_function("break-even")
-pareto = _drawing_function("pareto")
 profile = _drawing_function("profile")
 ecdf = _drawing_function("ecdf")
 expected = _drawing_function("expected")

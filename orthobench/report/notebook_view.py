@@ -76,7 +76,9 @@ class Results(stored.Results):
         """Return a row for each problem and solver, as plain values; see `answer`."""
         return table.rows(self.entries, compare(self.entries, cost, tolerance))
 
-    def plot(self, ax: Axes, kind: str = "pareto", of: str | None = None, **options: str) -> Panel:
+    def plot(
+        self, ax: Axes, kind: str = "convergence", of: str | None = None, **options: str
+    ) -> Panel:
         """Draw one of the plots of `orthobench.plots` into an axis, and return its numbers."""
         panel: Panel = getattr(notebook, kind)(ax, self, of, **options)
         return panel

@@ -97,6 +97,7 @@ class Runs:
             self.results[name] = api.run(
                 self._suite(name),
                 self.folder / f"{name}{'-quick' * self.quick}.sqlite",
+                decide=0,
                 quiet=self.quiet,
                 command=f"orthobench reproduce {self.paper.name}",
                 executor="local" if self.workers > 1 else "inline",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import shlex
 import tomllib
@@ -10,8 +11,13 @@ from pathlib import PurePath
 from typing import Any
 
 from orthobench.contract.panel import Plot
-from orthobench.decide.rule import Comparison, Verdict
-from orthobench.decide.wording import MARKS, factor_text, mark, verdict_text
+from orthobench.decide.answer import Answer
+from orthobench.decide.code import solve_line
+from orthobench.decide.rule import Comparison, Decision
+from orthobench.decide.wording import MARKS, mark, seeds_text, verdict_text
+from orthobench.errors import UsageError
+from orthobench.registry.plugins import catalogue
+from orthobench.report.page.answers import Answers, family_answers
 from orthobench.report.page.galleries import galleries
 from orthobench.report.page.plot_data import plot_data
 from orthobench.report.page.problems import (
@@ -23,12 +29,12 @@ from orthobench.report.page.problems import (
 )
 from orthobench.report.plots.collection import comparison_plots, exhibit_plots, problem_plots
 from orthobench.report.plots.exhibits import Exhibition, exhibitions
-from orthobench.report.plots.pareto import Answers, family_answers, pareto_name
 from orthobench.report.plots.sweeps import break_evens
 from orthobench.report.rows import problem_rows
 from orthobench.report.style import solver_styles
 from orthobench.results.results import Results
 from orthobench.results.tuning import SolverResult
+from orthobench.stats.costs import ALL_COSTS
 from orthobench.stats.targets import run_matrix
 from orthobench.tools import toml
 from orthobench.tools.collections import grouped
@@ -63,11 +69,8 @@ def page_content(results: Results) -> dict[str, Any]:
     problems, plots = _problems(entries, comparisons, exhibits)
     rows = [row for problem in problems for row in problem["rows"]]
     of_problems = len(plots)
-    plots += comparison_plots(entries, runs, answers)
-    pareto = {plot.name: at for at, plot in enumerate(plots) if plot.kind == "pareto"}
-    sections = [
-        _family_section(name, own, pareto.get(pareto_name(name))) for name, own in answers.items()
-    ]
+    plots += comparison_plots(entries, runs)
+    sections = [_family_section(name, own) for name, own in answers.items()]
     styles = solver_styles(entry.solver for entry in entries)
     data = plot_data(plots, styles, _runs(problems, plots, table), list(map(_packed, sections)))
     failed = failures(results, rows)
@@ -86,9 +89,7 @@ def page_content(results: Results) -> dict[str, Any]:
         "problems": problems,
         "anchors": {one["label"]: one["id"] for one in problems},
         "plots": plots,
-        "comparison_plots": [
-            at for at in range(of_problems, len(plots)) if plots[at].kind != "pareto"
-        ],
+        "comparison_plots": list(range(of_problems, len(plots))),
         "break_evens": break_evens(entries),
         "table": all_numbers(rows),
         "provenance": _provenance(results, session),
@@ -98,25 +99,43 @@ def page_content(results: Results) -> dict[str, Any]:
     }
 
 
-def _family_section(name: str, answers: Answers, plot: int | None) -> dict[str, Any]:
-    """Return what the first screen shows of a family: answers, and the index of its plot, if any.
+def _family_section(name: str, answers: Answers) -> dict[str, Any]:
+    """Return what the first screen shows of a family: its answers, and the choices among them.
 
-    The first answer is shown at first; it is None where no run is finished. Behind the solver to
-    use come those that are often as good.
+    The first answer is shown at first; it is None if no run is finished. The solver to use comes
+    before those that are often as good.
     """
     answer, solvers = next(iter(answers.values()), None), list[str]()
     if answer:
-        others = sorted(answer.alternatives, key=lambda one: -one.as_good_on)
+        others = sorted(answer.alternatives, key=lambda one: (-one.as_good_on, one.factor))
         solvers = [own for own in (answer.solver, *(one.solver for one in others)) if own]
-    return {"name": name, "answers": answers, "answer": answer, "solvers": solvers, "plot": plot}
+    costs, tolerances = (list(dict.fromkeys(options)) for options in zip(*answers, strict=True))
+    return {
+        "name": name, "answers": answers, "answer": answer, "solvers": solvers,
+        "costs": costs, "tolerances": tolerances, "code": _code(answer) if answer else "",
+    }  # fmt: skip
+
+
+def _code(answer: Answer) -> str:
+    """Return the line that makes the call on the first problem; empty if no solver is named."""
+    good = [c.of(answer.solver) for c in answer.comparisons if c.of(answer.solver).as_good]
+    call = good[0].call if good else None
+    if answer.use is None or call is None:
+        return ""
+    try:
+        solver = catalogue().solver(answer.use, answer.parameters)
+    except UsageError:  # it is not installed here
+        return ""
+    return solve_line(solver, call.stop)
 
 
 def _packed(section: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the answers of a family as JSON values, by the choices of its plot."""
+    """Return the answers of a family as JSON values, by cost and tolerance."""
     return {
         ",".join(key): {
             "sentence": answer.sentence,
             "evidence": answer.evidence,
+            "code": _code(answer),
             "cells": [
                 cell(comparison, solver)
                 for solver in section["solvers"]
@@ -127,18 +146,43 @@ def _packed(section: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def cell(comparison: Comparison, solver: str) -> tuple[str, str, str, str]:
-    """Return a solver on a problem: mark, symbol, factor of cost to the least, and meaning."""
-    kind, own = mark(comparison, solver), comparison.of(solver)
-    if kind:
-        symbol, _, meaning = MARKS[kind]
-        text = f"{factor_text(own.factor)}×" if kind == "good" else ""
-        if own.restarts:
-            meaning += f"; restarts are counted for {own.misses} of its runs"
-        return kind, symbol, text, meaning if own.as_good else verdict_text(own)
-    if own.verdict is Verdict.ABSENT:
-        return "absent", "–", "", "takes no part, or was not run yet"
-    return "worse", "", "", "worse than the best"
+def cell(comparison: Comparison, solver: str) -> tuple[str, str, str, str, float, str]:
+    """Return a solver on a problem.
+
+    Returns
+    -------
+    kind : str
+        A mark, or ``"absent"``.
+    symbol, cost, seeds : str
+        The texts of a cell: ``"★"``, ``"1.2 ms"``, ``"12/12"``.
+    bar : float
+        The length of its bar, from 0 to 1: the logarithm of its cost between the lowest and the
+        highest of the problem.
+    meaning : str
+        The verdict in words, with the evidence.
+    """
+    own, kind = comparison.of(solver), mark(comparison, solver)
+    if not kind:
+        return "absent", "–", "", "", 0.0, "takes no part, or was not run yet"
+    costs = [d.cost for d in comparison.decisions if 0 < d.cost < math.inf]
+    bar, amount = 0.0, ""
+    if 0 < own.cost < math.inf:
+        amount = ALL_COSTS[comparison.cost].text(own.cost)
+        bar = math.log(own.cost / min(costs)) / max(math.log(max(costs) / min(costs)), 1e-9)
+    return kind, MARKS[kind][0], amount, seeds_text(own), round(bar, 3), _meaning(own)
+
+
+def _meaning(decision: Decision) -> str:
+    """Return what is decided of a solver, and what that rests on."""
+    text = verdict_text(decision)
+    if math.isfinite(decision.difference):
+        ends = f"[{100 * decision.low:.2g}, {100 * decision.high:.2g}]"
+        text += f": ends {100 * decision.difference:.2g} {ends} % of the gap above the best"
+    if decision.call and not decision.call.stop.own:
+        text += f"; stops after {decision.call.stop}"
+    if decision.more_seeds:
+        text += f"; about {plural(decision.more_seeds, 'more seed')} would decide"
+    return text
 
 
 def _problems(

@@ -2,6 +2,9 @@
 
 const TABLE = { text: () => document.getElementById("filter-text"), selects: () => [...document.querySelectorAll("select.filter")] };
 
+/** What the address says beside plots: each part reads its state, and writes what differs from the start. */
+const STATES = [{ read: readTable, write: tableState }];
+
 /** The anchor of the address, without the state that follows it. */
 function anchor() {
   return decodeURIComponent(location.hash.slice(1).split("?")[0]);
@@ -15,7 +18,7 @@ function writeLink(changed = null) {
   }
   for (const solver of plots.off) state.append("hidden", plots.data.solvers[solver].name);
   if (plots.focus !== null) state.set("front", plots.data.solvers[plots.focus].name);
-  for (const [name, value] of Object.entries(tableState())) state.set(name, value);
+  for (const part of STATES) for (const [name, value] of Object.entries(part.write())) state.set(name, value);
   const at = changed?.name ?? anchor();
   const text = String(state);
   history.replaceState(null, "", `#${encodeURIComponent(at)}${text ? `?${text}` : ""}`);
@@ -47,7 +50,7 @@ function readLink() {
     view.reset();
     readPlot(view, (name) => state.get(`${view.name}.${name}`));
   }
-  readTable(state);
+  for (const part of STATES) part.read(state);
   redrawVisible();
 }
 

@@ -137,7 +137,7 @@ class PlotView {
 
   size() {
     const width = Math.max(280, this.canvas.clientWidth || 680);
-    return [width, width < WIDE ? 320 : this.plot.kind === "pareto" ? 380 : 416];
+    return [width, width < WIDE ? 320 : 416];
   }
 
   resized() {

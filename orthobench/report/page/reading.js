@@ -187,7 +187,7 @@ function valuesAt(view, { entry, line, i, run, cross }) {
   if (line.low && run === null) found.push([panel.band || "from, to", `${formatted(line.low[i], 3)} to ${formatted(line.high[i], 3)}`]);
   if (run !== null) found.push(["run", runName(view, one.solver, run)]);
   if (one.notes && run === null) found.push(["", one.notes[i]]);
-  if (one.chosen === i && run === null) found.push(["", view.plot.kind === "pareto" ? "the one to use" : "chosen by tuning"]);
+  if (one.chosen === i && run === null) found.push(["", "chosen by tuning"]);
   if (one.ended && run === null && i === line.there.at(-1)) found.push(["ended", one.ended]);
   return found;
 }

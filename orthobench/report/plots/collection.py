@@ -8,7 +8,6 @@ from orthobench.contract.panel import Plot
 from orthobench.report.plots.convergence import convergence
 from orthobench.report.plots.exhibits import Exhibition, curves
 from orthobench.report.plots.families import target_plots
-from orthobench.report.plots.pareto import Answers, pareto
 from orthobench.report.plots.sweeps import break_even, break_evens, sweep, sweeps
 from orthobench.report.plots.tradeoffs import tradeoffs
 from orthobench.report.plots.tuning import tuning, tunings
@@ -32,12 +31,11 @@ def problem_plots(entries: Sequence[SolverResult]) -> list[Plot]:
 def comparison_plots(
     entries: Sequence[SolverResult],
     runs: Mapping[str, RunMatrix] | None = None,
-    answers: Mapping[str, Answers] | None = None,
 ) -> list[Plot]:
     """Return the plots that compare solvers over all problems of a suite.
 
-    For each family in which at least two solvers take part: quality against cost,
-    performance profiles, ECDFs and expected costs. Then trade-offs, where problems are compared at
+    For each family in which at least two solvers take part: performance profiles, ECDFs and
+    expected costs. Then trade-offs, where problems are compared at
     levels, sweeps, where problems differ in one number, and break-evens, where solvers run at
     several places too.
 
@@ -46,15 +44,12 @@ def comparison_plots(
     entries : sequence of SolverResult
     runs : mapping, optional
         The runs of each family, if they are collected already.
-    answers : mapping, optional
-        What to use in each family, by cost and tolerance.
     """
     plots: list[Plot] = []
     for name, group in grouped(entries, lambda entry: entry.problem_info.family).items():
         if len({entry.solver for entry in group if not entry.refused}) < 2:
             continue
         own = runs[name] if runs else run_matrix(group)
-        plots += [p for p in [pareto(group, own, (answers or {}).get(name))] if p.panel().series]
         plots += target_plots(group, own).values()
     plots += [*tradeoffs(entries), *map(sweep, sweeps(entries))]
     return [*plots, *(break_even(*of_sweep) for of_sweep in break_evens(entries))]

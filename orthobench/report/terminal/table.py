@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from orthobench.decide.comparisons import compare
 from orthobench.decide.rule import Comparison
-from orthobench.decide.wording import MARKS, factor_text, mark, verdict_text
+from orthobench.decide.wording import MARKS, factor_text, mark, seeds_text, verdict_text
 from orthobench.harness.stopping import RunStatus
 from orthobench.report import caveats
 from orthobench.report.rows import Row, problem_rows
@@ -31,8 +31,8 @@ CURVED = 20_000
 WIDEST = 80
 """The most columns of a table without its curves."""
 
-FIRST_TO_GO = (3, 2, 0)
-"""What a narrow terminal does without: the factor, the cost, and then the verdict in words."""
+FIRST_TO_GO = (4, 0, 2)
+"""What a narrow terminal does without: the factor, the verdict in words, and then the seeds."""
 
 
 def rows(
@@ -119,10 +119,13 @@ def _plain(row: Row, comparison: Comparison) -> dict[str, Any]:
         "difference_interval": [finite_or_none(d.low), finite_or_none(d.high)],
         "tolerance": comparison.tolerance,
         "cost": comparison.cost,
-        "cost_to_tolerance": finite_or_none(d.cost),
+        "call_cost": finite_or_none(d.cost),
+        "stop": str(d.call.stop) if d.call else None,
+        "reached": d.reached,
+        "seeds": d.call.seeds if d.call else d.seeds,
+        "exact": d.exact is not None,
         "factor": finite_or_none(d.factor),
         "factor_interval": [finite_or_none(end) for end in d.factor_interval],
-        "misses": d.misses,
         "success": finite_or_none(d.success),
         "distinct_seeds": d.seeds,
         "more_seeds": d.more_seeds,
@@ -180,14 +183,14 @@ def _parts(
 def texts_of(
     part: Sequence[Row], comparison: Comparison
 ) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
-    """Return titles and texts of verdict, final value, cost and factor."""
+    """Return titles and texts of verdict, final value, seeds within the tolerance, cost, factor."""
     cost = ALL_COSTS[comparison.cost]
-    to = f"{cost.title} to {100 * comparison.tolerance:g} %"
     final = "median" if any(len(row.result.seeds) > 1 for row in part) else "value"
-    return ("", final, to, "factor"), [
+    return ("", final, f"to {100 * comparison.tolerance:g} %", cost.title, "factor"), [
         (
             verdict_text(row.decision),
             row.text(row.summary.median),
+            seeds_text(row.decision),
             cost.text(row.decision.cost) if math.isfinite(row.decision.cost) else "",
             "" if math.isnan(row.decision.factor) else factor_text(row.decision.factor),
         )
