@@ -349,8 +349,17 @@ class Evidence:
         self._table = np.where(self._failed, self._far, table)
         self._counts = self._run.sum(axis=1)
         self._broken = 2 * self._failed.sum(axis=1) >= self._counts
+        self._repeats = np.array([
+            len(set(groups[run].tolist())) == 1 < run.sum()
+            for groups, run in zip(self._groups, self._run, strict=True)
+        ], np.bool_)  # fmt: skip
+        for i in np.flatnonzero(self._repeats).tolist():  # another seed would show the same
+            at = int(self._run[i].argmax())
+            self._table[i], self._groups[i] = self._table[i, at], self._groups[i, at]
         enough = self._counts >= min(FEWEST, int(self._counts.max(initial=0)))
-        self._sound = np.flatnonzero(~self._broken & enough & self._run.any(axis=1))
+        self._sound = np.flatnonzero(
+            ~self._broken & (enough | self._repeats) & self._run.any(axis=1)
+        )
         self._compare()
 
     def _compare(self) -> None:
@@ -425,8 +434,7 @@ class Evidence:
         if i not in self._intervals:
             return Verdict.UNTESTED, missing
         low, high, pair = self._intervals[i]
-        repeats = len(set(self._groups[i][self._run[i]].tolist())) == 1 < self._counts[i]
-        if missing > 0 and not repeats:
+        if missing > 0 and not self._repeats[i]:
             return Verdict.UNTESTED, missing
         if high <= tolerance and not self._is_above_untested(i, tolerance):
             return Verdict.AS_GOOD, None
@@ -450,6 +458,8 @@ class Evidence:
         """Return the place of the shortest call of a solver that is as good."""
         own, tail = self._calls[self._names[i]], LEVEL / max(1, len(self._sound))
         values = np.where(np.isposinf(own.values), self._far, own.values)
+        if self._repeats[i]:
+            values = np.broadcast_to(values[:, [int(self._run[i].argmax())]], values.shape)
         at = len(own.stops) - own.whole
         while at > 0:
             gaps, alike = _gaps(

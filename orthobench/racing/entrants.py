@@ -37,6 +37,11 @@ class Entry:
         """The solver of each configuration, in the order in which they run."""
         return {s.label: s.solver.name for s in self.suite.solvers}
 
+    @property
+    def ending(self) -> frozenset[str]:
+        """The configurations that end by themselves, whatever the data."""
+        return frozenset(s.label for s in self.suite.solvers if s.solver.converges)
+
 
 def entry(problem: Any, cost: str = "seconds", solvers: Sequence[Any] = ()) -> Entry:
     """Return who races on a problem.

@@ -188,6 +188,8 @@ class Rules:
         The most configurations that run on fresh seeds.
     seeds : int
         The most seeds.
+    ending : collection of str
+        The configurations that end by themselves.
     """
 
     order: Mapping[str, str]
@@ -197,6 +199,7 @@ class Rules:
     factor: float = FACTOR
     finalists: int = FINALISTS
     seeds: int = SEEDS
+    ending: Collection[str] = ()
 
 
 @dataclass(frozen=True)
@@ -433,6 +436,7 @@ class Field:
                 self._look(left, overhead, running, contenders=True)
                 or self._untried(left, overhead, running)
                 or self._look(left, overhead, running, contenders=False)
+                or self._to_the_end(running)
             )
             if ask:
                 return ask
@@ -491,6 +495,17 @@ class Field:
         trial = min(looks, key=lambda t: (t.configuration != self.leader, t.lowest))
         cap = max(FACTOR * trial.cap, self._cap(left, len(looks), overhead))
         return Ask(trial.configuration, 0, min(cap, FIRST * self.rules.total))
+
+    def _to_the_end(self, running: Collection[Run]) -> Ask | None:
+        """Return a run of a finalist to its own end, as long as no exact call is known."""
+        known = [self.latest[name, 0] for name in self.finalists if name in self.rules.ending]
+        if any(trial.exact for trial in self.latest.values()):
+            return None
+        able = [t for t in known if t.certified and self._more(t)][:SURE]
+        for trial in able:
+            if (trial.configuration, 0) not in running:
+                return Ask(trial.configuration, 0, FIRST * self.rules.total)
+        return None
 
     def _more(self, trial: Trial) -> bool:
         """Whether a run was cut off, and may have more time."""

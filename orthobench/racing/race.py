@@ -248,6 +248,7 @@ def races(
             (within - spent) / (len(entries) - i) if i else within / len(entries),
             tolerance,
             cost == "seconds",
+            ending=one.ending,
         )
         started = time.monotonic() if i else began
         found.append(run(one, rules, cost, store, limits, started, tell, problems[i]))

@@ -185,14 +185,18 @@ def final_lines(rows: Sequence[Mapping[str, Any]], cost: str, most: int = 10) ->
     ]
     width = max(map(len, names), default=0)
     for name, row in zip(names, there, strict=True):
-        amount = ALL_COSTS[cost].text(row["cost"])
-        first = row["first_cost"]
+        amount, first = ALL_COSTS[cost].text(row["cost"]), row["first_cost"]
+        if cost == "seconds" and math.isnan(first):
+            amount = f"({amount})"
         also = f"  (first call {ALL_COSTS[cost].text(first)})" if first > 2 * row["cost"] else ""
         seeds = f"{row['reached']}/{row['seeds']}"
         yield f"{name:{width}}  {amount:>9}  {seeds:>6} seeds  {row['verdict']}{also}"
     waiting = sum(not row["seeds"] for row in rows)
     others = len(rows) - waiting - len(there)
-    rest = [f"{others} more cost more, or end higher"] * (others > 0)
+    rest = ["(in brackets: on the clock of a run)"] * any(
+        cost == "seconds" and math.isnan(row["first_cost"]) for row in there
+    )
+    rest += [f"{others} more cost more, or end higher"] * (others > 0)
     rest += [f"{waiting} not run"] * (waiting > 0)
     if rest:
         yield "; ".join(rest)
