@@ -102,6 +102,8 @@ def problem(
 
     def add(pose: Callable[[Path], Posed]) -> Callable[[Path], Posed]:
         name = pose.__name__.replace("_", "-")
+        if name in PROBLEMS:
+            raise ValueError(f"there are two problems {name}: give one of them another name")
         PROBLEMS[name] = Problem(name, part, family, real, rows, pose)
         return pose
 
