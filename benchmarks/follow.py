@@ -552,6 +552,8 @@ def summary(record: Row) -> str:
             f"{advice['hits']}/{advice['seeds']}", _text(advice["regret"]),
         ])  # fmt: skip
     skipped = [f"{r['problem']}: skipped, {r['skipped']}" for r in record["rows"] if "skipped" in r]
+    loads = [row["load"] for row in rows if "load" in row]
+    record["facts"]["load"] = f"{min(loads, default=0):.1f} to {max(loads, default=0):.1f}"
     facts = ", ".join(f"{name} {value}" for name, value in record["facts"].items())
     table = "\n".join("| " + " | ".join(cells) + " |" for cells in lines)
     return "\n\n".join([facts, table, compared({"": record}), *skipped])
@@ -579,7 +581,7 @@ def compared(records: Mapping[str, Row]) -> str:
 
 
 def facts_of(options: argparse.Namespace) -> Row:
-    """Return what a result depends on: commit, machine, load, and settings."""
+    """Return what a result depends on: commit, machine, and settings."""
     commit = subprocess.run(
         ["git", "describe", "--always", "--dirty", "--abbrev=12"],  # noqa: S607
         cwd=HERE, capture_output=True, text=True, check=False,
@@ -587,7 +589,7 @@ def facts_of(options: argparse.Namespace) -> Row:
     return {
         "commit": commit, "date": time.strftime("%Y-%m-%d"), "machine": platform.platform(),
         "processor": platform.processor() or platform.machine(), "cores": os.cpu_count(),
-        "python": platform.python_version(), "load": round(os.getloadavg()[0], 1),
+        "python": platform.python_version(),
         "within": options.within, "cap": options.cap,
     }  # fmt: skip
 
