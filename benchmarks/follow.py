@@ -17,10 +17,10 @@ into a fresh process, and judged there in numpy alone:
   optimum; to the best value that any call here reached, if the optimum is not known.
 - *regret*: its wall-clock time less 0.05 s over that of the cheapest literal call that is as good,
   at least 1; both timed in turns in one process. 10 if the code does not run, or if the call gets
-  there less than half as often as that one. The literal calls are those of each solver of the race,
-  as it is by default and in the configuration that the race found cheapest: to its own end, and
-  with budgets of a half, a quarter and a sixteenth of those steps. They are tried in the order of
-  the race, for as long as they might be the cheapest.
+  there less than half as often as that one. The literal calls are the other answer, and those of
+  each solver of the race, as it is by default and in the configuration that the race found
+  cheapest: to its own end, and with budgets of a half, a quarter and a sixteenth of those steps.
+  They are tried in the order of the race, for as long as they might be the cheapest.
 
 The output is one JSON file, written after each problem; ``--resume`` goes on with it.
 """
@@ -83,6 +83,9 @@ CANDIDATES = 3
 
 SCANNING = 0.6
 """The share of the time of literal calls in which each is tried once."""
+
+CONFIRMING = 0.8
+"""The share in which those that may be as good run on fresh seeds; then they take turns."""
 
 SHORTEST = 0.25
 """Seconds of the shortest whole run."""
@@ -197,7 +200,7 @@ def follow(calls: Calls, code: str, patience: float) -> None:
     if not line:
         calls.add(error=f"no single line outcome = ob.solve(...) in {code!r}")
         return
-    if isinstance(calls.names["problem"], str) and "problem =" in code:
+    if isinstance(calls.names["problem"], str) and "import orthobench" in code:
         pasted = subprocess.run(
             [sys.executable, "-W", "ignore", "-c", code], capture_output=True, text=True
         )
@@ -208,7 +211,7 @@ def follow(calls: Calls, code: str, patience: float) -> None:
     if isinstance(outcome, Exception):
         calls.add(error=_message(outcome))
         return
-    calls.add(line=line, first=first, seconds=[], values={}, value=value)
+    calls.add(line=line, first=first, seconds=[], values={}, value=_number(value))
     for _ in range(CALLS):
         if calls.facts["seconds"] and time.perf_counter() - begun > patience / 2:
             break
@@ -245,19 +248,42 @@ def literal(
 
     best = scan(calls, race["table"], lowest, cap, spent)
     found = [call for some in calls.facts["tried"].values() for call in some or []]
+    for line in named:
+        if "seconds=" not in line:  # else it ends elsewhere each time
+            calls(line)
+            took, value, _ = calls(line, FRESH)
+            found.append([line, 0, took, _number(value)])
+    best, hits = confirmed(calls, sorted(found, key=lambda call: float(call[2])), best, spent)
+    most = max(hits.values(), default=0)
+    good = [line for line, count in hits.items() if count == most]
+    timed = in_turns(calls, [*dict.fromkeys([*named, *good])], spent)
+    cheapest = min(good, key=lambda line: timed[line], default="")
+    calls.add(best=_number(best), line=cheapest, hits=most, timed=timed)
+
+
+def confirmed(
+    calls: Calls, found: Sequence[Sequence[Any]], best: float, spent: Callable[[], float]
+) -> tuple[float, dict[str, int]]:
+    """Run calls that may be as good on fresh seeds, the cheapest first, until three are.
+
+    Returns the best value, and of each call on how many seeds it gets there.
+    """
     hits: dict[str, int] = {}
-    for line, _, _, value in sorted(found, key=lambda call: float(call[2])):
-        if value is None or value > target_of(calls.posed, best):
+    for line, _, _, value in found:
+        if value is None or value > target_of(calls.posed, best) or line in hits:
             continue
-        if hits and (spent() > 0.8 or list(hits.values()).count(FEWEST) == CANDIDATES):
+        if hits and (spent() > CONFIRMING or list(hits.values()).count(FEWEST) == CANDIDATES):
             break
         values = [calls(line, seed)[1] for seed in range(FRESH, FRESH + FEWEST)]
         hits[line] = sum(value <= target_of(calls.posed, best) for value in values)
         if calls.posed.best is None:
             best = min(best, *values)
-    most = max(hits.values(), default=0)
-    good = [line for line, count in hits.items() if count == most]
-    seconds: dict[str, list[float]] = {line: [] for line in dict.fromkeys([*named, *good])}
+    return best, hits
+
+
+def in_turns(calls: Calls, lines: Sequence[str], spent: Callable[[], float]) -> dict[str, float]:
+    """Return the median seconds of calls that take turns."""
+    seconds: dict[str, list[float]] = {line: [] for line in lines}
     for turn in range(CALLS + 1):
         for line, own in seconds.items():
             took = calls(line)[0]
@@ -265,9 +291,7 @@ def literal(
                 own.append(took)
         if turn and spent() > 1:
             break
-    timed = {line: float(np.median(own)) for line, own in seconds.items()}
-    cheapest = min(good, key=lambda line: timed[line], default="")
-    calls.add(best=_number(best), line=cheapest, hits=most, timed=timed)
+    return {line: float(np.median(own)) for line, own in seconds.items()}
 
 
 def scan(
@@ -477,8 +501,11 @@ def figures(row: Row, way: str) -> Row:
     found["misses"] = float(np.median([(v - best) / max(start - best, 1e-300) for v in values]))
     if found["hits"] / found["seeds"] < cheap["hits"] / FEWEST / 2 or not found["hits"]:
         return found
-    least, own = cheap["timed"].get(cheap["line"], math.inf), cheap["timed"][followed["line"]]
-    least = min(least, own)
+    timed = cheap["timed"]
+    if not cheap["line"] or followed["line"] not in timed:
+        return found | {"regret": math.nan, "why": "no literal call to compare with"}
+    own = timed[followed["line"]]
+    least = min(own, timed[cheap["line"]])
     found["lost"] = own - least
     found["regret"] = max(1.0, (own - FREE) / least)
     found["factor"] = own / least
@@ -497,6 +524,7 @@ def totals(rows: Sequence[Row], way: str) -> dict[str, str]:
         "regret, geometric mean": _text(np.exp(np.log(regrets).mean()) if len(regrets) else None),
         "does not run, or misses (10)": str(int((regrets == MISS).sum())),
         "more than .1 s lost": f"{len(at_stake)}, at most {_text(max(at_stake, default=1))} times",
+        "regret not measured": str(len(each) - len(regrets)),
         "as good on fresh seeds": _share(runs),
     }
     if way == "race":
@@ -664,6 +692,9 @@ def main(arguments: list[str] | None = None) -> int:
         if (one.name in SMOKE if options.smoke else options.problems or one.set == options.set)
         and fnmatchcase(one.name, options.only)
     ]  # fmt: skip
+    families = [one.family for one in wanted]
+    places = {one.name: families[:i].count(one.family) for i, one in enumerate(wanted)}
+    wanted.sort(key=lambda one: places[one.name])  # a run that is cut off has seen all families
     record: Row = {"facts": facts_of(options), "rows": []}
     if options.resume and options.out.exists():
         record = read(options.out)
