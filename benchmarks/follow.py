@@ -87,6 +87,9 @@ SCANNING = 0.6
 CONFIRMING = 0.8
 """The share in which those that may be as good run on fresh seeds; then they take turns."""
 
+LONG = 1.0
+"""Seconds of a call that is not called again to warm up."""
+
 SHORTEST = 0.25
 """Seconds of the shortest whole run."""
 
@@ -250,8 +253,9 @@ def literal(
     found = [call for some in calls.facts["tried"].values() for call in some or []]
     for line in named:
         if "seconds=" not in line:  # else it ends elsewhere each time
-            calls(line)
             took, value, _ = calls(line, FRESH)
+            if took < LONG:  # else the first call is as good as any
+                took, value, _ = calls(line, FRESH)
             found.append([line, 0, took, _number(value)])
     best, hits = confirmed(calls, sorted(found, key=lambda call: float(call[2])), best, spent)
     most = max(hits.values(), default=0)
@@ -286,11 +290,11 @@ def in_turns(calls: Calls, lines: Sequence[str], spent: Callable[[], float]) -> 
     seconds: dict[str, list[float]] = {line: [] for line in lines}
     for turn in range(CALLS + 1):
         for line, own in seconds.items():
+            if own and (spent() > 1 or sum(own) > CALLS * LONG):
+                continue
             took = calls(line)[0]
-            if turn:  # the first warms up
+            if turn or took > LONG:  # the first warms up, which does not count beside a long call
                 own.append(took)
-        if turn and spent() > 1:
-            break
     return {line: float(np.median(own)) for line, own in seconds.items()}
 
 
@@ -492,17 +496,17 @@ def figures(row: Row, way: str) -> Row:
     if found["said"] is not None:
         near = abs(found["wall"] - found["said"]) < UNCOUNTED
         found["ratio"] = 1.0 if near else found["wall"] / found["said"]
-    best, start = cheap.get("best"), row["start"]
+    best, start = cheap.get("best", followed.get("optimum")), row["start"]
     if best is None or start is None:
         return found | {"regret": math.nan, "why": "no literal call came to an end"}
     target = best + TOLERANCE * max(start - best, 0.0) + 1e-12 * abs(best)
     values = [math.inf if v is None else v for v in followed["values"].values()]
     found["hits"], found["seeds"] = sum(v <= target for v in values), len(values)
     found["misses"] = float(np.median([(v - best) / max(start - best, 1e-300) for v in values]))
-    if found["hits"] / found["seeds"] < cheap["hits"] / FEWEST / 2 or not found["hits"]:
+    if found["hits"] / found["seeds"] < cheap.get("hits", 0) / FEWEST / 2 or not found["hits"]:
         return found
-    timed = cheap["timed"]
-    if not cheap["line"] or followed["line"] not in timed:
+    timed = cheap.get("timed", {})
+    if not cheap.get("line") or followed["line"] not in timed:
         return found | {"regret": math.nan, "why": "no literal call to compare with"}
     own = timed[followed["line"]]
     least = min(own, timed[cheap["line"]])
