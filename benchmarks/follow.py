@@ -387,6 +387,7 @@ def stage(name: str, problem: Problem, folder: Path, facts: Row) -> None:
     calls = Calls(posed, posed.make(ob), keep)
     if path.exists():
         calls.facts = json.loads(path.read_text())
+    calls.facts |= {"start": posed.start, "optimum": posed.best}
     if name == "answers":
         answers(calls, facts["within"])
     elif name.startswith("follow"):
@@ -394,7 +395,7 @@ def stage(name: str, problem: Problem, folder: Path, facts: Row) -> None:
     else:
         lowest = math.inf if facts["lowest"] is None else facts["lowest"]
         literal(calls, facts["race"], facts["named"], lowest, facts["cap"], facts["patience"])
-    calls.add(start=posed.start, optimum=posed.best, done=True)
+    calls.add(done=True)
 
 
 def in_process(
