@@ -87,6 +87,9 @@ SCANNING = 0.6
 CONFIRMING = 0.8
 """The share in which those that may be as good run on fresh seeds; then they take turns."""
 
+MAKING = 300.0
+"""The most seconds in which a process imports orthobench and makes its data."""
+
 LONG = 1.0
 """Seconds of a call that is not called again to warm up."""
 
@@ -388,6 +391,7 @@ def stage(name: str, problem: Problem, folder: Path, facts: Row) -> None:
     if path.exists():
         calls.facts = json.loads(path.read_text())
     calls.facts |= {"start": posed.start, "optimum": posed.best}
+    (folder / f"{name}.ready").touch()
     if name == "answers":
         answers(calls, facts["within"])
     elif name.startswith("follow"):
@@ -415,33 +419,43 @@ def in_process(
     command += ["--stage", name, "--folder", str(folder)]
     command += ["--problems", str(options.problems)] if options.problems else []
     variables = {**os.environ, "PYTHONPATH": os.pathsep.join([str(HERE), *sys.path[1:]])}
-    deadline = time.monotonic() + 2 * facts["patience"] + 30
-    found: Row = {}
+    ready, most = folder / f"{name}.ready", 2 * facts["patience"] + 30
+    spent, found = 0.0, dict[str, Any]()
     with (folder / f"{name}.log").open("w") as log:
-        while time.monotonic() < deadline and not found.get("done"):
+        while spent < most and not found.get("done"):
+            ready.unlink(missing_ok=True)
             process = subprocess.Popen(
                 command, cwd=folder, stdout=log, stderr=log, env=variables, start_new_session=True
             )
-            _wait(process, path, min(deadline, time.monotonic() + facts["patience"] * 2 + 30),
-                  facts.get("cap", math.inf) * 3 + 15)  # fmt: skip
-            found = json.loads(path.read_text()) if path.exists() else {}
-            if process.returncode == 0 or "cap" not in facts:
-                break
+            spent += _wait(process, ready, path, most - spent, facts.get("cap", math.inf) * 3 + 15)
+            found = read(path) if path.exists() else {}
+            if process.returncode >= 0 or "cap" not in facts:
+                break  # it came to its end, or failed, or is no search for literal calls
     if not found:
         last = (folder / f"{name}.log").read_text().strip().splitlines()[-1:]
         found = {"error": last[0][:300] if last else f"killed after {facts['patience']:g} s"}
     return found
 
 
-def _wait(process: subprocess.Popen[bytes], path: Path, deadline: float, quiet: float) -> None:
-    """Wait for a process; kill it at a deadline, or if it wrote nothing for so many seconds."""
-    begun = time.time()
+def _wait(
+    process: subprocess.Popen[bytes], ready: Path, path: Path, most: float, quiet: float
+) -> float:
+    """Wait for a process; return the seconds that it took beside making its data.
+
+    It is killed after `most` of them, or if it wrote nothing for `quiet` seconds.
+    """
+    begun, made = time.time(), math.inf
     while process.poll() is None:
         time.sleep(0.1)
-        wrote = max(begun, path.stat().st_mtime if path.exists() else 0.0)
-        if time.monotonic() > deadline or time.time() - wrote > quiet:
+        now = time.time()
+        if ready.exists():
+            made = min(made, now)
+        wrote = max(made, path.stat().st_mtime) if path.exists() else made
+        late = now - made > most or now - wrote > quiet
+        if late or (made == math.inf and now - begun > MAKING):
             os.killpg(process.pid, 9)
             process.wait()
+    return time.time() - made if made < math.inf else most
 
 
 def measured(problem: Problem, options: argparse.Namespace) -> Row:

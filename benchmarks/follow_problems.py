@@ -540,8 +540,11 @@ def rotation(A: Array, B: Array, group: str) -> Posed:
 
 def loadings(X: Array, k: int) -> Array:
     """Return the loadings of the leading principal components, times standard deviations."""
-    _, sizes, Vt = np.linalg.svd(standardized(X, False), full_matrices=False)
-    return np.asarray(Vt[:k].T * sizes[:k] / np.sqrt(len(X)))
+    Z = standardized(X, False) / np.sqrt(len(X))
+    if len(Z) < Z.shape[1]:
+        return np.asarray(Z.T @ np.linalg.eigh(Z @ Z.T)[1][:, : -k - 1 : -1])
+    values, vectors = np.linalg.eigh(Z.T @ Z)
+    return np.asarray(vectors[:, : -k - 1 : -1] * np.sqrt(values[: -k - 1 : -1]))
 
 
 # development: principal components
