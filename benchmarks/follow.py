@@ -433,7 +433,7 @@ def in_process(
                 break  # it came to its end, or failed, or is no search for literal calls
     if not found:
         last = (folder / f"{name}.log").read_text().strip().splitlines()[-1:]
-        found = {"error": last[0][:300] if last else f"killed after {facts['patience']:g} s"}
+        found = {"error": last[0][:300] if last else f"no call ended in {most:g} s"}
     return found
 
 
@@ -603,7 +603,12 @@ def summary(record: Row) -> str:
     record["facts"]["load"] = f"{min(loads, default=0):.1f} to {max(loads, default=0):.1f}"
     facts = ", ".join(f"{name} {value}" for name, value in record["facts"].items())
     table = "\n".join("| " + " | ".join(cells) + " |" for cells in lines)
-    return "\n\n".join([facts, table, compared({"": record}), *skipped])
+    reasons = [
+        f"{row['problem']}, {way}: {found['why']}"
+        for row in rows for way in ("race", "advise")
+        if not (found := figures(row, way))["runs"]
+    ]  # fmt: skip
+    return "\n\n".join([facts, table, compared({"": record}), *skipped, *reasons])
 
 
 def compared(records: Mapping[str, Row]) -> str:
