@@ -37,7 +37,12 @@ class GivenProblem(Problem[Any]):
     def __init__(self, instance: AnyInstance, data: str) -> None:
         oracle = instance.oracle
         columns = dict.fromkeys(("k", "m", "p"), oracle.k)  # as families call their number
-        vars(self).update(columns, instance=instance, data=data, offers=type(oracle), n=oracle.n)
+        bases = type(self).__mro__
+        declared = {name for base in bases for name in vars(base).get("__annotations__", ())}
+        declared -= Problem.__annotations__.keys()
+        known = {name: getattr(oracle, name) for name in declared if hasattr(oracle, name)}
+        own = {"instance": instance, "data": data, "offers": type(oracle), "n": oracle.n}
+        vars(self).update({**known, **columns, **own})
 
     def build(self, rng: np.random.Generator) -> AnyInstance:
         """Return the instance; nothing is drawn."""

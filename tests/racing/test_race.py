@@ -240,3 +240,9 @@ def test_a_map_is_measured_once_and_again_where_code_changed(
     assert "0 points left" in said[0]
     monkeypatch.setattr("orthobench.harness.cell.digests", lambda *_: {"changed": "1"})
     assert not some[0].is_done
+
+
+def test_given_data_race_at_the_level_that_was_asked_for():
+    A = np.random.default_rng(0).standard_normal((12, 40))
+    (level,) = entry(ob.sparse_pca(A, m=2, cardinality=3)).suite.problems[0].levels
+    assert (level.metric, level.value) == ("undelivered", 0.0)
