@@ -1,115 +1,192 @@
-"""How often decisions are wrong: simulated problems on which it is known who is good enough."""
+"""How often decisions are wrong: simulated problems on which it is known what is good enough."""
 
 import math
 
 import numpy as np
 
 from orthobench.decide.more_seeds import contenders, next_look
-from orthobench.decide.rule import TOLERANCE, Comparison, Verdict, decide
+from orthobench.decide.rule import STRICT, TOLERANCE, Comparison, Evidence, Verdict
+from orthobench.stats.calls import Calls, Stop
 
 KINDS = ("normal", "heavy tails", "skewed", "ties", "failures", "copies", "unequal seeds")
 
+BEYOND = 1.0001 * TOLERANCE
+"""The least difference that is not good enough."""
 
-def simulate(kind, seeds, problems, *, worse=(1.0, 1.0, 1.0), good=2, noise=1.0, first=0, rng=None):
-    """Return error rates and power over simulated problems.
+LITTLE = STRICT / TOLERANCE
+"""The same at the second tolerance, in units of the first."""
+
+HEIGHTS = 10.0, 3.0, 1.0, LITTLE, 0.0, 0.0
+"""How far a call typically ends above the end of its solver, in units of `BEYOND`."""
+
+STEPS = 1.0, 2.0, 3.0, 4.0, 5.0, 10.0
+"""The steps of these calls; the last is the own end."""
+
+STOPS = *(Stop.at(steps=steps) for steps in STEPS[:-1]), Stop()
+
+
+def simulate(
+    kind, seeds, problems, *, behind=(1.0, 1.0, LITTLE), noise=1.0, first=0, kept=0.0, start=0
+):
+    """Return the shares of problems with a false statement, at any of both tolerances, and power.
+
+    Two solvers are good, and others, which are cheaper, end a little too high. The values at the
+    earlier stops of all solvers are above their ends on average, with noise of the same size.
 
     Parameters
     ----------
     kind : str
         One of `KINDS`.
     seeds, problems : int
-    worse : tuple of float
-        How far the typical values of the other solvers are above those of the good ones, in
-        tolerances. What lies just beyond is the hardest to tell; they are the cheapest.
-    good : int
-        Solvers with the same typical value.
+    behind : tuple of float
+        How far other solvers typically end above the good ones, in units of `BEYOND`.
     noise : float
         Scale of the noise, in tolerances.
     first : int
-        The seeds of the first look, where seeds are added as `orthobench.decide.more_seeds` says;
-        0 where all are there at once.
+        The seeds of the first look, if seeds are added as `orthobench.decide.more_seeds` says; 0 if
+        all are there at once.
+    kept : float
+        The probability that a run has the same noise at one stop and at the next.
+    start : int
+        The first problem: each one is a random stream.
+
+    Returns
+    -------
+    dict
+        The shares of problems on which a named call is not good enough (``call``), a solver that
+        is good enough is said to be worse (``worse``), and any statement is false (``any``: a
+        solver or an offered call is said to be as good and is not, or one of the others). At the
+        first tolerance the share of the solvers that are found to be as good, of those that are,
+        that of those found to be worse (``found good``, ``found worse``), and the share of problems
+        on which the named call is shorter than the own end (``shorter``).
     """
-    rng = rng or np.random.default_rng(0)
-    shift = TOLERANCE * np.array([0.0] * good + [1.0001 * d for d in worse])
-    counts = dict.fromkeys(("use", "worse", "as good", "found worse"), 0)
-    for _ in range(problems):
-        values = 0.5 + shift[:, None] + TOLERANCE * noise * _noise(kind, len(shift), seeds, rng)
-        identity = list(range(seeds))
-        if kind == "ties":
-            values = 0.5 + TOLERANCE * 1.0001 * np.round((values - 0.5) / (TOLERANCE * 1.0001))
-        if kind == "failures":
-            values[1:][rng.random(values[1:].shape) < 0.05] = math.inf
-        if kind == "copies":
-            half = math.ceil(seeds / 2)
-            values[:, half:] = values[:, : seeds - half]
-            identity = [*range(half), *range(seeds - half)]
-        if kind == "unequal seeds":
-            values[1:][rng.random(values[1:].shape) < 0.2] = math.nan
-        names = [f"s{i}" for i in range(len(shift))]
-        look = first or seeds
-        running = set(names)
-        while True:
-            values[[n not in running for n in names], look // 2 : look] = math.nan
-            best, found = decide(
-                {n: row[:look] for n, row in zip(names, values.tolist(), strict=True)},
-                [1.5] * look,
-                {name: [float(len(shift) - i)] * look for i, name in enumerate(names)},
-                lowest=[0.5] * look,
-                identity=dict.fromkeys(names, identity[:look]),
-            )
-            told = Comparison("", "", "", "", best, tuple(found), seeds=look)
-            running &= set(contenders(told, seeds))
-            if look == seeds or not running:
-                break
-            look = next_look(look, seeds)
-        verdicts = {d.solver: d.verdict for d in found}
-        star = next((d.solver for d in found if d.as_good), None)
-        bad = {name for name, d in zip(names, shift, strict=True) if d > TOLERANCE}
-        counts["use"] += star in bad
-        fine = [n for n in names if n not in bad]
-        counts["worse"] += any(verdicts[n] is Verdict.WORSE for n in fine)
-        counts["as good"] += sum(verdicts[n] is Verdict.AS_GOOD for n in fine) / len(fine)
-        counts["found worse"] += sum(verdicts[n] is Verdict.WORSE for n in bad) / max(1, len(bad))
-    return {name: count / problems for name, count in counts.items()}
+    total = np.zeros(6)
+    for problem in range(start, start + problems):
+        rng = np.random.default_rng([KINDS.index(kind), seeds, problem])
+        total += _judged(*_problem(kind, seeds, behind, noise, kept, rng), first)
+    names = "call", "worse", "any", "found good", "found worse", "shorter"
+    return dict(zip(names, (total / problems).tolist(), strict=True))
 
 
-def _noise(kind, solvers, seeds, rng):
+def _problem(kind, seeds, behind, noise, kept, rng):
+    """Return typical values of calls, values on seeds, and copies of a problem."""
+    shifts, heights = np.array([0.0, 0.0, *behind]), np.array(HEIGHTS)
+    if kind == "ties":
+        shifts, heights = np.round(shifts), np.round(heights)
+    typical = BEYOND * (shifts[:, None] + heights)
+    drawn = _noise(kind, (*typical.shape, seeds), rng)
+    for j in reversed(range(len(heights) - 1)):
+        same = rng.random((len(shifts), seeds)) < kept
+        drawn[:, j] = np.where(same, drawn[:, j + 1], drawn[:, j])
+    drawn = TOLERANCE * noise * np.clip(drawn, -10, 10)  # so that no value changes the gap
+    if kind == "ties":
+        drawn = BEYOND * np.round(drawn / BEYOND)
+    values, runs = 1.0 + typical[..., None] + drawn, np.arange(seeds)
+    others = values[1:].swapaxes(1, 2)  # a view: all stops of a run have one fate
+    if kind == "failures":
+        others[rng.random(others.shape[:2]) < 0.05] = math.inf
+    if kind == "unequal seeds":
+        others[rng.random(others.shape[:2]) < 0.2] = math.nan
+    if kind == "copies":
+        runs %= math.ceil(seeds / 2)
+        values = values[:, :, runs]
+    return typical, values, runs
+
+
+def _noise(kind, shape, rng):
     if kind == "heavy tails":
-        return rng.standard_t(2, (solvers, seeds))
+        return rng.standard_t(2, shape)
     if kind == "skewed":
-        return np.exp(rng.standard_normal((solvers, seeds))) - 1
-    return rng.standard_normal((solvers, seeds))
+        return np.exp(rng.standard_normal(shape)) - 1
+    return rng.standard_normal(shape)
+
+
+def _judged(typical, values, runs, first):
+    """Return what is false on one problem, and the power; see `simulate`."""
+    seeds, running = values.shape[2], set(range(len(values)))
+    look = first or seeds
+    while True:
+        values[[i not in running for i in range(len(values))], :, look // 2 : look] = math.nan
+        views = _decided(values[..., :look], runs[:look])
+        running &= {int(name) for name in contenders(views[0], seeds)}
+        if look == seeds or not running:
+            break
+        look = next_look(look, seeds)
+    call = worse = good = False
+    for told in views:
+        enough = typical <= told.tolerance  # the best solver typically ends at zero
+        if told.named is not None:
+            call |= not enough[int(told.named.solver), told.named.call.place]
+        for d in told.decisions:
+            own = enough[int(d.solver)]
+            worse |= d.verdict is Verdict.WORSE and bool(own[-1])
+            good |= d.as_good and not (own[-1] and own[d.call.place])
+    told, enough = views[0], typical[:, -1] <= TOLERANCE
+    found = [told.of(str(i)).verdict for i in range(len(typical))]
+    return np.array([
+        call, worse, call or worse or good,
+        np.mean([v is Verdict.AS_GOOD for v, fine in zip(found, enough, strict=True) if fine]),
+        np.mean([v is Verdict.WORSE for v, fine in zip(found, enough, strict=True) if not fine]),
+        told.named is not None and not told.named.call.stop.own,
+    ])  # fmt: skip
+
+
+def _decided(values, runs):
+    """Return what is decided at both tolerances."""
+    seeds = values.shape[2]
+    places = np.tile(np.arange(len(STOPS))[:, None], seeds)
+    calls = {str(i): Calls(STOPS, own, places, whole=True) for i, own in enumerate(values)}
+    costs = {
+        name: np.outer(STEPS, np.full(seeds, float(len(values) - i)))
+        for i, name in enumerate(calls)
+    }
+    evidence = Evidence(
+        {name: own.values[-1] for name, own in calls.items()},
+        [1.5] * seeds, calls, [0.5] * seeds, dict.fromkeys(calls, runs.tolist()),
+    )  # fmt: skip
+    return [
+        Comparison(
+            "", "", "", "", evidence.best, tuple(evidence.decide(costs, tolerance)), tolerance,
+            seeds=seeds,
+        )
+        for tolerance in (TOLERANCE, STRICT)
+    ]  # fmt: skip
+
+
+def rows(seeds, problems, **more):
+    """Yield a row of a table for each kind of values: errors at three sizes of noise, and power."""
+    for kind in KINDS:
+        at = [simulate(kind, seeds, problems, noise=n, **more) for n in (0.3, 1.0, 5.0)]
+        far = simulate(kind, seeds, problems // 4, behind=(5.0,) * 3, noise=0.3, **more)
+        wrong = [max(one[name] for one in at) for name in ("call", "worse", "any")]
+        shares = *wrong, far["found good"], far["found worse"], far["shorter"]
+        yield kind, " | ".join(f"{100 * share:.1f}" for share in shares)
+
+
+TITLES = "call | worse | any | found good | found worse | shorter"
 
 
 def table(problems):
     """Return the lines of the table of `docs/decision.md`."""
-    yield "| values | seeds | use X | use X, noise of 5 | worse | as good found | worse found |"
-    yield "|---|---:|---:|---:|---:|---:|---:|"
+    yield f"| values | seeds | {TITLES} |"
+    yield f"|---|{'---:|' * 7}"
+    found = {seeds: dict(rows(seeds, problems)) for seeds in (3, 5, 10, 30)}
     for kind in KINDS:
-        for seeds in (3, 5, 10, 30):
-            at = simulate(kind, seeds, problems)
-            far = simulate(kind, seeds, problems // 4, worse=(5.0, 5.0, 5.0), noise=0.3)
-            loud = simulate(kind, seeds, problems // 2, noise=5.0)
-            wrong = max(at["worse"], loud["worse"])
-            rates = (at["use"], loud["use"], wrong, far["as good"], far["found worse"])
-            yield f"| {kind} | {seeds} | " + " | ".join(f"{100 * r:.1f}" for r in rates) + " |"
+        for seeds, own in found.items():
+            yield f"| {kind} | {seeds} | {own[kind]} |"
 
 
 def table_of_looks(problems):
     """Return the lines of the table of `docs/decision.md` on seeds that are added."""
-    yield "| values | use X | use X, noise of 5 | worse | as good found | worse found |"
-    yield "|---|---:|---:|---:|---:|---:|"
-    for kind in KINDS:
-        at, loud = (simulate(kind, 40, problems, noise=noise, first=5) for noise in (1.0, 5.0))
-        far = simulate(kind, 40, problems // 4, worse=(5.0, 5.0, 5.0), first=5)
-        rates = at["use"], loud["use"], max(at["worse"], loud["worse"])
-        rates = *rates, far["as good"], far["found worse"]
-        yield f"| {kind} | " + " | ".join(f"{100 * r:.1f}" for r in rates) + " |"
+    yield f"| values | {TITLES} |"
+    yield f"|---|{'---:|' * 6}"
+    for kind, shares in rows(48, problems, first=12):
+        yield f"| {kind} | {shares} |"
 
 
 if __name__ == "__main__":
     import sys
 
     problems = int(sys.argv[1])
-    for line in (*table(problems), "", *table_of_looks(problems // 2)):
+    for line in (*table(problems), "", *table_of_looks(problems)):
         sys.stdout.write(f"{line}\n")
