@@ -482,7 +482,7 @@ def chosen(calls: Sequence[Call]) -> Call | None:
     """Return the call to make of some that are as good, the shortest first; None without any."""
     if not calls:
         return None
-    least = min(calls, key=lambda call: call.cost)
+    least = min(calls, key=lambda call: (call.cost, call.misses))
     sure = [call for call in calls if not call.misses]
     surest = min(sure, key=lambda call: call.cost, default=least)
     chosen = surest if surest.cost <= HALF * least.cost else least
