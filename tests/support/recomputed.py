@@ -111,7 +111,7 @@ def decided(solvers, tolerance):
     level = 0.05 / max(1, len(alive) - 1)
     pairs = {(a, b): difference(ends[a], ends[b]) for a in alive for b in alive if a != b}
     not_best = {a for a, b in pairs if above(pairs[a, b], 0.0, level)}
-    found = {name: ("failed", None) for name in failed}
+    found = dict.fromkeys(failed, ("failed", None))
     for name in alive:
         tail, others = 0.1 if name == best else level, [b for b in alive if b != name]
         verdict = "undecided"
