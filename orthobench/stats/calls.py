@@ -252,6 +252,6 @@ def one_call(stop: Stop, costs: Array, values: Array, targets: Array, place: int
     place : int
     """
     known = costs[np.isfinite(costs)]
-    reached = int((values <= targets).sum())
+    reached = int((np.isfinite(values) & (values <= targets)).sum())
     cost = float(np.median(known)) if len(known) else math.inf
     return Call(stop, cost, reached, int((~np.isnan(values)).sum()), place)

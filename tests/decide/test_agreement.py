@@ -61,7 +61,7 @@ STORES = {
     "copies": [altered(r, seed=s, key=f"{r.key} {s}") for s in range(8)
                for r in (run("a", 0, 0.1), run("b", 0, 0.4, seconds=0.1))],
     "some failed": runs("a", 0.1) + runs("b", 0.1)[2:] + [run("b", s, math.inf) for s in (0, 1)],
-    "restarted": [run("a", s, 0.6 if s == 3 else 0.1 + 1e-6 * s, seconds=9.0 if s == 3 else 1.0)
+    "one missed": [run("a", s, 0.6 if s == 3 else 0.1 + 1e-6 * s, seconds=9.0 if s == 3 else 1.0)
                   for s in range(12)] + runs("b", 0.1, seeds=12, seconds=4.0),
     "all failed once": [run("a", s, math.inf if s in (2, 5) else 0.1) for s in range(SEEDS)]
     + [run("b", s, math.inf if s < 9 else 0.1) for s in range(SEEDS)],
@@ -77,25 +77,21 @@ STORES = {
     "nothing": missing(runs("a", 0.1)),
 }  # fmt: skip
 
-SENTENCES = {
-    "clear": "Use fast: as good as the best, 3 times faster than the other that is.",
-    "partial": "Use fast: as good as the best, 3 times faster than the other that is.",
-    "one seed": "1 seed cannot decide among 2 solvers; 5 can: orthobench run s --seeds 5.",
-    "three seeds": "3 seeds cannot decide among 2 solvers; 5 can: orthobench run s --seeds 5.",
-    "just begun": "2 seeds cannot decide among 2 solvers; 5 can: orthobench run s.",
-    "all failed": "No solver: all have failed runs.",
-    "all equal": "Use a: as good as the best, 2 times faster than the other that is.",
-    "copies": "Use a: as good as the best, and the only one that is.",
-    "some failed": "Use a: as good as the best, and the only one without a failed run.",
-    "restarted": "Use a: as good as the best, 2.2 times faster than the other that is; restarts "
-    "are counted for 1 of 12 runs.",
-    "all failed once": "No solver: all have failed runs. With restarts a needs the least time: "
-    "2 of 10 runs miss.",
-    "two families": "f: Use a: as good as the best, and the only one that is. "
-    "g: Use c: as good as the best, and the only one that is.",
+TOLD = {
+    "clear": "Use fast: …1.10 s, on 10 of 10 seeds; the next takes 3 times as long.",
+    "partial": "Use fast: …1.10 s, on 10 of 10 seeds; the next takes 3 times as long.",
+    "one seed": "1 seed …--seeds 5.",
+    "three seeds": "3 seeds …--seeds 5.",
+    "just begun": "2 seeds …orthobench run s.",
+    "all failed": "No solver…failed…",
+    "all equal": "Use a: …2 solvers, 1.10 s, on 10 of 10 seeds; the next takes 2 times as long.",
+    "copies": "Use a: …1.10 s, on 8 of 8 seeds.",
+    "some failed": "Use a: …1.10 s, on 10 of 10 seeds.",
+    "one missed": "Use a: …1.10 s, on 11 of 12 seeds; the next takes 4 times as long.",
+    "all failed once": "Use a: …1.10 s, on 8 of 10 seeds.",
+    "two families": "f: Use a: …on 10 of 10 seeds. g: Use c: …on 10 of 10 seeds.",
     "split": "Use a where k >= 8, b else.",
-    "one for the rest": "Use a: as good as the best on 3 of 5 problems, and the only one that is. "
-    "Else use b on every x.",
+    "one for the rest": "Use a: …on 3 of 5 problems, in 30 of 30 runs. Else use b on every x.",
     "nothing": "No run is finished yet.",
 }
 
@@ -110,7 +106,9 @@ def stores(monkeypatch):
 
 
 def test_the_sentence_is_what_a_person_can_act_on(stores):
-    assert {name: results.answer().sentence for name, results in stores.items()} == SENTENCES
+    for name, results in stores.items():
+        pattern = ".*".join(map(re.escape, TOLD[name].split("…")))
+        assert re.fullmatch(pattern, results.answer().sentence), name
 
 
 def test_terminal_json_notebook_and_answer_agree(stores, capsys, monkeypatch):
@@ -139,6 +137,7 @@ def agree(name, results, capsys, monkeypatch):
         for d in comparison.decisions:
             row = verdicts[comparison.problem, d.solver]
             assert row["verdict"] == d.verdict.value, name
+            assert row["reached"] == d.reached <= row["seeds"], name
             assert (row["mark"] == "star") == (comparison.cheapest == d.solver)
             symbol = MARKS[row["mark"]][0] if row["mark"] else ""
             if d.verdict.value != "absent":
@@ -178,11 +177,8 @@ def test_advice_from_an_atlas_of_the_store_says_the_same(stores):
 def advice_agrees(name, results):
     found = results.answer()
     own = answer(decided(rows_of([results])), results.suite)
-    if name in ("one seed", "three seeds", "just begun"):  # a map has few, and advice always a name
-        assert (own.use, found.use) == ("a", None)
-        return
     assert own.use == found.use, name
-    if name != "partial":  # it does not know of what is to come
+    if name not in ("partial", "just begun"):  # it does not know of what is to come
         assert own.sentence == found.sentence, name
     verdicts = {(c.problem, d.solver): d.verdict for c in own.comparisons for d in c.decisions}
     for comparison in found.comparisons:

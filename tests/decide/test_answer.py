@@ -4,19 +4,12 @@ import math
 from dataclasses import replace
 
 import pytest
+from decisions import good, other
 
 from orthobench.decide.answer import MISS, answer, plain_answer, standings
-from orthobench.decide.rule import Comparison, Decision, Verdict
+from orthobench.decide.rule import Comparison, Verdict
 
-GOOD, OPEN, WORSE = Verdict.AS_GOOD, Verdict.UNDECIDED, Verdict.WORSE
-
-
-def good(solver, cost, factor=1.0, **more):
-    return Decision(solver, GOOD, cost=cost, factor=factor, seeds=6, **more)
-
-
-def other(solver, verdict, **more):
-    return Decision(solver, verdict, seeds=6, **more)
+OPEN, WORSE = Verdict.UNDECIDED, Verdict.WORSE
 
 
 def on(problem, *decisions, block=""):

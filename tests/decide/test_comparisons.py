@@ -32,10 +32,10 @@ def decided(records, **more):
     return found, {d.solver: d for d in found.decisions}
 
 
-def test_costs_are_those_of_the_checkpoint_at_the_target_of_the_best():
+def test_costs_are_those_of_calls():
     found, by_solver = decided([*runs("a", 0.1, 3.0), *runs("b", 0.1, 1.0), *runs("c", 0.9, 0.1)])
     assert [d.solver for d in found.as_good] == ["b", "a"]
-    assert [by_solver[s].cost for s in "abc"] == [3, 1, math.inf]
+    assert [by_solver[s].cost for s in "abc"] == [3, 1, 0.1]
     assert by_solver["a"].factor == pytest.approx(3)
     assert by_solver["c"].verdict is Verdict.WORSE
     assert found.cost == "seconds"
@@ -44,12 +44,41 @@ def test_costs_are_those_of_the_checkpoint_at_the_target_of_the_best():
     assert work.cost == "flops"
 
 
-def test_runs_that_miss_cost_what_they_took_to_their_end():
-    mixed = [*runs("a", 0.1, 2.0)[:9], *[run("a", s, 0.9, 8.0) for s in range(6, 8)]]
-    found, by_solver = decided([*mixed, *runs("b", 0.1, 50.0, seeds=8)])
-    assert by_solver["a"].misses == 2
-    assert by_solver["a"].cost == pytest.approx((6 * 2 + 2 * 8) / 6)
-    assert (found.seeds, found.distinct) == (8, 8)
+def test_a_run_that_misses_is_no_part_of_the_cost_but_of_the_seeds():
+    mixed = [*runs("a", 0.1, 2.0, seeds=11), run("a", 11, 0.9, 8.0)]
+    found, by_solver = decided([*mixed, *runs("b", 0.1, 50.0, seeds=12)])
+    assert (by_solver["a"].cost, by_solver["a"].reached, by_solver["a"].call.seeds) == (2, 11, 12)
+    assert found.cheapest == "a"
+    found, _ = decided([*mixed, *runs("b", 0.1, 3.9, seeds=12)])
+    assert found.cheapest == "b"  # which is sure, and costs less than twice as much
+    assert (found.seeds, found.distinct) == (12, 12)
+
+
+def test_a_seed_on_which_all_failed_is_reached_by_no_call():
+    lost = [run(solver, 12, math.inf) for solver in "ab"]
+    _, by_solver = decided([*runs("a", 0.1, seeds=12), *runs("b", 0.1, seeds=12), *lost])
+    assert {(d.reached, d.call.seeds) for d in by_solver.values()} == {(12, 13)}
+
+
+def test_the_stop_is_what_a_caller_can_set():
+    """A run that the clock cut has no end, and one that a budget ended has that budget."""
+    steps = (0, 1, 2, 3, 4, 5, 6, 7, 9)
+    for name, budget in {"own": {}, "steps": {"steps": 9}, "clock": {"seconds": 1.0}}.items():
+        own = [
+            altered(
+                r, status=RunStatus.BUDGET if budget else RunStatus.DONE, budget=budget,
+                trace=tuple(
+                    Checkpoint(n, 0.0, Work(n, n, n), {"gap": (1 if n < 6 else 0.01) + r.seed})
+                    for n in (steps[:-1] if name == "clock" and r.seed < 3 else steps)
+                ),
+            )
+            for r in runs("a", 0.1)
+        ]  # fmt: skip
+        _, by_solver = decided(own, cost="steps")
+        call = by_solver["a"].call
+        assert dict(call.stop.limits) == ({} if name == "own" else {"steps": 6}), name
+        assert call.cost == (9 if name == "own" else 6)  # the own end may cost 1.5 times as much
+        assert call.reached == 6
 
 
 def test_failed_missing_and_refused_runs_are_told_apart():
@@ -61,13 +90,13 @@ def test_failed_missing_and_refused_runs_are_told_apart():
     ]
     found, by_solver = decided([*runs("a", 0.1), *failed, *missing, *refused, *partial])
     assert {s: d.verdict for s, d in by_solver.items()} == {
-        "a": Verdict.AS_GOOD, "b": Verdict.FAILED, "c": Verdict.ABSENT, "d": Verdict.ABSENT,
-        "e": Verdict.UNDECIDED,
+        "a": Verdict.AS_GOOD, "b": Verdict.UNDECIDED, "c": Verdict.ABSENT, "d": Verdict.ABSENT,
+        "e": Verdict.UNTESTED,
     }  # fmt: skip
     assert (by_solver["b"].n_failed, by_solver["e"].seeds) == (2, 2)
     assert (by_solver["b"].seeds, by_solver["b"].copies) == (6, 0)  # failures are no copies
     for absent in (by_solver["d"], found.of("nobody")):
-        counts = (absent.seeds, absent.copies, absent.n_failed, absent.misses)
+        counts = (absent.seeds, absent.copies, absent.n_failed, absent.reached)
         assert (counts, absent.more_seeds) == ((0,) * 4, None)
         assert (absent.low, absent.high, absent.cost) == (0, math.inf, math.inf)
     assert len(found.decisions) == 5
