@@ -7,7 +7,6 @@ import shlex
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from orthobench.contract.problem import Problem
 from orthobench.decide.rule import FEWEST, Comparison, Decision, Verdict
 from orthobench.harness.suite import COMMAND_LINE, PYTHON
 from orthobench.registry.plugins import catalogue
@@ -140,15 +139,19 @@ def _other(comparison: Comparison) -> str:
     stop = "" if other.call.stop.own else f" with {other.call.stop}"
     if other.exact is not None and other.call is other.exact:
         return f" {clean(other.solver)}{stop} is exact and takes {amount}."
-    lacks = lack_text(comparison.family, other.call.metrics)
-    return f" {clean(other.solver)}{stop} takes {amount}: {lacks}."
+    lacks = lack_text(comparison, other.call.metrics)
+    return f" {clean(other.solver)}{stop} takes {amount}{f': {lacks}' * bool(lacks)}."
 
 
-def lack_text(family: str, metrics: Mapping[str, float]) -> str:
-    """Return in the unit of a family what a solution with some metrics lacks."""
-    known = (entry.item for entry in catalogue().problems.values())
-    base = next((problem for problem in known if problem.family == family), Problem)
-    return base.lack(metrics)
+def lack_text(comparison: Comparison, metrics: Mapping[str, float]) -> str:
+    """Return in the unit of a family what a solution with some metrics lacks.
+
+    It is empty if no problem of this family is installed that has the metric that is compared.
+    """
+    for problem in (entry.item for entry in catalogue().problems.values()):
+        if (problem.family, problem.primary) == (comparison.family, comparison.metric):
+            return problem.lack(metrics)
+    return ""
 
 
 def _parted(
