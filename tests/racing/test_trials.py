@@ -261,8 +261,10 @@ def course(
     return _Course(suite, rules, "seconds", tmp_path / "s", Limits(), 100.0, lambda *_: None)
 
 
-def test_a_twentieth_of_the_time_and_half_a_second_are_kept_for_the_end(course: _Course) -> None:
-    assert (course.elapsed, course.end, course.left) == (30.0, 94.5, 64.5)
+def test_time_is_kept_for_the_end_and_for_timing_if_time_counts(course: _Course) -> None:
+    assert (course.elapsed, course.end, course.left) == (30.0, 78.5, 48.5)
+    course.cost = "flops"
+    assert (course.end, course.left) == (94.5, 64.5)
 
 
 def test_the_first_run_says_nothing_of_the_usual_overhead_where_there_are_others(
@@ -353,7 +355,7 @@ def test_idle_workers_get_what_the_rule_asks_for(course: _Course) -> None:
     begun = [worker.request for worker in crew if worker.request is not None]
     assert [cell.solver_label for cell in begun] == ["power", "power step=0.5"]
     assert [cell.budget for cell in begun] == 2 * [Budget(seconds=10.0)]
-    assert [w.limits for w in crew] == [*2 * [Limits(64.5, 2**30)], Limits()]
+    assert [w.limits for w in crew] == [*2 * [Limits(course.left, 2**30)], Limits()]
     course.overheads = [1.0]
     course.running.clear()
     one: list[Any] = [Idle()]

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import math
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 
-import orthobench as ob
-from orthobench.decide.answer import Answer
-from orthobench.decide.rule import Decision, Verdict
-from orthobench.harness.given import problem_of
+from orthobench.decide.rule import Comparison, Decision, Verdict
 from orthobench.racing import wording
 from orthobench.racing.halving import Field, Rules, Trial
 from orthobench.stats.costs import ALL_COSTS
@@ -119,29 +115,41 @@ def test_a_race_without_a_leader_says_why(trials: tuple[Trial, ...], why: str) -
         Trial(t.configuration, t.seed, t.cap, t.values + math.inf, t.seconds, t.spent, t.ended,
               t.failed) for t in trials
     )  # fmt: skip
-    assert wording.provisional(race(*trials), SECONDS).startswith(f"No solver yet: {why}")
+    said = wording.provisional(race(*trials), None, SECONDS)
+    assert said.startswith(f"No solver yet: {why}")
 
 
-def test_a_leader_that_is_not_shown_to_be_as_good_is_named_with_the_next_solver() -> None:
-    said = wording.provisional(race(*RACED[:2], run("b", 0, 5.0), run("c", 0, 7.0)), SECONDS)
-    assert said.startswith("Use a: the first within 1 % of the gap above the best value seen, ")
-    assert "on 1 seed, b takes 2.5 times as long. More time" in said
+def test_a_leader_that_is_not_shown_to_be_as_good_is_named_for_now() -> None:
+    field = race(*RACED[:2], run("b", 0, 5.0), run("c", 0, 7.0))
+    said = wording.provisional(field, wording.leading_call(field), SECONDS)
+    assert said.startswith("Use a for now, 2.00 s: untested on 1 seed. ")
+    assert "the cheapest of 4 of 4 configurations within 1 % of the gap" in said
 
 
-def test_points_of_the_leading_solver_and_what_is_cheaper_are_no_next_one() -> None:
-    assert "on 2 seeds. More time" in wording.provisional(race(*RACED), SECONDS)
-    alone = race(run("a", 0, 2.0), run("a x=1", 0, 3.0), tolerance=0.125)
-    said = wording.provisional(alone, SECONDS)
-    assert "within 12.5 % of the gap" in said
-    assert "on 1 seed. More time" in said
+def test_the_leading_call_is_the_first_after_which_all_stops_are_there() -> None:
+    values, at = [1.0, 0.5, 0.0, 0.5, 0.0, 0.0, 0.0], np.arange(7.0)
+    for ended, stop in ((True, {}), (False, {"steps": 4})):
+        trial = Trial("a", 0, 10.0, np.array(values), at, at, ended)
+        call = wording.leading_call(race(trial))
+        assert call is not None
+        assert (dict(call.stop.limits), call.reached) == (stop, 1)
 
 
-@pytest.mark.parametrize(("costs", "named"), [((7.0, 6.0), "c"), ((6.0, 7.0), "a")])
-def test_the_next_solver_is_the_cheapest_whatever_its_name(
-    costs: tuple[float, float], named: str
-) -> None:
-    field = race(run("b", 0, 2.0), run("a", 0, costs[0]), run("c", 0, costs[1]))
-    assert f", {named} takes 3 times as long" in wording.provisional(field, SECONDS)
+def test_the_table_at_the_end_has_the_calls() -> None:
+    field = race(*[run(n, 0, c, seed) for seed in range(5) for n, c in (("a", 2.0), ("b", 9.0))])
+    decided = field.decisions()
+    told = Comparison("p", "p", "f", "gap", "a", tuple(decided))
+    call = told.of("a").call
+    first, second, *rest = wording.final_rows(field, told, call, "a", {"a": 7.0, "b": 9.5})
+    assert (first["solver"], first["cost"], first["first_cost"]) == ("a", 2.0, 7.0)
+    assert (first["reached"], first["seeds"], first["factor"]) == (5, 5, 1.0)
+    assert (second["solver"], second["factor"]) == ("b", 4.5)
+    assert {row["verdict"] for row in rest} == {"not run"}
+    lines = [*wording.final_lines([first, second, *rest], "seconds")]
+    assert "5/5 seeds" in lines[0]
+    assert "first call 7.00 s" in lines[0]  # more than twice its cost
+    assert "first call" not in lines[1]
+    assert lines[-1] == "2 not run"
 
 
 def test_a_standing_has_six_rows_at_most_and_a_table_ten() -> None:
@@ -149,42 +157,3 @@ def test_a_standing_has_six_rows_at_most_and_a_table_ten() -> None:
     field = Field(Rules(dict.fromkeys(names, "s"), 100.0), [run(name, 0, 2.0) for name in names])
     assert len(wording.standing(field, "seconds", "", 0.0, 1.0).splitlines()) == 6 + 2
     assert len([*wording.lines(wording.table(field, None, {}), "seconds")]) == 10 + 1
-
-
-def answer(factor: float) -> Answer:
-    known = {"use": "a", "parameters": {}, "sentence": "Use a.", "as_good_on": 1, "problems": 1}
-    empty = {"alternatives": (), "mean_factor": 1.0, "worst_factor": 1.0, "evidence": ""}
-    facts: dict[str, Any] = {**known, **empty, "tolerance": 0.01, "solver": "a"}
-    return Answer(**facts, factor=factor, cost="seconds")
-
-
-@pytest.mark.parametrize(
-    ("factor", "others", "said"),
-    [
-        (2.0, {"b": 3.0}, "Use a."),
-        (math.nan, {}, "Use a."),
-        (math.nan, {"b": 3.0, "c": 2.0}, "the next to get there, c, takes 2 times as long."),
-    ],
-)
-def test_an_answer_names_the_next_where_it_knows_none(
-    factor: float, others: dict[str, float], said: str
-) -> None:
-    assert wording.with_next(answer(factor), others, SECONDS).endswith(said)
-
-
-def test_code_is_for_the_winner_with_a_budget_where_it_does_not_end(toys: SimpleNamespace) -> None:
-    problem, solver = ob.catalogue().problem("digits", {"k": 2}), ob.catalogue().solver("oja")
-    ended = wording.code(problem, solver, {"step": 0.5}, race(run("a", 0, 1.234)))
-    assert "problem = ob.catalogue().problem('digits', {'k': 2})" in ended
-    assert "outcome = ob.solve('oja', problem, step=0.5)" in ended
-    cut = race(run("a", 0, 1.234), run("a", 0, 1.234, seed=1, ended=False))
-    assert "ob.solve('oja', problem, ob.Budget(seconds=4.9))" in wording.code(
-        problem, solver, {}, cut
-    )
-    others = [run(name, 0.5, 1.0, ended=False) for name in ("a", "c")]
-    assert "ob.solve('oja', problem)" in wording.code(
-        problem, solver, {}, race(run("b", 0, 1.0), *others)
-    )
-    given = problem_of(toys.Problem().build(np.random.default_rng(0)), toys.Problem)
-    assert "problem = ...  # your instance" in wording.code(given, solver, {}, cut)
-    assert wording.code(problem, None, {}, cut) == ""
