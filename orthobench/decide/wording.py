@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from orthobench.decide.rule import FEWEST, Comparison, Decision, Verdict
 from orthobench.harness.suite import COMMAND_LINE, PYTHON
 from orthobench.registry.plugins import catalogue
+from orthobench.stats.calls import Call
 from orthobench.stats.costs import ALL_COSTS
 from orthobench.tools.collections import grouped
 from orthobench.tools.formatting import clean, listed, number, plural
@@ -119,8 +120,17 @@ def _call(solver: str, comparison: Comparison) -> str:
     if call is None:
         return ""
     stop = "" if call.stop.own else f" with {call.stop}"
-    cost = ALL_COSTS[comparison.cost].text(call.cost)
-    return f"{stop}, {cost}, on {call.reached} of {plural(call.seeds, 'seed')}"
+    amount = _amount(comparison, call)
+    return f"{stop}, {amount}, on {call.reached} of {plural(call.seeds, 'seed')}"
+
+
+def _amount(comparison: Comparison, call: Call) -> str:
+    """Return what a call costs; it is infinite if that was not measured."""
+    cost = ALL_COSTS[comparison.cost]
+    if not math.isfinite(call.cost):
+        return f"unknown {cost.title}"
+    unit = "" if cost.name in ("seconds", "memory") else f" {cost.title}"
+    return f"{cost.text(call.cost)}{unit}"
 
 
 def _reached(solver: str, good: Sequence[Comparison]) -> str:
@@ -135,7 +145,7 @@ def _other(comparison: Comparison) -> str:
     other, named = comparison.alternative, comparison.named
     if other is None or named is None or other.call is None:
         return ""
-    amount = ALL_COSTS[comparison.cost].text(other.cost)
+    amount = _amount(comparison, other.call)
     stop = "" if other.call.stop.own else f" with {other.call.stop}"
     if other.exact is not None and other.call is other.exact:
         return f" {clean(other.solver)}{stop} is exact and takes {amount}."

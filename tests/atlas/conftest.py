@@ -29,7 +29,7 @@ def _row(rng, family, problem, s, seed):
         solver=f"solver-{s}", solver_parameters='{"step": 0.5}', seed=seed, metric="gap", start=1.0,
         value=value, lowest=1e-3, seconds=float(pace * steps[-1]), samples=float(steps[-1]),
         flops=float(600 * steps[-1]), seconds_to=tuple((pace * steps).tolist()),
-        samples_to=tuple(steps.tolist()), flops_to=tuple((600 * steps).tolist()), ending="budget",
+        samples_to=tuple(steps.tolist()), flops_to=tuple((600 * steps).tolist()), ending="done",
         reason="10000 samples used", machine="a processor",
     )  # fmt: skip
 

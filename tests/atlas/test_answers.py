@@ -5,12 +5,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from decisions import good, other
 
 import orthobench as ob
 from orthobench.atlas import answers as module
 from orthobench.atlas.answers import (
     NUMBERS,
-    _with_given_up,
     changed,
     code_digest,
     compare,
@@ -30,10 +30,10 @@ from orthobench.atlas.answers import (
     with_records,
 )
 from orthobench.atlas.collect import collect
-from orthobench.atlas.table import SHARES, Atlas, write
+from orthobench.atlas.table import Atlas, write
 from orthobench.decide.answer import answer
 from orthobench.decide.comparisons import compare as compare_results
-from orthobench.decide.rule import FEWEST, Comparison, Decision, Verdict
+from orthobench.decide.rule import Comparison, Verdict
 from orthobench.errors import UsageError
 from orthobench.harness.source_digests import digests
 from orthobench.registry.plugins import catalogue
@@ -45,6 +45,15 @@ SUITE = {
     "problem": [{"name": "spiked-covariance", "n": [10, 20], "k": 2, "noise": 0.1}],
     "solver": [{"name": "batch-pca"}, {"name": "oja"}, {"name": "incremental-pca"}],
 }
+
+
+def test_few_seeds_and_runs_that_the_clock_ended_are_never_as_good(rows):
+    made = [replace(r, value=1e-3) for r in rows(problems=1, solvers=3, seeds=8)]
+    few = [r for r in made if r.solver != "solver-0" or r.seed < 4]
+    cut = [replace(r, ending="budget") if r.solver == "solver-1" else r for r in few]
+    (found,) = compare(cut)
+    verdicts = [found.of(f"solver-{i}").verdict for i in range(3)]
+    assert verdicts == [Verdict.UNTESTED, Verdict.ABSENT, Verdict.AS_GOOD]
 
 
 @pytest.mark.wide
@@ -82,7 +91,7 @@ def test_a_solver_has_its_record_in_words(rows):
 def test_the_first_to_try_is_the_cheapest_and_the_next_what_it_misses():
     def decided(problem, **factors):
         found = tuple(
-            Decision(name, Verdict.AS_GOOD if f < 10 else Verdict.WORSE, cost=f, factor=f)
+            good(name, f, f) if f < 10 else other(name, Verdict.WORSE)
             for name, f in factors.items()
         )
         return Comparison(problem, problem, "f", "m", found[0].solver, found)
@@ -98,10 +107,7 @@ def test_the_first_to_try_is_the_cheapest_and_the_next_what_it_misses():
 
 def test_times_are_compared_on_one_machine(rows):
     made = [replace(r, value=1e-3) for r in rows(problems=1, solvers=2, seeds=8)]
-    other = [
-        replace(r, seed=r.seed + 8, machine="another", seconds_to=(1e-9,) * len(SHARES))
-        for r in made[:8]
-    ]
+    other = [replace(r, seed=r.seed + 8, machine="another", seconds=1e-9) for r in made[:8]]
     assert {c.seeds for c in compare([*made, *other[:4]])} == {8}
 
 
@@ -137,39 +143,12 @@ def test_solvers_that_changed_since_they_were_measured_are_named(rows):
     assert changed(every) == "Changed since it was measured: what all solvers share."
 
 
-def undecided(solver, seeds, cost):
-    return Decision(solver, Verdict.UNDECIDED, seeds=seeds, cost=cost)
-
-
-def test_what_has_few_seeds_is_as_good_where_it_gets_to_the_tolerance():
-    found = _with_given_up([
-        undecided("few", FEWEST - 1, 4.0), undecided("enough", FEWEST, 2.0),
-        undecided("more", FEWEST + 1, 2.0), undecided("never", 1, math.inf),
-        Decision("worse", Verdict.WORSE, seeds=1, cost=1.0),
-        Decision("good", Verdict.AS_GOOD, seeds=9, cost=1.0, factor=1.0),
-    ])  # fmt: skip
-    assert [d.solver for d in found if d.as_good] == ["good", "few"]
-    assert [d.factor for d in found if d.as_good] == [1, 4]
-    assert [d.solver for d in found[2:]] == ["enough", "more", "never", "worse"]
-
-
-def test_factors_begin_with_the_cheapest_of_those_that_were_given_up():
-    found = _with_given_up([
-        Decision("good", Verdict.AS_GOOD, seeds=9, cost=3.0, factor=1.0), undecided("few", 1, 1.5),
-    ])  # fmt: skip
-    assert {d.solver: d.factor for d in found} == {"few": 1, "good": 2}
-    free = _with_given_up([undecided("free", 1, 0.0)])
-    assert math.isnan(free[0].factor)
-
-
 def test_the_order_to_try_is_as_long_as_is_asked_for():
-    decisions = tuple(
-        Decision(f"s{i}", Verdict.AS_GOOD, cost=1.0 + i, factor=1.0 + i) for i in range(4)
-    )
+    decisions = tuple(good(f"s{i}", 1.0 + i, 1.0 + i) for i in range(4))
     one = Comparison("p", "p", "f", "gap", "s0", decisions)
     assert portfolio([one]) == ["s0", "s1", "s2", "s3"]
     assert portfolio([one], most=2) == ["s0", "s1"]
-    many = tuple(Decision(f"s{i}", Verdict.AS_GOOD, cost=1.0, factor=1.0) for i in range(50))
+    many = tuple(good(f"s{i}", 1.0) for i in range(50))
     assert len(portfolio([replace(one, decisions=many)])) == 40
     assert portfolio([]) == []
 
@@ -224,9 +203,7 @@ def test_costs_and_gaps_of_rows_are_those_of_the_rule(rows):
     made = [replace(r, value=1e-3 + 1e-7 * r.seed) for r in rows(problems=1, solvers=2, seeds=6)]
     lacking = [r for r in made if (r.solver, r.seed) != ("solver-1", 5)]
     (found,) = compare(lacking, "samples", 1e-4)
-    costs = {
-        s: [r.samples_to[3] for r in lacking if r.solver == s] for s in ("solver-0", "solver-1")
-    }
+    costs = {s: [r.samples for r in lacking if r.solver == s] for s in ("solver-0", "solver-1")}
     for solver, own in costs.items():
         assert found.of(solver).seeds == len(own)
         assert found.of(solver).cost == pytest.approx(np.median(own))

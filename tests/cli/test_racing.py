@@ -17,10 +17,11 @@ from orthobench.racing import grid
 from orthobench.racing import race as racing
 from orthobench.racing.race import Drop, Race
 from orthobench.results.results import Results
+from orthobench.stats.calls import Stop
 
 ROW = {
-    "configuration": "oja", "solver": "oja", "verdict": "winner", "cost": 2.0, "factor": 1.0,
-    "seeds": 3, "why": "",
+    "configuration": "oja", "solver": "oja", "verdict": "as good", "cost": 2.0, "factor": 1.0,
+    "first_cost": 9.0, "stop": {"steps": 129}, "reached": 10, "seeds": 12, "why": "",
 }  # fmt: skip
 
 
@@ -30,7 +31,8 @@ def found(**changes):
         "decided": True, "table": [ROW], "dropped": (Drop("msg", 1.5, "late"),),
         "missing": {"a": "install x", "b": "install x"},
         "results": Results("race", Path("race.sqlite"), []), "code": "import orthobench as ob",
-        "seconds": 12.34, "problem": "digits", "cost": "seconds",
+        "stop": Stop.at(steps=129), "exact": None, "seconds": 12.34, "problem": "digits",
+        "cost": "seconds",
     }  # fmt: skip
     return Race(**{**facts, **changes})
 
@@ -77,8 +79,11 @@ def test_the_usual_race_takes_two_minutes_and_tells(race):
 
 def test_table_sentence_code_and_place_are_printed(race):
     lines = race("-p", "digits", "-q").stdout.splitlines()
-    assert lines == [
-        "", "oja     2.00 s        1   3 seeds  winner", "not raced: a, b (install x)", "",
+    blank, row, *rest = lines
+    assert blank == ""
+    assert row.split() == "oja, 129 steps 2.00 s 10/12 seeds as good (first call 9.00 s)".split()
+    assert rest == [
+        "not raced: a, b (install x)", "",
         "Use oja.", "", "import orthobench as ob", "", "12.3 s; the runs are in race.sqlite",
     ]  # fmt: skip
 
@@ -104,6 +109,7 @@ def test_it_fails_without_a_winner_and_says_that_it_was_broken_off(race):
 def test_json_is_one_race_or_a_list(race):
     one = json.loads(race("-p", "digits", "--json").stdout)
     assert (one["winner"], one["store"], one["factor"]) == ("oja", "race.sqlite", None)
+    assert one["table"][0]["stop"] == {"steps": 129}
     assert one["dropped"] == [{"name": "msg", "when": 1.5, "why": "late"}]
     two = json.loads(race("-p", "a", "-p", "b", "--json", races=[found(), found()]).stdout)
     assert [each["winner"] for each in two["races"]] == ["oja", "oja"]

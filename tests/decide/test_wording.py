@@ -79,6 +79,9 @@ def test_the_call_that_is_named_has_stop_cost_and_seeds():
     said = sentence(on("p", good("a", 1.0, misses=1, stop=[("steps", 129)])))
     assert said.endswith("with 129 steps, 1.00 s, on 5 of 6 seeds.")
     assert sentence(on("p", good("a", 1.0))).endswith(", 1.00 s, on 6 of 6 seeds.")
+    said = sentence(on("p", good("a", 1e3), cost="samples"))
+    assert said.endswith(", 1,000 samples, on 6 of 6 seeds.")
+    assert sentence(on("p", good("a", INF))).endswith(", unknown time, on 6 of 6 seeds.")
     both = sentence(on("p", good("a", 1.0, misses=1)), on("q", good("a", 1.0)))
     assert both.endswith("on both problems, in 11 of 12 runs.")
 

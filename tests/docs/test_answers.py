@@ -33,7 +33,7 @@ def atlas():
     """Return an atlas of nine families, in which ``oja`` ends lowest and ``msg`` is faster."""
     row = AtlasRow(
         suite="s", family="", problem="p", name="p", d=9, k=2, solver="", seed=0, metric="gap",
-        start=1.0, lowest=0.1, samples=9.0, flops=9.0, ending="budget",
+        start=1.0, lowest=0.1, samples=9.0, flops=9.0, ending="done",
     )  # fmt: skip
     rows = [
         replace(row, family=f"family {i}", solver=solver, seed=seed, value=value, seconds=seconds,
