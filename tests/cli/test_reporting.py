@@ -12,7 +12,7 @@ from orthobench.cli.main import main
 from orthobench.registry.suite_file import from_table
 
 TABLE = {
-    "seeds": 2,
+    "seeds": 5,
     "budget": {"steps": 6},
     "problem": [{"name": "leading-subspace"}],
     "solver": [{"name": "power"}, {"name": "power", "fault": "raise"}],
@@ -65,7 +65,7 @@ def test_the_page_goes_beside_the_store_and_failed_runs_are_no_failure(store, ca
     shown = call(store if place == "file" else store.parent).stdout
     folder = store.parent / "report"
     assert called == {"page": ("second", folder)}
-    assert "the only one without a failed run" in " ".join(shown.split())
+    assert "Use power" in shown
     assert "ZeroDivisionError" not in shown
     assert max(map(len, shown.replace(str(folder), "").splitlines())) <= 80
     assert str(folder / "index.html") in shown.splitlines()
@@ -92,7 +92,7 @@ def test_facts_are_also_json(store, called):
     facts = json.loads(call(store, "--json", "--style", "screen").stdout)
     assert facts.keys() == {"suite", "answer", "table", "files"}
     assert facts["answer"]["use"] == "power"
-    assert [row["runs"]["failed"] for row in facts["table"]] == [0, 2]
+    assert [row["runs"]["failed"] for row in facts["table"]] == [0, 5]
     assert [file.rpartition(".")[2] for file in facts["files"]] == [
         "html", "svg", "pdf", "png", "csv",
     ]  # fmt: skip

@@ -5,9 +5,10 @@ from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
+from decisions import good, other
 from records import altered
 
-from orthobench.decide.rule import Comparison, Decision, Verdict
+from orthobench.decide.rule import Comparison, Verdict
 from orthobench.harness.stopping import RunStatus
 from orthobench.report.page.content import (
     _blas,
@@ -30,7 +31,7 @@ from orthobench.report.page.problems import (
 )
 from orthobench.tools.machine import Load
 
-GOOD = Decision("a", Verdict.AS_GOOD, cost=1.0, factor=1.0)
+GOOD = good("a", 1.0)
 
 
 def decided(*decisions):
@@ -40,18 +41,16 @@ def decided(*decisions):
 @pytest.mark.parametrize(
     ("decision", "kind", "symbol", "text", "said"),
     [
-        (("b", Verdict.AS_GOOD, {"cost": 2.0, "factor": 2.04}), "good", "●", "2×", "as good"),
-        (("b", Verdict.AS_GOOD, {"cost": 2.0, "factor": 2.0, "misses": 3}), "good", "●", "2×",
-         "as good as the best; restarts are counted for 3 of its runs"),
-        (("b", Verdict.UNDECIDED, {"more_seeds": 4}), "undecided", "?", "", "undecided, +4 seeds"),
-        (("b", Verdict.FAILED, {"n_failed": 2}), "failed", "✗", "", "2 failed"),
-        (("b", Verdict.WORSE, {}), "worse", "", "", "worse than the best"),
-        (("b", Verdict.ABSENT, {}), "absent", "–", "", "takes no part, or was not run yet"),
+        (good("b", 2.0, 2.04), "good", "●", "2×", "as good"),
+        (other("b", Verdict.UNDECIDED, more_seeds=4), "undecided", "?", "", "undecided"),
+        (other("b", Verdict.UNTESTED, more_seeds=4), "untested", "-", "", "untested"),
+        (other("b", Verdict.FAILED, n_failed=2), "failed", "✗", "", "2 failed"),
+        (other("b", Verdict.WORSE), "worse", "", "", "worse than the best"),
+        (other("b", Verdict.ABSENT), "absent", "–", "", "takes no part, or was not run yet"),
     ],
 )  # fmt: skip
 def test_a_cell_has_a_mark_a_factor_and_what_they_mean(decision, kind, symbol, text, said):
-    solver, verdict, more = decision
-    found = cell(decided(GOOD, Decision(solver, verdict, **more)), solver)
+    found = cell(decided(GOOD, decision), "b")
     assert found[:3] == (kind, symbol, text)
     assert found[3].startswith(said)
 

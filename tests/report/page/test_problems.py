@@ -35,7 +35,7 @@ def test_marks_stand_in_their_cells(runs, made):
 
 
 def test_failures_stay_visible(runs, made):
-    page = page_content(made([*runs("a", 1.0), *runs("b", 0.5, failed=2)]))
+    page = page_content(made([*runs("a", 1.0), *runs("b", 0.5, failed=3)]))
     assert kinds(page)["digits k=4", "b"] == "failed"
 
 

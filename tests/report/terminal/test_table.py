@@ -95,11 +95,11 @@ class TestShow:
             assert max(map(len, rows)) == widest
 
     def test_marks_are_the_same_in_ascii_and_explained_once(self, runs):
-        entries = choose(runs("a", 0.001, 8) + runs("b", 0.001, 8) + runs("bad", 0.3, 8, failed=2))
+        entries = choose(runs("a", 0.001, 8) + runs("b", 0.001, 8) + runs("bad", 0.3, 8, failed=4))
         shown = text(entries, encoding="ascii")
         assert re.search(r"(?m)^\*\| [ab] ", shown)
         assert re.search(r"(?m)^o\| [ab] ", shown)
-        assert re.search(r"(?m)^x\| bad +\| 2 failed", shown)
+        assert re.search(r"(?m)^x\| bad +\| 4 failed", shown)
         explained = legend(compare(entries), ascii_only=True).splitlines()
         assert [line.split()[0] for line in explained] == ["*", "o", "x"]
 
