@@ -119,6 +119,28 @@ def check_chunking(runner: Runner) -> None:
     )
 
 
+def check_budgets(runner: Runner) -> None:
+    """Raise if a run with a budget of steps ends otherwise than a longer one is at that step.
+
+    A checkpoint of a run then stands for the call with that budget: `orthobench.stats.calls`.
+    """
+    marks = runner.recorded(runner.steps, curve=True)
+    work, solution = marks[len(marks) // 2]
+    done, end = runner.recorded(work.steps, curve=False)[-1]
+    difference = (
+        difference_of_solutions(solution, end)
+        if done == work
+        else f"their work is {work} and {done}"
+    )
+    require(
+        difference is None,
+        f"a run with Budget(steps={work.steps}) differs from the checkpoint of a longer run: "
+        f"{difference}",
+        "Let nothing depend on how many calls of `advance` there were, or on how many steps are "
+        "still to come: count steps in the state",
+    )
+
+
 def check_reading(runner: Runner) -> None:
     """Raise where reading the solution changes the rest of the run."""
     require_equal(
@@ -285,6 +307,10 @@ def _of_call(
 
 RUNS = _of_runs("runs", "a few steps run, and give a solution of the right shape", check_runs)
 REPEATS = _of_runs("repeats", "the same seed gives the same bits", check_repeats, RUNS)
+CHUNKING = _of_runs(
+    "chunking", "advance(a), advance(b) equals advance(a + b)", check_chunking, RUNS, REPEATS
+)
+READING = _of_runs("reading", "reading a solution changes nothing", check_reading, RUNS, REPEATS)
 WORK = _of_runs("work", "steps, samples and flops are counted", check_work, RUNS)
 ENDING = _of_runs("ending", "a solver that converges ends by itself", check_ending, RUNS)
 BOTH = (RUNS, REPEATS)
@@ -294,8 +320,16 @@ CHECKS: tuple[Check, ...] = (
     _of_runs("orthonormal", "every solution satisfies the constraint", check_orthonormal, RUNS),
     _of_runs("fresh", "solutions are copies", check_fresh, *BOTH),
     REPEATS,
-    _of_runs("chunking", "advance(a), advance(b) equals advance(a + b)", check_chunking, *BOTH),
-    _of_runs("reading", "reading a solution changes nothing", check_reading, *BOTH),
+    CHUNKING,
+    READING,
+    _of_runs(
+        "budgets",
+        "a budget of steps repeats a checkpoint",
+        check_budgets,
+        *BOTH,
+        CHUNKING,
+        READING,
+    ),
     _of_runs("resumes", "a pickled run goes on the same", check_resumes, *BOTH),
     _of_runs("inputs", "the data of the oracle are left as they are", check_inputs, RUNS),
     _of_call("random", "global random states are left as they are", check_global_random),

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import copy
 import dataclasses
+import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import partial
@@ -16,7 +17,7 @@ import numpy as np
 
 from orthobench.contract.problem import AnyInstance, AnyProblem, Oracle, Solution
 from orthobench.contract.samples import SampleOracle
-from orthobench.contract.solver import AnySolver, State, Status
+from orthobench.contract.solver import AnySolver, State, Status, Work
 from orthobench.errors import OrthobenchError, UsageError
 from orthobench.families.orthogonal_group import (
     ComponentsOracle,
@@ -30,8 +31,11 @@ from orthobench.families.stiefel import FiniteSumOracle, instance
 from orthobench.families.stochastic_pca import EntryOracle, stochastic_pca
 from orthobench.families.symmetric_tensors import composed
 from orthobench.families.symmetric_tucker import MomentOracle, symmetric_tucker
-from orthobench.harness.execution import prepare_steps
+from orthobench.harness.execution import prepare_steps, ready_oracle
 from orthobench.harness.identity import Streams
+from orthobench.harness.run import RATIO, record
+from orthobench.harness.stopping import Budget
+from orthobench.harness.trace import Checkpoint
 from orthobench.testing.check import NotCheckable, require
 from orthobench.testing.object_graph import Snapshot
 from orthobench.tools.arrays import Array, inner, rows_of
@@ -117,6 +121,27 @@ class Runner:
         for count in counts or (self.steps,):
             run.advance(count)
         return run
+
+    def recorded(self, steps: int, curve: bool) -> list[tuple[Work, Solution]]:
+        """Return work and solution at each checkpoint of a run that has a budget of steps.
+
+        Parameters
+        ----------
+        steps : int
+        curve : bool
+            Whether it has checkpoints between the start and the end, as a suite has and a call
+            without a curve has not.
+        """
+        found: list[tuple[Work, Solution]] = []
+
+        def keep(mark: Checkpoint, solution: Solution) -> None:
+            found.append((mark.work, copy.deepcopy(solution)))
+
+        self._before.restore()
+        oracle, _ = ready_oracle(self.oracle, self.solver, self.streams)
+        ratio = RATIO if curve else math.inf
+        record(oracle, self.solver, Budget(steps=steps), self.streams, keep, ratio=ratio)
+        return found
 
     def interrupted(self, action: Callable[[Run], object]) -> Run:
         """Return a whole run that an action is done to after half of its steps."""

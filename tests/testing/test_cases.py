@@ -1,6 +1,7 @@
 """Packages checked: on the command line, and in pytest."""
 
 import json
+import re
 from dataclasses import dataclass
 
 import numpy as np
@@ -55,10 +56,11 @@ def test_a_broken_plugin_says_why():
 def test_a_package_that_passes(command):
     result = command("tensor-power")
     assert result.exit_code == 0, result.output
-    assert "tensor-power (solver): 16 of 17 checks pass" in result.output
+    passed, made = re.search(r"tensor-power \(solver\): (\d+) of (\d+)", result.output).groups()
+    assert int(passed) == int(made) - 1
     assert "    flops: not checkable: its arithmetic is done in kernels" in result.output
     *_, counts, advice = result.output.splitlines()
-    assert counts == "69 checks: 67 pass, 0 fail, 2 not checkable"
+    assert re.fullmatch(r"\d+ checks: \d+ pass, 0 fail, 2 not checkable", counts)
     assert advice.startswith("next: orthobench run")
 
 
