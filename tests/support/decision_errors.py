@@ -153,40 +153,51 @@ def _decided(values, runs):
     ]  # fmt: skip
 
 
-def rows(seeds, problems, **more):
-    """Yield a row of a table for each kind of values: errors at three sizes of noise, and power."""
+COLUMNS = {
+    "3 seeds": (3, 0), "5 seeds": (5, 0), "10 seeds": (10, 0), "30 seeds": (30, 0),
+    "12, 24, 48": (48, 12),
+}  # fmt: skip
+"""The seeds, and those of the first look, of each column of the tables."""
+
+NOISE = 0.3, 1.0, 5.0
+
+
+def shares(kind, column, problems):
+    """Return errors, the largest of three sizes of noise, and power if others are far behind."""
+    seeds, first = COLUMNS[column]
+    at = [simulate(kind, seeds, problems, noise=noise, first=first) for noise in NOISE]
+    far = simulate(kind, seeds, problems // 4, behind=(5.0,) * 3, noise=0.3, first=first)
+    return {**far, **{name: max(one[name] for one in at) for name in ("call", "worse", "any")}}
+
+
+def table(found, names):
+    """Yield the lines of a table of `docs/decision.md`.
+
+    Parameters
+    ----------
+    found : mapping
+        What `shares` returns, by kind and column.
+    names : sequence of str
+        What of it to show; several are parted by slashes.
+    """
+    yield f"| values | {' | '.join(COLUMNS)} |"
+    yield f"|---|{'---:|' * len(COLUMNS)}"
     for kind in KINDS:
-        at = [simulate(kind, seeds, problems, noise=n, **more) for n in (0.3, 1.0, 5.0)]
-        far = simulate(kind, seeds, problems // 4, behind=(5.0,) * 3, noise=0.3, **more)
-        wrong = [max(one[name] for one in at) for name in ("call", "worse", "any")]
-        shares = *wrong, far["found good"], far["found worse"], far["shorter"]
-        yield kind, " | ".join(f"{100 * share:.1f}" for share in shares)
+        cells = (row(found[kind, column], names) for column in COLUMNS)
+        yield f"| {kind} | {' | '.join(cells)} |"
 
 
-TITLES = "call | worse | any | found good | found worse | shorter"
+def row(one, names):
+    """Return some shares in per cent, as a cell of a table has them."""
+    return " / ".join(f"{100 * one[name]:.1f}" for name in names)
 
 
-def table(problems):
-    """Return the lines of the table of `docs/decision.md`."""
-    yield f"| values | seeds | {TITLES} |"
-    yield f"|---|{'---:|' * 7}"
-    found = {seeds: dict(rows(seeds, problems)) for seeds in (3, 5, 10, 30)}
-    for kind in KINDS:
-        for seeds, own in found.items():
-            yield f"| {kind} | {seeds} | {own[kind]} |"
-
-
-def table_of_looks(problems):
-    """Return the lines of the table of `docs/decision.md` on seeds that are added."""
-    yield f"| values | {TITLES} |"
-    yield f"|---|{'---:|' * 6}"
-    for kind, shares in rows(48, problems, first=12):
-        yield f"| {kind} | {shares} |"
-
+TABLES = ("call", "worse", "any"), ("found good", "found worse", "shorter")
 
 if __name__ == "__main__":
     import sys
 
     problems = int(sys.argv[1])
-    for line in (*table(problems), "", *table_of_looks(problems)):
-        sys.stdout.write(f"{line}\n")
+    found = {(kind, column): shares(kind, column, problems) for kind in KINDS for column in COLUMNS}
+    for names in TABLES:
+        sys.stdout.write("\n".join(table(found, names)) + "\n\n")
