@@ -71,7 +71,7 @@ def table(races):
     yield "| values | looks | noise 0.3 | noise 1 | noise 5 | a good one, 5 behind, noise 0.3 |"
     yield "|---|---|---:|---:|---:|---:|"
     for kind in KINDS:
-        for looks, name in ((True, "after each seed"), (False, "once, at ten seeds")):
+        for looks, name in ((True, "after each seed"), (False, f"once, at {SEEDS} seeds")):
             wrong = [simulate(kind, races, noise=n, looks=looks)[0] for n in (0.3, 1.0, 5.0)]
             right = simulate(kind, races // 4, behind=5.0, noise=0.3, looks=looks)[1]
             yield (
