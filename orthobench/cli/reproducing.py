@@ -22,7 +22,13 @@ if TYPE_CHECKING:
 @click.option(
     "--claim", "names", multiple=True, metavar="NAME", help="Only this claim. Repeatable."
 )
-@click.option("--quick", is_flag=True, help="Small sizes: minutes, and wider intervals.")
+@click.option(
+    "--quick", "size", flag_value="quick", help="Small sizes: minutes, and wider intervals."
+)
+@click.option(
+    "--smoke", "size", flag_value="smoke",
+    help="Tiny sizes: seconds, and no verdict but whether each claim can be checked.",
+)
 @click.option(
     "--first-seed", type=click.IntRange(0), default=0, help="Another one gives independent runs."
 )
@@ -34,7 +40,7 @@ if TYPE_CHECKING:
 @click.option("-o", "--out", type=FOLDER, help="Folder of the page.  [default: reports/PAPER]")
 @QUIET
 @AS_JSON
-def reproduce(paper: str | None, names: tuple[str, ...], quick: bool, first_seed: int,
+def reproduce(paper: str | None, names: tuple[str, ...], size: str | None, first_seed: int,
               store: Path | None, workers: int, publish: bool, out: Path | None, quiet: bool,
               as_json: bool) -> None:  # fmt: skip
     """Check the claims of PAPER against runs of its methods.
@@ -45,13 +51,14 @@ def reproduce(paper: str | None, names: tuple[str, ...], quick: bool, first_seed
     last one.
     """
     from orthobench.errors import UsageError
+    from orthobench.harness.suite import FULL, SMOKE
     from orthobench.registry.plugins import catalogue
     from orthobench.reproduce.publish import publish as publish_page
     from orthobench.reproduce.runs import Runs
     from orthobench.tools.files import make_folder, safe_join
 
     if paper is None:
-        if publish or quick or names:
+        if publish or size or names:
             raise UsageError("which paper? `orthobench reproduce` without options lists them")
         _list_papers(as_json)
         return
@@ -59,12 +66,14 @@ def reproduce(paper: str | None, names: tuple[str, ...], quick: bool, first_seed
         raise UsageError("--out is the folder of the page; add --publish to write it")
     if publish and names:
         raise UsageError("a page has all claims of its paper; publish without --claim")
+    if publish and size == SMOKE:
+        raise UsageError("a page has verdicts, which smoke runs are too small for; leave --smoke out")
     named = catalogue().paper(paper)
     page = out or safe_join(Path(), "reports", named.name)
     if publish:
         make_folder(page, "the page", "name another with --out")
     folder = store or safe_join(Path(), "orthobench-results", named.name)
-    runs = Runs(named, folder, quick, first_seed, workers, quiet or as_json)
+    runs = Runs(named, folder, size or FULL, first_seed, workers, quiet or as_json)
     checked = _check(named, names, runs, as_json)
     if publish:
         for path in publish_page(named, checked, runs, page):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from orthobench.harness.suite import FULL
 from orthobench.registry.claims import Paper, Picture, Verdict
 from orthobench.reproduce.check import Checked, counts, measured, missing_data
 from orthobench.reproduce.runs import Runs
@@ -100,7 +101,7 @@ def _paragraph(one: Checked) -> str:
 
 def _origin(paper: Paper, runs: Runs) -> Iterator[str]:
     ran_on = environment.snapshot()
-    options = " --quick" if runs.quick else ""
+    options = "" if runs.size == FULL else f" --{runs.size}"
     options += f" --first-seed {runs.first_seed}" if runs.first_seed else ""
     yield "\n## How this page was made"
     yield f"\n`orthobench reproduce {paper.name}{options} --publish`, with orthobench "

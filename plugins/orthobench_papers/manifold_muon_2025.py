@@ -101,7 +101,7 @@ def faster(**rival: Any) -> Callable[[Evidence], Measurement]:
     """Return the check that ADMM takes at most half of the dual steps of an ascent."""
 
     def check(evidence: Evidence) -> Measurement:
-        n, p = (128, 32) if evidence.quick else (512, 128)
+        n, p = evidence.sized((512, 128), (128, 32))
         found = []
         for seed in evidence.seeds[:2]:
             X, G = pair(n, p, seed)

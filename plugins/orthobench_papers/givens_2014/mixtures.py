@@ -30,6 +30,7 @@ from orthobench_papers.runs import begin_as_in_suite
 
 FEW, MANY, COMPONENTS = "mixtures-10k", "figures-3-4", "more-components"
 VARIED, CLOSE = "more-mixtures", "mixtures-50d"
+GIVENS, POWER = "givens-tensor", "tensor-power"
 DIMENSIONS = (20, 50, 100, 200)
 SAMPLES = (10_000, 30_000, 50_000, 100_000, 200_000)
 
@@ -43,20 +44,20 @@ def suite(samples: int) -> str:
 
 
 def mixture(d: int, samples: int) -> str:
-    """Return the label of a problem of Figures 3 and 4."""
-    return f"mixture d={d} samples={samples}"
+    """Return a problem of Figures 3 and 4."""
+    return f"gmm-moments d={d} samples={samples}"
 
 
 def nmi(evidence: Evidence, suite: str, problem: str) -> tuple[Array, Array]:
     """Return the NMI of Givens, and of the power method by its own factors, seed by seed."""
-    givens = evidence.finals(suite, problem, "givens", "nmi")
+    givens = evidence.finals(suite, problem, GIVENS, "nmi")
     power = [
         _of_own_factors(
             catalogue().problem(record.problem.name, record.problem.parameters),
             frozenset(record.solver.parameters.items()),
             record.seed,
         )
-        for record in evidence.records(suite, problem, "power")
+        for record in evidence.records(suite, problem, POWER)
     ]
     return givens, np.array(power)
 
@@ -66,7 +67,7 @@ def _of_own_factors(
     problem: AnyProblem, parameters: frozenset[tuple[str, Any]], seed: int
 ) -> float:
     """Return the NMI of the factors that a run of the suite finds, before they are changed."""
-    run = begin_as_in_suite("tensor-power", problem, seed, **dict(parameters)).advance(1_000_000)
+    run = begin_as_in_suite(POWER, problem, seed, **dict(parameters)).advance(1_000_000)
     return float(run.instance.measure(Solution(run.state.factors))["nmi"])
 
 
@@ -94,7 +95,7 @@ def _ahead(difference: Array, name: str, givens: Array, power: Array) -> Measure
 def optimal_nmi(evidence: Evidence) -> Measurement:
     """Check the NMI of the true mixture at d = 100, for the sample sizes of both figures."""
     found = np.concatenate([
-        evidence.finals(suite(samples), mixture(100, samples), "givens", "optimal_nmi")
+        evidence.finals(suite(samples), mixture(100, samples), GIVENS, "optimal_nmi")
         for samples in SAMPLES
     ])  # fmt: skip
     return mean_within(found, *OPTIMAL, f"mean of {len(found)} mixtures at d = 100")
@@ -128,8 +129,8 @@ def _panel(evidence: Evidence, x: Axis, title: str, at: Mapping[int, tuple[int, 
     series: tuple[Series, ...] = (
         over_seeds("givens", [*at], givens),
         over_seeds("power", [*at], power),
-        over_seeds("power, made orthonormal", [*at], finals("power", "nmi")),
-        over_seeds("true mixture", [*at], finals("givens", "optimal_nmi"), solver=""),
+        over_seeds("power, made orthonormal", [*at], finals(POWER, "nmi")),
+        over_seeds("true mixture", [*at], finals(GIVENS, "optimal_nmi"), solver=""),
     )
     y = Axis("nmi", "NMI", log=False)
     return Panel(x, y, series, band=band(min(map(len, givens))), title=title)
@@ -235,7 +236,7 @@ def _claims() -> Iterator[Claim]:
             "Figure 3",
             givens_ahead,
             varied,
-            f"bottom d={d}",
+            f"gmm-moments d={d} variance_estimate=bottom",
         )
     yield OPTIMAL_CLAIM
     for samples in SAMPLES[3:]:
@@ -254,7 +255,7 @@ def _claims() -> Iterator[Claim]:
         "section 5.3",
         givens_ahead,
         COMPONENTS,
-        "50 components",
+        "gmm-moments components=50",
     )
     yield _claim(
         "larger-variance",
@@ -262,7 +263,7 @@ def _claims() -> Iterator[Claim]:
         "section 5.3",
         givens_ahead,
         VARIED,
-        "variance 4",
+        "gmm-moments variance=4",
     )
 
 

@@ -85,7 +85,7 @@ def always_finds(evidence: Evidence, printed: bool) -> Measurement:
     """Check that Algorithm 2 finds the shift for every iterate of MSG."""
     shares = [
         float(np.mean([finds(*spectrum, K, printed) for spectrum in spectra(seed)]))
-        for seed in evidence.seeds[: 3 if evidence.quick else 10]
+        for seed in evidence.seeds[: evidence.sized(10, 3)]
     ]
     text = f"share of {STEPS} spectra of MSG's iterates on the digits, k={K}, that it projects"
     return median_within(shares, 1.0, 1.0, text)

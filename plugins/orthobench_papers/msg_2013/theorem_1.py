@@ -16,6 +16,8 @@ KS = (1, 2, 4)
 BOUND = 1000**-0.5
 """sqrt(k/T), equal for all k of the suite: T = 1000 k."""
 
+METRIC = "relaxed_suboptimality"
+
 SETTLED, DRAWS = 500, 500
 """Steps before the first rounding, and steps that are rounded after that."""
 
@@ -28,14 +30,14 @@ def bounded_by(evidence: Evidence, factor: float) -> Measurement:
     """
     found = []
     for k in KS:
-        excess = evidence.finals(SUITE, f"k={k}", "msg", "relaxed_suboptimality") / BOUND
+        excess = evidence.finals(SUITE, f"orthogonal-distribution k={k}", "msg", METRIC) / BOUND
         found.append(mean_within(excess, 0.0, factor))
     return for_each_k("mean excess over sqrt(k/T)", KS, {"": found})
 
 
 def rounding(evidence: Evidence) -> Measurement:
     """Check that rounded and relaxed objectives have equal means, within 2 percent."""
-    seeds = evidence.seeds[: 10 if evidence.quick else 40]
+    seeds = evidence.seeds[: evidence.sized(40, 10)]
     found = [mean_within([_rounded(k, seed) for seed in seeds], 0.98, 1.02) for k in KS]
     return for_each_k("rounded over relaxed objective", KS, {"": found})
 

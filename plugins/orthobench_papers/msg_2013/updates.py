@@ -83,7 +83,7 @@ def _root(rising: Callable[[float], float], low: float, high: float) -> float:
 
 def agrees(evidence: Evidence, solver: str, step: Step, **parameters: Any) -> Measurement:
     """Check that each step of a solver is that of the reference, up to rounding."""
-    seeds = evidence.seeds[: 3 if evidence.quick else 10]
+    seeds = evidence.seeds[: evidence.sized(10, 3)]
     found = [_deviation(solver, step, seed, **parameters) for seed in seeds]
     text = f"largest difference of an entry of M in {STEPS} steps, d={D}, k={K}"
     return median_within(found, 0.0, EXACT, text)

@@ -74,7 +74,7 @@ def peak_memory(instance: AnyInstance, name: str, **options: Any) -> int:
 
 def storage(evidence: Evidence) -> Measurement:
     """Check the memory of solvers, with their batch, samples or tensor, against the table."""
-    n, p, long = (50, 10_000, 5000) if evidence.quick else (80, 40_000, 20_000)
+    n, p, long = evidence.sized((80, 40_000, 20_000), (50, 10_000, 5000))
     rng = np.random.default_rng(evidence.seeds[0])
     drawn = skewed(rng, 20 * BATCH, long).T
     samples = np.asfortranarray(skewed(rng, p, n).T)
