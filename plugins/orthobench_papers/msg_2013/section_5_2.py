@@ -20,7 +20,7 @@ TRAPPED = 1 / 6
 
 def five_ninths(evidence: Evidence) -> Measurement:
     """Check that incremental PCA ends at the wrong direction with probability 5/9, within 0.03."""
-    trials = evidence.sized(20_000, 8000)
+    trials = evidence.sized(20_000, 8000, 400)
     made = instance("incremental-trap", evidence.seeds[0])
     oracle, solver = made.oracle, catalogue().solver("incremental-pca")
     oracle.rewind(np.random.default_rng(evidence.seeds[0]))
@@ -56,7 +56,7 @@ def without_a_spare_direction(evidence: Evidence) -> Measurement:
     seeds = evidence.seeds[: evidence.sized(40, 20)]
     found = []
     for k in KS:
-        stuck = [_ends_stuck(k, seed, evidence.sized(10_000, 3000)) for seed in seeds]
+        stuck = [_ends_stuck(k, seed, evidence.sized(10_000, 3000, 300)) for seed in seeds]
         found.append(share_within(stuck, 0.5, 1.0))
     return for_each_k("share of runs that end stuck", KS, {"": found})
 
