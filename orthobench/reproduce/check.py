@@ -92,7 +92,7 @@ def _checked(claim: Claim, runs: Runs) -> Checked:
         text = f"{', '.join(missing)} is not in the data folder (see orthobench doctor)"
         return Checked(claim, Measurement(Verdict.UNTESTABLE, text=text), runs.size)
     try:
-        return Checked(claim, claim.check(runs), runs.size)
+        return Checked(claim, runs.asked(claim.check), runs.size)
     except OrthobenchError as error:
         return _unchecked(claim, runs, str(error))
     except Exception as error:

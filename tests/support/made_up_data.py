@@ -21,7 +21,9 @@ def images(path, count=300):
 def genes(path):
     """Write the expression of 200 genes in 102 samples."""
     rng = np.random.default_rng(2)
-    shared = rng.standard_normal((102, 8)) @ (rng.standard_normal((8, 200)) * (rng.random(200) < 0.2))
+    shared = rng.standard_normal((102, 8)) @ (
+        rng.standard_normal((8, 200)) * (rng.random(200) < 0.2)
+    )
     rdata.write_rda(path, {"singh": {"x": shared + rng.standard_normal((102, 200))}})
 
 

@@ -267,10 +267,10 @@ def pairs(swept: Sweep) -> list[Pair]:
     compared = []
     for places in by_solver.values():
         (base, ours), *others = places.items()
-        solver = next(iter(ours.values())).solver.replace(f" on={base}", "")
+        called = next(iter(ours.values())).solver.replace(f" on={base}", "")
         for other, theirs in others:
             both = {size: (ours[size], theirs[size]) for size in ours if size in theirs}
-            compared += [Pair(solver, base, other, both)] if len(both) >= FEWEST_SIZES else []
+            compared += [Pair(called, base, other, both)] if len(both) >= FEWEST_SIZES else []
     return compared
 
 

@@ -32,7 +32,8 @@ GIVENS, GREEDY, SPARSER, BLOCK = SOLVERS = (
     "givens-sparse-pca", "gpower block=false gamma=0.25", "gpower block=false gamma=0.3",
     "gpower block=true",
 )  # fmt: skip
-CALLED = dict(zip(SOLVERS, ("givens", "greedy gamma=0.25", "greedy gamma=0.3", "block"), strict=True))
+NAMES = ("givens", "greedy gamma=0.25", "greedy gamma=0.3", "block")
+CALLED = dict(zip(SOLVERS, NAMES, strict=True))
 """What texts and pictures call the solvers of the suite."""
 
 EXPLAINED, NONZEROS = "adjusted_explained_variance", "nonzeros"
@@ -65,9 +66,10 @@ def faster(evidence: Evidence) -> Measurement:
     records = evidence.records(SUITE, PROBLEM, GIVENS)
     reached = [flops_to(*each) for each in zip(records, aims, most, strict=True)]
     whole = np.median(evidence.finals(SUITE, PROBLEM, GIVENS, "flops") / spent)
+    rival = CALLED[GREEDY]
     text = (
-        f"flops until Givens explains what {CALLED[GREEDY]} does at its end, with no more non-zeros, over "
-        f"the flops of {CALLED[GREEDY]} (until Givens converges: {whole:.2g} times those)"
+        f"flops until Givens explains what {rival} does at its end, with no more non-zeros, over "
+        f"the flops of {rival} (until Givens converges: {whole:.2g} times those)"
     )
     return median_within(reached / spent, 0, 1 - 1e-9, text)
 

@@ -179,7 +179,7 @@ def _claim(
     problem: str = "",
     at: tuple[int, int] = (0, 0),
 ) -> Claim:
-    """Return a claim about a problem, or about the mixtures of a dimension and of so many samples."""
+    """Return a claim about a problem, or about mixtures of a dimension and a sample size."""
     known, reason = KNOWN.get(name, (Verdict.HOLDS, ""))
     return Claim(
         name,

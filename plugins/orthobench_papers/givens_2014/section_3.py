@@ -25,7 +25,9 @@ from orthobench_papers.runs import TRIALS, DrivenRun, begin_trial, in_every_tria
 
 PROBLEMS = ("brockett", "procrustes", "ica")
 
-ALGORITHM_1, ALGORITHM_4 = METHODS = ("givens sampling=uniform", "givens sampling=without-replacement")
+ALGORITHM_1, ALGORITHM_4 = METHODS = (
+    "givens sampling=uniform", "givens sampling=without-replacement",
+)  # fmt: skip
 
 VANISHED = 1e-6
 """A gradient counts as zero below this share of the gradient at the start."""

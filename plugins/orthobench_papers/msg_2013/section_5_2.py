@@ -45,7 +45,8 @@ def never_stuck(evidence: Evidence) -> Measurement:
     """Check the same on the orthogonal distribution, for each k."""
     found = []
     for k in KS:
-        gaps = evidence.finals(LONG, f"orthogonal-distribution k={k}", "capped-msg", "suboptimality")
+        problem = f"orthogonal-distribution k={k}"
+        gaps = evidence.finals(LONG, problem, "capped-msg", "suboptimality")
         there = [bool(gap < half_gap(k)) for gap in gaps]
         found.append(share_within(there, 0.9, 1.0))
     return for_each_k("share at the optimum", KS, {"": found})

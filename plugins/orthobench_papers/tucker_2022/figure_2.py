@@ -143,8 +143,7 @@ def further(evidence: Evidence) -> Measurement:
     """Check the relative gradient where the tensor would be large, or too large."""
     problems = evidence.problems(LARGE, PROBLEM)
     found = [
-        evidence.finals(LARGE, problem, IMPLICIT, "relative_gradient").max()
-        for problem in problems
+        evidence.finals(LARGE, problem, IMPLICIT, "relative_gradient").max() for problem in problems
     ]
     largest = evidence.records(LARGE, problems[-1], IMPLICIT)[0].problem.parameters
     explicit = catalogue().solver("pgd", {"form": "explicit"})
