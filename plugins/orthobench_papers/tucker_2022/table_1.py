@@ -46,7 +46,7 @@ def streaming_overhead(n: int) -> int:
 
 def overheads(evidence: Evidence) -> Measurement:
     """Check the flops before the first step, and how those of explicit methods grow."""
-    n, p = evidence.sized((50, 200), (50, 200), (20, 50))
+    n, p = evidence.sized((50, 200), (50, 200), (30, 60))
     base, wider, longer = (overhead(*at, "explicit") for at in ((n, p), (2 * n, p), (2 * n, 2 * p)))
     in_n, in_p = log2(wider / base), log2(longer / wider)
     none = [streaming_overhead(n), overhead(n, p, "implicit")]
