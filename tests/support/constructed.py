@@ -24,6 +24,7 @@ class Constructed(Runs):
         Returns metrics and costs by name from a place with `suite`, `problem`, `solver` and
         `seed`: the objects that the suite makes. A tuple has a value for each checkpoint, of
         which all have as many; a number is the same at all of them, and a cost is zero before.
+        ``"load"`` is how busy the machine was.
     size : str
     """
 
@@ -58,9 +59,9 @@ def run_of(p, s, seed, values):
     )  # fmt: skip
     solver = SolverInfo(s.label, values_of(s.solver), s.tuned, name=s.solver.name)
     key = f"{p.label} {s.label} {s.tuned} {seed}"
-    return Run(
-        key, problem, solver, seed, Termination(RunStatus.DONE, ""), trace_of(known | values)
-    )
+    values = known | values
+    load, done = values.pop("load", None), Termination(RunStatus.DONE, "")
+    return Run(key, problem, solver, seed, done, trace_of(values), load=load)
 
 
 def trace_of(values):

@@ -21,7 +21,7 @@ from orthobench.reproduce import (
     together,
 )
 from orthobench_papers.drawing import band, over_seeds, side_by_side
-from orthobench_papers.runs import DrivenRun, begin, final_ratios
+from orthobench_papers.runs import DrivenRun, begin, final_ratios, timed
 from orthobench_papers.tucker_2022 import dense
 
 SUITE, LARGE, PROBLEM = "figure-2", "figure-2-large", "nig-factor"
@@ -68,7 +68,8 @@ def one_value(evidence: Evidence) -> Measurement:
 def speedup(evidence: Evidence, problem: str, pair: tuple[str, str], text: str) -> Measurement:
     """Check that the first solver is much faster than the second, tensor and start included."""
     first, second = (evidence.finals(SUITE, problem, solver, "seconds") for solver in pair)
-    return median_within(second / np.median(first), MUCH, text=text)
+    runs = [run for solver in pair for run in evidence.records(SUITE, problem, solver)]
+    return timed(median_within(second / np.median(first), MUCH, text=text), runs)
 
 
 def faster(evidence: Evidence) -> Measurement:

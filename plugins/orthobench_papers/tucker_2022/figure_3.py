@@ -19,6 +19,7 @@ from orthobench.reproduce import (
     together,
 )
 from orthobench_papers.drawing import along, band, side_by_side
+from orthobench_papers.runs import timed
 
 PAPER = sqrt(2)
 """The paper's error |QQ' - Q*Q*'| over the judge's, |(I - QQ')Q*|, for bases of equal rank."""
@@ -77,7 +78,9 @@ def seconds(evidence: Evidence) -> Measurement:
         for name, stream in solvers.items():
             streamed = evidence.finals(suite, POOL, stream, "seconds")
             text = f"{name} / {full}, seconds"
-            found.append(over(streamed, whole, NEGLIGIBLE, text))
+            places = ((ALL, solver), (suite, stream))
+            runs = [run for where, who in places for run in evidence.records(where, POOL, who)]
+            found.append(timed(over(streamed, whole, NEGLIGIBLE, text), runs))
     return together(found)
 
 

@@ -14,6 +14,7 @@ from orthobench_papers.tucker_2022 import table_2
 
 from orthobench.registry.claims import Verdict
 from orthobench.registry.plugins import catalogue
+from orthobench.tools.machine import Load
 
 
 def best(k):
@@ -271,6 +272,17 @@ def test_a_claim_changes_its_verdict_at_its_bound(paper, name, make, inside, out
         for x in values:
             found = checked(paper, name, lambda at, x=x: make(x, at))
             assert found.verdict is verdict, (x, found)
+
+
+@pytest.mark.parametrize(
+    "name", ["streaming-is-fast", "implicit-is-faster", "implicit-hoevd-is-faster"]
+)
+def test_times_on_a_busy_machine_decide_nothing(name):
+    make, (x, *_), _ = TUCKER[name]
+    for average, verdict in ((2.9, Verdict.HOLDS), (3.1, Verdict.UNDECIDED)):
+        load = {"load": (Load(2, average), Load(2, 0.5))}
+        found = checked(catalogue().paper("tucker-2022"), name, lambda at, o=load: make(x, at) | o)
+        assert found.verdict is verdict
 
 
 POWER_FIRST = {"figure-3-10k-d20", "figure-3-10k-d50", "figure-3-10k-d100"}
