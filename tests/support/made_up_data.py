@@ -5,7 +5,6 @@ from datetime import date, timedelta
 from pathlib import Path
 
 import numpy as np
-import rdata
 import scipy.io
 
 
@@ -24,6 +23,8 @@ def genes(path):
     shared = rng.standard_normal((102, 8)) @ (
         rng.standard_normal((8, 200)) * (rng.random(200) < 0.2)
     )
+    import rdata
+
     rdata.write_rda(path, {"singh": {"x": shared + rng.standard_normal((102, 200))}})
 
 

@@ -10,6 +10,8 @@ from orthobench.registry.plugins import catalogue
 from orthobench.reproduce.check import check
 from orthobench.reproduce.runs import Runs
 
+pytest.importorskip("rdata")
+
 PAPERS = [provided.item for provided in catalogue().papers.values()]
 
 TOO_SMALL = {"one-step-fewer-of-others"}
