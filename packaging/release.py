@@ -26,6 +26,7 @@ CHECKS = (
     "bash .ci/run",
     "bash .ci/lowest",
     "pytest -n auto -m slow",
+    "pytest -m papers",
     "pytest -m faults",
     "pytest -n auto tests/plugins",
     "python tests/mutation.py",

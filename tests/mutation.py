@@ -124,7 +124,7 @@ DIGESTED = '(*shared, *sorted(here.rglob("*.py")))'
 OF_A_MUTANT = 'map(Path, __import__("os").environ.get("KERNELS", "").split())'
 """What it makes a digest of here: a mutant of kernels, or nothing."""
 
-DEFAULT = "not slow and not wide and not faults and not cuda"
+DEFAULT = "not slow and not wide and not faults and not papers and not cuda"
 
 HUNG = 900
 """Seconds after which what waits is killed."""

@@ -22,7 +22,15 @@ if TYPE_CHECKING:
 @click.option(
     "--claim", "names", multiple=True, metavar="NAME", help="Only this claim. Repeatable."
 )
-@click.option("--quick", is_flag=True, help="Small sizes: minutes, and wider intervals.")
+@click.option(
+    "--quick", "size", flag_value="quick", help="Small sizes: minutes, and wider intervals."
+)
+@click.option(
+    "--smoke",
+    "size",
+    flag_value="smoke",
+    help="Tiny sizes: seconds, and no verdict but whether each claim can be checked.",
+)
 @click.option(
     "--first-seed", type=click.IntRange(0), default=0, help="Another one gives independent runs."
 )
@@ -32,11 +40,14 @@ if TYPE_CHECKING:
 @WORKERS
 @click.option("--publish", is_flag=True, help="Write the paper's page: README.md and pictures.")
 @click.option("-o", "--out", type=FOLDER, help="Folder of the page.  [default: reports/PAPER]")
+@click.option(
+    "--stale", is_flag=True, help="Only list the pages in reports/ whose code has changed since."
+)
 @QUIET
 @AS_JSON
-def reproduce(paper: str | None, names: tuple[str, ...], quick: bool, first_seed: int,
-              store: Path | None, workers: int, publish: bool, out: Path | None, quiet: bool,
-              as_json: bool) -> None:  # fmt: skip
+def reproduce(paper: str | None, names: tuple[str, ...], size: str | None, first_seed: int,
+              store: Path | None, workers: int, publish: bool, out: Path | None, stale: bool,
+              quiet: bool, as_json: bool) -> None:  # fmt: skip
     """Check the claims of PAPER against runs of its methods.
 
     Without PAPER, lists the papers. Prints for each claim whether it holds, with the measured value
@@ -44,27 +55,22 @@ def reproduce(paper: str | None, names: tuple[str, ...], quick: bool, first_seed
     a solver or a check has changed. Finished runs are kept, and another call continues after the
     last one.
     """
-    from orthobench.errors import UsageError
+    from orthobench.harness.suite import FULL
     from orthobench.registry.plugins import catalogue
     from orthobench.reproduce.publish import publish as publish_page
     from orthobench.reproduce.runs import Runs
     from orthobench.tools.files import make_folder, safe_join
 
+    _refuse_meaningless(paper, bool(names), size, publish, out, stale)
     if paper is None:
-        if publish or quick or names:
-            raise UsageError("which paper? `orthobench reproduce` without options lists them")
-        _list_papers(as_json)
+        (_list_pages if stale else _list_papers)(as_json)
         return
-    if out and not publish:
-        raise UsageError("--out is the folder of the page; add --publish to write it")
-    if publish and names:
-        raise UsageError("a page has all claims of its paper; publish without --claim")
     named = catalogue().paper(paper)
     page = out or safe_join(Path(), "reports", named.name)
     if publish:
         make_folder(page, "the page", "name another with --out")
     folder = store or safe_join(Path(), "orthobench-results", named.name)
-    runs = Runs(named, folder, quick, first_seed, workers, quiet or as_json)
+    runs = Runs(named, folder, size or FULL, first_seed, workers, quiet or as_json)
     checked = _check(named, names, runs, as_json)
     if publish:
         for path in publish_page(named, checked, runs, page):
@@ -74,6 +80,32 @@ def reproduce(paper: str | None, names: tuple[str, ...], quick: bool, first_seed
         mend = "find which change moved what is not as published, or --publish it"
         say(f"next: {mend if red else '--first-seed 1000 checks them on independent runs'}")
     sys.exit(FAILED if red else 0)
+
+
+def _refuse_meaningless(
+    paper: str | None, some: bool, size: str | None, publish: bool, out: Path | None, stale: bool
+) -> None:
+    from orthobench.errors import UsageError
+    from orthobench.harness.suite import SMOKE
+
+    for wrong, mend in (
+        (
+            stale and (paper or some or size or publish),
+            "--stale lists all pages: leave the rest out",
+        ),
+        (
+            paper is None and (publish or size or some),
+            "which paper? `orthobench reproduce` without options lists them",
+        ),
+        (out and not publish, "--out is the folder of the page; add --publish to write it"),
+        (publish and some, "a page has all claims of its paper; publish without --claim"),
+        (
+            publish and size == SMOKE,
+            "smoke runs are too small for the verdicts of a page: leave --smoke out",
+        ),
+    ):
+        if wrong:
+            raise UsageError(mend)
 
 
 def _check(paper: Paper, names: tuple[str, ...], runs: Runs, as_json: bool) -> list[Checked]:
@@ -89,6 +121,21 @@ def _check(paper: Paper, names: tuple[str, ...], runs: Runs, as_json: bool) -> l
     else:
         say(counts_line(checked))
     return checked
+
+
+def _list_pages(as_json: bool) -> None:
+    from orthobench.registry.plugins import catalogue
+    from orthobench.reproduce.publish import pages
+    from orthobench.tools.files import safe_join
+
+    found = pages(safe_join(Path(), "reports"), catalogue())
+    if as_json:
+        print_json([{"name": name, "changed": changed} for name, changed in found.items()])
+        return
+    for name, changed in found.items():
+        told = "names no code" if changed is None else f"other code now: {', '.join(changed)}"
+        say(f"{click.style(name, bold=True)}  {'current' if changed == [] else told}")
+    say("orthobench reproduce NAME --publish makes the page of one current")
 
 
 def _list_papers(as_json: bool) -> None:

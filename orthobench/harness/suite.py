@@ -13,6 +13,10 @@ problem or a solver for each; of the values in a ``tune`` table, one is chosen o
     name = "msg"
     step = { tune = [0.5, 1, 2, 4] }  # four trials, one of which is chosen
 
+A table ``{ full = 40, quick = 10, smoke = 2 }`` has one value for each size of the comparison: the
+full one, unless a smaller one is asked for. A size that it leaves out has the value of the next
+larger one.
+
 Where the primary metric can be improved at the expense of another, such as the density of
 loadings, solvers are compared at levels of the other: ``levels = { density = [0.05, 0.1] }`` makes
 two comparisons of the same runs, in which only trials can be chosen whose final density is at most
@@ -37,6 +41,9 @@ from orthobench.tools.environment import version
 END, AVERAGE = SCORES = ("end", "average")
 """What tuned parameters are chosen by: the validation metric at the end of the run, where solvers
 are ranked, or averaged over the run."""
+
+FULL, QUICK, SMOKE = SIZES = ("full", "quick", "smoke")
+"""The sizes of an experiment: of its paper, of minutes, and of seconds, too small for verdicts."""
 
 COMMAND_LINE, PYTHON = "command-line", "python"
 """The names of suites that are listed on the command line, or by a Python caller."""

@@ -14,12 +14,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
-from typing import Protocol, TypeAlias
+from typing import Protocol, TypeAlias, TypeVar
 
 from orthobench.contract.exhibits import Exhibit
 from orthobench.contract.panel import Plot
 from orthobench.results.runs import Run
 from orthobench.tools.arrays import Array
+
+T = TypeVar("T")
 
 
 class Verdict(Enum):
@@ -69,19 +71,42 @@ class Evidence(Protocol):
 
     Attributes
     ----------
-    quick : bool
-        Whether the experiments are to be small, so that all claims of a paper take minutes.
     seeds : sequence of int
-        Seeds for checks that run no suite; take as many as you need, in order.
+        Seeds for checks that run no suite; take as many as you need, in order. At the smoke size
+        there are two.
     """
-
-    @property
-    def quick(self) -> bool:
-        """Whether the experiments are to be small."""
 
     @property
     def seeds(self) -> Sequence[int]:
         """Seeds for checks that run no suite."""
+
+    def sized(self, full: T, quick: T, smoke: T | None = None) -> T:
+        """Return one of the values, for the size at which claims are checked.
+
+        Parameters
+        ----------
+        full
+            The value at the size of the paper.
+        quick
+            The value with which all claims of a paper take minutes.
+        smoke : optional
+            The value with which they take seconds; `quick` if there is none.
+        """
+
+    def problems(self, suite: str, problem: str) -> Sequence[str]:
+        """Return the problems of a suite that a specification applies to.
+
+        Parameters
+        ----------
+        suite : str
+        problem : str
+            As `records` takes it.
+
+        Returns
+        -------
+        sequence of str
+            A specification of each alone, in the order of the suite.
+        """
 
     def records(self, suite: str, problem: str, solver: str) -> Sequence[Run]:
         """Return the runs of a solver on a problem, by seed, with the parameters that tuning chose.
@@ -91,12 +116,15 @@ class Evidence(Protocol):
         suite : str
             The stem of its file.
         problem, solver : str
-            Labels in the suite.
+            Specifications ``NAME key=value ...`` that apply to one problem and one solver of the
+            suite: the name in the catalogue, and as many parameters as tell it from the others
+            there. Of a problem that is compared at levels the metric of the level counts as a
+            parameter. Labels do not count: they are for people.
 
         Raises
         ------
         UsageError
-            On an unknown name.
+            If a specification applies to none or to several.
         ClaimError
             Where a run failed or is missing, so that the claim cannot be checked.
         """
@@ -195,8 +223,8 @@ class Paper:
     claims : tuple of Claim
         In the order of the paper; at least one for each figure and table.
     suites : Path
-        The folder of its suites, ``NAME.toml``, at the size of the paper; in ``quick/`` the same
-        suites at a small size.
+        The folder of its suites, ``NAME.toml``, with tables of values by size for what is smaller
+        in quick and smoke runs.
     pictures : tuple of Picture
     notes : str
         Notes on the whole reproduction, in Markdown: deviations, corrected misprints.

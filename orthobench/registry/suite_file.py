@@ -23,7 +23,9 @@ from orthobench.harness.stopping import Budget, Target
 from orthobench.harness.suite import (
     COMMAND_LINE,
     END,
+    FULL,
     SCORES,
+    SIZES,
     TRIALS,
     Suite,
     SuiteProblem,
@@ -76,7 +78,33 @@ def _require_known(
             raise SuiteError((*path, name), str(unknown(kind, name, known)))
 
 
-def load(path: Path, registry: Registry, changes: Mapping[str, Any] | None = None) -> Suite:
+def sized(values: Mapping[str, T], size: str) -> T:
+    """Return the value for a size, or else that for the next larger one.
+
+    Parameters
+    ----------
+    values : mapping
+        By size, one of `SIZES`; the full size has a value.
+    size : str
+    """
+    larger = SIZES[SIZES.index(size) :: -1]
+    return next(values[name] for name in larger if name in values)
+
+
+def _of_size(part: Any, size: str) -> Any:
+    """Return a part of a suite file with one value in place of each table of values by size."""
+    if isinstance(part, list):
+        return [_of_size(item, size) for item in part]
+    if not isinstance(part, dict):
+        return part
+    if FULL in part and part.keys() <= set(SIZES):
+        return _of_size(sized(part, size), size)
+    return {key: _of_size(value, size) for key, value in part.items()}
+
+
+def load(
+    path: Path, registry: Registry, changes: Mapping[str, Any] | None = None, size: str = FULL
+) -> Suite:
     """Read a suite from a TOML file.
 
     Parameters
@@ -87,6 +115,8 @@ def load(path: Path, registry: Registry, changes: Mapping[str, Any] | None = Non
     changes : mapping, optional
         Values of keys from the command line, in place of those in the file. A budget also takes
         the place of the budgets of single problems, and a place to compute of those of solvers.
+    size : str
+        One of `orthobench.harness.suite.SIZES`.
 
     Raises
     ------
@@ -98,7 +128,7 @@ def load(path: Path, registry: Registry, changes: Mapping[str, Any] | None = Non
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"cannot read the suite {path}: {error}") from None
     try:
-        table = toml.loads(text)
+        table = _of_size(toml.loads(text), size)
     except tomllib.TOMLDecodeError as error:
         raise UsageError(f"{path}: not valid TOML: {error}") from None
     try:

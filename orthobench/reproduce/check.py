@@ -14,6 +14,7 @@ from typing import Any
 import click
 
 from orthobench.errors import OrthobenchError, unknown
+from orthobench.harness.suite import FULL, QUICK, SMOKE
 from orthobench.registry.claims import Claim, Measurement, Paper, Verdict
 from orthobench.reproduce.runs import Runs
 from orthobench.tools.collections import finite_or_none
@@ -36,30 +37,31 @@ class Checked:
     ----------
     claim : Claim
     measurement : Measurement
-    quick : bool
-        Whether it was checked at the small size.
+    size : str
+        The size at which it was checked, one of `orthobench.harness.suite.SIZES`.
     error : str
         Why the check failed to give a measurement; empty if it did not.
     """
 
     claim: Claim
     measurement: Measurement
-    quick: bool = False
+    size: str = FULL
     error: str = ""
 
     @property
     def red(self) -> bool:
         """Whether the verdict contradicts the published one, so that a solver or check has changed.
 
-        A claim that is not decided at the small size, where there are few seeds, is no
-        contradiction, and neither is one whose data are missing.
+        A claim that is not decided at the quick size, where there are few seeds, is no
+        contradiction, and neither is one whose data are missing. At the smoke size only errors
+        count.
         """
         verdict, known = self.measurement.verdict, self.claim.known
         if self.error:
             return True
-        if verdict is known or verdict is Verdict.UNTESTABLE:
+        if verdict is known or verdict is Verdict.UNTESTABLE or self.size == SMOKE:
             return False
-        return not (self.quick and Verdict.UNDECIDED in {verdict, known})
+        return not (self.size == QUICK and Verdict.UNDECIDED in {verdict, known})
 
 
 def select(paper: Paper, names: Sequence[str]) -> tuple[Claim, ...]:
@@ -85,12 +87,12 @@ def check(claims: Sequence[Claim], runs: Runs) -> Iterator[Checked]:
 
 def _checked(claim: Claim, runs: Runs) -> Checked:
     if claim.check is None:
-        return Checked(claim, Measurement(Verdict.UNTESTABLE, text=claim.reason), runs.quick)
+        return Checked(claim, Measurement(Verdict.UNTESTABLE, text=claim.reason), runs.size)
     if missing := missing_data(claim.data):
         text = f"{', '.join(missing)} is not in the data folder (see orthobench doctor)"
-        return Checked(claim, Measurement(Verdict.UNTESTABLE, text=text), runs.quick)
+        return Checked(claim, Measurement(Verdict.UNTESTABLE, text=text), runs.size)
     try:
-        return Checked(claim, claim.check(runs), runs.quick)
+        return Checked(claim, runs.asked(claim.check), runs.size)
     except OrthobenchError as error:
         return _unchecked(claim, runs, str(error))
     except Exception as error:
@@ -100,7 +102,7 @@ def _checked(claim: Claim, runs: Runs) -> Checked:
 
 
 def _unchecked(claim: Claim, runs: Runs, error: str) -> Checked:
-    return Checked(claim, Measurement(Verdict.UNDECIDED, text=error), runs.quick, error)
+    return Checked(claim, Measurement(Verdict.UNDECIDED, text=error), runs.size, error)
 
 
 def missing_data(names: Sequence[str]) -> list[str]:

@@ -5,12 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from orthobench.harness.suite import FULL
 from orthobench.registry.claims import Paper, Picture, Verdict
+from orthobench.registry.plugins import Registry, catalogue
+from orthobench.reproduce import origin
 from orthobench.reproduce.check import Checked, counts, measured, missing_data
 from orthobench.reproduce.runs import Runs
 from orthobench.tools import environment
 from orthobench.tools.files import atomic_write, make_folder
 from orthobench.tools.formatting import listed
+
+PAGE = "README.md"
 
 DPI = 100
 """Pixels per inch of the pictures, so that each is below 300 kB."""
@@ -43,9 +48,11 @@ def publish(paper: Paper, checked: Sequence[Checked], runs: Runs, folder: Path) 
     paths = [
         path
         for picture in drawn
-        for path in save_plot(picture.plot(runs), folder / picture.name, formats=["png"], dpi=DPI)
+        for path in save_plot(
+            runs.asked(picture.plot), folder / picture.name, formats=["png"], dpi=DPI
+        )
     ]
-    page = folder / "README.md"
+    page = folder / PAGE
     with atomic_write(page) as file:
         file.write("\n".join([*_page(paper, checked, drawn, runs), ""]).encode())
     return [page, *paths]
@@ -100,7 +107,7 @@ def _paragraph(one: Checked) -> str:
 
 def _origin(paper: Paper, runs: Runs) -> Iterator[str]:
     ran_on = environment.snapshot()
-    options = " --quick" if runs.quick else ""
+    options = "" if runs.size == FULL else f" --{runs.size}"
     options += f" --first-seed {runs.first_seed}" if runs.first_seed else ""
     yield "\n## How this page was made"
     yield f"\n`orthobench reproduce {paper.name}{options} --publish`, with orthobench "
@@ -108,6 +115,33 @@ def _origin(paper: Paper, runs: Runs) -> Iterator[str]:
     versions = ", ".join(f"{name} {ran_on['packages'][name]}" for name in packages)
     yield f"{ran_on['orthobench']}, Python {ran_on['python']}, {versions}, on {ran_on['cpu']}."
     yield "Intervals are 95 % over the seeds. `orthobench reproduce --help` tells of other sizes."
+    where = ran_on["git"]
+    at = f" at commit {where['commit']}{', with changes' * where['dirty']}" if where else ""
+    yield f"\nMeasured{at}, with this code; `orthobench reproduce --stale` says what has changed:\n"
+    yield from origin.table(origin.digests_of(paper, runs.names, catalogue()))
+
+
+def pages(folder: Path, registry: Registry) -> dict[str, list[str] | None]:
+    """Return what is other code now than each page was measured with.
+
+    Parameters
+    ----------
+    folder : Path
+        The folder of the pages, one folder a paper; papers without a page are left out.
+    registry : Registry
+
+    Returns
+    -------
+    dict
+        By the name of the paper: names as on the page, none if it is current; None if the page
+        does not name any code.
+    """
+    found = {name: (item.item, folder / name / PAGE) for name, item in registry.papers.items()}
+    return {
+        name: origin.changed(paper, page.read_text(encoding="utf-8"), registry)
+        for name, (paper, page) in found.items()
+        if page.is_file()
+    }
 
 
 def _cell(text: str) -> str:

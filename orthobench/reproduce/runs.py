@@ -2,27 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any, TypeVar
 
 import numpy as np
 
 from orthobench import api
 from orthobench.contract.exhibits import Exhibit
-from orthobench.errors import OrthobenchError, unknown
-from orthobench.harness.suite import Suite
-from orthobench.registry.claims import Paper
-from orthobench.registry.plugins import catalogue
-from orthobench.registry.suite_file import load
+from orthobench.contract.parameters import values_of
+from orthobench.errors import OrthobenchError, UsageError
+from orthobench.harness.identity import label
+from orthobench.harness.suite import FULL, QUICK, SIZES, SMOKE, Suite
+from orthobench.registry.claims import Evidence, Paper
+from orthobench.registry.entries import specification
+from orthobench.registry.plugins import catalogue, noted
+from orthobench.registry.suite_file import load, sized
 from orthobench.results.results import Results
 from orthobench.results.runs import Run, run_label
 from orthobench.results.tuning import SolverResult
 from orthobench.stats.values import cost_or_metric, final
 from orthobench.tools.arrays import Array
 
-SEEDS = 100_000
-"""The number of seeds for checks that run no suite."""
+T = TypeVar("T")
+
+SEEDS = {FULL: 100_000, QUICK: 100_000, SMOKE: 2}
+"""The number of seeds for checks, and the largest number of seeds of a suite, by size."""
 
 
 class ClaimError(OrthobenchError):
@@ -38,8 +44,8 @@ class Runs:
     paper : Paper
     folder : Path
         The folder of the stores.
-    quick : bool
-        Whether suites run at the small size.
+    size : str
+        The size of the experiments, one of `orthobench.harness.suite.SIZES`.
     first_seed : int
         The first seed of all suites: another one gives independent runs.
     workers : int
@@ -48,20 +54,39 @@ class Runs:
         Whether there is no progress display.
     results : dict
         The results of the suites that were run, by name.
+    names : set of str
+        The solvers and problems that checks and pictures asked for, as ``"solver msg"``.
     """
 
     paper: Paper
     folder: Path
-    quick: bool = False
+    size: str = FULL
     first_seed: int = 0
     workers: int = 1
     quiet: bool = False
     results: dict[str, Results] = field(default_factory=dict)
+    names: set[str] = field(default_factory=set)
 
     @property
     def seeds(self) -> Sequence[int]:
         """The seeds for checks that run no suite."""
-        return range(self.first_seed, self.first_seed + SEEDS)
+        return range(self.first_seed, self.first_seed + SEEDS[self.size])
+
+    def sized(self, full: T, quick: T, smoke: T | None = None) -> T:
+        """Return the value for the size of the experiments; see `Evidence`."""
+        given = dict(zip(SIZES, (full, quick, smoke), strict=True))
+        return sized({name: value for name, value in given.items() if value is not None}, self.size)
+
+    def problems(self, suite: str, problem: str) -> Sequence[str]:
+        """Return the problems of a suite that a specification applies to; see `Evidence`."""
+        name, asked = _parsed(problem)
+        known = [p.problem for p in self._suite(suite).problems if p.problem.name == name]
+        found = [p for p in known if _applies(asked, values_of(p))]
+        if not found:
+            raise UsageError(f"no problem of the suite {suite} is {problem!r}")
+        told = [values_of(p) for p in known]
+        shown = [key for key in told[0] if _varies(key, told)]
+        return [label(p, {key: values_of(p)[key] for key in shown}) for p in found]
 
     def records(self, suite: str, problem: str, solver: str) -> Sequence[Run]:
         """Return the runs of one solver on one problem; see `Evidence`."""
@@ -96,7 +121,7 @@ class Runs:
         if name not in self.results:
             self.results[name] = api.run(
                 self._suite(name),
-                self.folder / f"{name}{'-quick' * self.quick}.sqlite",
+                self.folder / f"{name}{'' if self.size == FULL else f'-{self.size}'}.sqlite",
                 decide=0,
                 quiet=self.quiet,
                 command=f"orthobench reproduce {self.paper.name}",
@@ -105,21 +130,63 @@ class Runs:
             )
         return self.results[name]
 
+    def asked(self, ask: Callable[[Evidence], T]) -> T:
+        """Return what a check or a picture makes of these runs, and keep what it asked for."""
+        with noted() as names:
+            found = ask(self)
+        self.names |= names
+        return found
+
     def _suite(self, name: str) -> Suite:
-        folder = self.paper.suites / "quick" if self.quick else self.paper.suites
-        suite = load(folder / f"{name}.toml", catalogue())
-        if not self.first_seed:
+        path = self.paper.suites / f"{name}.toml"
+        suite = load(path, catalogue(), size=self.size)
+        seeds = [self.first_seed + seed for seed in suite.seeds[: SEEDS[self.size]]]
+        if seeds == [*suite.seeds]:
             return suite
-        seeds = [self.first_seed + seed for seed in suite.seeds]
-        return load(folder / f"{name}.toml", catalogue(), {"seeds": seeds})
+        return load(path, catalogue(), {"seeds": seeds}, self.size)
 
     def _entry(self, suite: str, problem: str, solver: str) -> SolverResult:
-        entries = self.run(suite).entries
-        of_solver = [e for e in entries if e.solver == solver] or entries
-        problems = {e.problem for e in of_solver}
-        if problem not in problems:
-            raise unknown(f"problem in suite {suite}:", problem, problems)
-        solvers = {e.solver: e for e in entries if e.problem == problem}
-        if solver not in solvers:
-            raise unknown(f"solver in suite {suite}:", solver, solvers)
-        return solvers[solver]
+        found = self.run(suite).entries
+        for kind, text in (("solver", solver), ("problem", problem)):
+            known = sorted({getattr(entry, kind) for entry in found})
+            name, asked = _parsed(text)
+            told = [(entry, *_facts(entry, kind)) for entry in found]
+            found = [e for e, own, values in told if own == name and _applies(asked, values)]
+            if not found:
+                raise UsageError(
+                    f"no {kind} of the suite {suite} is {text!r}; it has {', '.join(known)}"
+                )
+        if len(found) > 1:
+            both = [{**_facts(e, "problem")[1], **_facts(e, "solver")[1]} for e in found]
+            differ = " or ".join(key for key in both[0] if _varies(key, both))
+            raise UsageError(
+                f"{solver!r} on {problem!r} is not one comparison of the suite {suite} but "
+                f"{len(found)}: add {differ}"
+            )
+        return found[0]
+
+
+def _facts(entry: SolverResult, kind: str) -> tuple[str, Mapping[str, Any]]:
+    """Return name and parameters of the problem or of the solver of an entry."""
+    if kind == "solver":
+        solver = entry.records[0].solver
+        return solver.name, solver.parameters
+    problem, level = entry.problem_info, entry.level
+    return problem.name, {**problem.parameters, **({level.metric: level.value} if level else {})}
+
+
+def _parsed(text: str) -> tuple[str, dict[str, Any]]:
+    """Return the name of a specification, and the parameters that it gives."""
+    entry = specification(text)
+    return str(entry.pop("name")), entry
+
+
+def _applies(asked: Mapping[str, Any], values: Mapping[str, Any]) -> bool:
+    """Return whether values are those asked for, which may also be written as labels show them."""
+    return all(
+        key in values and value in (values[key], str(values[key])) for key, value in asked.items()
+    )
+
+
+def _varies(key: str, several: Sequence[Mapping[str, Any]]) -> bool:
+    return any(values.get(key) != several[0].get(key) for values in several)

@@ -51,7 +51,7 @@ def diverges(seed: int, batch: int, step: float) -> bool:
 
 def share(evidence: Evidence, batch: int, step: float, low: float, high: float) -> Measurement:
     """Measure the share of runs that diverge, which is to lie between two bounds."""
-    seeds = evidence.seeds[: 10 if evidence.quick else 20]
+    seeds = evidence.seeds[: evidence.sized(20, 10)]
     hits = [diverges(seed, batch, step) for seed in seeds]
     text = f"diverged of {len(hits)} runs with batches of {batch} at step {step:g}"
     return share_within(hits, low, high, text)

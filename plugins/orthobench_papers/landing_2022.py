@@ -59,7 +59,7 @@ def orthogonal_terms(evidence: Evidence) -> Measurement:
 def worst_defect(evidence: Evidence, step: Callable[[float, float, float], float]) -> float:
     """Return the largest defect after one step; `step` maps d, |skew(GX')| and |field| to it."""
     worst = 0.0
-    for X, G in points(200 if evidence.quick else 2000, evidence):
+    for X, G in points(evidence.sized(2000, 200), evidence):
         K = relative(X, G)
         D = X @ X.T - np.eye(8)
         field = (K + D) @ X
@@ -123,7 +123,7 @@ def own_component(seed: int, n: int = 20) -> Array:
 def lands(evidence: Evidence) -> Measurement:
     """Measure the defect at the end of runs."""
     found = []
-    for seed in evidence.seeds[: 1 if evidence.quick else 5]:
+    for seed in evidence.seeds[: evidence.sized(5, 1)]:
         run = begin_trial(
             "landing", procrustes(seed), seed, own_component(seed), step=0.1, relative=False
         )
@@ -154,7 +154,7 @@ def heals_rounding(evidence: Evidence) -> Measurement:
         rng = np.random.default_rng(seed)
         G = rng.standard_normal((8, 8)).astype(np.float32)
         landed = turned = random_point(8, 8, rng).astype(np.float32)
-        for _ in range(500 if evidence.quick else 2000):
+        for _ in range(evidence.sized(2000, 500)):
             pull = landed @ landed.T - np.eye(8, dtype=np.float32)
             landed = landed - np.float32(0.1) * (relative(landed, G) + pull) @ landed
             turned = expm(np.float32(-0.1) * relative(turned, G)).astype(np.float32) @ turned

@@ -129,9 +129,9 @@ def half_is_best(evidence: Evidence) -> Measurement:
 
 def steps_against(evidence: Evidence, rival: dict[str, object]) -> list[float]:
     """Return the steps to the gap over those of Riemannian descent, on the public problem."""
-    n, p = (60, 45) if evidence.quick else (200, 150)
+    n, p = evidence.sized((200, 150), (60, 45))
     ratios = []
-    for seed in evidence.seeds[: 3 if evidence.quick else 5]:
+    for seed in evidence.seeds[: evidence.sized(5, 3)]:
         made = pca(n, p, seed, printed=False)
         runs = [
             begin_trial("pogo", made, seed, step=0.25, relative=False),

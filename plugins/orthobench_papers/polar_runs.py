@@ -48,7 +48,7 @@ def conditioned(n: int, p: int, condition: float) -> Draw:
 
 def drawn(draw: Draw, evidence: Evidence, most: int) -> list[Array]:
     """Return a matrix for each of the first seeds, fewer of them at the small size."""
-    seeds = evidence.seeds[: 3 if evidence.quick else most]
+    seeds = evidence.seeds[: evidence.sized(most, 3)]
     return [draw(np.random.default_rng([seed, 45])) for seed in seeds]
 
 

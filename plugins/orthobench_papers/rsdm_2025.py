@@ -73,7 +73,7 @@ def whole_size(evidence: Evidence) -> Measurement:
 
 def conditions(evidence: Evidence, *, printed: bool) -> list[float]:
     """Return condition numbers of A, infinite where it has negative eigenvalues."""
-    size = 60 if evidence.quick else 200
+    size = evidence.sized(200, 60)
     values = [
         np.linalg.eigvalsh(matrix(size, seed, printed=printed)) for seed in evidence.seeds[:10]
     ]
@@ -96,9 +96,9 @@ def condition_public(evidence: Evidence) -> Measurement:
 
 def costs(evidence: Evidence, *, printed: bool) -> dict[str, list[float]]:
     """Return the flops to the gap of each method, by seed; with the best rival, `bb`."""
-    n, p, r = (60, 45, 21) if evidence.quick else (200, 150, 70)
+    n, p, r = evidence.sized((200, 150, 70), (60, 45, 21))
     spent: dict[str, list[float]] = {"bb": [], **{name: [] for name in STEPS}}
-    for seed in evidence.seeds[: 3 if evidence.quick else 5]:
+    for seed in evidence.seeds[: evidence.sized(5, 3)]:
         made = pca(n, p, seed, printed=printed)
         runs = {"bb": begin_trial("riemannian-gradient", made, seed, relative=False, step=1e-3)}
         for name, step in STEPS.items():

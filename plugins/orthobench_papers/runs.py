@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -22,6 +22,7 @@ from orthobench.reproduce import (
     Measurement,
     Run,
     Streams,
+    Verdict,
     canonical,
     catalogue,
     describe,
@@ -162,6 +163,15 @@ def final_ratios(
     """Return the final values of the first solver over those of the second, seed by seed."""
     first, second = (evidence.finals(suite, problem, solver, value) for solver in pair)
     return first / second
+
+
+def timed(found: Measurement, runs: Iterable[Run]) -> Measurement:
+    """Return a measurement of seconds, as not decided where any of the runs had a busy machine."""
+    busy = sum(any(load.busy for load in run.load or ()) for run in runs)
+    if not busy:
+        return found
+    text = f"{found.text}; timed on a busy machine: {busy} runs, which decide nothing"
+    return replace(found, verdict=Verdict.UNDECIDED, text=text)
 
 
 def traced(records: Sequence[Run], metric: str) -> Array:

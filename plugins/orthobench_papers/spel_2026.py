@@ -49,7 +49,7 @@ def gains(evidence: Evidence) -> Measurement:
     rows = {}
     for name, (n, p) in SHAPES.items():
         found = []
-        for seed in evidence.seeds[: 2 if evidence.quick else 5]:
+        for seed in evidence.seeds[: evidence.sized(5, 2)]:
             X, G = pair(n, p, seed)
             found.append(gain(X, G, stepped(X, G, True)) / gain(X, G, stepped(X, G, False)))
         rows[name] = always_within(found, low=1.02)
@@ -97,7 +97,7 @@ def converges(schedule: str, high: float) -> Callable[[Evidence], Measurement]:
         found = []
         for seed in evidence.seeds[:5]:
             run = begin_trial("spel", ob_problem(seed), seed, step=STEP, schedule=schedule)
-            run.advance(1000 if evidence.quick else 4000)
+            run.advance(evidence.sized(4000, 1000))
             found.append(run.metrics["objective_gap"])
         return median_within(found, high=high, text="gap to the optimum at the end")
 

@@ -14,9 +14,7 @@ from orthobench.reproduce import publish
 
 
 def measured(verdict):
-    return lambda evidence: Measurement(
-        verdict, 2.0 if evidence.quick else 1.0, (0.5, 3.0), "ratio"
-    )
+    return lambda evidence: Measurement(verdict, evidence.sized(1.0, 2.0, 4.0), (0.5, 3.0), "ratio")
 
 
 @pytest.fixture
@@ -64,6 +62,8 @@ def test_papers_are_listed_with_their_claims(reproduce):
         (["toys-2020", "--publish", "--claim", "first"], "publish without --claim"),
         (["toys-2020", "--claim", "firs"], "did you mean 'first'"),
         (["toys-2020", "--first-seed", "-1"], "'--first-seed'"),
+        (["toys-2020", "--publish", "--smoke"], "leave --smoke out"),
+        (["--smoke"], "which paper?"), (["toys-2020", "--stale"], "--stale lists all pages"),
     ],
 )  # fmt: skip
 def test_what_makes_no_sense_is_refused(reproduce, words, said, tmp_path):
@@ -91,6 +91,8 @@ def test_only_the_claims_asked_for_are_checked_at_the_size_asked_for(reproduce):
     found = json.loads(reproduce("toys-2020", "--claim", "second", "--quick", "--json").stdout)
     assert [(one["claim"], one["value"], one["red"]) for one in found] == [("second", 2.0, False)]
     assert reproduce("toys-2020", "--json", verdict=Verdict.FAILS).exit_code == 1
+    done = reproduce("toys-2020", "--smoke", "--json", verdict=Verdict.FAILS)
+    assert (done.exit_code, [one["value"] for one in json.loads(done.stdout)]) == (0, [4.0, 4.0])
 
 
 def test_a_page_is_published_where_it_is_asked_for(reproduce, tmp_path):

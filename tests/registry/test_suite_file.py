@@ -39,10 +39,10 @@ fault = ["none", "raise"]
 
 @pytest.fixture
 def read(toys, tmp_path):
-    def reader(text):
+    def reader(text, size="full"):
         path = tmp_path / "mine.toml"
         path.write_text(text)
-        return load(path, toys.registry)
+        return load(path, toys.registry, size=size)
 
     return reader
 
@@ -61,6 +61,28 @@ def test_lists_cross_and_tune_makes_trials(read):
         ("plain fault=raise", {}),
     ]
     assert len(suite.cells()) == 3 * 5 * 3
+
+
+@pytest.mark.parametrize(
+    ("size", "seeds", "ks", "steps", "tried"),
+    [("full", 5, [1, 2, 3], 20, [0.5, 1]), ("quick", 2, [1, 2], 20, [1]),
+     ("smoke", 2, [1, 2], 4, [1])],
+)  # fmt: skip
+def test_a_table_by_size_is_one_of_its_values(read, size, seeds, ks, steps, tried):
+    text = GOOD.replace("seeds = 3", "seeds = { full = 5, quick = 2 }")
+    text = text.replace("k = [1, 2]", "k = { full = [1, 2, 3], quick = [1, 2] }")
+    text = text.replace("steps = 20", "steps = { full = 20, smoke = 4 }")
+    text = text.replace("tune = [0.5, 1, 2]", "tune = { full = [0.5, 1], quick = [1] }")
+    suite = read(text, size)
+    assert len(suite.seeds) == seeds
+    assert [p.problem.k for p in suite.problems][:-1] == ks
+    assert suite.problems[0].budget.steps == steps
+    assert [s.tuned["step"] for s in suite.solvers if s.tuned] == tried
+
+
+def test_a_table_by_size_has_a_value_for_the_full_size(read):
+    with pytest.raises(UsageError, match=r"mine\.toml, line 2: seeds: must be a number of seeds"):
+        read(GOOD.replace("seeds = 3", "seeds = { quick = 2 }"))
 
 
 def test_levels_are_those_of_the_suite_or_of_the_problem(read):

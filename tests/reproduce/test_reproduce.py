@@ -1,8 +1,6 @@
 """Claims are checked on runs of their suites, each as a line, and a page is made of them."""
 
-import json
 import math
-from types import SimpleNamespace
 
 import pytest
 from click.testing import CliRunner
@@ -12,7 +10,7 @@ from orthobench.cli.main import main
 from orthobench.errors import UsageError
 from orthobench.registry.claims import Claim, Measurement, Paper, Verdict
 from orthobench.registry.plugins import Plugin, Provided, catalogue
-from orthobench.reproduce import publish
+from orthobench.reproduce import origin, publish
 from orthobench.reproduce.check import Checked, check, measured, select
 from orthobench.reproduce.publish import SIGNS
 from orthobench.reproduce.runs import Runs
@@ -20,26 +18,33 @@ from orthobench.results.results import Results
 from orthobench.stats.estimates import median_within, ratio_within, share_within
 
 SUITE = """
-seeds = {seeds}
+seeds = { full = 6, quick = 3 }
 [budget]
-samples = 300
+samples = { full = 300, smoke = 40 }
 [[problem]]
 name = "spiked-covariance"
 label = "spiked"
-n = 12
+n = { full = [12, 20], quick = [8, 9] }
 k = 2
 [[solver]]
 name = "oja"
-label = "oja"
+label = "mine"
 step = 1.0
+[[solver]]
+name = "oja"
+label = "mine, longer"
+relative = false
+step = { tune = { full = [2.0, 4.0], smoke = [2.0] } }
 [[solver]]
 name = "incremental-pca"
 """
+PLACE = ("race", "spiked-covariance n=12")
 
 
 def beats(evidence):
-    first = evidence.finals("race", "spiked", "incremental-pca", "suboptimality")
-    second = evidence.finals("race", "spiked", "oja", "suboptimality")
+    problem = evidence.problems("race", "spiked-covariance")[0]
+    first = evidence.finals("race", problem, "incremental-pca", "suboptimality")
+    second = evidence.finals("race", problem, "oja step=1", "suboptimality")
     return ratio_within(first, second, 0, 1, "incremental-pca / oja")
 
 
@@ -48,7 +53,7 @@ def counted(evidence):
 
 
 def typo(evidence):
-    return median_within(evidence.finals("race", "spiked", "ojaa", "suboptimality"))
+    return median_within(evidence.finals("race", "spiked-covariance", "ojaa", "suboptimality"))
 
 
 def breaks(evidence):
@@ -71,9 +76,8 @@ CLAIMS = (
 @pytest.fixture
 def paper(tmp_path):
     suites = tmp_path / "suites"
-    (suites / "quick").mkdir(parents=True)
-    (suites / "race.toml").write_text(SUITE.format(seeds=6))
-    (suites / "quick" / "race.toml").write_text(SUITE.format(seeds=2))
+    suites.mkdir()
+    (suites / "race.toml").write_text(SUITE)
     return Paper("toy-2026", "Nobody: *Nothing*, 2026.", CLAIMS, suites)
 
 
@@ -88,7 +92,7 @@ class TestCheck:
         assert found["counted"].measurement.verdict is Verdict.HOLDS
         assert found["counted"].measurement.value == pytest.approx(1 / 3)
         assert found["beats"].measurement.verdict in {Verdict.HOLDS, Verdict.UNDECIDED}
-        assert len(runs.results["race"].records) == 12
+        assert len(runs.results["race"].records) == 2 * 6 * 4
         assert "ojaa" in found["typo"].error
         assert "oja" in found["typo"].error
         assert "on purpose" in found["breaks"].error
@@ -107,16 +111,23 @@ class TestCheck:
             ("inline", 1), ("local", 2),
         ]  # fmt: skip
 
-    def test_quick_and_other_seeds_are_other_runs(self, paper, tmp_path):
-        first = Runs(paper, tmp_path / "a", quick=True, quiet=True)
-        second = Runs(paper, tmp_path / "a", quick=True, first_seed=7, quiet=True)
-        names = ("race", "spiked", "oja")
-        assert [r.seed for r in first.records(*names)] == [0, 1]
-        assert [r.seed for r in second.records(*names)] == [7, 8]
-        assert second.seeds[0] == 7
+    @pytest.mark.parametrize(("size", "seeds"), [("full", 6), ("quick", 3), ("smoke", 2)])
+    def test_sizes_and_other_seeds_are_other_runs(self, paper, tmp_path, size, seeds):
+        for first in (0, 7):
+            runs = Runs(paper, tmp_path / "a", size, first, quiet=True)
+            problem, larger = runs.problems("race", "spiked-covariance")
+            names = [f"spiked-covariance n={n}" for n in ((12, 20) if size == "full" else (8, 9))]
+            assert [problem, larger] == names
+            records = runs.records("race", problem, "oja relative=false")
+            assert [record.seed for record in records] == [*range(first, first + seeds)]
+            assert records[0].trace[-1].work.samples == (40 if size == "smoke" else 300)
+            assert (records[0].solver.parameters["step"] == 2.0) or size != "smoke"
+            assert runs.seeds[0] == first
+            assert runs.sized(1, 2, 4) == {"full": 1, "quick": 2, "smoke": 4}[size]
+            assert runs.sized(1, 2) == (1 if size == "full" else 2)
 
     def test_exhibits_come_seed_by_seed(self, runs, monkeypatch):
-        names = ("race", "spiked", "oja")
+        names = (*PLACE, "incremental-pca")
         assert runs.exhibits(*names) == [{}] * 6
 
         def shown(results, records):
@@ -125,17 +136,37 @@ class TestCheck:
         monkeypatch.setattr(Results, "exhibits", shown)
         assert [each["seed"] for each in runs.exhibits(*names)] == list(range(6))
 
-    def test_a_problem_is_looked_for_among_those_of_its_solver(self, runs):
-        pairs = ("ap", "aq", "bp", "cq")
-        entries = [SimpleNamespace(solver=s, problem=p, records=s + p) for s, p in pairs]
-        runs.results["race"] = SimpleNamespace(entries=entries)
-        for problem, solver, said in (
-            ("q", "b", "unknown problem in suite race: 'q'"),
-            ("r", "d", "unknown problem in suite race: 'r'"),
-            ("p", "d", "unknown solver in suite race: 'd'"),
-        ):
-            with pytest.raises(UsageError, match=said):
-                runs.records("race", problem, solver)
+    def test_a_solver_is_found_by_name_and_parameters_whatever_its_label(self, runs):
+        for asked in ("oja relative=true", "oja step=1.0", "oja relative=True step=1"):
+            assert {r.solver.label for r in runs.records(*PLACE, asked)} == {"mine"}
+        longer = runs.records("race", "spiked-covariance k=2 n=20", "oja relative=false")
+        assert {(r.solver.label, r.problem.label) for r in longer} == {
+            ("mine, longer", "spiked n=20")
+        }
+
+    @pytest.mark.parametrize(
+        ("problem", "solver", "said"),
+        [
+            ("spiked-covariance n=12", "mine", "no solver of the suite race is 'mine'; it has"),
+            ("spiked-covariance n=12", "oja step=3", "no solver of the suite race is 'oja step=3'"),
+            ("spiked", "oja", "no problem of the suite race is 'spiked'; it has spiked n=12, spik"),
+            ("spiked-covariance n=13", "oja", "no problem of the suite race is 'spiked-covari"),
+            ("spiked-covariance n=12", "oja", "suite race but 2: add relative or step"),
+            ("spiked-covariance", "oja step=1", "suite race but 2: add n"),
+        ],
+    )
+    def test_a_specification_applies_to_one_comparison(self, runs, problem, solver, said):
+        with pytest.raises(UsageError, match=said):
+            runs.records("race", problem, solver)
+
+    def test_a_level_counts_as_a_parameter_of_its_problem(self, paper, runs):
+        levels = "levels = { suboptimality = [0.9, 0.99] }\n"
+        (paper.suites / "race.toml").write_text(levels + SUITE)
+        for level in (0.9, 0.99):
+            (one, *_) = runs.records("race", f"{PLACE[1]} suboptimality={level}", "oja step=1")
+            assert one.problem.parameters["n"] == 12
+        with pytest.raises(UsageError, match="but 2: add suboptimality"):
+            runs.records(*PLACE, "oja step=1")
 
     def test_an_unknown_claim_suggests_the_nearest(self, paper):
         with pytest.raises(UsageError, match="beats"):
@@ -143,20 +174,22 @@ class TestCheck:
         assert [c.name for c in select(paper, ["typo"])] == ["typo"]
 
     @pytest.mark.parametrize(
-        ("known", "verdict", "quick", "red"),
+        ("known", "verdict", "size", "red"),
         [
-            (Verdict.HOLDS, Verdict.HOLDS, False, False),
-            (Verdict.HOLDS, Verdict.FAILS, False, True),
-            (Verdict.HOLDS, Verdict.FAILS, True, True),
-            (Verdict.FAILS, Verdict.HOLDS, True, True),
-            (Verdict.HOLDS, Verdict.UNDECIDED, False, True),
-            (Verdict.HOLDS, Verdict.UNDECIDED, True, False),
-            (Verdict.HOLDS, Verdict.UNTESTABLE, False, False),
+            (Verdict.HOLDS, Verdict.HOLDS, "full", False),
+            (Verdict.HOLDS, Verdict.FAILS, "full", True),
+            (Verdict.HOLDS, Verdict.FAILS, "quick", True),
+            (Verdict.HOLDS, Verdict.FAILS, "smoke", False),
+            (Verdict.FAILS, Verdict.HOLDS, "quick", True),
+            (Verdict.HOLDS, Verdict.UNDECIDED, "full", True),
+            (Verdict.HOLDS, Verdict.UNDECIDED, "quick", False),
+            (Verdict.HOLDS, Verdict.UNTESTABLE, "full", False),
         ],
     )
-    def test_what_is_not_as_published_is_red(self, known, verdict, quick, red):
+    def test_a_verdict_that_is_not_the_published_one_is_red(self, known, verdict, size, red):
         claim = Claim("c", "s", "f", counted, known=known, reason="because")
-        assert Checked(claim, Measurement(verdict), quick).red is red
+        assert Checked(claim, Measurement(verdict), size).red is red
+        assert Checked(claim, Measurement(verdict), size, "an error").red
 
 
 def test_a_measured_value_without_spread_is_a_number():
@@ -191,34 +224,6 @@ class TestCommand:
         assert done.exit_code == 1
         assert "2 could not be checked" in done.output
 
-    def test_json(self, tmp_path):
-        folder = ["--store", str(tmp_path / "r")]
-        words = ["reproduce", "toy-2026", "--claim", "counted", "--json", *folder]
-        (facts,) = json.loads(CliRunner().invoke(main, words).output)
-        assert facts["verdict"] == "holds"
-        assert facts["value"] == pytest.approx(1 / 3)
-
-    def test_papers_are_listed_and_unknown_ones_refused(self):
-        assert "toy-2026" in CliRunner().invoke(main, ["reproduce"]).output
-        done = CliRunner().invoke(main, ["reproduce", "toy-2025"])
-        assert done.exit_code == 2
-        assert "toy-2026" in done.output
-
-    @pytest.mark.parametrize(
-        ("words", "said"),
-        [
-            (["toy-2026", "--publish", "--claim", "beats"], "a page has all claims"),
-            (["toy-2026", "--out", "page"], "add --publish"),
-            (["--quick"], "which paper?"),
-            (["toy-2026", "--publish", "--out", "/dev/null/page"], "name another with --out"),
-        ],
-    )
-    def test_calls_that_mean_nothing_are_refused(self, words, said, monkeypatch):
-        monkeypatch.setattr(Runs, "__init__", None)  # nothing runs before
-        done = CliRunner().invoke(main, ["reproduce", *words])
-        assert done.exit_code == 2
-        assert said in done.stderr
-
     def test_an_interruption_is_no_verdict(self, monkeypatch):
         def interrupted(*about):
             raise KeyboardInterrupt
@@ -227,12 +232,41 @@ class TestCommand:
         done = CliRunner().invoke(main, ["reproduce", "toy-2026"])
         assert (done.exit_code, done.stderr) == (130, "interrupted\n")
 
-    def test_a_page_names_the_command_that_makes_it(self, tmp_path):
+    def test_a_page_names_its_command_and_the_code_that_it_was_measured_with(
+        self, tmp_path, monkeypatch
+    ):
+        monkeypatch.chdir(tmp_path)
         words = ["toy-2026", "--quick", "--first-seed", "7", "--publish", "-q"]
-        folders = ["--store", str(tmp_path / "r"), "--out", str(tmp_path / "page")]
-        CliRunner().invoke(main, ["reproduce", *words, *folders])
-        page = (tmp_path / "page" / "README.md").read_text()
+        CliRunner().invoke(main, ["reproduce", *words])
+        page = (tmp_path / "reports" / "toy-2026" / "README.md").read_text()
         assert "`orthobench reproduce toy-2026 --quick --first-seed 7 --publish`" in page
+        for name in ("solver oja", "solver incremental-pca", "problem spiked-covariance"):
+            assert f"\n| {name} | `" in page
+        assert "solver msg" not in page
+
+    def test_pages_of_other_code_are_listed(self, tmp_path, monkeypatch, paper):
+        def listed():
+            return CliRunner().invoke(main, ["reproduce", "--stale"]).output.splitlines()[:-1]
+
+        monkeypatch.chdir(tmp_path)
+        assert listed() == []
+        CliRunner().invoke(main, ["reproduce", "toy-2026", "--quick", "--publish", "-q"])
+        assert listed() == ["toy-2026  current"]
+        suite, before = paper.suites / "race.toml", SUITE
+        suite.write_text(before + "# a comment\n")
+        assert listed() == ["toy-2026  current"]
+        suite.write_text(before.replace("step = 1.0", "step = 1.5"))
+        assert listed() == ["toy-2026  other code now: claims and suites"]
+        suite.write_text(before)
+        parts = origin.parts
+        oja = catalogue().solvers["oja"].item
+        monkeypatch.setattr(
+            origin, "parts", lambda cls: parts(cls) | ({"a.py": "0"} if cls is oja else {})
+        )
+        assert listed() == ["toy-2026  other code now: solver oja"]
+        page = tmp_path / "reports" / "toy-2026" / "README.md"
+        page.write_text(page.read_text().partition("| code |")[0])
+        assert listed() == ["toy-2026  names no code"]
 
     def test_a_paragraph_has_what_was_measured_here_unless_the_claim_says_it(self):
         claim = Claim("first", "It holds.", "Figure 1", beats, reason="No code is published.")
@@ -240,6 +274,6 @@ class TestCommand:
             (0.5, "a ratio", "Here 0.500: a ratio. "), (math.nan, "no data", "no data. "),
             (math.nan, claim.reason, ""), (math.nan, "", ""),
         ):  # fmt: skip
-            found = Checked(claim, Measurement(Verdict.HOLDS, value, text=text), False)
+            found = Checked(claim, Measurement(Verdict.HOLDS, value, text=text))
             sentence = f"**{SIGNS[Verdict.HOLDS]}**: It holds. "
             assert publish._paragraph(found) == f"{sentence}{here}{claim.reason}"

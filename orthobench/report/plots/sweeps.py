@@ -256,19 +256,21 @@ def break_evens(entries: Sequence[SolverResult]) -> list[tuple[Sweep, list[Pair]
 
 def pairs(swept: Sweep) -> list[Pair]:
     """Return each solver of a sweep at its first place and at each other one."""
-    by_solver: dict[str, dict[str, dict[float, SolverResult]]] = {}
+    by_solver: dict[tuple[str, str], dict[str, dict[float, SolverResult]]] = {}
     for size, group in swept.entries.items():
         for entry in group:
-            on = str(entry.records[0].solver.parameters.get("on", ""))
-            solver = entry.solver.replace(f" on={on}", "")
-            if on:
+            about = entry.records[0].solver
+            left = {k: v for k, v in about.parameters.items() if k not in {"on", *about.tuned}}
+            if on := str(about.parameters.get("on", "")):
+                solver = about.name, canonical(left)
                 by_solver.setdefault(solver, {}).setdefault(on, {})[size] = entry
     compared = []
-    for solver, places in by_solver.items():
+    for places in by_solver.values():
         (base, ours), *others = places.items()
+        called = next(iter(ours.values())).solver.replace(f" on={base}", "")
         for other, theirs in others:
             both = {size: (ours[size], theirs[size]) for size in ours if size in theirs}
-            compared += [Pair(solver, base, other, both)] if len(both) >= FEWEST_SIZES else []
+            compared += [Pair(called, base, other, both)] if len(both) >= FEWEST_SIZES else []
     return compared
 
 

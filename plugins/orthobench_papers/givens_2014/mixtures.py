@@ -30,6 +30,7 @@ from orthobench_papers.runs import begin_as_in_suite
 
 FEW, MANY, COMPONENTS = "mixtures-10k", "figures-3-4", "more-components"
 VARIED, CLOSE = "more-mixtures", "mixtures-50d"
+GIVENS, POWER = "givens-tensor", "tensor-power"
 DIMENSIONS = (20, 50, 100, 200)
 SAMPLES = (10_000, 30_000, 50_000, 100_000, 200_000)
 
@@ -42,21 +43,25 @@ def suite(samples: int) -> str:
     return FEW if samples == SAMPLES[0] else MANY
 
 
-def mixture(d: int, samples: int) -> str:
-    """Return the label of a problem of Figures 3 and 4."""
-    return f"mixture d={d} samples={samples}"
+def mixture(evidence: Evidence, d: int, samples: int) -> str:
+    """Return a problem of Figures 3 and 4.
+
+    Smoke runs have a fifth of the dimensions and a hundredth of the samples.
+    """
+    d, samples = d // evidence.sized(1, 1, 5), samples // evidence.sized(1, 1, 100)
+    return f"gmm-moments d={d} samples={samples}"
 
 
 def nmi(evidence: Evidence, suite: str, problem: str) -> tuple[Array, Array]:
     """Return the NMI of Givens, and of the power method by its own factors, seed by seed."""
-    givens = evidence.finals(suite, problem, "givens", "nmi")
+    givens = evidence.finals(suite, problem, GIVENS, "nmi")
     power = [
         _of_own_factors(
             catalogue().problem(record.problem.name, record.problem.parameters),
             frozenset(record.solver.parameters.items()),
             record.seed,
         )
-        for record in evidence.records(suite, problem, "power")
+        for record in evidence.records(suite, problem, POWER)
     ]
     return givens, np.array(power)
 
@@ -66,7 +71,7 @@ def _of_own_factors(
     problem: AnyProblem, parameters: frozenset[tuple[str, Any]], seed: int
 ) -> float:
     """Return the NMI of the factors that a run of the suite finds, before they are changed."""
-    run = begin_as_in_suite("tensor-power", problem, seed, **dict(parameters)).advance(1_000_000)
+    run = begin_as_in_suite(POWER, problem, seed, **dict(parameters)).advance(1_000_000)
     return float(run.instance.measure(Solution(run.state.factors))["nmi"])
 
 
@@ -94,7 +99,7 @@ def _ahead(difference: Array, name: str, givens: Array, power: Array) -> Measure
 def optimal_nmi(evidence: Evidence) -> Measurement:
     """Check the NMI of the true mixture at d = 100, for the sample sizes of both figures."""
     found = np.concatenate([
-        evidence.finals(suite(samples), mixture(100, samples), "givens", "optimal_nmi")
+        evidence.finals(suite(samples), mixture(evidence, 100, samples), GIVENS, "optimal_nmi")
         for samples in SAMPLES
     ])  # fmt: skip
     return mean_within(found, *OPTIMAL, f"mean of {len(found)} mixtures at d = 100")
@@ -119,7 +124,7 @@ def draw_figure_4(evidence: Evidence) -> Plot:
 
 def _panel(evidence: Evidence, x: Axis, title: str, at: Mapping[int, tuple[int, int]]) -> Panel:
     """Draw all methods; `at` has the dimension and the samples of each place on the x axis."""
-    places = [(suite(samples), mixture(d, samples)) for d, samples in at.values()]
+    places = [(suite(samples), mixture(evidence, d, samples)) for d, samples in at.values()]
     givens, power = zip(*(nmi(evidence, *place) for place in places), strict=True)
 
     def finals(solver: str, value: str) -> list[Array]:
@@ -128,8 +133,8 @@ def _panel(evidence: Evidence, x: Axis, title: str, at: Mapping[int, tuple[int, 
     series: tuple[Series, ...] = (
         over_seeds("givens", [*at], givens),
         over_seeds("power", [*at], power),
-        over_seeds("power, made orthonormal", [*at], finals("power", "nmi")),
-        over_seeds("true mixture", [*at], finals("givens", "optimal_nmi"), solver=""),
+        over_seeds("power, made orthonormal", [*at], finals(POWER, "nmi")),
+        over_seeds("true mixture", [*at], finals(GIVENS, "optimal_nmi"), solver=""),
     )
     y = Axis("nmi", "NMI", log=False)
     return Panel(x, y, series, band=band(min(map(len, givens))), title=title)
@@ -171,14 +176,16 @@ def _claim(
     source: str,
     check: Callable[[Evidence, str, str], Measurement],
     suite: str,
-    problem: str,
+    problem: str = "",
+    at: tuple[int, int] = (0, 0),
 ) -> Claim:
+    """Return a claim about a problem, or about mixtures of a dimension and a sample size."""
     known, reason = KNOWN.get(name, (Verdict.HOLDS, ""))
     return Claim(
         name,
         sentence,
         source,
-        lambda evidence: check(evidence, suite, problem),
+        lambda evidence: check(evidence, suite, problem or mixture(evidence, *at)),
         known=known,
         reason=reason,
         suites=(suite,),
@@ -216,7 +223,7 @@ def _claims() -> Iterator[Claim]:
             "Figure 3",
             givens_ahead,
             MANY,
-            mixture(d, 200_000),
+            at=(d, 200_000),
         )
     for d in DIMENSIONS[:3]:
         yield _claim(
@@ -225,7 +232,7 @@ def _claims() -> Iterator[Claim]:
             "Figure 3",
             power_ahead,
             FEW,
-            mixture(d, 10_000),
+            at=(d, 10_000),
         )
     for d, varied in ((50, CLOSE), (100, VARIED)):
         yield _claim(
@@ -235,7 +242,7 @@ def _claims() -> Iterator[Claim]:
             "Figure 3",
             givens_ahead,
             varied,
-            f"bottom d={d}",
+            "gmm-moments variance_estimate=bottom",
         )
     yield OPTIMAL_CLAIM
     for samples in SAMPLES[3:]:
@@ -245,7 +252,7 @@ def _claims() -> Iterator[Claim]:
             "Figure 4",
             givens_ahead,
             MANY,
-            mixture(100, samples),
+            at=(100, samples),
         )
     yield _claim(
         "more-components",
@@ -254,7 +261,7 @@ def _claims() -> Iterator[Claim]:
         "section 5.3",
         givens_ahead,
         COMPONENTS,
-        "50 components",
+        "gmm-moments",
     )
     yield _claim(
         "larger-variance",
@@ -262,7 +269,7 @@ def _claims() -> Iterator[Claim]:
         "section 5.3",
         givens_ahead,
         VARIED,
-        "variance 4",
+        "gmm-moments variance=4",
     )
 
 

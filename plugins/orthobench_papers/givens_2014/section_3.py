@@ -23,7 +23,11 @@ from orthobench.reproduce import (
 from orthobench.tools.geometry import rotate
 from orthobench_papers.runs import TRIALS, DrivenRun, begin_trial, in_every_trial, instance
 
-PROBLEMS, METHODS = ("brockett", "procrustes", "ica"), ("algorithm 1", "algorithm 4")
+PROBLEMS = ("brockett", "procrustes", "ica")
+
+ALGORITHM_1, ALGORITHM_4 = METHODS = (
+    "givens sampling=uniform", "givens sampling=without-replacement",
+)  # fmt: skip
 
 VANISHED = 1e-6
 """A gradient counts as zero below this share of the gradient at the start."""
@@ -47,7 +51,7 @@ def gradient_vanishes(evidence: Evidence) -> Measurement:
 def steps_never_worsen(evidence: Evidence) -> Measurement:
     """Check that no step of Algorithms 1 to 4 worsens the objective."""
     hits: list[bool] = []
-    for seed in evidence.seeds[: 2 if evidence.quick else 10]:
+    for seed in evidence.seeds[: evidence.sized(10, 2)]:
         hits += _group_steps(seed, "uniform") + _group_steps(seed, "without-replacement")
         hits += _sparse_steps(seed) + _tensor_steps(seed)
     text = f"share of {len(hits)} steps that do not worsen the objective"
@@ -84,7 +88,7 @@ def _never_worse(run: DrivenRun, value: Callable[[Any], float]) -> list[bool]:
 
 def local_minima_hold(evidence: Evidence) -> Measurement:
     """Check that Algorithm 1 stays near strict local minima that are not global."""
-    hits = [_stays(seed) for seed in evidence.seeds[: 20 if evidence.quick else 100]]
+    hits = [_stays(seed) for seed in evidence.seeds[: evidence.sized(100, 20)]]
     text = (
         f"share of {len(hits)} runs of Algorithm 1 that stay at a strict local minimum next to them"
     )
@@ -121,13 +125,13 @@ def nudged(U: Array, angle: float, rng: np.random.Generator) -> Array:
 
 def global_minima_hold(evidence: Evidence) -> Measurement:
     """Check that Algorithm 1 stays at the minimum of Brockett's function, and leaves a saddle."""
-    seeds = evidence.seeds[: 100 if evidence.quick else TRIALS]
+    seeds = evidence.seeds[: evidence.sized(TRIALS, 100)]
     hits = [_eigenvectors_hold(seed) for seed in seeds]
     text = (
         f"share of {len(hits)} problems where Algorithm 1, begun 1e-6 away, stays at the minimum "
         "and leaves a saddle point"
     )
-    return share_within(hits, 0.96 if evidence.quick else 0.99, 1, text)
+    return share_within(hits, evidence.sized(0.99, 0.96), 1, text)
 
 
 def _eigenvectors_hold(seed: int) -> bool:
@@ -212,7 +216,7 @@ class Gradients(NamedTuple):
 
 
 def _normalized(evidence: Evidence) -> Gradients:
-    records = evidence.records("convergence", "brockett", "algorithm 1")
+    records = evidence.records("convergence", "brockett", ALGORITHM_1)
     d = int(records[0].problem.parameters["n"])
     longest = max(records, key=lambda record: len(record.trace))
     rows = [_squares(record, len(longest.trace), d) for record in records]

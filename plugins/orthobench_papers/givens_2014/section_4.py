@@ -51,7 +51,7 @@ def evaluations_of_an_angle(evidence: Evidence) -> Measurement:
     "Of the order of 5 to 10" is between half of 5 and twice 10.
     """
     found = []
-    for seed in evidence.seeds[: 2 if evidence.quick else 10]:
+    for seed in evidence.seeds[: evidence.sized(10, 2)]:
         run = _as_in_figure_1(instance("prostate", seed, m=102), seed)
         tally = run.converge().state.columns.tally
         found.append((tally.values + tally.slopes) / tally.planes)

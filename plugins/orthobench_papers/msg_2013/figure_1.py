@@ -22,8 +22,10 @@ from orthobench_papers.msg_2013.orthogonal import begin
 from orthobench_papers.msg_2013.relaxation import iterate
 from orthobench_papers.runs import samples_taken, traced
 
-SUITE, PROBLEM, K = "figure-1", "orthogonal", 4
-SOLVERS = ("msg, 1/sqrt(t)", "msg, 2/sqrt(t)", "msg, 0.02")
+SUITE, PROBLEM, K = "figure-1", "orthogonal-distribution", 4
+SOLVERS = {"1/sqrt(t)": "msg step=1", "2/sqrt(t)": "msg step=2", "0.02": "msg step=0.02"}
+"""The solvers of the suite, by their step sizes."""
+
 SETTLED = 1000
 """Iterations that are skipped: from then on the rank is settled."""
 
@@ -50,18 +52,18 @@ def eigenvalues(seed: int, steps: int, c: float) -> Array:
 
 
 def _eigenvalues(evidence: Evidence) -> list[Array]:
-    seeds, steps = (2, 3000) if evidence.quick else (10, 10_000)
+    seeds, steps = evidence.sized((10, 10_000), (2, 3000), (1, 1200))
     return [eigenvalues(seed, steps, 1.0) for seed in evidence.seeds[:seeds]]
 
 
 def rank(evidence: Evidence) -> Measurement:
     """Check that the rank, averaged over iterations 1,000 to 10,000, is within a fifth of 15."""
     found = []
-    for solver in SOLVERS:
+    for step, solver in SOLVERS.items():
         records = evidence.records(SUITE, PROBLEM, solver)
         settled = samples_taken(records) >= SETTLED
         means = traced(records, "rank")[:, settled].mean(axis=1)
-        found.append(median_within(means, 12, 18, f"mean rank, {solver}"))
+        found.append(median_within(means, 12, 18, f"mean rank, msg, {step}"))
     return together(found)
 
 
@@ -101,7 +103,7 @@ def _stays(D: Array) -> Array:
 
 def draw(evidence: Evidence) -> Plot:
     """Draw both parts of Figure 1, of one run for each step size."""
-    seed, steps = evidence.seeds[0], 3000 if evidence.quick else 10_000
+    seed, steps = evidence.seeds[0], evidence.sized(10_000, 3000, 1200)
     at = np.unique(np.geomspace(1, steps, 400).astype(int))
     return side_by_side(
         "Figure 1: MSG on the orthogonal distribution, k=4",

@@ -22,15 +22,15 @@ from orthobench_papers.runs import for_each_k, samples_taken, traced
 
 SUITE = "figure-2"
 KS = (1, 2, 4)
-INCREMENTAL = ("incremental-pca", "incremental-pca, new win ties")
+INCREMENTAL = ("incremental-pca ties=old", "incremental-pca ties=new")
 OTHERS = ("msg", "warmuth-kuzmin", "capped-msg")
 SIMILAR = 1.5
 """Largest ratio of two numbers that are similar."""
 
 
 def problem(k: int) -> str:
-    """Return the label of the problem in the suites."""
-    return f"orthogonal k={k}"
+    """Return the problem of the suite."""
+    return f"orthogonal-distribution k={k}"
 
 
 def incremental_ends(evidence: Evidence, ks: tuple[int, ...], stuck: bool) -> Measurement:

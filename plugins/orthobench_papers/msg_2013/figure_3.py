@@ -22,7 +22,7 @@ CLEARLY = 1.3
 
 
 def problem(k: int) -> str:
-    """Return the label of the problem in the suites."""
+    """Return the problem of the suites."""
     return f"mnist k={k}"
 
 

@@ -53,7 +53,7 @@ def runtime(records: Sequence[Run], k: int) -> Array:
     if "rank" in marks[0].metrics:
         sizes = traced(records, "rank") + 1
     else:
-        size = k + 1 if records[0].solver.label.startswith(INCREMENTAL) else k
+        size = k + 1 if records[0].solver.name == INCREMENTAL else k
         sizes = np.full((len(records), len(marks)), float(size))
     steps = np.diff(samples_taken(records), prepend=0.0)
     squares = np.concatenate([sizes[:, :1] ** 2, sizes**2], axis=1)

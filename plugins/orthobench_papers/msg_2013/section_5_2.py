@@ -20,7 +20,7 @@ TRAPPED = 1 / 6
 
 def five_ninths(evidence: Evidence) -> Measurement:
     """Check that incremental PCA ends at the wrong direction with probability 5/9, within 0.03."""
-    trials = 8000 if evidence.quick else 20_000
+    trials = evidence.sized(20_000, 8000, 400)
     made = instance("incremental-trap", evidence.seeds[0])
     oracle, solver = made.oracle, catalogue().solver("incremental-pca")
     oracle.rewind(np.random.default_rng(evidence.seeds[0]))
@@ -45,7 +45,8 @@ def never_stuck(evidence: Evidence) -> Measurement:
     """Check the same on the orthogonal distribution, for each k."""
     found = []
     for k in KS:
-        gaps = evidence.finals(LONG, f"k={k}", "capped-msg", "suboptimality")
+        problem = f"orthogonal-distribution k={k}"
+        gaps = evidence.finals(LONG, problem, "capped-msg", "suboptimality")
         there = [bool(gap < half_gap(k)) for gap in gaps]
         found.append(share_within(there, 0.9, 1.0))
     return for_each_k("share at the optimum", KS, {"": found})
@@ -53,10 +54,10 @@ def never_stuck(evidence: Evidence) -> Measurement:
 
 def without_a_spare_direction(evidence: Evidence) -> Measurement:
     """Check that most runs of capped MSG with K = k end at a subspace that is not the best."""
-    seeds = evidence.seeds[: 20 if evidence.quick else 40]
+    seeds = evidence.seeds[: evidence.sized(40, 20)]
     found = []
     for k in KS:
-        stuck = [_ends_stuck(k, seed, 3000 if evidence.quick else 10_000) for seed in seeds]
+        stuck = [_ends_stuck(k, seed, evidence.sized(10_000, 3000, 300)) for seed in seeds]
         found.append(share_within(stuck, 0.5, 1.0))
     return for_each_k("share of runs that end stuck", KS, {"": found})
 

@@ -16,7 +16,9 @@ KS = (1, 2, 4)
 BOUND = 1000**-0.5
 """sqrt(k/T), equal for all k of the suite: T = 1000 k."""
 
-SETTLED, DRAWS = 500, 500
+METRIC = "relaxed_suboptimality"
+
+STEPS = 500
 """Steps before the first rounding, and steps that are rounded after that."""
 
 
@@ -28,24 +30,25 @@ def bounded_by(evidence: Evidence, factor: float) -> Measurement:
     """
     found = []
     for k in KS:
-        excess = evidence.finals(SUITE, f"k={k}", "msg", "relaxed_suboptimality") / BOUND
+        excess = evidence.finals(SUITE, f"orthogonal-distribution k={k}", "msg", METRIC) / BOUND
         found.append(mean_within(excess, 0.0, factor))
     return for_each_k("mean excess over sqrt(k/T)", KS, {"": found})
 
 
 def rounding(evidence: Evidence) -> Measurement:
     """Check that rounded and relaxed objectives have equal means, within 2 percent."""
-    seeds = evidence.seeds[: 10 if evidence.quick else 40]
-    found = [mean_within([_rounded(k, seed) for seed in seeds], 0.98, 1.02) for k in KS]
+    seeds = evidence.seeds[: evidence.sized(40, 10)]
+    steps = evidence.sized(STEPS, STEPS, 50)
+    found = [mean_within([_rounded(k, seed, steps) for seed in seeds], 0.98, 1.02) for k in KS]
     return for_each_k("rounded over relaxed objective", KS, {"": found})
 
 
-def _rounded(k: int, seed: int) -> float:
+def _rounded(k: int, seed: int, steps: int) -> float:
     """Return the sum of the objectives of many rounded iterates over that of the iterates."""
     p = probabilities()
-    run = begin("msg", k, seed, rounding="sampled", relative=False).advance(SETTLED)
+    run = begin("msg", k, seed, rounding="sampled", relative=False).advance(steps)
     rounded = relaxed = 0.0
-    for _ in range(DRAWS):
+    for _ in range(steps):
         run.advance()
         rounded += float(p @ (run.point**2).sum(axis=1))
         relaxed += float(p @ np.diag(iterate(run)))

@@ -83,19 +83,20 @@ def _root(rising: Callable[[float], float], low: float, high: float) -> float:
 
 def agrees(evidence: Evidence, solver: str, step: Step, **parameters: Any) -> Measurement:
     """Check that each step of a solver is that of the reference, up to rounding."""
-    seeds = evidence.seeds[: 3 if evidence.quick else 10]
-    found = [_deviation(solver, step, seed, **parameters) for seed in seeds]
-    text = f"largest difference of an entry of M in {STEPS} steps, d={D}, k={K}"
+    seeds = evidence.seeds[: evidence.sized(10, 3)]
+    steps = evidence.sized(STEPS, STEPS, 20)
+    found = [_deviation(solver, step, seed, steps, **parameters) for seed in seeds]
+    text = f"largest difference of an entry of M in {steps} steps, d={D}, k={K}"
     return median_within(found, 0.0, EXACT, text)
 
 
-def _deviation(solver: str, step: Step, seed: int, **parameters: Any) -> float:
+def _deviation(solver: str, step: Step, seed: int, steps: int, **parameters: Any) -> float:
     """Return the largest difference between a solver's step and that of the reference.
 
     The reference begins each step at the solver's iterate, so that differences do not add up.
     """
     rng = np.random.default_rng(seed)
-    X = rng.standard_normal((STEPS, D)) * 0.8 ** np.arange(D)
+    X = rng.standard_normal((steps, D)) * 0.8 ** np.arange(D)
     X /= np.sqrt((X**2).sum(axis=1).mean())
     run, largest = begin(solver, X, K, seed, relative=False, **parameters), 0.0
     for t, x in enumerate(X, 1):

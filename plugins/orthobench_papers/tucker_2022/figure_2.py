@@ -21,18 +21,20 @@ from orthobench.reproduce import (
     together,
 )
 from orthobench_papers.drawing import band, over_seeds, side_by_side
-from orthobench_papers.runs import DrivenRun, begin, final_ratios
+from orthobench_papers.runs import DrivenRun, begin, final_ratios, timed
 from orthobench_papers.tucker_2022 import dense
 
-PROBLEMS = (
-    "order 3, small", "order 3, medium", "order 3, large", "order 4, small", "order 4, large",
-)  # fmt: skip
-FURTHER = ("order 3, first", "order 3, second", "order 4, first", "order 4, second")
-"""Problems whose tensor is too large for explicit methods, or nearly."""
+SUITE, LARGE, PROBLEM = "figure-2", "figure-2-large", "nig-factor"
+"""In the second suite tensors are too large for explicit methods, or nearly."""
 
-HOEVD = ("hoevd implicit", "hoevd explicit")
-IMPLICIT = "spgd implicit"
-EXPLICIT = ("pgd explicit", "hooi explicit", "quasi-newton explicit", "trust-region explicit")
+HOEVD = ("hoevd form=implicit", "hoevd form=explicit")
+IMPLICIT, PGD = "pgd form=implicit", "pgd form=explicit"
+EXPLICIT = (PGD, *(f"{name} form=explicit" for name in ("hooi", "quasi-newton", "trust-region")))
+CALLED = {
+    IMPLICIT: "spgd implicit",
+    **{solver: solver.replace("form=", "") for solver in (*HOEVD, *EXPLICIT)},
+}
+"""What texts and pictures call the solvers: implicit ascent is Algorithm 2 on all samples."""
 
 SAME = 1e-9
 """Largest relative difference of two values of F that count as equal."""
@@ -44,8 +46,8 @@ MUCH = 2.0
 def reached(evidence: Evidence) -> Measurement:
     """Check that all methods end at a relative gradient of 1e-12, up to the judge's rounding."""
     found = [
-        evidence.finals("figure-2", problem, solver, "relative_gradient").max()
-        for problem in PROBLEMS
+        evidence.finals(SUITE, problem, solver, "relative_gradient").max()
+        for problem in evidence.problems(SUITE, PROBLEM)
         for solver in (IMPLICIT, *EXPLICIT)
     ]
     return always_within(found, high=2e-12, text="largest relative gradient, all methods and sizes")
@@ -54,9 +56,9 @@ def reached(evidence: Evidence) -> Measurement:
 def one_value(evidence: Evidence) -> Measurement:
     """Check that all methods end at one value of F, seed by seed."""
     found = []
-    for problem in PROBLEMS:
+    for problem in evidence.problems(SUITE, PROBLEM):
         values = np.array([
-            evidence.finals("figure-2", problem, solver, "objective")
+            evidence.finals(SUITE, problem, solver, "objective")
             for solver in (IMPLICIT, *EXPLICIT)
         ])  # fmt: skip
         found.append(np.max(np.ptp(values, axis=0) / values.max(axis=0)))
@@ -65,25 +67,36 @@ def one_value(evidence: Evidence) -> Measurement:
 
 def speedup(evidence: Evidence, problem: str, pair: tuple[str, str], text: str) -> Measurement:
     """Check that the first solver is much faster than the second, tensor and start included."""
-    first, second = (evidence.finals("figure-2", problem, solver, "seconds") for solver in pair)
-    return median_within(second / np.median(first), MUCH, text=text)
+    first, second = (evidence.finals(SUITE, problem, solver, "seconds") for solver in pair)
+    runs = [run for solver in pair for run in evidence.records(SUITE, problem, solver)]
+    return timed(median_within(second / np.median(first), MUCH, text=text), runs)
 
 
 def faster(evidence: Evidence) -> Measurement:
     """Check that implicit SPGD is much faster than every explicit method."""
     found = [
-        speedup(evidence, problem, (IMPLICIT, solver), f"{solver}, {problem}")
-        for problem in PROBLEMS
+        speedup(evidence, problem, (IMPLICIT, solver), f"{CALLED[solver]}, {size}")
+        for problem, size in sizes(evidence, SUITE).items()
         for solver in EXPLICIT
     ]
-    return least(found, f"how many times faster {IMPLICIT} is, least of the medians:")
+    return least(found, f"how many times faster {CALLED[IMPLICIT]} is, least of the medians:")
 
 
 def hoevd_faster(evidence: Evidence) -> Measurement:
     """Check that implicit HOEVD is much faster than explicit HOEVD."""
-    found = [speedup(evidence, problem, HOEVD, problem) for problem in PROBLEMS]
+    at = sizes(evidence, SUITE)
+    found = [speedup(evidence, problem, HOEVD, size) for problem, size in at.items()]
     each = ", ".join(f"{one.value:.3g} ({one.text})" for one in found)
     return least(found, f"how many times faster implicit HOEVD is: {each}; least:")
+
+
+def sizes(evidence: Evidence, suite: str) -> dict[str, str]:
+    """Return the order and the number of variables of each problem of a suite, in words."""
+    found = {}
+    for problem in evidence.problems(suite, PROBLEM):
+        about = evidence.records(suite, problem, IMPLICIT)[0].problem.parameters
+        found[problem] = f"d = {about['order']}, n = {about['n']}"
+    return found
 
 
 def least(found: Sequence[Measurement], text: str) -> Measurement:
@@ -95,23 +108,27 @@ def least(found: Sequence[Measurement], text: str) -> Measurement:
 
 def growth(evidence: Evidence, pair: tuple[str, str], order: int) -> Measurement:
     """Check that the first solver's advantage in flops grows from small to large tensors."""
+    problems = evidence.problems(SUITE, f"{PROBLEM} order={order}")
     small, large = (
-        final_ratios(evidence, "figure-2", f"order {order}, {size}", pair[::-1], "flops")
-        for size in ("small", "large")
+        final_ratios(evidence, SUITE, problem, pair[::-1], "flops")
+        for problem in (problems[0], problems[-1])
     )
-    return median_within(large / small, 1, text=f"{pair[1]}, order {order}")
+    return median_within(large / small, 1, text=f"{CALLED[pair[1]]}, order {order}")
 
 
 def scales(evidence: Evidence) -> Measurement:
     """Check that the implicit form of a method gains on its explicit form as tensors grow."""
-    pairs = ((IMPLICIT, "pgd explicit"), HOEVD)
+    pairs = ((IMPLICIT, PGD), HOEVD)
     found = [growth(evidence, pair, order) for pair in pairs for order in (3, 4)]
     steps = {
-        problem: float(np.median(evidence.finals("figure-2", problem, IMPLICIT, "steps")))
-        for problem in PROBLEMS
+        size: float(np.median(evidence.finals(SUITE, problem, IMPLICIT, "steps")))
+        for problem, size in sizes(evidence, SUITE).items()
     }
-    counts = ", ".join(f"{count:.0f} ({problem})" for problem, count in steps.items())
-    text = f"by how much explicit / implicit flops grow; iterations of {IMPLICIT}: {counts}; least:"
+    counts = ", ".join(f"{count:.0f} ({size})" for size, count in steps.items())
+    text = (
+        f"by how much explicit / implicit flops grow; iterations of {CALLED[IMPLICIT]}: {counts}; "
+        "least:"
+    )
     return least(found, text)
 
 
@@ -120,16 +137,16 @@ def others_scale(evidence: Evidence) -> Measurement:
     pairs = [(IMPLICIT, solver) for solver in EXPLICIT[1:]]
     found = [growth(evidence, pair, order) for pair in pairs for order in (3, 4)]
     each = ", ".join(f"{one.value:.2g} ({one.text})" for one in found)
-    return least(found, f"by how much flops over those of {IMPLICIT} grow: {each}; least:")
+    return least(found, f"by how much flops over those of {CALLED[IMPLICIT]} grow: {each}; least:")
 
 
 def further(evidence: Evidence) -> Measurement:
     """Check the relative gradient where the tensor would be large, or too large."""
+    problems = evidence.problems(LARGE, PROBLEM)
     found = [
-        evidence.finals("figure-2-large", problem, IMPLICIT, "relative_gradient").max()
-        for problem in FURTHER
+        evidence.finals(LARGE, problem, IMPLICIT, "relative_gradient").max() for problem in problems
     ]
-    largest = evidence.records("figure-2-large", FURTHER[-1], IMPLICIT)[0].problem.parameters
+    largest = evidence.records(LARGE, problems[-1], IMPLICIT)[0].problem.parameters
     explicit = catalogue().solver("pgd", {"form": "explicit"})
     refused = explicit.refuses(catalogue().problem("nig-factor", {**largest}))
     size = 8 * largest["n"] ** largest["order"] / 1e9
@@ -215,18 +232,17 @@ def panel(evidence: Evidence, order: int, solvers: Sequence[str], phase: str) ->
     """Draw one phase for tensors of one order."""
     series = []
     for solver in solvers:
-        places = [("figure-2", p) for p in PROBLEMS if p.startswith(f"order {order}")]
-        if solver.endswith("implicit"):
-            places += [("figure-2-large", p) for p in FURTHER if p.startswith(f"order {order}")]
-        sizes = [evidence.records(*place, solver)[0].problem.parameters["n"] for place in places]
+        suites = (SUITE, LARGE) if solver in (IMPLICIT, HOEVD[0]) else (SUITE,)
+        places = [(s, p) for s in suites for p in evidence.problems(s, f"{PROBLEM} order={order}")]
+        ns = [evidence.records(*place, solver)[0].problem.parameters["n"] for place in places]
         seconds = [evidence.finals(*place, solver, "seconds") for place in places]
-        series.append(over_seeds(solver, sizes, seconds))
+        series.append(over_seeds(CALLED[solver], ns, seconds))
     x = Axis("n", f"variables n, order {order}")
     y = Axis("seconds", f"seconds, {phase}")
     return Panel(x, y, tuple(series), band=band(len(seconds[0])))
 
 
-SUITES = ("figure-2",)
+SUITES = (SUITE,)
 
 CLAIMS = (
     Claim(
@@ -264,7 +280,7 @@ CLAIMS = (
     Claim(
         "implicit-goes-further",
         "Being tensor-free allows for higher dimensions than explicit methods can handle.",
-        "Figure 2", further, suites=("figure-2-large",),
+        "Figure 2", further, suites=(LARGE,),
     ),
     Claim(
         "algorithm-2-matches",

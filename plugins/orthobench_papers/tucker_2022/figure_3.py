@@ -19,6 +19,7 @@ from orthobench.reproduce import (
     together,
 )
 from orthobench_papers.drawing import along, band, side_by_side
+from orthobench_papers.runs import timed
 
 PAPER = sqrt(2)
 """The paper's error |QQ' - Q*Q*'| over the judge's, |(I - QQ')Q*|, for bases of equal rank."""
@@ -31,17 +32,26 @@ NEGLIGIBLE = 0.1
 
 RANK = 5
 
+POOL, ALL, PCA = "nig-factor", "figure-3-full", ("figure-3-pca", "batch-pca")
+
 STREAMS = {
-    "a": ("figure-3a", ("shoevd b=20", "shoevd b=50", "shoevd b=100"), "hoevd full"),
-    "b": ("figure-3b", ("spgd b=50", "spgd b=100"), "spgd full"),
+    "a": ("figure-3a", {f"shoevd b={b}": f"shoevd batch={b} step=1" for b in (20, 50, 100)}),
+    "b": ("figure-3b", {f"spgd b={b}": f"spgd batch={b}" for b in (50, 100)}),
 }
+"""The suite and the solvers of each part, by what texts and pictures call them."""
+
+WHOLE = {"a": ("hoevd full", "hoevd"), "b": ("spgd full", "pgd")}
+"""What takes all samples in each part, and its solver."""
+
+PRINTED = "shoevd step=0.05"
+"""The solver with the step size that is printed."""
 
 TITLES = {"a": "(a) Phase I, HOEVD", "b": "(b) both phases"}
 
 
 def errors(evidence: Evidence, suite: str, solver: str) -> Array:
     """Return the paper's subspace errors at the end, seed by seed."""
-    return PAPER * evidence.finals(suite, "pool", solver, "subspace_error")
+    return PAPER * evidence.finals(suite, POOL, solver, "subspace_error")
 
 
 def over(values: Array, others: Array, most: float, text: str) -> Measurement:
@@ -51,30 +61,33 @@ def over(values: Array, others: Array, most: float, text: str) -> Measurement:
 
 def loss(evidence: Evidence, part: str) -> Measurement:
     """Check that the error of the largest batches is near that of all samples."""
-    suite, solvers, full = STREAMS[part]
-    found = {name: errors(evidence, suite, name) for name in solvers}
-    whole = errors(evidence, "figure-3-full", full)
+    (suite, solvers), (full, solver) = STREAMS[part], WHOLE[part]
+    found = {name: errors(evidence, suite, stream) for name, stream in solvers.items()}
+    whole, last = errors(evidence, ALL, solver), [*found][-1]
     medians = ", ".join(f"{np.median(v):.3f} ({name})" for name, v in found.items())
-    text = f"error of {solvers[-1]} over that of {full}; medians {medians}, {np.median(whole):.3f}"
-    return over(found[solvers[-1]], whole, LIMITED, text)
+    text = f"error of {last} over that of {full}; medians {medians}, {np.median(whole):.3f}"
+    return over(found[last], whole, LIMITED, text)
 
 
 def seconds(evidence: Evidence) -> Measurement:
     """Check that the time of streaming is nearly negligible beside that of all samples."""
     found = []
-    for suite, solvers, full in STREAMS.values():
-        whole = evidence.finals("figure-3-full", "pool", full, "seconds")
-        for name in solvers:
-            streamed = evidence.finals(suite, "pool", name, "seconds")
+    for part, (suite, solvers) in STREAMS.items():
+        full, solver = WHOLE[part]
+        whole = evidence.finals(ALL, POOL, solver, "seconds")
+        for name, stream in solvers.items():
+            streamed = evidence.finals(suite, POOL, stream, "seconds")
             text = f"{name} / {full}, seconds"
-            found.append(over(streamed, whole, NEGLIGIBLE, text))
+            places = ((ALL, solver), (suite, stream))
+            runs = [run for where, who in places for run in evidence.records(where, POOL, who)]
+            found.append(timed(over(streamed, whole, NEGLIGIBLE, text), runs))
     return together(found)
 
 
 def printed_step(evidence: Evidence) -> Measurement:
     """Check that the error after 250 batches with steps of 0.05 is near that of all samples."""
-    found = errors(evidence, "figure-3a", "shoevd b=100 c=0.05")
-    whole = errors(evidence, "figure-3-full", "hoevd full")
+    found = errors(evidence, "figure-3a", PRINTED)
+    whole = errors(evidence, ALL, "hoevd")
     text = (
         f"error with c1 = 0.05 over that of all samples; its median is {np.median(found):.2f}, "
         f"the largest possible {sqrt(2 * RANK):.2f}"
@@ -84,8 +97,8 @@ def printed_step(evidence: Evidence) -> Measurement:
 
 def covariance(evidence: Evidence) -> Measurement:
     """Check that HOEVD has no larger error than principal component analysis, on all samples."""
-    pca = errors(evidence, "figure-3-pca", "pca")
-    third = errors(evidence, "figure-3-full", "hoevd full")
+    pca = errors(evidence, *PCA)
+    third = errors(evidence, ALL, "hoevd")
     text = (
         f"error of HOEVD of the third moment over that of PCA, whose median is {np.median(pca):.3f}"
     )
@@ -94,8 +107,8 @@ def covariance(evidence: Evidence) -> Measurement:
 
 def phases(evidence: Evidence) -> Measurement:
     """Check that Phase II at least halves the error of Phase I, on all samples."""
-    whole = errors(evidence, "figure-3-full", "spgd full")
-    records = evidence.records("figure-3-full", "pool", "spgd full")
+    whole = errors(evidence, ALL, "pgd")
+    records = evidence.records(ALL, POOL, "pgd")
     start = PAPER * np.array([record.trace[0].metrics["subspace_error"] for record in records])
     text = f"error after T = 10 steps on all samples; {np.median(start):.2f} after Phase I"
     return median_within(whole / start, 0, 0.5, text)
@@ -108,15 +121,16 @@ def draw(evidence: Evidence) -> Plot:
 
 def panel(evidence: Evidence, part: str) -> Panel:
     """Draw one part of the figure."""
-    suite, solvers, full = STREAMS[part]
-    shown = [(suite, name) for name in solvers]
-    shown += [("figure-3a", "shoevd b=100 c=0.05")] if part == "a" else []
-    shown += [("figure-3-full", full)]
-    runs = {name: evidence.records(where, "pool", name) for where, name in shown}
+    (suite, solvers), (full, solver) = STREAMS[part], WHOLE[part]
+    shown = {name: (suite, stream) for name, stream in solvers.items()}
+    if part == "a":
+        shown["shoevd b=100 c=0.05"] = (suite, PRINTED)
+    shown[full] = (ALL, solver)
+    runs = {name: evidence.records(where, POOL, who) for name, (where, who) in shown.items()}
     series = [
         along(name, records, "seconds", "subspace_error", PAPER) for name, records in runs.items()
     ]
-    pca = float(np.median(errors(evidence, "figure-3-pca", "pca")))
+    pca = float(np.median(errors(evidence, *PCA)))
     ends = np.array([min(s.x[0] for s in series), max(s.x[-1] for s in series)])
     level = Series("PCA of the covariance", ends, np.array([pca, pca]))
     x = Axis("seconds", f"seconds, {TITLES[part]}")
@@ -124,30 +138,28 @@ def panel(evidence: Evidence, part: str) -> Panel:
     return Panel(x, y, (*series, level), band=band(len(runs[full])))
 
 
-FULL = "figure-3-full"
-
 CLAIMS = (
     Claim(
         "streaming-hoevd-loses-little",
         "Streaming HOEVD has a limited loss of accuracy against all samples.",
-        "Figure 3", partial(loss, part="a"), suites=("figure-3a", FULL),
+        "Figure 3", partial(loss, part="a"), suites=("figure-3a", ALL),
         reason="With c1 = 1, T = 250 and b = 100; the captions print other parameters.",
     ),
     Claim(
         "streaming-spgd-loses-little",
         "Streaming SPGD has a limited loss of accuracy against all samples.",
-        "Figure 3", partial(loss, part="b"), suites=("figure-3b", FULL),
+        "Figure 3", partial(loss, part="b"), suites=("figure-3b", ALL),
         reason="With c1 = c2 = 1 and b = 100 to the end of the pool, after T1 = 20, b1 = 50.",
     ),
     Claim(
         "full-steps", "Ten steps on all samples with c2 = 10 suffice for Phase II.",
-        "Figure 3", phases, suites=(FULL,), printed="T2 = 10, c2 = 10",
+        "Figure 3", phases, suites=(ALL,), printed="T2 = 10, c2 = 10",
         reason="c2 = 10 is that of the caption; the text has 1.",
     ),
     Claim(
         "streaming-is-fast",
         "The time of all streaming cases is nearly negligible against that of all samples.",
-        "Figure 3", seconds, suites=("figure-3a", "figure-3b", FULL),
+        "Figure 3", seconds, suites=("figure-3a", "figure-3b", ALL),
     ),
     Claim(
         "step-of-a-twentieth", "The step size of streaming HOEVD is c1 = 0.05.",
@@ -159,7 +171,7 @@ CLAIMS = (
         "higher-moments-know-more",
         "Of non-Gaussian data the higher moments show the key subspace, as the covariance does of "
         "Gaussian data.",
-        "section 1", covariance, known=Verdict.FAILS, suites=("figure-3-pca", FULL),
+        "section 1", covariance, known=Verdict.FAILS, suites=("figure-3-pca", ALL),
         reason="Both do, but principal component analysis, which the paper leaves out here, is "
         "nearer to the subspace of this model than anything in Figure 3: noise with the same "
         "variance in all directions cannot mislead it. On the aircraft of section 5.1 it is the "

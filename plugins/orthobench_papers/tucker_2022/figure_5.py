@@ -19,7 +19,10 @@ from orthobench.reproduce import (
 )
 from orthobench_papers.drawing import along, band, side_by_side
 
-SUITES = ("figure-5",)
+PHASES = {"I": "figure-5-phase-1", "II": "figure-5"}
+"""The suite that ends with each phase."""
+
+SUITES = tuple(PHASES.values())
 
 TRUE = 5
 RANKS = (2, 3, 4, 5, 6, 7)
@@ -31,7 +34,7 @@ MATCH = 0.03
 
 def ratios(evidence: Evidence, phase: str, rank: int) -> Array:
     """Return F(Q) / F(Q*) on fresh samples after a phase, seed by seed."""
-    return evidence.finals("figure-5", f"phase {phase} rank={rank}", "spgd", "objective_ratio")
+    return evidence.finals(PHASES[phase], f"nig-factor rank={rank}", "spgd", "objective_ratio")
 
 
 def matches(evidence: Evidence) -> Measurement:
@@ -85,10 +88,10 @@ def panel(evidence: Evidence) -> Panel:
     """Draw the panel of all ranks."""
     series = []
     for rank in RANKS:
-        records = evidence.records("figure-5", f"phase II rank={rank}", "spgd")
+        records = evidence.records(PHASES["II"], f"nig-factor rank={rank}", "spgd")
         label = f"r = {rank}"
         series.append(along(label, records, "steps", "objective_ratio"))
-    first = evidence.records("figure-5", "phase I rank=5", "spgd")
+    first = evidence.records(PHASES["I"], f"nig-factor rank={TRUE}", "spgd")
     span = np.array([1.0, max(one.x[-1] for one in series)])
     level = Series("F(Q*)", span, np.ones(2))
     x = Axis("steps", "iterations", log=False)

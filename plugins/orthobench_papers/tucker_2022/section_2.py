@@ -92,7 +92,7 @@ def ascents(instance: AnyInstance, seed: int, metric: str) -> list[float]:
 def hoevd_bound(evidence: Evidence) -> Measurement:
     """Compare HOEVD with the best decomposition known, on random tensors."""
     found = []
-    for seed in evidence.seeds[: 4 if evidence.quick else SEEDS]:
+    for seed in evidence.seeds[: evidence.sized(SEEDS, 4)]:
         for n, order, r in ((8, 3, 3), (6, 4, 2)):
             T = dense.symmetric(n, order, np.random.default_rng([seed, n]))
             hoevd, best = best_known(T, r, seed)
@@ -103,14 +103,15 @@ def hoevd_bound(evidence: Evidence) -> Measurement:
 
 def hoevd_is_not_critical(evidence: Evidence) -> Measurement:
     """Check that the relative gradient of HOEVD is not zero on the data of Figure 2."""
-    found = evidence.finals("figure-2", "order 3, small", "hoevd implicit", "relative_gradient")
+    smallest = evidence.problems("figure-2", "nig-factor order=3")[0]
+    found = evidence.finals("figure-2", smallest, "hoevd form=implicit", "relative_gradient")
     return median_within(found, low=1e-6, text="relative gradient of HOEVD, d = 3, smallest n")
 
 
 def hoevd_attracts(evidence: Evidence) -> Measurement:
     """Check that most ascents from HOEVD end at the best value that any start leads to."""
     hits, others = [], []
-    for seed in evidence.seeds[: 10 if evidence.quick else 30]:
+    for seed in evidence.seeds[: evidence.sized(30, 10)]:
         rng = np.random.default_rng([seed, 2])
         instance = ob.symmetric_tucker(samples=_noisy(rng), order=3, rank=3)
         values = ascents(instance, seed, "objective")

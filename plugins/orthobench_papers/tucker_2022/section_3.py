@@ -106,7 +106,7 @@ def equation_17(evidence: Evidence) -> Measurement:
 def bias(evidence: Evidence) -> Measurement:
     """Compare the mean cost (12) of batches of 50 from a pool with the cost (11) of the pool."""
     found, formula = [], []
-    b, order, draws = 50, 3, 300 if evidence.quick else 3000
+    b, order, draws = 50, 3, evidence.sized(3000, 300)
     for seed in evidence.seeds[:10]:
         rng = np.random.default_rng(seed)
         pool = dense.skewed(rng, 5, 5, 4000)

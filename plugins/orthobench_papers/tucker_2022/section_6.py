@@ -45,7 +45,7 @@ def ascents(evidence: Evidence) -> list[tuple[Array, DrivenRun]]:
                 start="random", rule="constant", step=1.0, tolerance=TOLERANCE,
             ),
         )
-        for T, Q, _ in tensors(evidence, 3 if evidence.quick else 10)
+        for T, Q, _ in tensors(evidence, evidence.sized(10, 3))
     ]  # fmt: skip
 
 

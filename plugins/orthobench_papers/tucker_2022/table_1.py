@@ -46,11 +46,10 @@ def streaming_overhead(n: int) -> int:
 
 def overheads(evidence: Evidence) -> Measurement:
     """Check the flops before the first step, and how those of explicit methods grow."""
-    del evidence
-    explicit = {(n, p): overhead(n, p, "explicit") for n, p in ((50, 200), (100, 200), (100, 400))}
-    in_n = log2(explicit[100, 200] / explicit[50, 200])
-    in_p = log2(explicit[100, 400] / explicit[100, 200])
-    none = [streaming_overhead(50), overhead(50, 200, "implicit")]
+    n, p = evidence.sized((50, 200), (50, 200), (30, 60))
+    base, wider, longer = (overhead(*at, "explicit") for at in ((n, p), (2 * n, p), (2 * n, 2 * p)))
+    in_n, in_p = log2(wider / base), log2(longer / wider)
+    none = [streaming_overhead(n), overhead(n, p, "implicit")]
     return together([
         always_within(none, 0, 0, "flops of overhead, streaming and full implicit"),
         always_within([in_n], 2.9, 3.1, "power of n in the overhead of explicit methods, d = 3"),
@@ -74,7 +73,7 @@ def peak_memory(instance: AnyInstance, name: str, **options: Any) -> int:
 
 def storage(evidence: Evidence) -> Measurement:
     """Check the memory of solvers, with their batch, samples or tensor, against the table."""
-    n, p, long = (50, 10_000, 5000) if evidence.quick else (80, 40_000, 20_000)
+    n, p, long = evidence.sized((80, 40_000, 20_000), (50, 10_000, 5000), (20, 500, 500))
     rng = np.random.default_rng(evidence.seeds[0])
     drawn = skewed(rng, 20 * BATCH, long).T
     samples = np.asfortranarray(skewed(rng, p, n).T)

@@ -4,9 +4,11 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from constructed import Constructed, trace_of
 from orthobench_papers import drawing, runs
+from orthobench_papers.givens_2014 import GIVENS_2014
 from orthobench_papers.public_pca import CHECKED, TraceOracle, pca, until
-from written import Written, run_of
+from records import record
 
 from orthobench.contract.panel import Axis, Panel
 from orthobench.contract.solver import Status
@@ -71,15 +73,11 @@ class TestDrivenRuns:
 class TestNumbers:
     def test_metrics_and_samples_are_those_after_the_start(self):
         records = [
-            run_of((0, 10, 30), gap=(9.0, 5.0, 4.0)),
-            run_of((0, 10, 30), gap=(9.0, 3.0, 2.0)),
+            record("", trace=trace_of({"samples": (0, 10, 30), "gap": gaps}))
+            for gaps in ((9.0, 5.0, 4.0), (9.0, 3.0, 2.0))
         ]
         assert runs.traced(records, "gap").tolist() == [[5, 4], [3, 2]]
         assert runs.samples_taken(records).tolist() == [10, 30]
-
-    def test_ratios_are_of_the_first_over_the_second(self):
-        written = Written(lambda *of: {"a": [6, 8], "b": [2, 4]}[of[2]])
-        assert runs.final_ratios(written, "s", "p", ("a", "b"), "gap").tolist() == [3, 2]
 
     @pytest.mark.parametrize(
         ("misses", "verdict"),
@@ -88,7 +86,7 @@ class TestNumbers:
     def test_one_of_400_trials_that_fails_is_too_many_to_be_sure(self, misses, verdict):
         taken = []
         found = runs.in_every_trial(
-            lambda seed: taken.append(seed) or seed >= misses, Written(seeds=range(900)), "good"
+            lambda seed: taken.append(seed) or seed >= misses, Constructed(GIVENS_2014), "good"
         )
         assert (found.value, found.verdict) == (1 - misses / 400, verdict)
         assert taken == [*range(400)]
@@ -114,7 +112,10 @@ class TestSeries:
         assert drawing.over_seeds("a", [1], [[1]], solver="").solver == ""
 
     def test_a_factor_scales_the_line_and_its_band(self):
-        records = [run_of((0, 1, 2), gap=(9.0, value, value)) for value in (1.0, 2.0, 4.0)]
+        records = [
+            record("", trace=trace_of({"samples": (0, 1, 2), "gap": (9.0, value, value)}))
+            for value in (1.0, 2.0, 4.0)
+        ]
         one = drawing.along("a", records, "samples", "gap", 10)
         assert one.x.tolist() == [1, 2]
         assert [list(part) for part in (one.y, one.low, one.high)] == [

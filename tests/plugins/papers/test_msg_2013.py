@@ -1,8 +1,17 @@
-"""The claims of Arora, Cotter and Srebro (2013)."""
+"""The mathematics of the claims of Arora, Cotter and Srebro (2013); broken solvers."""
 
 import numpy as np
 import pytest
-from orthobench_papers.msg_2013 import MSG_2013, algorithm_2, figure_1, figure_3_cost, orthogonal
+from constructed import trace_of
+from orthobench_papers.msg_2013 import (
+    MSG_2013,
+    algorithm_2,
+    figure_1,
+    figure_3_cost,
+    orthogonal,
+    theorem_1,
+    updates,
+)
 from orthobench_stochastic_pca.entropic import WarmuthKuzmin
 from orthobench_stochastic_pca.incremental import IncrementalPCA
 from orthobench_stochastic_pca.msg import MSG, CappedMSG
@@ -11,9 +20,6 @@ from orthobench_stochastic_pca.schedule import Scheduled
 from orthobench_stochastic_pca.spectrum import CAPPED, FANTOPE, TRUNCATED, Projection
 from records import record
 
-from orthobench.contract.solver import Work
-from orthobench.harness.trace import Checkpoint
-from orthobench.registry.claims import Verdict
 from orthobench.reproduce.check import check, select
 from orthobench.reproduce.runs import Runs
 from orthobench.stats.bootstrap import quantiles
@@ -22,38 +28,93 @@ from orthobench.tools.datasets import data_folder
 IMAGES = "t10k-images-idx3-ubyte.gz"
 
 
-class TestPaper:
-    def test_every_figure_has_claims_and_a_picture(self):
-        figures = {f"Figure {number}" for number in (1, 2, 3)}
-        assert figures <= {claim.source for claim in MSG_2013.claims}
-        assert figures == {picture.source for picture in MSG_2013.pictures}
+def best(k):
+    """Return the share of the variance in the first k directions, a geometric series."""
+    return (1 - 1.1**-k) / (1 - 1.1**-32)
 
-    def test_every_result_has_a_claim(self):
-        results = {
-            "Lemma 3.1", "Theorem 1", "Algorithm 1", "Algorithm 2", "Section 1", "Section 3.3",
-            "Section 4", "Section 5.1", "Section 5.2",
-        }  # fmt: skip
-        assert results <= {claim.source for claim in MSG_2013.claims}
 
-    def test_these_claims_fail(self):
-        failing = {c.name for c in MSG_2013.claims if c.known is Verdict.FAILS}
-        assert failing == {
-            "theorem-1-as-printed",
-            "algorithm-2-as-printed",
-            "msg-short-stays",
-            "incremental-escapes-for-k-2",
-            "capped-msg-is-barely-slower",
-            "incremental-makes-the-most-progress",
-            "warmuth-kuzmin-drops",
-            "warmuth-kuzmin-drops-per-feature",
-            "warmuth-kuzmin-has-a-larger-rank",
-            "warmuth-kuzmin-costs-as-much-as-erm",
-            "grassmannian-beats-warmuth-kuzmin",
-            "grassmannian-is-behind-per-feature",
-            "msg-costs-slightly-more",
-            "per-feature-normalization",
-        }
-        assert all(c.known is not Verdict.UNDECIDED for c in MSG_2013.claims)
+def gap(k):
+    """Return what the best k directions have more than the next best k."""
+    return (1 - 1 / 1.1) / (1 - 1.1**-32) * (1.1 ** (1 - k) - 1.1**-k)
+
+
+def test_its_probabilities_fall_by_a_tenth():
+    p = orthogonal.probabilities()
+    assert p[:-1] / p[1:] == pytest.approx(np.full(31, 1.1))
+    assert p.cumsum() == pytest.approx([best(k) for k in range(1, 33)])
+
+
+@pytest.mark.parametrize("k", [1, 2, 4])
+def test_half_of_what_the_second_best_misses(k):
+    assert orthogonal.half_gap(k) == pytest.approx(gap(k) / 2)
+
+
+def test_what_is_missed_is_the_variance_outside():
+    between = np.zeros((32, 1))
+    between[:2, 0] = 0.6, 0.8
+    p = best(1), best(2) - best(1)
+    assert orthogonal.missed(between) == pytest.approx(0.64 * (p[0] - p[1]))
+
+
+def test_rounding_is_measured_by_sums_along_the_run(monkeypatch):
+    class Run:
+        point, taken = np.eye(32, 1), 0
+
+        def advance(self, steps=1):
+            self.taken += steps
+            return self
+
+    run = Run()
+    monkeypatch.setattr(theorem_1, "begin", lambda *_, **options: run)
+    even = np.diag([0.5, 0.5, *[0.0] * 30])
+    monkeypatch.setattr(theorem_1, "iterate", lambda run: even)
+    assert theorem_1._rounded(1, 0, 20) == pytest.approx(2 * 1.1 / 2.1)
+    assert run.taken == 40
+
+
+def test_spectra_are_those_of_iterates_of_trace_k_and_a_sample_more():
+    found = algorithm_2.spectra(0, 12)
+    assert len(found) == 12
+    oracle = algorithm_2.instance("digits", 0, k=4).oracle
+    oracle.prepare(12)
+    norms = (oracle.take(12) ** 2).sum(axis=1)
+    traces = [values @ counts for values, counts in found]
+    assert traces == pytest.approx(4 + norms / np.sqrt(np.arange(1, 13)), abs=1e-8)
+    assert all(counts.sum() == oracle.n for _, counts in found)
+
+
+def test_its_corrected_form_finds_the_shift_of_any_spectrum():
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        n, k = int(rng.integers(3, 8)), int(rng.integers(1, 3))
+        values = np.sort(rng.choice(30, n, replace=False)) / rng.choice([10, 20])
+        counts = rng.integers(1, 4, n).astype(float)
+        S = algorithm_2.shift(values, counts, k, printed=False)
+        assert counts @ np.clip(values + S, 0, 1) == pytest.approx(k), seed
+        assert algorithm_2.finds(values, counts, k, printed=False), seed
+
+
+def test_there_is_none_where_all_eigenvalues_are_too_few():
+    assert algorithm_2.shift(np.array([0.5]), np.ones(1), 2, printed=False) is None
+    assert not algorithm_2.finds(np.array([0.5]), np.ones(1), 2, printed=False)
+
+
+def test_the_capped_step_keeps_the_eigenvalues_that_are_nearest():
+    """Of these the four largest, shifted down by a quarter each to sum to three."""
+    M = np.diag([1.0, 1, 1, 0, 0, 0, 0, 0])
+    G = np.diag([0.0, 0, 0, 0.5, 0.1, 0.05, 0, 0])
+    found = np.diag(updates.capped_step(M, G))
+    assert found == pytest.approx([0.875, 0.875, 0.875, 0.375, 0, 0, 0, 0])
+
+
+@pytest.mark.parametrize("c", [0.5, 1.0])
+def test_steps_are_c_over_the_root_of_t_until_the_trace_is_k(c):
+    D = figure_1.eigenvalues(3, 40, c)
+    sums = np.minimum(4, c * np.cumsum(1 / np.sqrt(np.arange(1, 41))))
+    once = (D.max(axis=1) < 1).cumprod().astype(bool)
+    assert D.sum(axis=1)[once] == pytest.approx(sums[once])
+    assert D[0].max() == pytest.approx(c)
+    assert D.sum(axis=1)[-1] == pytest.approx(4)
 
 
 def test_algorithm_2_as_printed_stops_too_early():
@@ -84,34 +145,25 @@ def test_the_best_of_the_orthogonal_distribution_misses_nothing():
     )
 
 
-class TestRuntime:
-    def recorded(self, solver, ranks):
-        marks = [
-            Checkpoint(0.0, 0.0, Work(samples=at), {} if rank is None else {"rank": rank})
-            for at, rank in zip((0, 10, 30), ranks, strict=True)
-        ]
-        return [record("", solver=solver, trace=tuple(marks))]
+def of_msg(solver, *ranks):
+    """Return a run of a solver with these ranks after 0, 10 and 30 samples."""
+    rank = {"rank": ranks} if ranks else {}
+    trace = trace_of({"samples": (0, 10, 30), **rank})
+    return [record("", solver="mine", solver_name=solver, trace=trace)]
 
-    def test_it_sums_the_squared_ranks_of_the_iterates(self):
-        found = figure_3_cost.runtime(self.recorded("msg", (0.0, 1.0, 3.0)), 2)
-        assert found.tolist() == [[40.0, 40.0 + 200.0]]
 
-    @pytest.mark.parametrize(("solver", "square"), [("incremental-pca", 9), ("oja", 4)])
-    def test_it_grows_evenly_for_other_methods(self, solver, square):
-        found = figure_3_cost.runtime(self.recorded(solver, (None,) * 3), 2)
-        assert found.tolist() == [[10.0 * square, 30.0 * square]]
+def test_the_runtime_sums_the_squared_ranks_of_the_iterates_by_trapezia():
+    assert figure_3_cost.runtime(of_msg("msg", 0, 1, 3), 2).tolist() == [[40, 40 + 200]]
+
+
+@pytest.mark.parametrize(("solver", "square"), [("incremental-pca", 9), ("oja", 4)])
+def test_the_runtime_grows_evenly_for_methods_without_a_rank(solver, square):
+    assert figure_3_cost.runtime(of_msg(solver), 2).tolist() == [[10 * square, 30 * square]]
 
 
 @pytest.fixture(scope="module")
 def evidence(tmp_path_factory):
-    return Runs(MSG_2013, tmp_path_factory.mktemp("msg"), quick=True, quiet=True)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", [claim.name for claim in MSG_2013.claims])
-def test_no_claim_is_red(name, evidence):
-    (one,) = check(select(MSG_2013, [name]), evidence)
-    assert not one.red, one
+    return Runs(MSG_2013, tmp_path_factory.mktemp("msg"), "quick", quiet=True)
 
 
 @pytest.mark.slow
@@ -186,5 +238,5 @@ def ascending(solver, first, count):
 )
 def test_a_broken_solver_turns_claims_red(owner, method, broken, claims, monkeypatch, tmp_path):
     monkeypatch.setattr(owner, method, broken)
-    runs = Runs(MSG_2013, tmp_path, quick=True, quiet=True)
+    runs = Runs(MSG_2013, tmp_path, "quick", quiet=True)
     assert [one.claim.name for one in check(select(MSG_2013, claims), runs) if one.red] == claims

@@ -32,8 +32,8 @@ def records():
     return [
         record(
             f"{solver} {on} {n} {seed}", problem=f"p n={n}", recipe="p", settings={"n": n},
-            solver=f"{solver} on={on}", parameters={"on": on, "step": 1.0}, seed=seed,
-            trace=(mark((1 + seed) * seconds(n), on),),
+            solver=f"{solver} on={on}", solver_name=solver, parameters={"on": on, "step": 1.0},
+            seed=seed, trace=(mark((1 + seed) * seconds(n), on),),
         )
         for n in SIZES
         for (solver, on), seconds in SECONDS.items()
@@ -58,6 +58,15 @@ def test_each_place_is_compared_with_the_first_of_its_solver(records):
         "oja: torch:cpu against numpy",
         "torch-eigh: torch:cuda against torch:cpu",
     ]
+
+
+def test_places_are_paired_whatever_people_call_them(records):
+    called = {"oja on=numpy": "mine", "oja on=torch:cuda": "mine, on the card"}
+    named = [altered(r, solver=called.get(r.solver.label, r.solver.label)) for r in records]
+    ours, theirs = (found(rows) for rows in (records, named))
+    assert ours["oja: torch:cuda against numpy"].ratios(CLOCK) == (
+        theirs["mine: torch:cuda against numpy"].ratios(CLOCK)
+    )
 
 
 def test_places_break_even_where_their_times_are_equal(records):
