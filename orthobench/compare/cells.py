@@ -27,6 +27,12 @@ RUNS = 10  # times the budget of timing is what all runs together may take
 LATE = f"the runs before it took {RUNS} times the --budget"
 LONGEST = 180  # characters of what a side says about a suite
 
+UNTOLD: Mapping[str, Any] = {
+    "packages": {}, "installed": {}, "requires": (), "files": {}, "reached": (), "defaults": {},
+    "libraries": (), "modules": {},
+}  # fmt: skip
+"""What is known of a side whose worker was not asked."""
+
 Progress = Callable[[str], None]
 
 
@@ -58,7 +64,7 @@ class SideCells:
     request: Mapping[str, Any] = field(default_factory=dict)
     content: Mapping[Key, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
-    facts: Mapping[str, Any] = field(default_factory=dict)
+    facts: Mapping[str, Any] = field(default_factory=lambda: UNTOLD)
     kinds: Mapping[str, Any] = field(default_factory=dict)
 
     def why_absent(self, key: Key) -> str:

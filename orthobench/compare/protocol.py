@@ -22,8 +22,6 @@ run
     name and ``work``, which has ``steps``, ``samples`` and ``flops``.
 timed
     ``timed(instance, solver, steps, streams)`` returns the seconds of a run of that many steps.
-CLOCK
-    A context variable: the function that `timed` reads, which returns nanoseconds.
 peak
     ``peak(instance, solver, steps, streams)`` returns the bytes that a run of that many steps needs
     at once beyond what was there before; None if this machine does not tell.
@@ -31,6 +29,8 @@ files
     ``files(cell)`` returns the paths of all files that the result of a cell depends on.
 defaults
     ``defaults(cell)`` returns the defaults of the parameters of its problem and its solver.
+CLOCK
+    A context variable: the function that `timed` reads, which returns nanoseconds.
 RATIO
     The ratio of the steps of one checkpoint and the next by default.
 limited

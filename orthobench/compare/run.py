@@ -153,7 +153,7 @@ def _imports(
 ) -> list[Row]:
     """Return the answers about importing the projects, each time in a fresh process."""
     rows = []
-    old, new = (cells.facts.get("modules", {}) for cells in both)
+    old, new = (cells.facts["modules"] for cells in both)
     for project in (name for name in old if name in new):
         progress(f"importing {project}")
         seen: list[timing.Pair] = []

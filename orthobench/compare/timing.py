@@ -148,15 +148,13 @@ def measure(
     def waiting() -> list[TimedCell]:
         """Return the cells of the next round; none if there is no more time."""
         nonlocal deadline, prolonged
-        late = now() > deadline
-        left = undecided(cells)
+        late, left = now() > deadline, undecided(cells)
         if late or prolonged:
-            left = {key: answers for key, answers in left.items()
-                    if not all(map(options.settled, answers.values()))}  # fmt: skip
-        open_ = [cell for cell in cells if cell.key in left]
-        if late and open_ and not prolonged:
-            deadline, prolonged, late = now() + options.budget, True, options.budget <= 0
-        return [] if late else open_
+            known = findings(cells)
+            left = [x for x in left if not all(map(options.settled, known[x.key].values()))]
+        if late and left and not prolonged and options.budget > 0:
+            deadline, prolonged, late = now() + options.budget, True, False
+        return [] if late else left
 
     while left := waiting():
         with ExitStack() as stack:
@@ -282,15 +280,16 @@ def findings(cells: Sequence[TimedCell]) -> dict[Key, dict[Question, Finding]]:
         if cell.failed:
             answers[cell.key] = {Question.TIME: Finding(Change.NONE, explanation=cell.failed)}
             continue
-        first = [(max(base - cell.steady[0], 0.0), max(head - cell.steady[1], 0.0))
-                 for base, head in cell.first if cell.logs]  # fmt: skip
-        answers[cell.key] = {
-            Question.TIME: _time_finding(cell, change),
-            **({Question.MEMORY: few(Question.MEMORY, cell.peaks, cell.tolerance)}
-               if cell.peaks else {}),
-            **({Question.FIRST: few(Question.FIRST, first, cell.tolerance)} if first else {}),
-        }  # fmt: skip
+        answers[cell.key] = {Question.TIME: _time_finding(cell, change), **_few(cell)}
     return answers
+
+
+def _few(cell: TimedCell) -> dict[Question, Finding]:
+    """Return the answers about a cell's memory and first call, once they were observed."""
+    first = [(max(base - cell.steady[0], 0.0), max(head - cell.steady[1], 0.0))
+             for base, head in cell.first if cell.logs]  # fmt: skip
+    seen = {Question.MEMORY: cell.peaks, Question.FIRST: first}
+    return {asked: few(asked, pairs, cell.tolerance) for asked, pairs in seen.items() if pairs}
 
 
 def _time_finding(cell: TimedCell, change: Change) -> Finding:
@@ -340,13 +339,13 @@ def few(question: Question, seen: Sequence[Pair], tolerance: Mapping[str, float]
     return Finding(change, ratio, ratio, high, " -> ".join(said))
 
 
-def undecided(cells: Sequence[TimedCell]) -> dict[Key, dict[Question, Finding]]:
-    """Return the answers for the cells that more rounds could decide."""
-    unsure = (Change.UNDECIDED, Change.PROBABLE)
-    return {
-        key: answers for key, answers in findings(cells).items()
-        if any(answer.change in unsure for answer in answers.values())
-    }  # fmt: skip
+def undecided(cells: Sequence[TimedCell]) -> list[TimedCell]:
+    """Return the cells that more rounds could decide."""
+    changes = zip(cells, _decide(cells), strict=True)
+    return [
+        cell for cell, change in changes if not cell.failed
+        and Change.UNDECIDED in {change, *(one.change for one in _few(cell).values())}
+    ]  # fmt: skip
 
 
 def evidence(logs: Sequence[float], limit: float = 0.0) -> float:

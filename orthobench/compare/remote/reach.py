@@ -35,6 +35,7 @@ def modules(distribution: str) -> list[str]:
     points = {point.module.partition(".")[0] for point in one.entry_points.select(group=GROUP)}
     code = (path.parts[0] for path in one.files or () if path.suffix in (".py", ".so", ".pyd"))
     tops = {top.partition(".")[0] for top in code if not top.startswith(("..", "__"))}
+    tops.add(one.name.replace("-", "_"))  # an editable installation lists no modules
     return sorted(name for name in points | tops if name.isidentifier() and place(name))
 
 
