@@ -91,6 +91,11 @@ class Row:
         return "; ".join(filter(None, (self.ratio, self.finding.explanation)))
 
 
+def _counted(rows: list[Row]) -> list[tuple[Question, int]]:
+    counts = Counter(row.question for row in rows)
+    return [(asked, counts[asked]) for asked in Question if counts[asked]]
+
+
 def percent(ratio: float) -> str:
     """Return a ratio as a change in percent, with its sign; from tenfold on as a factor."""
     if math.isnan(ratio):
@@ -264,10 +269,12 @@ class Comparison:
             return "not compared"
         if self.empty:
             return "nothing was compared"
-        worse = Counter(row.question for row in self.regressions)
-        parts = ", ".join(f"{worse[asked]} of {asked.value}" for asked in Question if worse[asked])
-        calm = "no verdict" if self.open else "no regression"
-        sentence = f"{plural(worse.total(), 'regression')}: {parts}" if worse else calm
+        mixed, regressions = self.found(Change.MIXED), self.regressions
+        worse = [row for row in regressions if row.finding.change is not Change.MIXED]
+        told = [f"{word}: {', '.join(f'{n} of {asked.value}' for asked, n in _counted(rows))}"
+                for word, rows in ((plural(len(worse), "regression"), worse),
+                                   (f"{len(mixed)} mixed", mixed)) if rows]  # fmt: skip
+        sentence = "; ".join(told) or ("no verdict" if self.open else "no regression")
         unsure = (Change.PROBABLE, Change.UNDECIDED, Change.NONE)
         missing = [f"{len(rows):,} {kind.value}" for kind in unsure if (rows := self.found(kind))]
         counts = f"{len(self.compared):,} of {plural(len(self.cells), 'cell')} compared"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 
 from orthobench.compare import timing
@@ -90,7 +91,10 @@ def _exact(old: SideCells, new: SideCells, key: Key, options: Options) -> Answer
     tolerance = options.tolerated(*key[:2])
     answers = {Question.RESULT: run_pairs.compare_results(base, head, tolerance["result"])}
     if not (base.failed or head.failed):
-        answers[Question.WORK] = run_pairs.compare_work(base, head, tolerance["work"])
+        work = run_pairs.compare_work(base, head, tolerance["work"])
+        if work.change is Change.WORSE and answers[Question.RESULT].change is Change.BETTER:
+            work = replace(work, change=Change.MIXED)
+        answers[Question.WORK] = work
     return answers
 
 

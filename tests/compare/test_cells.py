@@ -168,7 +168,7 @@ def test_a_library_that_is_imported_from_elsewhere_is_refused_with_both_places(t
     described(replace(BASE), None, mylib="/elsewhere/mylib.py")
     with pytest.raises(UsageError, match=rf"from /elsewhere/mylib.py, and it was .* {tmp_path}"):
         described(BASE, tmp_path, mylib="/elsewhere/mylib.py")
-    with pytest.raises(UsageError, match="no cell imports lib of .*v1"):
+    with pytest.raises(UsageError, match=r"no cell imports lib of .*v1"):
         described(BASE, tmp_path)
 
 

@@ -293,7 +293,7 @@ def test_no_cell_is_timed_after_the_deadline():
 
 def test_a_change_far_beyond_the_tolerance_needs_one_pair_of_processes():
     timed = cells("a", "b")
-    measured, changes = timed_on(Machine({"a": 1.0}), timed)
+    _, changes = timed_on(Machine({"a": 1.0}), timed)
     assert changes == {"a": Change.WORSE, "b": Change.SAME}
     assert len(timed[0].pairs) < PAIRS
     assert len(timed[0].logs) <= FEW + 1
@@ -302,7 +302,7 @@ def test_a_change_far_beyond_the_tolerance_needs_one_pair_of_processes():
 @pytest.mark.parametrize("machine", [{"threaded": "a"}, {"hanging": "a"}])
 def test_threads_are_timed_in_fresh_processes_without_copies(machine):
     made, timed = Machine({"a": 0.2}, layout=0.002, disturbance=0.01, **machine), cells("a")
-    measured, changes = timed_on(made, timed)
+    _, changes = timed_on(made, timed)
     assert changes == {"a": Change.WORSE}
     assert not any(made.copies[2:])
     assert len(timed[0].pairs) == len(timed[0].logs)
