@@ -155,8 +155,8 @@ def test_runs_end_once_they_have_taken_ten_times_the_budget(suite, monkeypatch):
 
 def described(side, root, libraries=("lib",), **modules):
     facts = {"libraries": libraries, "modules": {"lib": ["mylib"]}}
-    cells = SideCells(replace(side, root=root), {ONE: run_of(ONE, FINISHED)}, facts=facts)
-    module._require_own(cells, modules)
+    runs = {ONE: run_of(ONE, FINISHED)}
+    module._require_own(SideCells(replace(side, root=root), runs, facts=facts, imported=modules))
 
 
 FINISHED = {"status": "budget", "reason": "", "trace": [], "primary": "gap"}
