@@ -23,8 +23,8 @@ from orthobench.tools import toml
 SUITE = "regression"
 SAMPLES = 10_000  # and steps: the budget of problems from the command line without another one
 DENSE = 1.02  # ratio of checkpoints if both sides are run: work is found to two percent
-RUNS = 10  # times the budget of timing is what all runs together may take
-LATE = f"the runs before it took {RUNS} times the --budget"
+RUNS = 5  # times the limit of a run is what all runs together may take
+LATE = f"the runs before it took {RUNS} times the --run-limit"
 LONGEST = 180  # characters of what a side says about a suite
 
 UNTOLD: Mapping[str, Any] = {
@@ -145,13 +145,13 @@ def _run(
 ) -> None:  # fmt: skip
     """Run cells, the same on each side at a time, and note the modules of libraries they import.
 
-    All runs together may take `RUNS` times as long as the timing.
+    All runs together may take `RUNS` times as long as one.
     """
     watched = [
         [name for one in cells.facts["libraries"] for name in cells.facts["modules"][one]]
         for cells in found
     ]
-    deadline = time.monotonic() + max(RUNS * options.budget, options.patience)
+    deadline = time.monotonic() + RUNS * options.patience
     for number, key in enumerate(keys):
         progress(f"{key[1]} on {key[0]}, {number + 1} of {len(keys)} cells")
         having = [i for i, cells in enumerate(found) if key in cells.content]

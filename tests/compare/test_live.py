@@ -368,11 +368,11 @@ POOLED = """
 
     def change(solvers):
         cls = solvers["oja"].item
-        step = cls.step
-        def pooled(self, oracle, state):
-            step(self, oracle, state)
+        advance = cls.advance
+        def pooled(self, oracle, state, count):
+            advance(self, oracle, state, count)
             list(POOL.map(work, range(2)))
-        cls.step = pooled
+        cls.advance = pooled
 """
 
 
