@@ -295,7 +295,7 @@ def _case(row: Row, comparison: Comparison) -> ET.Element:
     if change in comparison.options.failing:
         failure = ET.SubElement(case, "failure", type=row.question.value, message=text)
         failure.text = f"{name}\n{ASKED[row.question]}\n{text}"
-    elif row in comparison.open:
+    elif not comparison.options.settled(row.finding):
         ET.SubElement(case, "error", type=row.question.value, message=text)
     elif change is Change.NEW or row.finding == UNTOUCHED:
         ET.SubElement(case, "skipped", message=text)
