@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
@@ -109,12 +110,18 @@ def follow(
             history.request = history.request or _request(folder, one.commit, options)
             _run_cells(folder, one, history, options, record, progress)
         except OrthobenchError as error:
-            one.failed = clean(str(error))[:REASON]
+            one.failed = _reason(error)
     if not any(one.content for one in history.commits):
         last = history.commits[-1]
         why = last.failed or "; ".join({reason for *_, reason in last.absent})
         raise UsageError(f"no commit has a cell that can be run; {last.commit.short}: {why}")
     return history
+
+
+def _reason(error: Exception) -> str:
+    """Return what is wrong with a commit, without the name that the comparison gives it."""
+    text = re.sub(r"HEAD '[0-9a-f]{40}'", "it", clean(str(error)))
+    return re.sub(r"[^\s(]*/site-packages/", "", text)[:REASON]
 
 
 @contextmanager

@@ -113,14 +113,17 @@ def lines(found: Mapping[str, Any], width: int = 80, ascii_only: bool = False) -
             steps = f"  {plural(len(own), 'step')}" if own else ""
             yield f"  {clean(name):<24.24} {question:<6} {spark}  {text}{steps}"
     yield ""
+    listed = None
     for step in found["steps"][:STEPS]:
+        if step["place"] != listed:
+            listed = step["place"]
+            gap = f" (or one of {step['gap']} before it without results)" if step["gap"] else ""
+            yield f"{_name(step)} {step['subject']}{gap}"
         name = click.style(step["change"], fg=COLOURS[step["change"]])
-        gap = f" (or one of {step['gap']} before it without results)" if step["gap"] else ""
-        yield f"{step['commit'][:10]} {step['subject']}{gap}"
         text = f"{step['question']} {name}: {step['solver']} on {step['problem']}: {step['said']}"
         yield from textwrap.wrap(text, width, initial_indent="  ", subsequent_indent="    ")
-    if more := len(found["steps"]) - STEPS:
-        yield f"and {plural(more, 'earlier step')}: the page has all" if more > 0 else ""
+    if (more := len(found["steps"]) - STEPS) > 0:
+        yield f"and {plural(more, 'earlier step')}: the page has all"
     if not found["steps"]:
         yield "no step"
     for commit in commits:

@@ -76,7 +76,8 @@ def _plot(problem: str, curves: Sequence[Mapping[str, Any]], found: Mapping[str,
         "work": f"{curves[0]['unit']} to what the oldest commit reaches",
         "time": "seconds for a unit of work, relative to the oldest commit",
     }
-    x = Axis("commit", "commit, the oldest is 1", log=False)
+    numbers = tuple(range(1, len(found["commits"]) + 1))
+    x = Axis("commit", "commit, the oldest is 1", log=False, ticks=numbers)
 
     def draw(key: Key) -> Panel:
         (question,) = key
