@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import shutil
 import sys
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -64,6 +65,8 @@ def suite_named(text: str) -> str | Path:
               help="Time by the processor's clock, or by wall time.")  # fmt: skip
 @click.option("--markdown", type=FILE, help="Also write Markdown, for a pull request's comment.")
 @click.option("--junit", type=FILE, help="Also write JUnit XML.")
+@click.option("--name-base", metavar="NAME", help="What reports call BASE, as main@5e0370b1a2c3.")
+@click.option("--name-head", metavar="NAME", help="What reports call HEAD.")
 @click.option("--fail-on", type=click.Choice(("worse", "probable")), default="worse",
               show_default=True, help="Whether probably slower is a regression too.")  # fmt: skip
 @click.option("--all", "every", is_flag=True,
@@ -71,7 +74,8 @@ def suite_named(text: str) -> str | Path:
 @QUIET
 @AS_JSON
 def compare(base: str, head: str, tolerances: tuple[dict[str, float], ...],
-            markdown: Path | None, junit: Path | None, every: bool,
+            markdown: Path | None, junit: Path | None, every: bool, name_base: str | None,
+            name_head: str | None,
             fail_on: str, quiet: bool, as_json: bool, **chosen: Any) -> None:  # fmt: skip
     """Compare HEAD with BASE: is a result worse, does it take more work, is it slower.
 
@@ -104,7 +108,9 @@ def compare(base: str, head: str, tolerances: tuple[dict[str, float], ...],
         status_line(quiet or as_json) as progress,
         sides(base, head, progress=progress) as pair,
     ):
-        found = run.compare(*pair, options, progress)
+        called = zip(pair, (name_base, name_head), strict=True)
+        named = [replace(side, name=name or side.name) for side, name in called]
+        found = run.compare(*named, options, progress)
     for path, text in files.items():
         with atomic_write(path) as file:
             file.write(text(found).encode())
