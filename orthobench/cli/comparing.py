@@ -108,9 +108,9 @@ def compare(base: str, head: str, tolerances: tuple[dict[str, float], ...],
         status_line(quiet or as_json) as progress,
         sides(base, head, progress=progress) as pair,
     ):
-        called = zip(pair, (name_base, name_head), strict=True)
-        named = [replace(side, name=name or side.name) for side, name in called]
-        found = run.compare(*named, options, progress)
+        first = replace(pair[0], name=name_base or pair[0].name)
+        second = replace(pair[1], name=name_head or pair[1].name)
+        found = run.compare(first, second, options, progress)
     for path, text in files.items():
         with atomic_write(path) as file:
             file.write(text(found).encode())

@@ -33,7 +33,8 @@ def plugin() -> None:
     "-o", "--folder", type=PATH, help="Folder to write.  [default: NAME in the current folder]"
 )
 @click.option(
-    "--ci", type=click.Choice(("github", "gitlab")),
+    "--ci",
+    type=click.Choice(("github", "gitlab")),
     help="Also write a gate: a small suite, and what compares each change with where it goes.",
 )
 @click.option("--author", help="Author of the plugin.  [default: the user of git]")
