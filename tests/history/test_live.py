@@ -71,9 +71,9 @@ def test_a_plugin_over_its_commits(tmp_path, monkeypatch):
     for subject, text in (
         ("begin", SOLVER),
         ("words", SOLVER.replace("A power method", "The power method")),
-        ("worse", SOLVER.replace(step, f"0.1 * {step}")),
+        ("worse", SOLVER.replace(step, f"0.001 * {step}")),
         ("broken", SOLVER.replace("State, hookimpl", "State, nothing")),
-        ("more flops", SOLVER.replace(step, f"0.1 * {step}").replace("+= 100", "+= 150")),
+        ("more flops", SOLVER.replace(step, f"0.001 * {step}").replace("+= 100", "+= 150")),
     ):  # fmt: skip
         (root / "toy_solver.py").write_text(text)
         git(root, "add", ".")
