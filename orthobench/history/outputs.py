@@ -15,7 +15,7 @@ from orthobench.history.curves import Curve
 from orthobench.history.follow import History
 from orthobench.report.terminal.sparkline import ASCII_BLOCKS, BLOCKS
 from orthobench.tools.arrays import Array
-from orthobench.tools.collections import finite_or_none
+from orthobench.tools.collections import finite_or_none, grouped
 from orthobench.tools.formatting import clean, number, plural, si
 
 COLOURS = {"worse": "red", "better": "green", "mixed": "yellow"}
@@ -99,41 +99,57 @@ def lines(found: Mapping[str, Any], width: int = 80, ascii_only: bool = False) -
         f"{plural(len(commits), 'commit')}, {_name(commits[0])} to {_name(commits[-1])}, suite "
         f"{found['suite']}: {found['runs']:,} of {plural(found['cells'], 'cell')} run now"
     )
-    asked = [one.value for one in Question if found["timed"] or one is not Question.TIME]
-    problem = None
-    for curve in found["curves"]:
-        if curve["problem"] != problem:
-            problem = curve["problem"]
-            yield f"\n{click.style(problem, bold=True)}  {clean(curve['metric'].replace('_', ' '))}"
-        for question in asked:
-            own = [s for s in found["steps"] if _of(s, curve) and s["question"] == question]
-            text = _ends(question, curve[question], curve["unit"])
-            spark = _spark(curve[question], ASCII_BLOCKS if ascii_only else BLOCKS)
-            name = curve["solver"] if question == asked[0] else ""
-            steps = f"  {plural(len(own), 'step')}" if own else ""
-            yield f"  {clean(name):<24.24} {question:<6} {spark}  {text}{steps}"
+    for problem, curves in grouped(found["curves"], lambda curve: curve["problem"]).items():
+        metric = clean(curves[0]["metric"].replace("_", " "))
+        yield f"\n{click.style(clean(problem), bold=True)}  {metric}"
+        for curve in curves:
+            yield from _curve_lines(curve, found, ASCII_BLOCKS if ascii_only else BLOCKS)
     yield ""
-    listed = None
-    for step in found["steps"][:STEPS]:
-        if step["place"] != listed:
-            listed = step["place"]
-            gap = f" (or one of {step['gap']} before it without results)" if step["gap"] else ""
-            yield f"{_name(step)} {step['subject']}{gap}"
-        name = click.style(step["change"], fg=COLOURS[step["change"]])
-        text = f"{step['question']} {name}: {step['solver']} on {step['problem']}: {step['said']}"
-        yield from textwrap.wrap(text, width, initial_indent="  ", subsequent_indent="    ")
-    if (more := len(found["steps"]) - STEPS) > 0:
+    yield from _step_lines(found["steps"], width)
+    for text in _gaps(found):
+        yield from textwrap.wrap(clean(text), width, subsequent_indent="  ")
+
+
+def _curve_lines(curve: Mapping[str, Any], found: Mapping[str, Any], blocks: str) -> Iterator[str]:
+    name = clean(curve["solver"])
+    for question in (asked.value for asked in Question if found["timed"] or asked.value != "time"):
+        own = sum(
+            (step["problem"], step["solver"], step["question"])
+            == (curve["problem"], curve["solver"], question)
+            for step in found["steps"]
+        )
+        ends = _ends(question, curve[question], curve["unit"])
+        steps = f"  {plural(own, 'step')}" if own else ""
+        yield f"  {name:<24.24} {question:<6} {_spark(curve[question], blocks)}  {ends}{steps}"
+        name = ""
+
+
+def _step_lines(steps: Sequence[Mapping[str, Any]], width: int) -> Iterator[str]:
+    for _, own in grouped(steps[:STEPS], lambda step: step["place"]).items():
+        gap = f" (or one of {own[0]['gap']} before it without results)" if own[0]["gap"] else ""
+        yield f"{_name(own[0])} {own[0]['subject']}{gap}"
+        for step in own:
+            name = click.style(step["change"], fg=COLOURS[step["change"]])
+            cell = clean(f"{step['solver']} on {step['problem']}: {step['said']}")
+            text = f"{step['question']} {name}: {cell}"
+            yield from textwrap.wrap(text, width, initial_indent="  ", subsequent_indent="    ")
+    if (more := len(steps) - STEPS) > 0:
         yield f"and {plural(more, 'earlier step')}: the page has all"
-    if not found["steps"]:
+    if not steps:
         yield "no step"
+
+
+def _gaps(found: Mapping[str, Any]) -> Iterator[str]:
+    """Yield why commits and cells have no results."""
+    commits = found["commits"]
     for commit in commits:
         if commit["failed"]:
-            text = f"{_name(commit)} has no results: {commit['failed']}"
-            yield from textwrap.wrap(text, width, subsequent_indent="  ")
-
-
-def _of(step: Mapping[str, Any], curve: Mapping[str, Any]) -> bool:
-    return (step["problem"], step["solver"]) == (curve["problem"], curve["solver"])
+            yield f"{_name(commit)} has no results: {commit['failed']}"
+    for curve in found["curves"]:
+        reasons = [why for at, why in curve["reasons"].items() if not commits[int(at)]["failed"]]
+        for why in dict.fromkeys(reasons):
+            number_of = plural(reasons.count(why), "commit")
+            yield f"{curve['solver']} on {curve['problem']} has no value at {number_of}: {why}"
 
 
 def _name(commit: Mapping[str, Any]) -> str:

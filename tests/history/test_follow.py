@@ -68,9 +68,13 @@ def test_a_worker_that_dies_costs_its_cell_and_is_tried_again_later(repository, 
     repository.commit(dies=1)
     history = fake("HEAD")
     assert [run.failed for run in history.commits[0].runs.values()] == [False, True, False]
-    (curve,) = facts(history)["curves"]
+    found = facts(history)
+    (curve,) = found["curves"]
     assert curve["result"] == [None]
     assert curve["reasons"] == {0: "seed 1: error: it was killed"}
+    assert "has no value at 1 commit: seed 1: error: it was killed" in "\n".join(
+        outputs.lines(found, 200)
+    )
     fake("HEAD")
     assert fake.ran[-1] == ("problem", "solver", 1)
 

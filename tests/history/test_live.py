@@ -27,6 +27,7 @@ class Toy(Solver[SampleOracle, Iterate]):
 
     name: ClassVar[str] = "toy"
     source: ClassVar[str] = "a test"
+    batch: ClassVar[int] = 8
 
     def init(self, oracle, rng):
         return Iterate(U=oracle.start.copy())
