@@ -125,7 +125,7 @@ def _curve_lines(curve: Mapping[str, Any], found: Mapping[str, Any], blocks: str
 
 
 def _step_lines(steps: Sequence[Mapping[str, Any]], width: int) -> Iterator[str]:
-    for _, own in grouped(steps[:STEPS], lambda step: step["place"]).items():
+    for own in grouped(steps[:STEPS], lambda step: step["place"]).values():
         gap = f" (or one of {own[0]['gap']} before it without results)" if own[0]["gap"] else ""
         yield f"{_name(own[0])} {own[0]['subject']}{gap}"
         for step in own:
