@@ -26,21 +26,27 @@ from orthobench.cli.options import (
 )
 from orthobench.cli.printing import FAILED, WRONG, print_facts, status_line
 
-QUESTIONS = ("result", "work", "time")
+QUESTIONS = ("result", "work", "time", "memory", "import", "first")
 
 
-def tolerance(text: str) -> dict[str, float]:
-    """Return the tolerances that ``5%``, ``0.05`` or ``time=0.05`` mean, by question."""
-    asked, equals, part = (word.strip() for word in text.rpartition("="))
-    if equals and asked not in QUESTIONS:
-        raise click.BadParameter(f"{asked!r} is none of {', '.join(QUESTIONS)}")
+def part(text: str) -> float:
+    """Return the part that ``5%`` or ``0.05`` means."""
     try:
-        value = float(part[:-1]) / 100 if part.endswith("%") else float(part)
+        value = float(text.strip()[:-1]) / 100 if text.strip().endswith("%") else float(text)
     except ValueError:
         value = math.nan
     if not 0 <= value < math.inf:
-        raise click.BadParameter(f"{part!r} is no part of BASE; write 0.05 or 5%")
-    return dict.fromkeys([asked] if equals else QUESTIONS, value)
+        raise click.BadParameter(f"{text!r} is no part of BASE; write 0.05 or 5%")
+    return value
+
+
+def tolerance(text: str) -> dict[str, float]:
+    """Return the tolerances that ``5%``, ``time=0.05`` or ``time@digits*=5%`` mean."""
+    name, equals, value = text.rpartition("=")
+    asked = name.partition("@")[0].strip()
+    if equals and asked not in QUESTIONS:
+        raise click.BadParameter(f"{asked!r} is none of {', '.join(QUESTIONS)}")
+    return dict.fromkeys([name.strip()] if equals else QUESTIONS, part(value))
 
 
 def suite_named(text: str) -> str | Path:
@@ -55,18 +61,36 @@ def suite_named(text: str) -> str | Path:
               "[default: regression]")  # fmt: skip
 @click.option("--tolerance", "tolerances", type=tolerance, multiple=True, metavar="PART",
               help="The part of BASE by which a cell may be worse, 0.05 or 5%, or for one question "
-              "time=5%. Repeatable.  [default: result=0 work=0 time=3%]")  # fmt: skip
+              "time=5%, or for some cells time@digits*=5%. Repeatable.  [default: result=0 work=0 "
+              "time=3% memory=10% import=25% first=25%]")  # fmt: skip
+@click.option("--undecided", type=part, default="25%", show_default=True, metavar="PART",
+              help="The slow-down that a time has to exclude if it is undecided.")  # fmt: skip
 @click.option("--budget", type=click.FloatRange(0, min_open=True), default=90.0, show_default=True,
-              metavar="SECONDS", help="How long the timing may take.")  # fmt: skip
+              metavar="SECONDS", help="How long the timing may take; it is doubled once if times "
+              "are undecided.")  # fmt: skip
+@click.option(
+    "--run-limit",
+    type=click.FloatRange(0, min_open=True),
+    metavar="SECONDS",
+    help="How long one run may take.  [default: twice the budget, 60 at least]",
+)
 @PROBLEMS
 @SOLVERS
 @click.option("--seeds", type=click.IntRange(1), help="Number of seeds, instead of the suite's.")
 @click.option("--clock", type=click.Choice(("cpu", "wall")), default="cpu", show_default=True,
               help="Time by the processor's clock, or by wall time.")  # fmt: skip
+@click.option(
+    "--with",
+    "extras",
+    type=FOLDER,
+    multiple=True,
+    metavar="DIR",
+    help="Build this project of the repository too, on both sides. Repeatable.",
+)
+@click.option("--name-base", metavar="NAME", help="What reports call BASE.")
+@click.option("--name-head", metavar="NAME", help="What reports call HEAD.")
 @click.option("--markdown", type=FILE, help="Also write Markdown, for a pull request's comment.")
 @click.option("--junit", type=FILE, help="Also write JUnit XML.")
-@click.option("--name-base", metavar="NAME", help="What reports call BASE, as main@5e0370b1a2c3.")
-@click.option("--name-head", metavar="NAME", help="What reports call HEAD.")
 @click.option("--fail-on", type=click.Choice(("worse", "probable")), default="worse",
               show_default=True, help="Whether probably slower is a regression too.")  # fmt: skip
 @click.option("--all", "every", is_flag=True,
@@ -74,8 +98,8 @@ def suite_named(text: str) -> str | Path:
 @QUIET
 @AS_JSON
 def compare(base: str, head: str, tolerances: tuple[dict[str, float], ...],
-            markdown: Path | None, junit: Path | None, every: bool, name_base: str | None,
-            name_head: str | None,
+            extras: tuple[Path, ...], name_base: str | None, name_head: str | None,
+            markdown: Path | None, junit: Path | None, every: bool,
             fail_on: str, quiet: bool, as_json: bool, **chosen: Any) -> None:  # fmt: skip
     """Compare HEAD with BASE: is a result worse, does it take more work, is it slower.
 
@@ -85,39 +109,57 @@ def compare(base: str, head: str, tolerances: tuple[dict[str, float], ...],
     until each comparison is decided or the budget is spent. `orthobench report` holds two stores
     against each other.
 
-    The exit code is 1 where HEAD is worse than tolerated, 2 where nothing could be compared.
+    The exit code is 0 if all cells were compared and none is worse, 1 if one is worse than
+    tolerated or HEAD does not repeat its bits, 2 if a cell could not be compared.
 
     \b
     orthobench compare main HEAD
     orthobench compare v1.0 .        the last release, and the working tree
+    orthobench compare v1.0 HEAD -s bench.py:Mine -p "digits k=4"
+                                     in the repository of any library
     """  # noqa: D301 - click reads the backspace
     from orthobench.compare import reports, run
-    from orthobench.compare.comparison import TOLERANCE, Options
+    from orthobench.compare.cells import SUITE
+    from orthobench.compare.comparison import TOLERANCE, Comparison, Options
     from orthobench.compare.environments import sides
+    from orthobench.compare.sides import Side
+    from orthobench.errors import OrthobenchError
     from orthobench.stats.run_pairs import Change
     from orthobench.tools.files import atomic_write, refuse_unwritable
+    from orthobench.tools.formatting import clean
 
     files = {path: text for path, text in ((markdown, reports.markdown), (junit, reports.junit))
              if path}  # fmt: skip
     for path in files:  # before the minutes that a comparison takes
         refuse_unwritable(path)
     given = {**TOLERANCE, **{name: part for one in tolerances for name, part in one.items()}}
-    failing = (Change.WORSE, Change.PROBABLE)[: 1 + (fail_on == "probable")]
+    failing = (Change.WORSE, Change.MIXED, Change.PROBABLE)[: 2 + (fail_on == "probable")]
     options = Options(tolerance=given, every=every, failing=failing, **chosen)
-    with (
-        status_line(quiet or as_json) as progress,
-        sides(base, head, progress=progress) as pair,
-    ):
-        first = replace(pair[0], name=name_base or pair[0].name)
-        second = replace(pair[1], name=name_head or pair[1].name)
-        found = run.compare(first, second, options, progress)
+    called = name_base or base, name_head or head
+    failure: OrthobenchError | None = None
+    try:
+        with (
+            status_line(quiet or as_json) as progress,
+            sides(base, head, extras=extras, progress=progress) as pair,
+        ):
+            old, new = (replace(side, name=name) for side, name in zip(pair, called, strict=True))
+            found = run.compare(old, new, options, progress)
+    except OrthobenchError as error:  # what was written about another comparison must not stay
+        failure = error
+        one, other = (Side(name, "unknown", name) for name in called)
+        suite = str(options.suite or SUITE)
+        found = Comparison(one, other, suite, options, reason=clean(str(error)))
     for path, text in files.items():
         with atomic_write(path) as file:
             file.write(text(found).encode())
+    if failure and not as_json:
+        raise failure
     width = min(shutil.get_terminal_size().columns, 100)
     as_text = partial(reports.lines, every=every, width=width)
     print_facts(reports.facts(found) if as_json else found, as_json, as_text)
-    sys.exit(FAILED if found.regressions else WRONG if found.empty else 0)
+    if failure:
+        raise failure
+    sys.exit(found.exit_code)
 
 
 @click.command()

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import time
 import tomllib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from orthobench.compare.changes import Changes, between, differing_files
 from orthobench.compare.comparison import Options
-from orthobench.compare.process import SideError, SideProcess
+from orthobench.compare.process import SideError, SideProcess, run_of
 from orthobench.compare.sides import Side
 from orthobench.errors import UsageError
 from orthobench.registry.entries import specification
@@ -19,8 +21,17 @@ from orthobench.stats.run_pairs import Key
 from orthobench.tools import toml
 
 SUITE = "regression"
-SAMPLES = 10_000  # the budget of problems from the command line, where the suite has none for all
-DENSE = 1.02  # ratio of checkpoints where both sides are run: work is found to two percent
+SAMPLES = 10_000  # and steps: the budget of problems from the command line without another one
+DENSE = 1.02  # ratio of checkpoints if both sides are run: work is found to two percent
+RUNS = 10  # times the budget of timing is what all runs together may take
+LATE = f"the runs before it took {RUNS} times the --budget"
+LONGEST = 180  # characters of what a side says about a suite
+
+UNTOLD: Mapping[str, Any] = {
+    "packages": {}, "installed": {}, "requires": (), "files": {}, "reached": (), "defaults": {},
+    "libraries": (), "modules": {},
+}  # fmt: skip
+"""What is known of a side whose worker was not asked."""
 
 Progress = Callable[[str], None]
 
@@ -41,6 +52,10 @@ class SideCells:
     content : mapping
         A digest of all that the result of each planned cell depends on.
     notes : tuple of str
+    facts : mapping
+        What the worker replied to ``describe``.
+    kinds : mapping
+        Of each file that differs digests of its code, and of what of it runs at its import.
     """
 
     side: Side
@@ -49,6 +64,8 @@ class SideCells:
     request: Mapping[str, Any] = field(default_factory=dict)
     content: Mapping[Key, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    facts: Mapping[str, Any] = field(default_factory=lambda: UNTOLD)
+    kinds: Mapping[str, Any] = field(default_factory=dict)
 
     def why_absent(self, key: Key) -> str:
         """Return why the side does not have a cell."""
@@ -58,9 +75,15 @@ class SideCells:
         return "it is not in its suite"
 
 
+def changes_of(both: Sequence[SideCells]) -> Changes:
+    """Return how the two sides differ."""
+    old, new = both
+    return between(old.facts, new.facts, [old.kinds, new.kinds], [old.side, new.side])
+
+
 def unchanged(both: Sequence[SideCells], options: Options) -> set[Key]:
     """Return the cells that are the same on both sides, which are neither run nor timed."""
-    if options.every or len(both) == 1:
+    if options.every or changes_of(both).everywhere:
         return set()
     return {key for key, _ in both[0].content.items() & both[1].content.items()}
 
@@ -71,48 +94,98 @@ def collect(sides: Sequence[Side], options: Options, progress: Progress) -> list
     Raises
     ------
     UsageError
-        Where the suite cannot be read.
+        If the suite cannot be read, or a side's library is not what its cells import.
     SideError
-        Where a side cannot plan it.
+        If a side cannot plan it.
     """
     name, tables = _suite(sides, options)
     tables.get("tuning", {}).pop("seeds", None)  # nothing is chosen: trials run on all seeds
     request = {"tables": tables, "name": name, "ratio": DENSE}
-    return run_cells(sides, request, options, progress)
-
-
-def run_cells(
-    sides: Sequence[Side], request: Mapping[str, Any], options: Options, progress: Progress,
-    only: Iterable[Key] = (),
-) -> list[SideCells]:  # fmt: skip
-    """Run the cells of sides that differ in fresh processes, the same on each at a time.
-
-    Parameters
-    ----------
-    sides : sequence of Side
-    request : mapping
-        The tables of the suite, its name, and the ratio of checkpoints.
-    options : Options
-    progress : callable
-    only : iterable of tuple
-        Problem, solver and seed of cells; all that differ without any.
-    """
     with ExitStack() as stack:
         workers = [stack.enter_context(SideProcess(side, options, request)) for side in sides]
-        found = [_planned(*each, request) for each in zip(sides, workers, strict=True)]
-        planned, same = {**found[0].content, **found[-1].content}, unchanged(found, options)
-        keys = list(only or (key for key in planned if key not in same))
-        for number, key in enumerate(keys):
-            progress(f"{key[1]} on {key[0]}, {number + 1} of {len(keys)} cells")
-            having = [i for i, cells in enumerate(found) if key in cells.content]
-            for i in having:
-                if not workers[i].alive:  # a cell killed it
-                    workers[i] = stack.enter_context(SideProcess(sides[i], options, request))
-                    workers[i].reply()
-                workers[i].request("run", key=key)
-            for i in having:
-                found[i].runs[key] = workers[i].run(key)
+        planned = [_planned(*each, request) for each in zip(sides, workers, strict=True)]
+        for side, worker in zip(sides, workers, strict=True):
+            worker.request("describe", distributions=side.distributions)
+        facts = [worker.reply() for worker in workers]
+        for worker in workers:
+            worker.request("kinds", files=differing_files(facts[0], facts[-1]))
+        found = [
+            replace(cells, facts=told, kinds=worker.reply(), content={
+                tuple(key): digest for key, digest in told["content"]
+            })
+            for cells, told, worker in zip(planned, facts, workers, strict=True)
+        ]  # fmt: skip
+        same = unchanged(found, options)
+        keys = dict.fromkeys(key for cells in found for key in cells.content if key not in same)
+        imported = _run(found, workers, [*keys], options, progress, stack)
+    for cells, modules in zip(found, imported, strict=True):
+        _require_own(cells, modules)
     return found
+
+
+def run_again(
+    cells: SideCells, options: Options, progress: Progress, keys: Sequence[Key]
+) -> dict[Key, Run]:
+    """Run some cells of a side once more, in a fresh process."""
+    again = replace(cells, runs={})
+    with ExitStack() as stack:
+        worker = stack.enter_context(SideProcess(cells.side, options, cells.request))
+        worker.reply()
+        _run([again], [worker], keys, options, progress, stack)
+    return again.runs
+
+
+def _run(
+    found: Sequence[SideCells], workers: list[SideProcess], keys: Sequence[Key],
+    options: Options, progress: Progress, stack: ExitStack,
+) -> list[dict[str, str]]:  # fmt: skip
+    """Run cells, the same on each side at a time; return the modules of libraries that they import.
+
+    All runs together may take `RUNS` times as long as the timing.
+    """
+    imported: list[dict[str, str]] = [{} for _ in found]
+    watched = [
+        [name for one in cells.facts["libraries"] for name in cells.facts["modules"][one]]
+        for cells in found
+    ]
+    deadline = time.monotonic() + max(RUNS * options.budget, options.patience)
+    for number, key in enumerate(keys):
+        progress(f"{key[1]} on {key[0]}, {number + 1} of {len(keys)} cells")
+        having = [i for i, cells in enumerate(found) if key in cells.content]
+        if time.monotonic() > deadline:
+            for i in having:
+                found[i].runs[key] = run_of(key, {"status": "missing", "reason": LATE})
+            continue
+        for i in having:
+            if not workers[i].alive:  # a cell killed it
+                side, request = found[i].side, found[i].request
+                workers[i] = stack.enter_context(SideProcess(side, options, request))
+                workers[i].reply()
+            workers[i].request("run", key=key, watched=watched[i])
+        for i in having:
+            found[i].runs[key], modules = workers[i].run(key)
+            imported[i] |= modules
+    return imported
+
+
+def _require_own(cells: SideCells, modules: Mapping[str, str]) -> None:
+    """Refuse a side whose cells do not import its library, or import another copy of it."""
+    root = cells.side.root
+    if root is None or all(run.failed for run in cells.runs.values()):
+        return
+    for library in cells.facts["libraries"]:
+        own = [name for name in cells.facts["modules"][library] if name in modules]
+        if not own:
+            raise UsageError(
+                f"no cell imports {library} of {cells.side}: name solvers that use it, with "
+                "-s FILE.py:CLASS or a built-in one"
+            )
+        for name in own:
+            if not Path(modules[name]).is_relative_to(root.resolve()):
+                raise UsageError(
+                    f"{cells.side} would be compared by another copy of {library}: {name} was "
+                    f"imported from {modules[name]}, and it was built in {root}"
+                )
 
 
 def _planned(side: Side, worker: SideProcess, request: Mapping[str, Any]) -> SideCells:
@@ -126,7 +199,7 @@ def _planned(side: Side, worker: SideProcess, request: Mapping[str, Any]) -> Sid
         runs={},
         absent=tuple(map(tuple, plan["absent"])),
         request=request,
-        content={tuple(key): digest for key, digest in plan["cells"]},
+        content=dict.fromkeys(map(tuple, plan["cells"]), ""),
         notes=tuple(
             f"{side.name}: plugin {name!r} is broken: {why}" for name, why in plan["broken"].items()
         ),
@@ -147,7 +220,8 @@ def _suite(sides: Sequence[Side], options: Options) -> tuple[str, dict[str, Any]
     chosen = {kind: [*map(specification, texts)] for kind, texts in
               (("solver", options.solvers), ("problem", options.problems)) if texts}  # fmt: skip
     seeds = {"seeds": options.seeds} if options.seeds else {}
-    default = {"budget": {"samples": SAMPLES}} if options.problems else {}
+    # not every solver draws samples, and each run needs an end
+    default = {"budget": {"samples": SAMPLES, "steps": SAMPLES}} if options.problems else {}
     return name, {**default, **tables, **chosen, **seeds}
 
 
@@ -160,4 +234,6 @@ def _ask_for_suite(name: str, sides: Sequence[Side], options: Options) -> str:
                 return str(process.ask("suite", name=name)["text"])
             except SideError as error:
                 reasons.append(f"{side.name}: {error}")
-    raise UsageError("; ".join(reasons))
+    if len({reason.partition(": ")[2] for reason in reasons}) == 1:
+        reasons = [f"both sides: {reasons[0].partition(': ')[2]}"]
+    raise UsageError("; ".join(reason[:LONGEST] for reason in reasons))

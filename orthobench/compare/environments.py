@@ -6,7 +6,6 @@ So BASE and HEAD run on the same NumPy and differ in nothing but the project.
 from __future__ import annotations
 
 import os
-import re
 import site
 import subprocess
 import sys
@@ -24,17 +23,20 @@ from zipfile import ZipFile
 
 from orthobench.compare.comparison import Options
 from orthobench.compare.process import SideError, SideProcess
-from orthobench.compare.sides import PROJECT, Side, checked_out, resolve, states_of
+from orthobench.compare.sides import PROJECT, Side, checked_out, resolve, states_of, with_extras
 from orthobench.errors import UsageError
 from orthobench.tools.environment import version
 
 LEGACY = "setuptools"
 """What builds a project that does not say, by PEP 517."""
 
+LONGEST = 250
+"""Characters of what a program says that fails."""
+
 
 @contextmanager
 def sides(
-    base: str, head: str, *, here: Path | None = None,
+    base: str, head: str, *, here: Path | None = None, extras: Sequence[Path] = (),
     progress: Callable[[str], None] = lambda _: None,
 ) -> Iterator[tuple[Side, Side]]:  # fmt: skip
     """Give the two sides of a comparison, with the environments that they need.
@@ -54,6 +56,8 @@ def sides(
         uncommitted changes), a wheel, or an environment (its folder or interpreter).
     here : Path, optional
         The current folder by default.
+    extras : sequence of Path
+        Folders of more projects of the same repository, which are built on both sides.
     progress : callable
         Called with what is being done.
 
@@ -66,7 +70,8 @@ def sides(
         Where the build of HEAD changed BASE.
     """
     here = here or Path.cwd()
-    found = [resolve("BASE", base, here), resolve("HEAD", head, here)]
+    found = [with_extras(resolve(role, text, here), [here / extra for extra in extras])
+             for role, text in (("BASE", base), ("HEAD", head))]  # fmt: skip
     with ExitStack() as stack:
         for i, side in enumerate(found):
             if side.kind in ("revision", "folder", "wheel"):
@@ -87,8 +92,8 @@ def _checked(side: Side) -> Side:
     if side.python is None:
         return side
     try:
-        with SideProcess(side, Options(patience=120.0)) as process:
-            place = process.ask("check", distribution=side.distribution)["orthobench"]
+        with SideProcess(side, Options(run_limit=120.0)) as process:
+            place = process.ask("check", distributions=side.distributions)["orthobench"]
     except (SideError, OSError) as error:
         raise UsageError(f"{side} cannot be compared: {error}") from None
     root = Path(place)
@@ -96,30 +101,33 @@ def _checked(side: Side) -> Side:
 
 
 def _installed(side: Side, scratch: Path, progress: Callable[[str], None]) -> Side:
-    """Install a side's project in a new environment in a folder; return the side with it."""
-    wheel, env = Path(side.detail), scratch / side.role.lower()
+    """Install a side's projects in a new environment in a folder; return the side with it."""
+    wheels, env = [Path(side.detail)], scratch / side.role.lower()
     if side.kind != "wheel":
         progress(f"{side}: building its wheel")
-        with checked_out(side, scratch / "source") as source:
-            if not any((source / file).is_file() for file in PROJECT):
-                raise UsageError(f"{side} has no {PROJECT[0]} in {side.project}; call this in the "
-                                 "folder of a project that it has")  # fmt: skip
-            _build(side, source, scratch / "wheel")
-        wheel = next((scratch / "wheel").glob("*.whl"))
+        with checked_out(side, scratch / "source") as sources:
+            for i, source in enumerate(sources):
+                if not any((source / file).is_file() for file in PROJECT):
+                    raise UsageError(f"{side} has no {PROJECT[0]} in {source.name}; call this in "
+                                     "the folder of a project that it has")  # fmt: skip
+                _build(side, source, scratch / f"wheel{i}")
+        wheels = [next((scratch / f"wheel{i}").glob("*.whl")) for i in range(len(sources))]
     progress(f"{side}: making its environment")
     venv.EnvBuilder(symlinks=os.name != "nt").create(env)
-    name = wheel.name.partition("-")[0]
+    distributions = tuple(wheel.name.partition("-")[0] for wheel in wheels)
     where = {"base": str(env), "platbase": str(env)}
     packages = Path(sysconfig.get_path("purelib", "venv", where))
-    with ZipFile(wheel) as files:
-        if any(".data/" in file for file in files.namelist()):
-            _pip(side, "--python", str(_python(env)), "install", str(wheel), "--no-deps",
-                 "--no-index")  # fmt: skip
-        else:  # all that pip would do, in a tenth of the time
-            files.extractall(packages)
+    for wheel in wheels:
+        with ZipFile(wheel) as files:
+            if any(".data/" in file for file in files.namelist()):
+                _pip(side, "--python", str(_python(env)), "install", str(wheel), "--no-deps",
+                     "--no-index")  # fmt: skip
+            else:  # all that pip would do, in a tenth of the time
+                files.extractall(packages)
     shared = packages / "_orthobench_shared.pth"
-    shared.write_text("\n".join(shared_paths(name)), encoding="utf-8")
-    return replace(side, python=_python(env), distribution=name, root=env, files=states_of(env))
+    shared.write_text("\n".join(shared_paths(distributions)), encoding="utf-8")
+    return replace(side, python=_python(env), distributions=distributions, root=env,
+                   files=states_of(env))  # fmt: skip
 
 
 def _python(env: Path) -> Path:
@@ -127,15 +135,17 @@ def _python(env: Path) -> Path:
 
 
 def _build(side: Side, source: Path, target: Path) -> None:
-    """Build the wheel of a project, without pip where all is installed here that its build needs.
+    """Build the wheel of a project, without pip if all is installed here that its build needs.
 
-    The call is PEP 517's, which pip makes too, after another second.
+    The call is PEP 517's, which pip makes too, after another second. If it fails, pip tries it in
+    an environment that has nothing but what the project asks for.
     """
     file = source / PROJECT[0]
     table = tomllib.loads(file.read_text(encoding="utf-8")) if file.is_file() else {}
     system = table.get("build-system", {})
-    if not all(version(re.split(r"[^\w.-]", text)[0]) for text in system.get("requires", [LEGACY])):
-        _pip(side, "wheel", "--no-deps", "-w", str(target), str(source))
+    by_pip = ("wheel", "--no-deps", "-w", str(target), str(source))
+    if not all(map(_is_installed, system.get("requires", [LEGACY]))):
+        _pip(side, *by_pip)
         return
     module, _, name = system.get("build-backend", f"{LEGACY}.build_meta:__legacy__").partition(":")
     paths = [str(source / path) for path in system.get("backend-path", ())]
@@ -143,20 +153,39 @@ def _build(side: Side, source: Path, target: Path) -> None:
     target.mkdir()
     program = ("import sys; from importlib import import_module; "
                f"sys.path[:0] = {paths!r}; {backend}.build_wheel({str(target)!r})")  # fmt: skip
-    _call(side, "build", [sys.executable, "-I", "-c", program], source)
+    try:
+        _call(side, "build", [sys.executable, "-I", "-c", program], source)
+    except UsageError as first:
+        try:
+            _pip(side, *by_pip)
+        except UsageError:
+            raise first from None
 
 
-def shared_paths(without: str = "") -> list[str]:
+def _is_installed(text: str) -> bool:
+    """Return whether a requirement is met here, by its version too."""
+    from packaging.requirements import InvalidRequirement, Requirement
+
+    try:
+        wanted = Requirement(text)
+    except InvalidRequirement:
+        return False
+    if wanted.marker and not wanted.marker.evaluate():
+        return True
+    here = version(wanted.name)
+    return here is not None and wanted.specifier.contains(here, prereleases=True)
+
+
+def shared_paths(without: Sequence[str] = ()) -> list[str]:
     """Return the lines of a ``.pth`` file that adds the packages here to another environment.
 
     Parameters
     ----------
-    without : str
-        The project itself: the code of an editable installation of it is not the side's.
+    without : sequence of str
+        The side's projects: the code of an editable installation of them is not the side's.
     """
-    own = set()
-    if without and version(without):
-        own = {path.name for path in metadata.distribution(without).files or ()}
+    own = {path.name for name in without if version(name)
+           for path in metadata.distribution(name).files or ()}  # fmt: skip
     users = [site.getusersitepackages()] if site.ENABLE_USER_SITE else []
     lines = []
     for folder in filter(os.path.isdir, [*site.getsitepackages(), *users]):
@@ -179,13 +208,16 @@ def _pip(side: Side, *words: str) -> None:
 
 
 def _call(side: Side, verb: str, command: Sequence[str], folder: Path | None = None) -> None:
-    """Run a program that builds or installs a side, in a folder; refuse the side where it fails."""
+    """Run a program that builds or installs a side, in a folder; refuse the side if it fails."""
+    # build tools lie beside the interpreter, whether its environment is activated or not
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])
     done = subprocess.run(
         command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-        errors="replace", check=False,
+        errors="replace", check=False, env=os.environ | {"PATH": path},
     )  # fmt: skip
     if done.returncode:
-        last = [line for line in done.stdout.splitlines() if line.strip()][-12:]
-        said = "".join(f"    {line}\n" for line in last)
-        advice = "without a network, install here first what it needs"
-        raise UsageError(f"cannot {verb} {side}; it said:\n{said}{advice}")
+        # no frames of a traceback, which are indented
+        lines = [line for line in done.stdout.splitlines() if line.strip() and line[0] != " "]
+        said = " | ".join(lines[-3:])[-LONGEST:]
+        raise UsageError(f"cannot {verb} {side}: {said or f'exit code {done.returncode}'}; without "
+                         "a network, install here first what it needs")  # fmt: skip

@@ -54,10 +54,10 @@ class SideProcess(Process):
         if request:
             self.request("plan", **request)
 
-    def begin(self) -> None:
-        """Continue in a copy of the process, until the request ``end``."""
+    def begin(self, copy: bool = True) -> None:
+        """Begin a round, until the request ``end``, in a copy of the process or in itself."""
         self._side.check()
-        self.ask("begin")
+        self.ask("begin", copy=copy)
 
     def ask(self, do: str, **arguments: Any) -> dict[str, Any]:
         """Send a request, and return its reply."""
@@ -68,8 +68,13 @@ class SideProcess(Process):
         """Send a request; `reply` returns its reply."""
         self.send({"do": do, **arguments})
 
-    def reply(self) -> dict[str, Any]:
+    def reply(self, patience: float | None = None) -> dict[str, Any]:
         """Return the reply to the oldest request that has none yet.
+
+        Parameters
+        ----------
+        patience : float, optional
+            The seconds that it may take; those of a run by default.
 
         Raises
         ------
@@ -77,7 +82,7 @@ class SideProcess(Process):
             Where the side raised, died, or was killed for taking too long.
         """
         try:
-            reply: dict[str, Any] = self.receive(self._patience)
+            reply: dict[str, Any] = self.receive(patience or self._patience)
         except (ProcessError, TimeoutError) as error:
             raise SideError(str(error)) from None
         if "error" in reply:
@@ -86,12 +91,16 @@ class SideProcess(Process):
             raise SideError(str(ProcessError(reason_of(reply["ended"]), self.last_words)))
         return reply
 
-    def run(self, key: Key) -> Run:
-        """Return the run that was asked for last; a failed one where the worker died."""
+    def run(self, key: Key) -> tuple[Run, dict[str, str]]:
+        """Return the run that was asked for last, a failed one if the worker died.
+
+        With it come the modules of the side's projects that are imported, with their places.
+        """
         try:
-            return run_of(key, self.reply())
+            reply = self.reply()
         except SideError as error:
-            return run_of(key, {"status": "error", "reason": str(error)})
+            reply = {"status": "error", "reason": str(error)}
+        return run_of(key, reply), reply.get("loaded", {})
 
 
 def run_of(key: Key, reply: Mapping[str, Any]) -> Run:

@@ -22,6 +22,13 @@ run
     name and ``work``, which has ``steps``, ``samples`` and ``flops``.
 timed
     ``timed(instance, solver, steps, streams)`` returns the seconds of a run of that many steps.
+peak
+    ``peak(instance, solver, steps, streams)`` returns the bytes that a run of that many steps needs
+    at once beyond what was there before; None if this machine does not tell.
+files
+    ``files(cell)`` returns the paths of all files that the result of a cell depends on.
+defaults
+    ``defaults(cell)`` returns the defaults of the parameters of its problem and its solver.
 CLOCK
     A context variable: the function that `timed` reads, which returns nanoseconds.
 RATIO
@@ -32,17 +39,54 @@ limited
 
 from __future__ import annotations
 
-from orthobench.harness import cell, execution
+from typing import Any
+
+from orthobench.contract.parameters import parameters_of
+from orthobench.contract.problem import AnyInstance
+from orthobench.contract.solver import AnySolver
+from orthobench.harness import cell, execution, source_digests
 from orthobench.harness import run as harness
+from orthobench.harness.identity import Streams
+from orthobench.harness.stopping import Budget
 from orthobench.registry import plugins, suite_file
 from orthobench.tools import environment
+from orthobench.tools.machine import Peak
 
-VERSION = 2
+
+def _peak(instance: AnyInstance, solver: AnySolver, steps: int, streams: Streams) -> float | None:
+    if Peak.missing(solver.place):
+        return None
+    outcome = harness.run(
+        instance, solver, Budget(steps=steps), streams, measure=execution.MEMORY, curve=False
+    )
+    return max((mark.metrics[execution.PEAK] for mark in outcome.trace), default=None)
+
+
+def _files(one: cell.Cell) -> set[str]:
+    classes = (type(one.problem), type(one.solver.single))
+    homes = {home for cls in classes for home in source_digests.homes_of(cls)}
+    modules = {f"{source_digests.CORE}.{name}" for name in source_digests.HARNESS}
+    modules |= {module for home in homes for module in source_digests.reached(home)}
+    own = {path for cls in classes for path in source_digests.parts(cls)}
+    return own | {str(source_digests.file_of(module)) for module in modules}
+
+
+def _defaults(one: cell.Cell) -> dict[str, dict[str, Any]]:
+    return {
+        item.name: {p.name: repr(p.default) for p in parameters_of(type(item)) if not p.required}
+        for item in (one.problem, one.solver.single)
+    }
+
+
+VERSION = 3
 catalogue = plugins.catalogue
 from_table = suite_file.from_table
 built = cell.built
 run = harness.run
 timed = harness.timed
+peak = _peak
+files = _files
+defaults = _defaults
 CLOCK = execution.CLOCK
 RATIO = harness.RATIO
 limited = environment.limited

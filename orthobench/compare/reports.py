@@ -10,7 +10,14 @@ from xml.etree import ElementTree as ET
 
 import click
 
-from orthobench.compare.comparison import ASKED, Comparison, Question, Row
+from orthobench.compare.comparison import (
+    ASKED,
+    TOLERANCE,
+    UNTOUCHED,
+    Comparison,
+    Question,
+    Row,
+)
 from orthobench.compare.sides import Side
 from orthobench.stats.run_pairs import Change
 from orthobench.tools.collections import finite_or_none
@@ -18,10 +25,12 @@ from orthobench.tools.formatting import clean, duration, plural
 
 SHOWN = {  # the answers that are listed, with their colour, and how many a terminal shows
     Change.WORSE: ("Regressions", "red", 20),
+    Change.MIXED: ("Mixed", "red", 20),
     Change.PROBABLE: ("Probably slower", "red", 20),
     Change.UNDECIDED: ("Undecided", "yellow", 5),
     Change.BETTER: ("Improvements", "green", 20),
-    Change.NONE: ("Not compared", None, 5),
+    Change.NONE: ("Not compared", "yellow", 5),
+    Change.NEW: ("New", None, 5),
 }
 MARKER = "<!-- orthobench compare -->"  # invisible; what updates a comment finds it by this
 LIMIT = 60_000  # characters of Markdown; GitHub refuses comments of more than 65,536
@@ -42,23 +51,27 @@ def lines(comparison: Comparison, every: bool = False, width: int = 80) -> Itera
     width : int
         Columns of the terminal.
     """
-    bad = comparison.empty or comparison.regressions
+    bad = comparison.exit_code != 0
     yield click.style(comparison.verdict(), fg="red" if bad else "green", bold=True)
     base, head = _side(comparison.base), _side(comparison.head)
     yield from _wrapped(f"{base} -> {head}, suite {comparison.suite}", width)
-    for asked in Question:
+    for text in comparison.changes.lines():
+        yield from _wrapped(text, width, "  ")
+    for asked in (asked for asked in Question if _asked(comparison, asked)):
         yield f"\n{click.style(asked.value, bold=True)}  {ASKED[asked]}"
         found = {change: comparison.found(change, asked) for change in Change}
         counts = [f"{len(rows):,} {change.value}" for change, rows in found.items() if rows]
-        yield f"  {plural(sum(map(len, found.values())), 'cell')}: {', '.join(counts)}"
+        noun = "project" if asked is Question.IMPORT else "cell"
+        yield f"  {plural(sum(map(len, found.values())), noun)}: {', '.join(counts)}"
         for change, rows in found.items():
             _, colour, most = SHOWN.get(change, ("", None, 0))
-            listed = rows if every else rows[:most]
-            for row in listed:
-                first, *rest = _wrapped(f"{change.value}: {row.label}: {row.said}", width, "  ")
+            groups = _grouped(rows)
+            listed = groups if every else groups[:most]
+            for label, said, _ in listed:
+                first, *rest = _wrapped(f"{change.value}: {label}: {said}", width, "  ")
                 yield first.replace(change.value, click.style(change.value, fg=colour), 1)
                 yield from rest
-            if change in SHOWN and (more := len(rows) - len(listed)):
+            if change in SHOWN and (more := len(groups) - len(listed)):
                 yield f"  and {more:,} more {change.value}: --all lists them"
     yield ""
     notes = (f"note: {note}" for note in comparison.notes)
@@ -84,8 +97,9 @@ def markdown(comparison: Comparison) -> str:
 def junit(comparison: Comparison) -> str:
     """Return a test suite for each question, in which each cell is a test case.
 
-    A regression is a failure; a cell without a sure answer is skipped, with the reason. Cells have
-    no durations, only the comparison as a whole has one. There is no standard; this is
+    A regression is a failure, and what no gate may pass with an error. A cell that was not compared
+    because nothing of it differs, or because BASE does not have it, is skipped, with the reason.
+    Cells have no durations, only the comparison as a whole has one. There is no standard; this is
     what the readers of GitLab and Jenkins have in common.
 
     Parameters
@@ -93,13 +107,20 @@ def junit(comparison: Comparison) -> str:
     comparison : Comparison
     """
     root = ET.Element("testsuites", name="orthobench compare", time=f"{comparison.seconds:.3f}")
-    for asked in Question:
+    if comparison.reason:
+        suite = ET.SubElement(root, "testsuite", name="orthobench compare", time="0.000")
+        case = ET.SubElement(suite, "testcase", classname="orthobench", name="compare", time="0")
+        ET.SubElement(case, "error", type="comparison", message=_xml(comparison.reason))
+        _count(suite, 1)
+    for asked in (asked for asked in Question if _asked(comparison, asked)):
         name = f"orthobench compare: {asked.value}"
         suite = ET.SubElement(root, "testsuite", name=name, time="0.000")
         cases = [_case(row, comparison) for row in comparison.rows if row.question is asked]
         suite.extend(cases)
         _count(suite, len(cases))
-    _count(root, len(comparison.rows))
+        if differences := [*comparison.changes.lines()]:
+            ET.SubElement(suite, "system-out").text = _xml("\n".join(differences))
+    _count(root, len(comparison.rows) or len(root))
     ET.indent(root)
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{ET.tostring(root, "unicode")}\n'
 
@@ -114,18 +135,28 @@ def facts(comparison: Comparison) -> dict[str, Any]:
     Returns
     -------
     dict
-        ``schema`` (raised where a key is dropped or changes its meaning), ``verdict`` and ``next``
-        (sentences), ``regressions`` (their number), ``base``, ``head``, ``suite``, ``tolerance``,
-        ``findings`` (each with its question, cell and answer), ``rounds``, ``seconds``,
-        ``machine``, ``notes``.
+        ``schema`` (raised if a key is dropped or changes its meaning), ``verdict`` and ``next``
+        (sentences), ``exit_code``, ``reason`` (why there was no comparison at all),
+        ``regressions`` (their number), ``cells`` and ``compared`` (how many there are, and how many
+        of them were compared), ``base``, ``head``, ``changes`` (packages, requirements, parameters,
+        files and commits that differ), ``suite``, ``tolerance``, ``findings`` (each with its
+        question, cell and answer), ``rounds``, ``seconds``, ``machine`` (with the packages of both
+        sides), ``notes``.
     """
+    changes = comparison.changes
     names = ("name", "kind", "detail")
     base, head = ({name: getattr(side, name) for name in names}
                   for side in (comparison.base, comparison.head))  # fmt: skip
     return {
-        "schema": 1, "verdict": comparison.verdict(),
-        "next": comparison.next_step(),
-        "regressions": len(comparison.regressions), "base": base, "head": head,
+        "schema": 2, "verdict": comparison.verdict(), "next": comparison.next_step(),
+        "exit_code": comparison.exit_code, "reason": comparison.reason,
+        "regressions": len(comparison.regressions), "cells": len(comparison.cells),
+        "compared": len(comparison.compared), "base": base, "head": head,
+        "changes": {
+            "packages": dict(changes.packages), "parameters": dict(changes.parameters),
+            "requirements": dict(zip(("base", "head"), changes.requirements, strict=True)),
+            "files": [vars(file) for file in changes.files], "commits": [*changes.commits],
+        },
         "suite": comparison.suite, "tolerance": dict(comparison.options.tolerance),
         "findings": [_plain_row(row) for row in comparison.rows], "rounds": comparison.rounds,
         "seconds": comparison.seconds, "machine": dict(comparison.machine),
@@ -150,7 +181,7 @@ def _side(side: Side) -> str:
 
 def _measured(comparison: Comparison) -> str:
     """Return how much was measured and where, and what was tolerated."""
-    tolerated = comparison.options.tolerance.items()
+    tolerated = {**TOLERANCE, **comparison.options.tolerance}.items()
     parts = ", ".join(f"{asked} {100 * value:g} %" for asked, value in tolerated)
     rounds = f"{plural(comparison.rounds, 'round')} in {duration(comparison.seconds)}"
     return f"{rounds} on {comparison.machine.get('cpu')}; tolerated: {parts}"
@@ -164,14 +195,19 @@ def _markdown(comparison: Comparison, most: int) -> Iterator[str]:
     texts = _side(comparison.base), _side(comparison.head), comparison.suite
     base, head, suite = (f"<code>{_escaped(text)}</code>" for text in texts)
     yield f"{MARKER}\n### orthobench · {comparison.verdict()}\n\n{base} → {head}, suite {suite}\n"
-    yield "| question | " + " | ".join(change.value for change in Change) + " |"
-    yield "|:--|" + "--:|" * len(Change)
-    for asked in Question:
-        counts = (f"{len(comparison.found(change, asked)):,}" for change in Change)
+    if comparison.reason:
+        yield f"Not compared: {_plain(comparison.reason)}"
+        return
+    yield from (f"- {_plain(text)}" for text in comparison.changes.lines())
+    seen = [change for change in Change if comparison.found(change)]
+    yield "\n| question | " + " | ".join(change.value for change in seen) + " |"
+    yield "|:--|" + "--:|" * len(seen)
+    for asked in (asked for asked in Question if _asked(comparison, asked)):
+        counts = (f"{len(comparison.found(change, asked)):,}" for change in seen)
         yield f"| {asked.value}: {ASKED[asked]} | {' | '.join(counts)} |"
     for change, (title, *_) in SHOWN.items():
         rows = comparison.found(change)
-        if rows and change in (Change.WORSE, Change.PROBABLE):
+        if rows and (change in comparison.options.failing or change is Change.PROBABLE):
             yield f"\n#### {title}\n"
             yield from _table(rows, most)
         elif rows:
@@ -183,15 +219,33 @@ def _markdown(comparison: Comparison, most: int) -> Iterator[str]:
 
 def _table(rows: list[Row], most: int) -> Iterator[str]:
     if most:
-        yield "| question | solver | problem | seed | change | |"
-        yield "|:--|:--|:--|--:|--:|:--|"
-    for row in rows[:most]:
-        names = " | ".join(f"<code>{_escaped(name)}</code>" for name in (row.solver, row.problem))
-        ratio = _plain(row.ratio).replace(" ", "&nbsp;")
+        yield "| question | cell | change | |"
+        yield "|:--|:--|--:|:--|"
+    groups = _grouped(rows)
+    for label, _, group in groups[:most]:
+        row = group[0]
         said = _plain(row.finding.explanation)
-        yield f"| {row.question.value} | {names} | {row.seed} | {ratio} | {said} |"
-    if len(rows) > most:
-        yield f"\n… and {len(rows) - most:,} more"
+        ratio = "fails" if row.finding.change is Change.WORSE and not row.ratio else row.ratio
+        shown = _plain(ratio).replace(" ", "&nbsp;")
+        yield f"| {row.question.value} | <code>{_escaped(label)}</code> | {shown} | {said} |"
+    if len(groups) > most:
+        yield f"\n… and {len(groups) - most:,} more"
+
+
+def _grouped(rows: list[Row]) -> list[tuple[str, str, list[Row]]]:
+    """Return labels and what is said of them; cells of which the same is said are one entry."""
+    groups: dict[tuple[str, str], list[Row]] = {}
+    for row in rows:
+        groups.setdefault((row.question.value, row.said or row.label), []).append(row)
+    found = []
+    for (_, said), group in groups.items():
+        more = f" and {len(group) - 1:,} more" if len(group) > 1 else ""
+        found.append((f"{group[0].label}{more}", said, group))
+    return found
+
+
+def _asked(comparison: Comparison, asked: Question) -> bool:
+    return any(row.question is asked for row in comparison.rows)
 
 
 def _folded(title: str, content: Iterator[str]) -> Iterator[str]:
@@ -214,20 +268,28 @@ def _escaped(text: str) -> str:
 
 def _case(row: Row, comparison: Comparison) -> ET.Element:
     # both readers identify a case by class name and name, which must be unique over all suites
-    name, change = FORBIDDEN.sub("\ufffd", row.label), row.finding.change
+    name, change = _xml(row.label), row.finding.change
     case = ET.Element("testcase", classname=f"orthobench.{row.question.value}", name=name, time="0")
     said = row.said if change is Change.WORSE else f"{change.value}: {row.said}"
-    text = FORBIDDEN.sub("\ufffd", said)
+    text = _xml(said)
     if change in comparison.options.failing:
         failure = ET.SubElement(case, "failure", type=row.question.value, message=text)
         failure.text = f"{name}\n{ASKED[row.question]}\n{text}"
-    elif change in (Change.PROBABLE, Change.UNDECIDED, Change.NONE):
+    elif row in comparison.open:
+        ET.SubElement(case, "error", type=row.question.value, message=text)
+    elif change is Change.NEW or row.finding == UNTOUCHED:
         ET.SubElement(case, "skipped", message=text)
     return case
 
 
+def _xml(text: str) -> str:
+    return FORBIDDEN.sub("\ufffd", text)
+
+
 def _count(parent: ET.Element, tests: int) -> None:
     """Write the number of test cases into a suite, or into all of them."""
-    failures, skipped = (sum(1 for _ in parent.iter(tag)) for tag in ("failure", "skipped"))
-    counts = {"tests": tests, "failures": failures, "errors": 0, "skipped": skipped}
+    tags = {"failures": "failure", "errors": "error", "skipped": "skipped"}
+    counts = {"tests": tests} | {
+        name: sum(1 for _ in parent.iter(tag)) for name, tag in tags.items()
+    }
     parent.attrib.update({name: str(count) for name, count in counts.items()})

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from orthobench.errors import OrthobenchError, UsageError, unknown
@@ -58,8 +58,11 @@ class Side:
         Top folder of the git repository of a revision, or of a folder that lies in one.
     project : str
         The project's folder, relative to the repository's.
-    distribution : str
-        The name of the project that was built.
+    extras : tuple of str
+        Folders of more projects that are built with it: relative to the repository's, and of a
+        folder in no repository absolute.
+    distributions : tuple of str
+        The names of the projects that were built.
     root : Path, optional
         The folder of its files, once it is built.
     files : mapping
@@ -73,7 +76,8 @@ class Side:
     role: str = ""
     repository: Path | None = None
     project: str = "."
-    distribution: str = ""
+    extras: tuple[str, ...] = ()
+    distributions: tuple[str, ...] = ()
     root: Path | None = field(default=None, compare=False, repr=False)
     files: Mapping[str, tuple[int, ...]] = field(default_factory=dict, compare=False, repr=False)
 
@@ -137,6 +141,31 @@ def resolve(role: str, text: str, here: Path) -> Side:
     return found
 
 
+def with_extras(side: Side, folders: Sequence[Path]) -> Side:
+    """Return a side with more projects, which lie in folders beside its own.
+
+    Raises
+    ------
+    UsageError
+        If a folder is no project, or not in the side's repository, or the side is neither a
+        revision nor a folder.
+    """
+    extras = []
+    for folder in (one.absolute() for one in folders):
+        if side.kind not in ("revision", "folder"):
+            raise UsageError(f"{side} is {side.kind}: --with is for revisions and folders")
+        if not any((folder / name).is_file() for name in PROJECT):
+            raise UsageError(f"--with {folder} is no project: it has no {PROJECT[0]}")
+        root = _repository(folder)
+        if root != side.repository:
+            raise UsageError(
+                f"--with {folder} is not in the repository of {side}: install in the environment "
+                "that compares what both sides share"
+            )
+        extras.append(_project(folder, root) if root else str(folder))
+    return replace(side, extras=tuple(extras))
+
+
 def _located(role: str, text: str, path: Path) -> Side | None:
     """Return what is at a path, or None."""
     if any((path / name).is_file() for name in PROJECT):
@@ -195,36 +224,64 @@ def _unknown(role: str, text: str, path: Path, root: Path | None) -> UsageError:
 
 
 @contextmanager
-def checked_out(side: Side, target: Path) -> Iterator[Path]:
-    """Give a copy of a project as a revision or a folder has it, in a folder that is not there yet.
+def checked_out(side: Side, target: Path) -> Iterator[list[Path]]:
+    """Give copies of the projects as a revision or a folder has them, in a new folder.
 
     In a repository it is a linked working tree: tags and history are there for build backends that
-    read versions from them, and the user's own tree, index and branch stay as they are.
+    read versions from them, and the user's own tree, index and branch stay as they are. Submodules
+    are copied from the user's checkout, and fetched by git if it does not have their commits.
     """
     root = side.repository
     if root is None:
-        shutil.copytree(side.detail, target, ignore=shutil.ignore_patterns(*UNBUILT))
-        yield target
+        for i, folder in enumerate((side.detail, *side.extras)):
+            shutil.copytree(folder, target / str(i), ignore=shutil.ignore_patterns(*UNBUILT))
+        yield [target / str(i) for i in range(1 + len(side.extras))]
         return
     add = ("worktree", "add", "--detach", "--force")
     try:
         if side.kind == "revision":
             git(root, *add, str(target), side.detail)
+            _add_submodules(root, target, side.detail)
         else:
             git(root, *add, "--no-checkout", str(target), "HEAD")
             git(target, "read-tree", "HEAD")
             _copy_working_tree(root, target)
-        yield target / side.project
+        yield [target / project for project in (side.project, *side.extras)]
     finally:
         if target.exists():
             git(root, "worktree", "remove", "--force", "--force", str(target))
 
 
+def _add_submodules(root: Path, target: Path, commit: str) -> None:
+    """Fill the folders of submodules in a copy of a commit."""
+    for line in git(root, "ls-tree", "-r", "-z", commit).split("\0"):
+        facts, _, name = line.partition("\t")
+        if not facts.startswith("160000 "):
+            continue
+        inner, wanted = root / name, facts.split()[2]
+        if _repository(inner) == inner.resolve() and _commit(inner, wanted):
+            archive = target / name / "submodule.tar"
+            git(inner, "archive", "--output", str(archive), wanted)
+            shutil.unpack_archive(archive, target / name, filter="data")
+            archive.unlink()
+            _add_submodules(inner, target / name, wanted)
+            continue
+        try:
+            git(target, "submodule", "update", "--init", "--recursive", "--", name)
+        except GitError as error:
+            raise UsageError(
+                f"the submodule {name} is not here at {wanted[:12]}: git submodule update --init "
+                f"{name} brings it ({error})"
+            ) from None
+
+
 def _copy_working_tree(root: Path, target: Path) -> None:
-    """Copy tracked and new files as they are, without those that git ignores, and submodules."""
+    """Copy tracked and new files and submodules as they are, without what git ignores."""
     names = git(root, "ls-files", "-z", "--cached", "--others", "--exclude-standard").split("\0")
     for name in filter(None, names):
         source = root / name
-        if source.is_symlink() or source.is_file():
+        if source.is_dir() and not source.is_symlink() and _repository(source) == source.resolve():
+            _copy_working_tree(source, target / name)
+        elif source.is_symlink() or source.is_file():
             (target / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(source, target / name, follow_symlinks=False)

@@ -14,15 +14,19 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from statistics import median
+from typing import Any, TypeAlias
 
+from orthobench.compare.comparison import TOLERANCE, Options, Question, percent
 from orthobench.compare.process import SideError, SideProcess
 from orthobench.compare.sides import Side
 from orthobench.stats import sequential
 from orthobench.stats.run_pairs import Change, Finding, Key
+from orthobench.tools.formatting import duration, plural
+from orthobench.tools.machine import readable
 
 ROUNDS_OF_A_PAIR = 2  # the fewest rounds for which a pair of processes is kept
 PART = 4  # every fourth round is for all cells, the others for the fourth that looks slowest
@@ -34,6 +38,16 @@ PAIRS = 3  # of processes in which a cell has to be timed before it is called sl
 REACH = 0.1  # how far from the tested value an observation counts; beyond, it is a disturbance
 RATE = 0.01  # the expected part of false discoveries among the cells that are called slower
 ENOUGH = math.log(1 / 0.05)  # evidence that a cell is not slower, at which its timing ends
+FAR = math.log(1.25)  # no place in memory makes code slower by this, so that one pair is enough
+FEW = 3  # the fewest rounds that show it, and observations that make a first call or a peak worse
+FLOORS = {  # what a few observations may be larger by, whatever BASE's are
+    Question.MEMORY: 4.0 * 2**20, Question.IMPORT: 0.1, Question.FIRST: 0.2,
+}  # fmt: skip
+PATIENCE = 30  # times its first run is what a run may take that is timed
+SHORTEST = 10.0  # seconds that it may take in any case
+
+Pair: TypeAlias = tuple[float, float]
+"""What was observed of BASE and of HEAD."""
 
 
 @dataclass
@@ -60,6 +74,18 @@ class TimedCell:
         The pairs of processes that have timed it.
     failed : str
         Why it cannot be timed.
+    tolerance : mapping
+        By question.
+    steady : tuple of float
+        Seconds of a run of BASE and of HEAD in the latest round, but for waiting for a processor.
+    first : list of tuple
+        Seconds of the first run in a process, warm-up included, of BASE and of HEAD.
+    peaks : list of tuple
+        Bytes that a run of BASE and of HEAD needed.
+    patience : float
+        Seconds that a run may take.
+    alone : bool
+        Whether it cannot be timed in copies of a process.
     """
 
     key: Key
@@ -71,25 +97,45 @@ class TimedCell:
     seconds: float = math.nan
     pairs: set[int] = field(default_factory=set)
     failed: str = ""
+    tolerance: Mapping[str, float] = field(default_factory=lambda: TOLERANCE)
+    steady: Pair = (math.nan, math.nan)
+    first: list[Pair] = field(default_factory=list)
+    peaks: list[Pair] = field(default_factory=list)
+    patience: float = SHORTEST
+    alone: bool = False
+
+    @property
+    def limit(self) -> float:
+        """The logarithm of the largest ratio of seconds that is tolerated."""
+        return math.log1p(self.tolerance["time"])
+
+
+@dataclass(frozen=True)
+class Measured:
+    """How cells were timed: the number of rounds, and whether the budget was doubled."""
+
+    rounds: int = 0
+    prolonged: bool = False
 
 
 def measure(
-    sides: Sequence[Side], cells: Sequence[TimedCell], tolerance: float, budget: float,
+    sides: Sequence[Side], cells: Sequence[TimedCell], options: Options,
     start: Callable[[Side], SideProcess], progress: Callable[[str], None],
     now: Callable[[], float] = time.monotonic,
-) -> int:  # fmt: skip
-    """Time cells in rounds until all are decided or the budget is spent; return the rounds.
+) -> Measured:  # fmt: skip
+    """Time cells in rounds until all are decided or the budget is spent.
+
+    If the budget is spent and no gate could pass with what is known of some cells, it is doubled
+    once, for these.
 
     Parameters
     ----------
     sides : sequence of Side
         BASE and HEAD.
     cells : sequence of TimedCell
-        The observations are added to their ``logs``.
-    tolerance : float
-        The part of BASE's seconds by which HEAD's may be larger.
-    budget : float
-        Wall seconds.
+        The observations are added to them.
+    options : Options
+        The budget, in wall seconds, and what an undecided time has to exclude.
     start : callable
         Starts a worker of a side, whose first reply says that it has planned the cells.
     progress : callable
@@ -97,8 +143,20 @@ def measure(
     now : callable
         Reads the clock of the budget, in seconds.
     """
-    deadline, rounds, number = now() + budget, 0, 0
-    while (left := undecided(cells, tolerance)) and now() <= deadline:
+    deadline, rounds, number, prolonged = now() + options.budget, 0, 0, False
+
+    def waiting() -> list[TimedCell]:
+        """Return the cells of the next round; none if there is no more time."""
+        nonlocal deadline, prolonged
+        late, left = now() > deadline, undecided(cells)
+        if late or prolonged:
+            known = findings(cells)
+            left = [x for x in left if not all(map(options.settled, known[x.key].values()))]
+        if late and left and not prolonged and options.budget > 0:
+            deadline, prolonged, late = now() + options.budget, True, False
+        return [] if late else left
+
+    while left := waiting():
         with ExitStack() as stack:
             begin = now()
             order = (1, 0) if number % 2 else (0, 1)
@@ -107,17 +165,19 @@ def measure(
             for process in pair:
                 process.reply()
             alive = _warm_up(left, pair)
+            # without copies, rounds of one pair would share their places in memory
+            copies = not any(cell.alone for cell in left)
             ready, done = now(), 0
-            while alive and (left := undecided(cells, tolerance)) and now() <= deadline:
+            while alive and (copies or not done) and (left := waiting()):
                 # a pair is used for at least as long as it took to start
                 if done >= ROUNDS_OF_A_PAIR and now() - ready > ready - begin:
                     break
                 progress(f"round {rounds + 1}: {len(left)} of {len(cells)} cells not decided")
                 timely = (cell for cell in _next_cells(left, rounds) if now() <= deadline)
-                alive = _round(timely, pair, rounds % 2 == 1, number)
+                alive = _round(timely, pair, rounds % 2 == 1, number, copies)
                 rounds, done = rounds + 1, done + 1
         number += 1
-    return rounds
+    return Measured(rounds, prolonged)
 
 
 def _next_cells(cells: Sequence[TimedCell], rounds: int) -> Sequence[TimedCell]:
@@ -132,41 +192,64 @@ def _next_cells(cells: Sequence[TimedCell], rounds: int) -> Sequence[TimedCell]:
 
 
 def _warm_up(cells: Sequence[TimedCell], pair: Sequence[SideProcess]) -> bool:
-    """Compile and load in both processes what their copies will use.
+    """Compile and load in both processes what their copies will use, and see what that takes.
 
     Return False as soon as one of them has died.
     """
     for cell in cells:
-        for process, steps in zip(pair, cell.steps, strict=True):
-            process.request("time", key=cell.key, steps=steps, runs=1)
-        seconds = []
-        for process in pair:
-            try:
-                seconds += process.reply()["seconds"]
-            except SideError as error:
-                cell.failed = f"cannot be timed: {error}"
-        if not cell.runs and not cell.failed:
-            cell.runs = math.ceil(SECONDS / max(min(seconds), 1e-6))
-            cell.turns = min(TURNS, max(2, int(LONG / (cell.runs * sum(seconds)))))
+        begin = time.monotonic()
+        replies = _both(cell, pair, "time", runs=1)
+        cell.patience = max(SHORTEST, PATIENCE * (time.monotonic() - begin))
+        if replies:
+            base, head = replies
+            cell.alone = cell.alone or not (base["copies"] and head["copies"])
+            cell.first.append((base["awake"], head["awake"]))
+            seconds = base["seconds"] + head["seconds"]
+            cell.runs = cell.runs or math.ceil(SECONDS / max(min(seconds), 1e-6))
+            cell.turns = cell.turns or min(TURNS, max(2, int(LONG / (cell.runs * sum(seconds)))))
+        if replies and len(cell.peaks) < FEW and (peaks := _both(cell, pair, "peak")):
+            base, head = (peak["bytes"] for peak in peaks)
+            if base is not None and head is not None:
+                cell.peaks.append((base, head))
         if not all(process.alive for process in pair):
             return False
     return True
 
 
-def _round(
-    cells: Iterable[TimedCell], pair: Sequence[SideProcess], swapped: bool, number: int
-) -> bool:
-    """Add an observation to each cell, in fresh copies of both processes.
+def _both(
+    cell: TimedCell, pair: Sequence[SideProcess], do: str, **arguments: Any
+) -> list[dict[str, Any]] | None:
+    """Ask both processes at once; return both replies, None if a side fails."""
+    for process, steps in zip(pair, cell.steps, strict=True):
+        process.request(do, key=cell.key, steps=steps, **arguments)
+    replies = []
+    for name, process in zip(("BASE", "HEAD"), pair, strict=True):
+        try:
+            replies.append(process.reply())
+        except SideError as error:
+            cell.failed = f"cannot be timed: {name}: {error}"
+    return None if cell.failed else replies
 
-    Return whether the processes can serve another round.
+
+def _round(
+    cells: Iterable[TimedCell], pair: Sequence[SideProcess], swapped: bool, number: int,
+    copies: bool,
+) -> bool:  # fmt: skip
+    """Add an observation to each cell, in fresh copies of both processes if they can be copied.
+
+    Return whether the processes can serve another round. A cell that fails in a copy is timed
+    without copies from then on.
     """
     for process in pair:
-        process.begin()
+        process.begin(copies)
     for cell in cells:
         try:
             _observe(cell, pair, swapped)
         except SideError as error:
-            cell.failed = f"cannot be timed: {error}"
+            if copies:
+                cell.alone = True
+            else:
+                cell.failed = f"cannot be timed: {error}"
             return False
         cell.pairs.add(number)
     for process in pair:
@@ -177,45 +260,92 @@ def _round(
 def _observe(cell: TimedCell, pair: Sequence[SideProcess], swapped: bool) -> None:
     """Add the observation of turns A B B A ..., or B A A B ... in swapped rounds."""
     turns: tuple[list[float], list[float]] = ([], [])
+    awake: tuple[list[float], list[float]] = ([], [])
     for turn in range(cell.turns):
         for side in (1, 0) if swapped ^ turn % 2 else (0, 1):
-            reply = pair[side].ask("time", key=cell.key, steps=cell.steps[side], runs=cell.runs)
+            process = pair[side]
+            process.request("time", key=cell.key, steps=cell.steps[side], runs=cell.runs)
+            reply = process.reply(cell.patience * cell.runs)
             turns[side].append(sum(reply["seconds"]) / cell.runs)
+            awake[side].append(reply["awake"] / cell.runs)
+    cell.seconds, cell.steady = median(turns[0]), (median(awake[0]), median(awake[1]))
     ratios = [math.log(head / base) for base, head in zip(*turns, strict=True)]
-    cell.seconds = median(turns[0])
     cell.logs.append(median(ratios) - math.log(cell.units[1] / cell.units[0]))
 
 
-def findings(cells: Sequence[TimedCell], tolerance: float) -> dict[Key, Finding]:
-    """Return the answer for each cell.
-
-    Parameters
-    ----------
-    cells : sequence of TimedCell
-    tolerance : float
-        The part of BASE's seconds by which HEAD's may be larger.
-    """
+def findings(cells: Sequence[TimedCell]) -> dict[Key, dict[Question, Finding]]:
+    """Return the answers for each cell, about its time, memory and first call."""
     answers = {}
-    for cell, change in zip(cells, _decide(cells, tolerance), strict=True):
+    for cell, change in zip(cells, _decide(cells), strict=True):
         if cell.failed:
-            answers[cell.key] = Finding(Change.NONE, explanation=cell.failed)
-        elif not cell.logs:
-            why = "the budget was spent before it was timed"
-            answers[cell.key] = Finding(Change.UNDECIDED, explanation=why)
-        else:
-            low, high = (math.exp(bound) for bound in sequential.bounds(cell.logs, reach=REACH))
-            beyond = change is Change.UNDECIDED and low > 1 + tolerance
-            answer = Change.PROBABLE if beyond else change
-            # no seconds of HEAD: medians of ratios and ratios of medians may contradict each other
-            said = f"{1e3 * cell.seconds:.3g} ms a run in BASE, {len(cell.logs)} rounds"
-            answers[cell.key] = Finding(answer, math.exp(median(cell.logs)), low, high, said)
+            answers[cell.key] = {Question.TIME: Finding(Change.NONE, explanation=cell.failed)}
+            continue
+        answers[cell.key] = {Question.TIME: _time_finding(cell, change), **_few(cell)}
     return answers
 
 
-def undecided(cells: Sequence[TimedCell], tolerance: float) -> list[TimedCell]:
+def _few(cell: TimedCell) -> dict[Question, Finding]:
+    """Return the answers about a cell's memory and first call, once they were observed."""
+    first = [(max(base - cell.steady[0], 0.0), max(head - cell.steady[1], 0.0))
+             for base, head in cell.first if cell.logs]  # fmt: skip
+    seen = {Question.MEMORY: cell.peaks, Question.FIRST: first}
+    return {asked: few(asked, pairs, cell.tolerance) for asked, pairs in seen.items() if pairs}
+
+
+def _time_finding(cell: TimedCell, change: Change) -> Finding:
+    if not cell.logs:
+        why = "the budget was spent before it was timed"
+        return Finding(Change.UNDECIDED, low=0.0, high=math.inf, explanation=why)
+    low, high = (math.exp(bound) for bound in sequential.bounds(cell.logs, reach=REACH))
+    beyond = change is Change.UNDECIDED and low > 1 + cell.tolerance["time"]
+    answer = Change.PROBABLE if beyond else change
+    # no seconds of HEAD: medians of ratios and ratios of medians may contradict each other
+    said = f"{1e3 * cell.seconds:.3g} ms a run in BASE, {plural(len(cell.logs), 'round')}"
+    if answer is Change.UNDECIDED:
+        said += f"; more than {percent(high)} is excluded" if high < math.inf else ", too few"
+    return Finding(answer, math.exp(median(cell.logs)), low, high, said)
+
+
+def few(question: Question, seen: Sequence[Pair], tolerance: Mapping[str, float]) -> Finding:
+    """Return the answer of a few observations of both sides, taken next to each other.
+
+    HEAD is worse if it exceeds BASE by more than is tolerated, and by more than a floor, in each of
+    `FEW` observations; it is undecided while there are fewer, and all of them do.
+
+    Parameters
+    ----------
+    question : Question
+        About memory, the import or the first call.
+    seen : sequence of tuple
+        Of BASE and of HEAD, in bytes or seconds.
+    tolerance : mapping
+        By question.
+    """
+
+    def exceeds(one: float, other: float) -> bool:
+        return other - one > max(tolerance[question.value] * one, FLOORS[question])
+
+    base, head = (median(side) for side in zip(*seen, strict=True))
+    worse, better = all(exceeds(*pair) for pair in seen), all(exceeds(b, a) for a, b in seen)
+    change = Change.SAME
+    if (worse or better) and len(seen) >= FEW:
+        change = Change.WORSE if worse else Change.BETTER
+    elif worse:
+        change = Change.UNDECIDED
+    in_bytes = question is Question.MEMORY
+    said = [readable(round(x)) if in_bytes else duration(x) for x in (base, head)]
+    ratio = head / base if base > 0 else math.nan
+    high = math.inf if change is Change.UNDECIDED else ratio
+    return Finding(change, ratio, ratio, high, " -> ".join(said))
+
+
+def undecided(cells: Sequence[TimedCell]) -> list[TimedCell]:
     """Return the cells that more rounds could decide."""
-    changes = zip(cells, _decide(cells, tolerance), strict=True)
-    return [cell for cell, change in changes if change is Change.UNDECIDED and not cell.failed]
+    changes = zip(cells, _decide(cells), strict=True)
+    return [
+        cell for cell, change in changes if not cell.failed
+        and Change.UNDECIDED in {change, *(one.change for one in _few(cell).values())}
+    ]  # fmt: skip
 
 
 def evidence(logs: Sequence[float], limit: float = 0.0) -> float:
@@ -223,7 +353,7 @@ def evidence(logs: Sequence[float], limit: float = 0.0) -> float:
     return sequential.log_evidence(logs, limit, REACH)
 
 
-def _decide(cells: Sequence[TimedCell], tolerance: float) -> list[Change]:
+def _decide(cells: Sequence[TimedCell]) -> list[Change]:
     """Return which cells are certainly slower, faster, or not slower beyond the tolerance.
 
     It must be certain that a cell is slower at all. That it is so by more than the tolerance need
@@ -231,17 +361,23 @@ def _decide(cells: Sequence[TimedCell], tolerance: float) -> list[Change]:
     undecided on most machines. An e-value that is ignored while the ratio is tolerated is still an
     e-value.
     """
-    limit = math.log1p(tolerance)
 
-    def beyond(logs: Sequence[float]) -> float:
-        return evidence(logs) if logs and median(logs) > limit else -math.inf
+    def beyond(logs: Sequence[float], limit: float, null: float = 0.0) -> float:
+        return evidence(logs, null) if logs and median(logs) > limit else -math.inf
 
-    logs, turned = [cell.logs for cell in cells], [[-x for x in cell.logs] for cell in cells]
-    seen = [x if len(cell.pairs) >= PAIRS else [] for cell, x in zip(cells, logs, strict=True)]
-    slower = sequential.discoveries([*map(beyond, seen)], RATE)
-    faster = sequential.discoveries([*map(beyond, turned)], RATE)
-    same = [len(x) >= ROUNDS and evidence(x, -limit) >= ENOUGH for x in turned]
+    seen = [x.logs if len(x.pairs) >= PAIRS else [] for x in cells]
+    turned = [[-one for one in cell.logs] for cell in cells]
+    slower, faster, far = (
+        sequential.discoveries(values, RATE) for values in (
+            [beyond(x, cell.limit) for x, cell in zip(seen, cells, strict=True)],
+            [beyond(x, cell.limit) for x, cell in zip(turned, cells, strict=True)],
+            [beyond(x.logs if len(x.logs) >= FEW else [], max(FAR, x.limit), FAR) for x in cells],
+        )
+    )  # fmt: skip
+    same = [len(x) >= ROUNDS and evidence(x, -cell.limit) >= ENOUGH
+            for x, cell in zip(turned, cells, strict=True)]  # fmt: skip
     return [
-        Change.WORSE if worse else Change.BETTER if better else Change.SAME if equal
-        else Change.UNDECIDED for worse, better, equal in zip(slower, faster, same, strict=True)
+        Change.WORSE if worse or much else Change.BETTER if better else Change.SAME if equal
+        else Change.UNDECIDED
+        for worse, much, better, equal in zip(slower, far, faster, same, strict=True)
     ]  # fmt: skip

@@ -157,7 +157,8 @@ def _quantity(
 ) -> dict[str, Any]:
     """Return what changed over the seeds, as `orthobench.stats.run_pairs` finds it on each."""
     found = [compare(base, head, 0.0) for base, head in runs]
-    higher, lower = (sum(f.change is way for f in found) for way in (Change.WORSE, Change.BETTER))
+    ways_of = ((Change.WORSE, Change.MIXED), (Change.BETTER, Change.MIXED))
+    higher, lower = (sum(f.change in ways for f in found) for ways in ways_of)
     compared = any(f.change is not Change.NONE for f in found)
     ways = {(True, True): "mixed", (True, False): "higher", (False, True): "lower"}
     change = ways.get((higher > 0, lower > 0), "same" if compared else "not compared")

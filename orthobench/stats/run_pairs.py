@@ -27,7 +27,10 @@ Key: TypeAlias = "tuple[str, str, int]"
 COUNTS = ("steps", "samples", "flops")
 
 LEFT = (1e-1, 1e-2, 1e-3, 1e-4, 1e-5)
-"""Targets, as the part that is left of the way from the first run's start to its best value."""
+"""Targets, as the part that is left of the way from the first run's start to its end."""
+
+SMOOTH = 5
+"""Checkpoints to either side over which the running median of a curve is taken."""
 
 
 @dataclass(frozen=True)
@@ -82,6 +85,8 @@ class Change(Enum):
 
     WORSE = "worse"
     """A regression beyond the tolerance."""
+    MIXED = "mixed"
+    """Beyond the tolerance, some of it is worse and some is better."""
     PROBABLE = "probably slower"
     """Its interval is beyond the tolerance, which the test has not confirmed yet."""
     BETTER = "better"
@@ -91,7 +96,9 @@ class Change(Enum):
     UNDECIDED = "undecided"
     """The budget was spent before the test could tell."""
     NONE = "not compared"
-    """There is nothing to compare, for the reason in the explanation."""
+    """It could not be compared, for the reason in the explanation."""
+    NEW = "new"
+    """The first run does not exist, so that there is nothing to compare."""
 
 
 @dataclass(frozen=True)
@@ -182,10 +189,13 @@ def compare_results(base: Run, head: Run, tolerance: float) -> Finding:
 
 
 def compare_work(base: Run, head: Run, tolerance: float) -> Finding:
-    """Compare the steps, samples and flops to each target, and report the largest increase.
+    """Compare the steps, samples and flops to each target; report the largest change each way.
 
-    Targets are the values that leave a part `LEFT` of BASE's way, and the end of the run where
-    both runs ended by themselves. A target that HEAD never reaches takes infinite work.
+    Targets are the values that leave a part `LEFT` of the way from BASE's start to its end. A
+    target is reached when the running median of the curve reaches it, so that one lucky checkpoint
+    of a noisy curve does not count; a monotone curve is its own running median. The whole run is a
+    target too if both runs ended by themselves or took the same number of steps. A target that HEAD
+    never reaches takes infinite work, which only happens if HEAD ends above it.
 
     Parameters
     ----------
@@ -200,13 +210,13 @@ def compare_work(base: Run, head: Run, tolerance: float) -> Finding:
     if is_reproducible(base, head):
         rule = ToleranceRule(REORDERED.rtol)
         return _work(base, head, (rule, rule), tolerance)
-    # where equal runs differ, HEAD is worse if it is so with all luck, better if so without any
+    # if equal runs differ: HEAD is worse if it is so with all luck, better if so without any
     rule = _rule(base, head)
     lucky = _work(base, head, (EXACT, rule), tolerance)
-    if lucky.change is not Change.BETTER:
-        return lucky
     unlucky = _work(base, head, (rule, EXACT), tolerance)
-    return unlucky if unlucky.change is Change.BETTER else replace(unlucky, change=Change.SAME)
+    if lucky.change is Change.WORSE or lucky.change is unlucky.change:
+        return lucky
+    return unlucky if unlucky.change is Change.BETTER else replace(lucky, change=Change.SAME)
 
 
 def is_reproducible(base: Run, head: Run) -> bool:
@@ -264,37 +274,58 @@ def _work(
     base: Run, head: Run, rules: tuple[ToleranceRule, ToleranceRule], tolerance: float
 ) -> Finding:
     """Compare the work to each target, which either side may miss by its rule."""
-    old_values, old_work, new_work = values(base), work_table(base), work_table(head)
-    start, best = float(old_values[0]), float(old_values.min())
+    old_work, new_work = work_table(base), work_table(head)
+    start, end = float(values(base)[0]), float(values(base)[-1])
     spent: list[tuple[str, Array, Array]] = []
     sides = ((base, rules[0]), (head, rules[1]))
-    if start - best > REORDERED.atol_of_start * abs(start):
+    if start - end > REORDERED.atol_of_start * abs(start):
         for left in LEFT:
-            target = best + left * (start - best)
+            target = end + left * (start - end)
             old, new = (_reached(run, target, rule) for run, rule in sides)
             spent.append((f"{left:g} of the way left", old, new))
     by_itself = {base.stop.status, head.stop.status} <= {RunStatus.DONE, RunStatus.TARGET}
-    if is_reproducible(base, head) and by_itself:
+    as_long = old_work[-1][0] == new_work[-1][0]
+    if as_long or (by_itself and is_reproducible(base, head)):
         spent.append(("to the end of the run", old_work[-1], new_work[-1]))
     if not spent:
-        return Finding(Change.NONE, explanation="BASE reaches nothing better than its start")
-    ratios = [max(_ratios(old, new)) for _, old, new in spent]
-    worst = int(np.argmax(ratios))
-    worst = worst if ratios[worst] > 1.0 else int(np.argmin(ratios))
-    ratio, (name, old, new) = ratios[worst], spent[worst]
+        return Finding(Change.NONE, explanation="BASE ends no better than it starts")
+    ratios = np.array([_ratios(old, new) for _, old, new in spent])
+    worst, best = (np.unravel_index(pick(ratios), ratios.shape) for pick in (np.argmax, np.argmin))
+    changes = [_change(ratios[at] - 1.0, tolerance, REORDERED.rtol) for at in (worst, best)]
+    if changes == [Change.WORSE, Change.BETTER]:
+        said = "; ".join(f"{_told(spent, at)} ({ratios[at] - 1:+.1%})" for at in (worst, best))
+        return Finding(Change.MIXED, *[float(ratios[worst])] * 3, said)
+    at, change = (best, changes[1]) if changes[1] is Change.BETTER else (worst, changes[0])
+    return Finding(change, *[float(ratios[at])] * 3, _told(spent, at))
+
+
+def _told(spent: list[tuple[str, Array, Array]], at: tuple[Any, ...]) -> str:
+    """Return the target and both counts of one unit of work."""
+    target, unit = at
+    name, old, new = spent[target]
     if np.isinf(new).all():
-        compared = f"{name}: HEAD never gets there, BASE after {old[0]:,.0f} steps"
-    else:
-        at = int(np.argmax(_ratios(old, new)))
-        compared = f"{name}: {old[at]:,.0f} -> {new[at]:,.0f} {COUNTS[at]}"
-    change = _change(ratio - 1.0, tolerance, REORDERED.rtol)
-    return Finding(change, ratio, ratio, ratio, compared)
+        return f"{name}: HEAD never gets there, BASE after {old[0]:,.0f} steps"
+    return f"{name}: {old[unit]:,.0f} -> {new[unit]:,.0f} {COUNTS[unit]}"
+
+
+def smoothed(curve: Array) -> Array:
+    """Return the running median of a curve, over fewer points towards its ends.
+
+    A monotone curve stays as it is, and so do both ends of any curve.
+
+    Parameters
+    ----------
+    curve : array, shape (n,)
+    """
+    n = len(curve)
+    widths = (min(i, n - 1 - i, SMOOTH) for i in range(n))
+    return np.array([np.median(curve[i - w : i + w + 1]) for i, w in enumerate(widths)])
 
 
 def _reached(run: Run, target: float, rule: ToleranceRule) -> Array:
     """Return the work at the first checkpoint that meets the target; infinite where none does."""
     room = rule.rtol * abs(target) + rule.atol_of_start * abs(run.start)
-    there = np.flatnonzero(values(run) <= target + room)
+    there = np.flatnonzero(smoothed(values(run)) <= target + room)
     return work_table(run)[there[0]] if len(there) else np.full(len(COUNTS), np.inf)
 
 

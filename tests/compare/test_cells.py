@@ -2,6 +2,8 @@
 
 import json
 import sys
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -9,7 +11,7 @@ import pytest
 
 from orthobench.compare import cells as module
 from orthobench.compare import protocol
-from orthobench.compare.cells import SideCells, collect, run_cells, unchanged
+from orthobench.compare.cells import SideCells, collect, run_again, unchanged
 from orthobench.compare.comparison import Options
 from orthobench.compare.process import SideError, run_of
 from orthobench.compare.remote import worker
@@ -66,7 +68,7 @@ class InProcess:
         return self.reply()
 
     def run(self, key):
-        return run_of(key, self.reply())
+        return run_of(key, self.reply()), {}
 
 
 STARTED, KNOWN = [], {}
@@ -120,9 +122,9 @@ def test_a_run_is_that_of_the_cell(suite):
 
 def test_work_is_found_to_two_percent(suite):
     suite.write_text(SUITE.replace("steps = 4", "steps = 120"))
-    request = collect([BASE, HEAD], Options(suite), lambda _: None)[0].request
-    (cells,) = run_cells([HEAD], request, Options(suite), lambda _: None, [ONE])
-    steps = [mark.work.steps for mark in cells.runs[ONE].trace]
+    _, cells = collect([BASE, HEAD], Options(suite), lambda _: None)
+    runs = run_again(cells, Options(suite), lambda _: None, [ONE])
+    steps = [mark.work.steps for mark in runs[ONE].trace]
     assert steps[:101] == [*range(101)]
     assert steps[101:] == [102, 104, 106, 108, 110, 112, 114, 116, 118, 120]
 
@@ -133,16 +135,41 @@ def test_what_is_the_same_on_both_sides_is_not_run_unless_all_is(suite):
     assert [len(cells.runs) for cells in both] == [0, 0]
     assert unchanged(both, options) == {*both[0].content}
     assert unchanged(both, Options(suite, every=True)) == set()
-    assert unchanged(both[:1], options) == set()
     both[1].content[ONE] = "another"
     assert unchanged(both, options) == {*both[0].content} - {ONE}
 
 
-def test_chosen_cells_run_on_one_side(suite):
-    request = collected(suite)[0][0].request
-    (cells,) = run_cells([HEAD], request, Options(suite), lambda _: None, [TWO])
-    assert [*cells.runs] == [TWO]
-    assert len(cells.content) == 4
+def test_chosen_cells_run_on_one_side_again(suite):
+    _, cells = collected(suite)[0]
+    assert [*run_again(cells, Options(suite), lambda _: None, [TWO])] == [TWO]
+    assert len(cells.runs) == len(cells.content) == 4
+
+
+def test_runs_end_once_they_have_taken_ten_times_the_budget(suite, monkeypatch):
+    clock = iter([0.0, 599.0, 601.0, 602.0, 603.0])
+    monkeypatch.setattr(module.time, "monotonic", lambda: next(clock))
+    both, _ = collected(suite, budget=60.0)
+    for cells in both:
+        assert [run.stop.status.absent for run in cells.runs.values()] == [False, True, True, True]
+
+
+def described(side, root, libraries=("lib",), **modules):
+    facts = {"libraries": libraries, "modules": {"lib": ["mylib"]}}
+    cells = SideCells(replace(side, root=root), {ONE: run_of(ONE, FINISHED)}, facts=facts)
+    module._require_own(cells, modules)
+
+
+FINISHED = {"status": "budget", "reason": "", "trace": [], "primary": "gap"}
+
+
+def test_a_library_that_is_imported_from_elsewhere_is_refused_with_both_places(tmp_path):
+    described(BASE, tmp_path, mylib=str(tmp_path / "lib/mylib.py"))
+    described(BASE, tmp_path, libraries=())
+    described(replace(BASE), None, mylib="/elsewhere/mylib.py")
+    with pytest.raises(UsageError, match=rf"from /elsewhere/mylib.py, and it was .* {tmp_path}"):
+        described(BASE, tmp_path, mylib="/elsewhere/mylib.py")
+    with pytest.raises(UsageError, match=r"no cell imports lib of .*v1"):
+        described(BASE, tmp_path)
 
 
 def test_what_a_side_does_not_know_or_refuses_is_absent_with_the_reason(suite, toys):
@@ -177,7 +204,7 @@ def test_broken_plugins_of_a_side_are_noted(suite):
 def test_a_process_that_died_is_replaced(suite, monkeypatch):
     def dying(self, key):
         self.alive = self.side.name == "v2"
-        return run_of(key, self.reply())
+        return run_of(key, self.reply()), {}
 
     monkeypatch.setattr(InProcess, "run", dying)
     both, _ = collected(suite)
@@ -206,7 +233,7 @@ def test_solvers_problems_and_seeds_of_the_command_line_replace_those_of_the_sui
 def test_problems_of_the_command_line_have_a_budget_in_samples_where_the_suite_has_none(suite):
     suite.write_text(SUITE.replace("budget = { steps = 4 }", ""))
     _, tables = module._suite([BASE], Options(suite, problems=("leading-subspace",)))
-    assert tables["budget"] == {"samples": 10_000}
+    assert tables["budget"] == {"samples": 10_000, "steps": 10_000}
     assert "budget" not in module._suite([BASE], Options(suite))[1]
     suite.write_text(SUITE)
     assert module._suite([BASE], Options(suite, problems=("x",)))[1]["budget"] == {"steps": 4}
@@ -222,9 +249,7 @@ def test_a_suite_that_cannot_be_read_is_refused(tmp_path):
 
 def test_a_suite_is_known_by_name_to_head_or_else_to_base(suite):
     known = SimpleNamespace(item=suite)
-    with pytest.raises(
-        UsageError, match=r"v2: .*unknown suite 'regression'.*; v1: .*unknown suite"
-    ):
+    with pytest.raises(UsageError, match=r"^both sides: .*unknown suite 'regression'"):
         collected(None)
     KNOWN["v1"].suites = {"regression": known}
     STARTED.clear()
@@ -255,7 +280,7 @@ def test_a_run_is_timed_so_many_times_on_the_clock_of_its_process(planned, monke
 
     monkeypatch.setattr(worker.names(), "timed", timed)
     before = protocol.CLOCK.get()
-    assert planned.time(list(TWO), 7, 3) == {"seconds": [1.0, 2.0, 3.0]}
+    assert planned.time(list(TWO), 7, 3)["seconds"] == [1.0, 2.0, 3.0]
     assert calls == 3 * [(1.0, 7, worker.CLOCKS["cpu"])]
     assert protocol.CLOCK.get() is before
     monkeypatch.setattr(worker.names(), "timed", lambda *_: 1 / 0)
@@ -278,56 +303,93 @@ def test_the_planned_ratio_is_for_solvers_that_can_be_stepped(planned, toys, mon
 
 def test_what_is_no_method_or_raises_is_told(planned):
     assert worker._answer(planned, "suite", {"name": "none"})["error"].startswith("UsageError: ")
-    assert worker._answer(planned, "check", {"distribution": "pytest"}) == {
-        "error": "pytest is no plugin of orthobench"
-    }
 
 
 def test_requests_are_answered_until_the_channel_is_closed():
-    requests = [{"do": "suite", "name": "none"}, {"do": "end"}, None]
+    requests = [
+        {"do": "suite", "name": "none"}, {"do": "begin", "copy": False}, {"do": "end"}, None
+    ]  # fmt: skip
     sent = []
     channel = SimpleNamespace(receive=lambda: requests.pop(0), send=sent.append)
-    one = SimpleNamespace(copies=False, suite=lambda name: {"text": name})
+    one = SimpleNamespace(suite=lambda name: {"text": name})
     before, worker.Worker = worker.Worker, lambda clock: one
     try:
         worker.main(channel, "cpu")
     finally:
         worker.Worker = before
-    assert sent == [{"text": "none"}, {}]
+    assert sent == [{"text": "none"}, {}, {}]
 
 
 def test_versions_are_no_part_of_what_a_cell_depends_on(monkeypatch):
     content = {"code": "1", "versions": {"toys": "1.0"}}
-    digest = worker._digest(content)
-    assert worker._digest({**content, "versions": {"toys": "2.0"}}) == digest
-    assert worker._digest({**content, "code": "2"}) != digest
-    monkeypatch.setattr(worker, "_packages", lambda: [("other",)])
-    assert worker._digest(content) != digest
+    digest = worker._digest(content, {"numpy": "2"})
+    assert worker._digest({**content, "versions": {"toys": "2.0"}}, {"numpy": "2"}) == digest
+    assert worker._digest({**content, "code": "2"}, {"numpy": "2"}) != digest
+    assert worker._digest(content, {"numpy": "3"}) != digest
 
 
-def test_packages_are_python_and_what_is_no_plugin_in_order():
+def test_packages_are_python_and_all_that_is_installed_in_order():
     worker._packages.cache_clear()
-    (python, *others) = worker._packages()
-    assert python == (sys.version,)
-    assert others == sorted(others)
-    names = {name.lower() for name, _ in others}
-    assert "numpy" in names
-    assert "orthobench" not in names
+    packages = worker._packages()
+    assert packages["python"] == sys.version.split()[0]
+    assert [*packages] == sorted(packages)
+    assert {"numpy", "orthobench", "scikit-learn"} <= {*packages}
 
 
 def test_the_place_of_a_module_is_its_file_and_that_of_a_package_its_folder():
-    assert worker._place("json") == str(Path(json.__file__).parent.resolve())
-    assert worker._place("bisect").endswith("bisect.py")
-    assert worker._place("no_such_module") is None
+    assert worker.place("json") == str(Path(json.__file__).parent.resolve())
+    assert worker.place("bisect").endswith("bisect.py")
+    assert worker.place("no_such_module") is None
+
+
+@pytest.fixture
+def alone(monkeypatch):
+    """As if this process had one thread."""
+    monkeypatch.setattr(worker.os, "listdir", lambda path: ["1"])
+    monkeypatch.setattr(worker.threading, "active_count", lambda: 1)
+    monkeypatch.delitem(sys.modules, "numba.np.ufunc.parallel", raising=False)
+
+
+def test_a_process_with_threads_is_not_copied(planned, alone, monkeypatch):
+    assert planned.copies == planned.time(list(TWO), 2, 1)["copies"] == worker.FORKS
+    monkeypatch.setattr(worker.os, "listdir", lambda path: ["1", "2"])
+    assert not planned.copies
+    assert not planned.time(list(TWO), 2, 1)["copies"]
+
+
+def test_a_thread_of_python_counts_as_one(planned, alone, monkeypatch):
+    monkeypatch.undo()
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(int).result()
+        assert worker.threaded()
+
+
+def test_a_process_that_has_used_a_library_that_refuses_copies_is_not_copied(
+    planned, alone, monkeypatch
+):
+    numba = SimpleNamespace(_is_initialized=True)
+    monkeypatch.setitem(sys.modules, "numba.np.ufunc.parallel", numba)
+    assert not planned.copies
+
+
+def test_a_side_is_described_by_what_its_cells_depend_on(planned):
+    facts = planned.describe([])
+    assert [key for key, _ in facts["content"]] == [*planned._planned]
+    assert facts["packages"] == facts["installed"] == worker._packages()
+    assert facts["defaults"]["power"]["step"]
+    assert "orthobench/harness/run.py" in facts["files"]
+    assert all("orthobench/harness/run.py" in names for _, names in facts["reached"])
+    kinds = planned.kinds(["orthobench/harness/run.py", "gone.py"])
+    assert [*kinds] == ["orthobench/harness/run.py"]
 
 
 def test_an_orthobench_of_another_protocol_is_refused(monkeypatch):
     worker.names.cache_clear()
-    for version in (1, 3):
+    for version in (2, 4):
         monkeypatch.setattr(protocol, "VERSION", version)
-        with pytest.raises(worker.RefusedError, match="has not version 2 of the comparison"):
+        with pytest.raises(worker.RefusedError, match="has not version 3 of the comparison"):
             worker.names()
-    monkeypatch.setattr(protocol, "VERSION", 2)
+    monkeypatch.setattr(protocol, "VERSION", 3)
     assert worker.names() is protocol
 
 
@@ -349,61 +411,46 @@ def test_an_orthobench_without_a_protocol_is_refused_and_one_that_is_broken_says
 
 
 @pytest.fixture
-def installed(monkeypatch, toys):
-    """A function that checks a distribution with these entry points, and modules that lie there."""
+def installed(monkeypatch):
+    """A function that checks a distribution with these modules, which lie there."""
 
-    def check(points, places, broken=None, distribution="toys"):
-        entries = [
-            SimpleNamespace(group=group, name=name, module=module) for group, name, module in points
-        ]
-        of = {"toys": SimpleNamespace(entry_points=entries)}
+    def check(places, points=(), broken=None):
+        found = SimpleNamespace(select=lambda group: [SimpleNamespace(name=one) for one in points])
+        of = {"toys": SimpleNamespace(entry_points=found)}
         monkeypatch.setattr(worker.metadata, "distribution", of.__getitem__)
-        monkeypatch.setattr(worker, "_place", places.get)
+        monkeypatch.setattr(worker, "modules", lambda one: [m for m in places if m != "orthobench"])
+        monkeypatch.setattr(worker, "place", places.get)
         known = SimpleNamespace(broken=broken or {})
         monkeypatch.setattr(worker, "names", lambda: SimpleNamespace(catalogue=lambda: known))
-        return worker.Worker("cpu").check(distribution)
+        return worker.Worker("cpu").check(["toys"])
 
     return check
 
 
 HERE = f"{Path(sys.prefix).resolve()}/lib/toys/__init__.py"
-POINT = ("orthobench", "toys", "toys.plugin")
 
 
 def test_a_side_runs_its_own_code_and_some_orthobench(installed):
     places = {"toys": HERE, "orthobench": "/anywhere"}
-    assert installed([POINT], places) == {"orthobench": "/anywhere"}
-    assert installed([POINT], places, {"other": "it raised"}) == {"orthobench": "/anywhere"}
-    assert installed([], places, distribution="") == {"orthobench": "/anywhere"}
+    for points in ((), ("toys",)):  # a library, a plugin
+        assert installed(places, points) == {"orthobench": "/anywhere"}
+        assert installed(places, points, {"other": "it raised"}) == {"orthobench": "/anywhere"}
+    assert worker.Worker("cpu").check([]) == {"orthobench": "/anywhere"}
 
 
 @pytest.mark.parametrize(
-    ("points", "places", "said"),
+    ("places", "said"),
     [
-        ([], {}, "toys is no plugin of orthobench"),
-        (
-            [("orthobench.makers", "m", "toys"), ("console_scripts", "s", "toys")],
-            {},
-            "is no plugin",
-        ),
-        ([POINT], {"toys": "/elsewhere/toys"}, "toys would be imported from /elsewhere/toys, not"),
-        ([POINT], {}, "toys would be imported from None"),
-        (
-            [POINT, ("orthobench", "more", "more")],
-            {"toys": HERE, "more": "/x"},
-            "more would be imp",
-        ),
-        ([POINT], {"toys": HERE}, "its Python cannot import orthobench"),
-        (
-            [POINT],
-            {"toys": HERE, "orthobench": "/x"},
-            "plugin 'toys' does not load: it raised; rep",
-        ),
+        ({}, "toys has no module that could be imported"),
+        ({"toys": "/elsewhere/toys"}, "toys would be imported from /elsewhere/toys, not"),
+        ({"toys": HERE, "more": "/x"}, "more would be imp"),
+        ({"toys": HERE}, "its Python cannot import orthobench"),
+        ({"toys": HERE, "orthobench": "/x"}, "plugin 'toys' does not load: it raised; rep"),
     ],
 )
-def test_a_side_that_would_not_run_its_code_is_refused(installed, points, places, said):
+def test_a_side_that_would_not_run_its_code_is_refused(installed, places, said):
     with pytest.raises(worker.RefusedError, match=said):
-        installed(points, places, {"toys": "it raised"})
+        installed(places, ["toys"], {"toys": "it raised"})
 
 
 def test_a_copy_goes_on_and_the_process_waits_for_its_end(monkeypatch):

@@ -14,13 +14,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orthobench.compare.comparison import Comparison, Options, Question, Row, percent
+from orthobench.compare.changes import Changes, File
+from orthobench.compare.comparison import (
+    TOLERANCE,
+    UNTOUCHED,
+    Comparison,
+    Options,
+    Question,
+    Row,
+    percent,
+)
 from orthobench.compare.reports import LIMIT, MARKER, SHOWN, facts, junit, lines, markdown
 from orthobench.compare.sides import Side
 from orthobench.stats.run_pairs import Change, Finding
 
-RESULT, WORK, TIME = Question
-WORSE, PROBABLE, BETTER, SAME, UNDECIDED, NONE = Change
+RESULT, WORK, TIME, MEMORY, IMPORT, FIRST = Question
+WORSE, _MIXED, PROBABLE, BETTER, SAME, UNDECIDED, NONE, NEW = Change
 EXACT = Finding(SAME, 1.0, 1.0, 1.0, "gap 1 -> 1")
 FAILED = Finding(NONE, explanation="a run failed")
 
@@ -62,11 +71,14 @@ def text_of(whole, **options):
 
 def test_the_verdict_counts_regressions_and_what_is_open():
     assert MIXED.verdict() == (
-        "5 regressions: 2 of result, 1 of work, 2 of time (1 undecided, 2 not compared)"
+        "5 regressions: 2 of result, 1 of work, 2 of time "
+        "(6 of 7 cells compared, 1 undecided, 2 not compared)"
     )
-    assert CALM.verdict() == "no regression"
+    assert CALM.verdict() == "no regression (1 of 1 cell compared)"
     one = comparison(cell("s", timed(WORSE, 2.0)))
-    assert one.verdict() == "1 regression: 1 of time"
+    assert one.verdict() == "1 regression: 1 of time (1 of 1 cell compared)"
+    mixed = comparison(cell("s", timed(WORSE, 2.0), work=timed(_MIXED, 1.2)))
+    assert mixed.verdict().startswith("1 regression: 1 of time; 1 mixed: 1 of work (")
     nothing = Finding(NONE, explanation="no")
     assert comparison(cell("s", nothing, nothing, nothing)).verdict() == "nothing was compared"
     assert comparison().verdict() == "nothing was compared"
@@ -81,7 +93,7 @@ def test_ratios_are_told_as_changes():
     told = [
         (1.052, "+5.2 %"), (0.9, "-10.0 %"), (1.0, "+0.0 %"), (1.00003, "+0.003 %"),
         (1.0006, "+0.1 %"), (0.9996, "-0.04 %"), (9.99, "+899.0 %"), (10.0, "x 10"),
-        (12.3, "x 12.3"), (12345.0, "x 1.23e+04"), (0.0, "-100.0 %"), (inf, "inf"), (nan, ""),
+        (12.3, "x 12.3"), (12345.0, "x 1.23e+04"), (0.0, "-100.0 %"), (inf, "never"), (nan, ""),
     ]  # fmt: skip
     assert [(value, percent(value)) for value, _ in told[:-1]] == told[:-1]
     assert [ratio(Finding(SAME, *[value] * 3)) for value, _ in told] == [said for _, said in told]
@@ -114,8 +126,9 @@ def test_the_terminal_shows_what_changed_and_counts_the_rest():
     assert "worse: slowest on digits k=4, seed 0: +50.0 % [+49.0, +51.0]; 12 ms" in text
     assert "not compared: fails on digits k=4, seed 0: a run failed" in text
     assert "note: fails took no part" in text
-    ending = "30 rounds in 1 min 58 s on Xeon; tolerated: result 0 %, work 0 %, time 3 %"
-    assert f"{ending} next: look at fails on digits k=4, seed 0: " in " ".join(text.split())
+    ending = "30 rounds in 1 min 58 s on Xeon; tolerated: result 0 %, work 0 %, time 3 %, memory"
+    assert ending in " ".join(text.split())
+    assert "next: look at fails on digits k=4, seed 0: " in " ".join(text.split())
     assert "steady" in text_of(MIXED, every=True)
     for asked in ("result", "work", "time"):
         assert re.search(f"^{asked}  .*\\?\n  1 cell: 1 same$", text_of(CALM), re.MULTILINE)
@@ -135,9 +148,12 @@ LIKELY = comparison(
 
 
 def test_what_is_probably_slower_comes_first_and_fails_a_gate_that_asks_for_it():
-    assert LIKELY.verdict() == "no regression (1 probably slower, 1 undecided)"
+    counts = "1 probably slower, 1 undecided"
+    assert LIKELY.verdict() == f"no verdict (2 of 3 cells compared, {counts})"
+    assert LIKELY.exit_code == 2
     strict = replace(LIKELY, options=replace(LIKELY.options, failing=(WORSE, PROBABLE)))
-    assert strict.verdict() == "1 regression: 1 of time (1 probably slower, 1 undecided)"
+    assert strict.verdict() == f"1 regression: 1 of time (3 of 3 cells compared, {counts})"
+    assert strict.exit_code == 1
     assert [[row.solver for row in one.regressions] for one in (LIKELY, strict)] == [[], ["likely"]]
     listed = [
         line.split(":")[1].split()[0]
@@ -148,7 +164,7 @@ def test_what_is_probably_slower_comes_first_and_fails_a_gate_that_asks_for_it()
     shown, _, folded = markdown(LIKELY).partition("<details>")
     assert "likely" in shown
     assert "unsure" in folded
-    for whole, tag in ((LIKELY, "skipped"), (strict, "failure")):
+    for whole, tag in ((LIKELY, "error"), (strict, "failure")):
         said = [one.get("message") for one in check_junit(junit(whole)).iter(tag)]
         assert sum(text.startswith("probably slower: +30.0 %") for text in said) == 1
 
@@ -158,9 +174,11 @@ def test_what_is_probably_slower_comes_first_and_fails_a_gate_that_asks_for_it()
     [
         (comparison(), "name a suite, or solvers,"),
         (MIXED, "look at fails on digits k=4, seed 0:"),
-        (comparison(cell("s", timed(WORSE, 1.2)), cell("t", timed(WORSE, 1.4))), "profile t on"),
+        (comparison(cell("s", timed(WORSE, 1.2)), cell("t", timed(WORSE, 1.4))), "look at t on"),
         (LIKELY, "give it a larger --budget"),
-        (comparison(cell("s", timed(UNDECIDED, 1.0))), "give it a larger --budget"),
+        (comparison(cell("s", timed(UNDECIDED, 1.3))), "give it a larger --budget"),
+        (comparison(cell("s", timed(UNDECIDED, 1.0))), "nothing"),
+        (comparison(cell("s", FAILED)), "mend what could not be compared"),
         (comparison(cell("s", *[Finding(SAME)] * 3)), "name a --suite that runs what you changed"),
         (CALM, "nothing"),
     ],
@@ -182,11 +200,13 @@ def test_long_lists_are_cut_and_said_to_be():
 
 def test_facts_are_strict_json_with_null_for_what_is_not_finite():
     found = json.loads(json.dumps(facts(MIXED), allow_nan=False))
-    assert found["schema"] == 1
+    assert found["schema"] == 2
     assert list(found) == [
-        "schema", "verdict", "next", "regressions", "base", "head", "suite", "tolerance",
-        "findings", "rounds", "seconds", "machine", "notes",
+        "schema", "verdict", "next", "exit_code", "reason", "regressions", "cells", "compared",
+        "base", "head", "changes", "suite", "tolerance", "findings", "rounds", "seconds",
+        "machine", "notes",
     ]  # fmt: skip
+    assert (found["exit_code"], found["cells"], found["compared"]) == (1, 7, 6)
     assert found["base"]["detail"] == MIXED.base.detail
     answers = {(row["solver"], row["question"]): row for row in found["findings"]}
     assert len(answers) == len(found["findings"]) == 21
@@ -207,14 +227,16 @@ ALLOWED = {
     },
     "testcase": {"name", "classname", "time", "assertions", "status"},
     "failure": {"type", "message"},
+    "error": {"type", "message"},
+    "system-out": set(),
     "skipped": {"type", "message"},
 }  # fmt: skip
 """Elements and attributes of jenkins-junit.xsd, which GitLab's reader is content with too."""
 
 CHILDREN = {
     "testsuites": {"testsuite"},
-    "testsuite": {"testcase"},
-    "testcase": {"failure", "skipped"},
+    "testsuite": {"testcase", "system-out"},
+    "testcase": {"failure", "skipped", "error"},
 }
 
 
@@ -229,8 +251,9 @@ def check_junit(text):
         assert int(suite.get("tests")) == len(cases)
         assert int(suite.get("failures")) == len(suite.findall("testcase/failure"))
         assert int(suite.get("skipped")) == len(suite.findall("testcase/skipped"))
+        assert int(suite.get("errors")) == len(suite.findall("testcase/error"))
         assert all(len(case) <= 1 and float(case.get("time")) >= 0 for case in cases)
-    for count in ("tests", "failures", "skipped"):
+    for count in ("tests", "failures", "errors", "skipped"):
         assert int(root.get(count)) == sum(int(suite.get(count)) for suite in root)
     return root
 
@@ -247,15 +270,13 @@ def test_junit_has_a_case_for_each_cell_and_question():
     assert failures == [
         ("orthobench.result", "fails", "HEAD fails: ZeroDivisionError"),
         ("orthobench.result", "worse", "+17.0 %; gap 0.12 -> 0.14"),
-        ("orthobench.work", "worse", "inf; HEAD never gets there"),
+        ("orthobench.work", "worse", "never; HEAD never gets there"),
         ("orthobench.time", "slower", "+5.2 % [+4.2, +6.2]; 12 ms -> 13 ms"),
         ("orthobench.time", "slowest", "+50.0 % [+49.0, +51.0]; 12 ms -> 13 ms"),
     ]
-    skipped = [element.get("message") for element in root.iter("skipped")]
-    assert skipped == [
-        "not compared: a run failed", "undecided: +1.0 % [+0.0, +2.0]; 12 ms -> 13 ms",
-        "not compared: a run failed",
-    ]  # fmt: skip
+    errors = [element.get("message") for element in root.iter("error")]
+    assert errors == ["not compared: a run failed"] * 2
+    assert not [*root.iter("skipped")]
     names = [(case.get("classname"), case.get("name")) for case in root.iter("testcase")]
     assert len(set(names)) == len(names) == 21
     assert root.get("time") == "118.200"
@@ -264,7 +285,7 @@ def test_junit_has_a_case_for_each_cell_and_question():
 def test_a_cell_may_have_an_answer_to_one_question_only():
     gone = [Row(RESULT, "p", "s", 0, Finding(WORSE, explanation="HEAD does not have it"))]
     whole = comparison(gone)
-    assert [int(suite.get("tests")) for suite in check_junit(junit(whole))] == [1, 0, 0]
+    assert [int(suite.get("tests")) for suite in check_junit(junit(whole))] == [1]
     assert "HEAD does not have it" in text_of(whole)
     assert "HEAD does not have it" in markdown(whole)
     assert [row["question"] for row in facts(whole)["findings"]] == ["result"]
@@ -293,7 +314,7 @@ def test_no_text_breaks_the_markdown(solver, said):
     text = markdown(
         comparison(cell(solver, replace(timed(WORSE, 1.2), explanation=said), problem=said))
     )
-    assert Counter(map(len, rows_of(text))) == {7: 5, 6: 3}
+    assert Counter(map(len, rows_of(text))) == {3: 5, 4: 3}
     assert text.count("<details>") == text.count("</details>") == 1
     assert set(re.findall(r"<[^>]*>", text)) <= {
         MARKER, "<code>", "</code>", "<details>", "</details>", "<summary>", "</summary>"
@@ -303,11 +324,105 @@ def test_no_text_breaks_the_markdown(solver, said):
 def test_markdown_shows_names_as_they_are():
     name = "a|b <b>@all</b> #1 `q` *e* __d__ [x](y) \\ :+1:"
     text = markdown(comparison(cell(name, replace(timed(WORSE, 1.2), explanation="@all see #12"))))
-    row = next(row for row in rows_of(text) if row[0].strip() == "time" and len(row) == 6)
-    assert html.unescape(row[1].strip()).removeprefix("<code>").removesuffix("</code>") == name
+    row = next(row for row in rows_of(text) if row[0].strip() == "time" and len(row) == 4)
+    shown = html.unescape(row[1].strip()).removeprefix("<code>").removesuffix("</code>")
+    assert shown == f"{name} on digits k=4, seed 0"
     assert not re.search(r"[|`*_\[\]@\\]", row[1])
     # what GitHub would make a mention or a link of, outside of code
-    assert not re.search(r"[@#]\w", html.unescape(row[5]))
+    assert not re.search(r"[@#]\w", html.unescape(row[3]))
+
+
+CHANGED = Changes(
+    packages={"scipy": ("1.14.1", "1.17.1"), "gone": ("1", None)},
+    requirements=(("numpy>=2.1",), ("numpy>=2.3",)),
+    parameters={"msg step": ("8", "4")},
+    files=(
+        File("toy/solver.py", "changed", 6, False), File("toy/__init__.py", "changed", 0, True),
+        File("toy/other.py", "added", 0, False), File("toy/said.py", "comments", 2, False),
+    ),
+    commits=("abc Speed it up", "def Tidy"),
+    cells=6,
+)  # fmt: skip
+
+
+def test_every_output_says_how_the_sides_differ():
+    whole = comparison(cell("steady", timed(SAME, 1.0)), changes=CHANGED)
+    texts = [
+        " ".join(text_of(whole, width=400).split()), html.unescape(markdown(whole)),
+        "".join(ET.fromstring(junit(whole)).itertext()),  # noqa: S314 - written here
+    ]  # fmt: skip
+    for text in texts:
+        for said in (
+            "scipy 1.14.1 -> 1.17.1", "gone 1 -> none", "numpy>=2.1 -> numpy>=2.3",
+            "msg step 8 -> 4", "toy/solver.py (reached by 6 of 6 cells)",
+            "toy/__init__.py (runs at import, so all cells reach it)",
+            "toy/other.py (added, not reached)", "toy/said.py (its code is the same)",
+            "abc Speed it up",
+        ):  # fmt: skip
+            assert said in text.replace("\u200b", ""), said
+    check_junit(junit(whole))
+    told = facts(whole)["changes"]
+    assert told["packages"]["scipy"] == ("1.14.1", "1.17.1")
+    assert [file["name"] for file in told["files"]][:2] == ["toy/solver.py", "toy/__init__.py"]
+    same = replace(CHANGED, packages={})
+    assert any("what was installed is the same" in line for line in same.lines())
+    assert not any("is the same on both" in line for line in CHANGED.lines())
+
+
+def test_a_comparison_that_was_not_possible_is_written_to_every_output():
+    whole = comparison(reason="BASE 'main' does not build: <no compiler>")
+    assert (whole.exit_code, whole.verdict()) == (2, "not compared")
+    assert "Not compared: BASE 'main' does not build" in html.unescape(markdown(whole))
+    assert markdown(whole).startswith(MARKER)
+    (case,) = check_junit(junit(whole)).iter("testcase")
+    assert case.find("error").get("message") == whole.reason
+    assert (facts(whole)["reason"], facts(whole)["exit_code"]) == (whole.reason, 2)
+    assert "BASE 'main' does not build" in text_of(whole)
+
+
+def test_cells_of_which_the_same_is_said_are_one_entry():
+    whole = comparison(*(cell(f"s{i}", FAILED) for i in range(9)))
+    assert text_of(whole).count("a run failed") == 1
+    assert "s0 on digits k=4, seed 0 and 8 more: a run failed" in text_of(whole)
+    assert markdown(whole).count("a run failed") == 1
+
+
+@pytest.mark.parametrize(
+    ("kind", "said"), [("revision", True), ("folder", True), ("environment", False)]
+)
+def test_git_bisect_is_named_only_if_there_are_commits_between(kind, said):
+    worse = cell("s", timed(SAME, 1.0), Finding(WORSE, 1.17, 1.17, 1.17, "gap 0.12 -> 0.14"))
+    whole = comparison(worse, base=Side("a", kind, "a"))
+    assert ("git bisect" in whole.next_step()) is said
+    gone = Finding(WORSE, explanation="HEAD does not have it")
+    assert "git bisect" not in comparison([Row(RESULT, "p", "s", 0, gone)]).next_step()
+
+
+def test_cells_that_were_not_run_and_new_ones_are_skipped_in_junit():
+    new = Finding(NEW, explanation="new in HEAD")
+    whole = comparison(cell("s", UNTOUCHED, UNTOUCHED, UNTOUCHED), [Row(RESULT, "p", "t", 0, new)])
+    assert (whole.exit_code, whole.cells, whole.compared) == (
+        0, {("digits k=4", "s", 0)}, {("digits k=4", "s", 0)},
+    )  # fmt: skip
+    said = [element.get("message") for element in check_junit(junit(whole)).iter("skipped")]
+    assert len(said) == 4
+    assert "new: new in HEAD" in said
+
+
+def test_the_last_tolerance_that_matches_a_cell_counts():
+    options = Options(tolerance={"time": 0.05, "time@digits*": 0.1, "time@oja on *": 0.2})
+    for (problem, solver), part in (
+        (("blobs", "msg"), 0.05), (("digits k=4", "msg"), 0.1), (("digits k=4", "oja"), 0.2),
+    ):  # fmt: skip
+        assert options.tolerated(problem, solver)["time"] == part
+    assert options.tolerated("blobs", "msg")["memory"] == TOLERANCE["memory"]
+
+
+def test_an_import_is_of_a_project_and_no_cell():
+    slow = Finding(WORSE, 30.0, 30.0, 30.0, "0.1 s -> 3 s")
+    whole = comparison(cell("steady", timed(SAME, 1.0)), [Row(IMPORT, "", "toy", 0, slow)])
+    assert whole.verdict() == "1 regression: 1 of import (1 of 1 cell compared)"
+    assert "worse: toy: x 30; 0.1 s -> 3 s" in text_of(whole)
 
 
 def test_markdown_says_all_and_folds_what_is_not_a_regression():

@@ -11,6 +11,7 @@ from orthobench.compare import run as comparing
 from orthobench.compare.cells import SideCells
 from orthobench.compare.comparison import Options, Question
 from orthobench.compare.process import run_of
+from orthobench.compare.remote import worker as worker_module
 from orthobench.compare.remote.worker import FORKS, Worker
 from orthobench.compare.sides import Side
 from orthobench.stats.run_pairs import Change
@@ -51,12 +52,13 @@ def test_the_same_code_raises_no_alarm(tmp_path, on):
 
 
 @pytest.mark.parametrize(("on", "copies"), [("numpy/float32", FORKS), ("array-api-strict", False)])
-def test_only_processes_with_numpy_alone_go_on_in_copies(on, copies):
+def test_only_processes_with_numpy_alone_go_on_in_copies(monkeypatch, on, copies):
     pytest.importorskip("array_api_strict")
     worker = Worker("cpu")
     planned = worker.plan(tomllib.loads(SUITE.replace("PLACE", on)), "placed", 2.0)
-    (key, _), _ = planned["cells"]
+    key, _ = planned["cells"]
     assert planned["absent"] == []
+    monkeypatch.setattr(worker_module, "threaded", lambda: False)
     assert worker.copies is copies
     assert worker.run(key)["on"] == on
 
@@ -73,7 +75,7 @@ def test_processor_time_is_not_compared_on_a_gpu(monkeypatch, on, clock, said):
     side = Side("BASE", "folder", "here")
     cells = SideCells(side, {key: run_of(key, reply)}, request={"name": "toys"})
     monkeypatch.setattr(comparing, "collect", lambda *_: [cells, cells])
-    monkeypatch.setattr(comparing.timing, "measure", lambda *_: 0)
+    monkeypatch.setattr(comparing.timing, "measure", lambda *_: comparing.timing.Measured())
     found = comparing.compare(side, side, Options(clock=clock), lambda _: None)
     (answer,) = (row.finding for row in found.rows if row.question is Question.TIME)
     assert (said in answer.explanation) if said else (answer.change is Change.UNDECIDED)

@@ -77,11 +77,13 @@ def test_a_process_has_the_clock_and_threads_that_are_asked_for(process):
 
 
 def test_replies_come_in_time_and_are_asked_for(process):
-    one = process({"a": 1}, {}, options=Options(patience=7.0))
+    one = process({"a": 1}, {}, {"b": 2}, options=Options(run_limit=7.0))
     assert one.ask("suite", name="x") == {"a": 1}
     one.begin()
-    assert process.seen["sent"] == [{"do": "suite", "name": "x"}, {"do": "begin"}]
+    assert process.seen["sent"] == [{"do": "suite", "name": "x"}, {"do": "begin", "copy": True}]
     assert process.seen["patience"] == 7.0
+    assert one.reply(3.0) == {"b": 2}
+    assert process.seen["patience"] == 3.0
 
 
 @pytest.mark.parametrize(
@@ -96,8 +98,9 @@ def test_replies_come_in_time_and_are_asked_for(process):
 def test_what_a_side_cannot_do_is_said_and_a_run_has_failed(process, reply, said):
     with pytest.raises(SideError, match=said):
         process(reply).reply()
-    run = process(reply).run(KEY)
+    run, _ = process(reply).run(KEY)
     assert run.stop.status is RunStatus.ERROR
     assert said in run.stop.reason
-    assert process({"ended": 0, **REPLY}).run(KEY).stop.status is RunStatus.BUDGET
-    assert module.run_of(KEY, REPLY) == process(REPLY).run(KEY)
+    run, modules = process({"ended": 0, "loaded": {"toy": "/here"}, **REPLY}).run(KEY)
+    assert (run.stop.status, modules) == (RunStatus.BUDGET, {"toy": "/here"})
+    assert process(REPLY).run(KEY) == (module.run_of(KEY, REPLY), {})

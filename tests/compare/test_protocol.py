@@ -70,6 +70,6 @@ def test_files_for_other_interpreters_import_the_standard_library_only(path):
 @pytest.mark.wide
 def test_another_version_is_refused(orthobench, modules):
     python = orthobench(modules)
-    told = r"BASE '.*' cannot be compared: its orthobench has not version 2 of the comparison"
+    told = r"BASE '.*' cannot be compared: its orthobench has not version 3 of the comparison"
     with pytest.raises(UsageError, match=told), sides(python, sys.executable):
         pass

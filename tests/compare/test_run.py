@@ -9,6 +9,7 @@ from orthobench.compare.cells import SideCells
 from orthobench.compare.comparison import Options, Question
 from orthobench.compare.process import run_of
 from orthobench.compare.sides import Side
+from orthobench.compare.timing import Measured
 from orthobench.errors import UsageError
 from orthobench.stats.run_pairs import Change
 
@@ -26,12 +27,14 @@ def cells(last=0.5, code="1", keys=(KEY,), side=SIDES[0], **reply):
 
 @pytest.fixture
 def compared(monkeypatch):
-    def call(base, head, sides=SIDES, every=True):
+    def call(base, head, sides=SIDES, every=True, repeated=None):
         both = [replace(cells, side=side) for cells, side in zip((base, head), sides, strict=True)]
         again = {cells.side.name: cells for cells in both}
         monkeypatch.setattr(comparing, "collect", lambda *_: both)
-        monkeypatch.setattr(comparing, "run_cells", lambda sides, *_: [again[sides[0].name]])
-        monkeypatch.setattr(comparing.timing, "measure", lambda *_: 0)
+        monkeypatch.setattr(
+            comparing, "run_again", lambda side, *_: (repeated or again)[side.side.name].runs
+        )
+        monkeypatch.setattr(comparing.timing, "measure", lambda *_: Measured())
         return comparing.compare(*sides, Options(every=every), lambda _: None)
 
     return call
@@ -43,6 +46,7 @@ def test_all_cells_are_compared_whatever_their_code(compared, last, change, code
     found = compared(cells(), cells(last, code))
     assert [row.finding.change for row in found.rows[:1]] == [change]
     assert found.notes == ()
+    assert found.exit_code == (1 if change is Change.WORSE else 2)  # nothing was timed
 
 
 def test_what_is_the_same_on_both_sides_needs_no_run_and_is_told_in_a_line(compared):
@@ -55,7 +59,7 @@ def test_what_is_the_same_on_both_sides_needs_no_run_and_is_told_in_a_line(compa
     assert {row.solver: row.finding.change for row in found.rows} == {
         "s": Change.SAME, "t": Change.UNDECIDED
     }  # fmt: skip
-    assert [row.solver for row in found.rows] == ["s"] * 3 + ["t"] * 3
+    assert [row.solver for row in found.rows] == ["s"] * 5 + ["t"] * 3
     assert [note[:40] for note in found.notes] == ["1 of 2 cells were neither run nor timed,"]
 
 
@@ -66,11 +70,41 @@ def test_a_cell_that_head_lost_is_a_regression_and_a_new_one_is_not(compared):
         "HEAD does not have it: it is unknown"
     ]
     assert not new.found(Change.WORSE)
-    assert new.found(Change.NONE)[0].finding.explanation == "new in HEAD; BASE: it is unknown"
+    assert new.found(Change.NEW)[0].finding.explanation == "new in HEAD; BASE: it is unknown"
+    assert (lost.exit_code, len(new.cells)) == (1, 1)
+
+
+def test_what_head_does_not_repeat_is_a_regression_if_base_repeats_it(compared):
+    base, head = cells(), cells(0.9)
+    other = {"v1": cells(), "v2": cells(0.8)}
+    found = compared(base, head, repeated=other)
+    assert found.exit_code == 1
+    assert "v" not in found.regressions[0].finding.explanation.split(";")[0]
+    assert found.regressions[0].finding.explanation.startswith("two runs of HEAD with the same")
+    assert [row.question for row in found.found(Change.WORSE)] == [Question.RESULT]
+    both = compared(base, head, repeated={"v1": cells(0.6), "v2": cells(0.8)})
+    assert both.exit_code == 2
+    assert both.found(Change.NONE)[0].finding.explanation.startswith("two runs of BASE and HEAD")
+
+
+def test_a_failure_that_head_mends_lets_a_gate_pass_and_one_of_both_does_not(compared):
+    broken = cells(status="error", reason="it broke")
+    mended = compared(broken, cells())
+    assert [row.question for row in mended.rows] == [Question.RESULT]
+    assert mended.compared == {KEY}
+    both = compared(broken, broken)
+    assert (both.exit_code, both.compared) == (2, set())
+    assert compared(cells(), broken).exit_code == 1
+
+
+def test_a_cell_that_was_not_run_is_not_compared(compared):
+    late = cells(status="missing", reason="too late")
+    assert compared(late, late).exit_code == 2
 
 
 def test_results_of_a_budget_in_seconds_are_not_compared(compared):
     found = compared(*(cells(last, budget={"seconds": 1.0}) for last in (0.5, 0.9)))
+    assert found.exit_code == 2
     assert [row.question for row in found.found(Change.NONE)] == [Question.RESULT, Question.WORK]
 
 

@@ -11,9 +11,20 @@ import pytest
 
 from orthobench.compare.comparison import Options
 from orthobench.compare.process import SideProcess
-from orthobench.compare.sides import ChangedError, Side, checked_out, resolve, states_of
+from orthobench.compare.sides import (
+    ChangedError,
+    Side,
+    checked_out,
+    resolve,
+    states_of,
+    with_extras,
+)
 from orthobench.errors import UsageError
 from orthobench.tools.git import GitError, git
+
+
+def git_as_a(folder, *words):
+    git(folder, "-c", "user.name=A", "-c", "user.email=a@b.c", *words)
 
 
 def kind_of(text, here):
@@ -97,8 +108,7 @@ def test_a_folder_that_is_in_no_repository_is_copied_without_what_was_built(empt
     for name in kept | built:
         (empty / "project" / name).parent.mkdir(parents=True, exist_ok=True)
         (empty / "project" / name).touch()
-    with checked_out(resolve("HEAD", "project", empty), empty / "tree") as tree:
-        assert tree == empty / "tree"
+    with checked_out(resolve("HEAD", "project", empty), empty / "tree") as (tree,):
         found = {path.relative_to(tree).as_posix() for path in tree.rglob("*") if path.is_file()}
     assert found == kept
 
@@ -110,9 +120,47 @@ def test_a_project_inside_a_repository_is_checked_out_where_it_is(project, empty
     (inner / "setup.py").touch()
     for side in (resolve("HEAD", "HEAD", inner), resolve("HEAD", ".", inner)):
         assert side.project == "inner"
-        with checked_out(side, empty / side.kind) as tree:
+        with checked_out(side, empty / side.kind) as (tree,):
             assert tree == empty / side.kind / "inner"
             assert (tree / "setup.py").exists() is (side.kind == "folder")
+
+
+def test_more_projects_of_a_repository_come_with_a_side(project, empty):
+    project.git("clone", "-q", str(project.root), str(empty / "clone"))
+    root = empty / "clone"
+    (root / "lib").mkdir()
+    (root / "lib" / "pyproject.toml").touch()
+    for name in ("HEAD", "."):
+        side = with_extras(resolve("HEAD", name, root), [root / "lib"])
+        with checked_out(side, empty / side.kind) as folders:
+            assert folders == [empty / side.kind / part for part in (".", "lib")]
+    for folder, said in ((empty, "is no project"), (project.root, "not in the repository of")):
+        with pytest.raises(UsageError, match=said):
+            with_extras(resolve("HEAD", ".", root), [folder])
+    with pytest.raises(UsageError, match="for revisions and folders"):
+        with_extras(resolve("HEAD", sys.executable, root), [root / "lib"])
+
+
+def test_submodules_are_those_of_the_revision_and_of_the_working_tree(project, empty):
+    inner, outer = empty / "inner", empty / "outer"
+    for folder in (inner, outer):
+        git_as_a(empty, "clone", "-q", str(project.root), str(folder))
+    git_as_a(outer, "-c", "protocol.file.allow=always", "submodule", "add", "-q", str(inner), "sub")
+    git_as_a(outer / "sub", "checkout", "-q", project.first)
+    git_as_a(outer, "commit", "-qam", "with a submodule")
+    git_as_a(outer / "sub", "checkout", "-q", project.second)
+    for name, version in (("HEAD", "first"), (".", "second")):
+        side = resolve("HEAD", name, outer)
+        with checked_out(side, empty / side.kind) as (tree,):
+            text = (tree / "sub" / "toy_solver.py").read_text()
+            assert text.startswith(f"VERSION = '{version}'")
+    git_as_a(outer, "submodule", "deinit", "-q", "--force", "sub")
+    shutil.rmtree(outer / ".git" / "modules")
+    with (
+        pytest.raises(UsageError, match=r"the submodule sub is not here at .*submodule update"),
+        checked_out(resolve("HEAD", "HEAD", outer), empty / "tree"),
+    ):
+        pass
 
 
 def test_what_means_nothing_is_refused_with_all_that_it_could_have_been(project, empty):
@@ -177,7 +225,7 @@ def test_checking_out_leaves_the_users_checkout_as_it_is(project, empty):
     hook = project.root / ".git" / "hooks" / "post-checkout"
     hook.write_text("#!/bin/sh\ntouch ../../hooked\nexit 1\n")
     hook.chmod(0o755)
-    with checked_out(side, empty / "tree") as tree:
+    with checked_out(side, empty / "tree") as (tree,):
         assert (tree / "toy_solver.py").read_text().startswith("VERSION = 'first'\n")
     assert not (empty / "tree").exists()
 
@@ -199,7 +247,7 @@ def test_the_working_tree_is_taken_as_it_is(project, empty):
     link = project.root / "link.py"
     link.symlink_to("toy_new.py")
     try:
-        with checked_out(resolve("HEAD", ".", project.root), empty / "tree") as tree:
+        with checked_out(resolve("HEAD", ".", project.root), empty / "tree") as (tree,):
             assert (tree / "toy_solver.py").read_text().startswith("VERSION = 'third'\n")
             names = {path.name for path in tree.iterdir()} - {".git"}
             assert (tree / "link.py").is_symlink()

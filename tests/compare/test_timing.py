@@ -1,17 +1,22 @@
+import itertools
 import math
 
 import numpy as np
 import pytest
 
 from orthobench.compare import timing
+from orthobench.compare.comparison import TOLERANCE, Options, Question, percent
 from orthobench.compare.process import SideError
 from orthobench.compare.sides import Side
 from orthobench.compare.timing import (
+    FEW,
     PAIRS,
+    Measured,
     TimedCell,
     _decide,
     _next_cells,
     evidence,
+    few,
     findings,
     measure,
 )
@@ -38,13 +43,14 @@ class Fake:
     def request(self, do, **request):
         self.replies.append(self.machine.reply(self, do, request))
 
-    def reply(self):
+    def reply(self, patience=None):
         reply = self.replies.pop(0)
         if isinstance(reply, Exception):
             raise reply
         return reply
 
-    def begin(self):
+    def begin(self, copy=True):
+        self.copied = copy
         return self.ask("begin")
 
     def ask(self, do, **request):
@@ -55,8 +61,14 @@ class Fake:
 class Machine:
     """Two sides on a noisy machine; `slower` is what HEAD takes more, by cell."""
 
-    def __init__(self, slower, layout=0.02, disturbance=0.05, seed=0, failing=(), deadly=()):
+    def __init__(
+        self, slower, layout=0.02, disturbance=0.05, seed=0, failing=(), deadly=(), threaded=(),
+        hanging=(), first=0.0, peak=0.0,
+    ):  # fmt: skip
         self.slower, self.failing, self.deadly = slower, failing, deadly
+        self.threaded, self.hanging = threaded, hanging  # in every process, in copies only
+        self.first, self.peak = first, peak  # what HEAD needs more, in seconds and MiB
+        self.copies = []
         self.layout, self.disturbance = layout, disturbance
         self.rng = np.random.default_rng(seed)
         self.started, self.turns, self.seconds = [], [], 0.0
@@ -68,9 +80,16 @@ class Machine:
         self.seconds += 0.2 if do == "plan" else 0.05
         if do == "begin":
             process.layout = math.exp(self.rng.normal(0, self.layout))
+            self.copies.append(process.copied)
+        if do == "peak":
+            more = self.peak if process.side.name == "HEAD" else 0.0
+            return {"bytes": 2**20 * (10 + more + self.rng.uniform(0, 1))}
         if do != "time":
             return {}
         key = request["key"]
+        if key in self.hanging and getattr(process, "copied", False):
+            process.alive = False
+            return SideError("took longer than 10 s, and was killed")
         if key in self.failing:
             return SideError("it raised")
         if key in self.deadly or not process.alive:
@@ -79,19 +98,33 @@ class Machine:
         self.turns.append((process.side.name, key))
         slower = 1 + self.slower.get(key, 0) if process.side.name == "HEAD" else 1
         added = self.rng.exponential(self.disturbance, request["runs"])
-        return {"seconds": list(0.01 * slower * process.layout * (1 + added))}
+        seconds = 0.01 * slower * process.layout * (1 + added)
+        later = hasattr(process, "copied")
+        first = 0.0 if later else 1.0 + self.first * (process.side.name == "HEAD")
+        return {
+            "seconds": list(seconds), "awake": float(seconds.sum()) + first,
+            "copies": key not in self.threaded,
+        }  # fmt: skip
 
 
-def cells(*keys, units=(1.0, 1.0)):
-    return [TimedCell(key, (10, 10), units) for key in keys]
+def cells(*keys, units=(1.0, 1.0), tolerance=0.02):
+    tolerances = {**TOLERANCE, "time": tolerance}
+    return [TimedCell(key, (10, 10), units, tolerance=tolerances) for key in keys]
 
 
-def timed_on(machine, timed, budget=300.0, tolerance=0.02):
-    rounds = measure(
-        (BASE, HEAD), timed, tolerance, budget, machine.start, lambda _: None,
+def timed_on(machine, timed, budget=300.0, **options):
+    measured = measure(
+        (BASE, HEAD), timed, Options(budget=budget, **options), machine.start, lambda _: None,
         lambda: machine.seconds,
     )  # fmt: skip
-    return rounds, {key: answer.change for key, answer in findings(timed, tolerance).items()}
+    return measured, changes(timed)
+
+
+def changes(timed, question=Question.TIME):
+    return {
+        key: answers[question].change for key, answers in findings(timed).items()
+        if question in answers
+    }  # fmt: skip
 
 
 def test_a_slower_cell_is_told_from_those_that_did_not_change():
@@ -104,7 +137,7 @@ def test_a_faster_cell_is_an_improvement():
     timed = cells(*"ab")
     _, changes = timed_on(Machine({"b": -0.2}, layout=0.005), timed)
     assert changes["b"] in (Change.BETTER, Change.SAME)
-    answer = findings(timed, 0.02)["b"]
+    answer = findings(timed)["b"][Question.TIME]
     assert answer.ratio == pytest.approx(0.8, abs=0.03)
     assert answer.low <= 0.8 <= answer.high
 
@@ -118,32 +151,33 @@ def test_nothing_is_called_slower_where_nothing_changed(seed):
 
 
 def test_what_is_within_the_tolerance_is_no_regression():
-    _, changes = timed_on(Machine({"a": 0.05}), cells("a"), tolerance=0.15)
+    _, changes = timed_on(Machine({"a": 0.05}), cells("a", tolerance=0.15))
     assert changes == {"a": Change.SAME}
 
 
 def test_what_is_slower_for_sure_and_within_the_tolerance_is_no_regression():
     """Seen to be slower within a few rounds, and never called so."""
-    timed = cells("a")
+    timed = cells("a", tolerance=0.05)
     machine = Machine({"a": 0.04}, layout=0.002, disturbance=0.01)
-    _, changes = timed_on(machine, timed, tolerance=0.05)
+    _, changes = timed_on(machine, timed)
     assert evidence(timed[0].logs) > 5
     assert changes == {"a": Change.SAME}
 
 
 def test_five_percent_are_found_where_twice_the_rounds_would_not_prove_three():
-    timed = cells("a")
-    _, changes = timed_on(Machine({"a": 0.06}, layout=0.01), timed, tolerance=0.04)
+    timed = cells("a", tolerance=0.04)
+    _, changes = timed_on(Machine({"a": 0.06}, layout=0.01), timed)
     assert changes == {"a": Change.WORSE}
     assert evidence(timed[0].logs, math.log(1.04)) < 4
 
 
 def test_a_cell_whose_interval_is_beyond_the_tolerance_is_probably_slower_before_it_is_sure():
     timed = cells("a")
-    machine = Machine({"a": 0.3}, layout=0.001, disturbance=0.001)
-    rounds, changes = timed_on(machine, timed, budget=6.5)
-    answer = findings(timed, 0.02)["a"]
-    assert (rounds, len(timed[0].pairs)) == (4, 2)
+    machine = Machine({"a": 0.2}, layout=0.001, disturbance=0.001)
+    measured, changes = timed_on(machine, timed, budget=3.0)
+    answer = findings(timed)["a"][Question.TIME]
+    assert (measured.rounds, len(timed[0].pairs)) == (4, 2)
+    assert measured.prolonged
     assert changes == {"a": Change.PROBABLE}
     assert answer.low > 1.02
     assert answer.explanation.endswith("ms a run in BASE, 4 rounds")
@@ -161,7 +195,7 @@ def test_sides_take_turns_a_b_b_a_and_the_other_way_round():
 
 
 def test_a_slower_cell_has_been_seen_in_several_pairs_of_processes():
-    machine, timed = Machine({"a": 0.5}, layout=0.001, disturbance=0.001), cells("a")
+    machine, timed = Machine({"a": 0.2}, layout=0.001, disturbance=0.001), cells("a")
     _, changes = timed_on(machine, timed)
     assert changes == {"a": Change.WORSE}
     assert len(timed[0].pairs) == PAIRS
@@ -185,20 +219,24 @@ def test_a_cell_that_kills_its_process_is_not_compared_and_costs_no_other():
     timed = cells("a", "b")
     _, changes = timed_on(Machine({"b": 0.3}, deadly={"a"}), timed)
     assert changes == {"a": Change.NONE, "b": Change.WORSE}
-    assert timed[0].failed == "cannot be timed: it died"
+    assert timed[0].failed == "cannot be timed: HEAD: it died"
 
 
 def test_without_a_budget_nothing_is_decided():
-    rounds, changes = timed_on(Machine({"a": 0.5}), cells("a"), budget=-1.0)
-    assert (rounds, changes) == (0, {"a": Change.UNDECIDED})
+    measured, changes = timed_on(Machine({"a": 0.5}), cells("a"), budget=-1.0)
+    assert (measured, changes) == (Measured(), {"a": Change.UNDECIDED})
 
 
 @pytest.mark.parametrize(("seconds", "turns"), [(0.01, 12), (0.1, 5), (30.0, 2)])
 def test_long_runs_have_fewer_turns(seconds, turns):
     timed = [TimedCell("a", (10, 10), (1.0, 1.0))]
     machine = Machine({})
-    machine.reply = lambda process, do, request: {"seconds": [seconds]} if do == "time" else {}
-    measure((BASE, HEAD), timed, 0.02, 3, machine.start, print, iter(range(99)).__next__)
+    machine.reply = lambda process, do, request: (
+        {"seconds": [seconds], "awake": seconds, "copies": True} if do == "time" else
+        {"bytes": None}
+    )  # fmt: skip
+    clock = iter(range(99)).__next__
+    measure((BASE, HEAD), timed, Options(budget=3), machine.start, print, clock)
     assert timed[0].turns == turns
 
 
@@ -206,17 +244,21 @@ def test_short_runs_are_repeated_in_a_turn():
     timed = [TimedCell("a", (10, 10), (1.0, 1.0))]
     machine = Machine({})
     machine.reply = lambda process, do, request: (
-        {"seconds": [1e-3] * request["runs"]} if do == "time" else {}
-    )
-    said = []
-    measure((BASE, HEAD), timed, 0.02, 30, machine.start, said.append, iter(range(99)).__next__)
+        {"seconds": [1e-3] * request["runs"], "awake": 1e-3, "copies": True} if do == "time" else
+        {"bytes": None}
+    )  # fmt: skip
+    said, clock = [], iter(range(99)).__next__
+    measure((BASE, HEAD), timed, Options(budget=30), machine.start, said.append, clock)
     assert timed[0].runs == math.ceil(timing.SECONDS / 1e-3) == 2
     assert timed[0].seconds == pytest.approx(1e-3)
     assert said[0] == "round 1: 1 of 1 cells not decided"
 
 
 def seen(key, *logs, pairs=PAIRS):
-    return TimedCell(key, (10, 10), (1.0, 1.0), logs=[*logs], pairs={*range(pairs)})
+    tolerance = {**TOLERANCE, "time": 0.1}
+    return TimedCell(
+        key, (10, 10), (1.0, 1.0), logs=[*logs], pairs={*range(pairs)}, tolerance=tolerance
+    )
 
 
 def test_every_fourth_round_is_for_all_cells_and_the_others_for_the_slowest_quarter():
@@ -229,19 +271,71 @@ def test_every_fourth_round_is_for_all_cells_and_the_others_for_the_slowest_quar
 
 def test_a_cell_is_the_same_once_it_is_nineteen_to_one_that_it_is_not_slower():
     """Evidence is the logarithm of odds, of which a twentieth is left."""
-    assert _decide([seen("a", 0.0, 0.0, 0.0)], 0.1) == [Change.UNDECIDED]
-    assert _decide([seen("a", 0.0, 0.0, 0.0, 0.0)], 0.1) == [Change.SAME]
+    assert _decide([seen("a", 0.0, 0.0, 0.0)]) == [Change.UNDECIDED]
+    assert _decide([seen("a", 0.0, 0.0, 0.0, 0.0)]) == [Change.SAME]
     found = []
     for n in range(2, 30):
         logs = [0.13, -0.13] * n
         sure = evidence(logs, -math.log1p(0.1)) >= math.log(20)
-        found.append(_decide([seen("a", *logs)], 0.1)[0])
+        found.append(_decide([seen("a", *logs)])[0])
         assert found[-1] is (Change.SAME if sure else Change.UNDECIDED), n
     assert {*found} == {Change.SAME, Change.UNDECIDED}
 
 
 def test_no_cell_is_timed_after_the_deadline():
     machine, timed = Machine({}), cells("a", "b")
-    clock = iter([0.0, 0.0, 0.0, 0.0, 1.0, 2.0, 4.0])  # the second cell's turn comes too late
-    measure((BASE, HEAD), timed, 0.02, 3.0, machine.start, print, lambda: next(clock, 9.0))
+    clock = itertools.chain([0.0] * 6, itertools.count(4, 10))  # the second turn comes too late
+    options = Options(budget=3.0)
+    measured = measure((BASE, HEAD), timed, options, machine.start, print, clock.__next__)
     assert [len(cell.logs) for cell in timed] == [1, 0]
+    assert measured.prolonged
+
+
+def test_a_change_far_beyond_the_tolerance_needs_one_pair_of_processes():
+    timed = cells("a", "b")
+    _, changes = timed_on(Machine({"a": 1.0}), timed)
+    assert changes == {"a": Change.WORSE, "b": Change.SAME}
+    assert len(timed[0].pairs) < PAIRS
+    assert len(timed[0].logs) <= FEW + 1
+
+
+@pytest.mark.parametrize("machine", [{"threaded": "a"}, {"hanging": "a"}])
+def test_threads_are_timed_in_fresh_processes_without_copies(machine):
+    made, timed = Machine({"a": 0.2}, layout=0.002, disturbance=0.01, **machine), cells("a")
+    _, changes = timed_on(made, timed)
+    assert changes == {"a": Change.WORSE}
+    assert not any(made.copies[2:])
+    assert len(timed[0].pairs) == len(timed[0].logs)
+
+
+def test_undecided_times_say_what_they_exclude_and_a_wide_one_gets_twice_the_budget():
+    calm = Machine({"a": 0.02}, layout=0.01, disturbance=0.01)
+    measured, changes = timed_on(calm, narrow := cells("a"), budget=6.0)
+    assert (changes, measured.prolonged) == ({"a": Change.UNDECIDED}, False)
+    answer = findings(narrow)["a"][Question.TIME]
+    assert f"more than {percent(answer.high)} is excluded" in answer.explanation
+    loud = Machine({}, layout=0.4, disturbance=0.5)
+    measured, changes = timed_on(loud, cells("a"), budget=6.0)
+    assert (changes, measured.prolonged) == ({"a": Change.UNDECIDED}, True)
+    assert 11.0 < loud.seconds < 14.0
+
+
+@pytest.mark.parametrize(
+    ("question", "machine"), [(Question.FIRST, {"first": 1.0}), (Question.MEMORY, {"peak": 8.0})]
+)
+def test_a_dear_first_call_and_more_memory_are_found_in_three_processes(question, machine):
+    timed = cells("a")
+    timed_on(Machine({}, layout=0.002, disturbance=0.01, **machine), timed)
+    assert changes(timed, question) == {"a": Change.WORSE}
+    assert changes(timed) == {"a": Change.SAME}
+    timed_on(Machine({}, layout=0.002, disturbance=0.01), calm := cells("a"))
+    assert changes(calm, question) == {"a": Change.SAME}
+
+
+def test_a_few_observations_are_worse_only_if_all_are():
+    for seen, change in (
+        ([(1.0, 2.0)], Change.UNDECIDED), ([(1.0, 2.0)] * 3, Change.WORSE),
+        ([(2.0, 1.0)] * 3, Change.BETTER), ([(1.0, 2.0), (1.0, 2.0), (1.0, 1.1)], Change.SAME),
+        ([(1.0, 1.24)], Change.SAME), ([(0.1, 0.25)], Change.SAME), ([(0.0, 0.1)], Change.SAME),
+    ):  # fmt: skip
+        assert few(Question.FIRST, seen, TOLERANCE).change is change, seen

@@ -21,6 +21,7 @@ from orthobench.stats.run_pairs import (
     differences,
     pairs,
     repeats,
+    smoothed,
     values,
     work_table,
 )
@@ -148,10 +149,48 @@ def test_runs_that_converge_are_compared_to_their_ends():
     assert (answer.change, answer.ratio) == (Change.WORSE, 2.0)
 
 
-def test_without_any_progress_there_is_no_target():
+def test_without_any_progress_only_equally_long_runs_are_compared():
     for value in (1.0, 0.0):
         flat = curve([value, value])
-        assert compare_work(flat, flat, 0.0).change is Change.NONE
+        assert compare_work(flat, flat, 0.0).change is Change.SAME
+        assert compare_work(flat, curve([value] * 3), 0.0).change is Change.NONE
+
+
+NOISE = np.random.default_rng(3).uniform(0.7, 1.4, 200)
+
+
+def test_a_better_end_is_never_work_that_never_gets_there():
+    """BASE is lucky at one checkpoint, and HEAD ends 40 % lower than BASE does."""
+    base, head = values(halving()) + 0.01 * NOISE, values(halving()) + 0.006 * NOISE[::-1]
+    base[50] = 1e-9
+    base[-1], head[-1] = 0.010, 0.006
+    found = compare_work(curve(base), curve(head), 0.0)
+    assert np.isfinite(found.ratio)
+    assert compare_results(curve(base), curve(head), 0.0).change is Change.BETTER
+
+
+def test_a_monotone_curve_and_the_ends_of_any_curve_are_not_smoothed():
+    assert np.array_equal(smoothed(values(halving())), values(halving()))
+    assert [*smoothed(NOISE)[[0, -1]]] == [*NOISE[[0, -1]]]
+    assert np.std(smoothed(NOISE)[10:-10]) < 0.6 * np.std(NOISE)
+
+
+def test_a_saving_in_one_unit_is_an_improvement():
+    found = compare_work(halving(), run(work_table(halving()) * [1, 1, 0.5], values(halving())), 0)
+    assert (found.change, found.ratio) == (Change.BETTER, 0.5)
+    assert found.explanation.endswith("flops")
+
+
+def test_what_is_worse_and_better_is_mixed_and_both_are_told():
+    head = run(work_table(halving()) * [0.8, 0.8, 1.3], values(halving()))
+    found = compare_work(halving(), head, 0.0)
+    assert found.change is Change.MIXED
+    assert "flops (+30.0%)" in found.explanation
+    assert "(-20.0%)" in found.explanation
+    assert compare_work(halving(), head, 0.25).change is Change.WORSE
+    on = CUDA["float64"]
+    gpu = replace(head, solver=replace(head.solver, parameters={"on": on}))
+    assert compare_work(halving(on=on), gpu, 0.0).change is Change.MIXED
 
 
 def test_values_may_be_negative():
@@ -347,7 +386,7 @@ def test_a_count_that_begins_takes_infinitely_more():
     base, head = (run(work_table(halving()) * [1, c, 1], values(halving())) for c in (0, 1))
     assert compare_work(base, head, 0.0).ratio == INF
     assert compare_work(base, base, 0.0).ratio == 1
-    assert compare_work(head, base, 0.0).change is Change.SAME
+    assert compare_work(head, base, 0.0).change is Change.BETTER
 
 
 def test_metrics_differ_where_they_are_not_the_same_or_one_is_missing():

@@ -6,19 +6,22 @@ import hashlib
 import json
 import os
 import random
+import re
 import sys
+import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache
 from importlib import import_module, metadata
-from importlib.util import find_spec
 from itertools import product
 from pathlib import Path
 from typing import Any
 
+from .reach import Project, is_plugin, loaded, modules, place, plugins
+
 PROTOCOL = "orthobench.compare.protocol"
-VERSION = 2  # of the protocol that can be served
+VERSION = 3  # of the protocol that can be served
 REPAIR = "repair what is installed here"
 FORKS = hasattr(os, "fork")
 CLOCKS = {"cpu": time.process_time_ns, "wall": time.perf_counter_ns}
@@ -64,34 +67,33 @@ class Worker:
         self._clock = CLOCKS[clock]
         self._planned: dict[tuple[Any, ...], Any] = {}
         self._ratio = 1.0
+        self._own: list[str] = []
 
     @property
     def copies(self) -> bool:
-        """Whether a copy of this process can go on: GPUs and libraries' threads are not copied."""
+        """Whether a copy of this process can go on: GPUs and threads are not copied."""
         places = {str(getattr(cell.solver, "place", "numpy")) for cell in self._planned.values()}
-        return FORKS and all(place.startswith("numpy") for place in places)
+        return FORKS and not threaded() and all(one.startswith("numpy") for one in places)
 
-    def check(self, distribution: str) -> dict[str, Any]:
+    def check(self, distributions: Sequence[str]) -> dict[str, Any]:
         """Return the place of orthobench; refuse an environment without the code of its side.
 
         Parameters
         ----------
-        distribution : str
-            One that was installed in this environment itself; empty where none was.
+        distributions : sequence of str
+            Those that were installed in this environment itself.
         """
-        points = list(metadata.distribution(distribution).entry_points if distribution else ())
-        points = [point for point in points if point.group == "orthobench"]
-        if distribution and not points:
-            raise RefusedError(f"{distribution} is no plugin of orthobench")
-        for module in {point.module.partition(".")[0] for point in points}:
-            place = _place(module)
-            if not place or not Path(place).is_relative_to(Path(sys.prefix).resolve()):
-                raise RefusedError(f"{module} would be imported from {place}, not from what was "
-                                   f"built of it; {REPAIR}")  # fmt: skip
-        if not (found := _place("orthobench")):
+        for one in distributions:
+            if not (own := modules(one)):
+                raise RefusedError(f"{one} has no module that could be imported")
+            for module in own:
+                _require_own(module, str(place(module)))
+        if not (found := place("orthobench")):
             raise RefusedError("its Python cannot import orthobench; install it there, without "
                                "PYTHONPATH and the user's own site-packages")  # fmt: skip
         broken = names().catalogue().broken
+        points = [point for one in distributions for point in
+                  metadata.distribution(one).entry_points.select(group="orthobench")]  # fmt: skip
         for name in (point.name for point in points if point.name in broken):
             raise RefusedError(f"its plugin {name!r} does not load: {broken[name]}; {REPAIR}")
         return {"orthobench": found}
@@ -120,16 +122,54 @@ class Worker:
                         absent.append((*key[:2], refusal))
                     else:
                         self._planned[key] = cell
-                        cells.append((key, _digest(cell.content)))
+                        cells.append(key)
             except Exception as error:
                 labels = [str(one.get("label") or one.get("name")) for one in (problem, solver)]
                 absent.append((*labels, str(error)))
         return {"cells": cells, "absent": absent, "broken": known.broken}
 
-    def run(self, key: list[Any]) -> dict[str, Any]:
+    def describe(self, distributions: Sequence[str]) -> dict[str, Any]:
+        """Return what the planned cells depend on, and what the side consists of.
+
+        Parameters
+        ----------
+        distributions : sequence of str
+            The side's own projects; all plugins without any.
+        """
+        self._own = list(distributions) or plugins()
+        project, packages = Project(self._own), _packages()
+        others = {name: v for name, v in packages.items() if name not in map(normal, self._own)}
+        cells = self._planned.items()
+        required = (metadata.distribution(one).requires or () for one in self._own)
+        return {
+            "content": [(key, _digest(cell.content, others)) for key, cell in cells],
+            "packages": others if distributions else packages,
+            "installed": packages,
+            "requires": sorted({x for one in required for x in one if "extra ==" not in x}),
+            "files": project.digests(),
+            "reached": [(key, project.names_of(names().files(cell))) for key, cell in cells],
+            "defaults": {name: values for _, cell in cells
+                         for name, values in names().defaults(cell).items()},
+            "libraries": [one for one in distributions if not is_plugin(one)],
+            "modules": {one: modules(one) for one in distributions},
+        }  # fmt: skip
+
+    def kinds(self, files: Sequence[str]) -> dict[str, Any]:
+        """Return digests of the code of files, and of what of it runs when they are imported."""
+        return dict(Project(self._own).kinds(files))
+
+    def imported(self, modules: Sequence[str]) -> dict[str, Any]:
+        """Return the seconds in which modules are imported in this process, which is a fresh one.
+
+        Waiting for a processor does not count, waiting for anything else does.
+        """
+        return {"seconds": _awake(lambda: [*map(import_module, modules)])}
+
+    def run(self, key: list[Any], watched: Sequence[str] = ()) -> dict[str, Any]:
         """Run a cell, with checkpoints in the planned ratio, and return its curve.
 
-        A solver that runs anew for each checkpoint has those of any run.
+        A solver that runs anew for each checkpoint has those of any run. Of the modules to watch
+        come those that are imported then, with their places.
         """
         with self._cell(key) as (cell, instance):
             ratio = names().RATIO if getattr(cell.solver, "reruns", False) else self._ratio
@@ -142,24 +182,32 @@ class Worker:
         return {
             "status": outcome.stop.status.value, "reason": outcome.stop.reason, "trace": trace,
             "primary": primary, "budget": cell.budget.limits,
-            "on": str(getattr(cell.solver, "place", "numpy")),
+            "on": str(getattr(cell.solver, "place", "numpy")), "loaded": loaded(watched),
         }  # fmt: skip
 
     def time(self, key: list[Any], steps: int, runs: int) -> dict[str, Any]:
         """Run a cell some times without judging it, and return the seconds of each run.
 
-        They are those of ``init``, of `steps` steps and of reading the solution.
+        They are those of ``init``, of `steps` steps and of reading the solution. With them come
+        the seconds of all of it, warm-up included, but for waiting for a processor, and whether
+        a copy of this process can go on.
         """
+        seconds: list[float] = []
         with self._cell(key) as (cell, instance):
             token = names().CLOCK.set(self._clock)
             try:
-                seconds = [
+                awake = _awake(lambda: seconds.extend(
                     float(names().timed(instance, cell.solver, steps, cell.streams))
                     for _ in range(runs)
-                ]
+                ))  # fmt: skip
             finally:
                 names().CLOCK.reset(token)
-        return {"seconds": seconds}
+        return {"seconds": seconds, "awake": awake, "copies": self.copies}
+
+    def peak(self, key: list[Any], steps: int) -> dict[str, Any]:
+        """Return the bytes that a run of a cell needs; None if this machine does not tell."""
+        with self._cell(key) as (cell, instance):
+            return {"bytes": names().peak(instance, cell.solver, steps, cell.streams)}
 
     @contextmanager
     def _cell(self, key: list[Any]) -> Iterator[tuple[Any, Any]]:
@@ -183,12 +231,13 @@ def main(channel: Any, clock: str) -> None:
         To and from the parent.
     clock : {"cpu", "wall"}
     """
-    worker = Worker(clock)
+    worker, copied = Worker(clock), False
     while (request := channel.receive()) is not None:
         match request.pop("do"):
             case "begin":
-                channel.send(_continue_in_copy(worker.copies))
-            case "end" if worker.copies:
+                copied = request["copy"]
+                channel.send(_continue_in_copy(copied))
+            case "end" if copied:
                 os._exit(0)
             case "end":
                 channel.send({})
@@ -223,29 +272,59 @@ def _continue_in_copy(copies: bool) -> dict[str, Any]:
     return {"ended": os.waitstatus_to_exitcode(status)}
 
 
-def _digest(content: Mapping[str, Any]) -> str:
-    """Return a digest of what a cell depends on, and of what that leaves out of its interpreter.
+def threaded() -> bool:
+    """Return whether this process has threads, or a library that refuses to be copied after use."""
+    numba = sys.modules.get("numba.np.ufunc.parallel")
+    try:
+        tasks = len(os.listdir("/proc/self/task"))  # noqa: PTH208 - of libraries, too
+    except OSError:
+        tasks = 1
+    return max(tasks, threading.active_count()) > 1 or bool(getattr(numba, "_is_initialized", 0))
 
-    Versions are but names where the sources are equal, and a side that was built has its own.
+
+def _awake(call: Any) -> float:
+    """Return the wall seconds of a call in which this thread did not wait for a processor."""
+    begin, queued = time.perf_counter(), _queued()
+    call()
+    return time.perf_counter() - begin - (_queued() - queued)
+
+
+def _queued() -> float:
+    """Return the seconds that this thread was ready and had to wait; 0 if the system hides it."""
+    try:
+        return int(Path("/proc/self/schedstat").read_text(encoding="utf-8").split()[1]) * 1e-9
+    except (OSError, IndexError):
+        return 0.0
+
+
+def _digest(content: Mapping[str, Any], packages: Mapping[str, str]) -> str:
+    """Return a digest of what a cell depends on, and of the packages beside the side's projects.
+
+    Versions are but names if the sources are equal, and a side that was built has its own.
     """
     known = {name: value for name, value in content.items() if name != "versions"}
-    return hashlib.sha256(json.dumps([known, _packages()], sort_keys=True).encode()).hexdigest()
+    return hashlib.sha256(json.dumps([known, packages], sort_keys=True).encode()).hexdigest()
 
 
 @cache
-def _packages() -> list[tuple[str, ...]]:
-    """Return Python and the packages beside plugins, whose sources are in no digest, by version."""
-    others = (d for d in metadata.distributions() if not d.entry_points.select(group="orthobench"))
-    return [(sys.version,), *sorted({(d.name, d.version) for d in others})]
+def _packages() -> dict[str, str]:
+    """Return Python and all packages that are installed, by version; the first found counts."""
+    found = {"python": sys.version.split()[0]}
+    for one in metadata.distributions():
+        found.setdefault(normal(one.name), one.version)
+    return dict(sorted(found.items()))
+
+
+def normal(name: str) -> str:
+    """Return the name of a distribution as all spell it alike."""
+    return re.sub(r"[-_.]+", "-", name).lower()
 
 
 _ballast: list[bytearray] = []  # memory that a copy holds and does not use
 
 
-def _place(module: str) -> str | None:
-    """Return the file of a module or the folder of a package; None where it is not found."""
-    spec = find_spec(module)
-    if spec is None:
-        return None
-    found = [*(spec.submodule_search_locations or ()), spec.origin][0]
-    return str(Path(found).resolve()) if found else None
+def _require_own(module: str, found: str) -> None:
+    """Refuse a module that is not imported from this environment itself."""
+    if not Path(found).is_relative_to(Path(sys.prefix).resolve()):
+        raise RefusedError(f"{module} would be imported from {found}, not from what was built of "
+                           f"it in {sys.prefix}; {REPAIR}")  # fmt: skip
