@@ -21,6 +21,8 @@ from orthobench.cli.printing import print_facts, say, status_line
 @PROBLEMS
 @SOLVERS
 @click.option("--seeds", type=COUNT, help="Number of seeds, instead of the suite's.")
+@click.option("--with", "extras", type=FOLDER, multiple=True, metavar="DIR",
+              help="Build this project of the repository too. Repeatable.")  # fmt: skip
 @click.option("--every", type=COUNT, default=1, show_default=True, metavar="N",
               help="Take each N-th commit only.")  # fmt: skip
 @click.option("--time", "timed", is_flag=True, help="Time neighbours side by side, too.")
@@ -33,8 +35,9 @@ from orthobench.cli.printing import print_facts, say, status_line
 @click.option("--open/--no-open", "opened", help="Whether to open the page in a browser.")
 @QUIET
 @AS_JSON
-def history(revisions: tuple[str, ...], every: int, timed: bool, out: Path | None, opened: bool,
-            quiet: bool, as_json: bool, **chosen: Any) -> None:  # fmt: skip
+def history(revisions: tuple[str, ...], extras: tuple[Path, ...], every: int,
+            timed: bool, out: Path | None, opened: bool, quiet: bool, as_json: bool,
+            **chosen: Any) -> None:  # fmt: skip
     """Run a suite at each commit of RANGE, and show when results, work and times changed.
 
     RANGE is one as git writes it, of the project in the current folder, with both ends; or single
@@ -66,12 +69,12 @@ def history(revisions: tuple[str, ...], every: int, timed: bool, out: Path | Non
     record = Record(folder / "history.sqlite")
     try:
         with status_line(quiet or as_json) as progress:
-            found = follow(here, commits, options, record, progress)
-            timings = ratios(here, found, options, record, progress) if timed else []
+            found = follow(here, commits, options, record, progress, extras)
+            timed_pairs = ratios(here, found, options, record, progress, extras) if timed else []
     except KeyboardInterrupt as error:
         message = f"interrupted; what is finished is in {record.path}, call again to go on"
         raise type(error)(message) from None
-    plain = outputs.facts(found, curves(found, timings, options.tolerance["time"]), revisions)
+    plain = outputs.facts(found, curves(found, timed_pairs, options.tolerance["time"]), revisions)
     changed = dict.fromkeys(step["commit"] for step in plain["steps"])
     page = write_history(plain, {one: shown(here, one) for one in changed}, folder)
     width = min(shutil.get_terminal_size().columns, 100)

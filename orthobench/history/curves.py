@@ -22,7 +22,7 @@ from orthobench.tools.collections import grouped
 LEFT = 0.05
 """The part of the oldest run's way that is left at the target of the curve of work."""
 
-MIXED = "mixed"
+CHANGED = (Change.WORSE, Change.BETTER, Change.MIXED)
 
 EXACT: Mapping[Question, Callable[[Run, Run, float], Finding]] = {
     Question.RESULT: run_pairs.compare_results,
@@ -191,12 +191,12 @@ def _exact_steps(keys: Sequence[Key], commits: Sequence[Followed]) -> Iterator[S
             continue
         for question, compare in EXACT.items():
             found = [compare(old.runs[key], new.runs[key], 0.0) for key in both]
-            changed = [one for one in found if one.change in (Change.WORSE, Change.BETTER)]
+            changed = [one for one in found if one.change in CHANGED]
             if changed:
                 ways = {one.change.value for one in changed}
                 worst = max(changed, key=lambda one: (one.change is Change.WORSE, _size(one)))
-                yield Step(question, first, second, ways.pop() if len(ways) == 1 else MIXED,
-                           (len(changed), len(both)), worst)  # fmt: skip
+                way = ways.pop() if len(ways) == 1 else Change.MIXED.value
+                yield Step(question, first, second, way, (len(changed), len(both)), worst)
 
 
 def _size(one: Finding) -> float:

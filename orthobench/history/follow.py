@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import Any
 
 import orthobench
-from orthobench.compare.cells import DENSE
+from orthobench.compare.cells import DENSE, SideCells
+from orthobench.compare.cells import _require_own as require_own
 from orthobench.compare.cells import _suite as suite_tables
 from orthobench.compare.comparison import Options
 from orthobench.compare.environments import sides
@@ -33,6 +34,8 @@ HERE = sys.executable
 
 REASON = 300
 """The maximum number of characters of the reason why a commit has no results."""
+
+KINDS = ("problem", "solver")
 
 Progress = Callable[[str], None]
 
@@ -80,8 +83,9 @@ class History:
 
 
 def follow(
-    folder: Path, commits: Sequence[Commit], options: Options, record: Record, progress: Progress
-) -> History:
+    folder: Path, commits: Sequence[Commit], options: Options, record: Record, progress: Progress,
+    extras: Sequence[Path] = (),
+) -> History:  # fmt: skip
     """Run the cells of a suite at each commit, the newest first, but each identity only once.
 
     All commits run the suite of the newest one that can be built.
@@ -97,6 +101,8 @@ def follow(
         What is there already is not done again; what is done is added at once.
     progress : callable
         Called with what is being done.
+    extras : sequence of Path
+        Folders of more projects of the repository, which are built too.
 
     Raises
     ------
@@ -107,8 +113,8 @@ def follow(
     for number, one in enumerate(reversed(history.commits)):
         progress(f"{one.commit.short}, commit {number + 1} of {len(commits)}")
         try:
-            history.request = history.request or _request(folder, one.commit, options)
-            _run_cells(folder, one, history, options, record, progress)
+            history.request = history.request or _request(folder, one.commit, options, extras)
+            _run_cells(folder, one, history, options, record, extras, progress)
         except OrthobenchError as error:
             one.failed = _reason(error)
     if not any(one.content for one in history.commits):
@@ -125,18 +131,20 @@ def _reason(error: Exception) -> str:
 
 
 @contextmanager
-def built(folder: Path, commit: str) -> Iterator[Side]:
+def built(folder: Path, commit: str, extras: Sequence[Path] = ()) -> Iterator[Side]:
     """Give the side of a commit, built and checked."""
-    with sides(HERE, commit, here=folder) as (_, side):
+    with sides(HERE, commit, here=folder, extras=extras) as (_, side):
         yield side
 
 
-def _request(folder: Path, commit: Commit, options: Options) -> dict[str, Any]:
+def _request(
+    folder: Path, commit: Commit, options: Options, extras: Sequence[Path]
+) -> dict[str, Any]:
     """Return what workers are asked to plan; a suite that has a name is that of the commit."""
     if isinstance(options.suite, Path):
         name, tables = suite_tables([], options)
     else:
-        with built(folder, commit.hash) as side:
+        with built(folder, commit.hash, extras) as side:
             name, tables = suite_tables([side], options)
     tables.get("tuning", {}).pop("seeds", None)  # nothing is chosen: trials run on all seeds
     return {"tables": tables, "name": name, "ratio": DENSE}
@@ -144,48 +152,104 @@ def _request(folder: Path, commit: Commit, options: Options) -> dict[str, Any]:
 
 def _run_cells(
     folder: Path, one: Followed, history: History, options: Options, record: Record,
-    progress: Progress,
+    extras: Sequence[Path], progress: Progress,
 ) -> None:  # fmt: skip
     """Run the cells of a commit that are new in it; build it only if that is necessary."""
-    at = ("plan", one.commit.tree, _surroundings(folder, history.request))
+    at = ("plan", one.commit.tree, _surroundings(folder, history.request, extras))
     plan = record.get(*at)
     replies = {digest: record.get("run", digest) for _, digest in plan["cells"]} if plan else {}
     if plan is None or None in replies.values():
-        with ExitStack() as stack:
-            side = stack.enter_context(built(folder, one.commit.hash))
-            worker = stack.enter_context(SideProcess(side, options, history.request))
-            plan = record.put(worker.reply(), *at)
-            for number, (key, digest) in enumerate(plan["cells"], start=1):
-                reply = record.get("run", digest)
-                if reply is None:
-                    count = f"cell {number} of {len(plan['cells'])}"
-                    progress(f"{one.commit.short}: {key[1]} on {key[0]}, {count}")
-                    if not worker.alive:
-                        worker = stack.enter_context(SideProcess(side, options, history.request))
-                        worker.reply()
-                    worker.request("run", key=key)
-                    try:
-                        reply = record.put(worker.reply(), "run", digest)
-                    except SideError as error:  # perhaps of the machine, so it is tried again
-                        reply = {"status": "error", "reason": str(error)}
-                    history.made += 1
-                replies[digest] = reply
+        with built(folder, one.commit.hash, extras) as side:
+            plan, replies = _made(side, one, history, options, record, progress)
+        record.put(plan, *at)
     one.absent = [(problem, solver, why) for problem, solver, why in plan["absent"]]
     for (problem, solver, seed), digest in plan["cells"]:
         one.content[problem, solver, seed] = digest
         one.runs[problem, solver, seed] = run_of((problem, solver, seed), replies[digest])
 
 
-def _surroundings(folder: Path, request: Mapping[str, Any]) -> str:
+def _made(
+    side: Side, one: Followed, history: History, options: Options, record: Record,
+    progress: Progress,
+) -> tuple[dict[str, Any], dict[str, Any]]:  # fmt: skip
+    """Plan the cells of a side, and run those that are not in the record.
+
+    A run is kept as soon as the libraries of the side are known to be imported from it.
+    """
+    replies: dict[str, Any] = {}
+    fresh: dict[str, Any] = {}
+    imported: dict[str, str] = {}
+    runs: dict[Key, Run] = {}
+
+    def keep() -> None:
+        for digest in list(fresh):
+            replies[digest] = record.put(fresh.pop(digest), "run", digest)
+
+    with ExitStack() as stack:
+        worker = stack.enter_context(SideProcess(side, options, history.request))
+        plan = worker.reply()
+        facts = worker.ask("describe", distributions=side.distributions)
+        cells = _identities(facts, worker.ask("kinds", files=sorted(facts["files"])))
+        modules = [facts["modules"][library] for library in facts["libraries"]]
+        checked = SideCells(side, runs, facts=facts)
+        for number, (key, digest) in enumerate(cells, start=1):
+            if (known := record.get("run", digest)) is not None:
+                replies[digest] = known
+                continue
+            progress(f"{one.commit.short}: {key[1]} on {key[0]}, cell {number} of {len(cells)}")
+            if not worker.alive:
+                worker = stack.enter_context(SideProcess(side, options, history.request))
+                worker.reply()
+            worker.request("run", key=key, watched=[name for names in modules for name in names])
+            history.made += 1
+            try:
+                reply = worker.reply()
+            except SideError as error:  # perhaps of the machine, so it is tried again
+                replies[digest] = {"status": "error", "reason": str(error)}
+                runs[tuple(key)] = run_of(tuple(key), replies[digest])
+                continue
+            imported |= reply.pop("loaded", {})
+            fresh[digest], runs[tuple(key)] = reply, run_of(tuple(key), reply)
+            if all(imported.keys() & set(names) for names in modules):
+                require_own(checked, imported)
+                keep()
+        if len(runs) == len(cells):  # else what ran earlier has shown it
+            require_own(checked, imported)
+        keep()
+    return {"cells": cells, "absent": plan["absent"]}, replies
+
+
+def _identities(facts: Mapping[str, Any], kinds: Mapping[str, Any]) -> list[tuple[Any, str]]:
+    """Return the cells of a side with a digest of all that their results depend on.
+
+    It has the code that runs when the projects are imported, and all code of a library, which cells
+    may reach in ways that nobody sees.
+    """
+    everywhere = sorted((name, acting) for name, (_, acting) in kinds.items())
+    if facts["libraries"]:
+        everywhere += sorted((name, code) for name, (code, _) in kinds.items())
+    return [
+        (key, hashlib.sha256(json.dumps([content, everywhere]).encode()).hexdigest())
+        for key, content in facts["content"]
+    ]
+
+
+def _surroundings(folder: Path, request: Mapping[str, Any], extras: Sequence[Path]) -> str:
     """Return a digest of all that a commit's plan depends on beside the commit.
 
-    That is the suite, Python and its packages, and the files of the orthobench that is here: unless
-    they are of the repository itself, so that each commit brings its own.
+    That is the suite, Python and its packages, the folders of solvers and problems in files, and
+    the orthobench that is here: unless it is of the repository itself, so that each commit brings
+    its own.
     """
-    known: list[Any] = [dict(request), sys.version]
+    known: list[Any] = [dict(request), sys.version, *map(str, extras)]
     known += sorted({(d.name, d.version) for d in metadata.distributions()})
     root = Path(orthobench.__file__).parent
     if not root.is_relative_to(Path(git(folder, "rev-parse", "--show-toplevel")).resolve()):
-        states = states_of(root)
-        known += sorted((path, *state[:2]) for path, state in states.items())
+        known += sorted((path, *state[:2]) for path, state in states_of(root).items())
+    tables = request["tables"]
+    named = (str(one.get("name")) for kind in KINDS for one in tables.get(kind, ()))
+    for file in (name.partition(":")[0] for name in named if ".py:" in name):
+        known += sorted(
+            (one.name, one.read_text("utf-8")) for one in Path(file).parent.glob("*.py")
+        )
     return hashlib.sha256(json.dumps(known, sort_keys=True).encode()).hexdigest()

@@ -20,6 +20,8 @@ from orthobench.tools.formatting import clean, number, plural, si
 
 COLOURS = {"worse": "red", "better": "green", "mixed": "yellow"}
 
+EXACT_QUESTIONS = ("result", "work")
+
 STEPS = 30
 """The maximum number of steps that a terminal shows."""
 
@@ -112,7 +114,7 @@ def lines(found: Mapping[str, Any], width: int = 80, ascii_only: bool = False) -
 
 def _curve_lines(curve: Mapping[str, Any], found: Mapping[str, Any], blocks: str) -> Iterator[str]:
     name = clean(curve["solver"])
-    for question in (asked.value for asked in Question if found["timed"] or asked.value != "time"):
+    for question in (*EXACT_QUESTIONS, *(["time"] if found["timed"] else [])):
         own = sum(
             (step["problem"], step["solver"], step["question"])
             == (curve["problem"], curve["solver"], question)

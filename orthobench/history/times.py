@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
@@ -94,8 +94,9 @@ class Ratio:
 
 
 def ratios(
-    folder: Path, history: History, options: Options, record: Record, progress: Progress
-) -> list[Ratio]:
+    folder: Path, history: History, options: Options, record: Record, progress: Progress,
+    extras: Sequence[Path] = (),
+) -> list[Ratio]:  # fmt: skip
     """Time each cell at all neighbours that both have it and differ in it; return their ratios.
 
     Parameters
@@ -108,6 +109,8 @@ def ratios(
     record : Record
     progress : callable
         Called with what is being done.
+    extras : sequence of Path
+        Folders of more projects of the repository, which are built too.
     """
     found = list(_neighbours(history.commits))
     tests = 2 * len(found)
@@ -123,7 +126,8 @@ def ratios(
             f"{both[0].commit.short} and {both[1].commit.short}, pair {number} of {len(pairs)}"
         )
         try:
-            with sides(both[0].commit.hash, both[1].commit.hash, here=folder) as built:
+            ends = both[0].commit.hash, both[1].commit.hash
+            with sides(*ends, here=folder, extras=extras) as built:
                 deadline = time.monotonic() + options.budget
                 while left := _open(part, tests):
                     _look(left, both, built, history, options, deadline)
@@ -178,9 +182,9 @@ def _look(
     cells = [timing.TimedCell(one.key, *_work(*(side.runs[one.key] for side in both)))
              for one in part]  # fmt: skip
     start = partial(SideProcess, options=options, request=history.request)
-    tolerance, budget = options.tolerance["time"], deadline - time.monotonic()
-    if budget > 0:
-        timing.measure(built, cells, tolerance, budget, start, lambda _: None)
+    left = deadline - time.monotonic()
+    if left > 0:
+        timing.measure(built, cells, replace(options, budget=left), start, lambda _: None)
     for one, cell in zip(part, cells, strict=True):
         one.looks += [cell.logs] if cell.logs else []
         if cell.failed or not cell.logs:

@@ -10,6 +10,7 @@ import pytest
 
 from orthobench.compare.comparison import Options
 from orthobench.compare.process import SideError
+from orthobench.compare.sides import Side
 from orthobench.errors import UsageError
 from orthobench.history import follow as following
 from orthobench.history.commits import commits_of
@@ -65,7 +66,7 @@ class Worker:
     """Stands for the process of a side, and does what its commit says."""
 
     def __init__(self, side, options, request=None):
-        self.says, self.alive, self.asked = self.repository.says(side), True, []
+        self.says, self.alive, self.asked = self.repository.says(side.detail), True, []
         if request:
             self.asked.append("plan")
 
@@ -75,10 +76,20 @@ class Worker:
     def __exit__(self, *error):
         pass
 
-    def ask(self, do, name):
-        return {"text": f'description = "{name}"'}
+    def ask(self, do, **words):
+        """Reply to a request; the identity of a cell is what its commit says."""
+        known = {name: value for name, value in self.says.items() if name != "cells"}
+        return {
+            "suite": {"text": f'description = "{words.get("name")}"'},
+            "describe": {
+                "files": {}, "libraries": self.says.get("libraries", []),
+                "modules": {"library": ["library"]},
+                "content": [(key, f"{key}{known}") for key in self.cells()],
+            },
+            "kinds": {},
+        }[do]  # fmt: skip
 
-    def request(self, do, key):
+    def request(self, do, key, watched):
         self.asked.append(tuple(key))
 
     def reply(self):
@@ -86,10 +97,11 @@ class Worker:
         return self.plan() if key == "plan" else self.run(key)
 
     def plan(self):
-        cells = CELLS[: self.says.get("cells", 3)]
-        known = {name: value for name, value in self.says.items() if name != "cells"}
-        absent = [] if cells else [["problem", "solver", "no such solver"]]
-        return {"cells": [(key, f"{key}{known}") for key in cells], "absent": absent}
+        absent = [] if self.cells() else [["problem", "solver", "no such solver"]]
+        return {"cells": self.cells(), "absent": absent}
+
+    def cells(self):
+        return CELLS[: self.says.get("cells", 3)]
 
     def run(self, key):
         self.ran.append(key)
@@ -99,8 +111,10 @@ class Worker:
         if self.says.get("interrupted") == len(self.ran):
             raise KeyboardInterrupt
         trace = curve(self.says.get("final", 0.1) * (1 + key[2]), self.says.get("work", 1.0))
-        return {"status": "budget", "reason": "", "trace": trace, "primary": "gap",
-                "budget": {"steps": 10}, "on": "numpy"}  # fmt: skip
+        return {
+            "status": "budget", "reason": "", "trace": trace, "primary": "gap",
+            "budget": {"steps": 10}, "on": "numpy", "loaded": self.says.get("loaded", {}),
+        }  # fmt: skip
 
 
 @pytest.fixture
@@ -109,11 +123,11 @@ def fake(repository, monkeypatch):
     built = []
 
     @contextmanager
-    def sides(base, head, here=None, progress=None):
+    def sides(base, head, here=None, extras=(), progress=None):
         built.append(head)
         if "broken" in (says := repository.says(head)):
             raise UsageError(f"cannot build HEAD '{head}'; it said: {says['broken']}")
-        yield base, head
+        yield base, Side(head, "revision", head, root=repository.root)
 
     monkeypatch.setattr(Worker, "repository", repository, raising=False)
     monkeypatch.setattr(Worker, "ran", [], raising=False)

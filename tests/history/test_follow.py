@@ -117,6 +117,22 @@ def test_work_is_counted_to_what_the_oldest_commit_reaches(repository, fake):
     ]  # fmt: skip
 
 
+@pytest.mark.parametrize(
+    ("loaded", "said"),
+    [({}, "no cell imports library"), ({"library": "/elsewhere"}, "another copy of library")],
+)
+def test_a_library_that_is_imported_from_elsewhere_is_a_gap_each_time(
+    repository, fake, loaded, said
+):
+    root = str(repository.root / "library.py")
+    repository.commit(libraries=["library"], loaded={"library": root})
+    repository.commit(libraries=["library"], loaded=loaded)
+    for _ in range(2):
+        good, bad = facts(fake("HEAD~1..HEAD"))["commits"]
+        assert good["failed"] == ""
+        assert said in bad["failed"]
+
+
 def test_another_file_is_no_record(tmp_path):
     path = tmp_path / "notes.txt"
     path.write_text("my notes, which are no database\n" * 50)

@@ -78,13 +78,13 @@ def test_ratios_are_chained_and_identities_cost_no_timing(repository, fake, monk
     history = fake("HEAD~3..HEAD")
     timed = []
 
-    def measure(sides, cells, tolerance, budget, start, progress):
+    def measure(sides, cells, options, start, progress):
         timed.append(tuple(sides))
         for cell in cells:
             cell.logs += [math.log(1.5 if len(timed) == 1 else 1.0) + 1e-3 * i for i in range(6)]
         return 6
 
-    monkeypatch.setattr(times, "sides", lambda base, head, here: nullcontext((base, head)))
+    monkeypatch.setattr(times, "sides", lambda base, head, here, extras: nullcontext((base, head)))
     monkeypatch.setattr(times.timing, "measure", measure)
     record = Record(repository.root / "record.sqlite")
     asked = (repository.root, history, Options(), record, lambda _: None)
