@@ -127,7 +127,7 @@ def follow(
 def _reason(error: Exception) -> str:
     """Return what is wrong with a commit, without the name that the comparison gives it."""
     text = re.sub(r"HEAD '[0-9a-f]{40}'", "it", clean(str(error)))
-    return re.sub(r"[^\s(]*/site-packages/", "", text)[:REASON]
+    return re.sub(r"[^\s(]*orthobench-compare-[^\s/]*/(\S*site-packages/)?", "", text)[:REASON]
 
 
 @contextmanager

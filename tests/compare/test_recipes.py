@@ -258,7 +258,11 @@ def test_a_new_plugin_is_gated_from_an_empty_folder_on(tmp_path):
     text = solver.read_text()
     assert text.count(SLOWER) == 1
     wasted = "        for _ in range(3):\n            orthonormalize(state.U)\n"
-    others = {"BASE": "HEAD~1", "ORTHOBENCH": str(ROOT), "PYTHON": sys.executable}
+    wheels = tmp_path / "wheels"  # of a folder the environment would be made again each time
+    make = ["-m", "pip", "wheel", "-q", "--no-deps", "--no-build-isolation", "-w", wheels, ROOT]
+    subprocess.run([sys.executable, *make], check=True, capture_output=True)
+    (wheel,) = wheels.iterdir()
+    others = {"BASE": "HEAD~1", "ORTHOBENCH": str(wheel), "PYTHON": sys.executable}
     for subject, changed, code in (
         ("say more", f"{text}# the end\n", 0),
         ("slow it down", text.replace(SLOWER, SLOWER + wasted), 1),
