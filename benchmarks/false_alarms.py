@@ -169,13 +169,15 @@ def compared(head: Side, slowed: str, slowdown: float, options: Options) -> dict
         is_slow = row.solver.split()[0] in slow
         if is_slow and row.question is Question.TIME:
             hits.append(row.finding.change.value)
-        elif row.finding.change is Change.WORSE:
+        elif row in found.regressions:
             alarms.setdefault(row.question.value, []).append(f"{row.label}: {row.ratio}")
     return {
         "slowed": slowed if slowdown else "",
         "slow_cells": hits,
         "alarms": alarms,
-        "cells": len({row.label for row in found.rows}),
+        "exit": found.exit_code,
+        "open": [f"{row.question.value} {row.label}: {row.said}" for row in found.open],
+        "cells": len(found.cells),
         "undecided": len(found.found(Change.UNDECIDED, Question.TIME)),
         "rounds": found.rounds,
         "seconds": round(found.seconds, 1),
@@ -190,7 +192,8 @@ def summary(out: Path, slowdown: float) -> str:
     alarmed = {q.value: sum(q.value in row["alarms"] for row in rows) for q in Question}
     told = ", ".join(f"{name} {count}" for name, count in alarmed.items())
     seconds = [row["seconds"] for row in rows]
-    text = f"{len(rows)} comparisons: with a false alarm on {told}"
+    codes = ", ".join(f"{code}: {sum(row['exit'] == code for row in rows)}" for code in range(3))
+    text = f"{len(rows)} comparisons: exit codes {codes}; with a false alarm on {told}"
     if slowdown:
         found = sum(Change.WORSE.value in row["slow_cells"] for row in rows)
         text += f"; the slower solver found in {found}"

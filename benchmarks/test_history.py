@@ -65,17 +65,15 @@ def test_false_alarms(tmp_path):
     assert not {"result", "work"} & set(found["alarms"])
 
 
-@pytest.mark.skipif(not (HERE.parent / ".git").exists(), reason="changes are planted in a clone")
 def test_planted_changes(tmp_path):
     out = tmp_path / "planted.jsonl"
     words = [sys.executable, str(HERE / "planted_changes.py"), "--smoke", "--out", str(out)]
     subprocess.run(words, check=True, capture_output=True)
-    (slower,) = map(json.loads, out.read_text().splitlines())
-    assert slower["ratios"]
+    (docstring,) = map(json.loads, out.read_text().splitlines())
+    assert docstring["right"]
 
 
-def test_the_plugins_of_asv(monkeypatch):
+def test_the_plugin_of_asv(monkeypatch):
     pytest.importorskip("asv", reason="asv comes with the extra bench")
     monkeypatch.syspath_prepend(HERE)
     assert importlib.import_module("offline.environment").Offline.tool_name == "offline"
-    importlib.import_module("offline.page")

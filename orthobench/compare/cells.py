@@ -23,8 +23,8 @@ from orthobench.tools import toml
 SUITE = "regression"
 SAMPLES = 10_000  # and steps: the budget of problems from the command line without another one
 DENSE = 1.02  # ratio of checkpoints if both sides are run: work is found to two percent
-RUNS = 10  # times the budget of timing is what all runs together may take
-LATE = f"the runs before it took {RUNS} times the --budget"
+RUNS = 5  # times the limit of a run is what all runs together may take
+LATE = f"the runs before it took {RUNS} times the --run-limit"
 LONGEST = 180  # characters of what a side says about a suite
 
 UNTOLD: Mapping[str, Any] = {
@@ -56,6 +56,8 @@ class SideCells:
         What the worker replied to ``describe``.
     kinds : mapping
         Of each file that differs digests of its code, and of what of it runs at its import.
+    imported : dict
+        The modules of the side's libraries that the runs import, with their files.
     """
 
     side: Side
@@ -66,6 +68,7 @@ class SideCells:
     notes: tuple[str, ...] = ()
     facts: Mapping[str, Any] = field(default_factory=lambda: UNTOLD)
     kinds: Mapping[str, Any] = field(default_factory=dict)
+    imported: dict[str, str] = field(default_factory=dict)
 
     def why_absent(self, key: Key) -> str:
         """Return why the side does not have a cell."""
@@ -78,7 +81,8 @@ class SideCells:
 def changes_of(both: Sequence[SideCells]) -> Changes:
     """Return how the two sides differ."""
     old, new = both
-    return between(old.facts, new.facts, [old.kinds, new.kinds], [old.side, new.side])
+    kinds, imported = [old.kinds, new.kinds], {**old.imported, **new.imported}
+    return between(old.facts, new.facts, kinds, imported, [old.side, new.side])
 
 
 def unchanged(both: Sequence[SideCells], options: Options) -> set[Key]:
@@ -117,9 +121,9 @@ def collect(sides: Sequence[Side], options: Options, progress: Progress) -> list
         ]  # fmt: skip
         same = unchanged(found, options)
         keys = dict.fromkeys(key for cells in found for key in cells.content if key not in same)
-        imported = _run(found, workers, [*keys], options, progress, stack)
-    for cells, modules in zip(found, imported, strict=True):
-        _require_own(cells, modules)
+        _run(found, workers, [*keys], options, progress, stack)
+    for cells in found:
+        _require_own(cells)
     return found
 
 
@@ -127,7 +131,7 @@ def run_again(
     cells: SideCells, options: Options, progress: Progress, keys: Sequence[Key]
 ) -> dict[Key, Run]:
     """Run some cells of a side once more, in a fresh process."""
-    again = replace(cells, runs={})
+    again = replace(cells, runs={}, imported={})
     with ExitStack() as stack:
         worker = stack.enter_context(SideProcess(cells.side, options, cells.request))
         worker.reply()
@@ -138,17 +142,16 @@ def run_again(
 def _run(
     found: Sequence[SideCells], workers: list[SideProcess], keys: Sequence[Key],
     options: Options, progress: Progress, stack: ExitStack,
-) -> list[dict[str, str]]:  # fmt: skip
-    """Run cells, the same on each side at a time; return the modules of libraries that they import.
+) -> None:  # fmt: skip
+    """Run cells, the same on each side at a time, and note the modules of libraries they import.
 
-    All runs together may take `RUNS` times as long as the timing.
+    All runs together may take `RUNS` times as long as one.
     """
-    imported: list[dict[str, str]] = [{} for _ in found]
     watched = [
         [name for one in cells.facts["libraries"] for name in cells.facts["modules"][one]]
         for cells in found
     ]
-    deadline = time.monotonic() + max(RUNS * options.budget, options.patience)
+    deadline = time.monotonic() + RUNS * options.patience
     for number, key in enumerate(keys):
         progress(f"{key[1]} on {key[0]}, {number + 1} of {len(keys)} cells")
         having = [i for i, cells in enumerate(found) if key in cells.content]
@@ -164,27 +167,28 @@ def _run(
             workers[i].request("run", key=key, watched=watched[i])
         for i in having:
             found[i].runs[key], modules = workers[i].run(key)
-            imported[i] |= modules
-    return imported
+            found[i].imported.update(modules)
 
 
-def _require_own(cells: SideCells, modules: Mapping[str, str]) -> None:
+def _require_own(cells: SideCells) -> None:
     """Refuse a side whose cells do not import its library, or import another copy of it."""
     root = cells.side.root
     if root is None or all(run.failed for run in cells.runs.values()):
         return
     for library in cells.facts["libraries"]:
-        own = [name for name in cells.facts["modules"][library] if name in modules]
+        tops = cells.facts["modules"][library]
+        own = {name: file for name, file in cells.imported.items()
+               if name.partition(".")[0] in tops}  # fmt: skip
         if not own:
             raise UsageError(
                 f"no cell imports {library} of {cells.side}: name solvers that use it, with "
                 "-s FILE.py:CLASS or a built-in one"
             )
-        for name in own:
-            if not Path(modules[name]).is_relative_to(root.resolve()):
+        for name, file in own.items():
+            if not Path(file).is_relative_to(root.resolve()):
                 raise UsageError(
                     f"{cells.side} would be compared by another copy of {library}: {name} was "
-                    f"imported from {modules[name]}, and it was built in {root}"
+                    f"imported from {file}, and it was built in {root}"
                 )
 
 

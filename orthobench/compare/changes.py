@@ -27,6 +27,8 @@ class File:
         ``"changed"``, ``"added"``, ``"removed"``, or ``"comments"`` if its code is the same.
     cells : int
         The number of cells that reach it.
+    imported : bool
+        Whether it is of a library and the runs import it.
     at_import : bool
         Whether the code of it that runs at import differs: then all cells reach it.
     """
@@ -35,6 +37,7 @@ class File:
     how: str
     cells: int
     at_import: bool
+    imported: bool = False
 
 
 @dataclass(frozen=True)
@@ -45,6 +48,8 @@ class Changes:
     ----------
     packages : mapping
         The versions on both sides of what is not the same, by name; None if it is not installed.
+    dependencies : bool
+        Whether packages beside the projects themselves are not the same.
     requirements : mapping
         The requirements of the projects that only BASE has, and those that only HEAD has.
     parameters : mapping
@@ -59,6 +64,7 @@ class Changes:
     """
 
     packages: Mapping[str, tuple[str | None, str | None]] = field(default_factory=dict)
+    dependencies: bool = False
     requirements: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
     parameters: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     files: tuple[File, ...] = ()
@@ -69,7 +75,7 @@ class Changes:
     @property
     def at_import(self) -> bool:
         """Whether importing the projects may take another time."""
-        return bool(self.packages) or any(file.how != "comments" for file in self.files)
+        return self.dependencies or any(file.how != "comments" for file in self.files)
 
     def lines(self) -> Iterator[str]:
         """Yield a sentence for each kind of difference."""
@@ -81,7 +87,7 @@ class Changes:
             yield f"packages: {listed(parts, SHOWN)}"
         if any(self.requirements):
             old, new = (listed(one, SHOWN) or "none" for one in self.requirements)
-            same = "; what was installed is the same on both sides" * (not self.packages)
+            same = "; what was installed is the same on both sides" * (not self.dependencies)
             yield f"requirements: {old} -> {new}{same}"
         if self.parameters:
             parts = [f"{name} {old} -> {new}" for name, (old, new) in self.parameters.items()]
@@ -94,6 +100,8 @@ class Changes:
             reach = "its code is the same"
         elif file.at_import:
             reach = "runs at import, so all cells reach it"
+        elif file.imported:
+            reach = "imported by the runs"
         elif file.cells:
             reach = f"reached by {file.cells} of {plural(self.cells, 'cell')}"
         else:
@@ -109,7 +117,8 @@ def differing_files(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]
 
 def between(
     old: Mapping[str, Any], new: Mapping[str, Any],
-    kinds: Sequence[Mapping[str, Sequence[str]]], sides: Sequence[Side],
+    kinds: Sequence[Mapping[str, Sequence[str]]], imported: Mapping[str, str],
+    sides: Sequence[Side],
 ) -> Changes:  # fmt: skip
     """Return how two sides differ, by what their workers say.
 
@@ -119,6 +128,8 @@ def between(
         What the workers of BASE and HEAD reply to ``describe``.
     kinds : sequence of mapping
         What they reply to ``kinds`` about `differing_files`.
+    imported : mapping
+        The modules of libraries that the runs import.
     sides : sequence of Side
     """
     reached: dict[str, set[Key]] = {}
@@ -131,22 +142,29 @@ def between(
         how = "added" if name not in old["files"] else "removed"
         how = how if name not in old["files"] or name not in new["files"] else "changed"
         how = "comments" if code == new_code else how
-        files.append(File(name, how, len(reached.get(name, ())), acting != new_acting))
+        module = name.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+        reach = len(reached.get(name, ()))
+        files.append(File(name, how, reach, acting != new_acting, module in imported))
     libraries = old["libraries"] or new["libraries"]
     real = [file for file in files if file.how != "comments"]
     return Changes(
-        packages=_differing(old["packages"], new["packages"]),
+        packages=_differing(old["installed"], new["installed"]),
+        dependencies=old["packages"] != new["packages"],
         requirements=_requirements(old["requires"], new["requires"]),
         parameters={
             f"{name} {parameter}": values for name, one in old["defaults"].items()
             if name in new["defaults"]
             for parameter, values in _differing(one, new["defaults"][name]).items()
         },
-        files=tuple(files),
+        files=tuple(sorted(files, key=_reach, reverse=True)),
         commits=tuple(_commits(*sides)),
         everywhere=any(file.at_import for file in files) or bool(libraries and real),
         cells=len({tuple(key) for key, _ in (*old["reached"], *new["reached"])}),
     )  # fmt: skip
+
+
+def _reach(file: File) -> tuple[bool, ...]:
+    return file.how != "comments", file.at_import, file.imported, file.cells > 0
 
 
 def _differing(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:

@@ -250,8 +250,8 @@ class Comparison:
         return all(
             row.finding.change in (Change.NONE, Change.NEW)
             or (row.finding.change is Change.BETTER and math.isnan(row.finding.ratio))
-            for row in self.rows
-        )
+            for row in self.rows if row.cell
+        )  # fmt: skip
 
     @property
     def exit_code(self) -> int:

@@ -94,7 +94,7 @@ class SideProcess(Process):
     def run(self, key: Key) -> tuple[Run, dict[str, str]]:
         """Return the run that was asked for last, a failed one if the worker died.
 
-        With it come the modules of the side's projects that are imported, with their places.
+        With it come the modules of the side's libraries that are imported, with their files.
         """
         try:
             reply = self.reply()

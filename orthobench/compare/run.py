@@ -165,7 +165,7 @@ def _imports(
         differs = options.every or changes.at_import
         tolerance = options.tolerated("", project)
         try:
-            while differs and len(seen) < timing.FEW:
+            while differs and len(seen) < timing.OBSERVED[Question.IMPORT]:
                 names = (old[project], new[project])
                 order = (1, 0) if len(seen) % 2 else (0, 1)
                 seconds = {i: _import(both[i].side, names[i], options) for i in order}

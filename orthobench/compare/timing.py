@@ -39,7 +39,10 @@ REACH = 0.1  # how far from the tested value an observation counts; beyond, it i
 RATE = 0.01  # the expected part of false discoveries among the cells that are called slower
 ENOUGH = math.log(1 / 0.05)  # evidence that a cell is not slower, at which its timing ends
 FAR = math.log(1.25)  # no place in memory makes code slower by this, so that one pair is enough
-FEW = 3  # the fewest rounds that show it, and observations that make a first call or a peak worse
+FEW = 3  # the fewest rounds that show it
+OBSERVED = {  # the fewest observations that show it; a process may wait for a file or a lock
+    Question.MEMORY: 3, Question.IMPORT: 5, Question.FIRST: 5,
+}  # fmt: skip
 FLOORS = {  # what a few observations may be larger by, whatever BASE's are
     Question.MEMORY: 4.0 * 2**20, Question.IMPORT: 0.1, Question.FIRST: 0.2,
 }  # fmt: skip
@@ -164,7 +167,7 @@ def measure(
             pair = [started[0], started[1]]
             for process in pair:
                 process.reply()
-            alive = _warm_up(left, pair)
+            alive = _warm_up(left, pair, order)
             # without copies, rounds of one pair would share their places in memory
             copies = not any(cell.alone for cell in left)
             ready, done = now(), 0
@@ -191,14 +194,14 @@ def _next_cells(cells: Sequence[TimedCell], rounds: int) -> Sequence[TimedCell]:
     return by_evidence[: math.ceil(len(cells) / PART)]
 
 
-def _warm_up(cells: Sequence[TimedCell], pair: Sequence[SideProcess]) -> bool:
+def _warm_up(cells: Sequence[TimedCell], pair: Sequence[SideProcess], order: Sequence[int]) -> bool:
     """Compile and load in both processes what their copies will use, and see what that takes.
 
     Return False as soon as one of them has died.
     """
     for cell in cells:
         begin = time.monotonic()
-        replies = _both(cell, pair, "time", runs=1)
+        replies = _both(cell, pair, order, "time", runs=1)
         cell.patience = max(SHORTEST, PATIENCE * (time.monotonic() - begin))
         if replies:
             base, head = replies
@@ -207,7 +210,8 @@ def _warm_up(cells: Sequence[TimedCell], pair: Sequence[SideProcess]) -> bool:
             seconds = base["seconds"] + head["seconds"]
             cell.runs = cell.runs or math.ceil(SECONDS / max(min(seconds), 1e-6))
             cell.turns = cell.turns or min(TURNS, max(2, int(LONG / (cell.runs * sum(seconds)))))
-        if replies and len(cell.peaks) < FEW and (peaks := _both(cell, pair, "peak")):
+        known = len(cell.peaks) >= OBSERVED[Question.MEMORY]
+        if replies and not known and (peaks := _both(cell, pair, order, "peak")):
             base, head = (peak["bytes"] for peak in peaks)
             if base is not None and head is not None:
                 cell.peaks.append((base, head))
@@ -217,18 +221,17 @@ def _warm_up(cells: Sequence[TimedCell], pair: Sequence[SideProcess]) -> bool:
 
 
 def _both(
-    cell: TimedCell, pair: Sequence[SideProcess], do: str, **arguments: Any
-) -> list[dict[str, Any]] | None:
-    """Ask both processes at once; return both replies, None if a side fails."""
-    for process, steps in zip(pair, cell.steps, strict=True):
-        process.request(do, key=cell.key, steps=steps, **arguments)
-    replies = []
-    for name, process in zip(("BASE", "HEAD"), pair, strict=True):
+    cell: TimedCell, pair: Sequence[SideProcess], order: Sequence[int], do: str, **arguments: Any
+) -> tuple[dict[str, Any], dict[str, Any]] | None:
+    """Ask both processes one after the other; return both replies, None if a side fails."""
+    replies = {}
+    for side in order:
         try:
-            replies.append(process.reply())
+            replies[side] = pair[side].ask(do, key=cell.key, steps=cell.steps[side], **arguments)
         except SideError as error:
-            cell.failed = f"cannot be timed: {name}: {error}"
-    return None if cell.failed else replies
+            cell.failed = f"cannot be timed: {('BASE', 'HEAD')[side]}: {error}"
+            return None
+    return replies[0], replies[1]
 
 
 def _round(
@@ -310,7 +313,7 @@ def few(question: Question, seen: Sequence[Pair], tolerance: Mapping[str, float]
     """Return the answer of a few observations of both sides, taken next to each other.
 
     HEAD is worse if it exceeds BASE by more than is tolerated, and by more than a floor, in each of
-    `FEW` observations; it is undecided while there are fewer, and all of them do.
+    `OBSERVED` observations; it is undecided while there are fewer, and all of them do.
 
     Parameters
     ----------
@@ -328,7 +331,7 @@ def few(question: Question, seen: Sequence[Pair], tolerance: Mapping[str, float]
     base, head = (median(side) for side in zip(*seen, strict=True))
     worse, better = all(exceeds(*pair) for pair in seen), all(exceeds(b, a) for a, b in seen)
     change = Change.SAME
-    if (worse or better) and len(seen) >= FEW:
+    if (worse or better) and len(seen) >= OBSERVED[question]:
         change = Change.WORSE if worse else Change.BETTER
     elif worse:
         change = Change.UNDECIDED

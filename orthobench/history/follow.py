@@ -191,7 +191,7 @@ def _made(
         facts = worker.ask("describe", distributions=side.distributions)
         cells = _identities(facts, worker.ask("kinds", files=sorted(facts["files"])))
         modules = [facts["modules"][library] for library in facts["libraries"]]
-        checked = SideCells(side, runs, facts=facts)
+        checked = SideCells(side, runs, facts=facts, imported=imported)
         for number, (key, digest) in enumerate(cells, start=1):
             if (known := record.get("run", digest)) is not None:
                 replies[digest] = known
@@ -208,13 +208,14 @@ def _made(
                 replies[digest] = {"status": "error", "reason": str(error)}
                 runs[tuple(key)] = run_of(tuple(key), replies[digest])
                 continue
-            imported |= reply.pop("loaded", {})
+            imported.update(reply.pop("loaded", {}))
             fresh[digest], runs[tuple(key)] = reply, run_of(tuple(key), reply)
-            if all(imported.keys() & set(names) for names in modules):
-                require_own(checked, imported)
+            tops = {name.partition(".")[0] for name in imported}
+            if all(tops & set(names) for names in modules):
+                require_own(checked)
                 keep()
         if len(runs) == len(cells):  # else what ran earlier has shown it
-            require_own(checked, imported)
+            require_own(checked)
         keep()
     return {"cells": cells, "absent": plan["absent"]}, replies
 

@@ -145,18 +145,18 @@ def test_chosen_cells_run_on_one_side_again(suite):
     assert len(cells.runs) == len(cells.content) == 4
 
 
-def test_runs_end_once_they_have_taken_ten_times_the_budget(suite, monkeypatch):
-    clock = iter([0.0, 599.0, 601.0, 602.0, 603.0])
+def test_runs_end_once_they_have_taken_five_times_what_one_may_take(suite, monkeypatch):
+    clock = iter([0.0, 99.0, 101.0, 102.0, 103.0])
     monkeypatch.setattr(module.time, "monotonic", lambda: next(clock))
-    both, _ = collected(suite, budget=60.0)
+    both, _ = collected(suite, run_limit=20.0)
     for cells in both:
         assert [run.stop.status.absent for run in cells.runs.values()] == [False, True, True, True]
 
 
 def described(side, root, libraries=("lib",), **modules):
     facts = {"libraries": libraries, "modules": {"lib": ["mylib"]}}
-    cells = SideCells(replace(side, root=root), {ONE: run_of(ONE, FINISHED)}, facts=facts)
-    module._require_own(cells, modules)
+    runs = {ONE: run_of(ONE, FINISHED)}
+    module._require_own(SideCells(replace(side, root=root), runs, facts=facts, imported=modules))
 
 
 FINISHED = {"status": "budget", "reason": "", "trace": [], "primary": "gap"}

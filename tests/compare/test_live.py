@@ -124,8 +124,8 @@ def test_nothing_is_run_where_nothing_differs(suite):
     found = compare(HERE, replace(HERE, name="HEAD"), Options(suite=suite), told.append)
     assert told == []
     assert {row.finding.change for row in found.rows} == {Change.SAME}
-    assert (len(found.rows), found.rounds) == (6, 0)
-    assert found.verdict() == "no regression"
+    assert (len(found.rows), found.rounds, found.exit_code) == (10, 0, 0)
+    assert found.verdict() == "no regression (2 of 2 cells compared)"
     assert any(note.startswith("2 of 2 cells were neither run") for note in found.notes)
 
 
@@ -143,7 +143,7 @@ def test_equal_code_shows_no_change_and_what_only_one_side_has_is_told(suite, tm
             Question.WORK: Change.SAME,
             Question.TIME: Change.UNDECIDED,
         },
-        "incremental-pca": {Question.RESULT: Change.NONE},
+        "incremental-pca": {Question.RESULT: Change.NEW},
         "ccipca": {Question.RESULT: Change.WORSE},
     }
     assert [row.solver for row in found.found(Change.WORSE)] == ["ccipca"]
@@ -305,7 +305,7 @@ def test_runs_that_raise_hang_or_die_are_told_and_cost_no_other(suite, tmp_path)
             solvers["oja"].item.advance = advance
         """
         side = head(tmp_path / what[:5], defect)
-        found, changes = compared(HERE, side, suite, patience=20.0)
+        found, changes = compared(HERE, side, suite, run_limit=20.0)
         assert changes["oja step=2.0"][Question.RESULT] is Change.WORSE, what
         assert changes["incremental-pca"][Question.RESULT] is Change.SAME, what
         said = results_of(found)[0].explanation
@@ -314,7 +314,7 @@ def test_runs_that_raise_hang_or_die_are_told_and_cost_no_other(suite, tmp_path)
 
 
 @pytest.mark.slow
-def test_a_solver_that_contradicts_itself_is_no_regression(suite, tmp_path):
+def test_a_solver_that_contradicts_itself_is_a_regression_if_that_of_base_does_not(suite, tmp_path):
     defect = """
         def change(solvers):
             cls = solvers["oja"].item
@@ -327,9 +327,13 @@ def test_a_solver_that_contradicts_itself_is_no_regression(suite, tmp_path):
                 advance(other, oracle, state, count)
             cls.advance = random
         """
-    found, changes = compared(HERE, head(tmp_path, defect), suite)
-    assert changes["oja step=2.0"][Question.RESULT] is Change.NONE
-    assert "not reproducible" in results_of(found)[0].explanation
+    side = head(tmp_path, defect)
+    found, changes = compared(HERE, side, suite)
+    assert changes["oja step=2.0"][Question.RESULT] is Change.WORSE
+    assert "two runs of HEAD with the same seed differ" in results_of(found)[0].explanation
+    both, neither = compared(side, side, suite)
+    assert neither["oja step=2.0"][Question.RESULT] is Change.NONE
+    assert both.exit_code == 2
     assert changes["incremental-pca"][Question.RESULT] is Change.SAME
 
 
@@ -352,6 +356,39 @@ def test_a_solver_that_takes_twice_as_long_is_found(suite, tmp_path):
     assert changes["oja step=2.0"][Question.TIME] is Change.WORSE
     assert changes["oja step=2.0"][Question.RESULT] is Change.SAME
     assert changes["incremental-pca"][Question.TIME] is not Change.WORSE
+
+
+POOLED = """
+    from concurrent.futures import ThreadPoolExecutor
+
+    POOL = ThreadPoolExecutor(2)
+
+    def work(seed):
+        return sum(i * i for i in range(ROUNDS))
+
+    def change(solvers):
+        cls = solvers["oja"].item
+        advance = cls.advance
+        def pooled(self, oracle, state, count):
+            advance(self, oracle, state, count)
+            list(POOL.map(work, range(2)))
+        cls.advance = pooled
+"""
+
+
+@pytest.mark.slow
+def test_solvers_with_threads_are_timed(suite, tmp_path):
+    """Copies of their processes would have none of their threads, and wait for ever."""
+    suite.write_text(suite.read_text().replace('[[solver]]\n    name = "incremental-pca"', ""))
+    sides = [
+        head(tmp_path / str(rounds), POOLED.replace("ROUNDS", str(rounds)))
+        for rounds in (100, 100, 20_000)
+    ]
+    calm, _ = compared(sides[0], sides[1], suite, budget=20.0)
+    assert not calm.regressions
+    found, changes = compared(sides[0], sides[2], suite, budget=20.0)
+    assert changes["oja step=2.0"][Question.TIME] is Change.WORSE
+    assert found.seconds < 120
 
 
 def test_a_process_tells_what_it_was_asked_in_vain():

@@ -334,7 +334,7 @@ def test_markdown_shows_names_as_they_are():
 
 CHANGED = Changes(
     packages={"scipy": ("1.14.1", "1.17.1"), "gone": ("1", None)},
-    requirements=(("numpy>=2.1",), ("numpy>=2.3",)),
+    dependencies=True, requirements=(("numpy>=2.1",), ("numpy>=2.3",)),
     parameters={"msg step": ("8", "4")},
     files=(
         File("toy/solver.py", "changed", 6, False), File("toy/__init__.py", "changed", 0, True),
@@ -364,7 +364,7 @@ def test_every_output_says_how_the_sides_differ():
     told = facts(whole)["changes"]
     assert told["packages"]["scipy"] == ("1.14.1", "1.17.1")
     assert [file["name"] for file in told["files"]][:2] == ["toy/solver.py", "toy/__init__.py"]
-    same = replace(CHANGED, packages={})
+    same = replace(CHANGED, dependencies=False)
     assert any("what was installed is the same" in line for line in same.lines())
     assert not any("is the same on both" in line for line in CHANGED.lines())
 
@@ -445,3 +445,9 @@ def test_markdown_keeps_below_what_github_takes(name):
     text = markdown(comparison(*many, notes=(name,) * 100))
     assert LIMIT / 20 < len(text) <= LIMIT
     assert (re.search(r"… and \d+ more", text) is None) == (name == "solver")
+
+
+def test_an_import_alone_is_no_comparison():
+    new = [Row(RESULT, "p", "s", 0, Finding(NEW, explanation="new in HEAD"))]
+    whole = comparison(new, [Row(IMPORT, "", "toy", 0, EXACT)])
+    assert (whole.exit_code, whole.verdict()) == (2, "nothing was compared")

@@ -48,9 +48,11 @@ def place(module: str) -> str | None:
     return str(Path(found).resolve()) if found else None
 
 
-def loaded(names: Iterable[str]) -> dict[str, str]:
-    """Return the modules that are imported, with their place."""
-    return {name: str(place(name)) for name in names if name in sys.modules}
+def loaded(packages: Iterable[str]) -> dict[str, str]:
+    """Return the modules of top-level packages that are imported, with their files."""
+    known = {name: getattr(module, "__file__", None) for name, module in sys.modules.items()
+             if name.partition(".")[0] in packages}  # fmt: skip
+    return {name: str(Path(file).resolve()) for name, file in known.items() if file}
 
 
 class Project:

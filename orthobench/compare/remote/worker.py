@@ -168,8 +168,8 @@ class Worker:
     def run(self, key: list[Any], watched: Sequence[str] = ()) -> dict[str, Any]:
         """Run a cell, with checkpoints in the planned ratio, and return its curve.
 
-        A solver that runs anew for each checkpoint has those of any run. Of the modules to watch
-        come those that are imported then, with their places.
+        A solver that runs anew for each checkpoint has those of any run. Of the packages to watch
+        come the modules that are imported then, with their files.
         """
         with self._cell(key) as (cell, instance):
             ratio = names().RATIO if getattr(cell.solver, "reruns", False) else self._ratio

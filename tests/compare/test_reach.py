@@ -1,0 +1,157 @@
+"""What of a project runs when it is imported, and what its files are."""
+
+import ast
+import sys
+import textwrap
+from types import SimpleNamespace
+
+import pytest
+
+from orthobench.compare.cells import UNTOLD
+from orthobench.compare.changes import between
+from orthobench.compare.remote import reach
+from orthobench.compare.sides import Side
+
+
+def acting(text):
+    return reach.acting_code(reach.parsed(textwrap.dedent(text).encode()))
+
+
+BASE = '''
+"""A module."""
+import numpy as np
+from dataclasses import dataclass
+
+RATE: float = 0.5
+
+@dataclass
+class Method:
+    step: float = 1.0
+
+    def advance(self):
+        return self.step
+
+def helper(x):
+    return 2 * x
+'''
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ('"""A module."""', '"""Another text."""'), ("return self.step", "return 3"),
+        ("import numpy as np", "import math\nimport numpy"), ("RATE: float = 0.5", "RATE = 1"),
+        ("return 2 * x", "return x"), ("def helper(x)", "def other(x: int) -> int"),
+    ],
+)  # fmt: skip
+def test_what_only_defines_names_does_nothing_at_import(old, new):
+    assert acting(BASE.replace(old, new)) == acting(BASE)
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        "Method.advance = None", "helper(3)", "import sys\nsys.settrace(helper)",
+        "for i in []: pass",
+        "x = helper(3)", "TABLE = {}\nTABLE['a'] = 1", "@helper\ndef wrapped(): pass", "del RATE",
+        "try:\n    import scipy\nexcept ImportError:\n    scipy = None",
+    ],
+)  # fmt: skip
+def test_what_does_something_at_import_is_seen(more):
+    assert acting(f"{BASE}\n{more}\n") != acting(BASE)
+
+
+def test_a_function_that_is_called_at_import_counts_with_what_it_calls():
+    text = "def wrap(f):\n    return inner(f)\ndef inner(f):\n    return 1\nwrap(3)\n"
+    for old, new in (("return inner(f)", "return 2"), ("return 1", "return 2")):
+        assert acting(text.replace(old, new)) != acting(text)
+    assert acting(text.replace("wrap(3)", "")) == []
+
+
+@pytest.fixture
+def project(tmp_path, monkeypatch):
+    """A package of three modules, of which ``apart`` is imported by nobody."""
+    folder = tmp_path / "toyreach"
+    folder.mkdir()
+    files = {
+        "__init__.py": "from toyreach import kernels\nfrom .wrapping import wrap\n"
+        "kernels.step = wrap(kernels.step)\n",
+        "kernels.py": "def step(): return 1\n", "wrapping.py": "def wrap(f): return f\n",
+        "apart.py": "print(1)\n", "data.bin": "x", "README.md": "x",
+    }  # fmt: skip
+    for name, text in files.items():
+        (folder / name).write_text(text)
+    entry = SimpleNamespace(select=lambda group: [])
+    one = SimpleNamespace(entry_points=entry, files=(), name="toyreach")
+    monkeypatch.setattr(reach.metadata, "distribution", lambda name: one)
+    monkeypatch.syspath_prepend(tmp_path)
+    __import__("toyreach")
+    yield folder
+    for name in [name for name in sys.modules if name.startswith("toyreach")]:
+        del sys.modules[name]
+
+
+def kinds(folder, name, text):
+    before = reach.Project(["toyreach"]).kinds([f"toyreach/{name}"])[f"toyreach/{name}"]
+    (folder / name).write_text(text)
+    after = reach.Project(["toyreach"]).kinds([f"toyreach/{name}"])[f"toyreach/{name}"]
+    return [one != other for one, other in zip(before, after, strict=True)]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "changed"),
+    [
+        ("__init__.py", "from toyreach import kernels\nkernels.step = None\n", [True, True]),
+        ("kernels.py", "def step(): return 2\n", [True, True]),  # used while it is imported
+        ("wrapping.py", "def wrap(f): return None\n", [True, True]),
+        ("kernels.py", "def step():\n    'Text.'\n    return 1\n", [False, False]),
+        ("apart.py", "print(2)\n", [True, False]),
+        ("data.bin", "y", [True, False]),
+    ],
+)
+def test_code_and_what_of_it_runs_at_import_change_apart(project, name, text, changed):
+    assert kinds(project, name, text) == changed
+
+
+def test_the_files_of_a_project_are_those_that_a_run_could_read(project):
+    found = reach.Project(["toyreach"])
+    names = {f"toyreach/{name}" for name in
+             ("__init__.py", "kernels.py", "wrapping.py", "apart.py", "data.bin")}  # fmt: skip
+    assert {*found.digests()} == names
+    assert found.names_of([str(project / "kernels.py"), "/elsewhere"]) == ["toyreach/kernels.py"]
+    assert found.kinds(["gone.py"]) == {}
+    assert reach.modules("toyreach") == ["toyreach"]
+    assert reach.loaded(["toyreach"])["toyreach.kernels"] == str(project / "kernels.py")
+
+
+def test_no_python_has_no_tree():
+    assert reach.parsed(b"def broken(:") is None
+    assert isinstance(reach.parsed(b"x = 1"), ast.Module)
+
+
+def told(**facts):
+    return {**UNTOLD, **facts}
+
+
+SIDES = [Side("a", "wheel", "a"), Side("b", "wheel", "b")]
+
+
+def test_files_differ_by_their_code_and_reach():
+    old = told(
+        files={"p/a.py": "1", "p/b.py": "1", "p/c.py": "1"},
+        reached=[(("d", "s", 0), ["p/a.py"]), (("d", "s", 1), ["p/a.py"])],
+    )
+    new = told(files={"p/a.py": "2", "p/b.py": "2", "p/d.py": "1"})
+    kinds = [{"p/a.py": ("1", ""), "p/b.py": ("1", ""), "p/c.py": ("1", "")},
+             {"p/a.py": ("2", ""), "p/b.py": ("1", ""), "p/d.py": ("1", "")}]  # fmt: skip
+    found = between(old, new, kinds, {}, SIDES)
+    assert {file.name: (file.how, file.cells) for file in found.files} == {
+        "p/a.py": ("changed", 2), "p/b.py": ("comments", 0), "p/c.py": ("removed", 0),
+        "p/d.py": ("added", 0),
+    }  # fmt: skip
+    assert not found.everywhere
+    acted = between(old, new, [kinds[0], kinds[1] | {"p/d.py": ("1", "x")}], {}, SIDES)
+    assert acted.everywhere
+    library = between({**old, "libraries": ["p"]}, new, kinds, {"p.a": "/x"}, SIDES)
+    assert library.everywhere
+    assert library.files[0].imported
