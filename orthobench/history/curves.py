@@ -157,7 +157,7 @@ def _work(runs: Sequence[Run | None]) -> tuple[str, list[float]]:
         if not run or not run.trace or run.failed:
             return math.nan
         counts = run_pairs.work_table(run)[:, at]
-        there = np.flatnonzero(run_pairs.values(run) <= target) if way else [-1]
+        there = np.flatnonzero(run_pairs.smoothed(run_pairs.values(run)) <= target) if way else [-1]
         return float(counts[there[0]]) if len(there) else math.inf
 
     return run_pairs.COUNTS[at], [*map(spent, runs)]
