@@ -113,6 +113,7 @@ def lines(found: Mapping[str, Any], width: int = 80, ascii_only: bool = False) -
 
 
 def _curve_lines(curve: Mapping[str, Any], found: Mapping[str, Any], blocks: str) -> Iterator[str]:
+    wide = min(32, max(len(one["solver"]) for one in found["curves"]))
     name = clean(curve["solver"])
     for question in (*EXACT_QUESTIONS, *(["time"] if found["timed"] else [])):
         own = sum(
@@ -122,7 +123,7 @@ def _curve_lines(curve: Mapping[str, Any], found: Mapping[str, Any], blocks: str
         )
         ends = _ends(question, curve[question], curve["unit"])
         steps = f"  {plural(own, 'step')}" if own else ""
-        yield f"  {name:<24.24} {question:<6} {_spark(curve[question], blocks)}  {ends}{steps}"
+        yield f"  {name:<{wide}.{wide}}  {question:<6} {_spark(curve[question], blocks)}  {ends}{steps}"
         name = ""
 
 
