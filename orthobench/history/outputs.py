@@ -123,7 +123,8 @@ def _curve_lines(curve: Mapping[str, Any], found: Mapping[str, Any], blocks: str
         )
         ends = _ends(question, curve[question], curve["unit"])
         steps = f"  {plural(own, 'step')}" if own else ""
-        yield f"  {name:<{wide}.{wide}}  {question:<6} {_spark(curve[question], blocks)}  {ends}{steps}"
+        spark = _spark(curve[question], blocks)
+        yield f"  {name:<{wide}.{wide}}  {question:<6} {spark}  {ends}{steps}"
         name = ""
 
 
