@@ -71,9 +71,10 @@ def _cell(curve: Mapping[str, Any]) -> str:
 def _plot(problem: str, curves: Sequence[Mapping[str, Any]], found: Mapping[str, Any]) -> Plot:
     """Return the plot of a problem: the curves of all its solvers, of one question at a time."""
     questions = ("result", "work", *(["time"] if found["timed"] else []))
+    units = {curve["unit"] for curve in curves}
     labels = {
         "result": curves[0]["metric"].replace("_", " "),
-        "work": f"{curves[0]['unit']} to what the oldest commit reaches",
+        "work": f"{units.pop() if len(units) == 1 else 'work'} to what the oldest commit reaches",
         "time": "seconds for a unit of work, relative to the oldest commit",
     }
     numbers = tuple(range(1, len(found["commits"]) + 1))
