@@ -210,20 +210,30 @@ def _chain(
     found: Curve, ratios: Mapping[tuple[int, int], Ratio], commits: Sequence[Followed],
     keys: Sequence[Key], tolerance: float, tests: int,
 ) -> None:  # fmt: skip
-    """Multiply the ratios of neighbours from the oldest commit on, and add the steps."""
+    """Multiply the ratios of neighbours from the oldest commit on, and add the steps.
+
+    A ratio is no more certain than the ratios that are no steps are near to 1: rounds in the same
+    processes share their places in memory.
+    """
     times, log, variance = found.values[Question.TIME], 0.0, 0.0
+    found_of = {at: one.finding(tests, tolerance) for at, one in ratios.items() if one.logs}
+    calm = [abs(math.log(one.ratio)) for one in found_of.values() if one.change not in CHANGED]
+    noise = 1.4826 * float(np.median(calm)) if calm else 0.0
     there = np.flatnonzero(np.isfinite(found.values[Question.RESULT])).tolist()
     for number, place in enumerate(there):
         before = there[number - 1] if number else place
         ratio = ratios.get((before, place))
         if ratio is not None and ratio.logs:
-            log, variance = log + float(np.median(ratio.logs)), variance + ratio.spread() ** 2
-            finding = ratio.finding(tests, tolerance)
-            if finding.change in (Change.WORSE, Change.BETTER):
+            finding = found_of[before, place]
+            log += math.log(finding.ratio)
+            variance += max(ratio.spread(), noise) ** 2
+            if finding.change in CHANGED:
                 found.steps.append(
                     Step(Question.TIME, before, place, finding.change.value, (1, 1), finding)
                 )
-        elif any(commits[before].content[key] != commits[place].content[key] for key in keys):
+        elif any(
+            commits[before].content.get(key) != commits[place].content.get(key) for key in keys
+        ):
             log, variance = math.nan, 0.0  # the chain is broken here
         times[place] = math.exp(log)
         reach = 1.96 * math.sqrt(variance)

@@ -121,7 +121,7 @@ def _curve_lines(curve: Mapping[str, Any], found: Mapping[str, Any], blocks: str
             == (curve["problem"], curve["solver"], question)
             for step in found["steps"]
         )
-        ends = _ends(question, curve[question], curve["unit"])
+        ends = _ends(question, curve)
         steps = f"  {plural(own, 'step')}" if own else ""
         spark = _spark(curve[question], blocks)
         yield f"  {name:<{wide}.{wide}}  {question:<6} {spark}  {ends}{steps}"
@@ -160,13 +160,15 @@ def _name(commit: Mapping[str, Any]) -> str:
     return str(commit["commit"][:10])
 
 
-def _ends(question: str, values: Sequence[float | None], unit: str) -> str:
+def _ends(question: str, curve: Mapping[str, Any]) -> str:
     """Return the first and the last value as text: ``0.12 -> 0.14``."""
+    values, unit = curve[question], curve["unit"]
     there = [value for value in values if value is not None]
     if not there:
         return "no value"
     if question == Question.TIME.value:
-        return f"x {there[-1]:.3f} of the oldest"
+        low, high = ([x for x in curve[end] if x is not None][-1] for end in ("low", "high"))
+        return f"x {there[-1]:.3f} [{low:.3f}, {high:.3f}] of the oldest"
     first, last = ((si(v) if question == Question.WORK.value else number(v))
                    for v in (there[0], there[-1]))  # fmt: skip
     name = f" {unit}" if question == Question.WORK.value else ""

@@ -51,6 +51,8 @@ class Ratio:
         The places of the two commits in the history.
     looks : list of list of float
         The logarithms of the ratio in the rounds of each measurement.
+    pairs : int
+        The number of pairs of processes that were timed.
     failed : str
         Why it could not be measured.
     """
@@ -59,6 +61,7 @@ class Ratio:
     first: int
     second: int
     looks: list[list[float]] = field(default_factory=list)
+    pairs: int = 0
     failed: str = ""
 
     @property
@@ -76,14 +79,23 @@ class Ratio:
             for look in self.looks
         )
 
+    def certain(self, tests: int) -> bool:
+        """Return whether it is certainly not 1, if so many tests are made in the history.
+
+        Places in memory make the same code some percent slower, so that several pairs of processes
+        have to show a ratio that is not far from 1.
+        """
+        known = max(self.evidence(1), self.evidence(-1)) >= math.log(tests / RATE)
+        return known and (self.pairs >= timing.PAIRS or abs(median(self.logs)) > timing.FAR)
+
     def finding(self, tests: int, tolerance: float) -> Finding:
         """Return whether it is a step, if so many tests are made in the history."""
         if not self.logs:
             return Finding(Change.NONE, explanation=self.failed or "not timed")
-        middle, enough = median(self.logs), math.log(tests / RATE)
+        middle = median(self.logs)
         low, high = (math.exp(end) for end in sequential.bounds(self.logs, RATE, timing.REACH))
         change = Change.SAME if abs(middle) <= math.log1p(tolerance) else Change.UNDECIDED
-        if change is Change.UNDECIDED and self.evidence(1 if middle > 0 else -1) >= enough:
+        if change is Change.UNDECIDED and self.certain(tests):
             change = Change.WORSE if middle > 0 else Change.BETTER
         return Finding(change, math.exp(middle), low, high, f"{len(self.logs)} rounds")
 
@@ -119,7 +131,7 @@ def ratios(
         both = history.commits[pair[0]], history.commits[pair[1]]
         part = [one for one in found if (one.first, one.second) == pair]
         for one in part:
-            one.looks = record.get(*_place(one, both, options)) or []
+            one.looks, one.pairs = record.get(*_place(one, both, options)) or ([], 0)
         if not _open(part, tests):
             continue
         progress(
@@ -132,7 +144,7 @@ def ratios(
                 while left := _open(part, tests):
                     _look(left, both, built, history, options, deadline)
                     for one in left:
-                        record.put(one.looks, *_place(one, both, options))
+                        record.put((one.looks, one.pairs), *_place(one, both, options))
         except OrthobenchError as error:
             for one in part:
                 one.failed = clean(str(error))
@@ -168,8 +180,8 @@ def _open(part: Sequence[Ratio], tests: int) -> list[Ratio]:
     """Return the ratios that have to be measured, or measured again to be certain of a step."""
 
     def looks(one: Ratio) -> bool:
-        evidence = max(one.evidence(1), one.evidence(-1))
-        return timing.ENOUGH <= evidence < math.log(tests / RATE) and len(one.looks) < LOOKS
+        looks_so = max(one.evidence(1), one.evidence(-1)) >= timing.ENOUGH
+        return looks_so and not one.certain(tests) and len(one.looks) < LOOKS
 
     return [one for one in part if not one.failed and (not one.looks or looks(one))]
 
@@ -187,6 +199,7 @@ def _look(
         timing.measure(built, cells, replace(options, budget=left), start, lambda _: None)
     for one, cell in zip(part, cells, strict=True):
         one.looks += [cell.logs] if cell.logs else []
+        one.pairs += len(cell.pairs)
         if cell.failed or not cell.logs:
             one.failed = cell.failed or "the budget was spent before it was timed"
 

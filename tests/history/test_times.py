@@ -29,6 +29,7 @@ def looked(rng, change, enough):
             if len(logs) >= timing.ROUNDS and Ratio(KEY, 0, 1, [logs]).evidence(1) >= enough:
                 break
         one.looks.append(logs)
+        one.pairs += 2
     return one
 
 
@@ -42,10 +43,19 @@ def test_no_step_is_found_in_thirty_commits_in_which_nothing_changed():
 
 
 def test_a_step_needs_more_evidence_in_a_longer_history():
-    one = Ratio(KEY, 0, 1, [[0.09, 0.1, 0.12, 0.1]])
+    one = Ratio(KEY, 0, 1, [[0.09, 0.1, 0.12, 0.1]], 3)
     assert math.log(1 / times.RATE) < one.evidence(1) < math.log(TESTS / times.RATE)
     assert one.finding(1, 0.03).change is Change.WORSE
     assert one.finding(TESTS, 0.03).change is Change.UNDECIDED
+
+
+def test_one_pair_of_processes_shows_no_step_of_some_percent():
+    """Places in memory make the same code some percent slower in a process."""
+    logs = [[0.1 + 1e-4 * i for i in range(9)]]
+    assert Ratio(KEY, 0, 1, logs, 1).finding(TESTS, 0.03).change is Change.UNDECIDED
+    assert Ratio(KEY, 0, 1, logs, 3).finding(TESTS, 0.03).change is Change.WORSE
+    far = [[x + 0.3 for x in logs[0]]]
+    assert Ratio(KEY, 0, 1, far, 1).finding(TESTS, 0.03).change is Change.WORSE
 
 
 @pytest.mark.parametrize(
@@ -59,7 +69,7 @@ def test_a_fifth_is_found_in_each_direction(change, answer):
 
 
 def test_a_change_within_the_tolerance_is_no_step_however_certain():
-    one = Ratio(KEY, 0, 1, [[0.02 + 1e-4 * (-1) ** i for i in range(40)]])
+    one = Ratio(KEY, 0, 1, [[0.02 + 1e-4 * (-1) ** i for i in range(40)]], 3)
     assert one.evidence(1) > math.log(TESTS / times.RATE)
     assert one.finding(TESTS, 0.03).change is Change.SAME
     assert one.finding(TESTS, 0.01).change is Change.WORSE
@@ -81,6 +91,7 @@ def test_ratios_are_chained_and_identities_cost_no_timing(repository, fake, monk
     def measure(sides, cells, options, start, progress):
         timed.append(tuple(sides))
         for cell in cells:
+            cell.pairs |= {1, 2, 3}
             cell.logs += [math.log(1.5 if len(timed) == 1 else 1.0) + 1e-3 * i for i in range(6)]
         return 6
 
@@ -95,6 +106,8 @@ def test_ratios_are_chained_and_identities_cost_no_timing(repository, fake, monk
     assert [(s.second, s.change) for s in curve.steps if s.question is Question.TIME] == [
         (2, "worse")
     ]
+    low, high = curve.low[-1], curve.high[-1]
+    assert low < curve.values[Question.TIME][-1] < high < 1.05 * low
     before = len(timed)
     times.ratios(*asked)
     assert len(timed) == before
