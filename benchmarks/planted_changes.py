@@ -139,8 +139,8 @@ PLANTED = (
     Planted("not repeatable and ruined", (1,), step(NOISY, solver=(TIMID,)), ("of HEAD with the",)),
     Planted("requirement", (0,), {"pyproject.toml": (("numpy>=1.26", "numpy>=1.27"),)},
             ("numpy>=1.27", "installed is the same")),
-    Planted("memory 320 MB", (1,), {SOLVER: ((BEGIN, BEGIN.replace("return", "self.keep() or") .replace("self.keep() or", "KEPT.append(np.ones(40_000_000)); KEPT.pop(); return")), (CLASS, f"KEPT: list[Array] = []\n\n\n{CLASS}"))}, ("worse: my-method",)),  # noqa: E501
-    Planted("memory 8 MB", (1,), {SOLVER: ((BEGIN, f"        np.ones(1_000_000).sum()\n{BEGIN}"),)}),
+    Planted("memory 320 MB", (1,), {SOLVER: ((BEGIN, f"        np.ones(40_000_000).sum()\n{BEGIN}"),)}, ("of memory",)),  # noqa: E501
+    Planted("memory 8 MB", (1,), {SOLVER: ((BEGIN, f"        np.ones(1_000_000).sum()\n{BEGIN}"),)}, ("of memory",)),  # noqa: E501
     Planted("import 3 s", (1,), {INIT: (("", "\nimport time\ntime.sleep(3)\n"),)}, ("import",)),
     Planted("wrapped at import", (1,), {INIT: (("", WRAPPED),)}, ("runs at import",)),
     Planted("slower for n > 300", (0,), step("self.later(len(state.U))", solver=(("    def solution(", "    def later(self, n: int) -> None:\n        for _ in range(5000 * (n > 300)):\n            pass\n\n    def solution("),))),  # noqa: E501

@@ -91,6 +91,7 @@ def suite_named(text: str) -> str | Path:
 @click.option("--name-head", metavar="NAME", help="What reports call HEAD.")
 @click.option("--markdown", type=FILE, help="Also write Markdown, for a pull request's comment.")
 @click.option("--junit", type=FILE, help="Also write JUnit XML.")
+@click.option("--dashboard", type=FILE, help="Also write JSON for github-action-benchmark.")
 @click.option("--fail-on", type=click.Choice(("worse", "probable")), default="worse",
               show_default=True, help="Whether probably slower is a regression too.")  # fmt: skip
 @click.option("--all", "every", is_flag=True,
@@ -99,7 +100,7 @@ def suite_named(text: str) -> str | Path:
 @AS_JSON
 def compare(base: str, head: str, tolerances: tuple[dict[str, float], ...],
             extras: tuple[Path, ...], name_base: str | None, name_head: str | None,
-            markdown: Path | None, junit: Path | None, every: bool,
+            markdown: Path | None, junit: Path | None, dashboard: Path | None, every: bool,
             fail_on: str, quiet: bool, as_json: bool, **chosen: Any) -> None:  # fmt: skip
     """Compare HEAD with BASE: is a result worse, does it take more work, is it slower.
 
@@ -128,8 +129,11 @@ def compare(base: str, head: str, tolerances: tuple[dict[str, float], ...],
     from orthobench.tools.files import atomic_write, refuse_unwritable
     from orthobench.tools.formatting import clean
 
-    files = {path: text for path, text in ((markdown, reports.markdown), (junit, reports.junit))
-             if path}  # fmt: skip
+    writers = {
+        markdown: reports.markdown, junit: reports.junit,
+        dashboard: reports.benchmarks,
+    }  # fmt: skip
+    files = {path: text for path, text in writers.items() if path}
     for path in files:  # before the minutes that a comparison takes
         refuse_unwritable(path)
     given = {**TOLERANCE, **{name: part for one in tolerances for name, part in one.items()}}

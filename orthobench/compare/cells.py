@@ -19,6 +19,7 @@ from orthobench.registry.entries import specification
 from orthobench.results.runs import Run
 from orthobench.stats.run_pairs import Key
 from orthobench.tools import toml
+from orthobench.tools.formatting import listed
 
 SUITE = "regression"
 SAMPLES = 10_000  # and steps: the budget of problems from the command line without another one
@@ -108,6 +109,10 @@ def collect(sides: Sequence[Side], options: Options, progress: Progress) -> list
     with ExitStack() as stack:
         workers = [stack.enter_context(SideProcess(side, options, request)) for side in sides]
         planned = [_planned(*each, request) for each in zip(sides, workers, strict=True)]
+        if not (isinstance(options.suite, Path) or options.solvers or options.problems):
+            planned[0] = replace(
+                planned[0], notes=(*planned[0].notes, *_other_suite(workers[0], name, tables))
+            )
         for side, worker in zip(sides, workers, strict=True):
             worker.request("describe", distributions=side.distributions)
         facts = [worker.reply() for worker in workers]
@@ -227,6 +232,19 @@ def _suite(sides: Sequence[Side], options: Options) -> tuple[str, dict[str, Any]
     # not every solver draws samples, and each run needs an end
     default = {"budget": {"samples": SAMPLES, "steps": SAMPLES}} if options.problems else {}
     return name, {**default, **tables, **chosen, **seeds}
+
+
+def _other_suite(worker: SideProcess, name: str, tables: Mapping[str, Any]) -> list[str]:
+    """Return a note if the suite of BASE is another one: what it has more is not compared."""
+    try:
+        old = toml.loads(worker.ask("suite", name=name)["text"])
+    except (SideError, tomllib.TOMLDecodeError):
+        return []
+    keys = {key for key in {*old, *tables} - {"seeds", "tuning"} if old.get(key) != tables.get(key)}
+    if not keys:
+        return []
+    other = listed(sorted(keys))
+    return [f"the cells are those of HEAD's suite {name}; that of BASE has another {other}"]
 
 
 def _ask_for_suite(name: str, sides: Sequence[Side], options: Options) -> str:

@@ -57,6 +57,8 @@ class Changes:
     files : tuple of File
     commits : tuple of str
         From BASE to HEAD, newest first: hash and subject.
+    outside : tuple of str
+        Files of the repository that differ outside of the projects, which are not compared.
     everywhere : bool
         Whether the difference reaches every cell, whatever it imports.
     cells : int
@@ -69,6 +71,7 @@ class Changes:
     parameters: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     files: tuple[File, ...] = ()
     commits: tuple[str, ...] = ()
+    outside: tuple[str, ...] = ()
     everywhere: bool = False
     cells: int = 0
 
@@ -94,6 +97,9 @@ class Changes:
             yield f"defaults: {listed(parts, SHOWN)}"
         if self.files:
             yield f"files: {listed([*map(self._file, self.files)], SHOWN)}"
+        if self.outside:
+            yield (f"outside of the project, not compared: {listed(self.outside, 3)}; --with DIR "
+                   "builds another project too")  # fmt: skip
 
     def _file(self, file: File) -> str:
         if file.how == "comments":
@@ -158,6 +164,7 @@ def between(
         },
         files=tuple(sorted(files, key=_reach, reverse=True)),
         commits=tuple(_commits(*sides)),
+        outside=tuple(_outside(*sides)),
         everywhere=any(file.at_import for file in files) or bool(libraries and real),
         cells=len({tuple(key) for key, _ in (*old["reached"], *new["reached"])}),
     )  # fmt: skip
@@ -181,13 +188,27 @@ def _requirements(
 
 def _commits(base: Side, head: Side) -> list[str]:
     """Return the commits from BASE to HEAD, newest first, if one repository has both."""
-    root = head.repository
-    if root is None or root != base.repository:
-        return []
     ends = [side.detail if side.kind == "revision" else "HEAD" for side in (base, head)]
+    found = _lines(base, head, "log", "--format=%h %s", "--max-count=50", "..".join(ends))
+    dirty = head.kind == "folder" and _lines(base, head, "status", "--porcelain")
+    return [*(["uncommitted changes"] if dirty else []), *found]
+
+
+def _outside(base: Side, head: Side) -> list[str]:
+    """Return the files that differ in the repository, and are in none of its projects compared."""
+    projects = (head.project, *head.extras)
+    ends = [side.detail for side in (base, head) if side.kind == "revision"]
+    if "." in projects or not ends:
+        return []
+    names = _lines(base, head, "diff", "--name-only", *ends)
+    return [name for name in names if not any(name.startswith(f"{one}/") for one in projects)]
+
+
+def _lines(base: Side, head: Side, *words: str) -> list[str]:
+    """Return what git prints; nothing if it fails, or no repository has both sides."""
+    if head.repository is None or head.repository != base.repository:
+        return []
     try:
-        found = git(root, "log", "--format=%h %s", "--max-count=50", "..".join(ends)).splitlines()
+        return git(head.repository, *words).splitlines()
     except GitError:
         return []
-    dirty = head.kind == "folder" and git(root, "status", "--porcelain")
-    return [*(["uncommitted changes"] if dirty else []), *found]

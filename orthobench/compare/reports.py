@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import textwrap
 from collections.abc import Iterator
@@ -162,6 +163,25 @@ def facts(comparison: Comparison) -> dict[str, Any]:
         "seconds": comparison.seconds, "machine": dict(comparison.machine),
         "notes": list(comparison.notes),
     }  # fmt: skip
+
+
+def benchmarks(comparison: Comparison) -> str:
+    """Return JSON for dashboards, in which a smaller value is better: the ratio to BASE.
+
+    Its entries are what github-action-benchmark reads as ``customSmallerIsBetter``.
+
+    Parameters
+    ----------
+    comparison : Comparison
+    """
+    entries = []
+    for row in comparison.rows:
+        low, high = (finite_or_none(end) for end in (row.finding.low, row.finding.high))
+        if (ratio := finite_or_none(row.finding.ratio)) is not None:
+            name = f"{row.question.value}: {clean(row.label)}"
+            spread = {"range": f"{low:g} to {high:g}"} if low is not None and high else {}
+            entries.append({"name": name, "unit": "of BASE", "value": ratio, **spread})
+    return json.dumps(entries, indent=1)
 
 
 def _plain_row(row: Row) -> dict[str, Any]:

@@ -157,7 +157,7 @@ def _imports(
 ) -> list[Row]:
     """Return the answers about importing the projects, each time in a fresh process."""
     rows = []
-    old, new = (cells.facts["modules"] for cells in both)
+    old, new = map(_importable, both)
     for project in (name for name in old if name in new):
         progress(f"importing {project}")
         seen: list[timing.Pair] = []
@@ -177,6 +177,16 @@ def _imports(
             answer = Finding(Change.NONE, explanation=f"cannot be imported: {error}")
         rows.append(Row(Question.IMPORT, "", project, 0, answer))
     return rows
+
+
+def _importable(cells: SideCells) -> dict[str, list[str]]:
+    """Return the modules of each project that are imported: of a library those that runs import."""
+    tops, libraries = {name.partition(".")[0] for name in cells.imported}, cells.facts["libraries"]
+    found = {
+        project: [name for name in names if project not in libraries or name in tops]
+        for project, names in cells.facts["modules"].items()
+    }
+    return {project: names for project, names in found.items() if names}
 
 
 def _import(side: Side, modules: Sequence[str], options: Options) -> float:

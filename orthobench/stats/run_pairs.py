@@ -292,11 +292,13 @@ def _work(
     ratios = np.array([_ratios(old, new) for _, old, new in spent])
     worst, best = (np.unravel_index(pick(ratios), ratios.shape) for pick in (np.argmax, np.argmin))
     changes = [_change(ratios[at] - 1.0, tolerance, REORDERED.rtol) for at in (worst, best)]
-    if changes == [Change.WORSE, Change.BETTER]:
-        said = "; ".join(f"{_told(spent, at)} ({ratios[at] - 1:+.1%})" for at in (worst, best))
-        return Finding(Change.MIXED, *[float(ratios[worst])] * 3, said)
     at, change = (best, changes[1]) if changes[1] is Change.BETTER else (worst, changes[0])
-    return Finding(change, *[float(ratios[at])] * 3, _told(spent, at))
+    said = _told(spent, at)
+    if changes == [Change.WORSE, Change.BETTER]:
+        at, change = worst, Change.MIXED
+        said = "; ".join(f"{_told(spent, at)} ({ratios[at] - 1:+.1%})" for at in (worst, best))
+    ratio = float(ratios[at])
+    return Finding(change, ratio, ratio, ratio, said)
 
 
 def _told(spent: list[tuple[str, Array, Array]], at: tuple[Any, ...]) -> str:

@@ -474,3 +474,16 @@ def test_a_copy_goes_on_and_the_process_waits_for_its_end(monkeypatch):
 
 def test_cells_of_a_side_begin_without_runs():
     assert SideCells(BASE, {}).why_absent(ONE) == "it is not in its suite"
+
+
+def test_a_suite_that_head_changed_is_noted(suite):
+    other = suite.with_name("other.toml")
+    other.write_text(SUITE.replace("steps = 4", "steps = 3"))
+    KNOWN["v1"].suites = {"mine": SimpleNamespace(item=other)}
+    KNOWN["v2"].suites = {"mine": SimpleNamespace(item=suite)}
+    both, _ = collected("mine")
+    assert both[0].notes == (
+        "the cells are those of HEAD's suite mine; that of BASE has another budget",
+    )
+    KNOWN["v1"].suites = KNOWN["v2"].suites
+    assert collected("mine")[0][0].notes == ()

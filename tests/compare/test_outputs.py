@@ -340,7 +340,7 @@ CHANGED = Changes(
         File("toy/solver.py", "changed", 6, False), File("toy/__init__.py", "changed", 0, True),
         File("toy/other.py", "added", 0, False), File("toy/said.py", "comments", 2, False),
     ),
-    commits=("abc Speed it up", "def Tidy"),
+    commits=("abc Speed it up", "def Tidy"), outside=("lib/code.py",),
     cells=6,
 )  # fmt: skip
 
@@ -357,7 +357,7 @@ def test_every_output_says_how_the_sides_differ():
             "msg step 8 -> 4", "toy/solver.py (reached by 6 of 6 cells)",
             "toy/__init__.py (runs at import, so all cells reach it)",
             "toy/other.py (added, not reached)", "toy/said.py (its code is the same)",
-            "abc Speed it up",
+            "abc Speed it up", "not compared: lib/code.py",
         ):  # fmt: skip
             assert said in text.replace("\u200b", ""), said
     check_junit(junit(whole))

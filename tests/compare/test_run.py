@@ -5,7 +5,8 @@ from dataclasses import replace
 import pytest
 
 from orthobench.compare import run as comparing
-from orthobench.compare.cells import SideCells
+from orthobench.compare.cells import UNTOLD, SideCells
+from orthobench.compare.changes import Changes, File
 from orthobench.compare.comparison import Options, Question
 from orthobench.compare.process import run_of
 from orthobench.compare.sides import Side
@@ -111,3 +112,57 @@ def test_results_of_a_budget_in_seconds_are_not_compared(compared):
 def test_nothing_to_compare_is_an_error_with_the_reasons(compared):
     with pytest.raises(UsageError, match="nothing to compare: it is unknown"):
         compared(cells(keys=()), cells(keys=()))
+
+
+def imported(monkeypatch, seconds, changes=None, **settings):
+    """The answers about importing a plugin, a library that runs import, and another library."""
+    facts = {
+        **UNTOLD, "libraries": ["lib", "idle"],
+        "modules": {"plug": ["plug"], "lib": ["lib", "tests"], "idle": ["idle"]},
+    }  # fmt: skip
+    asked = []
+
+    def importing(side, modules, options):
+        one = side.name, tuple(modules)
+        asked.append(one)
+        return seconds[side.name][asked.count(one) - 1]
+
+    monkeypatch.setattr(comparing, "_import", importing)
+    both = [SideCells(side, {}, facts=facts, imported={"lib.code": "/x"}) for side in SIDES]
+    changes = changes or Changes(dependencies=True)
+    rows = comparing._imports(both, changes, Options(**settings), lambda _: None)
+    return {row.solver: row.finding.change for row in rows}, asked
+
+
+def test_imports_are_timed_until_they_are_no_slower_or_five_times(monkeypatch):
+    found, asked = imported(monkeypatch, {"v1": [1.0] * 5, "v2": [1.1] * 5})
+    assert found == {"plug": Change.SAME, "lib": Change.SAME}
+    assert asked == [
+        ("v1", ("plug",)), ("v2", ("plug",)), ("v1", ("lib",)), ("v2", ("lib",)),
+    ]  # fmt: skip
+    found, asked = imported(monkeypatch, {"v1": [1.0] * 5, "v2": [4.0] * 5})
+    assert found == {"plug": Change.WORSE, "lib": Change.WORSE}
+    assert len(asked) == 2 * 2 * 5
+    found, _ = imported(monkeypatch, {"v1": [1.0] * 5, "v2": [4.0, 4.0, 1.0, 4.0, 4.0]})
+    assert found["plug"] is Change.SAME
+
+
+def test_imports_are_not_timed_if_no_code_differs(monkeypatch):
+    comments = Changes(files=(File("plug/a.py", "comments", 1, False),))
+    found, asked = imported(monkeypatch, {}, comments)
+    assert (found["plug"], asked) == (Change.SAME, [])
+
+
+def test_a_better_result_by_more_work_is_mixed(monkeypatch):
+    base, head = (run_of(KEY, {
+        "status": "budget", "reason": "", "primary": "gap", "trace": trace
+    }) for trace in (
+        [[0, 0, 0, 1.0], [10, 10, 10, 0.05], [20, 20, 20, 0.01]],
+        [[0, 0, 0, 1.0], [15, 15, 15, 0.05], [20, 20, 20, 0.005]],
+    ))  # fmt: skip
+    both = (cells(), cells())
+    for side, run in zip(both, (base, head), strict=True):
+        side.runs[KEY] = run
+    answers = comparing._exact(*both, KEY, Options())
+    assert answers[Question.RESULT].change is Change.BETTER
+    assert answers[Question.WORK].change is Change.MIXED

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from orthobench.compare.cells import UNTOLD
+from orthobench.compare.changes import between
 from orthobench.compare.comparison import Options
 from orthobench.compare.process import SideProcess
 from orthobench.compare.sides import (
@@ -343,3 +345,26 @@ def test_a_side_that_was_changed_begins_no_round_and_starts_no_process(code):
             process.begin()
     with pytest.raises(ChangedError):
         SideProcess(side, Options())
+
+
+def test_commits_between_and_files_beside_the_project_are_known(project, empty):
+    project.git("clone", "-q", str(project.root), str(empty / "clone"))
+    root = empty / "clone"
+    for folder in ("plugin", "lib"):
+        (root / folder).mkdir()
+        (root / folder / "pyproject.toml").touch()
+    git_as_a(root, "add", "-A")
+    git_as_a(root, "commit", "-qm", "Add two projects")
+    base = resolve("BASE", "HEAD~1", root / "plugin")
+    for name in ("HEAD", "."):
+        head = resolve("HEAD", name, root / "plugin")
+        found = between(UNTOLD, UNTOLD, [{}, {}], {}, [base, head])
+        assert [line.partition(" ")[2] for line in found.commits] == ["Add two projects"]
+        assert found.outside == ("lib/pyproject.toml",)
+        both = with_extras(head, [root / "lib"])
+        assert between(UNTOLD, UNTOLD, [{}, {}], {}, [base, both]).outside == ()
+    (root / "new.py").touch()
+    found = between(UNTOLD, UNTOLD, [{}, {}], {}, [base, head])
+    assert found.commits[0] == "uncommitted changes"
+    elsewhere = Side("x", "wheel", "x.whl")
+    assert between(UNTOLD, UNTOLD, [{}, {}], {}, [elsewhere, head]).commits == ()

@@ -24,15 +24,15 @@ def plugins() -> list[str]:
     return sorted({point.dist.name for point in points if point.dist})
 
 
-def is_plugin(distribution: str) -> bool:
-    """Return whether a distribution brings plugins."""
-    return bool(metadata.distribution(distribution).entry_points.select(group=GROUP))
+def entries(distribution: str) -> set[str]:
+    """Return the top-level modules of the plugins of a distribution; a library has none."""
+    points = metadata.distribution(distribution).entry_points.select(group=GROUP)
+    return {point.module.partition(".")[0] for point in points}
 
 
 def modules(distribution: str) -> list[str]:
     """Return the top-level modules of a distribution."""
-    one = metadata.distribution(distribution)
-    points = {point.module.partition(".")[0] for point in one.entry_points.select(group=GROUP)}
+    one, points = metadata.distribution(distribution), entries(distribution)
     code = (path.parts[0] for path in one.files or () if path.suffix in (".py", ".so", ".pyd"))
     tops = {top.partition(".")[0] for top in code if not top.startswith(("..", "__"))}
     tops.add(one.name.replace("-", "_"))  # an editable installation lists no modules
@@ -93,13 +93,12 @@ class Project:
         Comments, docstrings and formatting do not count. The second is empty if importing the
         project does not import the file.
         """
-        called = self._called()
         found = {}
-        for name in names:
-            path = self.paths.get(name)
-            if path is None:
-                continue
-            source, code = path.read_bytes(), ""
+        present = [name for name in names if name in self.paths]
+        called = self._called() if present else set()
+        for name in present:
+            path = self.paths[name]
+            source = path.read_bytes()
             tree = parsed(source) if path.suffix == ".py" else None
             code = _sha(ast.dump(tree).encode()) if tree else _sha(source)
             module = _module_of(name)

@@ -18,7 +18,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from .reach import Project, is_plugin, loaded, modules, place, plugins
+from .reach import Project, entries, loaded, modules, place, plugins
 
 PROTOCOL = "orthobench.compare.protocol"
 VERSION = 3  # of the protocol that can be served
@@ -150,8 +150,8 @@ class Worker:
             "reached": [(key, project.names_of(names().files(cell))) for key, cell in cells],
             "defaults": {name: values for _, cell in cells
                          for name, values in names().defaults(cell).items()},
-            "libraries": [one for one in distributions if not is_plugin(one)],
-            "modules": {one: modules(one) for one in distributions},
+            "libraries": [one for one in distributions if not entries(one)],
+            "modules": {one: sorted(entries(one)) or modules(one) for one in distributions},
         }  # fmt: skip
 
     def kinds(self, files: Sequence[str]) -> dict[str, Any]:
