@@ -11,14 +11,11 @@ from pathlib import Path
 import pytest
 import smoke
 from calls import TINY
-from history import first_run, imports, overhead, solvers
-
-import orthobench as ob
+from history import first_run, imports, overhead
 
 pytestmark = pytest.mark.skipif(not smoke.ON, reason="asv measures it")
 
 HERE = Path(__file__).parent
-TRACKED = [cls for cls in vars(solvers).values() if isinstance(cls, type) and hasattr(cls, "case")]
 METHODS = ("time_", "track_", "peakmem_")
 
 
@@ -33,25 +30,6 @@ def everything(cls):
     for method in methods(instance):
         method()
     getattr(instance, "teardown", lambda: None)()
-
-
-@pytest.fixture
-def small(monkeypatch):
-    monkeypatch.setattr(solvers, "BUDGET", ob.Budget(steps=20, samples=200))
-    monkeypatch.setattr(solvers, "RERUN", ob.Budget(steps=2))
-    monkeypatch.setattr(solvers, "SEEDS", range(1))
-
-
-@pytest.mark.parametrize("cls", TRACKED[1::16], ids=lambda cls: cls.__name__)
-def test_a_solver(small, cls):
-    tracked = cls()
-    tracked.setup()
-    tracked.time_run()
-    assert tracked.timer() > 0
-
-
-def test_what_is_tracked_of_a_solver(small):
-    everything(TRACKED[0])
 
 
 @pytest.mark.parametrize(
@@ -95,8 +73,7 @@ def test_planted_changes(tmp_path):
     assert docstring["right"]
 
 
-def test_the_plugins_of_asv(monkeypatch):
+def test_the_plugin_of_asv(monkeypatch):
     pytest.importorskip("asv", reason="asv comes with the extra bench")
     monkeypatch.syspath_prepend(HERE)
     assert importlib.import_module("offline.environment").Offline.tool_name == "offline"
-    importlib.import_module("offline.page")

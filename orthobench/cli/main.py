@@ -19,6 +19,7 @@ import click
 from orthobench._version import __version__
 from orthobench.cli.atlas import advise, atlas, measure_map
 from orthobench.cli.comparing import compare, verify
+from orthobench.cli.history import history
 from orthobench.cli.options import (
     AS_JSON,
     AUTO_WORKERS,
@@ -61,6 +62,7 @@ def main() -> None:
     orthobench map FAMILY          measure which method where, over sizes
     orthobench report STORE        the page about the results
     orthobench compare BASE HEAD   what a change made worse or slower
+    orthobench history RANGE       which commits of a range changed it
     orthobench verify STORE        whether its results come out again here
     """  # noqa: D301 - click reads the backspace
 
@@ -279,6 +281,7 @@ main.add_command(advise)
 main.add_command(atlas)
 main.add_command(measure_map)
 main.add_command(compare)
+main.add_command(history)
 main.add_command(race)
 main.add_command(reproduce)
 

@@ -28,26 +28,41 @@ def plugin() -> None:
 
 
 @plugin.command()
-@click.argument("name")
+@click.argument("name", required=False)
 @click.option(
     "-o", "--folder", type=PATH, help="Folder to write.  [default: NAME in the current folder]"
+)
+@click.option(
+    "--ci",
+    type=click.Choice(("github", "gitlab")),
+    help="Also write a gate: a small suite, and what compares each change with where it goes.",
 )
 @click.option("--author", help="Author of the plugin.  [default: the user of git]")
 @click.option(
     "--family", default="stochastic-pca", show_default=True, help="Family, or `own` for a new one."
 )
-def new(name: str, folder: Path | None, author: str | None, family: str) -> None:
+def new(
+    name: str | None, folder: Path | None, ci: str | None, author: str | None, family: str
+) -> None:
     """Write a plugin with a solver, a suite and tests.
 
     NAME is the name of its distribution. The tests pass as written; then replace the method of the
-    solver by your own.
+    solver by your own. With --ci and without NAME, the gate is added to the project in the current
+    folder, which may be any library.
     """
     from orthobench.registry.plugins import catalogue
-    from orthobench.registry.scaffold import names_of, templates_of, write
+    from orthobench.registry.scaffold import GATE, names_of, templates_of, write, write_ci
 
+    if name is None:
+        if not ci:
+            raise click.UsageError("Missing argument 'NAME', the name of the new plugin.")
+        for path in write_ci(folder or Path(), ci):
+            say(path)
+        say(f"next: write {GATE}, the suite that each change is compared on, and commit all")
+        return
     names = names_of(name)
     target = folder or Path(name)
-    paths = write(names, target, templates_of(family, catalogue()), author)
+    paths = write(names, target, templates_of(family, catalogue()), author, ci or "")
     say(f"{len(paths)} files written in {target}; the method is in")
     say(target / "src" / names["package"] / "solver.py")
     say("\nNext:\n")
@@ -58,6 +73,7 @@ def new(name: str, folder: Path | None, author: str | None, family: str) -> None
         f"orthobench plugin check {names['plugin']}",
         f"orthobench show {names['plugin']}",
         f"orthobench run {names['plugin']}-comparison",
+        *(["git init && git add . && git commit -m Begin"] if ci else []),
     ):
         say(f"    {step}")
 

@@ -34,6 +34,9 @@ TAKEN = {
 OWN = "own"
 """What stands for a family of the plugin's own."""
 
+GATE = "gate.toml"
+"""The suite that a gate compares, in the project's folder."""
+
 _NAME = re.compile(r"[A-Za-z]([A-Za-z0-9]|[-_.](?=[A-Za-z0-9]))*")
 _PLACEHOLDER = re.compile(r"@([a-z]+)@")
 
@@ -98,8 +101,9 @@ def templates_of(family: str, registry: Registry) -> Traversable:
 
 
 def write(
-    names: Mapping[str, str], folder: Path, family: Traversable, author: str | None = None
-) -> list[Path]:
+    names: Mapping[str, str], folder: Path, family: Traversable, author: str | None = None,
+    ci: str = "",
+) -> list[Path]:  # fmt: skip
     """Write the files of a plugin.
 
     Parameters
@@ -112,6 +116,8 @@ def write(
         As of `templates_of`.
     author : str, optional
         The name of the author; by default that of git's configuration.
+    ci : str
+        ``"github"`` or ``"gitlab"``, which then compares each change with where it goes.
 
     Returns
     -------
@@ -125,7 +131,27 @@ def write(
     """
     if folder.is_symlink() or folder.is_file() or (folder.is_dir() and any(folder.iterdir())):
         raise UsageError(f"{folder} exists already; name another folder with --folder")
-    rendered = render(names, family, author)
+    return _written(render(names, family, author, ci), folder)
+
+
+def write_ci(folder: Path, ci: str) -> list[Path]:
+    """Write the files of a CI system into a project; return them, sorted.
+
+    Raises
+    ------
+    UsageError
+        If there is no project, one of the files is there already, or cannot be written.
+    """
+    if not (folder / "pyproject.toml").is_file():
+        raise UsageError(f"{folder.absolute()} has no pyproject.toml; call this in a project's "
+                         "folder, or give the name of a new plugin")  # fmt: skip
+    rendered = {path: each.read_text(encoding="utf-8") for path, each in _of_ci(ci)}
+    if there := [path for path in rendered if (folder / path).exists()]:
+        raise UsageError(f"{folder / there[0]} exists already; move it away first")
+    return _written(rendered, folder)
+
+
+def _written(rendered: Mapping[str, str], folder: Path) -> list[Path]:
     try:
         for path, text in rendered.items():
             (folder / path).parent.mkdir(parents=True, exist_ok=True)
@@ -136,7 +162,7 @@ def write(
 
 
 def render(
-    names: Mapping[str, str], family: Traversable, author: str | None = None
+    names: Mapping[str, str], family: Traversable, author: str | None = None, ci: str = ""
 ) -> dict[str, str]:
     """Return the text of each file by its path in the plugin's folder."""
     release = ".".join(__version__.split(".")[:2])
@@ -146,8 +172,27 @@ def render(
         return _PLACEHOLDER.sub(lambda match: values[match[1]], text)
 
     common = _templates(files("orthobench.registry") / "templates" / "plugin", "")
-    every = dict([*common, *_templates(family, "src/@package@/")])
-    return {filled(path): filled(each.read_text(encoding="utf-8")) for path, each in every.items()}
+    every = dict([*common, *_templates(family, "src/@package@/"), *(_of_ci(ci) if ci else ())])
+    found = {filled(path): filled(each.read_text("utf-8")) for path, each in every.items()}
+    if ci:
+        comparison = "src/{package}/{plugin}-comparison.toml".format(**names)
+        found[GATE] = _gate(found[comparison], names["plugin"])
+    return found
+
+
+def _gate(comparison: str, plugin: str) -> str:
+    """Return a suite of the solver alone, untuned, on the problems of a comparison."""
+    kept = comparison.partition("\n[[solver]]")[0]
+    kept = re.sub(r"\[tuning\][^\[]*", "", kept)
+    head = f'description = "{plugin}, as each change is compared with where it goes"\nseeds = 3'
+    kept = re.sub(r"description = .*\nseeds = .*", head, kept)
+    return f'{kept}\n[[solver]]\nname = "{plugin}"\n'
+
+
+def _of_ci(ci: str) -> Iterator[tuple[str, Traversable]]:
+    """Yield the files of a CI system."""
+    for name in ("common", ci):
+        yield from _templates(files("orthobench.registry") / "templates" / "ci" / name, "")
 
 
 def _author(distribution: str, author: str | None) -> str:
@@ -186,7 +231,7 @@ def _slug(family: str) -> str:
 
 def _templates(folder: Traversable, path: str) -> Iterator[tuple[str, Traversable]]:
     for entry in sorted(folder.iterdir(), key=lambda entry: entry.name):
-        below = path + entry.name
+        below = path + re.sub("^dot-", ".", entry.name)
         if entry.is_dir():
             yield from _templates(entry, f"{below}/")
         elif entry.name.endswith(".in"):

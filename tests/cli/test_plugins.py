@@ -38,6 +38,17 @@ def test_it_says_what_to_type_next(call, tmp_path):
     ]
 
 
+def test_a_gate_is_added_to_the_project_in_the_folder(call, tmp_path):
+    assert "name of the new plugin" in call(code=2).stderr
+    assert "no pyproject.toml" in call("--ci", "github", code=2).stderr
+    assert not list(tmp_path.iterdir())
+    (tmp_path / "pyproject.toml").touch()
+    said = call("--ci", "github").stdout
+    assert (tmp_path / ".github" / "workflows" / "gate.yml").is_file()
+    assert ".github/workflows/gate.yml" in said
+    assert "gate.toml" in said
+
+
 def test_a_wrong_name_writes_nothing(call, tmp_path):
     assert "cannot be the name" in call("2toys", code=2).stderr
     assert not list(tmp_path.iterdir())

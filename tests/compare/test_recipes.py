@@ -16,33 +16,33 @@ from orthobench.cli.comparing import compare
 from orthobench.compare.reports import MARKER
 
 ROOT = Path(__file__).parents[2]
-GATE = ROOT / "docs" / "ci" / "gate.sh"
-WORKFLOW = ROOT / "docs" / "ci" / "github-actions.yml"
+TEMPLATES = ROOT / "orthobench" / "registry" / "templates"
+GATE = TEMPLATES / "ci" / "common" / "gate.sh.in"
+WORKFLOW = TEMPLATES / "ci" / "github" / "dot-github" / "workflows" / "gate.yml.in"
+GITLAB = TEMPLATES / "ci" / "gitlab" / "dot-gitlab-ci.yml.in"
 PLUGIN = ROOT / "tests" / "third_party_plugin"
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="shell scripts")
 
-PYTHON = """#!/bin/sh
+PYTHON = f"""#!/bin/sh
 # stands for "python -m venv FOLDER", and makes stand-ins for what is in it
+[ "$1" = -m ] || exec {sys.executable} "$@"
+echo made >> "$LOG/environments"
 mkdir -p "$3/bin"
 cat > "$3/bin/python" << 'END'
 #!/bin/sh
 echo "$@" >> "$LOG/pip"
-if [ "$3" = wheel ]; then
-    mkdir "$7"
-    touch "$7/toy_plugin-1.0-py3-none-any.whl"
-    cat "$8/toy_solver.py" > "$LOG/built"
-fi
-exit ${PIP:-0}
+cat "$7" > "$LOG/requirements"
+exit ${{PIP:-0}}
 END
 cat > "$3/bin/orthobench" << 'END'
 #!/bin/sh
 for word; do echo "$word"; done > "$LOG/words"
 echo told
-exit ${CODE:-0}
+echo why >&2
+exit ${{CODE:-0}}
 END
 chmod +x "$3/bin/python" "$3/bin/orthobench"
-echo "$3" > "$LOG/environment"
 """
 
 
@@ -66,42 +66,48 @@ def gate(project, tmp_path):
         return SimpleNamespace(code=done.returncode, out=done.stdout, err=done.stderr, **said)
 
     call.clone = clone
+    call.git = lambda *words: project.git("-C", str(clone), *words)
     return call
 
 
 def test_the_gate_compares_with_where_the_branch_left_its_target(gate, project):
-    project.git("-C", str(gate.clone), "checkout", "-q", "-b", "change", project.first)
+    gate.git("checkout", "-q", "-b", "change", project.first)
     done = gate("--tolerance", "time=5 %", SUITE="a suite")
-    assert (done.code, done.out, done.err) == (0, "told\n", "")
-    work = Path(done.environment[0]).parent
-    wheel = f"{work}/wheel/toy_plugin-1.0-py3-none-any.whl"
+    assert (done.code, done.out, done.err) == (0, "told\n", "why\n")
+    short = project.first[:12]
     assert done.words == [
-        "compare", wheel, "HEAD", "--suite", "a suite",
+        "compare", project.first, "HEAD", "--suite", "a suite",
+        "--name-base", f"main@{short}", "--name-head", f"change@{short}",
         "--markdown", "gate/comparison.md", "--junit", "gate/comparison.xml",
         "--tolerance", "time=5 %",
     ]  # fmt: skip
-    assert done.pip == [
-        f"-m pip wheel --quiet --no-deps --wheel-dir {work}/wheel {work}/base/",
-        f"-m pip install --quiet orthobench {wheel}",
-    ]
-    assert done.built[0] == "VERSION = 'first'"
     assert (gate.clone / "gate" / "comparison.txt").read_text() == "told\n"
-    assert not work.exists()
-    assert project.git("-C", str(gate.clone), "worktree", "list").count("\n") == 0
 
 
-def test_the_gate_takes_the_revisions_that_it_is_given(gate):
-    done = gate(BASE="v1.0", HEAD="main", OUT="some where", ORTHOBENCH="orthobench==9")
-    assert done.words[2] == "main"
-    assert done.words[3:5] == ["--markdown", "some where/comparison.md"]
-    assert done.built[0] == "VERSION = 'first'"
-    assert done.pip[1].startswith("-m pip install --quiet orthobench==9 /")
+def test_the_gate_takes_the_revisions_and_names_that_it_is_given(gate, project):
+    done = gate(BASE="v1.0", HEAD="main", NAME="mine", OUT="some where", ORTHOBENCH="orthobench==9")
+    assert done.words[1:5] == ["v1.0", "main", "--suite", "gate.toml"]
+    assert done.words[8].startswith("mine@")
+    assert "some where/comparison.md" in done.words
+    assert done.pip[0].startswith("-m pip install --quiet orthobench==9 -r ")
 
 
 @pytest.mark.parametrize("name", ["TARGET", "CI_MERGE_REQUEST_TARGET_BRANCH_NAME", "CHANGE_TARGET"])
 def test_the_target_is_what_the_ci_system_says(gate, project, name):
-    done = gate(**{name: "feature/fast"})
-    assert done.built[0] == "VERSION = 'first'"
+    assert gate(**{name: "refs/heads/feature/fast"}).words[1] == project.first
+
+
+def test_the_environment_has_the_dependencies_of_both_sides_and_is_made_once(gate, project):
+    file = gate.clone / "pyproject.toml"
+    for dependencies in (["numpy>=2"], ["numpy>=2.1", "scipy; python_version > '3'"]):
+        file.write_text(f"{file.read_text().split('dependencies')[0]}dependencies = {dependencies}")
+        gate.git("commit", "-qam", "need more")
+    done = gate(BASE="HEAD~1")
+    assert done.requirements == ["numpy>=2", "numpy>=2.1", "scipy; python_version > '3'"]
+    assert len(gate(BASE="HEAD~1").environments) == 1
+    assert gate(BASE="HEAD~2", EXTRA="cython").requirements == [
+        "cython", "numpy>=2.1", "scipy; python_version > '3'",
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize("code", ["1", "2", "130"])
@@ -109,14 +115,36 @@ def test_the_gates_exit_code_is_that_of_the_comparison(gate, code):
     assert gate(CODE=code).code == int(code)
 
 
-def test_a_gate_that_cannot_be_set_up_is_neither_green_nor_a_regression(gate):
-    done = gate(TARGET="nowhere")
-    assert (done.code, done.out) == (2, "")
-    assert "origin/nowhere have no commit in common; fetch the whole history" in done.err
-    assert gate(PIP="1").code == 2
+def test_a_gate_that_cannot_be_set_up_says_so_in_every_report(gate):
+    """Neither green nor a regression; and the comment of an earlier push is replaced."""
+    for variables, said in (
+        ({"TARGET": "nowhere"}, "origin/nowhere is not here"),
+        ({"REMOTE": "upstream"}, "no remote upstream"),
+        ({"PIP": "1"}, "pip cannot install orthobench"),
+        ({"CODE": "2"}, "why"),
+    ):
+        done = gate(**variables)
+        assert done.code == 2
+        assert said in done.err
+        markdown = (gate.clone / "gate" / "comparison.md").read_text()
+        assert markdown.startswith(f"{MARKER}\n### orthobench · not compared")
+        assert said in markdown
+        junit = ET.parse(gate.clone / "gate" / "comparison.xml").getroot()  # noqa: S314
+        assert said in next(junit.iter("error")).get("message")
     assert gate(PYTHON="false").code == 2
     (gate.clone / "file").touch()
     assert gate(OUT="file").code == 2
+
+
+def test_a_shallow_clone_is_told_from_one_without_a_common_commit(gate, project):
+    gate.git("checkout", "-q", "--orphan", "alone")
+    gate.git("commit", "-q", "-m", "alone")
+    assert "no commit in common" in gate().err
+    shutil.rmtree(gate.clone)
+    project.git("clone", "-q", "--depth", "1", project.root.as_uri(), str(gate.clone))
+    branch = "feature/fast:refs/remotes/origin/feature/fast"
+    gate.git("fetch", "-q", "--depth", "1", "origin", branch)
+    assert "the clone is shallow; fetch the whole history" in gate(TARGET="feature/fast").err
 
 
 def commands(text):
@@ -126,9 +154,8 @@ def commands(text):
     return [shlex.split(words) for words in found]
 
 
-@pytest.mark.parametrize("path", [GATE, WORKFLOW], ids=lambda path: path.name)
-def test_recipes_use_options_that_there_are(path):
-    (words,) = commands(path.read_text(encoding="utf-8"))
+def test_the_gate_uses_options_that_there_are():
+    (words,) = commands(GATE.read_text(encoding="utf-8"))
     known = {option for parameter in compare.params for option in parameter.opts}
     assert {word for word in words if word.startswith("--")} <= known
     assert {"--markdown", "--junit"} <= set(words)
@@ -136,16 +163,14 @@ def test_recipes_use_options_that_there_are(path):
 
 def test_actions_are_pinned_by_the_same_digests_everywhere():
     """A tag can be moved to other code; a digest cannot."""
-    templates = ROOT / "orthobench" / "registry" / "templates" / "plugin" / "dot-github"
-    places = (WORKFLOW.parent, ROOT / ".github")
-    files = [*(path for place in places for path in place.rglob("*.yml")), *templates.rglob("*.in")]
+    files = [WORKFLOW, *(ROOT / ".github").rglob("*.yml")]
     used = [
         line.partition("uses: ")[2]
         for path in files
         for line in path.read_text(encoding="utf-8").splitlines()
         if "uses: " in line
     ]
-    assert len({line.partition("@")[0] for line in used}) == len(set(used)) == 8
+    assert len({line.partition("@")[0] for line in used}) == len(set(used)) == 9
     assert all(re.fullmatch(r"[a-z-]+/[a-z-]+@[0-9a-f]{40} # v[0-9.]+.*", line) for line in used)
 
 
@@ -154,13 +179,21 @@ def test_the_workflow_is_yaml_and_its_second_job_alone_may_write():
     jobs = yaml.safe_load(WORKFLOW.read_text(encoding="utf-8"))
     assert jobs["permissions"] == {"contents": "read"}
     assert [name for name, job in jobs["jobs"].items() if "permissions" in job] == ["comment"]
-    assert jobs["jobs"]["compare"]["needs"] == "build"
-    assert jobs["jobs"]["comment"]["needs"] == "compare"
+    assert jobs["jobs"]["comment"]["needs"] == "gate"
+    assert set(jobs[True]) == {"pull_request", "merge_group"}  # "on" is a truth value of YAML
     scripts = [
         step["run"] for job in jobs["jobs"].values() for step in job["steps"] if "run" in step
     ]
     # what a pull request's author writes is never pasted into a script
     assert not any("${{" in script for script in scripts)
+
+
+def test_the_file_for_gitlab_is_yaml_and_keeps_its_reports():
+    yaml = pytest.importorskip("yaml")
+    job = yaml.safe_load(GITLAB.read_text(encoding="utf-8"))["gate"]
+    assert job["script"] == "sh gate.sh"
+    assert job["artifacts"]["reports"] == {"junit": "gate/comparison.xml"}
+    assert job["artifacts"]["when"] == "always"
 
 
 GH = """#!/bin/sh
@@ -198,19 +231,8 @@ def test_the_workflow_updates_its_own_comment_and_no_other(tmp_path, there, aske
     assert (tmp_path / "log").read_text().splitlines()[-1] == asked
 
 
-SUITE = """
-seeds = 1
-budget = { samples = 20000 }
-[[problem]]
-name = "spiked-covariance"
-[[solver]]
-name = "minibatch-oja"
-"""
-
-STEP = "eta = self.step_size / state.work.steps**0.5"
-WORSE = "eta = 0.01 * self.step_size / state.work.steps**0.5"
-UPDATE = "state.U = orthonormalize(state.U + eta"
-USELESS = "orthonormalize(state.U + X.T @ X @ state.U);"
+SLOWER = "        X = oracle.take(self.batch)\n"
+"""The line after which the planted change computes what nobody needs."""
 
 
 def git(folder, *words):
@@ -222,39 +244,37 @@ def git(folder, *words):
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not PLUGIN.exists(), reason="there is no tests/third_party_plugin")
-@pytest.mark.parametrize(
-    ("changed", "code", "worse"),
-    [
-        ({}, 0, set()),
-        ({STEP: WORSE, UPDATE: f"{USELESS} {UPDATE}"}, 1, {"result", "work", "time"}),
-    ],
-    ids=["the-same", "worse-and-slower"],
-)
-def test_the_gate_of_a_plugin_of_its_own(changed, code, worse, tmp_path):
-    """A real distribution, installed by pip: the gate is red where it should be, and only there."""
-    plugin = tmp_path / "plugin"
-    shutil.copytree(PLUGIN, plugin, ignore=shutil.ignore_patterns(".*_cache", "__pycache__"))
-    (plugin / "suite.toml").write_text(SUITE)
-    git(plugin, "init", "-q")
-    git(plugin, "add", ".")
-    git(plugin, "commit", "-qm", "before")
-    (solver,) = plugin.glob("src/*/solver.py")
+def test_a_new_plugin_is_gated_from_an_empty_folder_on(tmp_path):
+    """What the workflow runs is green for a comment, and red for a slower kernel."""
+    command = Path(sys.executable).with_name("orthobench")
+    words = ["plugin", "new", "orthobench-my-method", "--ci", "github", "-o", "."]
+    subprocess.run([command, *words], cwd=tmp_path, check=True, capture_output=True)
+    steps = WORKFLOW.read_text(encoding="utf-8")
+    assert "run: sh gate.sh\n" in steps
+    git(tmp_path, "init", "-q")
+    git(tmp_path, "add", ".")
+    git(tmp_path, "commit", "-qm", "begin")
+    solver = tmp_path / "src" / "orthobench_my_method" / "solver.py"
     text = solver.read_text()
-    for old, new in changed.items():
-        assert text.count(old) == 1
-        text = text.replace(old, new)
-    solver.write_text(f"{text}\n")
-    git(plugin, "commit", "-qam", "after")
-    variables = {"BASE": "HEAD~1", "SUITE": "suite.toml", "ORTHOBENCH": str(ROOT)}
-    done = subprocess.run(
-        ["sh", str(GATE), "--budget", "60", "--tolerance", "time=20%"],  # noqa: S607
-        cwd=plugin, env=os.environ | variables | {"PYTHON": sys.executable},
-        capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    assert done.returncode == code, done.stdout + done.stderr
-    suites = ET.parse(plugin / "gate" / "comparison.xml").getroot()  # noqa: S314
-    assert all(int(suite.get("tests")) == 1 for suite in suites)
+    assert text.count(SLOWER) == 1
+    wasted = "        for _ in range(3):\n            orthonormalize(state.U)\n"
+    wheels = tmp_path / "wheels"  # of a folder the environment would be made again each time
+    make = ["-m", "pip", "wheel", "-q", "--no-deps", "--no-build-isolation", "-w", wheels, ROOT]
+    subprocess.run([sys.executable, *make], check=True, capture_output=True)
+    (wheel,) = wheels.iterdir()
+    others = {"BASE": "HEAD~1", "ORTHOBENCH": str(wheel), "PYTHON": sys.executable}
+    for subject, changed, code in (
+        ("say more", f"{text}# the end\n", 0),
+        ("slow it down", text.replace(SLOWER, SLOWER + wasted), 1),
+    ):
+        solver.write_text(changed)
+        git(tmp_path, "commit", "-qam", subject)
+        done = subprocess.run(
+            ["sh", "gate.sh"],  # noqa: S607
+            cwd=tmp_path, env=os.environ | others, capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        assert done.returncode == code, done.stdout + done.stderr
+    suites = ET.parse(tmp_path / "gate" / "comparison.xml").getroot()  # noqa: S314
     failed = {suite.get("name").split()[-1] for suite in suites if suite.get("failures") != "0"}
-    assert failed == worse
-    assert "regression" in (plugin / "gate" / "comparison.md").read_text(encoding="utf-8")
+    assert failed == {"time"}
+    assert "main" in (tmp_path / "gate" / "comparison.md").read_text(encoding="utf-8")

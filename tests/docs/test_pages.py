@@ -124,8 +124,8 @@ def test_suites_are_valid_and_named(page, text, tmp_path, monkeypatch):
     np.save("X.npy", np.eye(20))
     assert re.match(r"# [\w-]+\.toml\n", text)
     for code in texts(ROOT / page, "python"):
-        if code.startswith("# my_oja.py\n"):
-            Path("my_oja.py").write_text(code, encoding="utf-8")
+        if file := re.match(r"# (\w+\.py)\n", code):
+            Path(file[1]).write_text(code, encoding="utf-8")
     suite = from_table(tomllib.loads(text), page, catalogue())
     for problem in suite.problems:
         assert all(s.solver.refuses(problem.problem) is None for s in suite.solvers)

@@ -24,6 +24,7 @@ from orthobench.registry.scaffold import (
     render,
     templates_of,
     write,
+    write_ci,
 )
 from orthobench.registry.suite_file import load
 from orthobench.testing import CheckStatus
@@ -110,7 +111,7 @@ def test_every_file_is_valid_and_nothing_is_left_to_fill_in(name):
     names = names_of(name)
     files = render(names, template(), "Ada")
     assert f"src/{names['package']}/{names['plugin']}-comparison.toml" in files
-    assert len(files) <= 6
+    assert len(files) <= 7
     for path, text in files.items():
         assert not re.search("@[a-z]+@", text)
         if path.endswith(".py"):
@@ -183,6 +184,34 @@ def test_what_is_there_stays_as_it_is(tmp_path, kind):
     with pytest.raises(UsageError, match="exists already"):
         write(NAMES, place, template(), "Ada")
     assert sorted(tmp_path.rglob("*")) == before
+
+
+@pytest.mark.parametrize("ci", ["github", "gitlab"])
+def test_a_gate_comes_with_a_plugin_and_into_any_project(tmp_path, ci):
+    write(NAMES, tmp_path / "plugin", template(), "Ada", ci)
+    (tmp_path / "library").mkdir()
+    (tmp_path / "library" / "pyproject.toml").touch()
+    write_ci(tmp_path / "library", ci)
+    plugin, library = tree(tmp_path / "plugin"), tree(tmp_path / "library")
+    assert set(plugin) - set(render(NAMES, template(), "Ada")) == {*library[:-1], "gate.toml"}
+    for name in library[:-1]:
+        text = (tmp_path / "plugin" / name).read_text()
+        assert text == (tmp_path / "library" / name).read_text()
+    with pytest.raises(UsageError, match="exists already"):
+        write_ci(tmp_path / "library", ci)
+    with pytest.raises(UsageError, match=r"has no pyproject\.toml"):
+        write_ci(tmp_path, ci)
+
+
+def test_a_gate_compares_the_solver_alone_and_untuned():
+    for family, folder in families(catalogue()).items():
+        files = render(NAMES, folder, "Ada", "github")
+        suite = tomllib.loads(files["gate.toml"])
+        comparison = tomllib.loads(files["src/orthobench_toy_method/toy-method-comparison.toml"])
+        assert suite["solver"] == [{"name": "toy-method"}], family
+        assert (suite["problem"], suite["budget"]) == (comparison["problem"], comparison["budget"])
+        assert "tuning" not in suite
+        assert suite["seeds"] == 3
 
 
 def test_a_folder_that_cannot_be_written_is_said(tmp_path):

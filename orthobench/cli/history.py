@@ -1,0 +1,86 @@
+"""The command ``orthobench history``."""
+
+from __future__ import annotations
+
+import shutil
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import click
+
+from orthobench.cli.comparing import suite_named
+from orthobench.cli.options import AS_JSON, COUNT, FOLDER, POSITIVE, PROBLEMS, QUIET, SOLVERS
+from orthobench.cli.printing import print_facts, say, status_line
+
+
+@click.command()
+@click.argument("revisions", nargs=-1, required=True, metavar="RANGE...")
+@click.option("--suite", type=suite_named, metavar="SUITE", help="Name or file of the suite.  "
+              "[default: regression]")  # fmt: skip
+@PROBLEMS
+@SOLVERS
+@click.option("--seeds", type=COUNT, help="Number of seeds, instead of the suite's.")
+@click.option("--with", "extras", type=FOLDER, multiple=True, metavar="DIR",
+              help="Build this project of the repository too. Repeatable.")  # fmt: skip
+@click.option("--every", type=COUNT, default=1, show_default=True, metavar="N",
+              help="Take each N-th commit only.")  # fmt: skip
+@click.option("--time", "timed", is_flag=True, help="Time neighbours side by side, too.")
+@click.option("--budget", type=POSITIVE, default=60.0, show_default=True, metavar="SECONDS",
+              help="How long the timing of two neighbours may take.")  # fmt: skip
+@click.option("--clock", type=click.Choice(("cpu", "wall")), default="cpu", show_default=True,
+              help="Time by the processor's clock, or by wall time.")  # fmt: skip
+@click.option("-o", "--out", type=FOLDER, help="Folder of the page and of what is known so far.  "
+              "[default: orthobench-results/SUITE-history]")  # fmt: skip
+@click.option("--open/--no-open", "opened", help="Whether to open the page in a browser.")
+@QUIET
+@AS_JSON
+def history(revisions: tuple[str, ...], extras: tuple[Path, ...], every: int,
+            timed: bool, out: Path | None, opened: bool, quiet: bool, as_json: bool,
+            **chosen: Any) -> None:  # fmt: skip
+    """Run a suite at each commit of RANGE, and show when results, work and times changed.
+
+    RANGE is one as git writes it, of the project in the current folder, with both ends; or single
+    revisions. Cells that did not change are not run again, and a call that was interrupted goes on
+    at the next one. Results and work are exact, so that any change is a step and no quiet machine
+    is necessary. With --time, neighbours are timed by turns, and a step is what chance would not
+    find once in a hundred histories.
+
+    \b
+    orthobench history v1.0..HEAD --suite gate.toml
+    orthobench history HEAD~30..HEAD --every 3 --time
+    orthobench history v1.0 v1.1 v2.0
+    """  # noqa: D301 - click reads the backspace
+    from orthobench.compare.cells import SUITE
+    from orthobench.compare.comparison import Options
+    from orthobench.history import outputs
+    from orthobench.history.commits import commits_of, shown
+    from orthobench.history.curves import curves
+    from orthobench.history.follow import follow
+    from orthobench.history.record import Record
+    from orthobench.history.times import ratios
+    from orthobench.report.page.history import write_history
+    from orthobench.tools.files import make_folder
+
+    here, options = Path.cwd(), Options(**chosen)
+    commits = commits_of(here, revisions, every)
+    name = Path(options.suite or SUITE).stem
+    folder = make_folder(out or Path("orthobench-results", f"{name}-history"), "the history")
+    record = Record(folder / "history.sqlite")
+    try:
+        with status_line(quiet or as_json) as progress:
+            found = follow(here, commits, options, record, progress, extras)
+            timed_pairs = ratios(here, found, options, record, progress, extras) if timed else []
+    except KeyboardInterrupt as error:
+        message = f"interrupted; what is finished is in {record.path}, call again to go on"
+        raise type(error)(message) from None
+    plain = outputs.facts(found, curves(found, timed_pairs, options.tolerance["time"]), revisions)
+    changed = dict.fromkeys(step["commit"] for step in plain["steps"])
+    page = write_history(plain, {one: shown(here, one) for one in changed}, folder)
+    width = min(shutil.get_terminal_size().columns, 100)
+    print_facts(plain | {"page": str(page)} if as_json else plain, as_json,
+                partial(outputs.lines, width=width))  # fmt: skip
+    if not as_json:
+        say(f"\n{page}")
+    if opened:
+        click.launch(page.resolve().as_uri())

@@ -1,0 +1,90 @@
+"""The commits of a range of a repository, oldest first."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from orthobench.errors import UsageError
+from orthobench.tools.formatting import clean
+from orthobench.tools.git import GitError, git
+
+LIMIT = 100
+"""The maximum number of commits of a history."""
+
+PATCH = 20_000
+"""The maximum number of characters of a commit that a page shows."""
+
+_FORMAT = "--format=%H%x00%T%x00%cs%x00%s"
+
+
+@dataclass(frozen=True)
+class Commit:
+    """A commit: its full hash, the hash of its tree, its date and its subject."""
+
+    hash: str
+    tree: str
+    date: str
+    subject: str
+
+    @property
+    def short(self) -> str:
+        """The first characters of the hash."""
+        return self.hash[:10]
+
+
+def commits_of(folder: Path, revisions: Sequence[str], every: int = 1) -> list[Commit]:
+    """Return the commits of a range, or some single ones, oldest first.
+
+    Parameters
+    ----------
+    folder : Path
+        A folder of the repository.
+    revisions : sequence of str
+        Ranges ``A..B``, which include A and follow the first parent of a merge; or single
+        revisions, if none of the texts is a range.
+    every : int
+        Take each n-th commit from the newest backwards, and the oldest one.
+
+    Raises
+    ------
+    UsageError
+        If git does not know a revision, or there are none or too many commits.
+    """
+    text = " ".join(revisions)
+    if bad := [one for one in revisions if one.startswith("-")]:
+        raise UsageError(f"{bad[0]!r} is no revision; write a range such as v1.0..HEAD")
+    ranges = any(".." in one for one in revisions)
+    try:
+        if ranges:
+            found = _log(folder, "--first-parent", *revisions)
+            bases = [one.partition("..")[0] for one in revisions if ".." in one]
+            known = {commit.hash for commit in found}
+            first = _log(folder, "--no-walk", *(base or "HEAD" for base in bases))
+            found += [commit for commit in first if commit.hash not in known]
+        else:
+            found = _log(folder, "--no-walk", *revisions)
+    except (GitError, FileNotFoundError) as error:
+        raise UsageError(f"no commits {text!r} here: {clean(str(error))}") from None
+    taken = found[::every]
+    if found[-1] not in taken:
+        taken.append(found[-1])
+    if len(taken) > LIMIT:
+        raise UsageError(
+            f"{text} has {len(found):,} commits, and a history at most {LIMIT}: take some of them "
+            f"with --every {math.ceil(len(found) / (LIMIT - 1))}, or a shorter range"
+        )
+    return taken[::-1]
+
+
+def shown(folder: Path, commit: str) -> str:
+    """Return what ``git show`` prints about a commit, cut where it is long."""
+    text = git(folder, "show", "--stat", "--patch", "--no-color", "--no-ext-diff", commit)
+    return text if len(text) <= PATCH else f"{text[:PATCH]}\n... git show {commit} has the rest"
+
+
+def _log(folder: Path, *words: str) -> list[Commit]:
+    lines = git(folder, "log", _FORMAT, *words, "--").splitlines()
+    return [Commit(*line.split("\0")) for line in lines]

@@ -1,0 +1,113 @@
+"""The page of a history: curves over commits, their steps, and what each such commit changed."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from orthobench._version import __version__
+from orthobench.contract.panel import Axis, Key, Panel, Plot, Series
+from orthobench.report.page.plot_data import plot_data
+from orthobench.report.page.write import SCRIPTS, environment, resource, scripted
+from orthobench.report.style import REFERENCES, solver_styles
+from orthobench.tools.collections import grouped
+from orthobench.tools.files import atomic_write
+from orthobench.tools.formatting import clean, plural
+
+
+def write_history(found: Mapping[str, Any], shown: Mapping[str, str], folder: Path) -> Path:
+    """Write the page of a history.
+
+    Parameters
+    ----------
+    found : mapping
+        The commits, curves and steps, as `orthobench.history.outputs.facts` returns them.
+    shown : mapping
+        The output of ``git show`` about each commit that has a step.
+    folder : Path
+        An existing folder.
+
+    Returns
+    -------
+    Path
+        ``folder/index.html``, which needs no other file and no network.
+
+    Raises
+    ------
+    UsageError
+        If jinja2 is missing, or the file cannot be written.
+    """
+    problems = grouped(found["curves"], lambda curve: curve["problem"])
+    plots = [_plot(problem, curves, found) for problem, curves in problems.items()]
+    styles = solver_styles(curve["solver"] for curve in found["curves"])
+    gaps = [
+        {"commit": found["commits"][int(place)]["commit"], "cell": _cell(curve), "why": why}
+        for curve in found["curves"]
+        for place, why in curve["reasons"].items()
+        if not found["commits"][int(place)]["failed"]
+    ]
+    changes = [found["steps"], [one for one in found["commits"] if one["failed"]]]
+    text = environment().get_template("history.html").render(
+        found=found, shown=shown, plots_of=plots, gaps=gaps, styles=styles, version=__version__,
+        counts=[plural(len(found["commits"]), "commit"), plural(len(found["curves"]), "curve"),
+                *map(plural, map(len, changes), ("step", "gap"))],
+        data=plot_data(plots, styles)["data"], references=REFERENCES, style=resource("page.css"),
+        **scripted(map(resource, (*SCRIPTS, "history.js"))),
+    )  # fmt: skip
+    path = folder / "index.html"
+    with atomic_write(path) as file:
+        file.write(text.encode())
+    return path
+
+
+def _cell(curve: Mapping[str, Any]) -> str:
+    return clean(f"{curve['solver']} on {curve['problem']}")
+
+
+def _plot(problem: str, curves: Sequence[Mapping[str, Any]], found: Mapping[str, Any]) -> Plot:
+    """Return the plot of a problem: the curves of all its solvers, of one question at a time."""
+    questions = ("result", "work", *(["time"] if found["timed"] else []))
+    units = {curve["unit"] for curve in curves}
+    labels = {
+        "result": curves[0]["metric"].replace("_", " "),
+        "work": f"{units.pop() if len(units) == 1 else 'work'} to what the oldest commit reaches",
+        "time": "seconds for a unit of work, relative to the oldest commit",
+    }
+    numbers = tuple(range(1, len(found["commits"]) + 1))
+    x = Axis("commit", "commit, the oldest is 1", log=False, ticks=numbers)
+
+    def draw(key: Key) -> Panel:
+        (question,) = key
+        own = [s for s in found["steps"] if (s["problem"], s["question"]) == (problem, question)]
+        return Panel(
+            x, Axis(question, labels[question], log=question != "time"),
+            tuple(_series(curve, question, own, found["commits"]) for curve in curves),
+            stepped=True, rules=tuple({s["place"] + 1.0: None for s in own}),
+            band="95 %" if question == "time" else "",
+        )  # fmt: skip
+
+    about = ("a vertical line is a step of a curve", "a gap is a commit without a value")
+    return Plot(problem, "history", {"shows": questions}, draw, about=about)
+
+
+def _series(
+    curve: Mapping[str, Any], question: str, steps: Sequence[Mapping[str, Any]],
+    commits: Sequence[Mapping[str, Any]],
+) -> Series:  # fmt: skip
+    said = {s["place"]: f"; {s['change']}: {s['said']}"
+            for s in steps if s["solver"] == curve["solver"]}  # fmt: skip
+    low, high = (_values(curve[end]) if question == "time" else None for end in ("low", "high"))
+    return Series(
+        curve["solver"], np.arange(1.0, len(commits) + 1.0), _values(curve[question]), low, high,
+        solver=curve["solver"],
+        notes=tuple(f"{commit['commit'][:10]} {commit['subject']}{said.get(i, '')}"
+                    for i, commit in enumerate(commits)),
+    )  # fmt: skip
+
+
+def _values(values: Sequence[float | None]) -> np.ndarray[Any, np.dtype[np.float64]]:
+    return np.array([math.nan if value is None else value for value in values])

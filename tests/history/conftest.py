@@ -1,0 +1,146 @@
+"""A repository of plain commits, and sides that stand for their environments."""
+
+import json
+import os
+import subprocess
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from orthobench.compare.comparison import Options
+from orthobench.compare.process import SideError
+from orthobench.compare.sides import Side
+from orthobench.errors import UsageError
+from orthobench.history import follow as following
+from orthobench.history.commits import commits_of
+from orthobench.history.record import Record
+
+CELLS = [["problem", "solver", seed] for seed in range(3)]
+
+
+def git(folder, *words):
+    env = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+    who = ["-c", "user.name=A", "-c", "user.email=a@b.c", "-c", "init.defaultBranch=main"]
+    return subprocess.run(
+        ["git", "-C", folder, *who, *words],  # noqa: S607
+        capture_output=True, text=True, check=True, env=env,
+    ).stdout.strip()  # fmt: skip
+
+
+class Repository:
+    """A repository in which each commit says in a file what its cells give.
+
+    The file has the final value of the solver, its work, whether a cell fails, and so on.
+    """
+
+    def __init__(self, root):
+        self.root, self.number = Path(root), 0
+        git(root, "init", "-q")
+
+    def commit(self, subject="change", **says):
+        self.number += 1
+        (self.root / "says.json").write_text(json.dumps(says))
+        (self.root / "number").write_text(str(self.number))
+        git(self.root, "add", ".")
+        git(self.root, "commit", "-qm", subject)
+        return git(self.root, "rev-parse", "HEAD")
+
+    def says(self, commit):
+        return json.loads(git(self.root, "show", f"{commit}:says.json"))
+
+
+@pytest.fixture
+def repository(tmp_path):
+    root = tmp_path / "repository"
+    root.mkdir()
+    return Repository(root)
+
+
+def curve(final, work=1.0, start=1.0):
+    """Return the trace of a run that gets from `start` to `final` in ten steps."""
+    return [(i, 0, 100.0 * work * i, start * (final / start) ** (i / 10)) for i in range(11)]
+
+
+class Worker:
+    """Stands for the process of a side, and does what its commit says."""
+
+    def __init__(self, side, options, request=None):
+        self.says, self.alive, self.asked = self.repository.says(side.detail), True, []
+        if request:
+            self.asked.append("plan")
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        pass
+
+    def ask(self, do, **words):
+        """Reply to a request; the identity of a cell is what its commit says."""
+        known = {name: value for name, value in self.says.items() if name != "cells"}
+        return {
+            "suite": {"text": f'description = "{words.get("name")}"'},
+            "describe": {
+                "files": {}, "libraries": self.says.get("libraries", []),
+                "modules": {"library": ["library"]},
+                "content": [(key, f"{key}{known}") for key in self.cells()],
+            },
+            "kinds": {},
+        }[do]  # fmt: skip
+
+    def request(self, do, key, watched):
+        self.asked.append(tuple(key))
+
+    def reply(self):
+        key = self.asked.pop(0)
+        return self.plan() if key == "plan" else self.run(key)
+
+    def plan(self):
+        absent = [] if self.cells() else [["problem", "solver", "no such solver"]]
+        return {"cells": self.cells(), "absent": absent}
+
+    def cells(self):
+        return CELLS[: self.says.get("cells", 3)]
+
+    def run(self, key):
+        self.ran.append(key)
+        if self.says.get("dies") == key[2]:
+            self.alive = False
+            raise SideError("it was killed")
+        if self.says.get("interrupted") == len(self.ran):
+            raise KeyboardInterrupt
+        trace = curve(self.says.get("final", 0.1) * (1 + key[2]), self.says.get("work", 1.0))
+        return {
+            "status": "budget", "reason": "", "trace": trace, "primary": "gap",
+            "budget": {"steps": 10}, "on": "numpy", "loaded": self.says.get("loaded", {}),
+        }  # fmt: skip
+
+
+@pytest.fixture
+def fake(repository, monkeypatch):
+    """Call `follow` without environments and processes; its lists say what was built and run."""
+    built = []
+
+    @contextmanager
+    def sides(base, head, here=None, extras=(), progress=None):
+        built.append(head)
+        if "broken" in (says := repository.says(head)):
+            raise UsageError(f"cannot build HEAD '{head}'; it said: {says['broken']}")
+        yield base, Side(head, "revision", head, root=repository.root)
+
+    monkeypatch.setattr(Worker, "repository", repository, raising=False)
+    monkeypatch.setattr(Worker, "ran", [], raising=False)
+    monkeypatch.setattr(following, "sides", sides)
+    monkeypatch.setattr(following, "SideProcess", Worker)
+    monkeypatch.setattr("orthobench.compare.cells.SideProcess", Worker)
+
+    def follow(*revisions, every=1, suite="toy"):
+        commits = commits_of(repository.root, revisions, every)
+        record = Record(repository.root / "record.sqlite")
+        return following.follow(
+            repository.root, commits, Options(suite=suite), record, lambda _: None
+        )
+
+    follow.built, follow.ran = built, Worker.ran
+    return follow

@@ -1,0 +1,65 @@
+"""Which commits a range has."""
+
+import pytest
+
+from orthobench.errors import UsageError
+from orthobench.history import commits
+from orthobench.history.commits import commits_of
+
+from .conftest import git
+
+
+@pytest.fixture
+def hashes(repository):
+    return [repository.commit(f"commit {i}") for i in range(7)]
+
+
+def found(repository, *revisions, **options):
+    return [commit.hash for commit in commits_of(repository.root, revisions, **options)]
+
+
+def test_a_range_has_both_ends_oldest_first(repository, hashes):
+    assert found(repository, f"{hashes[2]}..HEAD") == hashes[2:]
+    assert found(repository, "HEAD~3..") == hashes[3:]
+
+
+def test_every_third_commit_is_counted_from_the_newest_and_the_oldest_is_kept(repository, hashes):
+    assert found(repository, f"{hashes[1]}..HEAD", every=3) == [hashes[i] for i in (1, 3, 6)]
+
+
+def test_single_revisions_are_ordered_and_not_repeated(repository, hashes):
+    git(repository.root, "tag", "v1", hashes[4])
+    assert set(found(repository, "HEAD", "v1", hashes[4])) == {hashes[4], hashes[6]}
+
+
+def test_a_merge_counts_as_one_commit(repository, hashes):
+    git(repository.root, "checkout", "-q", "-b", "side", hashes[5])
+    for _ in range(3):
+        repository.commit("on the side")
+    git(repository.root, "checkout", "-q", "main")
+    git(repository.root, "merge", "-q", "-X", "theirs", "--no-ff", "-m", "merge", "side")
+    assert found(repository, "HEAD~2..HEAD") == [
+        *hashes[5:],
+        git(repository.root, "rev-parse", "HEAD"),
+    ]
+
+
+def test_too_many_commits_are_refused_with_what_to_type(repository, hashes, monkeypatch):
+    monkeypatch.setattr(commits, "LIMIT", 4)
+    with pytest.raises(UsageError, match=r"has 7 commits, .* at most 4.*--every 3") as error:
+        found(repository, f"{hashes[0]}..HEAD")
+    assert len(str(error.value)) < 400
+    assert len(found(repository, f"{hashes[0]}..HEAD", every=3)) <= 4
+
+
+@pytest.mark.parametrize("text", ["nothing..HEAD", "nothing", "--exec=x", "..nothing"])
+def test_an_unknown_revision_is_refused(repository, hashes, text):
+    with pytest.raises(UsageError, match=r"no commits|no revision"):
+        found(repository, text)
+
+
+def test_a_long_patch_is_cut(repository, hashes, monkeypatch):
+    monkeypatch.setattr(commits, "PATCH", 100)
+    text = commits.shown(repository.root, hashes[3])
+    assert len(text) < 200
+    assert text.endswith(f"git show {hashes[3]} has the rest")

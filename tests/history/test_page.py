@@ -1,0 +1,59 @@
+"""The page of a history, alone and in a browser."""
+
+import re
+
+import pytest
+
+from orthobench.history import outputs
+from orthobench.history.commits import shown
+from orthobench.history.curves import curves
+from orthobench.report.page.history import write_history
+
+EVIL = "</script><script>alert(1)</script>"
+
+
+@pytest.fixture
+def page(repository, fake, tmp_path):
+    """Write the page of four commits, of which one does not build and one has an evil subject."""
+    repository.commit("begin")
+    repository.commit("bad", broken="no compiler")
+    worse = repository.commit(EVIL, final=0.2)
+    repository.commit("words", final=0.2)
+    history = fake("HEAD~3..HEAD")
+    facts = outputs.facts(history, curves(history, [], 0.03), ["HEAD~3..HEAD"])
+    changed = {step["commit"]: shown(repository.root, step["commit"]) for step in facts["steps"]}
+    path = write_history(facts, changed, tmp_path)
+    return path, worse
+
+
+def test_a_step_is_linked_to_what_its_commit_changed(page):
+    path, worse = page
+    text = path.read_text(encoding="utf-8")
+    assert f'<a href="#show-{worse}">' in text
+    (patch,) = re.findall(rf'id="show-{worse}".*?</details>', text, re.DOTALL)
+    assert "says.json" in patch
+    assert "+100.0 %" in text
+    assert "cannot build it; it said: no compiler" in text
+
+
+def test_the_page_is_alone_and_runs_no_code_of_a_commit(page):
+    text = page[0].read_text(encoding="utf-8")
+    assert not re.search(r"""(src|href)=["'](?!#|data:)""", text)
+    assert EVIL not in text
+
+
+@pytest.mark.wide
+def test_the_curves_are_drawn_and_links_open_their_commit(page, chromium):
+    path, worse = page
+    view = chromium.new_page(viewport={"width": 390, "height": 900})
+    problems = []
+    view.on("pageerror", lambda error: problems.append(str(error)))
+    view.goto(path.as_uri())
+    view.locator("figure").scroll_into_view_if_needed()
+    view.wait_for_selector("figure svg.chart .series .marker")
+    assert view.locator("figure svg.chart path.rule").count() == 1
+    view.locator(f'a[href="#show-{worse}"]').first.click()
+    view.wait_for_selector(f"#show-{worse}[open]")
+    assert view.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    assert not problems
+    view.close()
