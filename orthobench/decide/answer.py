@@ -203,7 +203,7 @@ def _in_turn(comparisons: Sequence[Comparison]) -> list[str]:
 
 def _standing(solver: str, comparisons: Sequence[Comparison]) -> Standing:
     own = [c.of(solver) for c in comparisons]
-    known = [d for c in comparisons for d in c.decisions if d.solver == solver]
+    known = [c.by_solver[solver] for c in comparisons if solver in c.by_solver]
     factors = [d.factor for d in own if d.as_good and math.isfinite(d.factor)]
     common = [
         (name, value)

@@ -26,10 +26,10 @@ seeds, where others have enough, is undecided, and nobody is held against it: a 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -197,17 +197,18 @@ class Comparison:
         good = self.as_good
         return good[0].solver if good else None
 
-    @property
+    @cached_property
     def as_good(self) -> tuple[Decision, ...]:
         """The decisions of the solvers that are as good as the best, by cost."""
         return tuple(d for d in self.decisions if d.as_good)
 
     def of(self, solver: str) -> Decision:
         """Return what is decided of a solver; absent where it takes no part."""
-        return self._by_solver.get(solver) or Decision(solver, Verdict.ABSENT)
+        return self.by_solver.get(solver) or Decision(solver, Verdict.ABSENT)
 
-    @property
-    def _by_solver(self) -> dict[str, Decision]:
+    @cached_property
+    def by_solver(self) -> dict[str, Decision]:
+        """The decision of each solver, by its label."""
         return {d.solver: d for d in self.decisions}
 
 
@@ -382,44 +383,41 @@ def _against_best(
 
     With them come the distinct differences of the pair that decides.
     """
-    m = len(table)
-    low, high = np.zeros((m, m)), np.zeros((m, m))
-    pairs: dict[tuple[int, int], Array] = {}
+    m, n = table.shape
+    low, highs = np.zeros((m, m)), np.zeros(m)
+    tail = LEVEL / max(1, m - 1)
+    repeats = np.array([len(np.unique(own)) < n for own in groups], dtype=np.bool_)
+    deciding: list[Array] = []
     for i in range(m):
-        others = [j for j in range(m) if j != i]
         with np.errstate(invalid="ignore"):
-            gaps = table[i] - table[others]
+            gaps = table[i] - table
         gaps = np.where(np.abs(gaps) <= rounding, 0.0, gaps) / unit
         counts = (~np.isnan(gaps)).sum(axis=1)
-        for row, j in zip(gaps, others, strict=True):
-            row[_copies(groups[i], groups[j], ~np.isnan(row))] = math.nan
+        if repeats[i]:  # both have to repeat theirs
+            gaps[repeats] = _without_copies(gaps[repeats], groups[i], groups[repeats])
         alike = ((~np.isnan(gaps)).sum(axis=1) == 1) & (counts > 1)
-        tail = LEVEL / max(1, m - 1)
-        low[i, others] = _lower_ends(gaps, tail, alike)
-        for row, j, one in zip(gaps, others, alike.tolist(), strict=True):
-            pairs[i, j] = row[~np.isnan(row)]
-            high[i, j] = upper_end(pairs[i, j], LEVEL_OF_LOWEST if i == best else tail, one)
-    may_be_best = np.flatnonzero(~(low > 0).any(axis=1))
-    lows, highs, deciding = np.zeros(m), np.zeros(m), []
-    for i in range(m):
-        if len(may_be_best) and i not in may_be_best:
-            lows[i] = max(0.0, float(low[i, may_be_best].min()))
-        worst = max((j for j in range(m) if j != i), key=lambda j: high[i, j], default=i)
-        highs[i] = max(0.0, float(high[i, worst]))
-        deciding.append(pairs.get((i, worst), np.zeros(0)))
+        low[i] = _lower_ends(gaps, tail, alike)
+        high = _upper_ends(gaps, LEVEL_OF_LOWEST if i == best else tail, alike)
+        low[i, i], high[i] = 0.0, -1.0
+        worst = int(np.argmax(high))
+        highs[i] = max(0.0, float(high[worst]))
+        deciding.append(gaps[worst][~np.isnan(gaps[worst])] if worst != i else np.zeros(0))
+    lows = np.zeros(m)
+    beaten = (low > 0).any(axis=1)
+    if not beaten.all():
+        lows[beaten] = np.maximum(0.0, low[beaten][:, ~beaten].min(axis=1))
     return lows, highs, deciding
 
 
-def _copies(
-    one: NDArray[np.intp], other: NDArray[np.intp], there: NDArray[np.bool_]
-) -> NDArray[np.bool_]:
-    """Return which seeds repeat both runs of an earlier one."""
-    codes = (one * (other.max(initial=0) + 1) + other)[there]
-    repeated = np.zeros(len(one), dtype=np.bool_)
-    _, first = np.unique(codes, return_index=True)
-    if len(first) < len(codes):
-        repeated[np.delete(np.flatnonzero(there), first)] = True
-    return repeated
+def _without_copies(gaps: Array, one: NDArray[np.intp], others: NDArray[np.intp]) -> Array:
+    """Return differences with NaN for the seeds that repeat both runs of an earlier seed."""
+    there = ~np.isnan(gaps)
+    codes = np.where(there, one * (others.max(initial=0) + 1) + others, -1)
+    order = np.argsort(codes, axis=1, kind="stable")
+    sorted_codes = np.take_along_axis(codes, order, axis=1)
+    repeated = np.zeros(gaps.shape, dtype=np.bool_)
+    np.put_along_axis(repeated, order[:, 1:], sorted_codes[:, 1:] == sorted_codes[:, :-1], axis=1)
+    return np.where(repeated, np.nan, gaps)
 
 
 def upper_end(values: Array, tail: float, alike: bool = False) -> float:
@@ -438,14 +436,7 @@ def upper_end(values: Array, tail: float, alike: bool = False) -> float:
     float
         Infinite where the values are too few. Negative ones count as zero.
     """
-    n, values = len(values), np.maximum(values, 0.0)
-    if alike:
-        return float(values[0])
-    if n < FEWEST:
-        return math.inf
-    if (allowed := _allowed(n, tail)) >= 0:
-        return float(np.sort(values)[n - 1 - allowed])
-    return max(float(values.max()), _student(values, tail))
+    return float(_upper_ends(values[None], tail, np.array([alike]))[0])
 
 
 def lower_end(values: Array, tail: float, alike: bool = False) -> float:
@@ -453,32 +444,52 @@ def lower_end(values: Array, tail: float, alike: bool = False) -> float:
 
     The parameters are those of `upper_end`.
     """
-    n = len(values)
-    if alike:
-        return float(values[0])
-    if n < FEWEST:
-        return -math.inf
-    if _allowed(n, tail) >= 0:
-        return float(shift_intervals(values[None], 1 - 2 * tail)[0][0])
-    return min(float(values.min()), -_student(-values, tail))
+    return float(_lower_ends(values[None], tail, np.array([alike]))[0])
 
 
-def _lower_ends(rows: Array, tail: float, alike: NDArray[np.bool_]) -> Array:
-    """Return the `lower_end` of each row, without its NaN; many at a time are quicker."""
-    counts = (~np.isnan(rows)).sum(axis=1).tolist()
-    ranked = np.array([n >= FEWEST and _allowed(n, tail) >= 0 for n in counts], bool) & ~alike
-    ends = np.empty(len(rows))
-    ends[ranked] = shift_intervals(rows[ranked], 1 - 2 * tail)[0]
-    for at in np.flatnonzero(~ranked).tolist():
-        ends[at] = lower_end(rows[at][~np.isnan(rows[at])], tail, bool(alike[at]))
+def _upper_ends(rows: Array, tail: float, alike: NDArray[np.bool_]) -> Array:
+    """Return the `upper_end` of each row, without its NaN."""
+    ends = np.full(len(rows), np.inf)
+    for at, values in _by_count(np.maximum(rows, 0.0), alike):
+        n = values.shape[1]
+        if n == 1:
+            ends[at] = values[:, 0]
+        elif (allowed := _allowed(n, tail)) >= 0:
+            ends[at] = np.partition(values, n - 1 - allowed, axis=1)[:, n - 1 - allowed]
+        else:
+            ends[at] = np.fmax(values.max(axis=1), _student(values, tail))
     return ends
 
 
-def _student(values: Array, tail: float) -> float:
-    """Return the upper end of the interval of the mean by Student's t."""
-    n = len(values)
-    reach = student_quantile(1 - tail, n - 1) * float(values.std(ddof=1)) / math.sqrt(n)
-    return float(values.mean()) + reach
+def _lower_ends(rows: Array, tail: float, alike: NDArray[np.bool_]) -> Array:
+    """Return the `lower_end` of each row, without its NaN."""
+    ends = np.full(len(rows), -np.inf)
+    for at, values in _by_count(rows, alike):
+        n = values.shape[1]
+        if n == 1:
+            ends[at] = values[:, 0]
+        elif _allowed(n, tail) >= 0:
+            ends[at] = shift_intervals(values, 1 - 2 * tail)[0]
+        else:
+            ends[at] = np.fmin(values.min(axis=1), -_student(-values, tail))
+    return ends
+
+
+def _by_count(rows: Array, alike: NDArray[np.bool_]) -> Iterator[tuple[NDArray[np.bool_], Array]]:
+    """Yield the rows that have an end, together those with one number of values, without NaN."""
+    counts = (~np.isnan(rows)).sum(axis=1)
+    for n in np.unique(counts[alike | (counts >= FEWEST)]).tolist():
+        at = (counts == n) & (alike | (n >= FEWEST))
+        yield at, rows[at][~np.isnan(rows[at])].reshape(-1, n)
+
+
+def _student(rows: Array, tail: float) -> Array:
+    """Return the upper end of the interval of the mean of each row by Student's t."""
+    n = rows.shape[1]
+    with np.errstate(invalid="ignore"):
+        reach = student_quantile(1 - tail, n - 1) * rows.std(axis=1, ddof=1) / math.sqrt(n)
+        ends: Array = rows.mean(axis=1) + reach
+    return ends
 
 
 @lru_cache(maxsize=4096)

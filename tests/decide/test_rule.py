@@ -1,6 +1,7 @@
 """The rule on one problem: what its verdicts do not depend on, and what they must say."""
 
 import math
+import sys
 from dataclasses import replace
 
 import numpy as np
@@ -14,6 +15,7 @@ from orthobench.decide.answer import answer
 from orthobench.decide.rule import (
     FEWEST,
     LEVEL,
+    LEVEL_OF_LOWEST,
     STRICT,
     TOLERANCE,
     Comparison,
@@ -290,7 +292,8 @@ def test_the_upper_end_is_the_value_that_the_sign_test_leaves():
     for tail, beyond in ((0.05, 5), (0.01, 4), (0.5**20, 0)):
         assert upper_end(values, tail) == 19 - beyond
     assert upper_end(values - 30, 0.05) == 0
-    assert upper_end(values, 0.05, alike=True) == 0
+    assert upper_end(values[:1] + 0.5, 0.05, alike=True) == 0.5
+    assert upper_end(values[:1] + 0.5, 0.05) == math.inf
 
 
 def test_few_values_end_where_student_and_the_largest_do():
@@ -383,3 +386,44 @@ def test_costs_that_are_not_known_count_nothing_in_what_restarts_take():
     hits, whole = np.array([1.0, math.inf, math.inf]), np.array([9.0, 5.0, math.nan])
     assert expected_cost(hits, whole) == 6
     assert expected_cost(hits) == math.inf
+
+
+@given(problems(most=6))
+def test_the_ends_among_many_solvers_are_those_of_their_pairs(values):
+    values = {name: np.nan_to_num(row, nan=0.7, posinf=0.1) for name, row in values.items()}
+    seeds = len(values["s0"])
+    best, found = verdicts(values)
+    unit = np.maximum(1 - np.min(list(values.values()), axis=0), 1e-12)
+
+    def distinct(one, other):
+        gaps = values[one] - values[other]
+        gaps = np.where(np.abs(gaps) <= 1e-12, 0.0, gaps) / unit
+        runs = list(zip(values[one], values[other], strict=True))
+        return gaps[[s for s, run in enumerate(runs) if run not in runs[:s]]]
+
+    for name in values:
+        tail = LEVEL_OF_LOWEST if name == best else LEVEL / max(1, len(values) - 1)
+        gaps = [distinct(name, other) for other in values if other != name]
+        highs = [upper_end(gap, tail, len(gap) == 1 < seeds) for gap in gaps]
+        assert found[name].high == max(highs, default=0.0)
+
+
+def test_the_work_grows_with_the_solvers_and_not_with_their_pairs():
+    def calls(solvers):
+        rng, counted = np.random.default_rng(0), 0
+        values = {f"s{i}": rng.random(6).tolist() for i in range(solvers)}
+
+        def count(*_):
+            nonlocal counted
+            counted += 1
+
+        decide(values, [1.0] * 6, {name: [1.0] * 6 for name in values})  # fills what is kept
+        sys.setprofile(count)
+        try:
+            _, found = decide(values, [1.0] * 6, {name: [1.0] * 6 for name in values})
+            answer([Comparison("p", "p", "f", "m", None, tuple(found))])
+        finally:
+            sys.setprofile(None)
+        return counted
+
+    assert calls(200) < 3 * calls(100)
