@@ -38,6 +38,7 @@ from orthobench.results.runs import Run
 from orthobench.results.schema import exists
 from orthobench.results.store import FILE, Store
 from orthobench.tools import environment
+from orthobench.tools.arrays import whole
 from orthobench.tools.collections import grouped
 from orthobench.tools.environment import cores, limited
 from orthobench.tools.files import hide_home, safe_join
@@ -325,10 +326,8 @@ def _results(suite: Suite, path: Path, records: Sequence[Run]) -> Results:
 
 def _workers(workers: int | str, executor: str, threads: int) -> int:
     """Return the number of workers that is meant by a number or by ``"auto"``."""
-    if isinstance(workers, int):
-        return workers
     if workers != "auto":
-        raise UsageError(f"workers must be a number or 'auto', not {workers!r}")
+        return whole(workers, "workers", why=", nor 'auto'")
     return 1 if executor == "inline" else max(1, cores() // threads)
 
 

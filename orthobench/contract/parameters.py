@@ -12,6 +12,8 @@ from datetime import date, datetime
 from functools import cache
 from typing import Any, TypeVar
 
+import numpy as np
+
 from orthobench.errors import UsageError, quoted, unknown
 
 T = TypeVar("T")
@@ -168,6 +170,8 @@ class Parameter:
 
     def _typed(self, value: Any) -> Any:
         kinds = _alternatives(self.type)
+        if isinstance(value, np.generic):
+            value = value.item()
         if isinstance(value, date) and not isinstance(value, datetime) and str in kinds:
             return value.isoformat()  # TOML reads a bare 2013-01-02 as a date
         if isinstance(value, bool):

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from orthobench.errors import DataError
 from orthobench.tools.arrays import array_of, matrix
+from orthobench.tools.sparse import checked_sparse, is_sparse
 
 BLOCK_BYTES = 8 * 2**20
 """The most memory of a block in float64, but for a chunk that is larger."""
@@ -154,14 +155,18 @@ class SparseRows(Rows):
     ----------
     array : scipy.sparse matrix or array
         Kept in CSR format; any other format is converted.
+
+    Raises
+    ------
+    DataError
+        If it is no real matrix, or its indices are out of range.
     """
 
     random: ClassVar[bool] = True
 
     def __init__(self, array: Any) -> None:
-        self.matrix = array.tocsr()
+        self.matrix = checked_sparse(array, "the samples").tocsr()
         self.shape, self.dtype = self.matrix.shape, self.matrix.dtype
-        matrix(self, "the samples")
         self.borders = borders(self.shape)
 
     def read(self, begin: int, end: int) -> NDArray[np.generic]:
@@ -215,7 +220,8 @@ class DaskRows(Rows):
     def read(self, begin: int, end: int) -> NDArray[np.generic]:
         """Return rows begin to end - 1: computed here, or by the cluster that holds them."""
         rows = self.array[begin:end]
-        return np.asarray(rows.compute() if _in_client() else rows.compute(scheduler="sync"))
+        found = rows.compute() if _in_client() else rows.compute(scheduler="sync")
+        return array_of(found, "the samples")
 
 
 def _in_client() -> bool:
@@ -276,7 +282,7 @@ LIBRARIES = {"dask": DaskRows, "h5py": OpenRows, "zarr": OpenRows}
 
 def is_lazy(data: object) -> bool:
     """Return whether `rows_of` reads data by blocks, where `array_of` would load them whole."""
-    return isinstance(data, Rows) or hasattr(data, "tocsr") or _library(data) is not None
+    return isinstance(data, Rows) or is_sparse(data) or _library(data) is not None
 
 
 def rows_of(data: object, what: str) -> NDArray[np.generic] | Rows:
@@ -297,8 +303,8 @@ def rows_of(data: object, what: str) -> NDArray[np.generic] | Rows:
     """
     if isinstance(data, Rows):
         return data
-    if hasattr(data, "tocsr"):
-        return SparseRows(data.tocsr(copy=True))
+    if is_sparse(data):
+        return SparseRows(checked_sparse(data, what).copy())
     library = _library(data)
     return array_of(data, what) if library is None else LIBRARIES[library](data)
 

@@ -309,20 +309,20 @@ def test_dask_arrays_that_cannot_be_read_by_rows_are_told_how():
 def test_a_cluster_computes_where_this_process_is_connected_and_no_worker(monkeypatch):
     class Here(Chunked):
         def __getitem__(self, rows):
-            return SimpleNamespace(compute=lambda scheduler="the client": [scheduler])
+            return SimpleNamespace(compute=lambda scheduler=None: [scheduler == "sync"])
 
     def refused():
         raise ValueError
 
     rows = DaskRows(Here((7, 2), ((7,), (2,))))
-    for worker, client, where in (
-        (refused, refused, "sync"), (refused, int, "the client"), (int, int, "sync"),
+    for worker, client, here in (
+        (refused, refused, True), (refused, int, False), (int, int, True),
     ):  # fmt: skip
         distributed = SimpleNamespace(get_worker=worker, default_client=client)
         monkeypatch.setitem(sys.modules, "distributed", distributed)
-        assert rows.read(0, 7).tolist() == [where]
+        assert rows.read(0, 7).tolist() == [here]
     monkeypatch.delitem(sys.modules, "distributed")
-    assert rows.read(0, 7).tolist() == ["sync"]
+    assert rows.read(0, 7).tolist() == [True]
     assert not rows.fresh
     assert not rows.random
     with pytest.raises(NotImplementedError):
