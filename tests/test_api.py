@@ -409,5 +409,5 @@ def test_as_many_workers_as_are_asked_for_or_have_cores(monkeypatch):
     monkeypatch.setattr(api, "cores", lambda: 5)
     assert api._workers("auto", "local", 2) == 2
     for workers in ("a", "many", "z"):
-        with pytest.raises(ob.UsageError, match="a whole number .* nor 'auto'"):
+        with pytest.raises(ob.UsageError, match=r"a whole number .* nor 'auto'"):
             api._workers(workers, "local", 1)

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from orthobench.errors import UsageError, quoted, unknown
+from orthobench.errors import NOT_TEXT, UsageError, is_text, quoted, unknown
 
 T = TypeVar("T")
 
@@ -161,6 +161,8 @@ class Parameter:
         if value is None and self.optional:
             return None
         value = self._typed(value)
+        if isinstance(value, str) and not is_text(value):
+            raise ParameterError(self.name, f"{self.name} is {quoted(value)}, {NOT_TEXT}")
         if self.choices and value not in self.choices:
             message = str(unknown(f"value of {self.name}", str(value), self.choices))
             raise ParameterError(self.name, message)
