@@ -25,6 +25,9 @@ BLOCK_ROWS = 2048
 LARGEST_CHUNK = 512 * 2**20
 """Most bytes, in float64, of what a format reads as a whole: a block must fit in memory."""
 
+DENSEST = 10_000
+"""The maximum number of numbers in a byte of a file; compressed zeros may have nearly as many."""
+
 
 class Rows(ABC):
     """The rows of a real matrix, in blocks; a copy in another process reads the same rows.
@@ -99,6 +102,33 @@ def borders(shape: Sequence[int], what: str = "the samples", chunk: int = 1) -> 
     most = min(BLOCK_ROWS, BLOCK_BYTES // row_bytes)
     step = chunk * max(1, most // chunk)
     return np.append(np.arange(0, rows, step), rows).astype(np.intp)
+
+
+def refuse_unwritten(shape: Sequence[int], size: int, what: str) -> None:
+    """Refuse rows of which a file can hold next to nothing, before all of them are read.
+
+    Some formats keep no bytes of what was never written, and so a small file may claim to be
+    larger than any disk.
+
+    Parameters
+    ----------
+    shape : sequence of int
+        Samples and features.
+    size : int
+        Bytes of the file.
+    what : str
+        The name of the rows in messages, in the plural.
+
+    Raises
+    ------
+    DataError
+    """
+    numbers = int(shape[0]) * int(shape[1])
+    if numbers > DENSEST * size:
+        raise DataError(
+            f"{what} would be {numbers:.3g} numbers, and there are {size:,} bytes of them: most "
+            "were never written, so write the file again"
+        )
 
 
 @dataclass(frozen=True)
@@ -196,11 +226,7 @@ class DaskRows(Rows):
         if not hasattr(array, "chunks"):
             raise DataError("the samples are no Dask array: pass data.to_dask_array(lengths=True)")
         self.array, self.shape, self.dtype = array, array.shape, array.dtype
-        if np.isnan(self.shape).any():
-            raise DataError(
-                "the chunks of the Dask array are of unknown length: call compute_chunk_sizes() "
-                "on it"
-            )
+        refuse_unknown_chunks(array)
         matrix(self, "the samples")
         if array.numblocks[1] > 1:
             raise DataError(
@@ -222,6 +248,19 @@ class DaskRows(Rows):
         rows = self.array[begin:end]
         found = rows.compute() if _in_client() else rows.compute(scheduler="sync")
         return array_of(found, "the samples")
+
+
+def refuse_unknown_chunks(array: Any) -> None:
+    """Refuse a Dask array that does not know its shape.
+
+    Raises
+    ------
+    DataError
+    """
+    if np.isnan(array.shape).any():
+        raise DataError(
+            "the chunks of the Dask array are of unknown length: call compute_chunk_sizes() on it"
+        )
 
 
 def _in_client() -> bool:

@@ -8,6 +8,7 @@ import numpy as np
 
 from orthobench.contract import Array, DataError, Instance
 from orthobench.tools.arrays import array_of, matrix, whole
+from orthobench.tools.rows import refuse_unknown_chunks
 from orthobench.tools.sparse import checked_sparse, is_sparse
 from orthobench_pca.judge import Judge, probed
 from orthobench_pca.matrices import Chunked, Dense, Matrix, Operator, Sparse
@@ -92,6 +93,7 @@ def matrix_of(X: Any) -> Matrix:
     elif is_sparse(X):
         X, kind = checked_sparse(X, what), Sparse
     elif getattr(X, "chunks", None) and hasattr(X, "compute"):
+        refuse_unknown_chunks(X)
         kind = Chunked
     else:
         X = array_of(X, what)
