@@ -370,10 +370,8 @@ def _results(suite: Suite, path: Path, records: Sequence[Run]) -> Results:
 
 def _workers(workers: int | str, executor: str, threads: int) -> int:
     """Return the number of workers that is meant by a number or by ``"auto"``."""
-    if isinstance(workers, int):
-        return workers
     if workers != "auto":
-        raise UsageError(f"workers must be a number or 'auto', not {workers!r}")
+        return whole(workers, "workers", why=", nor 'auto'")
     return 1 if executor == "inline" else max(1, cores() // threads)
 
 

@@ -8,6 +8,10 @@ LONGEST = 200
 """The most characters of a value in a message."""
 
 
+NOT_TEXT = "not UTF-8 here: rename the file, or call orthobench with LC_ALL=C.UTF-8"
+"""What is wrong with the name of a file that `is_text` is false of."""
+
+
 class OrthobenchError(Exception):
     """An error whose message says what is wrong, where, and what to do about it."""
 
@@ -22,6 +26,15 @@ class DataError(OrthobenchError, ValueError):
 
 class StoreError(OrthobenchError):
     """A store that cannot be opened, read or written."""
+
+
+def is_text(name: str) -> bool:
+    """Return whether a name can be stored; bytes that are not UTF-8 are surrogates in Python."""
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def quoted(value: object) -> str:

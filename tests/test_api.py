@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+import threading
 from dataclasses import dataclass
 
 import numpy as np
@@ -130,6 +131,32 @@ def test_a_solver_refuses_what_it_cannot_take(toys):
         ob.solve(toys.Solver(), "digits", ob.Budget(steps=9))
     with pytest.raises(ob.UsageError, match="needs a SampleOracle"):
         ob.solve("msg", toys.Problem(), ob.Budget(steps=9))
+
+
+def test_an_instance_is_for_one_thread_at_a_time():
+    began, may_go_on = threading.Event(), threading.Event()
+
+    def sampler(rng, count):
+        began.set()
+        may_go_on.wait(60)
+        return rng.standard_normal((count, 4)) * [4, 3, 2, 1]
+
+    instance = ob.stochastic_pca(sampler, k=2, covariance=np.diag([16.0, 9, 4, 1]))
+    found = []
+
+    def solved():
+        return ob.solve("history-pca", instance, ob.Budget(steps=20)).solution
+
+    thread = threading.Thread(target=lambda: found.append(solved()))
+    thread.start()
+    began.wait(60)
+    try:
+        with pytest.raises(ob.UsageError, match="make an instance for each thread"):
+            solved()
+    finally:
+        may_go_on.set()
+        thread.join()
+    np.testing.assert_array_equal(found[0], solved())
 
 
 def test_data_that_changed_are_read_again(tmp_path, X):
@@ -409,5 +436,5 @@ def test_as_many_workers_as_are_asked_for_or_have_cores(monkeypatch):
     monkeypatch.setattr(api, "cores", lambda: 5)
     assert api._workers("auto", "local", 2) == 2
     for workers in ("a", "many", "z"):
-        with pytest.raises(ob.UsageError, match="a number or 'auto'"):
+        with pytest.raises(ob.UsageError, match=r"a whole number .* nor 'auto'"):
             api._workers(workers, "local", 1)

@@ -5,6 +5,7 @@ It ends with at most one line on standard error and an exit code, whatever happe
 
 from __future__ import annotations
 
+import errno
 import io
 import itertools
 import json
@@ -30,6 +31,12 @@ INTERRUPTED = 128 + signal.SIGINT
 CLOSED = 141
 TERMINATED = 128 + signal.SIGTERM
 """The exit codes; those above 128 are what a shell says of a program that the signal ends."""
+
+ADVICE = {
+    errno.ENAMETOOLONG: "; take a shorter name",
+    errno.EMFILE: "; allow this shell more of them with `ulimit -n 256`",
+}
+"""What to do about some errors of the system."""
 
 _STYLES = re.compile("(\x1b\\[(?:0|1|4|3[1-36])m)")
 
@@ -182,6 +189,7 @@ class Group(click.Group):
 
     def make_context(self, *args: Any, **kwargs: Any) -> click.Context:
         """Parse the command line; ``--help`` and ``--version`` print and exit here."""
+        _open_streams()
         for stream in (sys.stdout, sys.stderr):
             if isinstance(stream, io.TextIOWrapper) and stream.errors == "strict":
                 stream.reconfigure(errors="replace")  # Windows' code pages lack what names have
@@ -193,6 +201,18 @@ class Group(click.Group):
         signal.signal(signal.SIGTERM, _terminate)
         with ended():
             return super().invoke(ctx)
+
+
+def _open_streams() -> None:
+    """Open standard streams that were closed, so that no file that is opened takes their place."""
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        if getattr(sys, name) is None:
+            try:
+                os.fstat(number)
+            except OSError:
+                os.open(os.devnull, os.O_RDWR)  # takes the lowest number that is free
+            nothing = os.open(os.devnull, os.O_RDWR)
+            setattr(sys, name, os.fdopen(nothing, "w" if number else "r", encoding="utf-8"))
 
 
 @contextmanager
@@ -212,7 +232,9 @@ def ended() -> Iterator[None]:
         _end(CLOSED)
     except OSError as error:
         where = f" {error.filename}" if error.filename else ""
-        _end(NO_OUTPUT, f"orthobench: cannot read or write{where}: {error.strerror or error}")
+        advice = ADVICE.get(error.errno or 0, "")
+        said = f"orthobench: cannot read or write{where}: {error.strerror or error}{advice}"
+        _end(WRONG if error.errno == errno.ENAMETOOLONG else NO_OUTPUT, said)
     except Exception as error:
         from orthobench.errors import OrthobenchError
 

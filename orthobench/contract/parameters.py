@@ -12,7 +12,9 @@ from datetime import date, datetime
 from functools import cache
 from typing import Any, TypeVar
 
-from orthobench.errors import UsageError, quoted, unknown
+import numpy as np
+
+from orthobench.errors import NOT_TEXT, UsageError, is_text, quoted, unknown
 
 T = TypeVar("T")
 
@@ -159,6 +161,8 @@ class Parameter:
         if value is None and self.optional:
             return None
         value = self._typed(value)
+        if isinstance(value, str) and not is_text(value):
+            raise ParameterError(self.name, f"{self.name} is {quoted(value)}, {NOT_TEXT}")
         if self.choices and value not in self.choices:
             message = str(unknown(f"value of {self.name}", str(value), self.choices))
             raise ParameterError(self.name, message)
@@ -168,6 +172,8 @@ class Parameter:
 
     def _typed(self, value: Any) -> Any:
         kinds = _alternatives(self.type)
+        if isinstance(value, np.generic):
+            value = value.item()
         if isinstance(value, date) and not isinstance(value, datetime) and str in kinds:
             return value.isoformat()  # TOML reads a bare 2013-01-02 as a date
         if isinstance(value, bool):

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from orthobench.contract.samples import SampleSource, block_rows
 from orthobench.errors import DataError, UsageError
 from orthobench.families.sources import ArraySource
-from orthobench.tools.arrays import Array, is_array_like, matrix, unshared
+from orthobench.tools.arrays import Array, array_of, is_array_like, matrix, unshared
 from orthobench.tools.rows import Rows, is_lazy, rows_of
 
 Sampler: TypeAlias = "Callable[[np.random.Generator, int], Array]"
@@ -44,7 +44,8 @@ class SamplerSource(SampleSource):
         """
         count = block_rows(self.d)
         while True:
-            block = matrix(np.asarray(self.sampler(rng, count)), "the sampler's draws")
+            what = "the sampler's draws"
+            block = matrix(array_of(self.sampler(rng, count), what), what)
             if block.shape != (count, self.d):
                 raise DataError(
                     f"the sampler returned shape {block.shape} where ({count}, {self.d}) was asked"
@@ -142,11 +143,8 @@ def _regrouped(items: Iterator[Array]) -> Iterator[Array]:
 
 
 def _piece(item: Array, count: int) -> NDArray[np.generic]:
-    try:
-        rows = np.atleast_2d(np.asarray(item))
-    except ValueError:
-        rows = np.empty((1, 0), dtype=object)
-    if rows.ndim != 2 or rows.shape[1] == 0 or rows.dtype.kind not in "fiub":
+    rows = np.atleast_2d(array_of(item, f"the values of sample {count} (counted from 0)"))
+    if rows.ndim != 2 or rows.shape[1] == 0:
         raise DataError(
             f"sample {count} (counted from 0) is no row (d,) or block (rows, d) of real numbers"
         )

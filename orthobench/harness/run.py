@@ -10,13 +10,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from functools import partial
+from threading import Lock
 
 from orthobench.contract.placed_solvers import SummarySolver
 from orthobench.contract.problem import AnyInstance, Oracle, Solution
 from orthobench.contract.solver import AnySolver, Status
+from orthobench.errors import UsageError
 from orthobench.harness.execution import Execution, ready_oracle
 from orthobench.harness.identity import Streams
 from orthobench.harness.judging import judged, stop_at, stop_of
@@ -46,6 +48,10 @@ WAITING = 0.01
 
 RULE_SECONDS = 0.02
 """The least time on the clock between two evaluations of a stopping rule during a run."""
+
+_RUNNING: set[int] = set()
+_LOCK = Lock()
+"""The oracles of the runs that have not ended, by identity."""
 
 
 def run(
@@ -81,6 +87,11 @@ def run(
         What is measured beside time: one of `orthobench.harness.execution.MEASURES`, or nothing.
     curve : bool
         Whether to record more than the start and the end of a run that no rule stops.
+
+    Raises
+    ------
+    UsageError
+        If another run on this instance has not ended: both would draw from the same samples.
     """
     recording, stop, busy = recorded(
         instance, solver, budget, streams, until, ratio, measure, curve
@@ -111,12 +122,28 @@ def recorded(
     if not recording.curve and math.isinf(budget.seconds):
         ratio = math.inf
     rule = None if until is None else partial(stop_at, instance, until)
-    oracle, warmed = ready_oracle(instance.oracle, solver, streams)
-    before = load()
-    stop, recording.error = record(
-        oracle, solver, budget.after(warmed), streams, recording.add, rule, ratio, measure
-    )
-    return recording, stop, (before, load())
+    with _alone(instance.oracle):
+        oracle, warmed = ready_oracle(instance.oracle, solver, streams)
+        before = load()
+        stop, recording.error = record(
+            oracle, solver, budget.after(warmed), streams, recording.add, rule, ratio, measure
+        )
+        return recording, stop, (before, load())
+
+
+@contextmanager
+def _alone(oracle: Oracle) -> Iterator[None]:
+    """Refuse an oracle that another run uses, such as that of another thread."""
+    with _LOCK:
+        if id(oracle) in _RUNNING:
+            raise UsageError(
+                "another run on this instance has not ended: make an instance for each thread"
+            )
+        _RUNNING.add(id(oracle))
+    try:
+        yield
+    finally:
+        _RUNNING.remove(id(oracle))
 
 
 def record(

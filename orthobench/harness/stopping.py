@@ -8,9 +8,12 @@ from dataclasses import dataclass, fields, replace
 from enum import Enum
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
+import numpy as np
+
 from orthobench.contract.placed_solvers import SummarySolver
 from orthobench.contract.solver import AnySolver
 from orthobench.errors import UsageError, quoted
+from orthobench.tools.arrays import is_number
 
 if TYPE_CHECKING:
     from orthobench.harness.trace import Checkpoint
@@ -130,10 +133,12 @@ class Budget:
     def __post_init__(self) -> None:
         for f in fields(self):
             value = getattr(self, f.name)
-            number = isinstance(value, (int, float)) and not isinstance(value, bool)
-            if not number or not (0 <= value <= LARGEST or value == math.inf):
+            unlimited = isinstance(value, float) and value == math.inf
+            if not unlimited and not (is_number(value) and 0 <= value <= LARGEST):
                 message = f"budget: {f.name} must be a number >= 0, not {quoted(value)}"
                 raise UsageError(message)
+            if isinstance(value, np.generic):
+                object.__setattr__(self, f.name, value.item())
 
     @property
     def limits(self) -> dict[str, float]:

@@ -16,7 +16,7 @@ from orthobench.contract.parameters import ParameterError, parameters_of
 from orthobench.contract.placed_solvers import PlacedSolver, elsewhere
 from orthobench.contract.problem import AnyProblem, Oracle
 from orthobench.contract.solver import AnySolver
-from orthobench.errors import UsageError, quoted, unknown
+from orthobench.errors import NOT_TEXT, UsageError, is_text, quoted, unknown
 from orthobench.harness.execution import MEASURES
 from orthobench.harness.identity import label
 from orthobench.harness.stopping import Budget, Target
@@ -123,6 +123,8 @@ def load(
     UsageError
         Where the file cannot be read, or the suite cannot be run; names file, line and key.
     """
+    if not is_text(path.stem):
+        raise UsageError(f"the name of the suite {path} is {NOT_TEXT}")
     try:
         text = toml.text_of(path)
     except (OSError, UnicodeDecodeError) as error:

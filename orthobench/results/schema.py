@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from contextlib import closing
 from functools import cache
@@ -9,6 +10,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from orthobench.errors import StoreError
+from orthobench.results.access import has_log
 from orthobench.tools import files
 
 APPLICATION = 0x6F_72_74_68
@@ -28,6 +30,13 @@ LONGEST_STATEMENT = 100_000
 
 STEPS = 100_000
 """Steps of SQLite's machine, some milliseconds, between two looks at signals."""
+
+NOT_THE_FILE = (
+    sqlite3.SQLITE_PERM, sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_NOMEM,
+    sqlite3.SQLITE_READONLY, sqlite3.SQLITE_INTERRUPT, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_FULL,
+    sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PROTOCOL, sqlite3.SQLITE_NOLFS,
+)  # fmt: skip
+"""SQLite's errors about permissions, locks, disks and memory, of which a sound store has some."""
 
 _MAGIC = b"SQLite format 3\x00"
 
@@ -140,9 +149,8 @@ def recognise(path: Path) -> None:
 
 def _missing(path: Path, header: bytes) -> int:
     """Return by how much a file is shorter than its header says, where no log holds the rest."""
-    log = path.with_name(f"{path.name}-wal")
     changes, trusted = header[24:28], header[92:96]
-    if changes != trusted or (log.exists() and log.stat().st_size):
+    if changes != trusted or has_log(path):
         return 0
     size = int.from_bytes(header[16:18], "big")
     pages = int.from_bytes(header[28:32], "big")
@@ -153,9 +161,8 @@ def opened(path: Path, write: bool) -> sqlite3.Connection:
     """Return a connection; one to read writes nothing, not even beside the file if it need not."""
     if write:
         return _guarded(sqlite3.connect(path, timeout=30, isolation_level=None))
-    log = path.with_name(f"{path.name}-wal")
-    still = "" if log.exists() and log.stat().st_size else "&immutable=1"
-    where = f"file:{quote(str(path.absolute()))}?mode=ro{still}"
+    still = "" if has_log(path) else "&immutable=1"
+    where = f"file:{quote(os.fsencode(path.absolute()))}?mode=ro{still}"
     return _guarded(sqlite3.connect(where, uri=True, timeout=30, isolation_level=None))
 
 
@@ -185,7 +192,7 @@ def check(connection: sqlite3.Connection, path: Path) -> None:
         alien = min((f"{kind} {name}" for kind, name, _ in {*declared} - _declared()), default="")
         finding = alien or connection.execute("PRAGMA quick_check(1)").fetchone()[0]
     except sqlite3.DatabaseError as error:
-        if error.sqlite_errorcode == sqlite3.SQLITE_INTERRUPT:
+        if error.sqlite_errorcode & 0xFF in NOT_THE_FILE:
             raise
         finding, alien = str(error), ""
     if alien:

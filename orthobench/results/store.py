@@ -20,10 +20,10 @@ from orthobench.harness.cell import Cell
 from orthobench.harness.identity import Identity
 from orthobench.harness.suite import Suite
 from orthobench.harness.trace import Outcome
-from orthobench.results import checks, schema
+from orthobench.results import access, checks, schema
 from orthobench.results.rows import Reader, Session, Writer
 from orthobench.results.runs import Run
-from orthobench.tools.files import exclusive_lock, refuse_link
+from orthobench.tools.files import exclusive_lock
 
 FILE = "results.sqlite"
 """The default file name of a store."""
@@ -52,8 +52,7 @@ class Store:
         if fresh and not write:
             raise StoreError(f"there is no store {path}; `orthobench run` makes one")
         if write:
-            for suffix in ("", "-wal", "-shm", "-journal", "-lock"):  # SQLite's files, and ours
-                refuse_link(path.with_name(f"{path.name}{suffix}"))
+            access.refuse_unwritable(path)
         if not fresh:
             schema.recognise(path)
         with ExitStack() as opened, self._reported():
@@ -63,7 +62,8 @@ class Store:
                 busy = f"another process writes the store {path}: wait until it ends, or name"
                 error = StoreError(f"{busy} another with --store")
                 opened.enter_context(exclusive_lock(path, error))
-            self._connection = schema.opened(path, write)
+            at = path if write else opened.enter_context(access.readable(path))
+            self._connection = schema.opened(at, write)
             opened.callback(lambda: self._connection.close())
             self._prepare(fresh, write)
             self._opened = opened.pop_all()

@@ -13,6 +13,7 @@ import mmap
 import os
 from collections.abc import Callable, Mapping
 from functools import lru_cache
+from numbers import Integral
 from typing import Any, TypeAlias, TypeVar, cast
 
 import numpy as np
@@ -161,23 +162,28 @@ def maximum(a: Any, b: Any) -> Any:
 
 
 def array_of(data: object, what: str) -> NDArray[np.generic]:
-    """Return what a user passes as data as an array, where it is clear what is meant.
+    """Return what a user passes as data as an array of real numbers, if it is clear what is meant.
 
     Parameters
     ----------
     data : object
-        An array, a table with a method ``to_numpy``, or nested lists.
+        An array, a table with a method ``to_numpy``, or nested lists. A masked array is taken if
+        no entry is masked; a missing value of a table becomes NaN.
     what : str
         Its name in messages, in the plural: ``"the samples"``.
 
     Raises
     ------
     DataError
-        Where it is anything else; says what it is, and what to pass.
+        If it is anything else; says what it is, and what to pass.
     """
-    if isinstance(data, np.ma.MaskedArray):
+    return _of_numbers(_read(data, what), what)
+
+
+def _read(data: object, what: str) -> NDArray[np.generic]:
+    if _is_masked(data):
         raise DataError(
-            f"{what} are a masked array: pass data.filled(value), or rows without masks"
+            f"{what} are a masked array: pass data.filled(value), or rows without masked entries"
         )
     if isinstance(data, np.ndarray):
         return data if isinstance(data, np.memmap) else np.asarray(data)
@@ -188,16 +194,62 @@ def array_of(data: object, what: str) -> NDArray[np.generic]:
     if hasattr(data, "nnz"):
         raise DataError(f"{what} are a sparse matrix: pass data.toarray(), if it fits into memory")
     if hasattr(data, "to_numpy"):
-        return np.asarray(data.to_numpy())
+        found = np.asarray(data.to_numpy())
+        mixed = found.dtype.kind not in "fiub" and hasattr(data, "columns")
+        return _of_columns(data, what) if mixed else found
+    if hasattr(data, "detach"):  # a tensor whose gradient is recorded
+        data = data.detach()
     if isinstance(data, (list, tuple)) or hasattr(data, "__array__"):
         try:
             return np.asarray(data)
         except ValueError:
             raise DataError(f"{what} are lists of different lengths") from None
-        except (RuntimeError, TypeError) as error:  # a tensor elsewhere, or one with a gradient
+        except (RuntimeError, TypeError) as error:  # a tensor on a device
             said = str(error).splitlines()[0]
             raise DataError(f"{what} cannot be read as an array of numpy: {said}") from None
     raise DataError(f"{what} must be an array, not of type {type(data).__name__}")
+
+
+def _is_masked(data: object) -> bool:
+    """Return whether an entry of an array, or of the arrays in a list, is masked."""
+    if isinstance(data, (list, tuple)):
+        return any(_is_masked(item) for item in data if not isinstance(item, (int, float)))
+    return isinstance(data, np.ma.MaskedArray) and bool(np.ma.is_masked(data))
+
+
+def _of_columns(table: Any, what: str) -> Array:
+    """Return a table whose columns are of several types of numbers, missing ones as NaN."""
+    if hasattr(table, "get_columns"):  # of polars
+        columns = table.get_columns()
+    else:
+        columns = [table.iloc[:, i] for i in range(table.shape[1])]
+    found = np.empty(table.shape, dtype=np.float64)
+    for i, column in enumerate(columns):
+        kind = getattr(column.dtype, "kind", "") or np.asarray(column.to_numpy()).dtype.kind
+        if kind not in "fiub":
+            raise DataError(
+                f"column {quoted(column.name)} of {what} has dtype {column.dtype}, not real "
+                "numbers: leave it out, or convert it with .astype(float)"
+            )
+        try:
+            found[:, i] = column.to_numpy(dtype=np.float64, na_value=np.nan)
+        except TypeError:  # polars has no such arguments, and NaN already
+            found[:, i] = column.to_numpy()
+    return found
+
+
+def _of_numbers(found: NDArray[np.generic], what: str) -> NDArray[np.generic]:
+    """Refuse entries that are no real numbers."""
+    if found.dtype.kind in "fiub":
+        return found
+    if found.dtype.names:
+        raise DataError(
+            f"{what} are records with the fields {quoted(found.dtype.names)}: pass "
+            "numpy.lib.recfunctions.structured_to_unstructured(data)"
+        )
+    remedy = ": pass data.astype(float), if all of them are numbers"
+    hint = remedy if found.dtype == object else ""
+    raise DataError(f"{what} must be real numbers, not of dtype {found.dtype}{hint}")
 
 
 def unshared(values: NDArray[Scalar]) -> NDArray[Scalar]:
@@ -232,13 +284,8 @@ def is_number(value: Any) -> bool:
     return -(2.0**1023) < exact < 2.0**1023
 
 
-def is_whole(value: object) -> bool:
-    """Whether a value is a whole number; True and False are none."""
-    return hasattr(value, "__index__") and not isinstance(value, bool)
-
-
 def whole(value: Any, name: str, low: int = 1, high: float = math.inf, why: str = "") -> int:
-    """Return a whole number from `low` to `high`.
+    """Return a whole number from `low` to `high`; True, 2.0 and "2" are none.
 
     Parameters
     ----------
@@ -254,7 +301,8 @@ def whole(value: Any, name: str, low: int = 1, high: float = math.inf, why: str 
     UsageError
         Where it is anything else; says what it must be.
     """
-    if is_whole(value) and low <= value <= high:
+    counts = isinstance(value, Integral) and not isinstance(value, bool)
+    if counts and low <= value <= high:
         return int(value)
     bounds = f">= {low}" if math.isinf(high) else f"between {low} and {high}"
     raise UsageError(f"{name} must be a whole number {bounds}, not {quoted(value)}{why}")
@@ -297,10 +345,7 @@ def real(values: ArrayLike, what: str) -> Array:
     DataError
         Where they are not real numbers; says what they are.
     """
-    given = array_of(values, what)
-    if given.dtype.kind not in "fiub":
-        raise DataError(f"{what} must be real numbers, not of dtype {given.dtype}")
-    return given.astype(np.float64, copy=False)
+    return array_of(values, what).astype(np.float64, copy=False)
 
 
 def check_rows(

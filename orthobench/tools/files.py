@@ -11,6 +11,7 @@ import secrets
 import stat
 import sys
 import time
+import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from io import BufferedReader
@@ -51,8 +52,8 @@ PAUSE = 0.05
 HELD = (errno.EACCES, errno.EAGAIN, errno.EDEADLK)
 """What a system says of a lock that another process holds."""
 
-LOCK = os.O_WRONLY | os.O_APPEND | os.O_CREAT | NO_LINK
-"""How the file of a lock is opened."""
+LOCK = os.O_WRONLY | os.O_APPEND | os.O_CREAT | NO_LINK | getattr(os, "O_NONBLOCK", 0)
+"""How the file of a lock is opened: a pipe of its name is not waited for."""
 
 
 @contextmanager
@@ -236,8 +237,8 @@ def _remove(lock: Path) -> None:
         lock.unlink()
 
 
-FORMULA = ("=", "+", "-", "@", "\t", "\r")
-"""How a formula can begin; a spreadsheet leaves out white space before it."""
+FORMULA = ("=", "+", "-", "@")
+"""How a formula can begin, also in full width; a spreadsheet leaves out white space before it."""
 
 
 def write_csv(rows: Iterable[Iterable[Any]], file: BinaryIO, newline: str = "\r\n") -> None:
@@ -259,7 +260,7 @@ def write_csv(rows: Iterable[Iterable[Any]], file: BinaryIO, newline: str = "\r\
 
 
 def _cell(value: Any) -> Any:
-    if not isinstance(value, str) or not value.startswith(FORMULA):
+    if not isinstance(value, str) or not _begins_formula(value):
         return value
     try:
         float(value)
@@ -268,14 +269,20 @@ def _cell(value: Any) -> Any:
     return value
 
 
+def _begins_formula(text: str) -> bool:
+    begins = next((c for c in text if c.isprintable() and not c.isspace()), "")
+    return text.startswith(("\t", "\r")) or unicodedata.normalize("NFKC", begins) in FORMULA
+
+
 def hide_home(text: str) -> str:
-    """Return a text in which the user's home folder is ``~``.
+    """Return a text in UTF-8 in which the user's home folder is ``~``.
 
     Parameters
     ----------
     text : str
         Such as a traceback or a command.
     """
+    text = text.encode(errors="backslashreplace").decode()  # names of files may be other bytes
     home = str(Path("~").expanduser())
     if len(home) < 2:  # there is none, or it is the root
         return text

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from orthobench.errors import DataError
 from orthobench.tools.arrays import array_of, matrix
+from orthobench.tools.sparse import checked_sparse, is_sparse
 
 BLOCK_BYTES = 8 * 2**20
 """The most memory of a block in float64, but for a chunk that is larger."""
@@ -23,6 +24,9 @@ BLOCK_ROWS = 2048
 
 LARGEST_CHUNK = 512 * 2**20
 """Most bytes, in float64, of what a format reads as a whole: a block must fit in memory."""
+
+DENSEST = 10_000
+"""The maximum number of numbers in a byte of a file; compressed zeros may have nearly as many."""
 
 
 class Rows(ABC):
@@ -100,6 +104,33 @@ def borders(shape: Sequence[int], what: str = "the samples", chunk: int = 1) -> 
     return np.append(np.arange(0, rows, step), rows).astype(np.intp)
 
 
+def refuse_unwritten(shape: Sequence[int], size: int, what: str) -> None:
+    """Refuse rows of which a file can hold next to nothing, before all of them are read.
+
+    Some formats keep no bytes of what was never written, and so a small file may claim to be
+    larger than any disk.
+
+    Parameters
+    ----------
+    shape : sequence of int
+        Samples and features.
+    size : int
+        Bytes of the file.
+    what : str
+        The name of the rows in messages, in the plural.
+
+    Raises
+    ------
+    DataError
+    """
+    numbers = int(shape[0]) * int(shape[1])
+    if numbers > DENSEST * size:
+        raise DataError(
+            f"{what} would be {numbers:.3g} numbers, and there are {size:,} bytes of them: most "
+            "were never written, so write the file again"
+        )
+
+
 @dataclass(frozen=True)
 class MappedFile:
     """Where the rows of a memory map are in a file, for another process to map them again.
@@ -154,14 +185,18 @@ class SparseRows(Rows):
     ----------
     array : scipy.sparse matrix or array
         Kept in CSR format; any other format is converted.
+
+    Raises
+    ------
+    DataError
+        If it is no real matrix, or its indices are out of range.
     """
 
     random: ClassVar[bool] = True
 
     def __init__(self, array: Any) -> None:
-        self.matrix = array.tocsr()
+        self.matrix = checked_sparse(array, "the samples").tocsr()
         self.shape, self.dtype = self.matrix.shape, self.matrix.dtype
-        matrix(self, "the samples")
         self.borders = borders(self.shape)
 
     def read(self, begin: int, end: int) -> NDArray[np.generic]:
@@ -191,11 +226,7 @@ class DaskRows(Rows):
         if not hasattr(array, "chunks"):
             raise DataError("the samples are no Dask array: pass data.to_dask_array(lengths=True)")
         self.array, self.shape, self.dtype = array, array.shape, array.dtype
-        if np.isnan(self.shape).any():
-            raise DataError(
-                "the chunks of the Dask array are of unknown length: call compute_chunk_sizes() "
-                "on it"
-            )
+        refuse_unknown_chunks(array)
         matrix(self, "the samples")
         if array.numblocks[1] > 1:
             raise DataError(
@@ -215,7 +246,21 @@ class DaskRows(Rows):
     def read(self, begin: int, end: int) -> NDArray[np.generic]:
         """Return rows begin to end - 1: computed here, or by the cluster that holds them."""
         rows = self.array[begin:end]
-        return np.asarray(rows.compute() if _in_client() else rows.compute(scheduler="sync"))
+        found = rows.compute() if _in_client() else rows.compute(scheduler="sync")
+        return array_of(found, "the samples")
+
+
+def refuse_unknown_chunks(array: Any) -> None:
+    """Refuse a Dask array that does not know its shape.
+
+    Raises
+    ------
+    DataError
+    """
+    if np.isnan(array.shape).any():
+        raise DataError(
+            "the chunks of the Dask array are of unknown length: call compute_chunk_sizes() on it"
+        )
 
 
 def _in_client() -> bool:
@@ -276,7 +321,7 @@ LIBRARIES = {"dask": DaskRows, "h5py": OpenRows, "zarr": OpenRows}
 
 def is_lazy(data: object) -> bool:
     """Return whether `rows_of` reads data by blocks, where `array_of` would load them whole."""
-    return isinstance(data, Rows) or hasattr(data, "tocsr") or _library(data) is not None
+    return isinstance(data, Rows) or is_sparse(data) or _library(data) is not None
 
 
 def rows_of(data: object, what: str) -> NDArray[np.generic] | Rows:
@@ -297,8 +342,8 @@ def rows_of(data: object, what: str) -> NDArray[np.generic] | Rows:
     """
     if isinstance(data, Rows):
         return data
-    if hasattr(data, "tocsr"):
-        return SparseRows(data.tocsr(copy=True))
+    if is_sparse(data):
+        return SparseRows(checked_sparse(data, what).copy())
     library = _library(data)
     return array_of(data, what) if library is None else LIBRARIES[library](data)
 

@@ -18,14 +18,14 @@ MOST_DOTS = 100
 
 
 def text_of(path: Path) -> str:
-    """Return the text of a file that is not larger than a document may be.
+    """Return the text of a file that is not larger than a document may be, without its BOM.
 
     Raises
     ------
     OSError, UnicodeDecodeError
         Where it cannot be read, is no regular file, too large, or not UTF-8.
     """
-    with io.TextIOWrapper(opened(path), encoding="utf-8") as file:
+    with io.TextIOWrapper(opened(path), encoding="utf-8-sig") as file:
         text = file.read(MOST_CHARACTERS + 1)
     if len(text) > MOST_CHARACTERS:
         raise OSError(errno.EFBIG, f"more than {MOST_CHARACTERS:,} characters", str(path))

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from orthobench.contract import DataError, Instance, UsageError
 from orthobench.tools.arrays import array_of, check_rows, is_number, matrix, whole
+from orthobench.tools.sparse import checked_sparse, is_sparse
 from orthobench_cca.covariances import SINGULAR
 from orthobench_cca.exact import Canonical, canonical, whitened
 from orthobench_cca.judge import Judge
@@ -82,10 +83,10 @@ def cca(
     if left.shape[0] != right.shape[0]:
         raise DataError(f"X has {left.shape[0]} rows and Y {right.shape[0]}: they must be pairs")
     most = min(left.shape[1], right.shape[1])
-    whole(k, "k", 1, most)
+    k = whole(k, "k", 1, most)
     if not is_number(ridge) or not 0 <= ridge < np.inf:
         raise UsageError(f"ridge must be finite and at least 0, not {ridge}")
-    oracle = _oracle(left, right, int(k), ridge, passes)
+    oracle = _oracle(left, right, k, ridge, passes)
     for name, side in zip("XY", oracle.sides, strict=True):
         if not (largest := float(side.variances().max())):
             raise DataError(f"{name} does not vary: there is nothing to correlate")
@@ -106,9 +107,9 @@ def cca(
 
 def _oracle(X: Any, Y: Any, k: int, ridge: float, passes: int) -> PairsMatrices:
     """Return the oracle of sparse matrices as they are, or of dense centred rows."""
-    if _is_sparse(X) and _is_sparse(Y):
+    if is_sparse(X) and is_sparse(Y):
         return PairsMatrices(X, Y, k, ridge)
-    dense = [M.toarray() if _is_sparse(M) else M for M in (X, Y)]
+    dense = [M.toarray() if is_sparse(M) else M for M in (X, Y)]
     left, right = (M - M.mean(axis=0) for M in dense)
     return PairsOracle(left, right, k, ridge, passes)
 
@@ -173,16 +174,11 @@ def _truth(oracle: PairsMatrices) -> Canonical:
     return canonical(oracle, left, right)
 
 
-def _is_sparse(data: Any) -> bool:
-    """Return whether data are of scipy.sparse, which is heavy to import."""
-    return hasattr(data, "tocsr")
-
-
 def _given(data: Any, name: str) -> Any:
     """Return finite rows of float64, sparse ones in CSR."""
     what = f"the rows of {name}"
-    if _is_sparse(data):
-        rows = data.tocsr().astype(np.float64)
+    if is_sparse(data):
+        rows = checked_sparse(data, what).tocsr().astype(np.float64)
         if not np.isfinite(rows.data).all():
             raise DataError(f"{name}: an entry is not finite")
         return rows

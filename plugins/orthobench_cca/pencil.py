@@ -108,16 +108,16 @@ def generalized_eigenvectors(A: ArrayLike, B: ArrayLike, k: int) -> Instance[Pen
     A, B = _symmetric(A, "A"), _symmetric(B, "B")
     if A.shape != B.shape:
         raise DataError(f"A is of shape {A.shape} and B of {B.shape}: they must be the same")
-    whole(k, "k", 1, len(A))
+    k = whole(k, "k", 1, len(A))
     spread = np.linalg.eigvalsh(B)
     if not spread[0] > SINGULAR * abs(spread[-1]):
         raise DataError("B is not positive definite: add a multiple of the identity to it")
-    judge = PencilJudge(A, B, int(k))
+    judge = PencilJudge(A, B, k)
     if not judge.values[-1] > SINGULAR * judge.values[0]:
         positive = int(np.count_nonzero(judge.values > SINGULAR * abs(judge.values[0])))
         raise DataError(f"only {positive} eigenvalues are positive: k = {k} is too large")
     return Instance(
-        PencilOracle(A, B, int(k)),
+        PencilOracle(A, B, k),
         judge,
         {"suboptimality": 0.0, "error": 0.0},
         violation=judge.violation,

@@ -6,7 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from orthobench.contract import Array, DataError, Instance, UsageError
+from orthobench.contract import Array, DataError, Instance
+from orthobench.tools.arrays import array_of, matrix, whole
+from orthobench.tools.rows import refuse_unknown_chunks
+from orthobench.tools.sparse import checked_sparse, is_sparse
 from orthobench_pca.judge import Judge, probed
 from orthobench_pca.matrices import Chunked, Dense, Matrix, Operator, Sparse
 from orthobench_pca.oracle import PCAOracle
@@ -63,7 +66,9 @@ def pca(X: Any, k: int, center: bool = True, scale: bool = False) -> Instance[PC
     >>> outcome.trace[-1].metrics["gap"] < 1e-12
     True
     """
-    given, probe = _in_range(*_checked(matrix_of(X), k))
+    given = matrix_of(X)
+    k = whole(k, "k", 1, min(given.shape), f": X is of shape {given.shape}")
+    given, probe = _in_range(*_checked(given))
     scales = _deviations(given) if scale else None
     judge = Judge(PCAOracle(_in_double(given), k, center, scales), probe)
     best = {"gap": 0.0, "angle": 0.0, "residual": 0.0}
@@ -79,32 +84,26 @@ def matrix_of(X: Any) -> Matrix:
     DataError
         Where it is no real matrix.
     """
-    from scipy.sparse import issparse
     from scipy.sparse.linalg import LinearOperator
 
-    if hasattr(X, "detach"):
-        X = X.detach().numpy()
-    if hasattr(X, "to_numpy") and not hasattr(X, "chunks"):
-        X = X.to_numpy()
-    if not hasattr(X, "shape") or not hasattr(X, "dtype"):
-        X = np.asarray(X)
-    if len(X.shape) != 2:
-        raise DataError(f"X must be a matrix (rows, columns), not of shape {tuple(X.shape)}")
-    if 0 in X.shape:
-        raise DataError(f"X is empty: shape {tuple(X.shape)}")
-    kind = np.dtype(X.dtype or np.float64)
-    if kind.kind not in "fiub":
-        raise DataError(f"X must have real numbers, not {kind}")
-    work = np.dtype(np.float32) if kind == np.float32 else np.dtype(np.float64)
+    what = "the rows of X"
+    kind: type[Matrix] = Dense
     if isinstance(X, LinearOperator):
-        return Operator(X, work)
-    if issparse(X):
-        X = X if X.format in ("csr", "csc") else X.tocsr()
-        return Sparse(X if kind == work else X.astype(work), work)
-    if hasattr(X, "chunks"):
-        return Chunked(X, work)
+        kind = Operator
+    elif is_sparse(X):
+        X, kind = checked_sparse(X, what), Sparse
+    elif getattr(X, "chunks", None) and hasattr(X, "compute"):
+        refuse_unknown_chunks(X)
+        kind = Chunked
+    else:
+        X = array_of(X, what)
+    given = np.dtype(X.dtype or np.float64)
+    matrix(X, what)
+    work = np.dtype(np.float32) if given == np.float32 else np.dtype(np.float64)
+    if kind is Sparse and given != work:
+        X = X.astype(work)
     # not as a view that is read-only: of such scikit-learn makes a copy, although it does not write
-    return Dense(X if isinstance(X, np.memmap) else np.asarray(X), work)
+    return kind(X, work)
 
 
 def _in_double(given: Matrix) -> Matrix:
@@ -112,12 +111,8 @@ def _in_double(given: Matrix) -> Matrix:
     return type(given)(given.X, np.float64)
 
 
-def _checked(given: Matrix, k: int) -> tuple[Matrix, Array | None]:
-    """Refuse what does not fit; return the matrix, with the probe where NaN was looked for."""
-    if k != int(k) or k < 1:
-        raise UsageError(f"k must be a whole number >= 1, not {k!r}")
-    if k > min(given.shape):
-        raise UsageError(f"k = {k} components of a matrix {given.shape} are too many")
+def _checked(given: Matrix) -> tuple[Matrix, Array | None]:
+    """Refuse NaN; return the matrix, with the probe if NaN was looked for."""
     if not isinstance(given, (Dense, Sparse)) or isinstance(given.X, np.memmap):
         return given, None
     with np.errstate(over="ignore", invalid="ignore"):

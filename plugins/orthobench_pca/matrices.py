@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from orthobench.contract import Array, UsageError
+from orthobench.tools.arrays import array_of
 
 BLOCK_BYTES = 8 * 2**20
 """The most bytes of rows that are converted or centred at once."""
@@ -222,11 +223,15 @@ class Chunked(Matrix):
 
     def rows(self, begin: int, end: int) -> Any:
         """Return rows, computed."""
-        return np.asarray(self.X[begin:end].compute(scheduler="synchronous"), self.dtype)
+        return self._computed(self.X[begin:end])
 
     def columns(self, begin: int, end: int) -> Any:
         """Return columns, computed."""
-        return np.asarray(self.X[:, begin:end].compute(scheduler="synchronous"), self.dtype)
+        return self._computed(self.X[:, begin:end])
+
+    def _computed(self, part: Any) -> Any:
+        found = array_of(part.compute(scheduler="synchronous"), "the rows of X")
+        return np.asarray(found, self.dtype)
 
     def blocks(self) -> Iterator[tuple[int, Any]]:
         """Yield the chunks."""

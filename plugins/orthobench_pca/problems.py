@@ -12,6 +12,7 @@ import numpy as np
 
 from orthobench.contract import Array, DataError, Instance, Problem, UsageError, parameter
 from orthobench.tools.files import opened
+from orthobench.tools.sparse import checked_sparse
 from orthobench_pca.maker import pca
 from orthobench_pca.oracle import PCAOracle
 
@@ -277,7 +278,9 @@ def read(file: Path) -> Any:
         with np.load(file, allow_pickle=False) as stored:
             if "indptr" not in stored and len(stored.files) == 1:
                 return stored[stored.files[0]]
-        return load_npz(file)
+        return checked_sparse(load_npz(file), f"the rows of {file}")
+    except DataError:
+        raise
     except Exception as error:  # foreign headers fail in as many ways as there are parsers
         raise _unreadable(file, error) from error
 

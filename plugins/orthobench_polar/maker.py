@@ -50,8 +50,6 @@ def polar(A: ArrayLike) -> Instance[PolarOracle]:
     given = array_of(A, "the entries of A")
     if given.ndim not in (2, 3) or not given.size:
         raise DataError(f"A must be a matrix or a batch of them, not of shape {given.shape}")
-    if given.dtype.kind not in "fiu":
-        raise DataError(f"A must have real numbers, not {given.dtype}")
     tall = read_only(given if given.shape[-2] >= given.shape[-1] else given.swapaxes(-1, -2))
     if not np.isfinite(tall).all():
         raise DataError("A has entries that are NaN or infinite: remove them")

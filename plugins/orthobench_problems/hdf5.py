@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from orthobench.contract import DataError, UsageError
 from orthobench.tools.arrays import matrix
 from orthobench.tools.files import opened
-from orthobench.tools.rows import Rows, borders, chunk_rows
+from orthobench.tools.rows import Rows, borders, chunk_rows, refuse_unwritten
 from orthobench_problems import npy
 
 
@@ -53,6 +53,7 @@ class HDF5Rows(Rows):
             self.shape, self.dtype = found.shape, found.dtype
             what = f"the samples in {file}/{self.dataset}"
             matrix(self, what)
+            refuse_unwritten(self.shape, file.stat().st_size, what)
             self.borders = borders(self.shape, what, chunk_rows(found))
 
     def read(self, begin: int, end: int) -> NDArray[np.generic]:

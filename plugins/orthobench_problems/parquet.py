@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from orthobench.contract import DataError, UsageError
 from orthobench.tools.arrays import matrix
 from orthobench.tools.files import opened
-from orthobench.tools.rows import LARGEST_CHUNK, Rows
+from orthobench.tools.rows import LARGEST_CHUNK, Rows, refuse_unwritten
 from orthobench_problems import npy
 
 
@@ -39,6 +39,7 @@ class ParquetRows(Rows):
         self.dtype = np.dtype(np.float32 if kinds == {"float"} else np.float64)
         self.shape = (metadata.num_rows, len(schema))
         matrix(self, f"the samples in {file}")
+        refuse_unwritten(self.shape, file.stat().st_size, f"the samples in {file}")
         groups = [metadata.row_group(group).num_rows for group in range(metadata.num_row_groups)]
         self.borders = np.cumsum([0, *filter(None, groups)]).astype(np.intp)
         if max(groups) * 8 * len(schema) > LARGEST_CHUNK:

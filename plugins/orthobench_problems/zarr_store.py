@@ -15,7 +15,7 @@ from typing import Any
 
 from orthobench.contract import DataError, UsageError
 from orthobench.tools.files import opened
-from orthobench.tools.rows import OpenRows, Rows
+from orthobench.tools.rows import OpenRows, Rows, refuse_unwritten
 from orthobench_problems import npy
 
 CODECS = frozenset(
@@ -54,7 +54,7 @@ def rows_in(folder: Path, name: str) -> Rows:
                 f"{place} has the codec {codec!r}, which is not among those that only decode "
                 f"numbers ({', '.join(sorted(CODECS))}): write it with one of them"
             )
-    _check_files(place, place.stat().st_mtime_ns)
+    size = _bytes_of_files(place, place.stat().st_mtime_ns)
     try:
         import zarr
         from zarr.storage import LocalStore
@@ -64,16 +64,21 @@ def rows_in(folder: Path, name: str) -> Rows:
         array = zarr.open_array(store=LocalStore(place, read_only=True), mode="r")
     except Exception as error:
         raise npy.unreadable(place, error, "a Zarr array") from error
+    if array.ndim == 2:
+        refuse_unwritten(array.shape, size, f"the samples in {place}")
     return OpenRows(array, str(place))
 
 
 @lru_cache(maxsize=16)
-def _check_files(place: Path, modified: int) -> None:
+def _bytes_of_files(place: Path, modified: int) -> int:
     """Refuse an array with a link or a special file; once while its folder does not change."""
     del modified
+    size = 0
     for file in place.rglob("*"):
         if file.is_symlink() or not (file.is_file() or file.is_dir()):
             raise DataError(f"{file} is no regular file: a Zarr array is read from such files only")
+        size += file.stat().st_size
+    return size
 
 
 def _only_matrix(folder: Path) -> Path:

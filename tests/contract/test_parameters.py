@@ -2,6 +2,7 @@ import math
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 
+import numpy as np
 import pytest
 
 from orthobench.contract.parameters import (
@@ -35,6 +36,14 @@ def test_values_go_by_public_names():
     assert isinstance(thing.step_size, float)
 
 
+def test_numbers_of_numpy_are_taken_as_those_of_python():
+    thing = make(Thing, {"size": np.int64(3), "step": np.float32(0.5), "flag": np.True_}, "thing")
+    assert values_of(thing) == {**values_of(Thing(3)), "flag": True}
+    assert (type(thing.size), type(thing.step_size), type(thing.flag)) == (int, float, bool)
+    with pytest.raises(ParameterError, match="must be int"):
+        make(Thing, {"size": np.float64(3)}, "thing")
+
+
 def test_wrong_values_are_named_with_what_is_right():
     for settings, named, said in (
         ({}, "size", "how big"),
@@ -47,6 +56,7 @@ def test_wrong_values_are_named_with_what_is_right():
         ({"size": 1, "step": "x"}, "step", "float"),
         ({"size": 1, "cap": 0}, "cap", ">= 1"),
         ({"size": 1, "mode": "fats"}, "mode", "did you mean 'fast'"),
+        ({"size": 1, "mode": "caf\udce9"}, "mode", "not UTF-8 here: rename the file"),
         ({"size": 1, "flag": 1}, "flag", "bool"),
         ({"size": 1, "stp": 1.0}, "stp", "did you mean 'step'"),
         ({"size": 1, "step_size": 1.0}, "step_size", "step"),

@@ -221,9 +221,9 @@ def test_an_iterator_of_anything_else_is_refused():
         ([], "empty"),
         ([np.ones(3), np.ones(4)], "sample 1 .* has 4 features, those before it have 3"),
         ([np.ones((5, 3)), np.ones((2, 2))], "sample 5 .* has 2 features"),
-        (["abc"], "sample 0 .* real numbers"),
+        (["abc"], "sample 0 .* are a path"),
         ([np.ones((2, 3, 4))], "sample 0 .* real numbers"),
-        ([np.ones(3), [[1, 2], [3]]], "sample 1 .* real numbers"),
+        ([np.ones(3), [[1, 2], [3]]], "sample 1 .* different lengths"),
         ([np.ones(3) * 1j], "sample 0 .* real numbers"),
     ):
         with pytest.raises(DataError, match=message):

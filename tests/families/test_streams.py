@@ -107,8 +107,10 @@ class TestIteratorSource:
             ([], "the sample iterator is empty"),
             ([rows(2), np.zeros(4)], r"sample 2 \(counted from 0\) has 4 features, .* have 3"),
             ([rows(2)[None]], "sample 0 .* is no row"), ([np.zeros(0)], "sample 0 .* is no row"),
-            ([rows(1), "abc"], "sample 1 .* is no row"), ([[1, [2]]], "sample 0 .* is no row"),
-            ([rows(1), rows(1) * 1j], "sample 1 .* is no row"),
+            ([rows(1), "abc"], "sample 1 .* are a path"),
+            ([[1, [2]]], "sample 0 .* different lengths"),
+            ([rows(1), rows(1) * 1j], "sample 1 .* must be real numbers"),
+            ([np.ma.masked_array(rows(2), rows(2) > 0)], "sample 0 .* masked"),
         ],
     )  # fmt: skip
     def test_refuses_what_is_no_row_by_its_number(self, items, message):

@@ -47,6 +47,13 @@ def read(toys, tmp_path):
     return reader
 
 
+def test_a_suite_whose_name_is_not_utf_8_is_refused_by_it(toys, tmp_path):
+    path = tmp_path / "caf\udce9.toml"
+    path.write_text(GOOD)
+    with pytest.raises(UsageError, match="not UTF-8 here: rename the file"):
+        load(path, toys.registry)
+
+
 def test_lists_cross_and_tune_makes_trials(read):
     suite = read(GOOD)
     assert suite.name == "mine"

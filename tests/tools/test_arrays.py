@@ -14,7 +14,6 @@ from orthobench.tools.arrays import (
     check_rows,
     is_array_like,
     is_number,
-    is_whole,
     matrix,
     real,
     unshared,
@@ -59,7 +58,8 @@ def test_an_array_and_a_memory_map_are_taken_as_they_are(tmp_path):
 
 def test_what_is_no_array_is_refused_by_what_it_is():
     for data, message in (
-        (np.ma.masked_array(X), "the data are a masked array"),
+        (np.ma.masked_array(X, X > 0), "the data are a masked array"),
+        ([*np.ma.masked_array(X, X > 0)], "the data are a masked array"),
         ("x.npy", "the data are a path"),
         (Path("x.npy"), "the data are a path"),
         (b"x.npy", "the data are a path"),
@@ -107,20 +107,17 @@ def test_numbers_are_real_and_fit_a_float():
         assert not is_number(value)
 
 
-def test_whole_numbers_have_an_index_and_are_not_true():
-    assert all(map(is_whole, (0, -3, np.int64(2), np.uint8(1))))
-    assert not any(map(is_whole, (True, 1.0, "1", None, np.float64(1))))
-
-
 def test_a_whole_number_within_its_bounds_is_one_of_python():
-    assert type(whole(np.int64(3), "k")) is int
+    assert all(type(whole(kind(3), "k")) is int for kind in (int, np.int64, np.uint8))
     assert whole(1, "k") == 1
     assert [whole(value, "k", 2, 4) for value in (2, 4)] == [2, 4]
     for value, low, high, message in (
         (0, 1, math.inf, "k must be a whole number >= 1, not 0, since"),
         (1, 2, 4, "k must be a whole number between 2 and 4, not 1, since"),
         (5, 2, 4, "between 2 and 4, not 5"), (2.0, 1, math.inf, "not 2.0"),
-        (True, 1, math.inf, "not True"),
+        (True, 1, math.inf, "not True"), (np.True_, 1, math.inf, "not np.True_"),
+        ("2", 1, 4, "not '2'"), (None, 1, 4, "not None"), (np.float64(2), 1, 4, "2.0"),
+        (np.array(2), 1, 4, "array"), (np.array([2, 3]), 1, 4, "array"), (math.nan, 1, 4, "nan"),
     ):  # fmt: skip
         with pytest.raises(UsageError, match=message):
             whole(value, "k", low, high, ", since")

@@ -30,3 +30,7 @@ def test_a_home_that_is_the_root_is_none(monkeypatch):
         monkeypatch.setenv("HOME", home)
         monkeypatch.setenv("USERPROFILE", home)
         assert hide_home("a/b /c/d") == told
+
+
+def test_bytes_of_a_name_that_are_not_utf_8_are_shown_by_their_numbers():
+    assert hide_home("run caf\udce9.sqlite").encode() == b"run caf\\udce9.sqlite"

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from orthobench_problems.row_files import Stacked
+from orthobench_problems.stochastic_pca.files import NpyPCA
 from scipy import sparse
 
 from orthobench.errors import DataError
@@ -26,6 +27,7 @@ from orthobench.tools.rows import (
     borders,
     chunk_rows,
     is_lazy,
+    refuse_unwritten,
     rows_of,
 )
 
@@ -309,20 +311,20 @@ def test_dask_arrays_that_cannot_be_read_by_rows_are_told_how():
 def test_a_cluster_computes_where_this_process_is_connected_and_no_worker(monkeypatch):
     class Here(Chunked):
         def __getitem__(self, rows):
-            return SimpleNamespace(compute=lambda scheduler="the client": [scheduler])
+            return SimpleNamespace(compute=lambda scheduler=None: [scheduler == "sync"])
 
     def refused():
         raise ValueError
 
     rows = DaskRows(Here((7, 2), ((7,), (2,))))
-    for worker, client, where in (
-        (refused, refused, "sync"), (refused, int, "the client"), (int, int, "sync"),
+    for worker, client, here in (
+        (refused, refused, True), (refused, int, False), (int, int, True),
     ):  # fmt: skip
         distributed = SimpleNamespace(get_worker=worker, default_client=client)
         monkeypatch.setitem(sys.modules, "distributed", distributed)
-        assert rows.read(0, 7).tolist() == [where]
+        assert rows.read(0, 7).tolist() == [here]
     monkeypatch.delitem(sys.modules, "distributed")
-    assert rows.read(0, 7).tolist() == ["sync"]
+    assert rows.read(0, 7).tolist() == [True]
     assert not rows.fresh
     assert not rows.random
     with pytest.raises(NotImplementedError):
@@ -345,3 +347,24 @@ def test_sparse_matrices_and_rows_are_lazy_and_arrays_are_not():
     part = Part(X)
     assert rows_of(part, "it") is part
     assert rows_of(X, "it") is X
+
+
+def test_rows_of_which_a_file_can_hold_next_to_nothing_are_refused():
+    with pytest.raises(DataError, match=r"would be 8e\+12 numbers, and there are 1,400 bytes"):
+        refuse_unwritten((10**12, 8), 1400, "it")
+    refuse_unwritten((10**6, 8), 1400, "it")
+
+
+def test_a_file_that_claims_more_than_a_disk_holds_is_refused_at_once(tmp_path):
+    h5py = pytest.importorskip("h5py")
+    with h5py.File(tmp_path / "x.h5", "w") as file:
+        file.create_dataset("X", shape=(10**12, 8), chunks=(1000, 8), dtype="f8")
+    with pytest.raises(DataError, match="most were never written"):
+        NpyPCA(path=str(tmp_path / "x.h5")).build(np.random.default_rng(0))
+
+
+def test_a_zarr_array_that_claims_more_than_a_disk_holds_is_refused_at_once(tmp_path):
+    zarr = pytest.importorskip("zarr")
+    zarr.create_array(tmp_path / "x.zarr", shape=(10**12, 8), chunks=(1000, 8), dtype="f8")
+    with pytest.raises(DataError, match="most were never written"):
+        NpyPCA(path=str(tmp_path / "x.zarr")).build(np.random.default_rng(0))

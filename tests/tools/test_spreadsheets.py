@@ -23,6 +23,10 @@ def test_a_text_that_is_a_formula_is_quoted():
         "\r=1+1",
         '=HYPERLINK("//a.b/"&A1)',
         "- msg",
+        " =1+1",
+        "\u00a0\u200b@SUM(A1)",
+        "\uff1d1+1",
+        "\n=1+1",
     ):
         assert written([["name", "gap"], [text, 1.5]]) == [["name", "gap"], [f"'{text}", "1.5"]], (
             text

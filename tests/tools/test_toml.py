@@ -77,3 +77,9 @@ def test_documents_and_lines_may_be_as_long_as_is_said(tmp_path):
     assert toml.loads(line) == {"x": "." * toml.MOST_DOTS}
     with pytest.raises(tomllib.TOMLDecodeError, match="line 2 has more than 100 dots"):
         toml.loads("y = 1\n" + line + "#.")
+
+
+def test_the_mark_that_notepad_writes_before_a_text_is_no_part_of_it(tmp_path):
+    file = tmp_path / "suite.toml"
+    file.write_text("seeds = 2\n", encoding="utf-8-sig")
+    assert toml.loads(toml.text_of(file)) == {"seeds": 2}

@@ -294,9 +294,9 @@ def sparse_pca(
     """
     train = _checked(A, "the data")
     d, samples = train.shape
-    whole(m, "m", 1, min(d, samples), f": there are {d} features and {samples} samples")
+    m = whole(m, "m", 1, min(d, samples), f": there are {d} features and {samples} samples")
     if cardinality is not None:
-        whole(cardinality, "cardinality", *((1, d) if each else (m, m * d)))
+        cardinality = whole(cardinality, "cardinality", *((1, d) if each else (m, m * d)))
     _refuse_constant(train)
     held_out = None if test is None else _checked(test, "the test part")
     if held_out is not None and len(held_out) != d:

@@ -216,7 +216,7 @@ def stochastic_pca(
     if isinstance(source, ArraySource) and source is not train:
         _warn_of_mean(source)
     population = _population(covariance, unit)
-    whole(k, "k", 1, source.d)
+    k = whole(k, "k", 1, source.d)
     judge = Judge(
         _test_moment(source, test, population, unit),
         k,

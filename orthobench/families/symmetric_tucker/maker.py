@@ -139,7 +139,7 @@ def symmetric_tucker(
 
 
 def _of_tensor(T: Array, rank: int, basis: Array | None) -> tuple[TuckerOracle, Judge]:
-    whole(rank, "rank", 1, len(T))
+    rank = whole(rank, "rank", 1, len(T))
     data = FullTensor(T)
     return GivenTensorOracle(T, rank), Judge(data, data, None, _checked_basis(basis, len(T)))
 
@@ -155,13 +155,13 @@ def _of_samples(
     if isinstance(samples, np.ndarray) or not _streams(samples):
         X = _rows(samples, order, "sample")
         n, train = X.shape[1], SampleMoment(X, order)
-        whole(rank, "rank", 1, n)
+        rank = whole(rank, "rank", 1, n)
         oracle: MomentStream = MomentOracle(X, order, rank, passes)
     else:
         width = None if rows["test"] is None else rows["test"].shape[1]
         source = source_of(samples, passes, width)
         n, train = source.d, None
-        whole(rank, "rank", 1, n)
+        rank = whole(rank, "rank", 1, n)
         oracle = MomentStream(source, order, rank)
     held = {
         part: None if data is None else SampleMoment(_of_width(data, n, part), order)

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from orthobench.contract import Array, DataError
+from orthobench_problems.symmetric_tucker.mat_files import arrays_in
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,7 +59,7 @@ def read_scene(path: Path) -> Scene:
     for name in ("data", "map"):
         if name not in found:
             have = ", ".join(found) or "nothing"
-            raise DataError(f"{path} has no variable {name!r}: it holds {have}")
+            raise DataError(f"{path} has no variable {name!r} of real numbers: it holds {have}")
     data, marks = _data(path, found["data"]), found["map"]
     if np.shape(marks) != data.shape[:2]:
         raise DataError(
@@ -105,18 +106,16 @@ def whitened_pixels(X: Array) -> Array:
     return np.ascontiguousarray(centred @ (axes[:, kept] / np.sqrt(variances[kept])))
 
 
-def _variables(path: Path) -> dict[str, Any]:
-    from scipy.io import loadmat
-
+def _variables(path: Path) -> dict[str, NDArray[Any]]:
     try:
-        found: dict[str, Any] = loadmat(path, appendmat=False)
+        return arrays_in(path)
     except NotImplementedError:
         raise DataError(
             f"{path} is a MAT-file of version 7.3; save it with the option -v7"
         ) from None
     except Exception as error:  # a file that is damaged or no MAT-file may raise anything
-        raise DataError(f"{path} cannot be read as a MAT-file: {error}") from error
-    return {name: value for name, value in found.items() if not name.startswith("__")}
+        said = str(error) or "it is damaged"
+        raise DataError(f"{path} cannot be read as a MAT-file: {said}") from error
 
 
 def _data(path: Path, data: Any) -> NDArray[np.generic]:

@@ -212,7 +212,7 @@ class TestStreams:
             ({"passes": 2}, UsageError, "only an array can be gone through several times"),
             ({"rank": 5}, UsageError, "between 1 and 4, not 5"),
             ({"samples": []}, DataError, "the samples must be a matrix"),
-            ({"samples": ["a"]}, DataError, "the samples must be a matrix"),
+            ({"samples": ["a"]}, DataError, "the samples must be real numbers"),
             ({"samples": [np.ones(3)]}, DataError, "test part has 4 variables, .* have 3"),
         ],
     )

@@ -120,7 +120,12 @@ def test_as_many_components_as_the_smaller_side_has():
     for X in (data(12, 5), data(5, 12)):
         for k in (1, 5):
             assert pca(X, k).oracle.k == k
-        for k, said in ((0, "whole number"), (-1, "whole number"), (6, "many"), (1.5, "whole")):
+        for k, said in (
+            (0, "whole number"),
+            (-1, "whole number"),
+            (6, "between 1 and 5"),
+            (1.5, "whole"),
+        ):
             with pytest.raises(UsageError, match=rf"^k .*{said}"):
                 pca(X, k)
 
@@ -262,9 +267,11 @@ def test_an_operator_has_no_rows():
 
 
 def test_a_frame_is_taken_by_its_numbers():
-    for given in (
-        SimpleNamespace(to_numpy=data), SimpleNamespace(detach=lambda: SimpleNamespace(numpy=data))
-    ):  # fmt: skip
+    class Tensor:
+        def detach(self):
+            return data()
+
+    for given in (SimpleNamespace(to_numpy=data), Tensor()):
         np.testing.assert_array_equal(matrix_of(given).X, data())
 
 

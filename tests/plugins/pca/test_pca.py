@@ -373,8 +373,8 @@ def test_unfit_data_are_refused():
     for X, said in (
         (np.zeros(3), "must be a matrix"),
         (np.zeros((0, 3)), "empty"),
-        (np.zeros((3, 3), complex), "must have real numbers, not complex128"),
-        ([["a", "b"]], "must have real numbers"),
+        (np.zeros((3, 3), complex), "must be real numbers, not of dtype complex128"),
+        ([["a", "b"]], "must be real numbers"),
         (np.array([[1.0, np.nan], [0.0, 1.0]]), "NaN or infinite"),
         (sp.csr_matrix([[1.0, np.inf], [0.0, 1.0]]), "NaN or infinite"),
     ):

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 import numpy as np
 import pytest
 import scipy.io
 from hypothesis import given
 from hypothesis import strategies as st
+from orthobench_problems.symmetric_tucker.mat_files import arrays_in
 from orthobench_problems.symmetric_tucker.scenes import read_scene, whitened_pixels
 
 from orthobench.errors import DataError
@@ -54,12 +57,12 @@ def changed(array, at, value):
 @pytest.mark.parametrize(
     ("variables", "message"),
     [
-        ({"map": marks()}, "no variable 'data': it holds map"),
-        ({"data": cube()}, "no variable 'map': it holds data"),
+        ({"map": marks()}, "no variable 'data' of real numbers: it holds map"),
+        ({"data": cube()}, "no variable 'map' of real numbers: it holds data"),
         ({"data": cube()[0], "map": marks()}, r"data must be .* not of shape \(5, 4\)"),
         ({"data": cube()[:, :, :0], "map": marks()}, r"not of shape \(6, 5, 0\)"),
-        ({"data": cube() * 1j, "map": marks()}, "real numbers, not of dtype complex"),
-        ({"data": np.array(["a", "b"]), "map": marks()}, "data must be"),
+        ({"data": cube() * 1j, "map": marks()}, "no variable 'data' of real numbers: it holds map"),
+        ({"data": np.array(["a", "b"]), "map": marks()}, "no variable 'data'"),
         ({"data": changed(cube(), (2, 3, 1), np.nan), "map": marks()}, "row 2, column 3, band 1"),
         ({"data": cube(), "map": marks().T}, r"map has shape \(5, 6\), data \(6, 5, 4\)"),
         ({"data": cube(), "map": changed(marks(), (0, 0), 2)}, "map must be one where"),
@@ -84,6 +87,32 @@ def test_foreign_and_damaged_files_are_refused(tmp_path):
             read_scene(path)
     with pytest.raises(DataError, match=r"nowhere\.mat cannot be read"):
         read_scene(tmp_path / "nowhere.mat")
+
+
+@pytest.mark.parametrize("compressed", [False, True])
+def test_a_file_is_what_scipy_reads_of_it(tmp_path, compressed):
+    path = tmp_path / "all.mat"
+    kinds = ("f8", "f4", "i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8")
+    written = {f"of_{kind}": (100 * rng(0).random((3, 4, 2))).astype(kind) for kind in kinds}
+    written |= {"one": 2.5, "none": np.zeros((0, 3)), "a_flag": np.eye(2) > 0}
+    scipy.io.savemat(path, {**written, "text": "abc"}, do_compression=compressed)
+    found, expected = arrays_in(path), scipy.io.loadmat(path)
+    assert found.keys() == written.keys()
+    for name, array in found.items():
+        np.testing.assert_array_equal(array, expected[name])
+
+
+def test_a_file_is_never_followed_outside_of_its_bytes(tmp_path):
+    path = write(tmp_path / "scene.mat", data=cube(), map=marks())
+    whole = path.read_bytes()
+    for number in range(300):
+        chance = rng(number)
+        bent = bytearray(whole)
+        for at in chance.integers(len(whole) if number % 2 else 400, size=3):
+            bent[at : at + 4] = chance.choice([0, 1, 2**31 - 1, 2**32 - 1]).astype("<u4").tobytes()
+        path.write_bytes(bent)
+        with suppress(DataError):
+            read_scene(path)
 
 
 def test_the_newest_form_says_how_to_save_instead(tmp_path):

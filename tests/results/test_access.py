@@ -1,0 +1,125 @@
+"""Stores that this user may not write, or only read, and files in the way of those beside them."""
+
+import os
+import shutil
+import sqlite3
+from contextlib import closing
+
+import pytest
+from cases import case
+
+from orthobench import api
+from orthobench.errors import OrthobenchError, StoreError
+from orthobench.registry.suite_file import from_table
+from orthobench.results import schema
+from orthobench.results.store import Store
+
+TABLE = {
+    "seeds": 2,
+    "budget": {"steps": 6},
+    "problem": [{"name": "leading-subspace"}],
+    "solver": [{"name": "power"}],
+}
+BESIDE = ("-wal", "-shm", "-journal", "-lock")
+
+
+@pytest.fixture(scope="module")
+def filled(toys, tmp_path_factory):
+    path = tmp_path_factory.mktemp("filled") / "results.sqlite"
+    api.run(from_table(TABLE, "first", toys.registry), path, executor="inline", quiet=True)
+    return path
+
+
+@pytest.fixture
+def store(filled, tmp_path):
+    return shutil.copy(filled, tmp_path / "results.sqlite")
+
+
+def killed(path):
+    """Leave what a killed process leaves: the last row is in the log, without an index."""
+    whole = path.with_name("whole.sqlite")
+    path.rename(whole)
+    with closing(sqlite3.connect(whole)) as connection:
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("UPDATE session SET command = 'from the log'")
+        connection.commit()
+        for end in ("", "-wal"):
+            shutil.copy(f"{whole}{end}", f"{path}{end}")
+    whole.unlink()
+
+
+def forbid(monkeypatch, *forbidden):
+    """Let the system say of some files and folders that they may not be written."""
+    allowed = os.access
+
+    def access(path, mode, **options):
+        return allowed(path, mode, **options) and not (
+            mode & os.W_OK and os.fspath(path) in map(os.fspath, forbidden)
+        )
+
+    monkeypatch.setattr(os, "access", access)
+
+
+def test_a_refused_writer_leaves_no_file_that_keeps_the_owner_out(store, monkeypatch):
+    log = store.with_name(f"{store.name}-wal")
+    log.touch()
+    for forbidden in (store, store.parent, log):
+        with monkeypatch.context() as patched:
+            forbid(patched, forbidden)
+            before = sorted(store.parent.iterdir())
+            with pytest.raises(
+                StoreError, match=f"cannot write .* permission to write {forbidden}"
+            ):
+                Store(store, write=True)
+            assert sorted(store.parent.iterdir()) == before
+    with Store(store, write=True):
+        pass
+
+
+def test_a_store_with_a_log_is_read_without_writing_beside_it(store, monkeypatch):
+    killed(store)
+    forbid(monkeypatch, store)
+    before = sorted(store.parent.iterdir())
+    with Store(store) as opened:
+        assert opened.session("first")["command"] == "from the log"
+    assert sorted(store.parent.iterdir()) == before
+
+
+def test_what_is_no_file_beside_a_store_is_refused_and_not_waited_for(store):
+    kinds = {"folder": os.mkdir, "pipe": os.mkfifo, "link": lambda at: at.symlink_to(store)}
+    for end in BESIDE:
+        for kind, make in kinds.items():
+            at = store.with_name(f"{store.name}{end}")
+            make(at)
+            with case(f"{kind} {end}"), pytest.raises(OrthobenchError, match=f"{at}.* remove it"):
+                Store(store, write=True)
+            at.rmdir() if kind == "folder" else at.unlink()
+
+
+def test_a_sound_store_that_cannot_be_read_is_not_called_damaged(store):
+    class Failing:
+        def execute(self, *_):
+            error = sqlite3.OperationalError("unable to open database file")
+            error.sqlite_errorcode = sqlite3.SQLITE_CANTOPEN
+            raise error
+
+    with pytest.raises(sqlite3.OperationalError, match="unable to open"):
+        schema.check(Failing(), store)
+
+
+def test_a_name_leaves_room_for_those_of_the_files_beside_it(tmp_path):
+    with Store(tmp_path / ("a" * 247), write=True):
+        pass
+    for long in (tmp_path / ("a" * 248), tmp_path.joinpath(*["folder" * 20] * 5, "s.sqlite")):
+        with pytest.raises(StoreError, match=r"at most [0-9]+ bytes"):
+            Store(long, write=True)
+        assert not long.parent.joinpath("s.sqlite").exists()
+
+
+@pytest.mark.skipif(os.name == "nt", reason="names are no bytes there")
+def test_a_name_that_is_not_utf_8_is_one_like_others(store):
+    other = store.rename(store.with_name(os.fsdecode(b"caf\xe9.sqlite")))
+    with Store(other) as opened:
+        assert len(opened.records("first")) == 2
+    with Store(other, write=True) as opened:
+        assert opened.suites() == ["first"]
