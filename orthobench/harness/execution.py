@@ -97,7 +97,7 @@ class Execution:
         """Return seconds and work so far, without metrics, and the solution."""
         reading, solution = self._call(partial(self._calls.solution, self.state), keeps=False)
         solution = self._calls.fetched(solution)
-        check_solution(solution)
+        check_solution(solution, self.oracle.start.shape)
         extra = self._calls.extra_metrics(self.oracle)
         if self._peak:
             extra[PEAK] = self._peak.value
@@ -122,12 +122,20 @@ class Execution:
             )
 
 
-def check_solution(solution: object) -> None:
-    """Refuse what is no solution on the host."""
+def check_solution(solution: object, shape: tuple[int, ...]) -> None:
+    """Refuse what is no solution on the host: a matrix of real numbers of a shape (n, k).
+
+    Raises
+    ------
+    TypeError
+        Says what it is instead.
+    """
     found = solution.point if isinstance(solution, Solution) else solution
+    wanted = f"solution() must return a Solution of an array {shape}"
     if found is solution or not isinstance(found, np.ndarray):
-        kind = type(found).__name__
-        raise TypeError(f"solution() must return a Solution of an array (n, k), not a {kind}")
+        raise TypeError(f"{wanted}, not a {type(found).__name__}")
+    if found.shape != shape or found.dtype.kind in "bcmMOSU":
+        raise TypeError(f"{wanted} of real numbers, not {found.shape} of {found.dtype}")
 
 
 def timed_call(call: Callable[[], T], collect: bool = False) -> tuple[float, T]:

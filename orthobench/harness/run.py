@@ -28,6 +28,7 @@ from orthobench.harness.trace import (
     Outcome,
     PointRule,
     Recording,
+    checked,
     spent_seconds,
 )
 from orthobench.tools.machine import load
@@ -104,7 +105,7 @@ def record(
     rule: PointRule | None = None,
     ratio: float = RATIO,
     measure: str = "",
-) -> tuple[Termination, Exception | None]:
+) -> tuple[Termination, BaseException | None]:
     """Run a solver on an oracle; return how the run ended, and the error that was raised, if any.
 
     Parameters
@@ -136,7 +137,9 @@ def record(
                 target = _target(execution, targets, marks)
                 stop = _chunk(execution, budget, target, marks, ratio)
                 stop = stop or _checkpoint(execution, keep, throttled)
-    except Exception as error:
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
         return stop_of(error, solver.name), error
     return stop, None
 
@@ -196,6 +199,7 @@ def _checkpoint(
     if state.status is Status.FAILED or not solution.is_finite:
         reason = state.reason or f"the solution at step {mark.work.steps} is not finite"
         return Termination(RunStatus.DIVERGED, reason)
+    mark = checked(mark)
     keep(mark, solution)
     if state.status is Status.CONVERGED:
         return Termination(RunStatus.DONE, f"{CONVERGED} {mark.work.steps} steps")

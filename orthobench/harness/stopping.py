@@ -21,6 +21,9 @@ LARGEST = 1e300
 USED_UP = "the data are used up"
 """The reason of a run that ends with its data."""
 
+LONGEST = 20_000
+"""The largest number of characters of a text about an ending."""
+
 CONVERGED = "converged after"
 """How the reason of a run begins whose solver says that more steps would change nothing."""
 
@@ -77,6 +80,23 @@ class RunStatus(Enum):
         return not (self.ok or self.absent)
 
 
+def said(value: object) -> str:
+    """Return what a value says as text that can be written anywhere; never raises.
+
+    Parameters
+    ----------
+    value : object
+        A text, or an error. In the place of the middle of a long one are three points.
+    """
+    try:
+        text = value if isinstance(value, str) else repr(value)
+        text = text.encode("utf-8", "backslashreplace").decode().replace("\0", "\\x00")
+    except Exception:
+        text = f"{type(value).__name__}, which cannot be printed"
+    half = LONGEST // 2
+    return text if len(text) <= LONGEST else f"{text[:half]} ... {text[-half:]}"
+
+
 @dataclass(frozen=True, slots=True)
 class Termination:
     """How and why a run ended.
@@ -93,6 +113,11 @@ class Termination:
     status: RunStatus
     reason: str
     traceback: str = ""
+
+    def __post_init__(self) -> None:
+        # a solver may have written them, and a store holds UTF-8 alone
+        for name in ("reason", "traceback"):
+            object.__setattr__(self, name, said(getattr(self, name)))
 
     @property
     def converged(self) -> bool:
