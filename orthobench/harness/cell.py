@@ -57,6 +57,8 @@ class Cell:
         Its place in the suite: problems, then seeds, then solvers.
     levels : tuple of Target
         The levels that solvers are compared at on its problem.
+    cut : float
+        The longest limit in seconds that cut it so far; 0 if none did.
     """
 
     problem: AnyProblem
@@ -73,6 +75,7 @@ class Cell:
     tuned: Mapping[str, Any] = field(default_factory=dict, compare=False)
     position: int = field(default=0, compare=False)
     levels: tuple[Target, ...] = field(default=(), compare=False)
+    cut: float = field(default=0.0, compare=False)
 
     @property
     def label(self) -> str:

@@ -239,6 +239,8 @@ def _warm_up(oracle: Oracle, solver: AnySolver, streams: Streams) -> float:
             spent += taken if steps > 1 else 0.0
             left -= steps if spent * WARM_UP_STEPS / 2 <= WARM_UP_SECONDS else left
         solver.solution(state)
-    except Exception:  # noqa: S110 - the run itself meets and records it
+    except KeyboardInterrupt:
+        raise
+    except BaseException:  # noqa: S110 - the run itself meets and records it
         pass
     return spent

@@ -24,6 +24,9 @@ USED_UP = "the data are used up"
 LONGEST = 20_000
 """The largest number of characters of a text about an ending."""
 
+CUT = "cut by the limit of"
+"""How the reason of a run begins that a limit cut."""
+
 CONVERGED = "converged after"
 """How the reason of a run begins whose solver says that more steps would change nothing."""
 
@@ -50,7 +53,7 @@ class RunStatus(Enum):
     INFEASIBLE = "infeasible"
     """A solution violated the constraint."""
     TIMEOUT = "timeout"
-    """It was killed at its time limit."""
+    """A limit cut it: how it would have ended is not known. It runs again under a longer one."""
     MEMORY = "memory"
     """It needed more memory than there was, or than its limit."""
     CRASHED = "crashed"
@@ -68,11 +71,11 @@ class RunStatus(Enum):
 
     @property
     def absent(self) -> bool:
-        """Whether there is no run: the solver was refused, or it is still to come.
+        """Whether there is no whole run: it was refused, cut by a limit, or is still to come.
 
         Then it has no value, NaN, and is neither ranked nor counted as a failure.
         """
-        return self in (RunStatus.REFUSED, RunStatus.MISSING)
+        return self in (RunStatus.REFUSED, RunStatus.TIMEOUT, RunStatus.MISSING)
 
     @property
     def failed(self) -> bool:
@@ -118,6 +121,18 @@ class Termination:
         # a solver may have written them, and a store holds UTF-8 alone
         for name in ("reason", "traceback"):
             object.__setattr__(self, name, said(getattr(self, name)))
+
+    @classmethod
+    def cut(cls, seconds: float, when: str = "") -> Termination:
+        """Return how a run ends that a limit in seconds cut."""
+        return cls(RunStatus.TIMEOUT, f"{CUT} {seconds:g} s {when}".rstrip())
+
+    @property
+    def limit(self) -> float:
+        """The seconds of the limit that cut the run; 0 if none did."""
+        if self.status is not RunStatus.TIMEOUT or not self.reason.startswith(CUT):
+            return 0.0
+        return float(self.reason.removeprefix(CUT).split()[0])
 
     @property
     def converged(self) -> bool:

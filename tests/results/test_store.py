@@ -690,7 +690,7 @@ def rotten(outcome, seconds=None, work=None, extra=None, **stop):
 
 
 ROTTEN = [
-    {"seconds": math.nan}, {"seconds": -1.0}, {"seconds": "soon"}, {"seconds": None},
+    {"seconds": math.nan}, {"seconds": -1.0}, {"seconds": "soon"},
     {"seconds": math.inf}, {"work": {"flops": 1.5}}, {"work": {"flops": None}},
     {"work": {"flops": math.nan}}, {"work": {"flops": 10**30}}, {"work": {"steps": -1}},
     {"work": {"steps": 2**70}}, {"work": {"samples": "many"}}, {"work": {}},
