@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, fields, replace
 from enum import Enum
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
@@ -130,9 +131,10 @@ class Termination:
     @property
     def limit(self) -> float:
         """The seconds of the limit that cut the run; 0 if none did."""
-        if self.status is not RunStatus.TIMEOUT or not self.reason.startswith(CUT):
-            return 0.0
-        return float(self.reason.removeprefix(CUT).split()[0])
+        if self.status is RunStatus.TIMEOUT and self.reason.startswith(CUT):
+            with suppress(ValueError):
+                return float(self.reason.removeprefix(CUT).partition(" s")[0])
+        return 0.0
 
     @property
     def converged(self) -> bool:

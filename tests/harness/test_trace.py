@@ -74,15 +74,26 @@ def test_counts_are_whole_numbers_of_any_kind_and_no_floats():
         found = checked(Checkpoint(np.float64(1.0), 0, Work(count, count, count)))
         assert (found.work, found.seconds) == (Work(7, 7, 7), 1.0)
         assert {type(value) for value in (found.work.flops, found.seconds)} == {int, float}
-    for count in (1.5, 7.0, np.float64(7), None, "7", -1, np.int32(-5), 2**63, np.ones(2), math.nan):
-        with pytest.raises(ValueError, match="it counts flops as .*: a whole number"):
+    for count in (
+        1.5,
+        7.0,
+        np.float64(7),
+        None,
+        "7",
+        -1,
+        np.int32(-5),
+        2**63,
+        np.ones(2),
+        math.nan,
+    ):
+        with pytest.raises(ValueError, match=r"it counts flops as .*: a whole number"):
             checked(Checkpoint(1.0, 0.0, Work(0, 0, count)))
     with pytest.raises(ValueError, match="it counts steps as None"):
         checked(Checkpoint(1.0, 0.0, None))
     for seconds in (math.nan, math.inf, -1.0, "1", None, 1e10, 10**400):
-        with pytest.raises(ValueError, match="it took .* seconds: a number"):
+        with pytest.raises(ValueError, match=r"it took .* seconds: a number"):
             checked(Checkpoint(seconds, 0.0, Work()))
-        with pytest.raises(ValueError, match="it took .* seconds: a number"):
+        with pytest.raises(ValueError, match=r"it took .* seconds: a number"):
             checked(Checkpoint(0.0, seconds, Work()))
 
 

@@ -746,7 +746,7 @@ def test_rows_that_cannot_be_read_are_left_out_and_named(path, suite, tmp_path, 
         resealed(path)
     other = tmp_path / "rest.sqlite"
     with Store(other, write=True) as store:
-        with pytest.raises(StoreError, match="is damaged .*--drop-unreadable"):
+        with pytest.raises(StoreError, match=r"is damaged .*--drop-unreadable"):
             store.merge(path)
         dropped = []
         assert store.merge(path, dropped) == len(planned) - 1

@@ -30,17 +30,17 @@ class Event:
         The worker that has it: ``"1"`` for the first.
     outcome : Outcome, optional
         The result, at the end.
-    late : str
-        What to tell of a cell that takes long.
     more : bool
         Whether another cell has ended already, whose event comes next and at once.
+    late : str
+        What to tell of a cell that takes long.
     """
 
     cell: Cell
     worker: str
     outcome: Outcome | None = None
-    late: str = ""
     more: bool = False
+    late: str = ""
 
 
 Events: TypeAlias = Iterator[Event]

@@ -74,7 +74,7 @@ def _events(client: Client, waiting: CellQueue, threads: int, limits: Limits) ->
             ended = futures.next_batch()
             for future in ended:
                 more = future is not ended[-1]
-                yield Event(names[future.key], "dask", _result(future, client), more=more)
+                yield Event(names[future.key], "dask", _result(future, client), more)
                 future.release()
 
 

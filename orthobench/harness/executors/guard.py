@@ -62,8 +62,8 @@ IDLE_SECONDS = 2.0
 """Seconds of wall time off the clock, waiting for a core left out, that raise no suspicion."""
 
 
-BUSY = 0.5
-"""A process that uses more of a core while its run is judged goes on with something."""
+BUSY, BUSY_SECONDS = 0.5, 0.005
+"""A process that uses more of a core, and more CPU seconds, while its run is judged goes on."""
 
 NO_LIMIT = Limit(math.inf)
 
@@ -268,7 +268,7 @@ class _Run:
         self._own: list[float] = []
         self._serving = 0.0
         self._loads: list[Load] = []
-        self._begun = self._changed = False
+        self._begun = self._ended = self._changed = False
         budget = cell.budget
         self._counts_down = math.isinf(budget.seconds) and budget.binds(cell.solver.batch)
 
@@ -305,6 +305,7 @@ class _Run:
                 self._changed = True
                 self.process.kill()
                 return stop_of(error, f"{cell.solver.name}: its process sent what it must not")
+        self._ended = True
         self._look()
         self._loads.append(load())
         known = message.status if message.status in ENDINGS else RunStatus.ERROR
@@ -322,7 +323,7 @@ class _Run:
         once the run is judged: what its process does meanwhile counts too.
         """
         self._look()
-        if None in self._used:
+        if None in self._used or not self._ended:
             return stop
         if not self._begun:
             why = "its process did not say when its warm-up was over: its clock was not checked"
@@ -353,7 +354,8 @@ class _Run:
         """
         orphans = self._orphans()
         used = [usage for usage in self._used if usage]
-        busy = len(used) == 3 and used[2].cpu - used[1].cpu > BUSY * (used[2].wall - used[1].wall)
+        cpu = used[2].cpu - used[1].cpu if len(used) == 3 else 0.0
+        busy = cpu > BUSY_SECONDS and cpu > BUSY * (used[2].wall - used[1].wall)
         return bool(self._changed or busy or orphans or (used and used[-1].children))
 
     def _orphans(self) -> int:
@@ -386,9 +388,12 @@ class _Run:
                 check_solution(solution, (self.instance.oracle.n, self.instance.oracle.k))
                 extra = {n: x for n, x in mark.extra_metrics.items() if n in self._measured}
                 self._changed |= len(extra) < len(mark.extra_metrics)
-                self.recording.marks.append(checked(replace(mark, metrics={}, extra_metrics=extra)))
+                mark = checked(replace(mark, metrics={}, extra_metrics=extra))
+                marks = self.recording.marks
+                further = not marks or mark.work.steps > marks[-1].work.steps
+                marks.append(mark)
                 self.recording.solutions.append(solution)
-                return self._counts_down and mark.work.steps >= self.recording.marks[-1].work.steps
+                return further and self._begun and self._counts_down
             case messages.OVER:
                 self._answer(lambda: (self._stop(), None))
             case (int(source), bool(first)):
