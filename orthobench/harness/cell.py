@@ -135,15 +135,18 @@ def _settings(
 
 def execute(cell: Cell) -> Outcome:
     """Build the instance of a cell, run it here and judge it; the outcome records errors."""
-    refusal = cell.solver.refuses(cell.problem)
-    if refusal is not None:
-        return Outcome(Termination(RunStatus.REFUSED, refusal))
     with limited(cell.threads):
+        try:
+            refusal = cell.solver.refuses(cell.problem)
+            if refusal is not None:
+                return Outcome(Termination(RunStatus.REFUSED, refusal))
+            cell.solver.place.limit(cell.threads)
+        except Exception as error:
+            return Outcome(stop_of(error, cell.solver.name))
         try:
             instance = built(cell)
         except Exception as error:
             return Outcome(stop_of(error, f"problem {cell.problem.name}"))
-        cell.solver.place.limit(cell.threads)
         outcome = run(
             instance, cell.solver, cell.budget, cell.streams, cell.until, measure=cell.measure
         )

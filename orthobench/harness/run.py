@@ -9,6 +9,7 @@ evict the caches that the solver works in, even with the clock stopped.
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
@@ -31,7 +32,9 @@ from orthobench.harness.trace import (
     checked,
     spent_seconds,
 )
+from orthobench.tools.formatting import budget_text
 from orthobench.tools.machine import load
+from orthobench.tools.processes import Alarm
 
 RATIO = 1.3
 """Ratio of the step counts of one checkpoint and the next."""
@@ -44,6 +47,9 @@ OVERSHOOT = 0.1
 
 WAITING = 0.01
 """The largest share of a chunk that the wait for a device takes, once the speed is known."""
+
+LATE = 60.0
+"""The seconds beyond its budget after which a run in this process says what ends it."""
 
 RULE_SECONDS = 0.02
 """The least time on the clock between two evaluations of a stopping rule during a run."""
@@ -87,13 +93,26 @@ def run(
     if not recording.curve and math.isinf(budget.seconds):
         ratio = math.inf
     rule = None if until is None else partial(stop_at, instance, until)
-    oracle, warmed = ready_oracle(instance.oracle, solver, streams)
-    before = load()
-    stop, recording.error = record(
-        oracle, solver, budget.after(warmed), streams, recording.add, rule, ratio, measure
-    )
-    after = load()
+    patience = LATE + (0.0 if math.isinf(budget.seconds) else budget.seconds)
+    with Alarm(partial(_tell_late, solver, budget, patience), patience):
+        oracle, warmed = ready_oracle(instance.oracle, solver, streams)
+        before = load()
+        stop, recording.error = record(
+            oracle, solver, budget.after(warmed), streams, recording.add, rule, ratio, measure
+        )
+        after = load()
     return replace(judged(instance, recording, stop, until), load=(before, after))
+
+
+def _tell_late(solver: AnySolver, budget: Budget, seconds: float) -> None:
+    """Write to standard error that a run takes long, and what ends it."""
+    if not budget.binds(solver.batch):
+        ends = "it ends when it converges, and budget=ob.Budget(seconds=60) in any case"
+    elif math.isinf(budget.seconds):
+        ends = f"its {budget_text(budget.limits)} ends it"
+    else:
+        ends = f"its {budget_text(budget.limits)} ends it as soon as its step is over"
+    sys.stderr.write(f"{solver.name} has run for {seconds:g} s: {ends}; Ctrl-C ends it now\n")
 
 
 def record(

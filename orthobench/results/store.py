@@ -10,6 +10,7 @@ import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime
+from os.path import samestat
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -73,6 +74,8 @@ class Store:
             self._prepare(fresh, write)
             self._opened = opened.pop_all()
         self._writer = Writer(self._connection)
+        self._place = path.absolute()  # a solver in this process may change the folder
+        self._file = self._place.stat()
 
     def _prepare(self, fresh: bool, write: bool) -> None:
         connection = self._connection
@@ -290,6 +293,7 @@ class Store:
     def _transaction(self) -> Iterator[sqlite3.Connection]:
         """Write all or nothing."""
         with self._reported(reading=False):
+            self._refuse_other_file()
             self._connection.execute("BEGIN IMMEDIATE")
             try:
                 yield self._connection
@@ -298,6 +302,20 @@ class Store:
                 self._writer.forget()
                 self._connection.rollback()
                 raise
+
+    def _refuse_other_file(self) -> None:
+        """Refuse to write on where nobody would find it.
+
+        Raises
+        ------
+        StoreError
+        """
+        if self._place.exists() and samestat(self._place.stat(), self._file):
+            return
+        raise StoreError(
+            f"the store {self.path} was removed or replaced while it was written: what is still to "
+            "run would be lost. Run again into a new store, and leave it where it is"
+        )
 
     @contextmanager
     def _reported(self, reading: bool = True) -> Iterator[None]:
