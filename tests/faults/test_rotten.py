@@ -94,9 +94,9 @@ def test_a_sound_solver_keeps_its_process(rotten, guard):
 
 
 @linux
-def test_a_run_that_does_not_say_when_it_begins_is_suspect(rotten, guard):
+def test_a_run_that_does_not_say_when_it_begins_counts_as_failed(rotten, guard):
     outcome = guard.execute(sealed(cell(rotten, rotten.SaysNothing())))
-    assert outcome.stop.status is RunStatus.SUSPECT
+    assert outcome.stop.status.failed
     assert guard.process is None
 
 
@@ -131,12 +131,13 @@ def test_a_solver_that_was_paused_says_so(rotten, guard, monkeypatch):
     assert "it slept, or was paused" in outcome.stop.reason
 
 
+@pytest.mark.wide
 def test_a_step_or_a_warm_up_or_a_run_without_an_end_is_cut_and_undecided(rotten, monkeypatch):
     hangs = [rotten.EndlessStep(), rotten.EndlessWarmUp(), rotten.Cycles()]
     cells = [cell(rotten, solver) for solver in hangs] + [cell(rotten, rotten.Sound())]
-    monkeypatch.setattr(Limits, "limit", lambda *given: Limit(3.0))
+    monkeypatch.setattr(Limits, "limit", lambda *given: Limit(6.0))
     found = [event.outcome for event in local.run(cells) if event.outcome]
-    assert [outcome.stop.limit for outcome in found] == [3.0, 3.0, 3.0, 0.0]
+    assert [outcome.stop.limit for outcome in found] == [6.0, 6.0, 6.0, 0.0]
     assert not any(outcome.stop.status.failed for outcome in found)
     assert [len(outcome.trace) > 0 for outcome in found] == [True, False, True, True]
     assert numbers(found[-1]) == numbers(execute(cells[-1]))

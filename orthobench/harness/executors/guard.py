@@ -352,11 +352,12 @@ class _Run:
 
         What is left of these is ended.
         """
-        orphans = self._orphans()
+        orphans, silent = self._orphans(), self._ended and not self._begun
         used = [usage for usage in self._used if usage]
         cpu = used[2].cpu - used[1].cpu if len(used) == 3 else 0.0
         busy = cpu > BUSY_SECONDS and cpu > BUSY * (used[2].wall - used[1].wall)
-        return bool(self._changed or busy or orphans or (used and used[-1].children))
+        left = used and used[-1].children
+        return bool(self._changed or silent or busy or orphans or left)
 
     def _orphans(self) -> int:
         """End the processes that came to this one when their parent ended; return their number."""
