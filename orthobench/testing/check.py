@@ -131,7 +131,7 @@ class Check:
         NotCheckable
             Where the check cannot be made; says why.
         """
-        kind = type(subject[0])
+        kind = type(next(iter(subject), None))
         if kind in _endless:
             raise NotCheckable(f"the check {_endless[kind]!r} had no end, which comes first")
         try:

@@ -141,3 +141,14 @@ def test_a_step_or_a_warm_up_or_a_run_without_an_end_is_cut_and_undecided(rotten
     assert not any(outcome.stop.status.failed for outcome in found)
     assert [len(outcome.trace) > 0 for outcome in found] == [True, False, True, True]
     assert numbers(found[-1]) == numbers(execute(cells[-1]))
+
+
+def test_whatever_solvers_return_count_raise_or_print_costs_their_own_cells(rotten, tmp_path):
+    attack = pytest.importorskip("rotten_solvers").attack
+    assert attack(tmp_path, 2, 40) == 80
+
+
+@pytest.mark.faults
+def test_ten_thousand_cells_of_solvers_that_do_anything(rotten, tmp_path):
+    attack = pytest.importorskip("rotten_solvers").attack
+    assert attack(tmp_path, 100, 100) == 10_000

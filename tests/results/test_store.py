@@ -3,6 +3,7 @@ import itertools
 import math
 import os
 import re
+import shutil
 import signal
 import sqlite3
 import subprocess
@@ -21,6 +22,7 @@ from orthobench import api
 from orthobench.contract.exhibits import Image, packed
 from orthobench.errors import StoreError, UsageError
 from orthobench.harness.cell import execute
+from orthobench.harness.executors import Event, Limits
 from orthobench.harness.stopping import RunStatus, Target, Termination
 from orthobench.harness.trace import Outcome
 from orthobench.registry.suite_file import from_table
@@ -755,3 +757,53 @@ def test_rows_that_cannot_be_read_are_left_out_and_named(path, suite, tmp_path, 
         kept = {record.key for record in store.runs()}
     assert kept < {p.key for p in planned}
     assert len(kept) == len(planned) - 1
+
+
+@pytest.mark.parametrize("how", ["removed", "replaced", "folder"])
+def test_a_store_that_is_removed_while_it_is_written_is_noticed(tmp_path, suite, how):
+    path = tmp_path / "folder" / "store.sqlite"
+    planned = suite.cells()
+    with Store(path, write=True) as store:
+        session = store.begin(suite, planned, "test", {})
+        store.add(session, [(planned[0], execute(planned[0]))])
+        if how == "folder":
+            shutil.rmtree(path.parent)
+        else:
+            path.unlink()
+        if how == "replaced":
+            path.write_bytes(b"")
+        with pytest.raises(StoreError, match="was removed or replaced while it was written"):
+            store.add(session, [(planned[1], execute(planned[1]))])
+
+
+def test_what_cannot_be_written_is_not_called_damage(path, suite):
+    planned = fill(path, suite)
+    with Store(path, write=True) as store:
+        session = store.begin(suite, planned, "test", {"cpu": "toy"})
+        with pytest.raises(ValueError, match="surrogates not allowed") as refusal:
+            store.begin(suite, planned, "bad \udcff", {})
+        assert "damaged" not in str(refusal.value)
+        store.end(session)
+
+
+def test_a_cell_that_was_cut_runs_again_under_a_longer_limit(tmp_path, toys, monkeypatch):
+    limits = []
+
+    def run(waiting):
+        for cell in waiting.drained():
+            limits.append(Limits().limit(cell).seconds)
+            outcome = Outcome(Termination.cut(limits[-1])) if cut else execute(cell)
+            yield Event(cell, "1", outcome)
+
+    monkeypatch.setattr(api, "make_executor", lambda *_: run)
+    table = {**TABLE, "seeds": 1, "solver": [{"name": "power"}]}
+    again = {"store": tmp_path / "s.sqlite", "quiet": True}
+    cut = True
+    for _ in range(2):
+        (record,) = api.run(from_table(table, "toys", toys.registry), **again).records
+        assert record.absent
+    cut = False
+    (record,) = api.run(from_table(table, "toys", toys.registry), **again).records
+    assert record.ok
+    api.run(from_table(table, "toys", toys.registry), **again)
+    assert limits == [60.0, 120.0, 240.0]
