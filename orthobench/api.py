@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, nullcontext
 from dataclasses import asdict, replace
@@ -263,9 +264,11 @@ def run(
     preflight.check_cells(asked)
     with ExitStack() as stack:
         opened = stack.enter_context(Store(path, write=True)) if exists(path) else None
-        done = opened.known(p.key for p in planned) if opened else set()
+        cut = _cut(opened, known, limits or Limits()) if opened else {}
+        done = opened.known(p.key for p in planned) - cut.keys() if opened else set()
         observer = stack.enter_context(observer or Progress(quiet))
-        if opened and not (retry or decide) and (there := complete(opened, known, planned)):
+        left = retry or decide or cut
+        if opened and not left and (there := complete(opened, known, planned)):
             results = _results(known, path, there)
             observer.expect(0, len(there))
             for of_problem in grouped(there, lambda r: r.problem.label).values():
@@ -283,7 +286,9 @@ def run(
             pairs = {pair_of(p) for p in asked}
             records = (r for r in opened.records(known.name) if not r.ok)
             opened.discard({r.key for r in records if (r.problem.label, r.solver.label) in pairs})
-        more = asked
+        opened.discard(cut.keys() & {p.key for p in asked})
+        planned = [replace(p, cut=cut.get(p.key, 0.0)) for p in planned]
+        more = matching(planned, only)
         while more:
             course = RemainingCells(known, opened, planned, more)
             _execute(opened, session, course, run_cells, observer, known)
@@ -293,6 +298,15 @@ def run(
             planned += more
         opened.end(session)
         return results
+
+
+def _cut(store: Store, suite: Suite, limits: Limits) -> dict[str, float]:
+    """Return the keys of cells that a shorter limit cut than they would have now, each with it."""
+    if suite.name not in store.suites():
+        return {}
+    ended = {run.key: run.stop.limit for run in store.records(suite.name)}
+    longest = limits.timeout or math.inf
+    return {key: limit for key, limit in ended.items() if 0 < limit < longest}
 
 
 def explained(
@@ -398,6 +412,9 @@ def _execute(
             store.add(session, ended)
         for event in events:
             label = event.cell.label
+            if event.late:
+                observer.late(label, event.late)
+                continue
             if event.outcome is None:
                 observer.begin(label, event.worker)
                 continue

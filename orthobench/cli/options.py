@@ -53,7 +53,11 @@ def size(text: str) -> int:
 
 
 TIMEOUT = click.option(
-    "--timeout", type=POSITIVE, metavar="SECONDS", help="Kill a cell that takes longer: it failed."
+    "--timeout",
+    type=POSITIVE,
+    metavar="SECONDS",
+    help="Cut a cell that takes longer; it runs again under a longer limit."
+    "  [default: ten times --seconds, at least 25, or the slowest cell, at least 60]",
 )
 MEMORY_LIMIT = click.option(
     "--memory-limit",

@@ -57,6 +57,8 @@ class Cell:
         Its place in the suite: problems, then seeds, then solvers.
     levels : tuple of Target
         The levels that solvers are compared at on its problem.
+    cut : float
+        The longest limit in seconds that cut it so far; 0 if none did.
     """
 
     problem: AnyProblem
@@ -73,6 +75,7 @@ class Cell:
     tuned: Mapping[str, Any] = field(default_factory=dict, compare=False)
     position: int = field(default=0, compare=False)
     levels: tuple[Target, ...] = field(default=(), compare=False)
+    cut: float = field(default=0.0, compare=False)
 
     @property
     def label(self) -> str:
@@ -132,15 +135,18 @@ def _settings(
 
 def execute(cell: Cell) -> Outcome:
     """Build the instance of a cell, run it here and judge it; the outcome records errors."""
-    refusal = cell.solver.refuses(cell.problem)
-    if refusal is not None:
-        return Outcome(Termination(RunStatus.REFUSED, refusal))
     with limited(cell.threads):
+        try:
+            refusal = cell.solver.refuses(cell.problem)
+            if refusal is not None:
+                return Outcome(Termination(RunStatus.REFUSED, refusal))
+            cell.solver.place.limit(cell.threads)
+        except Exception as error:
+            return Outcome(stop_of(error, cell.solver.name))
         try:
             instance = built(cell)
         except Exception as error:
             return Outcome(stop_of(error, f"problem {cell.problem.name}"))
-        cell.solver.place.limit(cell.threads)
         outcome = run(
             instance, cell.solver, cell.budget, cell.streams, cell.until, measure=cell.measure
         )

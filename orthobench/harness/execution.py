@@ -99,7 +99,7 @@ class Execution:
         """Return seconds and work so far, without metrics, and the solution."""
         reading, solution = self._call(partial(self._calls.solution, self.state), keeps=False)
         solution = self._calls.fetched(solution)
-        check_solution(solution)
+        check_solution(solution, self.oracle.start.shape)
         extra = self._calls.extra_metrics(self.oracle)
         if self._peak:
             extra[PEAK] = self._peak.value
@@ -124,12 +124,20 @@ class Execution:
             )
 
 
-def check_solution(solution: object) -> None:
-    """Refuse what is no solution on the host."""
+def check_solution(solution: object, shape: tuple[int, ...]) -> None:
+    """Refuse what is no solution on the host: a matrix of real numbers of a shape (n, k).
+
+    Raises
+    ------
+    TypeError
+        Says what it is instead.
+    """
     found = solution.point if isinstance(solution, Solution) else solution
+    wanted = f"solution() must return a Solution of an array {shape}"
     if found is solution or not isinstance(found, np.ndarray):
-        kind = type(found).__name__
-        raise TypeError(f"solution() must return a Solution of an array (n, k), not a {kind}")
+        raise TypeError(f"{wanted}, not a {type(found).__name__}")
+    if found.shape != shape or found.dtype.kind in "bcmMOSU":
+        raise TypeError(f"{wanted} of real numbers, not {found.shape} of {found.dtype}")
 
 
 def timed_call(call: Callable[[], T], collect: bool = False) -> tuple[float, T]:
@@ -248,6 +256,8 @@ def _warm_up(oracle: Oracle, solver: AnySolver, streams: Streams) -> float:
             spent += taken if steps > 1 else 0.0
             left -= steps if spent * WARM_UP_STEPS / 2 <= WARM_UP_SECONDS else left
         solver.solution(state)
-    except Exception:  # noqa: S110 - the run itself meets and records it
+    except KeyboardInterrupt:
+        raise
+    except BaseException:  # noqa: S110 - the run itself meets and records it
         pass
     return spent

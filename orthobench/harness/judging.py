@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from orthobench.contract.exhibits import Exhibit, checked_exhibits
 from orthobench.contract.problem import AnyInstance, Solution
 from orthobench.errors import OrthobenchError
-from orthobench.harness.stopping import USED_UP, Rule, RunStatus, Termination
+from orthobench.harness.stopping import USED_UP, Rule, RunStatus, Termination, said
 from orthobench.harness.trace import Checkpoint, LateCheckpoint, Outcome, Recording
 from orthobench.tools.environment import limited
 from orthobench.tools.files import hide_home
@@ -152,8 +152,9 @@ def measured_at(instance: AnyInstance, mark: Checkpoint, solution: Solution) -> 
     shown = solution if given is solution else instance.nearest(given)
     moving = instance.measure_after
     metrics = moving(shown, mark.work.samples) if moving else instance.measure(shown)
-    constraint = constraint_at(instance, solution)
-    return replace(mark, metrics={**metrics, **constraint, **mark.extra_metrics})
+    found = {**metrics, **constraint_at(instance, solution)}
+    found |= {**mark.extra_metrics, **found}  # the names of the judge win
+    return replace(mark, metrics={name: float(value) for name, value in found.items()})
 
 
 def constraint_at(instance: AnyInstance, solution: Solution) -> dict[str, float]:
@@ -202,20 +203,20 @@ def stop_at(
     return until(measured_at(instance, mark, solution))
 
 
-def stop_of(error: Exception, culprit: str) -> Termination:
+def stop_of(error: BaseException, culprit: str) -> Termination:
     """Return how a run ends in which an error was raised.
 
     Parameters
     ----------
-    error : Exception
+    error : BaseException
     culprit : str
         What raised it, for the reason: ``"the judge"``.
     """
     lines = hide_home("".join(traceback.format_exception(error)))
     if isinstance(error, MemoryError):
         return Termination(RunStatus.MEMORY, f"{culprit} ran out of memory", lines)
-    reason = str(error) if isinstance(error, OrthobenchError) else f"{culprit}: {error!r}"
-    reason = hide_home(reason)
+    known = isinstance(error, OrthobenchError)
+    reason = hide_home(str(error) if known else f"{culprit}: {said(error)}")
     return Termination(RunStatus.ERROR, reason, lines)
 
 

@@ -9,6 +9,7 @@ evict the caches that the solver works in, even with the clock stopped.
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import replace
@@ -30,9 +31,12 @@ from orthobench.harness.trace import (
     Outcome,
     PointRule,
     Recording,
+    checked,
     spent_seconds,
 )
+from orthobench.tools.formatting import budget_text
 from orthobench.tools.machine import Load, load
+from orthobench.tools.processes import Alarm
 
 RATIO = 1.3
 """Ratio of the step counts of one checkpoint and the next."""
@@ -45,6 +49,9 @@ OVERSHOOT = 0.1
 
 WAITING = 0.01
 """The largest share of a chunk that the wait for a device takes, once the speed is known."""
+
+LATE = 60.0
+"""The seconds beyond its budget after which a run in this process says what ends it."""
 
 RULE_SECONDS = 0.02
 """The least time on the clock between two evaluations of a stopping rule during a run."""
@@ -122,7 +129,9 @@ def recorded(
     if not recording.curve and math.isinf(budget.seconds):
         ratio = math.inf
     rule = None if until is None else partial(stop_at, instance, until)
-    with _alone(instance.oracle):
+    patience = LATE + (0.0 if math.isinf(budget.seconds) else budget.seconds)
+    late = Alarm(partial(_tell_late, solver, budget, patience), patience)
+    with _alone(instance.oracle), late:
         oracle, warmed = ready_oracle(instance.oracle, solver, streams)
         before = load()
         stop, recording.error = record(
@@ -146,6 +155,17 @@ def _alone(oracle: Oracle) -> Iterator[None]:
         _RUNNING.remove(id(oracle))
 
 
+def _tell_late(solver: AnySolver, budget: Budget, seconds: float) -> None:
+    """Write to standard error that a run takes long, and what ends it."""
+    if not budget.binds(solver.batch):
+        ends = "it ends when it converges, and budget=ob.Budget(seconds=60) in any case"
+    elif math.isinf(budget.seconds):
+        ends = f"its {budget_text(budget.limits)} ends it"
+    else:
+        ends = f"its {budget_text(budget.limits)} ends it as soon as its step is over"
+    sys.stderr.write(f"{solver.name} has run for {seconds:g} s: {ends}; Ctrl-C ends it now\n")
+
+
 def record(
     oracle: Oracle,
     solver: AnySolver,
@@ -155,7 +175,7 @@ def record(
     rule: PointRule | None = None,
     ratio: float = RATIO,
     measure: str = "",
-) -> tuple[Termination, Exception | None]:
+) -> tuple[Termination, BaseException | None]:
     """Run a solver on an oracle; return how the run ended, and the error that was raised, if any.
 
     Parameters
@@ -187,7 +207,9 @@ def record(
                 target = _target(execution, targets, marks)
                 stop = _chunk(execution, budget, target, marks, ratio)
                 stop = stop or _checkpoint(execution, keep, throttled)
-    except Exception as error:
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
         return stop_of(error, solver.name), error
     return stop, None
 
@@ -247,6 +269,7 @@ def _checkpoint(
     if state.status is Status.FAILED or not solution.is_finite:
         reason = state.reason or f"the solution at step {mark.work.steps} is not finite"
         return Termination(RunStatus.DIVERGED, reason)
+    mark = checked(mark)
     keep(mark, solution)
     if state.status is Status.CONVERGED:
         return Termination(RunStatus.DONE, f"{CONVERGED} {mark.work.steps} steps")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, fields, replace
 from enum import Enum
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
@@ -23,6 +24,12 @@ LARGEST = 1e300
 
 USED_UP = "the data are used up"
 """The reason of a run that ends with its data."""
+
+LONGEST = 20_000
+"""The largest number of characters of a text about an ending."""
+
+CUT = "cut by the limit of"
+"""How the reason of a run begins that a limit cut."""
 
 CONVERGED = "converged after"
 """How the reason of a run begins whose solver says that more steps would change nothing."""
@@ -50,7 +57,7 @@ class RunStatus(Enum):
     INFEASIBLE = "infeasible"
     """A solution violated the constraint."""
     TIMEOUT = "timeout"
-    """It was killed at its time limit."""
+    """A limit cut it: how it would have ended is not known. It runs again under a longer one."""
     MEMORY = "memory"
     """It needed more memory than there was, or than its limit."""
     CRASHED = "crashed"
@@ -68,16 +75,33 @@ class RunStatus(Enum):
 
     @property
     def absent(self) -> bool:
-        """Whether there is no run: the solver was refused, or it is still to come.
+        """Whether there is no whole run: it was refused, cut by a limit, or is still to come.
 
         Then it has no value, NaN, and is neither ranked nor counted as a failure.
         """
-        return self in (RunStatus.REFUSED, RunStatus.MISSING)
+        return self in (RunStatus.REFUSED, RunStatus.TIMEOUT, RunStatus.MISSING)
 
     @property
     def failed(self) -> bool:
         """Whether the run counts as a failure in every comparison, infinitely bad."""
         return not (self.ok or self.absent)
+
+
+def said(value: object) -> str:
+    """Return what a value says as text that can be written anywhere; never raises.
+
+    Parameters
+    ----------
+    value : object
+        A text, or an error. In the place of the middle of a long one are three points.
+    """
+    try:
+        text = value if isinstance(value, str) else repr(value)
+        text = text.encode("utf-8", "backslashreplace").decode().replace("\0", "\\x00")
+    except Exception:
+        text = f"{type(value).__name__}, which cannot be printed"
+    half = LONGEST // 2
+    return text if len(text) <= LONGEST else f"{text[:half]} ... {text[-half:]}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +120,24 @@ class Termination:
     status: RunStatus
     reason: str
     traceback: str = ""
+
+    def __post_init__(self) -> None:
+        # a solver may have written them, and a store holds UTF-8 alone
+        for name in ("reason", "traceback"):
+            object.__setattr__(self, name, said(getattr(self, name)))
+
+    @classmethod
+    def cut(cls, seconds: float, when: str = "") -> Termination:
+        """Return how a run ends that a limit in seconds cut."""
+        return cls(RunStatus.TIMEOUT, f"{CUT} {seconds:g} s {when}".rstrip())
+
+    @property
+    def limit(self) -> float:
+        """The seconds of the limit that cut the run; 0 if none did."""
+        if self.status is RunStatus.TIMEOUT and self.reason.startswith(CUT):
+            with suppress(ValueError):
+                return float(self.reason.removeprefix(CUT).partition(" s")[0])
+        return 0.0
 
     @property
     def converged(self) -> bool:

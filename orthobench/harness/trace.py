@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from typing import TypeAlias
+from operator import index
+from typing import Any, TypeAlias
 
 from orthobench.contract.exhibits import Exhibit
 from orthobench.contract.problem import Solution
 from orthobench.contract.solver import Work
+from orthobench.errors import quoted
 from orthobench.harness.stopping import Termination
 from orthobench.tools.arrays import Array
 from orthobench.tools.machine import Load
+
+LARGEST = 2**63
+"""The bound of whole numbers, as in SQLite and pandas."""
+
+LONGEST_CLOCK = 1e9
+"""The largest number of seconds on a clock, three decades."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +116,51 @@ class LateCheckpoint(Checkpoint):
         return Checkpoint(*given)
 
 
+def checked(mark: Checkpoint) -> Checkpoint:
+    """Return a checkpoint whose counts are whole numbers of Python, and whose times are floats.
+
+    It is the one schema of a checkpoint: what a solver counts, what its process sends and what a
+    store holds are checked here. Whole numbers of numpy are taken. A float is refused even if it is
+    whole: whether a formula gives one depends on the size of the data.
+
+    Raises
+    ------
+    ValueError
+        If a count or a time is not possible; says the value.
+    """
+    counts = {f.name: _count(f.name, getattr(mark.work, f.name, None)) for f in fields(Work)}
+    times = [_seconds(seconds) for seconds in (mark.seconds, mark.readout_seconds)]
+    for name, value in mark.extra_metrics.items():
+        if not is_number(value):
+            raise ValueError(f"it measured {quoted(name)} as {quoted(value)}: a number is needed")
+    return replace(mark, seconds=times[0], readout_seconds=times[1], work=Work(**counts))
+
+
+def is_number(value: Any) -> bool:
+    """Return whether a value is a finite number."""
+    if isinstance(value, int):
+        return -LARGEST <= value < LARGEST
+    return isinstance(value, float) and math.isfinite(value)
+
+
+def _count(name: str, value: Any) -> int:
+    try:
+        count = index(value)
+    except TypeError:
+        count = -1
+    if not 0 <= count < LARGEST:
+        raise ValueError(
+            f"it counts {name} as {quoted(value)}: a whole number from 0 to 2**63 - 1 is needed"
+        )
+    return count
+
+
+def _seconds(value: Any) -> float:
+    if not (isinstance(value, (int, float)) and 0 <= value <= LONGEST_CLOCK):
+        raise ValueError(f"it took {quoted(value)} seconds: a number from 0 to 1e9 is needed")
+    return float(value)
+
+
 def spent_seconds(marks: Sequence[Checkpoint], reruns: bool) -> float:
     """Return the seconds of all calls of a run so far: on the clock, again, and of reading.
 
@@ -145,7 +199,7 @@ class Outcome:
         Pictures of the last solution by name, where the problem has any and the run did not fail.
     final : Solution, optional
         The last solution; a store does not keep it.
-    error : Exception, optional
+    error : BaseException, optional
         The error that was raised; a store keeps its text, in `stop`.
     load : pair of Load, optional
         How busy the machine was before and after the timed part; None where that did not end.
@@ -155,7 +209,7 @@ class Outcome:
     trace: tuple[Checkpoint, ...] = ()
     exhibits: Mapping[str, Exhibit] = field(default_factory=dict)
     final: Solution | None = None
-    error: Exception | None = None
+    error: BaseException | None = None
     load: tuple[Load, Load] | None = None
 
     @property
@@ -199,13 +253,13 @@ class Recording:
         Without metrics.
     solutions : list of Solution
         The solution at each mark.
-    error : Exception, optional
+    error : BaseException, optional
         The error that the solver raised.
     """
 
     marks: list[Checkpoint] = field(default_factory=list)
     solutions: list[Solution] = field(default_factory=list)
-    error: Exception | None = None
+    error: BaseException | None = None
     curve: bool = True
 
     def add(self, mark: Checkpoint, solution: Solution) -> None:

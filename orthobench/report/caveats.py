@@ -16,7 +16,7 @@ def notes(part: Sequence[SolverResult], entries: Sequence[SolverResult]) -> list
     """Return all that is to be known of one problem: of those that take part, and of all."""
     return [
         *tuning(part), *reruns(part), *stationarity(part),
-        *missing(entries), *busy(entries), *measured(entries),
+        *missing(entries), *cut(entries), *busy(entries), *measured(entries),
     ]  # fmt: skip
 
 
@@ -99,6 +99,23 @@ def missing(entries: Sequence[SolverResult]) -> list[str]:
         if len(e.finished) < len(e.seeds)
     ]
     return _of("not run yet, and not counted", parts)
+
+
+def cut(entries: Sequence[SolverResult]) -> list[str]:
+    """Return whose runs a limit cut, and how many.
+
+    Parameters
+    ----------
+    entries : sequence of SolverResult
+        The entries of one problem.
+    """
+    parts = []
+    for entry in entries:
+        limits = [r.stop.limit for t in entry.trials for r in t.records if r.stop.limit]
+        if limits:
+            runs = plural(len(limits), "run")
+            parts.append(f"{clean(entry.solver)} {runs}, after {max(limits):g} s")
+    return _of("cut by a limit and not counted; run again, or with a longer --timeout", parts)
 
 
 def _of(what: str, names: Sequence[str]) -> list[str]:

@@ -165,7 +165,7 @@ class Outcome:
         return self._ran.exhibits
 
     @property
-    def error(self) -> Exception | None:
+    def error(self) -> BaseException | None:
         """The error that was raised, of a run that failed."""
         return self._ran.error
 

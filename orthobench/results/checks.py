@@ -3,22 +3,16 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
 from orthobench.harness.stopping import Target
+from orthobench.harness.trace import is_number
 from orthobench.tools.machine import Load
-
-LARGEST = 2**63
-"""The bound of whole numbers, as in SQLite and pandas."""
 
 LONGEST_SUITE = 2**20
 """Most characters of a suite."""
-
-LONGEST_CLOCK = 1e9
-"""Most seconds on a clock, three decades."""
 
 
 class MisfitError(ValueError):
@@ -146,28 +140,5 @@ def load(text: str | None) -> tuple[Load, Load] | None:
     return before, after
 
 
-def costs(points: int, work: tuple[int | None, ...], times: tuple[float | None, ...]) -> None:
-    """Raise MisfitError where the last checkpoint of a result is not one that a run can have."""
-    if points < 0:
-        raise MisfitError(f"it has {points} checkpoints")
-    if not points:
-        if not all(cost is None for cost in (*work, *times)):
-            raise MisfitError("it has a last checkpoint, and a trace without any")
-        return
-    for count in work:
-        if count is None or count < 0:
-            raise MisfitError(f"it has done {count} steps, samples or flops")
-    for seconds in times:
-        if seconds is None or not 0 <= seconds <= LONGEST_CLOCK:
-            raise MisfitError(f"it has taken {seconds} seconds")
-
-
-def is_number(value: Any) -> bool:
-    """Return whether a value is a finite number."""
-    return _is_scalar(value) and isinstance(value, (int, float)) and math.isfinite(value)
-
-
 def _is_scalar(value: Any) -> bool:
-    if isinstance(value, int):
-        return -LARGEST <= value < LARGEST
-    return value is None or isinstance(value, (str, float))
+    return value is None or isinstance(value, (str, float)) or is_number(value)

@@ -6,8 +6,8 @@ import hashlib
 import json
 import math
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, suppress
 from functools import cache
 from operator import itemgetter
 from typing import Any, TypeAlias
@@ -17,7 +17,7 @@ from orthobench.contract.solver import Work
 from orthobench.errors import StoreError
 from orthobench.harness.identity import Identity, canonical
 from orthobench.harness.stopping import RunStatus, Termination
-from orthobench.harness.trace import Checkpoint
+from orthobench.harness.trace import Checkpoint, checked
 from orthobench.results import checks, traces
 from orthobench.results.runs import NOT_RUN, ProblemInfo, Run, SolverInfo, run_label
 
@@ -123,7 +123,13 @@ class Writer:
                 self.plan(suite, run, places[cell])
 
     def run(self, session: int, run: Run, exhibits: Mapping[str, Exhibit]) -> bool:
-        """Add a finished run, where its cell has none yet; return whether it was added."""
+        """Add a finished run, where its cell has none yet; return whether it was added.
+
+        Raises
+        ------
+        checks.ERRORS
+            If it could not be read again; nothing of it is written then.
+        """
         cell, key = self.cell(run), bytes.fromhex(run.key)
         if self._connection.execute("SELECT 1 FROM run WHERE cell = ?", (cell,)).fetchone():
             return False
@@ -145,6 +151,9 @@ class Writer:
         metric_names = json.dumps(names)
         row["checksum"] = checksum(key, row, run.stop.reason, metric_names)
         texts = {"reason": run.stop.reason, "traceback": run.stop.traceback, "names": metric_names}
+        # what could not be read is not written
+        if _ended(key, row, texts, checks.names([*names]), run.problem.primary)["trace"]:
+            traces.unpacked(block, len(run.trace) - 1, len(names))
         numbers = {name: self.text(text) for name, text in texts.items()}
         self._insert("run", {"cell": cell, "session": session, **row, **numbers})
         for name, exhibit in exhibits.items():
@@ -169,6 +178,8 @@ class Reader:
     connection : sqlite3.Connection
     where : str
         The store, for errors of traces.
+    kept : callable
+        ``kept(label)`` is a context for what a row says; an error in it may leave the row out.
 
     Raises
     ------
@@ -176,8 +187,13 @@ class Reader:
         By its methods, on what was not written so; names the run.
     """
 
-    def __init__(self, connection: sqlite3.Connection, where: str) -> None:
-        self._connection, self._where = connection, where
+    def __init__(
+        self,
+        connection: sqlite3.Connection,
+        where: str,
+        kept: Callable[[str], AbstractContextManager[None]],
+    ) -> None:
+        self._connection, self._where, self._kept = connection, where, kept
         self._text, self._check_session = cache(self._read_text), cache(self._find_session)
         self._document = cache(lambda number: checks.document(self._text(number)))
         self._settings = cache(lambda number: checks.settings(self._document(number)))
@@ -187,9 +203,11 @@ class Reader:
     def sessions(self) -> dict[int, Session]:
         """Return the sessions by number."""
         rows = self._connection.execute(f"SELECT id, {', '.join(SESSION)} FROM session ORDER BY id")  # noqa: S608
-        return {
-            number: checks.session(dict(zip(SESSION, row, strict=True))) for number, *row in rows
-        }
+        found: dict[int, Session] = {}
+        for number, *row in rows:
+            with self._kept(f"session {number}"):
+                found[number] = checks.session(dict(zip(SESSION, row, strict=True)))
+        return found
 
     def planned(self, suite: str, *labels: str) -> Iterator[Run]:
         """Yield the runs that a suite plans, in its order; `labels` of a problem, or also a solver.
@@ -235,17 +253,18 @@ class Reader:
         cursor = self._connection.cursor()
         cursor.row_factory = sqlite3.Row
         for row in cursor.execute(query, values):
-            try:
-                yield self._run(row)
-            except checks.ERRORS as error:
-                raise checks.MisfitError(f"{self._label(row)}: {error}") from error
+            run = None
+            with self._kept(self._label(row)):
+                run = self._run(row)
+            if run is not None:
+                yield run
 
     def _label(self, row: sqlite3.Row) -> str:
         """Return what a row is about, as far as it says that."""
-        with suppress(ValueError):
+        with suppress(*checks.ERRORS):
             solver, problem = self._text(row["solver_label"]), self._text(row["problem_label"])
             return run_label(solver, problem, row["seed"])
-        return f"the cell {row['key'].hex()[:12] if row['key'] else row['cell']}"
+        return f"the cell {row['key'].hex()[:12] if type(row['key']) is bytes else row['cell']}"
 
     def _run(self, row: sqlite3.Row) -> Run:
         if row["key"] is None:
@@ -262,35 +281,16 @@ class Reader:
         outcome: dict[str, Any] = {"stop": NOT_RUN}
         if row["status"] is not None:
             self._check_session(row["session"])
-            outcome = {
-                "stop": self._stop(row), "trace": self._trace(row, problem.primary),
-                "load": checks.load(row["load"]), "session": row["session"],
-                "checksum": row["checksum"].hex(),
-            }  # fmt: skip
+            texts = {name: self._text(row[name]) for name in ("reason", "traceback", "names")}
+            where = f"{self._where}: {self._label(row)}"
+            names = self._names(row["names"])
+            outcome = _ended(key, row, texts, names, problem.primary, where)
+            outcome |= {"session": row["session"], "checksum": row["checksum"].hex()}
         return Run(
             identity.key, problem, solver, seed, budget=settings["budget"],
             target=(settings["until"] or {}).get("metric", ""), versions=settings["versions"],
             measure=settings.get("measure", ""), identity=identity, **outcome,
         )  # fmt: skip
-
-    def _stop(self, row: sqlite3.Row) -> Termination:
-        reason = self._text(row["reason"])
-        if checksum(row["key"], row, reason, self._text(row["names"])) != row["checksum"]:
-            raise ValueError("it is not what was written")
-        return Termination(RunStatus(row["status"]), reason, self._text(row["traceback"]))
-
-    def _trace(self, row: sqlite3.Row, primary: str) -> Sequence[Checkpoint]:
-        points, names, start = row["points"], self._names(row["names"]), row["start"]
-        work, times = (row["steps"], row["samples"], row["flops"]), (row["seconds"], row["reading"])
-        checks.costs(points, work, times)
-        if not points:
-            return ()
-        values = zip(names, checks.metrics(row["metrics"], len(names)), strict=True)
-        metrics = {name: value for name, value in values if value is not None}
-        final = Checkpoint(*times, Work(*work), metrics)
-        begin = primary, math.nan if start is None else start
-        where = f"{self._where}: {self._label(row)}"
-        return traces.Trace(points, names, final, row["trace"], begin, where)
 
     def _problem_info(
         self, label: int | None, problem: int, ranking: int, levels: int | None
@@ -325,3 +325,57 @@ class Reader:
         for (text,) in self._connection.execute(query, (number,)):
             return str(text)
         raise ValueError(f"the text {number} is missing")
+
+
+def _ended(
+    key: bytes,
+    row: Mapping[str, Any] | sqlite3.Row,
+    texts: Mapping[str, str],
+    names: tuple[str, ...],
+    primary: str,
+    where: str = "",
+) -> dict[str, Any]:
+    """Return how a run ended, its trace and its load, as its row says; the row is checked.
+
+    It is the schema of a row, of one that is read and of one before it is written.
+
+    Parameters
+    ----------
+    key : bytes
+        Of the cell.
+    row : mapping
+        The columns of the run.
+    texts : mapping
+        Its reason, its traceback, and in JSON the names of its metrics.
+    names : tuple of str
+        These names.
+    primary : str
+        The primary metric of the problem.
+    where : str
+        The store and the run, for errors of the trace.
+    """
+    if checksum(key, row, texts["reason"], texts["names"]) != row["checksum"]:
+        raise ValueError("it is not what was written")
+    stop = Termination(RunStatus(row["status"]), texts["reason"], texts["traceback"])
+    return {
+        "stop": stop, "load": checks.load(row["load"]),
+        "trace": _trace(row, names, primary, where),
+    }  # fmt: skip
+
+
+def _trace(
+    row: Mapping[str, Any] | sqlite3.Row, names: tuple[str, ...], primary: str, where: str
+) -> Sequence[Checkpoint]:
+    points, start = row["points"], row["start"]
+    if points < 0:
+        raise checks.MisfitError(f"it has {points} checkpoints")
+    costs = [row[name] for name in COSTS[:5]]
+    if not points:
+        if not all(cost is None for cost in costs):
+            raise checks.MisfitError("it has a last checkpoint, and a trace without any")
+        return ()
+    values = zip(names, checks.metrics(row["metrics"], len(names)), strict=True)
+    metrics = {name: value for name, value in values if value is not None}
+    final = checked(Checkpoint(costs[3], costs[4], Work(*costs[:3]), metrics))
+    begin = primary, math.nan if start is None else start
+    return traces.Trace(points, names, final, row["trace"], begin, where)

@@ -25,6 +25,9 @@ PAGE_BYTES = 32_768
 LARGEST = 64 * 2**20
 """Most bytes of one value in a store; no trace or exhibit is larger."""
 
+REMEDY = "restore a copy, or keep the rest: orthobench merge NEW OLD --drop-unreadable"
+"""The advice on a store whose rows cannot be read."""
+
 LONGEST_STATEMENT = 100_000
 """Most bytes of a statement, and so of the declaration of a table that a stranger wrote."""
 

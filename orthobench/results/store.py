@@ -10,6 +10,7 @@ import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime
+from os.path import samestat
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -18,6 +19,7 @@ from orthobench.contract.exhibits import Exhibit
 from orthobench.errors import StoreError
 from orthobench.harness.cell import Cell
 from orthobench.harness.identity import Identity
+from orthobench.harness.stopping import RunStatus, Termination
 from orthobench.harness.suite import Suite
 from orthobench.harness.trace import Outcome
 from orthobench.results import access, checks, schema
@@ -39,6 +41,8 @@ class Store:
     write : bool
         Whether to write into it: it is made, with its folder, where it is not there. To be read, a
         file is not touched.
+    dropped : list of str, optional
+        Leave out rows that cannot be read, and add to this list which and why.
 
     Raises
     ------
@@ -46,8 +50,10 @@ class Store:
         Where the file is missing, no store, damaged, of another version, or not writable.
     """
 
-    def __init__(self, path: Path, *, write: bool = False) -> None:
-        self.path = path
+    def __init__(
+        self, path: Path, *, write: bool = False, dropped: list[str] | None = None
+    ) -> None:
+        self.path, self._dropped = path, dropped
         fresh = not schema.exists(path)
         if fresh and not write:
             raise StoreError(f"there is no store {path}; `orthobench run` makes one")
@@ -68,6 +74,8 @@ class Store:
             self._prepare(fresh, write)
             self._opened = opened.pop_all()
         self._writer = Writer(self._connection)
+        self._place = path.absolute()  # a solver in this process may change the folder
+        self._file = self._place.stat()
 
     def _prepare(self, fresh: bool, write: bool) -> None:
         connection = self._connection
@@ -75,7 +83,8 @@ class Store:
             schema.create(connection)
         else:
             schema.check(connection, self.path)
-            schema.check_types(connection)
+            if self._dropped is None:
+                schema.check_types(connection)
         if write:
             connection.execute("PRAGMA journal_mode = WAL")
             # with NORMAL a power cut takes what is in the WAL since its last checkpoint
@@ -160,11 +169,17 @@ class Store:
         with self._snapshot() as reader:
             return reader.sessions()
 
-    def merge(self, other: Path) -> int:
+    def merge(self, other: Path, dropped: list[str] | None = None) -> int:
         """Add the runs of another store that are not here, with its plans and sessions.
 
         In one transaction; where a suite is planned in both, what only the other plans is added.
         All that is read of the other is checked.
+
+        Parameters
+        ----------
+        other : Path
+        dropped : list of str, optional
+            Leave out rows of the other that cannot be read, and add to this list which and why.
 
         Returns
         -------
@@ -174,15 +189,19 @@ class Store:
         Raises
         ------
         StoreError
-            Where the other is no store, or has anything that is not what was written.
+            If the other is no store, or has anything that is not what was written.
         """
         # what is read of the other is in its own methods, so that an error names the right store
-        with Store(other) as theirs, theirs._snapshot(), self._transaction():
+        with Store(other, dropped=dropped) as theirs, theirs._snapshot(), self._transaction():
             sessions = {n: self._writer.session(one) for n, one in theirs.sessions().items()}
             count = 0
             for run in theirs.runs():
-                exhibits = theirs.exhibits([run.key])[run.key]
-                count += self._writer.run(sessions[run.session], run, exhibits)
+                found: tuple[int, dict[str, Exhibit]] | None = None
+                with theirs._reported(), theirs._kept(run.label):
+                    _ = run.trace[:1]  # unpacks all of it
+                    found = sessions[run.session], theirs.exhibits([run.key])[run.key]
+                if found is not None:
+                    count += self._writer.run(found[0], run, found[1])
             for suite in theirs.suites():
                 self._writer.plan_behind(suite, theirs.records(suite))
         return count
@@ -190,11 +209,17 @@ class Store:
     def add(self, session: int, finished: Iterable[tuple[Cell, Outcome]]) -> None:
         """Write finished cells, all in one transaction, so that the disk is waited for once.
 
-        One that is here already stays as it is.
+        One that is here already stays as it is. One that could not be read again is kept as an
+        error of its cell.
         """
         with self._transaction():
             for cell, outcome in finished:
-                self._writer.run(session, Run.of(cell, outcome), outcome.exhibits)
+                try:
+                    self._writer.run(session, Run.of(cell, outcome), outcome.exhibits)
+                except checks.ERRORS as error:
+                    why = f"{cell.solver.name}: what it gave cannot be kept: {error}"
+                    failed = Outcome(Termination(RunStatus.ERROR, why))
+                    self._writer.run(session, Run.of(cell, failed), {})
 
     def discard(self, keys: Iterable[str]) -> None:
         """Remove what cells gave, so that they run again."""
@@ -248,14 +273,27 @@ class Store:
         with self._reported():
             self._connection.execute("SAVEPOINT reading")
             try:
-                yield Reader(self._connection, f"the store {self.path}")
+                yield Reader(self._connection, f"the store {self.path}", self._kept)
             finally:
                 self._connection.execute("RELEASE reading")
 
     @contextmanager
+    def _kept(self, label: str) -> Iterator[None]:
+        """Name what cannot be read, or leave it out if that was asked for."""
+        try:
+            yield
+        except (*checks.ERRORS, StoreError) as error:
+            if self._dropped is None:
+                raise checks.MisfitError(f"{label}: {error}") from error
+            said = f"{label}: {error}"
+            if said not in self._dropped:
+                self._dropped.append(said)
+
+    @contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:
         """Write all or nothing."""
-        with self._reported():
+        with self._reported(reading=False):
+            self._refuse_other_file()
             self._connection.execute("BEGIN IMMEDIATE")
             try:
                 yield self._connection
@@ -265,9 +303,26 @@ class Store:
                 self._connection.rollback()
                 raise
 
+    def _refuse_other_file(self) -> None:
+        """Refuse to write on where nobody would find it.
+
+        Raises
+        ------
+        StoreError
+        """
+        if self._place.exists() and samestat(self._place.stat(), self._file):
+            return
+        raise StoreError(
+            f"the store {self.path} was removed or replaced while it was written: what is still to "
+            "run would be lost. Run again into a new store, and leave it where it is"
+        )
+
     @contextmanager
-    def _reported(self) -> Iterator[None]:
-        """Turn what SQLite and the file system say into an error that names the store."""
+    def _reported(self, reading: bool = True) -> Iterator[None]:
+        """Turn what SQLite and the file system say into an error that names the store.
+
+        What cannot be read was damaged; what cannot be written was not.
+        """
         try:
             yield
         except (sqlite3.Error, OSError) as error:
@@ -275,9 +330,11 @@ class Store:
                 raise KeyboardInterrupt from error
             raise StoreError(f"cannot use the store {self.path}: {error}") from error
         except checks.ERRORS as error:
+            if not reading:
+                raise
             said = " ".join(str(error).split())
             raise StoreError(
-                f"the store {self.path} is damaged ({said:.400}); restore a copy or start anew"
+                f"the store {self.path} is damaged ({said:.250}); {schema.REMEDY}"
             ) from error
 
 

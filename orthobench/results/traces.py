@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from orthobench.contract.solver import Work
 from orthobench.errors import StoreError
 from orthobench.harness.trace import Checkpoint
+from orthobench.results.schema import REMEDY
 from orthobench.tools.arrays import Array
 
 COUNTS = ("steps", "samples", "flops")
@@ -125,7 +126,7 @@ class Trace(Sequence[Checkpoint]):
             self._check_start(columns[2])
         except (ValueError, zlib.error) as error:
             raise StoreError(
-                f"{self._where}: its trace cannot be read ({error}); restore a copy or start anew"
+                f"{self._where}: its trace cannot be read ({error}); {REMEDY}"
             ) from error
         return columns
 

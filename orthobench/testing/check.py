@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import signal
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import Enum
+from threading import current_thread, main_thread
 from typing import Any
 from unittest import SkipTest
+from weakref import WeakKeyDictionary
 
 from orthobench.errors import OrthobenchError
 
@@ -36,6 +40,36 @@ def require(condition: object, observed: str, remedy: str) -> None:
 
 class NotCheckable(SkipTest):
     """A check cannot be made here, for the reason given; pytest and unittest skip the test."""
+
+
+class LateError(BaseException):
+    """A check has taken longer than `LIMIT`."""
+
+
+LIMIT = 120.0
+"""The seconds after which a check is cut, compilation included."""
+
+_endless: WeakKeyDictionary[type, str] = WeakKeyDictionary()
+"""The classes on which a check was cut, each with its name: others would be cut too."""
+
+
+@contextmanager
+def _limited() -> Iterator[None]:
+    """Cut what takes too long, if this is the main thread of a POSIX system and runs in Python."""
+    if not hasattr(signal, "setitimer") or current_thread() is not main_thread():
+        yield
+        return
+
+    def late(*_: object) -> None:
+        raise LateError
+
+    before = signal.signal(signal.SIGALRM, late)
+    signal.setitimer(signal.ITIMER_REAL, LIMIT)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
 
 
 class CheckStatus(Enum):
@@ -97,12 +131,21 @@ class Check:
         NotCheckable
             Where the check cannot be made; says why.
         """
+        kind = type(next(iter(subject), None))
+        if kind in _endless:
+            raise NotCheckable(f"the check {_endless[kind]!r} had no end, which comes first")
         try:
-            with warnings.catch_warnings():
+            with warnings.catch_warnings(), _limited():
                 warnings.simplefilter("ignore")  # the check "silent" looks for warnings itself
                 self.function(*subject)
         except NotCheckable:
             raise
+        except LateError as error:
+            _endless[kind] = self.name
+            raise NotConforming(
+                f"the check {self.name!r} was cut by the limit of {LIMIT:g} s",
+                "A step, an `init` or a `solution` must end: look for a loop without an end",
+            ) from error
         except Exception as error:
             for other in self.prerequisites:
                 if other.result(*subject).status is CheckStatus.FAILED:

@@ -117,12 +117,16 @@ def _channel(codec: str) -> Channel:
 
 
 def _die_with(parent: int) -> None:
-    """Ask Linux to kill this process with its parent, even while compiled code hangs."""
+    """Ask Linux to kill this process with its parent, even while compiled code hangs.
+
+    Also to make it the parent of all that its children leave behind, so that it can be found.
+    """
     if sys.platform == "linux":
         import ctypes
 
-        set_death_signal = 1
+        set_death_signal, set_child_subreaper = 1, 36
         ctypes.CDLL(None).prctl(set_death_signal, signal.SIGKILL)
+        ctypes.CDLL(None).prctl(set_child_subreaper, 1)
         if os.getppid() != parent:  # there is a process in between, or the parent died before this
             try:
                 os.kill(parent, 0)

@@ -69,7 +69,7 @@ class Usage:
     queued : float
         Seconds that its main thread was ready to run and had to wait for a core.
     children : int
-        Processes that it started and that run still.
+        Processes that it started, or that these started, and that were not awaited.
     stolen : float
         Seconds that a host took from all cores of this virtual machine; 0 on a real one.
     """
@@ -117,17 +117,34 @@ def usage(process: int) -> Usage | None:
         own = time.clock_gettime_ns(~process << 3 | 2) * 1e-9  # the number of its clock in Linux
         awaited = read_small(f"/proc/{process}/stat").rpartition(b")")[2].split()[13:15]
         waited, taken = queued(process), stolen()
-        threads = os.listdir(f"/proc/{process}/task")  # noqa: PTH208 - as quick as the rest
     except OSError:
         return None
-    children = sum(_children(f"/proc/{process}/task/{thread}") for thread in threads)
     cpu = own + TICK * sum(map(int, awaited))
-    return Usage(time.monotonic(), cpu, waited, children, taken)
+    return Usage(time.monotonic(), cpu, waited, len(descendants(process)), taken)
 
 
-def _children(thread: str) -> int:
-    with suppress(OSError):  # the kernel may be built without it, and the thread may be gone
-        return len(read_small(f"{thread}/children").split())
+def children(process: int) -> list[int]:
+    """Return the numbers of the processes that a process started, as only Linux tells them."""
+    found: list[int] = []
+    with suppress(OSError):  # the process or a thread of it may be gone
+        for thread in os.listdir(f"/proc/{process}/task"):  # noqa: PTH208 - quick
+            found += map(int, read_small(f"/proc/{process}/task/{thread}/children").split())
+    return found
+
+
+def descendants(process: int) -> list[int]:
+    """Return the numbers of the processes that a process started, and that these started."""
+    found = children(process)
+    for child in [*found]:
+        found += descendants(child)
+    return found
+
+
+def out_of_memory() -> int:
+    """Return how many processes the system has killed for want of memory; 0 if it does not say."""
+    with suppress(OSError, ValueError, IndexError):
+        text = Path("/proc/vmstat").read_text(encoding="ascii")
+        return int(text.partition("\noom_kill ")[2].split()[0])
     return 0
 
 

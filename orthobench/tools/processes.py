@@ -8,13 +8,15 @@ Linux together with its parent; elsewhere it ends once it has its next message t
 from __future__ import annotations
 
 import json
+import math
 import os
 import signal
 import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Callable, Mapping
+import time
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from queue import SimpleQueue
@@ -24,6 +26,7 @@ from typing import Any, BinaryIO, Self, TypeAlias, cast
 from orthobench.errors import OrthobenchError
 from orthobench.tools import child
 from orthobench.tools.child import Channel
+from orthobench.tools.machine import descendants, out_of_memory
 
 THREAD_VARIABLES = (
     "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS",
@@ -55,13 +58,75 @@ class ProcessError(OrthobenchError):
         self.reason, self.stderr = reason, stderr
 
 
-def reason_of(code: int) -> str:
-    """Return how a process ended, by its exit code, as a clause."""
-    if code == -9:
-        return "its process was killed by SIGKILL, as systems do that run out of memory"
+def kill_all(processes: Iterable[int]) -> None:
+    """Kill processes by their numbers, on POSIX systems; one may be gone."""
+    for process in processes:
+        with suppress(ProcessLookupError, PermissionError):
+            os.kill(process, signal.SIGKILL)
+
+
+def reason_of(code: int, out_of_memory: bool = False) -> str:
+    """Return how a process ended, by its exit code, as a clause.
+
+    Parameters
+    ----------
+    code : int
+    out_of_memory : bool
+        Whether the system killed any process for want of memory meanwhile.
+    """
+    if code == -9 and out_of_memory:
+        return "its process was killed by SIGKILL, and the system killed for want of memory"
     if code < 0:
         return f"its process was killed by {signal.Signals(-code).name}"
     return f"its process ended with exit code {code}"
+
+
+class Alarm:
+    """Calls a function in another thread when a time is over; a context, whose end calls it off.
+
+    Parameters
+    ----------
+    call : callable
+    seconds : float
+        From now on; may be infinite.
+
+    Attributes
+    ----------
+    rang : bool
+        Whether the function was called.
+    """
+
+    rang: bool = False
+
+    def __init__(self, call: Callable[[], object], seconds: float) -> None:
+        self._call, self._changed = call, threading.Condition()
+        self._at = time.monotonic() + seconds
+        self._thread = threading.Thread(target=self._wait, daemon=True)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.set(-math.inf)
+        self._thread.join()
+
+    def set(self, seconds: float) -> None:
+        """Let it ring in so many seconds from now on; never after minus infinity."""
+        at = time.monotonic() + seconds
+        with self._changed:
+            sooner, self._at = at < self._at, at
+            if sooner:  # otherwise it looks again by itself
+                self._changed.notify()
+
+    def _wait(self) -> None:
+        with self._changed:
+            while (left := self._at - time.monotonic()) > 0:
+                self._changed.wait(None if left == math.inf else min(left, threading.TIMEOUT_MAX))
+            if self._at == -math.inf:
+                return
+            self.rang = True
+        self._call()
 
 
 class Process:
@@ -112,6 +177,7 @@ class Process:
         start = [str(python), "-I"] if python else [sys.executable, "-P"]
         self._stderr = tempfile.TemporaryFile()  # noqa: SIM115 - open as long as the process
         self._written = 0
+        self._memory = out_of_memory()
         self._unreadable: Exception | None = None
         try:
             self._process = subprocess.Popen(
@@ -181,16 +247,19 @@ class Process:
         """Wait for the process to end; return how it did."""
         code = self._process.wait()
         if self._unreadable is None:
-            return ProcessError(reason_of(code), self.last_words)
-        return ProcessError(f"its process sent what is no message: {self._unreadable}")
+            return ProcessError(reason_of(code, out_of_memory() > self._memory), self.last_words)
+        why = str(self._unreadable) or repr(self._unreadable)
+        return ProcessError(f"its process sent what is no message: {why}")
 
     def kill(self) -> None:
-        """Kill the process and all copies of it, which are in a session of their own."""
+        """Kill the process, all copies of it, and on Linux all that they started."""
+        family = descendants(self._process.pid)
         if os.name == "posix":
             with suppress(ProcessLookupError, PermissionError):  # nobody is left in the session
                 os.killpg(self._process.pid, signal.SIGKILL)
         self._process.kill()
         self._process.wait()
+        kill_all(family)
 
     def close(self) -> None:
         """Kill the process, and wait until nothing of it is left."""
@@ -218,20 +287,9 @@ class Process:
             return None
 
     def _next_within(self, seconds: float) -> Any:
-        late = threading.Event()
-
-        def give_up() -> None:
-            late.set()
-            self.kill()
-
-        timer = threading.Timer(seconds, give_up)
-        timer.start()
-        try:
+        with Alarm(self.kill, seconds) as alarm:
             message = self._next()
-        finally:
-            timer.cancel()
-            timer.join()
-        if message is None and late.is_set():
+        if message is None and alarm.rang:
             raise TimeoutError(f"took longer than {seconds:g} s, and was killed")
         return message
 

@@ -1,7 +1,10 @@
 """A run as the process that judges it sees it: what is asked, answered, recorded and told."""
 
+import math
 import os
 import pickle
+import re
+import threading
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -13,12 +16,13 @@ from orthobench.contract.solver import Work
 from orthobench.families.sources import ArraySource
 from orthobench.families.streams import IteratorSource, SamplerSource
 from orthobench.harness.cell import Cell
+from orthobench.harness.executors import Limit
 from orthobench.harness.executors import guard as module
-from orthobench.harness.executors.guard import Guard, SampleServer, broken_off, sealed
-from orthobench.harness.executors.messages import BEGUN, OVER
+from orthobench.harness.executors.guard import Guard, SampleServer, sealed
+from orthobench.harness.executors.messages import BEGUN, CHANGED, OVER
 from orthobench.harness.identity import Streams
 from orthobench.harness.stopping import Budget, RunStatus, Target, Termination
-from orthobench.harness.trace import Checkpoint, Recording
+from orthobench.harness.trace import Checkpoint
 from orthobench.tools.machine import Usage
 from orthobench.tools.processes import ProcessError
 
@@ -49,8 +53,17 @@ class Scripted:
     def close(self):
         self.alive = False
 
+    def kill(self):
+        self.alive = False
+
 
 DONE = Termination(RunStatus.BUDGET, "the budget is spent")
+
+
+@pytest.fixture(autouse=True)
+def idle(monkeypatch):
+    """This process stands for that of the solver, and judges: it is never idle."""
+    monkeypatch.setattr(module, "BUSY", math.inf)
 
 
 @pytest.fixture
@@ -58,10 +71,12 @@ def cell(toys):
     return sealed(Cell(toys.Problem(), toys.Solver(), 0, Budget(steps=3)))
 
 
-def executed(cell, *messages, journal=None):
+def executed(cell, *messages):
     guard = Guard(1)
-    guard.process = Scripted(*messages)
-    return guard.execute(cell, journal), guard
+    guard.process = process = Scripted(*messages)
+    outcome = guard.execute(cell)
+    guard.asked = process
+    return outcome, guard
 
 
 def test_a_sealed_cell_says_what_may_be_known_of_its_solver_and_no_more(cell, toys):
@@ -73,17 +88,16 @@ def test_a_sealed_cell_says_what_may_be_known_of_its_solver_and_no_more(cell, to
     assert pickle.loads(again.solver.pickled) == toys.Solver()  # noqa: S301
 
 
-def test_points_are_recorded_told_and_judged(cell, monkeypatch):
-    told, loads = [], iter((1, 2))
+def test_points_are_recorded_and_judged(cell, monkeypatch):
+    loads = iter((1, 2))
     monkeypatch.setattr(module, "load", lambda: next(loads))
     marks = [point(0, WORST), point(3)]
-    outcome, guard = executed(cell, BEGUN, *marks, DONE, journal=lambda *words: told.append(words))
-    assert told == marks
+    outcome, guard = executed(cell, BEGUN, *marks, DONE)
     assert outcome.stop == DONE
     assert [mark.metrics["gap"] for mark in outcome.trace] == [8.0, 0.0]
     assert outcome.final is None
     assert outcome.load == (1, 2)
-    (start,) = guard.process.sent
+    (start,) = guard.asked.sent
     assert (start.budget, start.threads, start.target, start.measure) == (cell.budget, 1, False, "")
 
 
@@ -139,19 +153,134 @@ def test_a_problem_that_cannot_be_built_is_said_to_be_the_fault(cell, monkeypatc
     outcome, guard = executed(cell)
     assert outcome.stop.status is RunStatus.ERROR
     assert outcome.stop.reason == "problem leading-subspace: ZeroDivisionError('toy')"
-    assert guard.process.sent == []
-    stop = Termination(RunStatus.TIMEOUT, "late")
-    assert broken_off(cell, Recording(), stop).trace == ()
+    assert guard.asked.sent == []
 
 
-def test_points_of_a_run_that_was_killed_are_judged_and_its_end_stays(cell):
-    marks, solutions = zip(point(0, WORST), point(1), strict=True)
-    stop = Termination(RunStatus.TIMEOUT, "late")
-    outcome = broken_off(cell, Recording([*marks], [*solutions]), stop)
-    assert (outcome.stop, outcome.final) == (stop, None)
+class Stuck(Scripted):
+    """A process that says what is written, and then nothing until it is killed."""
+
+    def __init__(self, *messages):
+        super().__init__(*messages)
+        self.killed = threading.Event()
+
+    def receive(self):
+        if self.messages:
+            return super().receive()
+        self.killed.wait()
+        raise ProcessError("its process was killed by SIGKILL")
+
+    def kill(self):
+        self.killed.set()
+
+
+@pytest.mark.parametrize("whole", [True, False])
+def test_a_run_that_is_cut_keeps_its_points_and_is_undecided(cell, whole):
+    guard = Guard(1)
+    guard.process = Stuck(BEGUN, point(0, WORST), point(1))
+    outcome = guard.execute(cell, Limit(0.05, whole))
+    assert (outcome.stop.status, outcome.stop.limit) == (RunStatus.TIMEOUT, 0.05)
     assert [mark.metrics["gap"] for mark in outcome.trace] == [8.0, 0.0]
-    met = replace(cell, until=Target("gap", 9.0))
-    assert len(broken_off(met, Recording([*marks], [*solutions]), stop).trace) == 1
+    guard.process = Stuck()
+    outcome = guard.execute(cell, Limit(0.05, whole))
+    assert outcome.stop.reason == "cut by the limit of 0.05 s in its warm-up"
+    guard.process = Stuck(BEGUN, point(0, WORST), point(1))
+    met = guard.execute(replace(cell, until=Target("gap", 9.0)), Limit(0.05, whole))
+    assert met.stop.status is RunStatus.TARGET
+
+
+def test_a_run_that_counts_down_its_budget_has_time_for_each_checkpoint(cell, monkeypatch):
+    sets = []
+    monkeypatch.setattr(module.Alarm, "set", lambda self, seconds: sets.append(seconds))
+    monkeypatch.setattr(module.Alarm, "__exit__", lambda *_: None)
+    begun = [BEGUN, point(0), point(1), DONE]
+    for budget, whole, count in (
+        (Budget(steps=3), False, 3), (Budget(steps=3), True, 0), (Budget(seconds=3), False, 1),
+        (Budget(), False, 1), (Budget(samples=5), False, 1),
+    ):  # fmt: skip
+        sets.clear()
+        guard = Guard(1)
+        guard.process = Scripted(*begun)
+        guard.execute(replace(cell, budget=budget), Limit(1e6, whole))
+        assert sets == count * [1e6], (budget, whole)
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"work": None}, "it counts steps as None"),
+        ({"work": Work(1, 0, 1.5)}, "it counts flops as 1.5"),
+        ({"seconds": math.nan}, "it took nan seconds"),
+        ({"seconds": "1"}, "it took '1' seconds"),
+        ({"extra_metrics": 7}, "TypeError\\|AttributeError"),
+    ],
+)
+def test_what_is_no_checkpoint_is_the_error_of_its_cell(cell, changes, said):
+    mark, solution = point(1)
+    outcome, guard = executed(cell, BEGUN, point(0), (replace(mark, **changes), solution), DONE)
+    assert outcome.stop.status is RunStatus.ERROR
+    assert "power: its process sent what it must not" in outcome.stop.reason
+    assert re.search(said.replace("\\|", "|"), outcome.stop.reason)
+    assert len(outcome.trace) == 1
+    assert guard.process is None  # nobody else gets it
+
+
+@pytest.mark.parametrize("wrong", [np.ones(6), np.eye(6), np.eye(6, 2, dtype=object), "a point"])
+def test_what_is_no_point_is_the_error_of_its_cell(cell, wrong):
+    outcome, _ = executed(cell, BEGUN, point(0), (point(1)[0], Solution(wrong)), DONE)
+    assert outcome.stop.status is RunStatus.ERROR
+    assert "power: its process sent what it must not" in outcome.stop.reason
+
+
+def test_metrics_come_from_the_judge_and_extra_ones_only_if_they_are_measured(cell):
+    lies = {"gap": -7.0, "constraint_violation": 0.0, "warm_up_seconds": 5.0, "peak_bytes": 3.0}
+    mark, solution = point(1, 2 * BEST)
+    sent = replace(mark, metrics=lies, extra_metrics=lies), solution
+    honest, guard = executed(cell, BEGUN, (mark, solution), DONE)
+    assert guard.process is not None
+    outcome, guard = executed(cell, BEGUN, sent, DONE)
+    assert outcome.trace[0].metrics == honest.trace[0].metrics
+    assert outcome.stop == honest.stop
+    assert outcome.stop.status is RunStatus.INFEASIBLE
+    assert guard.process is None
+    measuring, _ = executed(replace(cell, measure="memory"), BEGUN, sent, DONE)
+    assert measuring.trace[0].metrics == {**honest.trace[0].metrics, "peak_bytes": 3.0}
+
+
+def test_a_run_without_its_signals_is_suspect(cell, monkeypatch):
+    used = Usage(cpu=1.0, wall=10.0, queued=1.0, children=0)
+    monkeypatch.setattr(module, "usage", lambda pid: used)
+    monkeypatch.setattr(module, "queued", lambda pid: 0.0)
+    assert executed(cell, BEGUN, point(0), DONE)[0].stop == DONE
+    for messages in ([point(0), DONE], [point(0), BEGUN, point(1), DONE]):
+        outcome, guard = executed(cell, *messages)
+        assert outcome.stop.status is RunStatus.SUSPECT, messages
+        assert guard.process is None
+
+
+def test_only_the_judge_says_that_there_was_no_run(cell):
+    for status in RunStatus:
+        sent = Termination(status, "why")
+        outcome, _ = executed(cell, BEGUN, point(0), sent)
+        assert not outcome.stop.status.absent, status
+        assert outcome.stop.status is not RunStatus.SUSPECT, status
+
+
+def test_a_process_that_is_not_as_it_was_is_given_to_nobody(cell):
+    outcome, guard = executed(cell, BEGUN, point(0), point(1), CHANGED, DONE)
+    assert outcome.stop == DONE
+    assert guard.process is None
+    assert not guard.asked.alive
+
+
+def test_a_process_that_was_paused_says_so(cell, monkeypatch):
+    told = iter([Usage(cpu=1.0, wall=10.0, queued=0.0, children=0),
+                 *2 * [Usage(cpu=1.5, wall=14.5, queued=0.0, children=0)]])  # fmt: skip
+    monkeypatch.setattr(module, "usage", lambda pid: next(told))
+    monkeypatch.setattr(module, "queued", lambda pid: 0.0)
+    outcome, _ = executed(cell, BEGUN, point(0), point(4), DONE)
+    assert outcome.stop.status is DONE.status
+    assert outcome.stop.reason.startswith(DONE.reason)
+    assert "did not run for 4 s" in outcome.stop.reason
 
 
 def test_a_solver_that_asks_is_told_whether_its_last_point_ends_the_run(cell):
@@ -164,7 +293,7 @@ def test_a_solver_that_asks_is_told_whether_its_last_point_ends_the_run(cell):
         (Target("gup", 1.0), [point(1)], RunStatus.ERROR),
     ):
         _, guard = executed(replace(cell, until=until), BEGUN, *points, OVER, DONE)
-        start, (stop, error) = guard.process.sent
+        start, (stop, error) = guard.asked.sent
         assert start.target is (until is not None), (until, points)
         assert error is None, (until, points)
         assert (stop and stop.status) == status, (until, points)
@@ -200,7 +329,7 @@ def test_what_is_used_is_counted_from_the_beginning_of_the_run_to_its_judgement(
     monkeypatch.setattr(module, "queued", lambda pid: next(own))
     monkeypatch.setattr(module, "suspicion", lambda spent, *more: asked.append(spent))
     # answers of the warm-up do not count, and two of the run take 0.25 s and 0.5 s
-    ticks = iter([1.0, 9.0, 10.0, 10.25, 20.0, 20.5])
+    ticks = iter([0.0, 0.0, 1.0, 9.0, *3 * [9.5], 10.0, 10.25, 20.0, 20.5])
     monkeypatch.setattr(module, "time", SimpleNamespace(monotonic=lambda: next(ticks)))
     executed(cell, OVER, BEGUN, BEGUN, point(0), OVER, OVER, DONE)
     assert asked == [Usage(cpu=3.0, wall=5.0, queued=2.5 + 0.75, children=1, stolen=0.5)]

@@ -1,6 +1,7 @@
 import gc
 import itertools
 import math
+import time
 from contextvars import ContextVar
 from dataclasses import replace
 from types import SimpleNamespace
@@ -497,3 +498,36 @@ def test_data_are_used_up_where_no_step_was_done():
         execution.state.status = status
         stop = harness._chunk(execution, Budget(steps=99), 6, made((1.0, 4)), 1.3)
         assert stop == (Termination(RunStatus.DONE, USED_UP) if ends else None), (stuck, status)
+
+
+@pytest.mark.parametrize(
+    ("budget", "ends"),
+    [
+        (Budget(steps=3), "its budget 3 steps ends it"),
+        (Budget(), "it ends when it converges, and budget=ob.Budget"),
+        (Budget(seconds=0.01), "as soon as its step is over"),
+    ],
+)
+def test_a_run_that_takes_long_says_what_ends_it(toys, capsys, monkeypatch, budget, ends):
+    monkeypatch.setattr(harness, "LATE", 0.0)
+    told = ""
+
+    class Slow(toys.Solver):
+        def init(self, oracle, rng):
+            nonlocal told
+            while "has run for" not in told:
+                time.sleep(0.01)
+                told += capsys.readouterr().err
+            state = super().init(oracle, rng)
+            state.status = Status.CONVERGED
+            return state
+
+    instance = toys.Problem().build(np.random.default_rng(0))
+    harness.run(instance, Slow(), budget, STREAMS)
+    assert ends in told
+    assert told.startswith("power has run for 0")
+
+
+def test_a_run_that_ends_soon_says_nothing(toys, capsys):
+    run(toys)
+    assert capsys.readouterr().err == ""

@@ -14,6 +14,7 @@ from orthobench.harness.stopping import (
     RunStatus,
     Target,
     Termination,
+    said,
     terminates,
 )
 from orthobench.harness.trace import Checkpoint
@@ -112,8 +113,30 @@ def test_target_on_an_unknown_metric_names_the_known():
 def test_a_run_counts_failed_or_is_absent():
     counting = {RunStatus.DONE, RunStatus.TARGET, RunStatus.BUDGET, RunStatus.NOT_STATIONARY}
     assert {s for s in RunStatus if s.ok} == counting
-    assert {s for s in RunStatus if s.absent} == {RunStatus.REFUSED, RunStatus.MISSING}
+    no_run = {RunStatus.REFUSED, RunStatus.TIMEOUT, RunStatus.MISSING}
+    assert {s for s in RunStatus if s.absent} == no_run
     assert all(s.ok + s.failed + s.absent == 1 for s in RunStatus)
+
+
+def test_a_run_that_was_cut_says_by_which_limit():
+    for seconds in (60.0, 0.25, 1e-3, 86400.0):
+        assert Termination.cut(seconds, "in its warm-up").limit == seconds
+        assert Termination.cut(seconds).limit == seconds
+    assert Termination(RunStatus.BUDGET, "the budget is spent").limit == 0
+    assert Termination(RunStatus.TIMEOUT, "late").limit == 0
+
+
+class UnprintableError(Exception):
+    def __repr__(self):
+        raise ArithmeticError
+
+
+@pytest.mark.parametrize("value", ["bad \udcff", "a\0b", "x" * 10**6, UnprintableError(), 7, None])
+def test_what_anybody_says_can_be_written_anywhere(value):
+    text = said(value)
+    assert 0 < len(text.encode("utf-8")) < 10**5
+    assert "\0" not in text
+    assert Termination(RunStatus.ERROR, value, value) == Termination(RunStatus.ERROR, text, text)
 
 
 def test_a_run_converged_unless_it_ended_with_its_data_or_otherwise():

@@ -1,6 +1,7 @@
 """What a run leaves behind, and the calls that its clock takes."""
 
 import gc
+import math
 import pickle
 from contextlib import nullcontext
 from types import SimpleNamespace
@@ -13,7 +14,7 @@ from orthobench.contract.solver import Work
 from orthobench.harness.execution import CLOCK, PEAK, Execution, check_solution, timed_call
 from orthobench.harness.identity import Streams
 from orthobench.harness.stopping import RunStatus, Termination
-from orthobench.harness.trace import Checkpoint, Outcome, Recording, spent_seconds
+from orthobench.harness.trace import Checkpoint, Outcome, Recording, checked, spent_seconds
 
 DONE = Termination(RunStatus.DONE, "converged after 3 steps")
 
@@ -60,9 +61,40 @@ def test_all_points_are_kept_or_the_first_and_the_last():
 
 def test_what_is_no_solution_is_refused():
     for wrong in (np.eye(2), None, SimpleNamespace(point=np.eye(2)), Solution([1])):
-        with pytest.raises(TypeError, match=r"must return a Solution of an array \(n, k\), not a"):
-            check_solution(wrong)
-        check_solution(Solution(np.eye(2)))
+        with pytest.raises(TypeError, match=r"must return a Solution of an array \(2, 2\), not a"):
+            check_solution(wrong, (2, 2))
+    for wrong in (np.ones(2), np.eye(3)[:, :2], np.eye(2) * 1j, np.eye(2, dtype=object)):
+        with pytest.raises(TypeError, match=r"must return a Solution of an array \(2, 2\) of real"):
+            check_solution(Solution(wrong), (2, 2))
+    check_solution(Solution(np.eye(2)), (2, 2))
+
+
+def test_counts_are_whole_numbers_of_any_kind_and_no_floats():
+    for count in (7, np.int64(7), np.uint8(7), np.int32(7)):
+        found = checked(Checkpoint(np.float64(1.0), 0, Work(count, count, count)))
+        assert (found.work, found.seconds) == (Work(7, 7, 7), 1.0)
+        assert {type(value) for value in (found.work.flops, found.seconds)} == {int, float}
+    for count in (
+        1.5,
+        7.0,
+        np.float64(7),
+        None,
+        "7",
+        -1,
+        np.int32(-5),
+        2**63,
+        np.ones(2),
+        math.nan,
+    ):
+        with pytest.raises(ValueError, match=r"it counts flops as .*: a whole number"):
+            checked(Checkpoint(1.0, 0.0, Work(0, 0, count)))
+    with pytest.raises(ValueError, match="it counts steps as None"):
+        checked(Checkpoint(1.0, 0.0, None))
+    for seconds in (math.nan, math.inf, -1.0, "1", None, 1e10, 10**400):
+        with pytest.raises(ValueError, match=r"it took .* seconds: a number"):
+            checked(Checkpoint(seconds, 0.0, Work()))
+        with pytest.raises(ValueError, match=r"it took .* seconds: a number"):
+            checked(Checkpoint(0.0, seconds, Work()))
 
 
 @pytest.mark.parametrize(("on", "collect", "meanwhile"), [

@@ -7,23 +7,27 @@ from functools import partial
 from queue import Empty, SimpleQueue
 from types import SimpleNamespace
 
-import numpy as np
 import pytest
 
-from orthobench.contract import Solution
-from orthobench.contract.solver import Work
 from orthobench.errors import UsageError
 from orthobench.harness.cell import Cell
-from orthobench.harness.executors import Event, Limits, in_batches, local, make_executor, run_inline
+from orthobench.harness.executors import (
+    Event,
+    Limit,
+    Limits,
+    in_batches,
+    local,
+    make_executor,
+    run_inline,
+)
 from orthobench.harness.executors.cell_queue import CellQueue
 from orthobench.harness.executors.local import Worker, next_events
 from orthobench.harness.executors.solving import unimportable
 from orthobench.harness.stopping import Budget, RunStatus, Termination
-from orthobench.harness.trace import Checkpoint, Outcome
+from orthobench.harness.trace import Outcome
 from orthobench.tools.processes import ProcessError
 
 DONE = Outcome(Termination(RunStatus.BUDGET, "the budget is spent"))
-POINT = Checkpoint(1.0, 0.0, Work(1)), Solution(np.eye(6)[:, :2])
 
 
 class Fake:
@@ -70,12 +74,14 @@ def test_a_process_is_started_for_the_first_cell_and_kept(cell):
     one = worker(memory=10**9)
     one.begin(cell)
     (process,) = STARTED
-    settings = {"threads": 2, "memory": 10**9, "journal": False}
+    settings = {"threads": 2, "memory": 10**9}
     assert process.about == ("orthobench.harness.executors.local", settings, 2)
     assert (one.cell, one.held, one.deadline) == (cell, (cell.problem, 0), math.inf)
-    assert process.sent[0] is one.request
+    ((sent, limit),) = process.sent
+    assert (sent.problem, sent.seed, limit) == (cell.problem, 0, Limit(60.0))
     assert one.take(DONE) == Event(cell, "1", DONE)
-    assert (one.cell, one.request, one.deadline, one.process) == (None, None, math.inf, process)
+    assert (one.cell, one.deadline, one.late) == (None, math.inf, math.inf)
+    assert one.process is process
     one.begin(replace(cell, seed=1))
     assert [process] == STARTED
     assert one.held == (cell.problem, 1)
@@ -119,39 +125,73 @@ def test_a_process_ends_where_memory_was_short_or_each_cell_has_its_own(cell, li
     assert STARTED[0].alive is kept
 
 
-def test_a_cell_is_killed_at_its_time_limit_and_not_before(cell, now):
+def test_the_process_cuts_a_cell_and_is_ended_only_if_it_does_not(cell, now):
     one = worker(timeout=2.5)
     one.begin(cell)
-    assert STARTED[0].about[1]["journal"]
-    assert one.deadline == 102.5
-    now.at = 102.4
+    assert STARTED[0].sent[0][1] == Limit(2.5, whole=True)
+    now.at = one.deadline - 0.1
     assert one.check_deadline() is None
-    now.at = 102.5
+    now.at = one.deadline
     event = one.check_deadline()
-    assert event.outcome.stop == Termination(
-        RunStatus.TIMEOUT, "killed after its time limit of 2.5 s"
-    )
+    assert event.outcome.stop.status is RunStatus.TIMEOUT
+    assert event.outcome.stop.limit == 2.5
     assert not STARTED[0].alive
     assert one.check_deadline() is None
 
 
-def test_what_a_killed_run_recorded_is_judged_by_another_process_once(cell, now):
-    one = worker(timeout=2.0)
+def test_limits_follow_the_budget_the_slowest_cell_and_what_cut_it_before(cell):
+    def limit(slowest=0.0, cut=0.0, **budget):
+        return Limits().limit(replace(cell, budget=Budget(**budget), cut=cut), slowest)
+
+    assert limit(steps=5) == Limit(60.0)
+    assert limit(steps=5, slowest=7.0) == Limit(70.0)
+    assert limit(steps=5, cut=60.0) == Limit(120.0)
+    assert limit(steps=5, cut=60.0, slowest=100.0) == Limit(1000.0)
+    assert limit(seconds=2) == Limit(25.0)
+    assert limit(seconds=100, slowest=1e6) == Limit(1000.0)
+    assert Limits(3.0).limit(replace(cell, cut=60.0), 1e6) == Limit(3.0, whole=True)
+
+
+def test_the_slowest_finished_cell_of_all_workers_counts(cell, now):
+    one = worker()
     one.begin(cell)
-    request = one.request
-    assert one.take(POINT) is None
-    now.at = 103.0
+    now.at += 20
+    one.take(DONE)
+    one.begin(cell)
+    assert STARTED[0].sent[1][1] == Limit(200.0)
+    now.at += 2000
+    one.take(Outcome(Termination.cut(200.0)))
+    one.begin(cell)
+    assert STARTED[0].sent[2][1] == Limit(200.0)
+
+
+def test_a_cell_that_takes_long_is_told_with_its_limit_and_ever_more_seldom(cell, now):
+    one = worker()
+    one.begin(cell)
+    told = []
+    for _ in range(1000):
+        now.at += 1
+        if event := one.check_deadline():
+            assert (event.cell, event.outcome) == (cell, None)
+            assert "60 s" in event.late
+            assert "--timeout" in event.late
+            told.append(now.at)
+    assert 2 < len(told) < 8
+    one.take(DONE)
+    now.at += 1000
     assert one.check_deadline() is None
-    (sent,) = STARTED[1].sent
-    assert sent[0] is request
-    assert (sent[1].marks, sent[1].solutions) == ([POINT[0]], [POINT[1]])
-    assert sent[2].status is RunStatus.TIMEOUT
-    assert one.deadline == 105.0
-    now.at = 106.0
-    event = one.check_deadline()
-    assert (event.cell, event.outcome) == (cell, Outcome(sent[2]))
-    assert not STARTED[1].alive
-    assert len(STARTED) == 2
+
+
+def test_a_solver_that_cannot_be_sent_is_the_error_of_its_cell(cell, monkeypatch):
+    def refuses(self, problem):
+        raise ArithmeticError("a wrong turn")
+
+    monkeypatch.setattr(type(cell.solver), "refuses", refuses)
+    one = worker()
+    one.begin(cell)
+    (event,) = next_events([one], one.replies)
+    assert event.outcome.stop.status is RunStatus.ERROR
+    assert "power: ArithmeticError" in event.outcome.stop.reason
 
 
 def test_a_run_whose_process_is_gone_crashed(cell):
@@ -170,7 +210,7 @@ def test_replies_of_processes_that_are_at_work_count_and_come_together(cell):
         one.begin(cell)
     gone = Fake("", {}, 1, None)
     for process, reply in (
-        (gone, DONE), (crew[1].process, POINT), (crew[1].process, DONE), (crew[0].process, DONE)
+        (gone, DONE), (crew[1].process, DONE), (crew[0].process, DONE)
     ):  # fmt: skip
         replies.put((process, reply))
     events = [*next_events(crew, replies)]
@@ -182,7 +222,7 @@ def test_nobody_waits_beyond_a_deadline_or_a_time(cell, now):
     one = worker(timeout=2.0)
     one.begin(cell)
     assert [*next_events([one], one.replies, until=99.0)] == []
-    now.at = 102.0
+    now.at = one.deadline
     (event,) = next_events([one], one.replies)
     assert event.outcome.stop.status is RunStatus.TIMEOUT
     assert not event.more
@@ -207,7 +247,6 @@ def test_a_cell_is_executed_on_an_idle_worker(cell, monkeypatch):
     class Prompt(Fake):
         def send(self, message):
             super().send(message)
-            one.replies.put((self, POINT))
             one.replies.put((self, DONE))
 
     monkeypatch.setattr(local, "Process", Prompt)
@@ -336,30 +375,24 @@ class Wire:
         pass
 
 
-@pytest.mark.parametrize("journal", [True, False])
-def test_a_worker_process_serves_requests_until_its_parent_is_gone(cell, monkeypatch, journal):
+def test_a_worker_process_serves_requests_until_its_parent_is_gone(cell, monkeypatch):
     said = []
 
     class Noted:
         def __init__(self, threads, memory):
             said.append((threads, memory))
 
-        def execute(self, request, send):
-            if send:
-                send(*POINT)
-            return request, DONE
+        def execute(self, request, limit):
+            return request, limit, DONE
 
         def close(self):
             said.append("closed")
 
     monkeypatch.setattr(local, "prepare_process", lambda channel, memory: said.append(memory))
     monkeypatch.setattr(local, "Guard", Noted)
-    monkeypatch.setattr(local, "broken_off", lambda *request: ("judged", *request))
-    wire = Wire("a cell", ModuleNotFoundError("No module named 'mine'"), ("cell", "points", "end"))
-    local.main(wire, 2, 10**9, journal)
+    wire = Wire(("a cell", Limit(1.0)), ModuleNotFoundError("No module named 'mine'"))
+    local.main(wire, 2, 10**9)
     assert said == [10**9, (2, 10**9), "closed"]
-    *points, first, second, third = wire.sent
-    assert points == [POINT] * journal
-    assert first == ("a cell", DONE)
+    first, second = wire.sent
+    assert first == ("a cell", Limit(1.0), DONE)
     assert second.stop.reason.startswith("a worker process cannot import it (No module named")
-    assert third == ("judged", "cell", "points", "end")

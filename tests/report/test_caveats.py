@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 from records import altered
 
-from orthobench.harness.stopping import RunStatus
+from orthobench.harness.stopping import RunStatus, Termination
 from orthobench.report import caveats
 from orthobench.results.tuning import Trial, choose
 from orthobench.tools.machine import Load
@@ -115,3 +115,13 @@ def test_what_is_not_run_yet_is_counted(runs):
     assert caveats.missing(choose(waiting)) == ["no run is finished yet"]
     refused = [altered(r, status=RunStatus.REFUSED, trace=()) for r in waiting]
     assert caveats.missing(choose(refused)) == []
+
+
+def test_runs_that_a_limit_cut_are_named_with_the_way_on(runs):
+    records = runs("a", 0.3) + runs("b", 0.1)
+    assert caveats.cut(choose(records)) == []
+    cut = [replace(r, stop=Termination.cut(60.0)) for r in runs("b", 0.1)]
+    (said,) = caveats.cut(choose([*runs("a", 0.3), *cut]))
+    assert f"b {len(cut)} runs, after 60 s" in said
+    assert "--timeout" in said
+    assert said in caveats.notes([], choose([*runs("a", 0.3), *cut]))

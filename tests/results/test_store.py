@@ -1,7 +1,9 @@
 import _thread
 import itertools
+import math
 import os
 import re
+import shutil
 import signal
 import sqlite3
 import subprocess
@@ -20,6 +22,7 @@ from orthobench import api
 from orthobench.contract.exhibits import Image, packed
 from orthobench.errors import StoreError, UsageError
 from orthobench.harness.cell import execute
+from orthobench.harness.executors import Event, Limits
 from orthobench.harness.stopping import RunStatus, Target, Termination
 from orthobench.harness.trace import Outcome
 from orthobench.registry.suite_file import from_table
@@ -358,10 +361,12 @@ def resealed(path):
 
 def test_numbers_that_no_run_has_are_refused_with_a_right_checksum(path, suite):
     for forgery, said in (
-        ("UPDATE run SET seconds = 1e308", "it has taken 1e.308 seconds"),
-        ("UPDATE run SET seconds = seconds - 1", "it has taken -"),
-        ("UPDATE run SET steps = -steps - 1", "it has done -"),
+        ("UPDATE run SET seconds = 1e308", "it took 1e.308 seconds"),
+        ("UPDATE run SET seconds = seconds - 1", "it took -"),
+        ("UPDATE run SET steps = -steps - 1", "it counts steps as -"),
         ("UPDATE run SET points = -1", "it has -1 checkpoints"),
+        ("UPDATE run SET points = 0", "it has a last checkpoint, and a trace without any"),
+        ("UPDATE run SET flops = NULL", "it counts flops as None"),
         ("UPDATE run SET points = 1000000", "a trace cannot have 999999 checkpoints"),
         ("UPDATE run SET metrics = '[1.0]'", "its 3 metrics are .1.0."),
         ("UPDATE run SET start = 2 * start", "it does not begin as the result says"),
@@ -669,3 +674,136 @@ def test_results_tell_the_versions_of_what_took_part(path, suite):
     assert results.versions == {"orthobench": orthobench.__version__, "orthobench-toys": "1.0"}
     told = content.page_content(results)["provenance"]
     assert told["orthobench-toys"] == "1.0"
+
+
+def rotten(outcome, seconds=None, work=None, extra=None, **stop):
+    """An outcome with something in it that no store can hold."""
+    last = outcome.trace[-1]
+    marks = [
+        replace(
+            mark,
+            seconds=mark.seconds if seconds is None else seconds,
+            work=replace(mark.work, **(work or {})) if work != {} else None,
+            metrics={**mark.metrics, **(extra or {})},
+        )
+        for mark in (outcome.trace[0], last)
+    ]
+    return replace(outcome, trace=tuple(marks), stop=replace(outcome.stop, **stop))
+
+
+ROTTEN = [
+    {"seconds": math.nan}, {"seconds": -1.0}, {"seconds": "soon"},
+    {"seconds": math.inf}, {"work": {"flops": 1.5}}, {"work": {"flops": None}},
+    {"work": {"flops": math.nan}}, {"work": {"flops": 10**30}}, {"work": {"steps": -1}},
+    {"work": {"steps": 2**70}}, {"work": {"samples": "many"}}, {"work": {}},
+    {"work": {"flops": np.float64(7)}}, {"extra": {"peak_bytes": "a lot"}},
+    {"extra": {"peak_bytes": [1]}},
+]  # fmt: skip
+
+
+def test_what_could_not_be_read_is_the_error_of_its_cell_alone(path, suite):
+    cell = suite.cells()[0]
+    planned = [replace(cell, seed=n, position=n) for n in range(len(ROTTEN) + 1)]
+    sound = execute(planned[0])
+    finished = [sound, *(rotten(sound, **fault) for fault in ROTTEN)]
+    with Store(path, write=True) as store:
+        session = store.begin(suite, planned, "test", {})
+        store.add(session, zip(planned, finished, strict=True))
+        store.end(session)
+    with Store(path) as store:
+        first, *others = store.records("toys")
+    assert [mark.metrics for mark in first.trace] == [mark.metrics for mark in sound.trace]
+    for record, fault in zip(others, ROTTEN, strict=True):
+        assert record.stop.status is RunStatus.ERROR, fault
+        assert "power: what it gave cannot be kept" in record.stop.reason, fault
+
+
+@pytest.mark.parametrize("text", ["bad \udcff", "a\0b", "x" * 10**6, "\ud800" * 10**5, 7])
+def test_any_text_about_an_ending_is_kept(path, suite, text):
+    (cell, *_) = planned = suite.cells()
+    outcome = Outcome(Termination(RunStatus.ERROR, text, text))
+    with Store(path, write=True) as store:
+        store.add(store.begin(suite, planned, "test", {}), [(cell, outcome)])
+    with Store(path) as store:
+        (record, *_) = store.records("toys")
+    assert record.stop == outcome.stop
+    assert len(record.stop.reason) < 10**5
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "UPDATE run SET flops = x'0700' WHERE cell = 2",
+        "UPDATE run SET flops = 1.5 WHERE cell = 2",
+        "UPDATE run SET seconds = 1 WHERE cell = 2",
+        "UPDATE run SET trace = x'00' WHERE cell = 2",
+        "UPDATE run SET session = 77 WHERE cell = 2",
+        "UPDATE cell SET seed = 77 WHERE id = 2",
+    ],
+)
+def test_rows_that_cannot_be_read_are_left_out_and_named(path, suite, tmp_path, damage):
+    planned = fill(path, suite)
+    change(path, damage)
+    if "trace" in damage:
+        resealed(path)
+    other = tmp_path / "rest.sqlite"
+    with Store(other, write=True) as store:
+        with pytest.raises(StoreError, match=r"is damaged .*--drop-unreadable"):
+            store.merge(path)
+        dropped = []
+        assert store.merge(path, dropped) == len(planned) - 1
+    assert any("power" in row for row in dropped)
+    with Store(other) as store:
+        kept = {record.key for record in store.runs()}
+    assert kept < {p.key for p in planned}
+    assert len(kept) == len(planned) - 1
+
+
+@pytest.mark.parametrize("how", ["removed", "replaced", "folder"])
+def test_a_store_that_is_removed_while_it_is_written_is_noticed(tmp_path, suite, how):
+    path = tmp_path / "folder" / "store.sqlite"
+    planned = suite.cells()
+    with Store(path, write=True) as store:
+        session = store.begin(suite, planned, "test", {})
+        store.add(session, [(planned[0], execute(planned[0]))])
+        if how == "folder":
+            shutil.rmtree(path.parent)
+        else:
+            path.unlink()
+        if how == "replaced":
+            path.write_bytes(b"")
+        with pytest.raises(StoreError, match="was removed or replaced while it was written"):
+            store.add(session, [(planned[1], execute(planned[1]))])
+
+
+def test_what_cannot_be_written_is_not_called_damage(path, suite):
+    planned = fill(path, suite)
+    with Store(path, write=True) as store:
+        session = store.begin(suite, planned, "test", {"cpu": "toy"})
+        with pytest.raises(ValueError, match="surrogates not allowed") as refusal:
+            store.begin(suite, planned, "bad \udcff", {})
+        assert "damaged" not in str(refusal.value)
+        store.end(session)
+
+
+def test_a_cell_that_was_cut_runs_again_under_a_longer_limit(tmp_path, toys, monkeypatch):
+    limits = []
+
+    def run(waiting):
+        for cell in waiting.drained():
+            limits.append(Limits().limit(cell).seconds)
+            outcome = Outcome(Termination.cut(limits[-1])) if cut else execute(cell)
+            yield Event(cell, "1", outcome)
+
+    monkeypatch.setattr(api, "make_executor", lambda *_: run)
+    table = {**TABLE, "seeds": 1, "solver": [{"name": "power"}]}
+    again = {"store": tmp_path / "s.sqlite", "quiet": True}
+    cut = True
+    for _ in range(2):
+        (record,) = api.run(from_table(table, "toys", toys.registry), **again).records
+        assert record.absent
+    cut = False
+    (record,) = api.run(from_table(table, "toys", toys.registry), **again).records
+    assert record.ok
+    api.run(from_table(table, "toys", toys.registry), **again)
+    assert limits == [60.0, 120.0, 240.0]

@@ -1,5 +1,6 @@
 """A check: what it makes of errors, warnings and prerequisites, and of what cannot be checked."""
 
+import signal
 import warnings
 
 import pytest
@@ -95,3 +96,26 @@ def test_all_checks_of_a_problem_are_made_and_its_failures_told_together(toys):
     with pytest.raises(NotConforming, match=r"problem wrong fails \d of 11 checks\n  judge: ") as f:
         check_problem(Wrong())
     assert str(f.value).endswith("Correct them in this order.")
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="POSIX alone has such alarms")
+def test_a_check_without_an_end_is_cut_and_others_of_the_class_are_not_made(monkeypatch):
+    monkeypatch.setattr("orthobench.testing.check.LIMIT", 0.05)
+
+    class Endless:
+        pass
+
+    def cycle(subject):
+        while True:
+            pass
+
+    first, second = Check("first", "ends", cycle), Check("second", "ends", cycle)
+    result = first.result(Endless())
+    assert result.status is CheckStatus.FAILED
+    assert "'first' was cut by the limit of 0.05 s" in result.message
+    other = second.result(Endless())
+    assert other.status is CheckStatus.NOT_CHECKABLE
+    assert "'first'" in other.message
+    fine = Check("fine", "ends", len)
+    assert fine.result([]).status is CheckStatus.PASSED
+    assert signal.getitimer(signal.ITIMER_REAL)[0] == 0

@@ -56,13 +56,15 @@ def test_what_linux_says_of_a_process_is_read_from_its_places(monkeypatch):
         "/proc/7/stat": "7 (a) b) R " + " ".join(map(str, range(4, 53))),
         "/proc/7/task/7/children": "11 12 ",
         "/proc/7/task/8/children": "13 ",
+        "/proc/12/task/12/children": "14",
     }
     monkeypatch.setattr(machine, "read_small", lambda path: told[path].encode())
     monkeypatch.setattr(machine, "TICK", 0.01)
-    monkeypatch.setattr(os, "listdir", lambda path: {"/proc/7/task": ["7", "8"]}[path])
+    threads = {"/proc/7/task": ["7", "8"], "/proc/12/task": ["12"]}
+    monkeypatch.setattr(os, "listdir", lambda path: threads.get(path, []))
     monkeypatch.setattr(time, "clock_gettime_ns", lambda clock: 4 * 10**9)
     found = usage(7)
-    assert (found.queued, found.children, found.stolen) == (2.5, 3, 8.0)
+    assert (found.queued, found.children, found.stolen) == (2.5, 4, 8.0)
     # fields 16 and 17, each of which says its own number here: what awaited children used
     assert found.cpu == pytest.approx(4 + 0.01 * (16 + 17))
 

@@ -6,6 +6,7 @@ when it is finished, in any order of the cells. Whatever a cell does, it is fini
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -20,7 +21,7 @@ from orthobench.harness.trace import Outcome
 
 @dataclass(frozen=True)
 class Event:
-    """The beginning or the end of a cell.
+    """The beginning or the end of a cell, or that it takes long.
 
     Attributes
     ----------
@@ -31,12 +32,15 @@ class Event:
         The result, at the end.
     more : bool
         Whether another cell has ended already, whose event comes next and at once.
+    late : str
+        What to tell of a cell that takes long.
     """
 
     cell: Cell
     worker: str
     outcome: Outcome | None = None
     more: bool = False
+    late: str = ""
 
 
 Events: TypeAlias = Iterator[Event]
@@ -60,6 +64,9 @@ class Observer:
 
     def begin(self, label: str, worker: str) -> None:
         """Take notice that a worker begins a cell."""
+
+    def late(self, label: str, said: str) -> None:
+        """Take notice that a cell takes long."""
 
     def end(self, label: str, failed: bool, worker: str) -> None:
         """Take notice that a cell has ended."""
@@ -99,14 +106,32 @@ def in_batches(events: Events) -> Iterator[list[Event]]:
 
 
 @dataclass(frozen=True)
+class Limit:
+    """The time after which a cell is cut.
+
+    Attributes
+    ----------
+    seconds : float
+        Of wall time.
+    whole : bool
+        Whether they begin with the cell. Otherwise they are for its warm-up, and then anew for its
+        run; a run that counts down its budget may take ten times as long as so far to the next
+        checkpoint.
+    """
+
+    seconds: float
+    whole: bool = False
+
+
+@dataclass(frozen=True)
 class Limits:
     """The most that one cell may take; any limit needs worker processes.
 
     Attributes
     ----------
     timeout : float, optional
-        Seconds of wall time, including building the data, compiling and judging; after them the
-        process is killed.
+        Seconds of wall time, including building the data and compiling, after which the solver is
+        cut; in the place of those of `limit`.
     memory : int, optional
         Bytes of memory of the process.
     isolate : bool
@@ -122,6 +147,24 @@ class Limits:
             raise UsageError(f"the time limit must be positive, not {self.timeout}")
         if self.memory is not None and self.memory < 1:
             raise UsageError(f"the memory limit must be positive, not {self.memory}")
+
+    def limit(self, cell: Cell, slowest: float = 0.0) -> Limit:
+        """Return the limit of a cell.
+
+        By default it is ten times its budget in seconds, or if it has none ten times the slowest
+        finished cell, and at least twice a limit that cut it before.
+
+        Parameters
+        ----------
+        cell : Cell
+        slowest : float
+            The seconds of the slowest finished cell.
+        """
+        if self.timeout is not None:
+            return Limit(self.timeout, whole=True)
+        seconds = cell.budget.seconds
+        usual = max(60.0, 10 * slowest) if math.isinf(seconds) else max(25.0, 10 * seconds)
+        return Limit(max(usual, 2 * cell.cut))
 
 
 NAMES = ("inline", "local", "dask")

@@ -9,6 +9,7 @@ source, since its workers read them, and its clock is not checked. What remains 
 
 from __future__ import annotations
 
+import math
 import os
 import pickle
 import time
@@ -23,8 +24,8 @@ from orthobench.contract.problem import AnyInstance, AnyProblem, Solution
 from orthobench.contract.samples import SampleOracle, SampleSource
 from orthobench.errors import OrthobenchError
 from orthobench.harness.cell import Cell, built
-from orthobench.harness.execution import WARM_UP_STEPS
-from orthobench.harness.executors import messages
+from orthobench.harness.execution import PEAK, WARM_UP_STEPS, check_solution
+from orthobench.harness.executors import Limit, messages
 from orthobench.harness.executors.messages import (
     PackedOracle,
     Reply,
@@ -35,14 +36,15 @@ from orthobench.harness.executors.messages import (
 from orthobench.harness.identity import Streams
 from orthobench.harness.judging import judged, stop_at, stop_of
 from orthobench.harness.objects import pickled
-from orthobench.harness.placement import WARM_UP
+from orthobench.harness.placement import TRANSFER, WARM_UP
+from orthobench.harness.reducing.parts import WORKER_METRICS
 from orthobench.harness.stopping import RunStatus, Termination
-from orthobench.harness.trace import Checkpoint, Journal, Outcome, Recording, spent_seconds
+from orthobench.harness.trace import Checkpoint, Outcome, Recording, checked, spent_seconds
 from orthobench.tools.arrays import Array
 from orthobench.tools.environment import limited
-from orthobench.tools.machine import Load, Usage, load, queued, usage
+from orthobench.tools.machine import Load, Usage, children, descendants, load, queued, usage
 from orthobench.tools.places import Place
-from orthobench.tools.processes import Process, ProcessError
+from orthobench.tools.processes import Alarm, Process, ProcessError, kill_all
 
 FIRST_ROWS = 256
 """Samples that are handed out at first; then as many as so far, within the oracle's window."""
@@ -58,6 +60,18 @@ BYTE_SECONDS = 1e-8
 
 IDLE_SECONDS = 2.0
 """Seconds of wall time off the clock, waiting for a core left out, that raise no suspicion."""
+
+
+BUSY, BUSY_SECONDS = 0.5, 0.005
+"""A process that uses more of a core, and more CPU seconds, while its run is judged goes on."""
+
+NO_LIMIT = Limit(math.inf)
+
+ENDINGS = (
+    RunStatus.DONE, RunStatus.TARGET, RunStatus.BUDGET, RunStatus.DIVERGED, RunStatus.ERROR,
+    RunStatus.MEMORY,
+)  # fmt: skip
+"""The endings that the process of a solver can tell; the judge finds the others."""
 
 
 @dataclass(frozen=True)
@@ -129,15 +143,16 @@ class Guard:
         self.threads, self.memory = threads, memory
         self.sources: list[SampleSource] = []
 
-    def execute(self, cell: SealedCell, journal: Journal | None = None) -> Outcome:
+    def execute(self, cell: SealedCell, limit: Limit = NO_LIMIT) -> Outcome:
         """Run a cell and judge it; errors are recorded in the outcome.
 
         Parameters
         ----------
         cell : Cell
-        journal : callable, optional
-            Called with each point as it is recorded.
+        limit : Limit
+            The time after which the run is cut.
         """
+        begin = time.monotonic()
         if cell.solver.refusal is not None:
             return Outcome(Termination(RunStatus.REFUSED, cell.solver.refusal))
         process = self._running()
@@ -147,13 +162,14 @@ class Guard:
                 packed_oracle = self._packed_oracle(instance, cell)
             except Exception as error:
                 return Outcome(stop_of(error, f"problem {cell.problem.name}"))
-            run = _Run(cell, instance, process, self.sources, journal)
-            stop = run.follow(packed_oracle)
+            run = _Run(cell, instance, process, self.sources)
+            stop = run.follow(packed_oracle, limit, time.monotonic() - begin)
             outcome = replace(judged(instance, run.recording, stop, cell.until), load=run.load)
-        why = None if outcome.stop.status.failed or cell.solver.place.reduces else run.suspicion()
-        return (
-            replace(outcome, stop=Termination(RunStatus.SUSPECT, why)) if why else outcome
-        ).stored
+        if outcome.stop.status.ok and not cell.solver.place.reduces:
+            outcome = replace(outcome, stop=run.checked_end(outcome.stop))
+        if run.leaves_traces() or outcome.stop.status is RunStatus.SUSPECT:
+            self.close()
+        return outcome.stored
 
     def close(self) -> None:
         """End the process."""
@@ -176,25 +192,6 @@ class Guard:
         packed_oracle, self.sources = packed(instance.oracle, cell.problem.name, whole)
         self.held = (instance, whole)
         return packed_oracle
-
-
-def broken_off(cell: SealedCell, recording: Recording, stop: Termination) -> Outcome:
-    """Judge the points that a run had recorded before its process was killed.
-
-    Parameters
-    ----------
-    cell : Cell
-    recording : Recording
-        What the journal of the run was called with.
-    stop : Termination
-        How the run ended. It is all that is left where the instance cannot be built again.
-    """
-    with limited(cell.threads):
-        try:
-            outcome = judged(built(cell), recording, stop, cell.until)
-        except Exception:
-            return Outcome(stop)
-    return Outcome(stop, outcome.trace)
 
 
 class SampleServer:
@@ -260,60 +257,115 @@ class _Run:
         instance: AnyInstance,
         process: Process,
         sources: list[SampleSource],
-        journal: Journal | None,
     ) -> None:
         self.cell, self.instance, self.process = cell, instance, process
         self.recording = Recording()
-        self._journal = journal
         self._streams = cell.streams
         self._server = partial(SampleServer, sources, self._streams)
+        self._measured = measured_names(cell.solver.place, cell.measure)
+        self._known = {*children(os.getpid())}
         self._used: list[Usage | None] = []
         self._own: list[float] = []
         self._serving = 0.0
         self._loads: list[Load] = []
+        self._begun = self._ended = self._changed = False
+        budget = cell.budget
+        self._counts_down = math.isinf(budget.seconds) and budget.binds(cell.solver.batch)
 
-    def follow(self, packed_oracle: PackedOracle | None) -> Termination:
-        """Send the cell; answer until its run is over; return how it ended."""
+    def follow(self, packed_oracle: PackedOracle | None, limit: Limit, spent: float) -> Termination:
+        """Send the cell; answer until its run is over, or cut it; return how it ended.
+
+        Parameters
+        ----------
+        packed_oracle : PackedOracle, optional
+        limit : Limit
+        spent : float
+            The seconds that were spent on the cell before.
+        """
         cell = self.cell
         most = min(WARM_UP_STEPS * cell.solver.batch, cell.budget.samples)
         self._samples = self._server(most, most)
-        try:
-            start = Start(
-                packed_oracle, cell.solver.pickled, cell.budget, self._streams, cell.threads,
-                cell.until is not None, cell.measure,
-            )  # fmt: skip
-            self.process.send(start)
-            while not isinstance(message := self.process.receive(), Termination):
-                self._take(message)
-        except ProcessError as death:
-            return Termination(RunStatus.CRASHED, death.reason, death.stderr)
+        seconds = limit.seconds - spent * limit.whole
+        with Alarm(self.process.kill, seconds) as alarm:
+            try:
+                start = Start(
+                    packed_oracle, cell.solver.pickled, cell.budget, self._streams, cell.threads,
+                    cell.until is not None, cell.measure,
+                )  # fmt: skip
+                self.process.send(start)
+                while not isinstance(message := self.process.receive(), Termination):
+                    if self._take(message) and not limit.whole:
+                        # each checkpoint is about 1.3 times as far as the one before
+                        alarm.set(max(limit.seconds, 10 * (time.monotonic() - self._since)))
+            except ProcessError as death:
+                if alarm.rang:
+                    return Termination.cut(limit.seconds, "" if self._begun else "in its warm-up")
+                return Termination(RunStatus.CRASHED, death.reason, death.stderr)
+            except Exception as error:
+                self._changed = True
+                self.process.kill()
+                return stop_of(error, f"{cell.solver.name}: its process sent what it must not")
+        self._ended = True
         self._look()
         self._loads.append(load())
-        return message
+        known = message.status if message.status in ENDINGS else RunStatus.ERROR
+        return Termination(known, message.reason, message.traceback)
 
     @property
     def load(self) -> tuple[Load, Load] | None:
         """How busy the machine was before and after the timed part, where that ended."""
         return (self._loads[0], self._loads[1]) if len(self._loads) == 2 else None
 
-    def suspicion(self) -> str | None:
-        """Return why the clock of the run is not to be trusted, or None.
+    def checked_end(self, stop: Termination) -> Termination:
+        """Return how a run ended that did not fail, by what the operating system counted.
 
-        Called once the run is judged: what its process does meanwhile counts too.
+        It is suspect if its clock is not to be trusted, and says if it did not run for long. Called
+        once the run is judged: what its process does meanwhile counts too.
         """
         self._look()
-        if len(self._used) < 3 or None in self._used:
-            return None
+        if None in self._used or not self._ended:
+            return stop
+        if not self._begun:
+            why = "its process did not say when its warm-up was over: its clock was not checked"
+            return Termination(RunStatus.SUSPECT, why)
         begin, end, now = (used for used in self._used if used)
         waited = end.queued - begin.queued + self._own[1] - self._own[0] + self._serving
         spent = Usage(
-            end.wall - begin.wall, now.cpu - begin.cpu, waited, end.children,
+            end.wall - begin.wall, now.cpu - begin.cpu, waited, end.children + self._orphans(),
             now.stolen - begin.stolen,
         )  # fmt: skip
         sent = (part for s in self.recording.solutions for part in vars(s).values())
         volume = self._samples.bytes + sum(p.nbytes for p in sent if isinstance(p, np.ndarray))
-        clock = claimed_seconds(self.recording.marks, self.cell.solver.reruns)
-        return suspicion(spent, clock, self.cell.threads, volume)
+        place, marks = self.cell.solver.place, self.recording.marks
+        clock = claimed_seconds(marks, self.cell.solver.reruns, place.compiles)
+        doubt = suspicion(spent, clock, self.cell.threads, volume)
+        if doubt is not None:
+            return Termination(RunStatus.SUSPECT, doubt)
+        idle = spent.wall - (end.cpu - begin.cpu) - spent.queued - spent.stolen
+        if place.moves or idle <= max(IDLE_SECONDS / 2, clock / 2):
+            return stop
+        note = f"its process did not run for {idle:.3g} s: it slept, or was paused"
+        return replace(stop, reason=f"{stop.reason}; {note}")
+
+    def leaves_traces(self) -> bool:
+        """Return whether its process, or one that this started, is not as it was before the run.
+
+        What is left of these is ended.
+        """
+        orphans, silent = self._orphans(), self._ended and not self._begun
+        used = [usage for usage in self._used if usage]
+        cpu = used[2].cpu - used[1].cpu if len(used) == 3 else 0.0
+        busy = cpu > BUSY_SECONDS and cpu > BUSY * (used[2].wall - used[1].wall)
+        left = used and used[-1].children
+        return bool(self._changed or silent or busy or orphans or left)
+
+    def _orphans(self) -> int:
+        """End the processes that came to this one when their parent ended; return their number."""
+        found = {*children(os.getpid())} - {*self._known, self.process.pid}
+        for process in found:
+            kill_all([*descendants(process), process])
+        self._changed |= bool(found)
+        return len(found)
 
     def _look(self) -> None:
         """Ask the operating system what that process has used, and how long this one waited."""
@@ -321,22 +373,33 @@ class _Run:
         if self._used[-1] is not None:
             self._own.append(queued(os.getpid()))
 
-    def _take(self, message: object) -> None:
+    def _take(self, message: object) -> bool:
+        """Take a message; return whether it shows that the run is nearer to an end that is sure."""
         match message:
-            case messages.BEGUN if not self._used:
+            case messages.BEGUN if not (self._used or self.recording.marks):
                 self._samples = self._server(self.cell.budget.samples, FIRST_ROWS)
                 self._serving = 0.0
+                self._begun, self._since = True, time.monotonic()
                 self._look()
                 self._loads.append(load())
+                return True
+            case messages.CHANGED:
+                self._changed = True
             case (Checkpoint() as mark, Solution() as solution):
-                self.recording.marks.append(mark)
+                check_solution(solution, (self.instance.oracle.n, self.instance.oracle.k))
+                extra = {n: x for n, x in mark.extra_metrics.items() if n in self._measured}
+                self._changed |= len(extra) < len(mark.extra_metrics)
+                mark = checked(replace(mark, metrics={}, extra_metrics=extra))
+                marks = self.recording.marks
+                further = not marks or mark.work.steps > marks[-1].work.steps
+                marks.append(mark)
                 self.recording.solutions.append(solution)
-                if self._journal is not None:
-                    self._journal(mark, solution)
+                return further and self._begun and self._counts_down
             case messages.OVER:
                 self._answer(lambda: (self._stop(), None))
             case (int(source), bool(first)):
                 self._answer(partial(self._samples.rows, source, first))
+        return False
 
     def _answer(self, reply: Callable[[], Reply]) -> None:
         begin = time.monotonic()
@@ -354,7 +417,21 @@ class _Run:
             return stop_of(error, "the judge")
 
 
-def claimed_seconds(marks: Sequence[Checkpoint], reruns: bool) -> float:
+def measured_names(place: Place, measure: str) -> tuple[str, ...]:
+    """Return the metrics that the harness measures itself in the process of a solver.
+
+    Parameters
+    ----------
+    place : Place
+        Of the solver.
+    measure : str
+        What the run measures beside time, or nothing.
+    """
+    elsewhere = WORKER_METRICS if place.reduces else (TRANSFER, WARM_UP) if place.moves else ()
+    return (*elsewhere, PEAK) if measure else elsewhere
+
+
+def claimed_seconds(marks: Sequence[Checkpoint], reruns: bool, compiles: bool) -> float:
     """Return the seconds that a run says it took: of calls on the clock, and of warming up.
 
     Parameters
@@ -363,8 +440,10 @@ def claimed_seconds(marks: Sequence[Checkpoint], reruns: bool) -> float:
         Its checkpoints. What was warmed up before the first is no part of the run.
     reruns : bool
         As of the solver.
+    compiles : bool
+        As of its place: the others have nothing to warm up during a run.
     """
-    warm = [mark.extra_metrics.get(WARM_UP, 0.0) for mark in marks]
+    warm = [mark.extra_metrics.get(WARM_UP, 0.0) for mark in marks if compiles]
     return spent_seconds(marks, reruns) + (warm[-1] - warm[0] if warm else 0.0)
 
 

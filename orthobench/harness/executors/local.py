@@ -14,19 +14,24 @@ from queue import Empty, SimpleQueue
 from typing import TypeAlias
 
 from orthobench.harness.cell import Cell
-from orthobench.harness.executors import Event, Events, Limits
+from orthobench.harness.executors import Event, Events, Limit, Limits
 from orthobench.harness.executors.cell_queue import CellQueue, Data
-from orthobench.harness.executors.guard import Guard, SealedCell, broken_off, sealed
-from orthobench.harness.executors.messages import Point
+from orthobench.harness.executors.guard import Guard, SealedCell, sealed
 from orthobench.harness.executors.solving import prepare_process, unimportable
+from orthobench.harness.judging import stop_of
 from orthobench.harness.stopping import RunStatus, Termination
-from orthobench.harness.trace import Outcome, Recording
+from orthobench.harness.trace import Outcome
 from orthobench.tools.child import Channel
 from orthobench.tools.processes import Process, Replies
 
-Request: TypeAlias = SealedCell | tuple[SealedCell, Recording, Termination]
-"""What a worker process is to do: run a cell, or judge the points of a run whose process was gone,
-and which had ended so."""
+Request: TypeAlias = tuple[SealedCell, Limit]
+"""A cell that a worker process is to run, and when to cut it."""
+
+LATE = 15.0
+"""The seconds after which a cell is said to take long; then at twice the time, and so on."""
+
+PATIENCE = 5.0
+"""The least seconds that a problem may take to build its data or to judge, beside a limit."""
 
 
 def run(
@@ -51,10 +56,13 @@ def run(
     try:
         while True:
             yield from _assign(crew, waiting)
-            if not any(worker.request for worker in crew):
+            if not any(worker.cell for worker in crew):
                 return
             for event in next_events(crew, replies):
-                waiting.finish(event.cell)
+                if event.outcome is not None:
+                    waiting.finish(event.cell)
+                    for worker in crew:
+                        worker.slowest = max(other.slowest for other in crew)
                 yield event
     finally:
         for worker in crew:
@@ -71,7 +79,7 @@ def execute(worker: Worker, cell: Cell) -> Outcome:
 
 
 class Worker:
-    """A worker: its process, which may be replaced, and the request that it works on.
+    """A worker: its process, which may be replaced, and the cell that it works on.
 
     Attributes
     ----------
@@ -83,56 +91,69 @@ class Worker:
         The most that one cell may take.
     replies : Replies
         Takes what the process sends.
+    slowest : float
+        The seconds of the slowest cell that was finished so far.
     """
 
     process: Process | None = None
     cell: Cell | None = None
-    request: Request | None = None
     deadline: float = inf
+    late: float = inf
     held: Data | None = None
+    slowest: float = 0.0
 
     def __init__(self, name: str, threads: int, limits: Limits, replies: Replies) -> None:
         self.name, self.threads, self.limits, self.replies = name, threads, limits, replies
-        self.recording = Recording()
 
     def begin(self, cell: Cell) -> None:
-        """Begin a cell. Its points are asked for where the process may be killed in time."""
-        self.cell, self.held = cell, (cell.problem, cell.seed)
-        self._ask(sealed(cell))
-
-    def _ask(self, request: Request) -> None:
-        """Send a request to the process; start one where there is none, or it died idle."""
+        """Begin a cell; start a process where there is none, or it died idle."""
         if self.process is not None and not self.process.alive:
             self.close()
         if self.process is None:
-            killed = self.limits.timeout is not None
-            settings = {"threads": self.threads, "memory": self.limits.memory, "journal": killed}
+            settings = {"threads": self.threads, "memory": self.limits.memory}
             module = "orthobench.harness.executors.local"
             self.process = Process(module, settings, self.threads, self.replies)
-        self.request, self.recording = request, Recording()
-        self.deadline = time.monotonic() + (self.limits.timeout or inf)
-        self.process.send(request)
+        self.cell, self.held = cell, (cell.problem, cell.seed)
+        self.began, self.limit = time.monotonic(), self.limits.limit(cell, self.slowest)
+        self.late = self.began + LATE
+        if self.limit.whole:  # the process itself cuts the solver; this is for the judge
+            self.deadline = self.began + 2 * self.limit.seconds + PATIENCE
+        try:
+            request = sealed(cell), self.limit
+        except Exception as error:
+            self.replies.put((self.process, Outcome(stop_of(error, cell.solver.name))))
+        else:
+            self.process.send(request)
 
-    def take(self, reply: Point | Outcome | None) -> Event | None:
+    def take(self, reply: Outcome | None) -> Event | None:
         """Take a reply, None from a process that is gone; return the event of a finished cell."""
+        if reply is None and self.process is not None:
+            death = self.process.death()
+            stop = Termination(RunStatus.CRASHED, death.reason, death.stderr)
+            return self._finish(Outcome(stop), fresh=True)
         if reply is None:
-            return self._crashed()
-        if isinstance(reply, Outcome):
-            tainted = reply.stop.status is RunStatus.MEMORY
-            return self._finish(reply, self.limits.isolate or tainted)
-        mark, solution = reply
-        self.recording.marks.append(mark)
-        self.recording.solutions.append(solution)
-        return None
+            return None
+        status = reply.stop.status
+        if status is not RunStatus.TIMEOUT:
+            self.slowest = max(self.slowest, time.monotonic() - self.began)
+        return self._finish(reply, self.limits.isolate or status is RunStatus.MEMORY)
 
     def check_deadline(self) -> Event | None:
-        """Kill the process where its time is up; return the event of a finished cell."""
-        if time.monotonic() < self.deadline:
+        """End the process if its time is up; return the event of a finished cell, or a late one."""
+        now = time.monotonic()
+        if now >= self.deadline:
+            when = "while its data were built or its points judged"
+            return self._finish(Outcome(Termination.cut(self.limit.seconds, when)), fresh=True)
+        if now < self.late or self.cell is None:
             return None
-        limit = f"{self.limits.timeout:g} s"
-        return self._break_off(
-            Termination(RunStatus.TIMEOUT, f"killed after its time limit of {limit}")
+        spent = now - self.began
+        self.late = now + spent
+        then = "in all" if self.limit.whole else "of its warm-up or without a checkpoint"
+        said = (
+            f"{spent:.0f} s so far; it is cut after {self.limit.seconds:.0f} s {then}, "
+            "unless --timeout says otherwise"
         )
+        return Event(self.cell, self.name, late=said)
 
     def close(self) -> None:
         """End the process."""
@@ -140,26 +161,9 @@ class Worker:
             self.process.close()
         self.process, self.held = None, None
 
-    def _crashed(self) -> Event | None:
-        if self.process is None:
-            return None
-        death = self.process.death()
-        return self._break_off(Termination(RunStatus.CRASHED, death.reason, death.stderr))
-
-    def _break_off(self, stop: Termination) -> Event | None:
-        """Have the recorded points judged by a new process; without any, finish the cell."""
-        request, recording = self.request, self.recording
-        if isinstance(request, tuple):
-            return self._finish(Outcome(request[2]), fresh=True)
-        if request and recording.marks:
-            self.close()
-            self._ask((request, recording, stop))
-            return None
-        return self._finish(Outcome(stop), fresh=True)
-
     def _finish(self, outcome: Outcome, fresh: bool) -> Event | None:
         """Return the event of the finished cell; `fresh` ends the process that it ran in."""
-        cell, self.cell, self.request, self.deadline = self.cell, None, None, inf
+        cell, self.cell, self.deadline, self.late = self.cell, None, inf, inf
         if fresh:
             self.close()
         return None if cell is None else Event(cell, self.name, outcome)
@@ -169,7 +173,7 @@ def _assign(crew: Sequence[Worker], waiting: CellQueue) -> Iterator[Event]:
     """Give every idle worker a cell."""
     for i, worker in enumerate(crew):
         beside = [other.cell for other in crew if other.cell]
-        if worker.request is None and (
+        if worker.cell is None and (
             cell := waiting.take(worker.held, last=bool(i % 2), beside=beside)
         ):
             worker.begin(cell)
@@ -181,7 +185,8 @@ def next_events(crew: Sequence[Worker], replies: Replies, until: float = inf) ->
 
     It waits no longer than until a time of the monotonic clock.
     """
-    left = min(until, *(worker.deadline for worker in crew)) - time.monotonic()
+    times = (min(worker.deadline, worker.late) for worker in crew)
+    left = min(until, *times) - time.monotonic()
     try:
         ready = [replies.get(timeout=None if left == inf else max(0.0, left))]
     except Empty:
@@ -194,7 +199,7 @@ def next_events(crew: Sequence[Worker], replies: Replies, until: float = inf) ->
     yield from (replace(event, more=event is not events[-1]) for event in events)
 
 
-def main(channel: Channel, threads: int, memory: int | None, journal: bool) -> None:
+def main(channel: Channel, threads: int, memory: int | None) -> None:
     """Be a worker process: serve requests until the parent closes the channel.
 
     It trusts its parent, and nobody else can write into the pipe.
@@ -207,8 +212,6 @@ def main(channel: Channel, threads: int, memory: int | None, journal: bool) -> N
         Threads of the libraries in the process of the solver.
     memory : int, optional
         Bytes of memory that this process, and that of the solver, may take (on Linux).
-    journal : bool
-        Whether to send each point as it is recorded.
     """
     prepare_process(channel, memory)
     guard = Guard(threads, memory)
@@ -220,8 +223,4 @@ def main(channel: Channel, threads: int, memory: int | None, journal: bool) -> N
             continue
         if request is None:
             return guard.close()
-        if isinstance(request, tuple):
-            channel.send(broken_off(*request))
-        else:
-            send = (lambda *point: channel.send(point)) if journal else None
-            channel.send(guard.execute(request, send))
+        channel.send(guard.execute(*request))

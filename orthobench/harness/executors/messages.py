@@ -77,6 +77,9 @@ Point: TypeAlias = tuple[Checkpoint, Solution]
 BEGUN = "begun"
 """From the solver: the warm-up is over, and the run begins."""
 
+CHANGED = "changed"
+"""From the solver: the run left something behind in its process that the next one would get."""
+
 OVER = "over"
 """From the solver: asks whether the run is over at the point that was sent last."""
 

@@ -20,6 +20,7 @@ from orthobench.contract.problem import Solution
 from orthobench.harness.execution import ready_oracle
 from orthobench.harness.executors.messages import (
     BEGUN,
+    CHANGED,
     OVER,
     PackedOracle,
     Reply,
@@ -27,6 +28,7 @@ from orthobench.harness.executors.messages import (
     Start,
     unpacked,
 )
+from orthobench.harness.executors.process_state import ProcessState
 from orthobench.harness.judging import stop_of
 from orthobench.harness.run import record
 from orthobench.harness.stopping import RunStatus, Termination
@@ -51,7 +53,11 @@ def main(channel: Channel, memory: int | None) -> None:
     packed_oracle: Any = None  # the first job brings one
     while (start := channel.receive()) is not None:
         packed_oracle = start.packed_oracle or packed_oracle
-        channel.send(_run(start, packed_oracle, channel))
+        before = ProcessState()
+        stop = _run(start, packed_oracle, channel)
+        if before.changed():
+            channel.send(CHANGED)
+        channel.send(stop)
 
 
 def _run(start: Start, packed_oracle: PackedOracle, channel: Channel) -> Termination:
@@ -68,13 +74,16 @@ def _run(start: Start, packed_oracle: PackedOracle, channel: Channel) -> Termina
         try:
             with _collected_once():
                 oracle, warmed = ready_oracle(oracle, solver, start.streams)
-        except Exception as error:
+        except BaseException as error:
             return stop_of(error, solver.name)
         channel.send(BEGUN)
-        stop, _ = record(
-            oracle, solver, start.budget.after(warmed), start.streams,
-            lambda *point: channel.send(point), rule, measure=start.measure,
-        )  # fmt: skip
+        try:
+            stop, _ = record(
+                oracle, solver, start.budget.after(warmed), start.streams,
+                lambda *point: channel.send(point), rule, measure=start.measure,
+            )  # fmt: skip
+        except KeyboardInterrupt as error:  # nobody else can interrupt this process
+            return stop_of(error, solver.name)
     return stop
 
 
@@ -108,8 +117,8 @@ def _over(channel: Channel, mark: Checkpoint, solution: Solution) -> Termination
 def _asked(channel: Channel, question: SampleRequest | str) -> Any:
     channel.send(question)
     reply: Reply | None = channel.receive()
-    if reply is None:  # the parent is gone
-        raise SystemExit
+    if reply is None:
+        raise EOFError("the process that judges is gone")
     value, error = reply
     if error is not None:
         raise error

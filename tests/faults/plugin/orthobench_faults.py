@@ -1,6 +1,7 @@
 """Solvers that fail in every way that a process can, beside one that is sound."""
 
 import os
+import pickle
 import signal
 import time
 from dataclasses import dataclass
@@ -115,6 +116,63 @@ class NotANumber(Walk):
 
     def fail(self, oracle, state):
         state.U = state.U * np.nan
+
+
+@dataclass(frozen=True)
+class Drawn(Walk):
+    """Returns, counts, raises or prints a value that was drawn, from some step on."""
+
+    name = "drawn"
+    fault: str = parameter("", help="a place, a value, a step, and whether only there, pickled")
+    number: int = parameter(0, help="tells one from the other")
+
+    PLACES: ClassVar = (
+        "flops", "samples", "steps", "work", "reason", "status", "U", "raise", "exit", "print",
+        "write", "solution", "point", "weights", "core", "state", "oracle", "init",
+    )  # fmt: skip
+
+    @property
+    def drawn(self):
+        return pickle.loads(bytes.fromhex(self.fault))  # noqa: S301 - a test wrote it
+
+    def init(self, oracle, rng):
+        state = super().init(oracle, rng)
+        place, value, *_ = self.drawn
+        return value if place == "init" else state
+
+    def step(self, oracle, state):
+        super().step(oracle, state)
+        place, value, at, once = self.drawn
+        if state.work.steps < at or (once and state.work.steps > at):
+            return
+        match place:
+            case "flops" | "samples" | "steps":
+                setattr(state.work, place, value)
+            case "work" | "reason" | "status" | "U":
+                setattr(state, place, value)
+            case "raise":
+                raise ArithmeticError(value)
+            case "exit":
+                raise SystemExit(value)
+            case "print":
+                print(value)  # noqa: T201 - as solvers do
+            case "write":
+                os.write(1, pickle.dumps(value))
+            case "oracle":
+                oracle.start = value
+
+    def solution(self, state):
+        place, value, at, once = self.drawn
+        if state.work.steps < at or (once and state.work.steps > at):
+            return super().solution(state)
+        match place:
+            case "solution":
+                return value
+            case "point":
+                return Solution(value)
+            case "weights" | "core":
+                return Solution(state.U.copy(), **{place: value})
+        return super().solution(state)
 
 
 @dataclass(frozen=True)

@@ -221,3 +221,16 @@ def test_results_are_shown_where_there_is_no_bar_or_nobody_asked():
     Progress(quiet=True, show=shown.append).table(1)
     Progress(quiet=True).table(2)
     assert shown == [1]
+
+
+@pytest.mark.parametrize("kind", [io.StringIO, Terminal])
+def test_a_cell_that_takes_long_is_named_at_once(kind):
+    stream = kind()
+    with Progress(stream=stream) as progress:
+        progress.expect(20)
+        progress.begin("a on b, seed 0")
+        progress.late("a on b, seed 0", "30 s so far; see --timeout")
+        assert "a on b, seed 0 takes long: 30 s so far; see --timeout" in stream.getvalue()
+    with Progress(quiet=True, stream=kind()) as progress:
+        progress.late("a", "b")
+        assert progress._stream.getvalue() == ""

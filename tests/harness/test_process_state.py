@@ -1,0 +1,79 @@
+"""What a solver may leave behind in its process is found, and only that."""
+
+import os
+import sys
+import threading
+
+import numpy as np
+import pytest
+
+from orthobench.harness.execution import CLOCK, Execution
+from orthobench.harness.executors.process_state import ProcessState
+
+
+def test_a_process_that_only_computed_is_as_it_was():
+    before = ProcessState()
+    np.linalg.qr(np.random.default_rng(0).standard_normal((50, 5)))
+    with np.errstate(all="raise"):
+        pass
+    thread = threading.Thread(target=len, args=["a"])
+    thread.start()
+    thread.join()
+    assert not before.changed()
+
+
+def test_what_is_left_behind_is_found_until_it_is_put_right(monkeypatch, tmp_path):
+    before = ProcessState()
+    over = threading.Event()
+
+    def goes_on():
+        thread = threading.Thread(target=over.wait)
+        thread.start()
+        return lambda: (over.set(), thread.join())
+
+    def errors():
+        old = np.seterr(all="raise")
+        return lambda: np.seterr(**old)
+
+    def folder():
+        old = os.getcwd()  # noqa: PTH109
+        os.chdir(tmp_path)
+        return lambda: os.chdir(old)
+
+    def clock():
+        token = CLOCK.set(lambda: 0)
+        return lambda: CLOCK.reset(token)
+
+    def recursion():
+        old = sys.getrecursionlimit()
+        sys.setrecursionlimit(old + 1)
+        return lambda: sys.setrecursionlimit(old)
+
+    def patched(owner, name):
+        old = getattr(owner, name)
+        setattr(owner, name, lambda *_: None)
+        return lambda: setattr(owner, name, old)
+
+    faults = [goes_on, errors, folder, clock, recursion, lambda: patched(Execution, "read"),
+              lambda: patched(np.linalg, "qr"), lambda: patched(np, "einsum")]  # fmt: skip
+    for fault in faults:
+        undo = fault()
+        try:
+            assert before.changed(), fault
+        finally:
+            undo()
+        assert not before.changed(), fault
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="as Linux counts them")
+def test_limits_of_the_process_are_looked_at():
+    import resource
+
+    before = ProcessState()
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (soft - 1, hard))
+    try:
+        assert before.changed()
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    assert not before.changed()
