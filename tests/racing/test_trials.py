@@ -339,11 +339,11 @@ class Idle:
     """A worker that begins what it is given, and nothing else."""
 
     def __init__(self) -> None:
-        self.request: Cell | None = None
+        self.cell: Cell | None = None
         self.process, self.held, self.limits = None, None, Limits()
 
     def begin(self, cell: Cell) -> None:
-        self.request = cell
+        self.cell = cell
 
 
 def test_idle_workers_get_what_the_rule_asks_for(course: _Course) -> None:
@@ -352,7 +352,7 @@ def test_idle_workers_get_what_the_rule_asks_for(course: _Course) -> None:
     course.limits = Limits(None, 2**30)
     assert course._assign(crew, planned)
     assert course.running == {("power", 0): 30.0, ("power step=0.5", 0): 30.0}
-    begun = [worker.request for worker in crew if worker.request is not None]
+    begun = [worker.cell for worker in crew if worker.cell is not None]
     assert [cell.solver_label for cell in begun] == ["power", "power step=0.5"]
     assert [cell.budget for cell in begun] == 2 * [Budget(seconds=10.0)]
     assert [w.limits for w in crew] == [*2 * [Limits(course.left, 2**30)], Limits()]
@@ -369,8 +369,8 @@ def test_a_worker_that_is_busy_is_left_alone(course: _Course) -> None:
     crew[0].begin(planned["power", 1])
     course.running["power", 0] = 1.0
     assert course._assign(crew, planned)
-    assert [worker.request.seed for worker in crew] == [1, 0]
-    assert crew[1].request.solver_label == "power step=0.5"
+    assert [worker.cell.seed for worker in crew] == [1, 0]
+    assert crew[1].cell.solver_label == "power step=0.5"
 
 
 def test_nothing_is_at_work_when_the_time_is_over(
@@ -380,4 +380,4 @@ def test_nothing_is_at_work_when_the_time_is_over(
     monkeypatch.setattr("orthobench.racing.race.time", late)
     crew: list[Any] = [Idle()]
     assert not course._assign(crew, {})
-    assert crew[0].request is None
+    assert crew[0].cell is None

@@ -56,8 +56,8 @@ class Track:
 
     def events(self, crew: list[Any], *_: Any) -> Iterator[Any]:
         for worker in crew:
-            if (cell := worker.request) is not None:
-                worker.request = None
+            if (cell := worker.cell) is not None:
+                worker.cell = None
                 self.begun.append(cell)
                 self.now += self.each
                 yield SimpleNamespace(cell=cell, outcome=None)
@@ -74,14 +74,14 @@ class Runner:
     """A worker that is a name on a list."""
 
     def __init__(self, *_: Any) -> None:
-        self.request: Cell | None = None
+        self.cell: Cell | None = None
         self.process, self.held, self.limits = None, None, Limits()
 
     def begin(self, cell: Cell) -> None:
-        self.request = cell
+        self.cell = cell
 
     def close(self) -> None:
-        self.request = None
+        self.cell = None
 
 
 def track_in(folder: Path, toys: SimpleNamespace, monkeypatch: pytest.MonkeyPatch) -> Track:
