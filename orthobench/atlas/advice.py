@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from orthobench.atlas.answers import compare, find, folded, opened
+from orthobench.atlas.answers import CUT, compare, find, folded, opened
 from orthobench.atlas.features import Features, features_of
 from orthobench.atlas.losses import (
     Losses,
@@ -80,7 +80,7 @@ class Advice:
     code : str
         The lines that compute the answer with `orthobench.solve`, as they can be pasted.
     stop : Stop
-        Where the call ends: always the solver's own end.
+        Where the call ends: by itself, or after some samples of data that never end.
     """
 
     use: str
@@ -151,7 +151,7 @@ def advise(
     usable = np.array([one is not None for one in solvers])
     if not usable.any():
         raise UsageError(
-            "no solver of the atlas that ends by itself and is installed here can take these data: "
+            "no solver of the atlas that is installed here and ends by itself can take these data: "
             f"{_check(text)} tries all"
         )
     taken = np.array([expected_bytes(rows, name.split()[0], features) for name in found.solvers])
@@ -167,8 +167,9 @@ def advise(
     order = [int(i) for i in np.argsort(np.where(usable, mean, np.inf)) if usable[i]]
     best = solvers[order[0]]
     assert best is not None  # noqa: S101 - only usable ones are in the order
-    code = code_of(problem, best, Stop())
-    own = _worded(found, order, rows, features, cost, text, code)
+    stop = _stop(best, instance, rows)
+    code = code_of(problem, best, stop)
+    own = _worded(found, order, rows, features, cost, text, code, stop)
     if not math.isfinite(taken[order[0]]):
         return own
     needs = f"It takes at most about {readable(int(taken[order[0]]))} beside the data."
@@ -220,12 +221,12 @@ def _rows_of_kind(
 def _usable(
     solver: str, rows: Sequence[AtlasRow], recipe: AnyProblem | None, instance: AnyInstance
 ) -> AnySolver | None:
-    """Return the solver with a label if it is installed here, takes the data and ends by itself."""
+    """Return the solver with a label if it is installed here, takes the data and can be ended."""
     text = next(row.solver_parameters for row in rows if row.solver == solver)
     try:
         offers = type(instance.oracle)
         made = catalogue().solver(solver.split()[0], settings(text), offers)
-        check_ending(made, instance, Budget(), None)
+        check_ending(made, instance, Budget(**dict(_stop(made, instance, rows).limits)), None)
     except UsageError:
         return None
     if recipe:
@@ -233,6 +234,18 @@ def _usable(
     else:
         takes = isinstance(instance.oracle, made.needs) and made.missing_packages() is None
     return made if takes else None
+
+
+def _stop(solver: AnySolver, instance: AnyInstance, rows: Sequence[AtlasRow]) -> Stop:
+    """Return where a call ends: by itself, or with as many samples as runs of the atlas had.
+
+    Data that never end would not end a solver that draws samples.
+    """
+    endless = solver.batch > 0 and math.isinf(instance.oracle.remaining())
+    samples = [row.samples for row in rows if row.ending not in CUT and row.samples > 0]
+    if solver.converges or not endless or not samples:
+        return Stop()
+    return Stop.at(samples=int(np.median(samples)))
 
 
 def _worded(
@@ -243,6 +256,7 @@ def _worded(
     cost: str,
     text: str,
     code: str,
+    stop: Stop,
 ) -> Advice:
     """Return the advice in words, with the command that settles it."""
     solver, second = found.solvers[order[0]], [found.solvers[i] for i in order[1:2]]
@@ -270,7 +284,7 @@ def _worded(
         )
     return Advice(
         solver.split()[0], parameters, regret, extrapolation, second[0] if second else None,
-        f"{sentence}.", _check(text), features, near, solver, code, Stop(),
+        f"{sentence}.", _check(text), features, near, solver, code, stop,
     )  # fmt: skip
 
 

@@ -208,5 +208,6 @@ def _described(rows: list[AtlasRow], registry: Registry) -> Iterator[tuple[Atlas
         yield from zip(rows, rows, strict=True)
         return
     measured = asdict(features_of(instance))
+    del measured["ordered"]  # decides which solvers are named, and is no feature of the models
     for row in rows:
         yield row, replace(row, **measured)

@@ -34,7 +34,7 @@ def contenders(comparison: Comparison, limit: int = LIMIT) -> tuple[str, ...]:
     """Return the solvers that run on more seeds; none where all is decided, or at the limit."""
     undecided = [
         d.solver for d in comparison.decisions
-        if d.verdict is Verdict.UNDECIDED
+        if d.verdict is Verdict.UNDECIDED and d.more_seeds is not None
     ]  # fmt: skip
     if not undecided or comparison.seeds >= limit:
         return ()

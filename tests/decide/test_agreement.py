@@ -124,7 +124,7 @@ def agree(name, results, capsys, monkeypatch):
     for key in ("use", "parameters", "sentence", "as_good_on", "problems", "alternatives"):
         assert key in facts["answer"], name
     monkeypatch.setenv("COLUMNS", "80")
-    printing.print_results(results, None, as_json=False)
+    printing.print_results(results, None, as_json=False, tables=True)
     printed = capsys.readouterr().out
     html = unescape(results._repr_html_())
     families = found.by_family.values() or [found]

@@ -42,7 +42,7 @@ def test_looks_double_up_to_the_limit():
     while (after := next_look(looks[-1], 35)) != looks[-1]:
         looks.append(after)
     assert looks == [5, 10, 20, 35]
-    assert (next_look(30), next_look(40), next_look(41)) == (40, 40, 41)
+    assert (next_look(12), next_look(30), next_look(49)) == (24, 48, 49)
 
 
 @pytest.mark.wide

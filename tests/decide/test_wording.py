@@ -36,10 +36,10 @@ def sentence(*comparisons, suite=""):
     return answer(comparisons, suite).sentence
 
 
-def test_a_solver_that_is_worse_has_no_mark():
+def test_each_verdict_has_a_mark_of_its_own():
     verdicts = OPEN, FAILED, UNTESTED, WORSE
     one = on("p", good("a", 1.0), good("b", 2.0), *map(other, "cdef", verdicts))
-    marks = ["star", "good", "undecided", "failed", "untested", "", ""]
+    marks = ["star", "good", "undecided", "failed", "untested", "worse", ""]
     assert [mark(one, s) for s in "abcdefg"] == marks
 
 

@@ -256,7 +256,7 @@ def test_facts_are_all_but_the_runs(finished: Finished) -> None:
     assert {*facts} == {*vars(found)} - {"results"} | {"store"}
     assert facts["store"] == str(finished.track.path)
     assert facts["winner"] == "power"
-    assert str(found) == f"{found.sentence}\n\n{found.code}"
+    assert str(found) == f"{found.sentence}\n{found.evidence}\n\n{found.code}"
 
 
 def test_solvers_that_lack_the_same_are_listed_together(finished: Finished) -> None:
