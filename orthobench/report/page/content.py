@@ -109,7 +109,7 @@ def _family_section(name: str, answers: Answers) -> dict[str, Any]:
     if answer:
         others = sorted(answer.alternatives, key=lambda one: (-one.as_good_on, one.factor))
         solvers = [own for own in (answer.solver, *(one.solver for one in others)) if own]
-    costs, tolerances = (list(dict.fromkeys(options)) for options in zip(*answers, strict=True))
+    costs, tolerances = (list(dict.fromkeys(key[i] for key in answers)) for i in range(2))
     return {
         "name": name, "answers": answers, "answer": answer, "solvers": solvers,
         "costs": costs, "tolerances": tolerances, "code": _code(answer) if answer else "",
