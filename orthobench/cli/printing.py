@@ -38,6 +38,9 @@ ADVICE = {
 }
 """What to do about some errors of the system."""
 
+FEW = 8
+"""Maximum number of reasons that are printed without the tables."""
+
 _STYLES = re.compile("(\x1b\\[(?:0|1|4|3[1-36])m)")
 
 if TYPE_CHECKING:
@@ -106,8 +109,11 @@ def print_results(
     if tables:
         print_tables(results)
     figures = [] if folder is None else _figures(results, folder)
-    print_answer(answer_of(results))
+    answer = answer_of(results)
+    print_answer(answer)
     say()
+    if not tables:
+        print_troubles(results, answer)
     match results.session()["environment"]:
         case {"run": {"workers": int(workers)}} if workers > 1:
             say(f"times are of {workers} runs at once; --workers 1 takes them one by one")
@@ -148,6 +154,17 @@ def print_answer(answer: Answer) -> None:
         say(wrapped(line))
     for family in answer.by_family.values() or [answer]:
         say(wrapped(answer.prefix(family) + family.evidence))
+
+
+def print_troubles(results: Results, answer: Answer) -> None:
+    """Print why runs failed or solvers take no part, a line for each reason, but few of many."""
+    from orthobench.report.terminal import table
+
+    lines = [*table.troubles(results.entries, answer.comparisons)]
+    for line in lines[:FEW]:
+        say(wrapped(line, 2))
+    if len(lines) > FEW:
+        say(f"{len(lines) - FEW} more reasons: orthobench show prints all")
 
 
 def figure_lines(paths: Sequence[Path]) -> Iterator[str]:

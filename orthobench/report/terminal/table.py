@@ -180,6 +180,15 @@ def _parts(
         yield Padding(Text(text, style=style), (0, 0, 0, 2), expand=False)
 
 
+def troubles(results: Sequence[SolverResult], comparisons: Sequence[Comparison]) -> Iterator[str]:
+    """Yield a line for each reason why runs failed or solvers take no part, with its problem."""
+    known = {c.problem: c for c in comparisons}
+    for problem, own in grouped(results, lambda r: r.problem).items():
+        rows = problem_rows(own, known[problem])
+        lines = [*_refusals(own), *(line for row in rows for line in _failures(row))]
+        yield from (f"{clean(problem)}: {line}" for line in dict.fromkeys(lines))
+
+
 def texts_of(
     part: Sequence[Row], comparison: Comparison
 ) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
