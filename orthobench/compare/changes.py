@@ -29,6 +29,8 @@ class File:
         The number of cells that reach it.
     imported : bool
         Whether it is of a library and the runs import it.
+    solvers : tuple of str
+        The solvers of these cells.
     at_import : bool
         Whether the code of it that runs at import differs: then all cells reach it.
     """
@@ -38,6 +40,7 @@ class File:
     cells: int
     at_import: bool
     imported: bool = False
+    solvers: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -109,7 +112,8 @@ class Changes:
         elif file.imported:
             reach = "imported by the runs"
         elif file.cells:
-            reach = f"reached by {file.cells} of {plural(self.cells, 'cell')}"
+            who = f": {listed(file.solvers, 3)}" if file.solvers else ""
+            reach = f"reached by {file.cells} of {plural(self.cells, 'cell')}{who}"
         else:
             reach = "not reached"
         how = "" if file.how in ("changed", "comments") else f"{file.how}, "
@@ -149,8 +153,10 @@ def between(
         how = how if name not in old["files"] or name not in new["files"] else "changed"
         how = "comments" if code == new_code else how
         module = name.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
-        reach = len(reached.get(name, ()))
-        files.append(File(name, how, reach, acting != new_acting, module in imported))
+        by = reached.get(name, set())
+        solvers = tuple(sorted({solver for _, solver, _ in by}))
+        acts = acting != new_acting
+        files.append(File(name, how, len(by), acts, module in imported, solvers))
     libraries = old["libraries"] or new["libraries"]
     real = [file for file in files if file.how != "comments"]
     return Changes(

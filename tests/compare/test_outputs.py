@@ -337,7 +337,8 @@ CHANGED = Changes(
     dependencies=True, requirements=(("numpy>=2.1",), ("numpy>=2.3",)),
     parameters={"msg step": ("8", "4")},
     files=(
-        File("toy/solver.py", "changed", 6, False), File("toy/__init__.py", "changed", 0, True),
+        File("toy/solver.py", "changed", 6, False, solvers=("msg", "oja")),
+        File("toy/__init__.py", "changed", 0, True),
         File("toy/other.py", "added", 0, False), File("toy/said.py", "comments", 2, False),
     ),
     commits=("abc Speed it up", "def Tidy"), outside=("lib/code.py",),
@@ -354,7 +355,7 @@ def test_every_output_says_how_the_sides_differ():
     for text in texts:
         for said in (
             "scipy 1.14.1 -> 1.17.1", "gone 1 -> none", "numpy>=2.1 -> numpy>=2.3",
-            "msg step 8 -> 4", "toy/solver.py (reached by 6 of 6 cells)",
+            "msg step 8 -> 4", "toy/solver.py (reached by 6 of 6 cells: msg and oja)",
             "toy/__init__.py (runs at import, so all cells reach it)",
             "toy/other.py (added, not reached)", "toy/said.py (its code is the same)",
             "abc Speed it up", "not compared: lib/code.py",

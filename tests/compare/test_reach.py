@@ -149,6 +149,7 @@ def test_files_differ_by_their_code_and_reach():
         "p/a.py": ("changed", 2), "p/b.py": ("comments", 0), "p/c.py": ("removed", 0),
         "p/d.py": ("added", 0),
     }  # fmt: skip
+    assert found.files[0].solvers == ("s",)
     assert not found.everywhere
     acted = between(old, new, [kinds[0], kinds[1] | {"p/d.py": ("1", "x")}], {}, SIDES)
     assert acted.everywhere

@@ -47,7 +47,7 @@ def test_state_and_sides_are_read_without_hooks_and_monitor(monitored, tmp_path,
     assert environment.snapshot()["git"] == state
     with pytest.raises(UsageError, match="did you mean 'main'"):
         resolve("BASE", "mian", root)
-    with checked_out(resolve("BASE", "HEAD", root), tmp_path / "base") as folder:
+    with checked_out(resolve("BASE", "HEAD", root), tmp_path / "base") as (folder,):
         assert "one" in (folder / "pyproject.toml").read_text()
     assert not mark.exists()
     monkeypatch.delenv("GIT_DIR")
@@ -78,7 +78,7 @@ def test_a_link_of_a_commit_is_no_way_out_of_its_copy(tmp_path):
     (root / "sub").unlink()
     (root / "sub").mkdir()
     (root / "sub" / "planted").write_text("")
-    with checked_out(resolve("HEAD", ".", root), tmp_path / "head") as folder:
+    with checked_out(resolve("HEAD", ".", root), tmp_path / "head") as (folder,):
         assert (folder / "sub" / "planted").exists()
     assert not list(outside.iterdir())
 
