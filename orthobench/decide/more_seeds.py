@@ -1,6 +1,6 @@
 """More seeds where they matter: which solvers run further, and on how many seeds.
 
-At each look the number of seeds doubles. Those go on that are undecided, and those that are as good
+At each look the number of seeds doubles. Those go on that are undecided or untested, and those that are as good
 as the best, against whom they are tested; what is shown to be worse, or failed, has run enough.
 The verdicts of the last look count, by the rule for any number of seeds: it keeps so far below its
 level that a few looks do not bring it there (`docs/decision.md` has the error rates).
@@ -34,7 +34,7 @@ def contenders(comparison: Comparison, limit: int = LIMIT) -> tuple[str, ...]:
     """Return the solvers that run on more seeds; none where all is decided, or at the limit."""
     undecided = [
         d.solver for d in comparison.decisions
-        if d.verdict is Verdict.UNDECIDED and d.more_seeds is not None
+        if d.verdict in (Verdict.UNDECIDED, Verdict.UNTESTED) and d.more_seeds is not None
     ]  # fmt: skip
     if not undecided or comparison.seeds >= limit:
         return ()
