@@ -1,7 +1,8 @@
 """More seeds where they matter: which solvers run further, and on how many seeds.
 
-At each look the number of seeds doubles. Those go on that are undecided or untested, and those that are as good
-as the best, against whom they are tested; what is shown to be worse, or failed, has run enough.
+At each look the number of seeds doubles. Those go on that are undecided or untested, and those that
+are as good as the best, against whom they are tested; what is shown to be worse, or failed, has run
+enough.
 The verdicts of the last look count, by the rule for any number of seeds: it keeps so far below its
 level that a few looks do not bring it there (`docs/decision.md` has the error rates).
 """
