@@ -60,7 +60,7 @@ ROOMS = {
         "tests/harness", "tests/registry/test_preflight.py", "tests/test_api.py",
         "tests/faults/test_blocks_on_dask.py",
     ),
-    "orthobench/racing": ("tests/racing", "tests/benchmarks/test_race_replay.py"),
+    "orthobench/racing": ("tests/racing",),
     "orthobench/registry": ("tests/registry", "tests/cli/test_plugins.py"),
     "orthobench/report": ("tests/report", "tests/cli/test_reporting.py"),
     "orthobench/reproduce": ("tests/reproduce", "tests/plugins/papers"),

@@ -12,6 +12,7 @@ of the rest run on fresh seeds until `orthobench.decide` names the cheapest that
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -256,8 +257,11 @@ class Field:
 
     @cached_property
     def failed(self) -> dict[str, str]:
-        """Why each configuration failed that did."""
-        return {t.configuration: t.failed for t in self.latest.values() if t.failed}
+        """Why each configuration failed that did, on half of its seeds or more."""
+        found = {t.configuration: t.failed for t in self.latest.values() if t.failed}
+        ran = Counter(name for name, _ in self.latest)
+        failed = Counter(t.configuration for t in self.latest.values() if t.failed)
+        return {name: why for name, why in found.items() if 2 * failed[name] >= ran[name]}
 
     @cached_property
     def leader(self) -> str | None:
