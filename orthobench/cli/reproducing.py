@@ -55,7 +55,7 @@ def reproduce(paper: str | None, names: tuple[str, ...], size: str | None, first
     a solver or a check has changed. Finished runs are kept, and another call continues after the
     last one.
     """
-    from orthobench.harness.suite import FULL
+    from orthobench.harness.suite import FULL, SMOKE
     from orthobench.registry.plugins import catalogue
     from orthobench.reproduce.publish import publish as publish_page
     from orthobench.reproduce.runs import Runs
@@ -78,7 +78,10 @@ def reproduce(paper: str | None, names: tuple[str, ...], size: str | None, first
     red = any(one.red for one in checked)
     if not as_json:
         mend = "find which change moved what is not as published, or --publish it"
-        say(f"next: {mend if red else '--first-seed 1000 checks them on independent runs'}")
+        more = "--first-seed 1000 checks them on independent runs"
+        if size == SMOKE:
+            mend, more = "mend what cannot be checked", "--quick says whether they hold"
+        say(f"next: {mend if red else more}")
     sys.exit(FAILED if red else 0)
 
 

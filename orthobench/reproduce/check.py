@@ -167,6 +167,8 @@ def counts(checked: Sequence[Checked]) -> list[str]:
 def counts_line(checked: Sequence[Checked]) -> str:
     """Return the number of claims with each verdict, in one line."""
     red = sum(c.red for c in checked)
+    if any(c.size == SMOKE for c in checked):
+        return f"{plural(len(checked), 'claim')}: {len(checked) - red} can be checked, {red} cannot"
     published = f"{red} not as published" if red else "all as published"
     return f"{plural(len(checked), 'claim')}: {', '.join(counts(checked))}; {published}"
 

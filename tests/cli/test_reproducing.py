@@ -93,6 +93,10 @@ def test_only_the_claims_asked_for_are_checked_at_the_size_asked_for(reproduce):
     assert reproduce("toys-2020", "--json", verdict=Verdict.FAILS).exit_code == 1
     done = reproduce("toys-2020", "--smoke", "--json", verdict=Verdict.FAILS)
     assert (done.exit_code, [one["value"] for one in json.loads(done.stdout)]) == (0, [4.0, 4.0])
+    done = reproduce("toys-2020", "--smoke", "-q", verdict=Verdict.FAILS)
+    assert done.stdout.splitlines()[-2:] == [
+        "2 claims: 2 can be checked, 0 cannot", "next: --quick says whether they hold",
+    ]  # fmt: skip
 
 
 def test_a_page_is_published_where_it_is_asked_for(reproduce, tmp_path):
