@@ -287,8 +287,8 @@ def run(
             records = (r for r in opened.records(known.name) if not r.ok)
             opened.discard({r.key for r in records if (r.problem.label, r.solver.label) in pairs})
         opened.discard(cut.keys() & {p.key for p in asked})
-        planned = [replace(p, cut=cut.get(p.key, 0.0)) for p in planned]
-        more = matching(planned, only)
+        planned = [replace(p, cut=cut[p.key]) if p.key in cut else p for p in planned]
+        more = matching(planned, only) if cut else asked
         while more:
             course = RemainingCells(known, opened, planned, more)
             _execute(opened, session, course, run_cells, observer, known)

@@ -93,40 +93,47 @@ class Alarm:
     Attributes
     ----------
     rang : bool
-        Whether the function was called.
+        Whether the function was called since the time was set.
     """
 
     rang: bool = False
 
-    def __init__(self, call: Callable[[], object], seconds: float) -> None:
+    def __init__(self, call: Callable[[], object], seconds: float = math.inf) -> None:
         self._call, self._changed = call, threading.Condition()
-        self._at = time.monotonic() + seconds
+        self._at = self._wakes = time.monotonic() + seconds
         self._thread = threading.Thread(target=self._wait, daemon=True)
+        self._thread.start()
 
     def __enter__(self) -> Self:
-        self._thread.start()
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.set(-math.inf)
+        self.close()
+
+    def close(self) -> None:
+        """Call it off for good, once a call that has begun is over."""
+        with self._changed:
+            self._at = -math.inf
+            self._changed.notify()
         self._thread.join()
 
     def set(self, seconds: float) -> None:
-        """Let it ring in so many seconds from now on; never after minus infinity."""
-        at = time.monotonic() + seconds
+        """Let it ring in so many seconds from now on."""
         with self._changed:
-            sooner, self._at = at < self._at, at
-            if sooner:  # otherwise it looks again by itself
+            self._at, self.rang = time.monotonic() + seconds, False
+            if self._at < self._wakes:  # otherwise it looks again by itself
                 self._changed.notify()
 
     def _wait(self) -> None:
         with self._changed:
-            while (left := self._at - time.monotonic()) > 0:
+            while self._at != -math.inf:
+                left = self._at - time.monotonic()
+                if left <= 0:
+                    self._at, self.rang = math.inf, True
+                    self._call()
+                    continue
+                self._wakes = self._at
                 self._changed.wait(None if left == math.inf else min(left, threading.TIMEOUT_MAX))
-            if self._at == -math.inf:
-                return
-            self.rang = True
-        self._call()
 
 
 class Process:

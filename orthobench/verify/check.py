@@ -289,7 +289,7 @@ def _differences(
         if len(stored) != len(again):
             yield "checkpoints", None, len(stored), len(again)
         pairs = list(zip(stored, again, strict=False))
-    elif stored and again and not outcome.stop.status.failed:
+    elif stored and again and outcome.stop.status.ok:
         too_short = stored[-1].work.steps > again[-1].work.steps
         pairs += [(stored[-1], again[-1])] if too_short or not exact else []
     rule = EXACT if exact else PLATFORMS[dtype]

@@ -188,10 +188,8 @@ def test_a_run_that_is_cut_keeps_its_points_and_is_undecided(cell, whole):
     assert met.stop.status is RunStatus.TARGET
 
 
-def test_a_run_that_counts_down_its_budget_has_time_for_each_checkpoint(cell, monkeypatch):
+def test_a_run_that_counts_down_its_budget_has_time_for_each_checkpoint(cell):
     sets = []
-    monkeypatch.setattr(module.Alarm, "set", lambda self, seconds: sets.append(seconds))
-    monkeypatch.setattr(module.Alarm, "__exit__", lambda *_: None)
     begun = [BEGUN, point(0), point(1), DONE]
     for budget, whole, count in (
         (Budget(steps=3), False, 3), (Budget(steps=3), True, 0), (Budget(seconds=3), False, 1),
@@ -199,9 +197,10 @@ def test_a_run_that_counts_down_its_budget_has_time_for_each_checkpoint(cell, mo
     ):  # fmt: skip
         sets.clear()
         guard = Guard(1)
-        guard.process = Scripted(*begun)
+        guard.process, guard.alarm = Scripted(*begun), SimpleNamespace(set=sets.append, rang=False)
         guard.execute(replace(cell, budget=budget), Limit(1e6, whole))
-        assert sets == count * [1e6], (budget, whole)
+        _, *more, off = sets
+        assert (more, off) == (count * [1e6], math.inf), (budget, whole)
 
 
 @pytest.mark.parametrize(

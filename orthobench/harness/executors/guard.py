@@ -137,6 +137,7 @@ class Guard:
     """
 
     process: Process | None = None
+    alarm: Alarm | None = None
     held: tuple[AnyInstance, bool] | None = None
 
     def __init__(self, threads: int, memory: int | None = None) -> None:
@@ -162,8 +163,9 @@ class Guard:
                 packed_oracle = self._packed_oracle(instance, cell)
             except Exception as error:
                 return Outcome(stop_of(error, f"problem {cell.problem.name}"))
+            self.alarm = self.alarm or Alarm(self._kill)
             run = _Run(cell, instance, process, self.sources)
-            stop = run.follow(packed_oracle, limit, time.monotonic() - begin)
+            stop = run.follow(packed_oracle, limit, time.monotonic() - begin, self.alarm)
             outcome = replace(judged(instance, run.recording, stop, cell.until), load=run.load)
         if outcome.stop.status.ok and not cell.solver.place.reduces:
             outcome = replace(outcome, stop=run.checked_end(outcome.stop))
@@ -175,7 +177,13 @@ class Guard:
         """End the process."""
         if self.process is not None:
             self.process.close()
-        self.process = self.held = None
+        if self.alarm is not None:
+            self.alarm.close()
+        self.process = self.alarm = self.held = None
+
+    def _kill(self) -> None:
+        if self.process is not None:
+            self.process.kill()
 
     def _running(self) -> Process:
         if self.process is None or not self.process.alive:
@@ -272,7 +280,9 @@ class _Run:
         budget = cell.budget
         self._counts_down = math.isinf(budget.seconds) and budget.binds(cell.solver.batch)
 
-    def follow(self, packed_oracle: PackedOracle | None, limit: Limit, spent: float) -> Termination:
+    def follow(
+        self, packed_oracle: PackedOracle | None, limit: Limit, spent: float, alarm: Alarm
+    ) -> Termination:
         """Send the cell; answer until its run is over, or cut it; return how it ended.
 
         Parameters
@@ -281,30 +291,33 @@ class _Run:
         limit : Limit
         spent : float
             The seconds that were spent on the cell before.
+        alarm : Alarm
+            Kills the process.
         """
         cell = self.cell
         most = min(WARM_UP_STEPS * cell.solver.batch, cell.budget.samples)
         self._samples = self._server(most, most)
-        seconds = limit.seconds - spent * limit.whole
-        with Alarm(self.process.kill, seconds) as alarm:
-            try:
-                start = Start(
-                    packed_oracle, cell.solver.pickled, cell.budget, self._streams, cell.threads,
-                    cell.until is not None, cell.measure,
-                )  # fmt: skip
-                self.process.send(start)
-                while not isinstance(message := self.process.receive(), Termination):
-                    if self._take(message) and not limit.whole:
-                        # each checkpoint is about 1.3 times as far as the one before
-                        alarm.set(max(limit.seconds, 10 * (time.monotonic() - self._since)))
-            except ProcessError as death:
-                if alarm.rang:
-                    return Termination.cut(limit.seconds, "" if self._begun else "in its warm-up")
-                return Termination(RunStatus.CRASHED, death.reason, death.stderr)
-            except Exception as error:
-                self._changed = True
-                self.process.kill()
-                return stop_of(error, f"{cell.solver.name}: its process sent what it must not")
+        try:
+            start = Start(
+                packed_oracle, cell.solver.pickled, cell.budget, self._streams, cell.threads,
+                cell.until is not None, cell.measure,
+            )  # fmt: skip
+            alarm.set(limit.seconds - spent * limit.whole)
+            self.process.send(start)
+            while not isinstance(message := self.process.receive(), Termination):
+                if self._take(message) and not limit.whole:
+                    # each checkpoint is about 1.3 times as far as the one before
+                    alarm.set(max(limit.seconds, 10 * (time.monotonic() - self._since)))
+        except ProcessError as death:
+            if alarm.rang:
+                return Termination.cut(limit.seconds, "" if self._begun else "in its warm-up")
+            return Termination(RunStatus.CRASHED, death.reason, death.stderr)
+        except Exception as error:
+            self._changed = True
+            self.process.kill()
+            return stop_of(error, f"{cell.solver.name}: its process sent what it must not")
+        finally:
+            alarm.set(math.inf)
         self._ended = True
         self._look()
         self._loads.append(load())

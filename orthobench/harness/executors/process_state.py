@@ -23,13 +23,17 @@ WATCHED = (
 _noted: dict[str, list[tuple[Mapping[str, Any], list[str], list[Any]]]] = {}
 """Of each module that was seen: namespaces, names in them, and functions with these names."""
 
+_seen: set[str] = set()
+"""All modules that were seen."""
+
 
 class ProcessState:
     """The state of this process when it is made."""
 
     def __init__(self) -> None:
         self._state = _state()
-        _note_functions()
+        if len(sys.modules) != len(_seen):
+            _note_functions()
 
     def changed(self) -> bool:
         """Return whether the process is in another state now."""
@@ -69,6 +73,7 @@ def _state() -> dict[str, object]:
 def _note_functions() -> None:
     """Note the functions and classes of modules that were loaded since the last time."""
     for name, module in list(sys.modules.items()):
+        _seen.add(name)
         if name in _noted or not (name in WATCHED or name.startswith("orthobench.")):
             continue
         space = vars(module)
