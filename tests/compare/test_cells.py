@@ -147,7 +147,7 @@ def test_chosen_cells_run_on_one_side_again(suite):
 
 def test_runs_end_once_they_have_taken_five_times_what_one_may_take(suite, monkeypatch):
     clock = iter([0.0, 99.0, 101.0, 102.0, 103.0])
-    monkeypatch.setattr(module.time, "monotonic", lambda: next(clock))
+    monkeypatch.setattr(module, "time", SimpleNamespace(monotonic=lambda: next(clock)))
     both, _ = collected(suite, run_limit=20.0)
     for cells in both:
         assert [run.stop.status.absent for run in cells.runs.values()] == [False, True, True, True]

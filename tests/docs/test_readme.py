@@ -44,6 +44,7 @@ samples = 100
 [[problem]]
 name = "digits"
 k = 4
+passes = 4
 [[solver]]
 name = "oja"
 [[solver]]
