@@ -227,8 +227,6 @@ NO_POINTS = [np.ones(6), np.eye(6, 2) * 1j, np.eye(6, 2, dtype=object), "a point
 
 
 @pytest.mark.parametrize("wrong", NO_POINTS)
-    "wrong", [np.ones(6), np.eye(6, 2) * 1j, np.eye(6, 2, dtype=object), "a point"]
-)
 def test_what_is_no_point_is_the_error_of_its_cell(cell, wrong):
     outcome, _ = executed(cell, BEGUN, point(0), (point(1)[0], Solution(wrong)), DONE)
     assert outcome.stop.status is RunStatus.ERROR
