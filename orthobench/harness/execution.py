@@ -99,7 +99,7 @@ class Execution:
         """Return seconds and work so far, without metrics, and the solution."""
         reading, solution = self._call(partial(self._calls.solution, self.state), keeps=False)
         solution = self._calls.fetched(solution)
-        check_solution(solution, self.oracle.n)
+        check_solution(solution)
         extra = self._calls.extra_metrics(self.oracle)
         if self._peak:
             extra[PEAK] = self._peak.value
@@ -124,8 +124,8 @@ class Execution:
             )
 
 
-def check_solution(solution: object, n: int) -> None:
-    """Refuse what is no solution on the host: a matrix of real numbers with n rows.
+def check_solution(solution: object) -> None:
+    """Refuse what is no solution on the host: a matrix of real numbers.
 
     Raises
     ------
@@ -133,10 +133,10 @@ def check_solution(solution: object, n: int) -> None:
         Says what it is instead.
     """
     found = solution.point if isinstance(solution, Solution) else solution
-    wanted = f"solution() must return a Solution of an array ({n}, k)"
+    wanted = "solution() must return a Solution of an array (n, k)"
     if found is solution or not isinstance(found, np.ndarray):
         raise TypeError(f"{wanted}, not a {type(found).__name__}")
-    if found.ndim != 2 or len(found) != n or found.dtype.kind in "bcmMOSU":
+    if found.ndim != 2 or found.dtype.kind in "bcmMOSU":
         raise TypeError(f"{wanted} of real numbers, not {found.shape} of {found.dtype}")
 
 

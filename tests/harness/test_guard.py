@@ -223,7 +223,10 @@ def test_what_is_no_checkpoint_is_the_error_of_its_cell(cell, changes, said):
     assert guard.process is None  # nobody else gets it
 
 
-@pytest.mark.parametrize("wrong", [np.ones(6), np.eye(6), np.eye(6, 2, dtype=object), "a point"])
+NO_POINTS = [np.ones(6), np.eye(6, 2) * 1j, np.eye(6, 2, dtype=object), "a point"]
+
+
+@pytest.mark.parametrize("wrong", NO_POINTS)
 def test_what_is_no_point_is_the_error_of_its_cell(cell, wrong):
     outcome, _ = executed(cell, BEGUN, point(0), (point(1)[0], Solution(wrong)), DONE)
     assert outcome.stop.status is RunStatus.ERROR

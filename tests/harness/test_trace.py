@@ -61,12 +61,12 @@ def test_all_points_are_kept_or_the_first_and_the_last():
 
 def test_what_is_no_solution_is_refused():
     for wrong in (np.eye(2), None, SimpleNamespace(point=np.eye(2)), Solution([1])):
-        with pytest.raises(TypeError, match=r"must return a Solution of an array \(2, k\), not a"):
-            check_solution(wrong, 2)
-    for wrong in (np.ones(2), np.eye(3)[:, :2], np.eye(2) * 1j, np.eye(2, dtype=object)):
-        with pytest.raises(TypeError, match=r"must return a Solution of an array \(2, k\) of real"):
-            check_solution(Solution(wrong), 2)
-    check_solution(Solution(np.eye(2)), 2)
+        with pytest.raises(TypeError, match=r"must return a Solution of an array \(n, k\), not a"):
+            check_solution(wrong)
+    for wrong in (np.ones(2), np.ones((2, 2, 2)), np.eye(2) * 1j, np.eye(2, dtype=object)):
+        with pytest.raises(TypeError, match=r"must return a Solution of an array \(n, k\) of real"):
+            check_solution(Solution(wrong))
+    check_solution(Solution(np.eye(2)))
 
 
 def test_counts_are_whole_numbers_of_any_kind_and_no_floats():

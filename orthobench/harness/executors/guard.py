@@ -399,7 +399,7 @@ class _Run:
             case messages.CHANGED:
                 self._changed = True
             case (Checkpoint() as mark, Solution() as solution):
-                check_solution(solution, self.instance.oracle.n)
+                check_solution(solution)
                 extra = {n: x for n, x in mark.extra_metrics.items() if n in self._measured}
                 self._changed |= len(extra) < len(mark.extra_metrics)
                 mark = checked(replace(mark, metrics={}, extra_metrics=extra))

@@ -56,7 +56,7 @@ def run(
     try:
         while True:
             yield from _assign(crew, waiting)
-            if not any(worker.cell for worker in crew):
+            if not any(worker.request for worker in crew):
                 return
             for event in next_events(crew, replies):
                 if event.outcome is not None:
@@ -97,6 +97,7 @@ class Worker:
 
     process: Process | None = None
     cell: Cell | None = None
+    request: tuple[Cell, Limit] | None = None
     deadline: float = inf
     late: float = inf
     held: Data | None = None
@@ -114,12 +115,12 @@ class Worker:
             module = "orthobench.harness.executors.local"
             self.process = Process(module, settings, self.threads, self.replies)
         self.cell, self.held = cell, (cell.problem, cell.seed)
-        self.began, self.limit = time.monotonic(), self.limits.limit(cell, self.slowest)
-        self.late = self.began + LATE
-        if self.limit.whole:  # the process itself cuts the solver; this is for the judge
-            self.deadline = self.began + 2 * self.limit.seconds + PATIENCE
+        self.began, limit = time.monotonic(), self.limits.limit(cell, self.slowest)
+        self.late, self.request = self.began + LATE, (cell, limit)
+        if limit.whole:  # the process itself cuts the solver; this is for the judge
+            self.deadline = self.began + 2 * limit.seconds + PATIENCE
         try:
-            request = sealed(cell), self.limit
+            request = sealed(cell), limit
         except Exception as error:
             self.replies.put((self.process, Outcome(stop_of(error, cell.solver.name))))
         else:
@@ -141,19 +142,20 @@ class Worker:
     def check_deadline(self) -> Event | None:
         """End the process if its time is up; return the event of a finished cell, or a late one."""
         now = time.monotonic()
+        if self.request is None or now < min(self.deadline, self.late):
+            return None
+        cell, limit = self.request
         if now >= self.deadline:
             when = "while its data were built or its points judged"
-            return self._finish(Outcome(Termination.cut(self.limit.seconds, when)), fresh=True)
-        if now < self.late or self.cell is None:
-            return None
+            return self._finish(Outcome(Termination.cut(limit.seconds, when)), fresh=True)
         spent = now - self.began
         self.late = now + spent
-        then = "in all" if self.limit.whole else "of its warm-up or without a checkpoint"
+        then = "in all" if limit.whole else "of its warm-up or without a checkpoint"
         said = (
-            f"{spent:.0f} s so far; it is cut after {self.limit.seconds:.0f} s {then}, "
+            f"{spent:.0f} s so far; it is cut after {limit.seconds:.0f} s {then}, "
             "unless --timeout says otherwise"
         )
-        return Event(self.cell, self.name, late=said)
+        return Event(cell, self.name, late=said)
 
     def close(self) -> None:
         """End the process."""
@@ -163,7 +165,8 @@ class Worker:
 
     def _finish(self, outcome: Outcome, fresh: bool) -> Event | None:
         """Return the event of the finished cell; `fresh` ends the process that it ran in."""
-        cell, self.cell, self.deadline, self.late = self.cell, None, inf, inf
+        cell, self.cell, self.request = self.cell, None, None
+        self.deadline = self.late = inf
         if fresh:
             self.close()
         return None if cell is None else Event(cell, self.name, outcome)
@@ -173,7 +176,7 @@ def _assign(crew: Sequence[Worker], waiting: CellQueue) -> Iterator[Event]:
     """Give every idle worker a cell."""
     for i, worker in enumerate(crew):
         beside = [other.cell for other in crew if other.cell]
-        if worker.cell is None and (
+        if worker.request is None and (
             cell := waiting.take(worker.held, last=bool(i % 2), beside=beside)
         ):
             worker.begin(cell)

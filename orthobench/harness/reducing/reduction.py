@@ -104,7 +104,7 @@ class Reduction(Execution):
             reading, solution = 0.0, Solution(self._next.start.copy())
         else:
             reading, solution = timed_call(partial(self.solver.finish, *self._last))
-        check_solution(solution, self._next.n)
+        check_solution(solution)
         work = replace(self.state.work)
         return Checkpoint(self.seconds, reading, work, extra_metrics=dict(self._spent)), solution
 
