@@ -36,7 +36,10 @@ def show(answer: Answer, console: Console | None = None) -> None:
 
     console = console or Console()
     for family in answer.by_family.values() or [answer]:
-        console.print(f"\n{answer.prefix(family)}{family.sentence}", markup=False, highlight=False)
+        text = f"\n{answer.prefix(family)}{family.sentence}"
+        if console.options.ascii_only:
+            text = text.replace("µ", "u")
+        console.print(text, markup=False, highlight=False)
         for part in _parts(family, console):
             console.print()
             console.print(part)
