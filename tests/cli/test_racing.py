@@ -86,7 +86,8 @@ def test_table_sentence_code_and_place_are_printed(race):
     assert " ".join(row.split()) == told
     assert rest == [
         "not raced: a, b (install x)", "",
-        "Use oja.", "1 of 2 configurations ran.", "", "import orthobench as ob", "", "12.3 s; the runs are in race.sqlite",
+        "Use oja.", "1 of 2 configurations ran.", "", "import orthobench as ob", "",
+        "12.3 s; the runs are in race.sqlite",
     ]  # fmt: skip
 
 
