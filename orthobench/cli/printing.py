@@ -108,7 +108,6 @@ def print_results(
         return
     if tables:
         print_tables(results)
-    figures = [] if folder is None else _figures(results, folder)
     answer = answer_of(results)
     print_answer(answer)
     say()
@@ -117,7 +116,7 @@ def print_results(
     match results.session()["environment"]:
         case {"run": {"workers": int(workers)}} if workers > 1:
             say(f"times are of {workers} runs at once; --workers 1 takes them one by one")
-    for line in figure_lines(figures):
+    for line in figure_lines([] if folder is None else _figures(results, folder)):
         say(line)
     say(f"runs     {results.path}")
 

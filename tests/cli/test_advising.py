@@ -45,7 +45,7 @@ def call(tmp_path, monkeypatch):
 
 def test_a_line_for_each_family(call):
     printed = " ".join(call().stdout.split())
-    assert printed.startswith("stochastic PCA: least time: batch-pca (2 of 2, 1)")
+    assert printed.startswith("stochastic PCA: least time: batch-pca (2 of 2 tested, 1)")
     assert "From the atlas of 2026-01-02: 32 runs, timed on A CPU." in printed
 
 

@@ -74,17 +74,20 @@ def stored(ran, suite):
     return printed
 
 
-def test_run_prints_a_table_and_the_paths_of_what_it_wrote(call, suite, tmp_path):
+def test_run_prints_an_overview_and_the_paths_of_what_it_wrote(call, suite, tmp_path):
     result = call("run", str(suite), *HERE)
     assert "incremental-pca" in result.stdout
-    assert "spiked-covariance k=2 n=20" in result.stdout
+    assert "spiked-covariance" in result.stdout
     folder = tmp_path / "orthobench-results" / "small"
     assert (folder / "results.sqlite").exists()
     pictures = list(folder.rglob("*.png"))
     assert len(pictures) == 1
     assert all(str(p.relative_to(tmp_path)) in result.stdout for p in pictures)
     store = folder.relative_to(tmp_path) / "results.sqlite"
-    assert f"orthobench report {store}" in result.stdout.splitlines()[-1]
+    *_, runs, tables, page = result.stdout.splitlines()
+    assert runs.endswith(f" {store}")
+    assert tables.endswith(f" orthobench show {store}")
+    assert page.endswith(f" orthobench report {store} --open")
 
 
 @pytest.mark.wide
@@ -196,7 +199,8 @@ def test_a_failed_cell_is_named_and_the_exit_code_says_so(call):
     words = ["-p", "digits k=4", "-s", "capped-msg K=2", "-s", "oja", "--seeds", "2"]
     result = call("run", *words, *HERE, "--no-figures", code=1)
     assert "K = 2 is below k = 4" in result.stdout
-    assert re.search(r"✗  capped-msg.* 2 failed", result.stdout)
+    assert re.search(r"(?m)^capped-msg.* !$", result.stdout)
+    assert "capped-msg K=2: error" in result.stdout
 
 
 def test_a_trial_that_is_not_chosen_may_fail(call, suite):

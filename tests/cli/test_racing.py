@@ -28,6 +28,7 @@ ROW = {
 def found(**changes):
     facts = {
         "winner": "oja", "parameters": {}, "factor": math.nan, "sentence": "Use oja.",
+        "evidence": "1 of 2 configurations ran.",
         "decided": True, "table": [ROW], "dropped": (Drop("msg", 1.5, "late"),),
         "missing": {"a": "install x", "b": "install x"},
         "results": Results("race", Path("race.sqlite"), []), "code": "import orthobench as ob",
@@ -85,7 +86,8 @@ def test_table_sentence_code_and_place_are_printed(race):
     assert " ".join(row.split()) == told
     assert rest == [
         "not raced: a, b (install x)", "",
-        "Use oja.", "", "import orthobench as ob", "", "12.3 s; the runs are in race.sqlite",
+        "Use oja.", "1 of 2 configurations ran.", "", "import orthobench as ob", "",
+        "12.3 s; the runs are in race.sqlite",
     ]  # fmt: skip
 
 

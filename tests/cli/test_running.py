@@ -7,7 +7,7 @@ import pytest
 from click.testing import CliRunner
 
 from orthobench import api
-from orthobench.cli import racing
+from orthobench.cli import printing, racing
 from orthobench.cli.main import main
 from orthobench.harness.executors import Limits
 from orthobench.registry import suite_file
@@ -16,9 +16,9 @@ from orthobench.report.terminal.progress import Progress
 
 @pytest.fixture
 def run(monkeypatch, tmp_path):
-    """Call the command; and what was asked for, run, raced and printed."""
+    """Call the command; and what was asked for, run and printed."""
     monkeypatch.chdir(tmp_path)
-    seen = SimpleNamespace(asked=None, ran=None, raced=None, printed=None)
+    seen = SimpleNamespace(asked=None, ran=None, printed=None)
 
     def call(*words, seeds=5, solvers="ab", failing=(), shown=("1", "2"), error=None):
         def requested(suite, **changes):
@@ -33,13 +33,8 @@ def run(monkeypatch, tmp_path):
             failures = [SimpleNamespace(key=key) for key in failing]
             return SimpleNamespace(path=path, failures=failures, reported_keys={*shown})
 
-        def races(problems, within, tolerance, cost, **settings):
-            seen.raced = {"problems": problems, "within": within, "cost": cost, **settings}
-            raise SystemExit(0)
-
         monkeypatch.setattr(suite_file, "requested_suite", requested)
         monkeypatch.setattr(api, "run", runs)
-        monkeypatch.setattr("orthobench.racing.race.races", races)
         monkeypatch.setattr(
             "orthobench.cli.main.print_results",
             lambda results, folder, as_json, **more: setattr(seen, "printed", (folder, as_json)),
@@ -92,15 +87,17 @@ def test_options_of_the_run_are_passed_on(run):
     }  # fmt: skip
     run("mine")
     settings = {name: run.seen.ran[name] for name in ("only", "retry", "decide", "executor")}
-    assert settings == {"only": None, "retry": False, "decide": 0, "executor": "local"}
+    assert settings == {"only": None, "retry": False, "decide": None, "executor": "local"}
     assert (run.seen.ran["workers"], run.seen.ran["scheduler"]) == ("auto", None)
     assert run.seen.ran["limits"] == Limits()
-    run("mine", "--decide")
-    assert run.seen.ran["decide"] == 40
+    assert run("mine", "--decide").exit_code == 2
 
 
 def test_figures_are_drawn_beside_the_store_unless_nobody_wants_them(run):
-    last = "orthobench report 'x/s q.sqlite' --tolerance 0.25 writes the page about it\n"
+    last = (
+        "tables   orthobench show 'x/s q.sqlite' --tolerance 0.25\n"
+        "page     orthobench report 'x/s q.sqlite' --tolerance 0.25 --open\n"
+    )
     for words, folder, as_json in (
         ([], Path("x"), False), (["--no-figures"], None, False), (["--json"], Path("x"), True),
     ):  # fmt: skip
@@ -108,14 +105,16 @@ def test_figures_are_drawn_beside_the_store_unless_nobody_wants_them(run):
         assert run.seen.printed == (folder, as_json), words
         assert done.stdout == ("" if as_json else last), words
     plain = run("mine", "--store", "s.sqlite").stdout
-    assert plain == "orthobench report s.sqlite writes the page about it\n"
+    assert plain == (
+        "tables   orthobench show s.sqlite\npage     orthobench report s.sqlite --open\n"
+    )
 
 
 def test_too_few_seeds_to_decide_are_said_before(run):
     for seeds, solvers, words, said in (
         (4, "ab", [], True), (5, "ab", [], False), (4, "a", [], False), (4, "aa", [], False),
         (4, "abc", [], True), (4, "ab", ["-q"], False), (4, "ab", ["--json"], False),
-        (4, "ab", ["--decide"], False),
+        (4, "ab", ["--decide", "9"], False), (4, "ab", ["--decide", "0"], True),
     ):  # fmt: skip
         done = run("mine", *words, seeds=seeds, solvers=solvers)
         assert ("--seeds 5 can" in done.stderr) is said, (seeds, solvers, words)
@@ -131,27 +130,13 @@ def test_an_interruption_says_where_to_go_on(run):
     assert "interrupted; finished cells are in s.sqlite, run again to go on" in done.output
 
 
-def test_a_problem_alone_is_raced(run):
-    for words, raced in (
-        (["-p", "digits"], True), (["-p", "digits", "-q", "--store", "s", "--json"], True),
-        (["-p", "digits", "--memory-limit", "1k", "--no-figures"], True),
-        (["-p", "digits", "--all"], False), (["-p", "digits", "--seeds", "3"], False),
-        (["-p", "digits", "-s", "oja"], False), (["mine", "-p", "digits"], False), ([], False),
-        (["--store", "s"], False),
-    ):  # fmt: skip
-        run.seen.ran = run.seen.raced = None
-        done = run(*words)
-        assert (run.seen.raced is not None) is raced, words
-        assert (run.seen.ran is None) is raced, words
-        quiet = "-q" in words
-        assert ("a race of two minutes at most" in done.stderr) is (raced and not quiet), words
-        if raced:
-            found = run.seen.raced
-            usual = found["problems"], found["within"], found["cost"]
-            assert usual == (("digits",), 120.0, "seconds"), words
-            assert found["memory"] == (1024 if "1k" in words else None), words
-            assert found["store"] == (Path("s") if quiet else None), words
-            assert (found["tell"] is None) is quiet, words
+def test_a_problem_alone_is_run_with_all_solvers(run, monkeypatch):
+    monkeypatch.setattr("orthobench.racing.race.races", lambda *_, **__: pytest.fail("a race"))
+    for words in ([], ["--all"]):
+        run("-p", "digits", "--store", "s.sqlite", *words)
+        asked = {name: value for name, value in run.seen.asked.items() if value}
+        assert asked == {"problems": ("digits",)}
+        assert run.seen.ran["path"] == Path("s.sqlite")
 
 
 def test_a_race_is_a_command_of_its_own():
@@ -159,3 +144,16 @@ def test_a_race_is_a_command_of_its_own():
     assert {"run", "list", "show", "export", "merge", "doctor", "compare", "map"} <= {
         *main.commands
     }
+
+
+def test_reasons_of_failures_are_shown_up_to_a_number(monkeypatch, capsys):
+    results, answer = SimpleNamespace(entries=[]), SimpleNamespace(comparisons=[])
+    few = [f"reason {i}" for i in range(printing.FEW)]
+    for reasons, last in ((few, few[-1]), ([*few, "x", "y"], "2 more reasons: ")):
+        monkeypatch.setattr(
+            "orthobench.report.terminal.table.troubles", lambda *_, own=reasons: iter(own)
+        )
+        printing.print_troubles(results, answer)
+        lines = capsys.readouterr().out.splitlines()
+        assert lines[: len(few)] == few
+        assert lines[-1].startswith(last)

@@ -76,7 +76,6 @@ def assert_drawn(ax, panel):
     ("tuning", ("digits k=4", "step", "gap"), ("step", "gap")),
     ("sweep", (), ("k", "gap")),
     ("sweep", ("digits against k", "flops"), ("k", "flops")),
-    ("pareto", (), ("seconds", "gap")),
     ("profile", (), ("ratio", "share")),
     ("profile", ("PCA", "samples", "1 %"), ("ratio", "share")),
     ("ecdf", ("PCA", "steps"), ("steps", "share")),

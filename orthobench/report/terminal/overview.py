@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 OPEN = Verdict.UNDECIDED, Verdict.UNTESTED
 """The verdicts that more seeds may change."""
 
+GAP = 2
+"""Characters between two columns."""
+
 
 def show(answer: Answer, console: Console | None = None) -> None:
     """Print what to use and, for each family, cost and seeds of each solver on each problem.
@@ -33,7 +36,10 @@ def show(answer: Answer, console: Console | None = None) -> None:
 
     console = console or Console()
     for family in answer.by_family.values() or [answer]:
-        console.print(f"\n{answer.prefix(family)}{family.sentence}", markup=False, highlight=False)
+        text = f"\n{answer.prefix(family)}{family.sentence}"
+        if console.options.ascii_only:
+            text = text.replace("µ", "u")
+        console.print(text, markup=False, highlight=False)
         for part in _parts(family, console):
             console.print()
             console.print(part)
@@ -56,7 +62,8 @@ def legend(answer: Answer, ascii_only: bool = False) -> Iterator[str]:
         f"{symbols[ascii_only]} {text}" for name, (*symbols, text) in MARKS.items() if name in used
     )
     title = ALL_COSTS[answer.cost].title
-    yield f"Cells: {title} of the call, seeds that end within the tolerance. {marks}."
+    if marks:
+        yield f"Cells: {title} of the call, seeds that end within the tolerance. {marks}."
     if open_:
         seeds = max((c.seeds for c in comparisons), default=0)
         yield f"{open_} of {plural(cells, 'cell')} not decided with {plural(seeds, 'seed')}."
@@ -76,36 +83,44 @@ def cell(comparison: Comparison, solver: str, ascii_only: bool = False) -> str:
 def _parts(answer: Answer, console: Console) -> Iterator[Table]:
     """Yield the table of a family, in parts that are no wider than the console."""
     from rich.box import SIMPLE_HEAD
+    from rich.cells import cell_len
     from rich.table import Table
     from rich.text import Text
 
     solvers = [one.solver for one in standings(answer.comparisons)]
-    ascii_only = console.options.ascii_only
-    columns = []
-    for comparison in answer.comparisons:
-        own = [cell(comparison, solver, ascii_only) for solver in solvers]
-        width = max([*map(len, own), *map(len, clean(comparison.problem).split())], default=0)
-        columns.append((comparison, own, width))
     names = [clean(solver) for solver in solvers]
-    room = console.width - max(map(len, names), default=0) - 1
+    ascii_only = console.options.ascii_only
+    columns = [
+        (comparison, [cell(comparison, solver, ascii_only) for solver in solvers])
+        for comparison in answer.comparisons
+    ]
+    widest = max((len(text) for _, own in columns for text in own), default=0)
+    longest = max(map(cell_len, names), default=0)
+    longest = max(1, min(longest, console.width - widest - GAP))
+    room = console.width - longest
     while columns:
         table = Table(
             box=SIMPLE_HEAD, show_edge=False, padding=(0, 0, 0, 1), pad_edge=False,
             header_style="bold",
         )  # fmt: skip
-        table.add_column("", no_wrap=True)
+        table.add_column("", min_width=longest, max_width=longest, overflow="fold")
         used, shown = 0, list[tuple[Comparison, list[str]]]()
-        while columns and (not shown or used + columns[0][2] + 2 <= room):
-            comparison, own, width = columns.pop(0)
+        while columns:
+            comparison, own = columns[0]
+            problem = clean(comparison.problem)
+            width = min(max(map(cell_len, problem.split()), default=0), room - GAP)
+            width = max([width, *map(len, own)])
+            if shown and used + width + GAP > room:
+                break
             table.add_column(
-                clean(comparison.problem), justify="right", min_width=width, max_width=width
+                Text(problem), justify="right", min_width=width, max_width=width, overflow="fold"
             )
-            shown.append((comparison, own))
-            used += width + 2
+            shown.append(columns.pop(0))
+            used += width + GAP
         for i, name in enumerate(names):
             cells = [
                 Text(own[i], style="" if c.of(solvers[i]).as_good else "dim") for c, own in shown
             ]
             style = "bold" if solvers[i] == answer.solver else ""
-            table.add_row(name, *cells, style=style)
+            table.add_row(Text(name), *cells, style=style)
         yield table

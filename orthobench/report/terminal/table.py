@@ -31,8 +31,8 @@ CURVED = 20_000
 WIDEST = 80
 """The most columns of a table without its curves."""
 
-FIRST_TO_GO = (4, 0, 2)
-"""What a narrow terminal does without: the factor, the verdict in words, and then the seeds."""
+FIRST_TO_GO = (4, 0, 2, 3)
+"""The columns that a narrow terminal leaves out, in this order: factor, verdict, seeds, cost."""
 
 
 def rows(

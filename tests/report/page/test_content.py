@@ -29,9 +29,11 @@ from orthobench.report.page.problems import (
     problem_section,
     ranges,
 )
+from orthobench.stats.calls import Call, Stop
 from orthobench.tools.machine import Load
 
 GOOD = good("a", 1.0)
+CALL = Call(Stop.at(steps=9), 3.0, 4, 6)
 
 
 def decided(*decisions):
@@ -39,25 +41,35 @@ def decided(*decisions):
 
 
 @pytest.mark.parametrize(
-    ("decision", "kind", "symbol", "text", "said"),
+    ("decision", "kind", "symbol", "cost", "seeds", "said"),
     [
-        (good("b", 2.0, 2.04), "good", "●", "2×", "as good"),
-        (other("b", Verdict.UNDECIDED, more_seeds=4), "undecided", "?", "", "undecided"),
-        (other("b", Verdict.UNTESTED, more_seeds=4), "untested", "-", "", "untested"),
-        (other("b", Verdict.FAILED, n_failed=2), "failed", "✗", "", "2 failed"),
-        (other("b", Verdict.WORSE), "worse", "", "", "worse than the best"),
-        (other("b", Verdict.ABSENT), "absent", "–", "", "takes no part, or was not run yet"),
+        (good("b", 2.0, 2.0, misses=1), "good", "●", "2.00 s", "5/6", "as good"),
+        (other("b", Verdict.UNDECIDED, call=CALL, more_seeds=4), "undecided", "?", "3.00 s", "4/6",
+         "undecided; stops after 9 steps; about 4 more seeds"),
+        (other("b", Verdict.UNTESTED, more_seeds=4), "untested", "-", "", "", "untested"),
+        (other("b", Verdict.FAILED, n_failed=2), "failed", "!", "", "", "2 failed"),
+        (other("b", Verdict.WORSE, difference=0.3, low=0.2, high=0.4), "worse", "✗", "", "",
+         "worse: ends 30 [20, 40] % of the gap above"),
+        (other("b", Verdict.ABSENT), "absent", "–", "", "", "takes no part, or was not run yet"),
     ],
 )  # fmt: skip
-def test_a_cell_has_a_mark_a_factor_and_what_they_mean(decision, kind, symbol, text, said):
-    found = cell(decided(GOOD, decision), "b")
-    assert found[:3] == (kind, symbol, text)
-    assert found[3].startswith(said)
+def test_a_cell_has_mark_cost_and_seeds_and_their_meaning(
+    decision, kind, symbol, cost, seeds, said
+):
+    *found, _, meaning = cell(decided(GOOD, decision), "b")
+    assert found == [kind, symbol, cost, seeds]
+    assert meaning.startswith(said)
 
 
-def test_the_star_has_no_factor_and_who_is_not_there_is_absent():
-    assert cell(decided(GOOD), "a")[:3] == ("star", "★", "")
+def test_the_star_has_its_cost_and_a_solver_that_is_not_there_is_absent():
+    assert cell(decided(GOOD), "a")[:4] == ("star", "★", "1.00 s", "6/6")
     assert cell(decided(GOOD), "c")[0] == "absent"
+
+
+def test_bars_are_logarithms_of_costs_from_the_lowest_to_the_highest_of_a_problem():
+    found = decided(GOOD, good("b", 10.0, 10.0), good("c", 100.0, 100.0), good("d", math.inf))
+    assert [cell(found, solver)[4] for solver in "abcd"] == [0.0, 0.5, 1.0, 0.0]
+    assert cell(decided(GOOD), "a")[4] == 0.0
 
 
 def test_runs_are_counted_without_those_that_were_refused(runs, made):
@@ -129,14 +141,18 @@ def test_where_results_come_from_is_told_as_far_as_it_is_known(runs, made):
 
 def test_behind_the_solver_to_use_stand_those_that_are_as_good_the_most_often():
     others = [
-        SimpleNamespace(solver=solver, as_good_on=count)
-        for solver, count in {"b": 1, "c": 3, "d": 0, "e": 2}.items()
+        SimpleNamespace(solver=solver, as_good_on=count, factor=factor)
+        for solver, count, factor in (("b", 1, 2.0), ("c", 3, 9.0), ("d", 1, 1.5), ("e", 2, 9.0))
     ]
-    for use, solvers in (("a", [*"acebd"]), ("", [*"cebd"])):
-        found = {("seconds", "1 %"): SimpleNamespace(solver=use, alternatives=others)}
-        section = _family_section("PCA", found, 4)
-        assert (section["solvers"], section["plot"]) == (solvers, 4)
-    assert _family_section("PCA", {}, None)["solvers"] == []
+    for use, solvers in (("a", [*"acedb"]), ("", [*"cedb"])):
+        found = SimpleNamespace(solver=use, alternatives=others, comparisons=(), use=None)
+        keys = [(cost, part) for cost in ("seconds", "flops") for part in ("1 %", "2 %")]
+        section = _family_section("PCA", dict.fromkeys(keys, found))
+        assert section["solvers"] == solvers
+        assert section["answer"] is found
+        assert section["costs"] == ["seconds", "flops"]
+        assert section["tolerances"] == ["1 %", "2 %"]
+    assert _family_section("PCA", {})["solvers"] == []
 
 
 def test_a_suite_of_python_objects_has_no_tables():

@@ -7,6 +7,7 @@ from base64 import b64decode
 
 import numpy as np
 import pytest
+from recomputed import amount, decided
 
 from orthobench.report.page import write_page
 
@@ -16,7 +17,7 @@ COCO = 10.0 ** (2 - np.arange(51) / 5)
 
 @pytest.fixture(scope="module")
 def drawn(runs, made, tmp_path_factory):
-    """The records by problem and solver, and the data of their page."""
+    """The records by problem and solver; the data of their page, with solvers of the matrix."""
     records = {
         (problem, solver): runs(solver, level, seeds=7, problem=problem)
         for problem in ("p", "q")
@@ -25,8 +26,11 @@ def drawn(runs, made, tmp_path_factory):
     page = write_page(
         made([r for own in records.values() for r in own]), tmp_path_factory.mktemp("n")
     )
-    packed = re.search(r'id="data">(.*?)<', page.read_text())
-    return records, json.loads(gzip.decompress(b64decode(packed[1])))
+    text = page.read_text()
+    data = json.loads(gzip.decompress(b64decode(re.search(r'id="data">(.*?)<', text)[1])))
+    matrix = re.search(r'<table class="matrix">(.*?)</table>', text, re.DOTALL)[1]
+    data["rows"] = re.findall(r'<th scope="row">.*</svg>(\w+)</span>', matrix)
+    return records, data
 
 
 def series_of(data, kind, number=0, panel=None):
@@ -91,30 +95,41 @@ def test_the_ecdf_is_the_share_of_targets_reached(drawn, panel, above):
             assert y == pytest.approx(share, abs=0.01)
 
 
-@pytest.mark.parametrize("tolerance", [1e-2, 1e-6])
+@pytest.mark.parametrize(("label", "tolerance"), [("1 %", 1e-2), ("0.0001 %", 1e-6)])
 @pytest.mark.parametrize("cost", ["seconds", "flops", "samples", "steps"])
-def test_factors_of_cost_are_those_of_the_traces(drawn, cost, tolerance):
-    """A factor is the median cost of a solver over that of another one that gets there."""
+def test_cells_have_verdict_cost_and_seeds_of_the_calls_in_the_traces(
+    drawn, cost, label, tolerance
+):
     records, data = drawn
     read = {
         "seconds": lambda m: m.seconds + m.readout_seconds,
         "flops": lambda m: m.work.flops,
         "samples": lambda m: m.work.samples,
         "steps": lambda m: m.work.steps,
-    }[cost]
-    hits = firsts(records, read, lambda gap: np.array([tolerance]) * gap)
-    medians = {s: np.median(rows.reshape(2, 7), axis=1) for s, rows in hits.items()}
-    label = {1e-2: "1 %", 1e-6: "0.0001 %"}[tolerance]
+    }
     (family,) = data["families"]
     cells = family[f"{cost},{label}"]["cells"]
-    names = next(iter(re.findall(r"Use (\w+):", family[f"{cost},{label}"]["sentence"])), None)
-    stars = [at for at, (mark, *_) in enumerate(cells) if mark == "star"]
-    if names:
-        assert stars
-    for at in range(2):
-        finite = [m[at] for m in medians.values() if np.isfinite(m[at])]
-        for mark, _, factor, _ in cells[at::2]:
-            if mark == "good":
-                shown = float(factor.removesuffix("×"))
-                ratios = [m / min(finite) for m in finite]
-                assert min(abs(r / shown - 1) for r in ratios) < 0.051  # two digits
+    assert len(cells) == len(data["rows"]) * 2
+    for place, problem in enumerate("pq"):
+        curves = {
+            solver: [
+                (steps.astype(int), values, spent, "own")
+                for steps, values, spent in zip(
+                    table(records, problem, solver, read["steps"]),
+                    table(records, problem, solver, lambda m: m.metrics["gap"]),
+                    table(records, problem, solver, read[cost]),
+                    strict=True,
+                )
+            ]
+            for solver in data["rows"]
+        }
+        known = decided(curves, tolerance)
+        own = dict(zip(data["rows"], cells[place::2], strict=True))
+        named = [solver for solver, (kind, *_) in own.items() if kind == "star"]
+        assert len(named) == any(verdict == "as good" for verdict, _ in known.values())
+        for solver, (kind, _, shown, seeds, *_) in own.items():
+            verdict, call = known[solver]
+            assert verdict == ("as good" if kind in ("star", "good") else kind)
+            if call is not None:
+                assert amount(shown) == pytest.approx(call[0], rel=6e-3)
+                assert seeds == f"{7 - call[1]}/7"

@@ -61,35 +61,35 @@ class TestShow:
     def test_says_at_80_columns_what_matters(self, runs):
         records = runs("grassmannian-sgd", 0.003, 8, tuned={"step": 2.0}) + runs("oja", 9, 8)
         shown = text(choose(records))
-        line = r"★  grassmannian-sgd step=2  as good +[0-9.e-]+ +\d+ µs +1  "
+        line = r"★  grassmannian-sgd step=2  as good +[0-9.e-]+ +8/8 +\d+ µs +1  "
         assert re.search(line, shown)
-        assert re.search(r"   oja +worse +0\.1\d+\s+", shown)
-        assert "time to 1 %" in shown
+        assert re.search(r"✗  oja +worse +0\.1\d+ +0/8 +400 ms ", shown)
         bare = text(choose(records), 76).splitlines()  # too narrow for curves
         assert [line.rstrip("─ ") for line in bare] == [
             "", "digits k=4  PCA, final gap, 8 seeds",
-            "   solver                             median  time to 1 %  factor", "",
-            "★  grassmannian-sgd step=2  as good  4.91e-5       120 µs       1",
-            "   oja                      worse      0.140",
+            "   solver                             median  to 1 %    time  factor", "",
+            "★  grassmannian-sgd step=2  as good  4.91e-5     8/8  120 µs       1",
+            "✗  oja                      worse      0.140     0/8  400 ms",
         ]  # fmt: skip
 
     def test_columns_go_before_a_name_is_broken(self, runs):
         records = runs("grassmannian-sgd", 0.003, 8, tuned={"step": 2.0}) + runs("oja", 9, 8)
-        entries, columns = choose(records), ("median", "as good", "time to 1 %", "factor")
+        entries, columns = choose(records), ("median", "time", "to 1 %", "as good", "factor")
         # mark and name take 19 columns, and each of the others itself and two before it
-        for count, width in enumerate((28, 37, 50, 58), 1):
+        for count, width in enumerate((28, 36, 44, 53, 61), 1):
             for room, shown in ((width - 1, count - 1), (width, count)):
                 lines = text(entries, room)
                 assert re.search(r"(?m)^★  grassmannian-sgd( |$)", lines), room
                 assert [one for one in columns if one in lines] == [*columns[:shown]], room
-        for width in (35, 44, 57, 65):  # seven more, and parameters stand beside the name
+                assert ("400 ms" in lines) is (shown > 1), room
+        for width in (35, 43, 51, 60, 68):  # seven more, and parameters stand beside the name
             assert "grassmannian-sgd step=2 " in text(entries, width)
             assert "grassmannian-sgd step=2 " not in text(entries, width - 1)
 
     def test_where_names_have_to_be_folded_a_table_has_80_columns(self, runs):
         tuned = {f"parameter{i}": 1.0 for i in range(9)}
         entries = choose(runs("a", 0.3, tuned=tuned) + runs("b", 0.5))
-        for width, widest in ((200, 160), (120, 80)):
+        for width, widest in ((200, 163), (120, 80)):
             lines = text(entries, width).splitlines()
             rows = [line for line in lines if line.startswith(("   b", "★  a", "   solver"))]
             assert max(map(len, rows)) == widest
@@ -99,9 +99,9 @@ class TestShow:
         shown = text(entries, encoding="ascii")
         assert re.search(r"(?m)^\*\| [ab] ", shown)
         assert re.search(r"(?m)^o\| [ab] ", shown)
-        assert re.search(r"(?m)^x\| bad +\| 4 failed", shown)
+        assert re.search(r"(?m)^!\| bad +\| 4 failed", shown)
         explained = legend(compare(entries), ascii_only=True).splitlines()
-        assert [line.split()[0] for line in explained] == ["*", "o", "x"]
+        assert [line.split()[0] for line in explained] == ["*", "o", "!"]
 
     def test_prints_what_is_below_rounding_alike(self, runs):
         shown = text(choose(runs("a", 3e-30) + runs("b", 2e-30) + runs("c", 1.0)))
@@ -114,7 +114,7 @@ class TestShow:
         widths = {w: {len(curve) for curve in found} for w, found in curves.items()}
         assert widths[40] == set()
         assert widths[200] == {24}
-        for width, curve in ((54, set()), (55, {8}), (70, {23}), (71, {24}), (72, {24})):
+        for width, curve in ((57, set()), (58, {8}), (73, {23}), (74, {24}), (75, {24})):
             found = re.findall("[▁-█]{3,}", text(entries, width))
             assert {len(curve) for curve in found} == curve, width
         assert re.search(r"\| [-.:=+*#@]{8,}", text(entries, 120, "ascii"))
@@ -141,7 +141,7 @@ class TestShow:
         shown = text(entries, 120)
         assert "oja: diverged: the solution at step 7 is not finite (seeds 0, 1)" in shown
         assert "msg: diverged: the solution at step 7 is not finite (all seeds)" in shown
-        assert re.search(r"✗  msg +5 failed +inf ", shown)
+        assert re.search(r"!  msg +5 failed +inf ", shown)
 
     def test_who_takes_no_part_is_named_below_and_not_ranked(self, runs):
         refusal = {"status": RunStatus.REFUSED, "reason": "solves m = N only"}
@@ -150,7 +150,7 @@ class TestShow:
         ]
         shown = text(choose(records), 120)
         assert "square takes no part: solves m = N only" in shown
-        assert not re.search(r"✗", shown)
+        assert not re.search(r"[!✗]", shown)
         assert [row["solver"] for row in rows(choose(records))] == ["oja", "square"]
 
     def test_who_takes_no_part_for_one_reason_is_named_in_one_line(self, runs):
@@ -261,15 +261,16 @@ def test_a_name_stands_in_its_row_at_any_width(runs):
         assert re.search(rf"^\S* *{solver}\b", console.file.getvalue(), re.MULTILINE), width
 
 
-def test_texts_are_the_verdict_the_final_value_the_cost_and_the_factor(runs):
+def test_texts_are_the_verdict_the_final_value_seeds_cost_and_factor(runs):
     entries = choose(runs("a", 0.001, 8) + runs("b", 0.001, 8) + runs("c", 0.9, 8))
     (comparison,) = compare(entries, "flops", 0.25)
     part = problem_rows(entries, comparison)
     titles, texts = texts_of(part, comparison)
-    assert titles == ("", "median", "flops to 25 %", "factor")
-    for row, (verdict, final, cost, factor) in zip(part, texts, strict=True):
+    assert titles == ("", "median", "to 25 %", "flops", "factor")
+    for row, (verdict, final, seeds, cost, factor) in zip(part, texts, strict=True):
         assert verdict == row.decision.verdict.value
         assert final == row.text(row.summary.median)
+        assert seeds == f"{row.decision.reached}/{row.decision.call.seeds}"
         assert (cost == "") == math.isinf(row.decision.cost)
         assert (factor == "") == math.isnan(row.decision.factor)
     (single,) = compare(choose(runs("a", 0.1, 1)))
@@ -294,3 +295,17 @@ def test_a_failure_of_one_seed_is_named_by_it(runs):
     one = text(choose(runs("a", 0.1, failed=1)), 120)
     assert "is not finite (seed 0)" in one
     assert "(seed 0)" in text(choose(runs("a", 0.1, seeds=1, failed=1)), 120)
+
+
+def test_each_reason_of_failures_is_told_once_with_its_problem(runs):
+    refused = [
+        altered(r, status=RunStatus.REFUSED, reason="is flat", trace=())
+        for r in runs("c", 0.1, problem="q")
+    ]
+    entries = choose(
+        [*runs("a", 0.1), *runs("b", 0.1, failed=2), *runs("a", 0.1, problem="q"), *refused]
+    )
+    assert list(table.troubles(entries, compare(entries))) == [
+        "digits k=4: b: diverged: the solution at step 7 is not finite (seeds 0, 1)",
+        "q: c takes no part: is flat",
+    ]
