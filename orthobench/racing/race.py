@@ -384,7 +384,7 @@ class _Course:
     def _assign(self, crew: Sequence[Worker], planned: Mapping[At, Cell]) -> bool:
         """Give idle workers what the rule asks for; return whether any is at work."""
         for worker in crew:
-            if worker.request is not None:
+            if worker.cell is not None:
                 continue
             left = self.left * len(crew)
             ask = self.standing.next(left, self.overhead, self.running.keys())
