@@ -1,10 +1,13 @@
 """The page in a browser, opened from disk: what readers do with it, and what it must not do."""
 
 import csv
+import gzip
 import io
 import itertools
+import json
 import re
 import statistics
+from base64 import b64decode
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,6 +15,7 @@ import numpy as np
 import pytest
 from records import altered
 
+from orthobench.harness.stopping import Target
 from orthobench.report.page import write_page
 from orthobench.report.plots.collection import problem_plots
 from orthobench.results.tuning import choose
@@ -27,6 +31,19 @@ POINTS = """figure => [...figure.querySelectorAll('.series .line:not(.floored)')
     [...path.getAttribute('d').matchAll(/[ML]([-\\d.]+),([-\\d.]+)/g)].map(m => [+m[1], +m[2]]))"""
 
 TICKS = """figure => [...figure.querySelectorAll('.x-tick, .y-tick')].map(one => one.textContent)"""
+
+FAMILIES = """() => [...document.querySelectorAll('article.family')].map(article => {
+    const text = (one) => one.textContent.trim();
+    const choices = [...article.querySelectorAll('.switch input:checked')].map(box => box.value);
+    const cells = [...article.querySelectorAll('.matrix td')].map(cell =>
+        [cell.className, ...[...cell.firstElementChild.children].slice(1).map(text)]);
+    const call = article.querySelector('.call');
+    return {
+        choices,
+        shown: [text(article.querySelector('.decision')), text(article.querySelector('.evidence')),
+            call.hidden ? '' : call.textContent.trim(), cells],
+    };
+})"""
 
 SWITCHES = """async () => {
     const figure = document.querySelector('figure[data-kind=convergence]');
@@ -235,12 +252,31 @@ def test_names_at_the_ends_of_lines_do_not_overlap(shown):
     assert all(right <= edge["x"] + edge["width"] for *_, right in boxes)
 
 
-def test_every_point_has_its_name_on_a_narrow_screen(opened, runs, made, tmp_path):
+@pytest.fixture
+def points(opened, runs, made, tmp_path):
+    """Open a page with a plot that has one point for each solver, at some distance."""
+
+    def opening(names, apart, **options):
+        level = (Target("rank", 1e3),)
+        records = [
+            altered(r, levels=level, trace=tuple(
+                replace(m, metrics={**m.metrics, "rank": 9.0 + apart * i}) for m in r.trace
+            ))
+            for i, name in enumerate(names) for r in runs(name, 1.0 + apart * i, seeds=2)
+        ]  # fmt: skip
+        watched = opened(write_page(made(records), tmp_path), **options)
+        watched.page.locator("#across").evaluate("details => { details.open = true }")
+        figure = watched.page.locator("figure[data-kind=tradeoff]")
+        figure.scroll_into_view_if_needed()
+        figure.locator("svg.chart").wait_for(state="attached")
+        return watched, figure
+
+    return opening
+
+
+def test_every_point_has_its_name_on_a_narrow_screen(points):
     names = [f"a-long-name-of-solver-{i}" for i in range(13)]
-    records = [r for i, s in enumerate(names) for r in runs(s, 1.0 + 0.01 * i, seeds=2)]
-    watched = opened(write_page(made(records), tmp_path), width=390)
-    figure = watched.page.locator("figure[data-kind=pareto]")
-    figure.locator("svg.chart").wait_for(state="attached")
+    watched, figure = points(names, 0.01, width=390)
     assert figure.locator(".label").count() == len(names)
     assert figure.locator(".label.crowded").count() == 0
     assert watched.troubles == []
@@ -258,13 +294,8 @@ def test_no_share_is_below_zero(opened, runs, made, tmp_path):
         assert min(ticks) == 0
 
 
-def test_names_of_points_that_have_no_room_show_when_they_are_in_front(
-    opened, runs, made, tmp_path
-):
-    records = [r for i in range(99) for r in runs(f"a-solver {i}", 1.0 + 1e-9 * i, seeds=2)]
-    watched = opened(write_page(made(records), tmp_path))
-    figure = watched.page.locator("figure[data-kind=pareto]")
-    figure.locator("svg.chart").wait_for(state="attached")
+def test_names_of_points_that_have_no_room_show_when_they_are_in_front(points):
+    watched, figure = points([f"a-solver {i}" for i in range(99)], 1e-9)
     boxes = figure.evaluate("""f => [...f.querySelectorAll('.label:not(.crowded) text')].map(
         one => one.getBBox()).map(b => [b.x, b.y, b.x + b.width, b.y + b.height - 3])""")
     for a, b in itertools.combinations(boxes, 2):
@@ -339,9 +370,13 @@ def test_a_link_shows_the_same_again(shown, opened, every_page):
 
 def test_a_link_that_means_nothing_here_changes_nothing(opened, every_page):
     bad = "#nowhere?plot-0.x=no&plot-99.x=1&plot-0.zoom=2,1,a,b&front=%3Cb%3E&hidden=x&sort=-no"
+    bad += "&cost=nothing&tolerance=x"
     watched = opened(every_page, fragment=bad)
     figure = watched.first_plot()
     assert figure.locator(".series").count() > 3
+    checked = watched.page.locator("article.family .switch input:checked")
+    values = checked.evaluate_all("all => all.map(box => box.value)")
+    assert {*values} == {"seconds", "1 %"}
     assert watched.troubles == []
 
 
@@ -503,22 +538,38 @@ def test_every_control_has_a_name_and_headings_are_in_order(shown):
     assert all(b <= a + 1 for a, b in itertools.pairwise(levels))
 
 
-def test_one_switch_changes_sentence_marks_and_plot(shown):
-    page = shown.page
-    article = page.locator("article.family").first
-    figure = article.locator("figure[data-kind=pareto]")
-    figure.scroll_into_view_if_needed()
-    figure.locator("svg.chart").wait_for(state="attached")
-    title = figure.locator(".x-title")
-    before = (title.text_content(), article.locator(".matrix").inner_text())
-    assert before[0].startswith("time to 1 %")
-    article.get_by_label("flops", exact=True).check()
-    article.get_by_label("0.0001 % of the gap").check()
-    assert title.text_content().startswith("flops to 0.0001 %")
-    assert "cost=flops" in page.evaluate("location.hash")
-    article.get_by_label("time", exact=True).check()
-    article.get_by_label("1 % of the gap", exact=True).check()
-    assert (title.text_content(), article.locator(".matrix").inner_text()) == before
+@pytest.mark.parametrize("width", [1440, 390])
+def test_one_switch_changes_all_families_and_a_link_shows_the_same(opened, every_page, width):
+    watched = opened(every_page, width)
+    watched.first_plot()
+    page = watched.page
+    first = page.evaluate(FAMILIES)
+    assert page.evaluate("location.hash") == ""
+    switch = page.locator("article.family .switch").first
+    switch.get_by_text("flops", exact=True).click()
+    switch.get_by_text("0.0001 % of the gap", exact=True).click()
+    chosen = page.evaluate(FAMILIES)
+    packed = re.search(r'id="data">(.*?)<', every_page.read_text())[1]
+    answers = json.loads(gzip.decompress(b64decode(packed)))["families"]
+    for before, one, own in zip(first, chosen, answers, strict=True):
+        assert one["choices"] == ["flops", "0.0001 %"]
+        told = own["flops,0.0001 %"]
+        cells = [[kind, cost, seeds, mark, said.strip()]
+                 for kind, mark, cost, seeds, _, said in told["cells"]]  # fmt: skip
+        assert one["shown"] == [told["sentence"], told["evidence"], told["code"], cells]
+        assert one["shown"] != before["shown"]
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    link = page.evaluate("location.hash")
+    assert {"cost=flops", "tolerance=0.0001+%25"} == {*link.partition("?")[2].split("&")}
+    again = opened(every_page, width, fragment=link)
+    again.first_plot()
+    assert again.page.evaluate(FAMILIES) == chosen
+    assert again.page.evaluate("location.hash") == link
+    switch.get_by_text("time", exact=True).click()
+    switch.get_by_text("1 % of the gap", exact=True).click()
+    assert page.evaluate(FAMILIES) == first
+    assert "?" not in page.evaluate("location.hash")
+    assert watched.troubles == again.troubles == []
 
 
 def test_few_columns_are_shown_at_first(shown):
@@ -527,7 +578,7 @@ def test_few_columns_are_shown_at_first(shown):
 
 
 def test_what_is_pinned_can_be_cleared(shown):
-    shown.page.locator("article.family .label").first.click()
+    shown.figure.locator(".label").first.click()
     clear = shown.figure.get_by_role("button", name="clear")
     clear.click()
     assert not clear.is_visible()

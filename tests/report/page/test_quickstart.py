@@ -63,7 +63,9 @@ def folder(tmp_path_factory):
     """A folder with a run of the suite, its page and its exported table."""
     folder = tmp_path_factory.mktemp("quickstart")
     tool = Path(sys.executable).with_name("orthobench")
-    subprocess.run([tool, "run", "quickstart", "-q", "--no-figures"], cwd=folder, check=True)
+    subprocess.run(
+        [tool, "run", "quickstart", "-q", "--no-figures", "--decide", "0"], cwd=folder, check=True
+    )
     store = "orthobench-results/quickstart/results.sqlite"
     subprocess.run([tool, "report", store, "-q", "--out", "page"], cwd=folder, check=True)
     subprocess.run([tool, "export", store, "--out", "table.jsonl"], cwd=folder, check=True)
