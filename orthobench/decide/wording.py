@@ -94,9 +94,9 @@ def use_sentence(solvers: Sequence[str], comparisons: Sequence[Comparison], suit
     alone = others and not _parted(others[0], missed)[1]
     if alone and (separated := _separation(solver, others[0], good, missed)):
         return separated
-    first = f"Use {clean(solver)}: {_quality(solver, good)}{_where(len(good), len(comparisons))}"
-    call = _call(solver, good[0]) if len(comparisons) == 1 else _reached(solver, good)
-    text = f"{first}{call}{_price(solver, good)}."
+    quality = f"{_quality(solver, good)}{_where(len(good), len(comparisons))}"
+    stop, price = _call(solver, good[0]) if len(comparisons) == 1 else ("", _reached(solver, good))
+    text = f"Use {clean(solver)}{stop}: {quality}{price}{_price(solver, good)}."
     if len(comparisons) == 1:
         text += _other(good[0])
     return f"{text}{_misses(others, comparisons, missed, suite)}"
@@ -114,14 +114,14 @@ def _quality(solver: str, good: Sequence[Comparison]) -> str:
     return f"{within} the best value seen by {plural(len(ran), 'solver')}"
 
 
-def _call(solver: str, comparison: Comparison) -> str:
-    """Return the stop, the cost and the seeds of the call that is named on one problem."""
+def _call(solver: str, comparison: Comparison) -> tuple[str, str]:
+    """Return the stop of the call that is named on one problem, and its cost and seeds."""
     call = comparison.of(solver).call
     if call is None:
-        return ""
+        return "", ""
     stop = "" if call.stop.own else f" with {call.stop}"
     amount = _amount(comparison, call)
-    return f"{stop}, {amount}, on {call.reached} of {plural(call.seeds, 'seed')}"
+    return stop, f", {amount}, on {call.reached} of {plural(call.seeds, 'seed')}"
 
 
 def _amount(comparison: Comparison, call: Call) -> str:

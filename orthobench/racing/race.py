@@ -535,7 +535,9 @@ def _result(course: _Course, missing: Mapping[str, str], source: Any, interrupte
         offers = [(d.solver, call) for d in compared[0].as_good for call in _calls(d)]
         if not offers and standing.leader and leading:
             offers = [(standing.leader, leading)]
-        costs, firsts = _timed(course, offers, solvers)
+        told = (compared[0].named, compared[0].exact)
+        sure = [(d.solver, d.call) for d in told if d and d.call]
+        costs, firsts = _timed(course, offers, sure, solvers)
         compared[0] = compared[0].with_costs(costs)
         if leading:
             own = costs.get((standing.leader or "", leading.stop), leading.cost)
@@ -576,9 +578,12 @@ def _result(course: _Course, missing: Mapping[str, str], source: Any, interrupte
 
 
 def _timed(
-    course: _Course, calls: Sequence[tuple[str, Call]], solvers: Mapping[str, AnySolver]
+    course: _Course,
+    calls: Sequence[tuple[str, Call]],
+    sure: Sequence[tuple[str, Call]],
+    solvers: Mapping[str, AnySolver],
 ) -> tuple[dict[tuple[str, Stop], float], dict[str, float]]:
-    """Time the calls that may be the cheapest, one after another.
+    """Time the calls that may be the cheapest, and some others for sure, one after another.
 
     Returns
     -------
@@ -589,7 +594,7 @@ def _timed(
     """
     costs, firsts = dict[tuple[str, Stop], float](), dict[str, float]()
     most = 2 * cores() * min((call.cost for _, call in calls), default=0.0)
-    own = [one for one in calls if one[1].cost <= most or one[1].stop.own]
+    own = [one for one in calls if one[1].cost <= most or one in sure]
     own.sort(key=lambda one: one[1].cost)
     end = course.rules.total - RESERVE[0]
     if not own or end <= course.elapsed:

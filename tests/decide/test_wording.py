@@ -77,7 +77,7 @@ def test_how_far_ahead_the_cheapest_is():
 
 def test_the_call_that_is_named_has_stop_cost_and_seeds():
     said = sentence(on("p", good("a", 1.0, misses=1, stop=[("steps", 129)])))
-    assert said.endswith("with 129 steps, 1.00 s, on 5 of 6 seeds.")
+    assert said.endswith("seen by 1 solver, 1.00 s, on 5 of 6 seeds.")
     assert sentence(on("p", good("a", 1.0))).endswith(", 1.00 s, on 6 of 6 seeds.")
     said = sentence(on("p", good("a", 1e3), cost="samples"))
     assert said.endswith(", 1,000 samples, on 6 of 6 seeds.")
