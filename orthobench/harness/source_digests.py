@@ -92,19 +92,16 @@ def digests(problem: type, solver: type) -> dict[str, str]:
 
 @cache
 def _digests(problem: type, solver: type) -> tuple[tuple[str, str], ...]:
-    found = _joined(map(module_digest, core_of(problem) | core_of(solver)))
+    homes = {home for cls in (problem, solver) for home in homes_of(cls)}
+    core = {f"{CORE}.{name}" for name in HARNESS}
+    core |= {module for home in homes for module in reached(home) if _package(module) == CORE}
+    found = _joined(_digest(module) for module in core)
     own = {"problem": parts(problem), "solver": parts(solver)}
     _memory().save()
     return (
         (CORE, hashlib.sha256(found.encode()).hexdigest()[:LENGTH]),
         *((role, _joined(of_role.values())) for role, of_role in own.items()),
     )
-
-
-def core_of(cls: type) -> set[str]:
-    """Return the modules of the core that runs of a class depend on."""
-    homes = {module for home in homes_of(cls) for module in reached(home)}
-    return {f"{CORE}.{name}" for name in HARNESS} | {m for m in homes if _package(m) == CORE}
 
 
 def parts(cls: type) -> dict[str, str]:
@@ -120,7 +117,7 @@ def parts(cls: type) -> dict[str, str]:
 def _parts(cls: type) -> dict[str, str]:
     modules = sorted({module for home in homes_of(cls) for module in reached(home)})
     own = [module for module in modules if _package(module) != CORE]
-    found = {str(file_of(module)): module_digest(module) for module in own}
+    found = {str(file_of(module)): _digest(module) for module in own}
     return found | {str(path): _digest_of_file(path) for path in _files(cls)}
 
 
@@ -136,7 +133,7 @@ def code_of(module: str) -> str:
     installed = path is None or any(part in INSTALLED for part in path.parts)
     if installed and _package(module) != CORE:
         return ""
-    return _joined(map(module_digest, reached(module)))
+    return _joined(map(_digest, reached(module)))
 
 
 def forget() -> None:
@@ -256,7 +253,7 @@ def imports(module: str) -> frozenset[str]:
 
 
 @cache
-def module_digest(module: str) -> str:
+def _digest(module: str) -> str:
     """Return a digest of what a module does, where names that it imports do what they do."""
     facts = _facts(module)
     words = [facts["digest"]]

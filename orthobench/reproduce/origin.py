@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any
 
 from orthobench.harness.identity import canonical
-from orthobench.harness.source_digests import CORE, LENGTH, core_of, module_digest, parts, reached
+from orthobench.harness.source_digests import CORE, LENGTH, digests, parts
 from orthobench.registry.claims import Paper
 from orthobench.registry.plugins import Registry
 
@@ -31,20 +31,19 @@ def digests_of(paper: Paper, names: Iterable[str], registry: Registry) -> dict[s
     registry : Registry
     """
     classes = {name: found for name in sorted(names) if (found := _classes(name, registry))}
-    modules = {module for found in classes.values() for cls in found for module in core_of(cls)}
     return {
         CLAIMS: _joined(_claims(paper)),
-        CORE: _joined(map(module_digest, modules)),
+        CORE: _joined(digests(cls, cls)[CORE] for found in classes.values() for cls in found),
         **{name: _joined(d for cls in all_of for d in parts(cls).values())
            for name, all_of in classes.items()},
     }  # fmt: skip
 
 
-def table(digests: Mapping[str, str]) -> Iterator[str]:
+def table(found: Mapping[str, str]) -> Iterator[str]:
     """Yield the lines of the table of digests on a page."""
     yield "| code | digest |"
     yield "|---|---|"
-    for name, digest in digests.items():
+    for name, digest in found.items():
         yield f"| {name} | `{digest}` |"
 
 
@@ -76,11 +75,10 @@ def _classes(name: str, registry: Registry) -> list[type]:
 def _claims(paper: Paper) -> Iterator[str]:
     """Yield digests of the modules of a paper's checks and pictures, and of its suites."""
     calls = [*(c.check for c in paper.claims if c.check), *(p.plot for p in paper.pictures)]
-    homes = {_function(call).__module__ for call in calls}
-    package = {home.partition(".")[0] for home in homes}
-    for module in {module for home in homes for module in reached(home)}:
-        if module.partition(".")[0] in package:
-            yield module_digest(module)
+    homes = sorted({_function(call).__module__ for call in calls})
+    if homes:
+        marker = type("Claims", (), {"__module__": homes[0], "homes": tuple(homes)})
+        yield from parts(marker).values()
     for path in paper.suites.glob("*.toml"):
         text = canonical(tomllib.loads(path.read_text(encoding="utf-8")))
         yield hashlib.sha256(f"{path.stem} {text}".encode()).hexdigest()
