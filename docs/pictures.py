@@ -123,7 +123,7 @@ def documented(browser: Any, address: str) -> None:
     page.goto(address)
     page.wait_for_timeout(1500)
     page.screenshot(path=PICTURES / "report.png")
-    section(page, ".opening", "report-top")
+    section(page, "#summary article", "report-top")
     section(page, "details.problem > .scroll", "report-problem")
     section(page, "details.problem figure.plot", "report-convergence")
     page.locator("#across > summary").click()
