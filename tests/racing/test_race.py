@@ -195,7 +195,7 @@ def test_ctrl_c_gives_the_answer_so_far(tmp_path: Path) -> None:
     printed, _ = racing.communicate(timeout=60)
     assert racing.returncode == 128 + signal.SIGINT
     assert "\nUse " in printed
-    assert re.search(r"\w  +[\d.]+ [µm]?s  +\d+/\d+ seeds  \w", printed)
+    assert re.search(r"\w  +\(?[\d.]+ [µm]?s\)?  +\d+/\d+ seeds  \w", printed)
     code = printed[printed.index("import orthobench as ob") :].partition("\n\n1")[0]
     assert "outcome = ob.solve(" in code
 
