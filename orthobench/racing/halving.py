@@ -416,8 +416,10 @@ class Field:
         """Whether a call can be named, and nothing open is cheaper."""
         decided = self.decisions()
         named = named_of(decided, "seconds" if self.rules.timed else "")
-        if named is None:
+        if named is None or named.call is None:
             return False
+        if not named.call.stop.own and named.call.seeds < self.rules.seeds:
+            return False  # a few seeds say too little about how often a short stop misses
         open_ = (d for d in decided if d.verdict in (Verdict.UNDECIDED, Verdict.UNTESTED))
         return not any(d.cost <= named.cost for d in open_)
 

@@ -189,6 +189,14 @@ def test_deterministic_runs_are_repeated_once() -> None:
     assert field.leader == "a"
 
 
+def test_a_number_of_steps_is_tested_on_all_seeds() -> None:
+    t = np.arange(21.0)
+    for reached, seeds, settled in ((1, 5, False), (1, SEEDS, True), (20, 5, True)):
+        values = np.where(t < reached, 1.0, 0.0)
+        trials = [Trial("a", seed, 60.0, values + 1e-4 * seed, t, t, True) for seed in range(seeds)]
+        assert Field(Rules({"a": "a"}, 600.0), trials).settled is settled, (reached, seeds)
+
+
 def test_the_same_trials_ask_for_the_same_run_in_any_order() -> None:
     curves = field_of(np.random.default_rng(3), 0.1, 0.7, solvers=6)
     field, _ = raced(curves, 40.0)
