@@ -200,9 +200,10 @@ class Judge:
 
         ``relative_error`` is |X̂ - X|² / |X|² on the test data, for a basis with the best core
         there (equation 18), for components as they are; section 4.5 gives this name to the squared
-        ratio. Where |X|² is estimated, ``relative_error_standard_error`` is the standard error
-        that this gives to ``relative_error``: one error for all solvers, who share |X|². With
-        validation data there is ``validation_relative_error``. Bases also have:
+        ratio. If |X|² is estimated, ``relative_error_standard_error`` is the standard error that
+        this gives to ``relative_error``, which is never below it: a smaller error cannot be told
+        from zero. All solvers share |X|², and so this error. With validation data there is
+        ``validation_relative_error``. Bases also have:
 
         - ``objective``: F on the test data. For samples it is the sum of the entries of
           (X'QQ'X)^[d] over p², where section 4.4 misprints the norm for the sum.
@@ -215,12 +216,12 @@ class Judge:
         """
         if isinstance(solution, ComponentSolution):
             error = self.test.relative_error(solution)
-            return {"relative_error": error} | self._estimated(error) | self._tuning(solution)
+            return self._errors(error) | self._tuning(solution)
         Q = solution.point
         both = self.test.objective_and_gradient(Q) if self.train is self.test else None
         objective = both[0] if both else self.test.objective(Q)
         error = self.test.error_from_objective(objective)
-        metrics = {"relative_error": error, **self._estimated(error), "objective": objective}
+        metrics = self._errors(error) | {"objective": objective}
         if self.basis is not None:
             metrics["objective_ratio"] = objective / self.true_objective
             metrics["subspace_error"] = subspace_error(Q, self.basis)
@@ -228,11 +229,14 @@ class Judge:
             metrics["relative_gradient"] = both[1] if both else self.train.relative_gradient(Q)
         return metrics | self._tuning(solution)
 
-    def _estimated(self, error: float) -> dict[str, float]:
+    def _errors(self, error: float) -> dict[str, float]:
         if self.test.norm_error == 0:
-            return {}
-        relative = self.test.norm_error / self.test.norm_squared
-        return {"relative_error_standard_error": abs(1 - error) * relative}
+            return {"relative_error": error}
+        standard = abs(1 - error) * self.test.norm_error / self.test.norm_squared
+        return {
+            "relative_error": max(error, standard),
+            "relative_error_standard_error": standard,
+        }
 
     def _tuning(self, solution: Solution) -> dict[str, float]:
         if self.validation is None:

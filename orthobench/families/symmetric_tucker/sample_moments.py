@@ -132,8 +132,8 @@ PARTNERS = 16
 AT_ONCE = 32
 """Blocks whose pairs are compared at once."""
 
-LEADING = 4
-"""Directions in which the norm is not estimated."""
+FEWEST_LEADING = 4
+"""Minimum number of directions in which the norm is computed rather than estimated."""
 
 CANCELLED = 1e-13
 """Ratio of a mean to the mean of the absolute values below which the mean is rounding."""
@@ -279,15 +279,16 @@ def estimated_norm_squared(X: Array, order: int) -> tuple[float, float]:
 
     Notes
     -----
-    4pn `PARTNERS` flops. By equation 9, |M|² is the mean of (x_i'x_j)^d over all i and j. The part
-    of it in the `LEADING` directions of largest variance, or nearly, is computed from all pairs, as
-    `moment_norm_squared` does; only the rest is estimated, but for i = j. The samples are shuffled,
+    8pn `PARTNERS` flops. By equation 9, |M|² is the mean of (x_i'x_j)^d over all i and j. The part
+    of it in the directions of largest variance, or nearly, is computed from all pairs, as
+    `moment_norm_squared` does: in as many directions as cost no more than the estimate of the rest,
+    so that the norm of samples close to a subspace is almost exact. The samples are shuffled,
     always alike, and cut into blocks: compared are all pairs within a block, and between it and the
     next. As all samples are in equally many pairs, what single samples add is exact; it cancels in
     the difference of a mean between two blocks and those within them, whose scatter is the error.
     """
     p, order_of = len(X), np.random.default_rng(0).permutation(len(X))
-    leading, count = X @ _leading_directions(X), len(X) // PARTNERS
+    leading, count = X @ _leading_directions(X, order), len(X) // PARTNERS
     sizes = p // count + (np.arange(count) < p % count)
     first, places = np.cumsum(sizes) - sizes, np.arange(sizes[0])
 
@@ -325,10 +326,21 @@ def estimated_norm_squared(X: Array, order: int) -> tuple[float, float]:
     return moment_norm_squared(leading, order) + own / p**2 + share * mean, share * error
 
 
-def _leading_directions(X: Array) -> Array:
+def leading_count(n: int, order: int) -> int:
+    """Return in how many directions the norm costs as much as its estimate in the others.
+
+    In m directions it takes 2m C(m + d - 2, d - 1) flops a sample, all in all 4n `PARTNERS`.
+    """
+    m = FEWEST_LEADING
+    while 2 * (m + 1) * comb(m + order - 1, order - 1) <= 4 * n * PARTNERS:
+        m += 1
+    return min(m, n)
+
+
+def _leading_directions(X: Array, order: int) -> Array:
     """Return an orthonormal basis (n, m) of nearly the largest variance; 8pnm flops."""
     n = X.shape[1]
-    basis = np.random.default_rng(0).standard_normal((n, min(n, LEADING)))
+    basis = np.random.default_rng(0).standard_normal((n, leading_count(n, order)))
     for _ in range(2):
         basis = np.linalg.qr(((X @ basis).T @ X).T)[0]
     return basis

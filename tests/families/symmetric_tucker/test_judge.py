@@ -64,6 +64,15 @@ def test_an_estimated_square_is_named_with_its_standard_error(solution, monkeypa
     assert abs(found["relative_error"] - exact["relative_error"]) < 4 * error
 
 
+def test_an_error_below_its_standard_error_is_not_reported_as_zero(monkeypatch):
+    X = skewed(400, 30)
+    monkeypatch.setattr(sample_moments, "DEAR", 0)
+    moment = SampleMoment(X, 3)
+    monkeypatch.setattr(moment, "error_from_objective", lambda objective: 0.0)
+    found = Judge(moment)(Solution(random_point(30, 4, rng())))
+    assert found["relative_error"] == found["relative_error_standard_error"] > 0
+
+
 def test_metrics_of_one_part_are_those_of_two_alike():
     X, Q = skewed(60, 6), Solution(random_point(6, 2, rng()))
     one = SampleMoment(X, 3)

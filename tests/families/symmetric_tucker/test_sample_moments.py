@@ -130,7 +130,7 @@ def test_each_way_to_the_square_is_taken_where_it_is_cheaper(monkeypatch):
 )
 def test_the_estimated_square_has_no_bias_and_the_error_that_it_says(p, order, monkeypatch):
     monkeypatch.setattr(sample_moments, "PARTNERS", 8)
-    monkeypatch.setattr(sample_moments, "LEADING", 2)
+    monkeypatch.setattr(sample_moments, "leading_count", lambda n, order: 2)
     X = skewed(p, 5)
     square = moment_norm_squared(X, order)
     found = np.array([estimated_norm_squared(rng(i).permutation(X), order) for i in range(400)])
@@ -139,6 +139,15 @@ def test_the_estimated_square_has_no_bias_and_the_error_that_it_says(p, order, m
     assert abs(off.mean()) < 4 * spread / 20
     # 20 blocks, whose number the samples limit: what pairs share makes errors a little smaller
     assert 0.75 < spread / np.sqrt(np.mean(error**2)) < 1.15
+
+
+def test_the_estimated_square_resolves_small_errors_near_a_subspace():
+    n, r, order = 200, 6, 4
+    noise = 1e-3 * rng(2).standard_normal((6000, n))
+    X = rng(0).exponential(size=(6000, r)) @ random_point(n, r, rng(1)).T + noise
+    square, (found, error) = moment_norm_squared(X, order), estimated_norm_squared(X, order)
+    assert abs(found - square) < 1e-6 * square
+    assert error < 1e-6 * square
 
 
 @pytest.mark.parametrize(
