@@ -31,7 +31,7 @@ def examine() -> dict[str, Any]:
     places = [Place(name, device) for name, one in LIBRARIES.items() for device in one.devices]
     places += [Place(reduction=reduction) for reduction in ("blocks", "dask:2")]
     missing = {place: place.missing() for place in places}
-    problems += [f"plugin {name!r} is broken: {why}" for name, why in registry.broken.items()]
+    problems += [f"{name!r} is broken: {why}" for name, why in registry.broken.items()]
     problems += [
         f"{name} is not installed: pip install orthobench"
         for name, version in snapshot["packages"].items()
