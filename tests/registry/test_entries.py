@@ -10,7 +10,7 @@ import orthobench as ob
 from orthobench.contract import Oracle, ParameterError
 from orthobench.errors import UsageError
 from orthobench.registry.claims import Claim, Measurement, Paper, Picture, Verdict
-from orthobench.registry.entries import SuiteError, class_in, line_numbers, named, specification
+from orthobench.registry.entries import SuiteError, class_in, entries, line_numbers, specification
 from orthobench.registry.plugins import Plugin, Registry, catalogue
 
 DOCUMENT = """\
@@ -75,42 +75,34 @@ def test_what_is_no_specification_is_refused(text, said):
         specification(text)
 
 
-def test_entries_of_all_kinds_are_named(toys, tmp_path):
+@pytest.fixture
+def known(toys):
+    return toys.registry.extended()
+
+
+def test_entries_of_all_kinds_become_tables(toys, known):
     solvers = [toys.Solver, toys.Solver(step_size=0.5), "power fault=raise", {"name": "power"}]
-    table, known = named({"problem": "leading-subspace", "solver": solvers}, toys.registry)
-    assert table["problem"] == [{"name": "leading-subspace"}]
-    assert table["solver"] == [
+    assert entries("leading-subspace", "problem", known) == [{"name": "leading-subspace"}]
+    assert entries(solvers, "solver", known) == [
         {"name": "power"}, {"name": "power", "step": 0.5}, {"name": "power", "fault": "raise"},
         {"name": "power"},
     ]  # fmt: skip
-    assert known is not toys.registry
 
 
-def test_entries_that_are_no_list_stay_for_the_suite_to_refuse(toys):
-    assert named({"problem": 3}, toys.registry)[0] == {"problem": 3}
-
-
-def test_classes_stay_out_of_the_registry_that_they_extend(toys):
-    fresh = dataclass(frozen=True)(type("Fresh", (toys.Solver,), {"name": "fresh"}))
-    _, known = named({"solver": [fresh]}, toys.registry)
-    assert known.solver("fresh") == fresh()
-    assert "fresh" not in toys.registry.solvers
-
-
-def test_two_classes_of_one_name_are_refused_at_the_second(toys):
+def test_two_classes_of_one_name_are_refused_at_the_second(toys, known):
     one, two = (
         dataclass(frozen=True)(type(name, (toys.Solver,), {"name": "same"})) for name in "AB"
     )
     with pytest.raises(SuiteError, match="another class is called 'same' too") as caught:
-        named({"solver": [one, one, two]}, toys.registry)
+        entries([one, one, two], "solver", known)
     assert caught.value.path == ("solver", 2)
 
 
-def test_instances_of_one_shape_are_numbered_from_the_second(toys):
+def test_instances_of_one_shape_are_numbered_from_the_second(toys, known):
     instances = [toys.Problem().build(np.random.default_rng(0)) for _ in range(3)]
-    table, known = named({"problem": instances}, toys.registry)
     labels = ["toys n=6 k=2", "toys n=6 k=2 #2", "toys n=6 k=2 #3"]
-    assert table["problem"] == [{"name": label, "label": label} for label in labels]
+    found = entries(instances, "problem", known)
+    assert found == [{"name": label, "label": label} for label in labels]
     assert [known.problem(label).instance for label in labels] == instances
 
 
