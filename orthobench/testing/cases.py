@@ -81,7 +81,7 @@ def cases_of(
         Solvers in plain NumPy, by the names of the solvers in whose place they are counted
         (`orthobench.testing.check_flops`).
     problems : collection of types of Problem
-        Where there is an example for a solver that no built-in family has one for.
+        As of `orthobench.testing.example`.
 
     Raises
     ------
@@ -145,13 +145,12 @@ def cases(
             yield Case("module", module, Check("import", "it can be imported", fail), tuple)
     own_first = sorted(registry.problems.values(), key=lambda p: p.plugin not in plugins)
     problems = [provided.item for provided in own_first]
-    checkable = [item for item in problems if not any(p.required for p in parameters_of(item))]
     for items in (registry.solvers, registry.problems):
         for name, first in items.items():
             for provided in first.all:
                 if provided.plugin in plugins:
                     for values in _variants(provided.item) if all_parameters else ({},):
-                        yield from _of_class(name, values, provided.item, plain, checkable)
+                        yield from _of_class(name, values, provided.item, plain, problems)
 
 
 def plugins_of(package: str, registry: Registry) -> list[Plugin]:

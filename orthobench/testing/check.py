@@ -46,30 +46,44 @@ class LateError(BaseException):
     """A check has taken longer than `LIMIT`."""
 
 
+@contextmanager
+def time_limit(seconds: float, error: BaseException, *, processor: bool = False) -> Iterator[None]:
+    """Raise an error once the body has taken longer than allowed.
+
+    It works in the main thread, on systems that have interval timers; elsewhere there is no limit.
+    Compiled code is interrupted only when it returns.
+
+    Parameters
+    ----------
+    seconds : float
+    error : BaseException
+    processor : bool
+        Whether the seconds are processor time, which does not depend on how busy the machine is.
+    """
+    if not hasattr(signal, "setitimer") or current_thread() is not main_thread():
+        yield
+        return
+    number, timer = signal.SIGALRM, signal.ITIMER_REAL
+    if processor:
+        number, timer = signal.SIGPROF, signal.ITIMER_PROF
+
+    def late(*_: object) -> None:
+        raise error
+
+    before = signal.signal(number, late)
+    signal.setitimer(timer, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(timer, 0)
+        signal.signal(number, before)
+
+
 LIMIT = 120.0
 """The seconds after which a check is cut, compilation included."""
 
 _endless: WeakKeyDictionary[type, str] = WeakKeyDictionary()
 """The classes on which a check was cut, each with its name: others would be cut too."""
-
-
-@contextmanager
-def _limited() -> Iterator[None]:
-    """Cut what takes too long, if this is the main thread of a POSIX system and runs in Python."""
-    if not hasattr(signal, "setitimer") or current_thread() is not main_thread():
-        yield
-        return
-
-    def late(*_: object) -> None:
-        raise LateError
-
-    before = signal.signal(signal.SIGALRM, late)
-    signal.setitimer(signal.ITIMER_REAL, LIMIT)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
 
 
 class CheckStatus(Enum):
@@ -135,7 +149,7 @@ class Check:
         if kind in _endless:
             raise NotCheckable(f"the check {_endless[kind]!r} had no end, which comes first")
         try:
-            with warnings.catch_warnings(), _limited():
+            with warnings.catch_warnings(), time_limit(LIMIT, LateError()):
                 warnings.simplefilter("ignore")  # the check "silent" looks for warnings itself
                 self.function(*subject)
         except NotCheckable:

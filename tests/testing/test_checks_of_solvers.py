@@ -318,7 +318,7 @@ COUNTEREXAMPLES = {
     "silent": (Prints, PrintsBelowPython, Warns),
     "subnormal": (FlushesToZero,),
     "work": (
-        CountsStepsTwice, CountsNoSamples, CountsNoFlops, CountsInFloats, CountsBackwards,
+        CountsStepsTwice, CountsNoSamples, CountsInFloats, CountsBackwards,
     ),
     "flops": (CountsSixPercentMore,),
     "nan": (PassesOverNaN, WaitsForANumber),
@@ -467,6 +467,14 @@ def test_other_code_is_suspected_where_more_is_counted_than_seen(solver, plain, 
     assert ("pass plain=, the same method in NumPy" in str(found.value)) == hinted
 
 
+def test_a_solver_may_count_no_flops(instance, impatient):
+    results = {c.name: c.result(CountsNoFlops(), instance) for c in checks_of_solvers.CHECKS}
+    flops = results.pop("flops")
+    assert flops.status is CheckStatus.NOT_CHECKABLE
+    assert "it counts no flops" in flops.message
+    assert {result.status for result in results.values()} == {CheckStatus.PASSED}
+
+
 def test_flops_may_differ_by_five_percent_either_way(instance):
     done = 5 * 12 + 6 + qr(6, 2)
 
@@ -539,5 +547,5 @@ def test_a_family_of_ones_own_needs_an_instance():
     class ForOwn(PlainOja):
         needs: ClassVar[type[Oracle]] = Own
 
-    with pytest.raises(UsageError, match="no built-in family or problem offers the Own"):
+    with pytest.raises(UsageError, match="no installed family or problem offers the Own"):
         check_solver(ForOwn())

@@ -172,6 +172,11 @@ class CountsNoFlops(PlainPower):
         return 0
 
 
+class CountsBelowZero(PlainPower):
+    def flops(self, oracle, summary):
+        return -1
+
+
 class CountsInFloats(PlainPower):
     def flops(self, oracle, summary):
         return 7.0
@@ -186,7 +191,7 @@ class LeavesTheConstraint(PlainPower):
     ("cls", "message"),
     [
         (ForgetsRows, "the summary of 350 samples counts "),
-        (CountsNoFlops, "the flops of a pass are 0"), (CountsInFloats, "flops of a pass are 7.0"),
+        (CountsBelowZero, "flops of a pass are -1"), (CountsInFloats, "flops of a pass are 7.0"),
         (LeavesTheConstraint, "the solution of a pass violates the constraint by 0.3"),
     ],
 )  # fmt: skip
@@ -196,6 +201,7 @@ def test_what_is_wrong_with_a_summary_is_said(cls, message, instance):
 
 def test_a_merge_that_returns_no_summary_fails(instance):
     assert SUMMARIES[0].result(ReturnsATuple(), instance).status is CheckStatus.FAILED
+    assert SUMMARIES[0].result(CountsNoFlops(), instance).status is CheckStatus.PASSED
 
 
 class Writes(PlainPower):

@@ -10,7 +10,7 @@ import orthobench as ob
 from orthobench.contract.problem import Instance, Oracle, Solution
 from orthobench.contract.samples import SampleOracle
 from orthobench.contract.solver import Solver, State, Status, Work
-from orthobench.testing import NotCheckable, NotConforming, counted, counting
+from orthobench.testing import NotCheckable, NotConforming
 from orthobench.testing import short_runs as module
 from orthobench.testing.short_runs import (
     FEWEST,
@@ -207,50 +207,6 @@ class TestRequireEqual:
             require_equal(self.run(), self.run(**other), "seen", "Do it")
 
 
-def made():
-    return {offered.__name__: make().oracle for offered, make in module._EXAMPLES}
-
-
-@pytest.mark.parametrize("name", ["FiniteSumOracle", "OrthogonalGroupOracle", "ComponentsOracle"])
-def test_the_derivatives_of_an_example_are_those_of_its_cost(name):
-    oracle = made()[name]
-    rng = np.random.default_rng(5)
-    X, V = rng.standard_normal((2, oracle.n, oracle.k))
-    step = 1e-5
-    slope = (oracle.value(X + step * V) - oracle.value(X - step * V)) / (2 * step)
-    assert np.vdot(oracle.gradient(X), V) == pytest.approx(slope, rel=1e-6)
-
-
-def test_the_moment_is_the_mean_of_its_terms_and_counts_its_flops():
-    oracle = made()["FiniteSumOracle"]
-    X = np.random.default_rng(5).standard_normal((oracle.n, oracle.k))
-    everything = oracle.terms_gradient(X, slice(None))
-    np.testing.assert_allclose(everything, oracle.gradient(X), rtol=1e-12)
-    X = counted(X)
-    for call, flops in (
-        (oracle.value, oracle.cost_flops), (oracle.gradient, oracle.gradient_flops),
-    ):  # fmt: skip
-        with counting() as tally:
-            call(X)
-        assert tally.flops == pytest.approx(flops, rel=0.02)
-    with counting() as tally:
-        oracle.terms_gradient(X, slice(0, 500))
-    assert tally.flops / 500 == pytest.approx(oracle.term_flops, rel=0.02)
-
-
-def test_components_are_whitened():
-    oracle = made()["ComponentsOracle"]
-    np.testing.assert_allclose(oracle.Z.T @ oracle.Z / len(oracle.Z), np.eye(4), atol=1e-12)
-    np.testing.assert_allclose(oracle.Z.mean(axis=0), 0, atol=1e-12)
-
-
-def test_entries_are_those_of_the_samples_or_zero():
-    oracle = made()["EntryOracle"]
-    oracle.rewind(np.random.default_rng(0))
-    oracle.prepare(400)
-    assert np.mean(oracle.take(400) == 0) == pytest.approx(0.3, abs=0.05)
-
-
 def test_an_example_is_the_first_that_a_solver_does_not_refuse(toys):
     class Wide(Recorder):
         def init(self, oracle, rng):
@@ -292,12 +248,3 @@ def test_random_streams_may_be_those_of_another_solver():
     )
     np.testing.assert_array_equal(first, second)
     assert (first != third).all()
-
-
-def test_samples_have_decreasing_variances_of_which_none_is_lost():
-    rows = module._rows(10)
-    variances = np.linalg.eigvalsh(np.cov(rows.T))[::-1]
-    np.testing.assert_allclose(np.sqrt(variances), np.linspace(2, 0.2, 10), rtol=0.15)
-    axes = np.linalg.eigh(np.cov(rows.T))[1]
-    centred = (rows - rows.mean(axis=0)) @ axes
-    assert (np.abs((centred**3).mean(axis=0)) > 0.5 * (centred**2).mean(axis=0) ** 1.5).all()
