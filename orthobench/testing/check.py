@@ -178,6 +178,29 @@ class Check:
         return Result(self.name, CheckStatus.PASSED)
 
 
+def check(
+    requirement: str, *prerequisites: Check, subject: Callable[..., Any] | None = None
+) -> Callable[[Callable[..., None]], Check]:
+    """Make a function the `Check` of its name.
+
+    Parameters
+    ----------
+    requirement : str
+    *prerequisites : Check
+    subject : callable, optional
+        Makes the argument of the function from what is checked, such as
+        `orthobench.testing.short_runs.Runner`.
+    """
+
+    def made(function: Callable[..., None]) -> Check:
+        def call(*given: Any) -> None:
+            function(*given) if subject is None else function(subject(*given))
+
+        return Check(function.__name__, requirement, call, prerequisites)
+
+    return made
+
+
 def _not_conforming(error: Exception, check: str) -> NotConforming:
     """Return the error of a check; any other than its own was raised by what is checked."""
     if isinstance(error, NotConforming):

@@ -246,7 +246,7 @@ def test_data_that_are_unfit_are_not_checkable():
         def build(self, rng):
             raise DataError("row 3 is not finite")
 
-    assert checks_of_problems.BUILDS.result(Unfit()).status is CheckStatus.NOT_CHECKABLE
+    assert checks_of_problems.builds.result(Unfit()).status is CheckStatus.NOT_CHECKABLE
     assert isinstance(Unfit(), Problem)
 
 
