@@ -475,25 +475,6 @@ def test_a_solver_may_count_no_flops(instance, impatient):
     assert {result.status for result in results.values()} == {CheckStatus.PASSED}
 
 
-def test_flops_may_differ_by_five_percent_either_way(instance):
-    done = 5 * 12 + 6 + qr(6, 2)
-
-    def counting(more):
-        class Counts(PlainOja):
-            def count(self, oracle, state):
-                super().count(oracle, state)
-                state.work.flops += more
-
-        return Counts()
-
-    within = int(0.05 * done)
-    for more in (within, -within):
-        check_flops(counting(more), instance)
-    for more in (within + 1, -within - 1):
-        with pytest.raises(NotConforming, match=r"work\.flops is"):
-            check_flops(counting(more), instance)
-
-
 def test_a_check_whose_prerequisite_fails_names_it(instance):
     for check in checks_of_solvers.CHECKS:
         result = check.result(DrawsUnseeded(), instance)

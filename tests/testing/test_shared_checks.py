@@ -2,7 +2,6 @@
 
 import math
 import os
-import pickle
 import random
 import sys
 import warnings
@@ -16,7 +15,6 @@ from orthobench.contract.parameters import parameter, parameters_of
 from orthobench.errors import UsageError
 from orthobench.testing import NotConforming
 from orthobench.testing.shared_checks import (
-    LARGEST_PICKLE,
     Unfit,
     captured,
     check_global_random,
@@ -98,14 +96,6 @@ def test_a_parameter_needs_help():
 @dataclass(frozen=True)
 class Text:
     text: str
-
-
-def test_a_pickle_may_take_up_to_so_many_bytes():
-    room = LARGEST_PICKLE - len(pickle.dumps(Text("x" * 99_000))) + 99_000
-    assert len(pickle.dumps(Text("x" * room))) == LARGEST_PICKLE
-    check_recipe(Text("x" * room))
-    with pytest.raises(NotConforming, match=f"its pickle takes {LARGEST_PICKLE + 1} bytes"):
-        check_recipe(Text("x" * (room + 1)))
 
 
 @dataclass(frozen=True, eq=False)
