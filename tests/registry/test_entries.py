@@ -1,17 +1,16 @@
 import os
 import re
 import sys
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 
 import numpy as np
 import pytest
 
-import orthobench as ob
 from orthobench.contract import Oracle, ParameterError
 from orthobench.errors import UsageError
-from orthobench.registry.claims import Claim, Measurement, Paper, Picture, Verdict
+from orthobench.registry.claims import Claim, Measurement, Paper, Verdict
 from orthobench.registry.entries import SuiteError, class_in, entries, line_numbers, specification
-from orthobench.registry.plugins import Plugin, Registry, catalogue
+from orthobench.registry.plugins import Registry, catalogue
 
 DOCUMENT = """\
 seeds = 3
@@ -216,17 +215,6 @@ def test_a_class_of_ones_own_replaces_itself_only(toys):
         known.register(taken)
 
 
-def test_the_plugins_of_an_oracle_are_loaded_alone():
-    near = Registry.near(type(ob.pca(np.eye(4), 2).oracle))
-    assert [plugin.name for plugin in near.plugins] == ["pca"]
-    assert not Registry.near(Oracle).plugins
-
-
-def test_a_plugin_says_what_it_is_of():
-    assert str(Plugin("p", "d", "1.0")) == "plugin 'p' of d 1.0"
-    assert str(Plugin("p")) == "plugin 'p'"
-
-
 def check(evidence):
     return Measurement(Verdict.HOLDS)
 
@@ -252,34 +240,7 @@ def test_a_claim_that_makes_no_sense_is_refused(values, said):
         claim(**values)
 
 
-def test_a_claim_with_a_check_may_be_untestable_with_a_reason():
-    assert claim(known=Verdict.UNTESTABLE, reason="no data").check is check
-    assert claim(check=None, known=Verdict.UNTESTABLE, reason="no data").check is None
-    assert claim(known=Verdict.FAILS, reason="why").known is Verdict.FAILS
-
-
 def test_names_of_claims_are_unique_in_a_paper(tmp_path):
     assert Paper("p", "r", (claim(), claim(name="b")), tmp_path).claims[1].name == "b"
     with pytest.raises(ValueError, match=r"two claims called a-1$"):
         Paper("p", "r", (claim(), claim(), claim(name="b")), tmp_path)
-
-
-def test_what_a_plugin_says_of_a_paper_stays_as_it_is(tmp_path):
-    paper = Paper("p", "r", (claim(),), tmp_path)
-    picture = Picture("figure-1", "Figure 1", "It falls.", lambda evidence: None)
-    for item in (paper, picture, claim(), Measurement(Verdict.HOLDS)):
-        with pytest.raises(AttributeError):
-            setattr(item, fields(item)[0].name, "another")
-
-
-@pytest.mark.parametrize(
-    ("verdict", "one", "two"),
-    [
-        (Verdict.HOLDS, "1 holds", "2 hold"),
-        (Verdict.FAILS, "1 does not hold", "2 do not hold"),
-        (Verdict.UNDECIDED, "1 is not decided", "2 are not decided"),
-        (Verdict.UNTESTABLE, "1 is not testable here", "2 are not testable here"),
-    ],
-)
-def test_claims_are_counted_in_words(verdict, one, two):
-    assert (verdict.counted(1), verdict.counted(2)) == (one, two)
