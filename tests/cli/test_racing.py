@@ -67,16 +67,6 @@ def test_what_is_asked_for_is_passed_on(race):
     }  # fmt: skip
 
 
-def test_the_usual_race_takes_two_minutes_and_tells(race):
-    race("-p", "digits")
-    tell = race.asked.pop("tell")
-    assert callable(tell)
-    assert race.asked == {
-        "problems": ("digits",), "within": 120.0, "tolerance": 0.01, "cost": "seconds",
-        "solvers": (), "memory": None, "store": None,
-    }  # fmt: skip
-
-
 def test_table_sentence_code_and_place_are_printed(race):
     lines = race("-p", "digits", "-q").stdout.splitlines()
     blank, row, *rest = lines
