@@ -293,20 +293,10 @@ class Registry:
         UsageError
             On an unknown name, where it suggests the nearest, or a wrong parameter.
         """
-        item: Any = self.problem_class(name)
+        item: Any = self._find("problem", self.problems, name)
         if isinstance(item, Problem):  # its instance is given
             return item
         return make(item, parameters or {}, f"problem {name}")
-
-    def problem_class(self, name: str) -> type[AnyProblem]:
-        """Return the class of problems with a name.
-
-        Raises
-        ------
-        UsageError
-            On an unknown name; suggests the nearest.
-        """
-        return self._find("problem", self.problems, name)
 
     def suite(self, name: str) -> Path:
         """Return the path of the suite with a name.

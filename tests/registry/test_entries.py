@@ -209,7 +209,7 @@ def test_a_class_of_ones_own_replaces_itself_only(toys):
     assert [known.register(cls) for cls in (one, two, toys.Problem)] == ["own"] * 2 + [
         "leading-subspace"
     ]
-    assert known.problem_class("own") is two
+    assert known.problems["own"].item is two
     taken = dataclass(frozen=True)(type("C", (toys.Problem,), {}))
     with pytest.raises(UsageError, match="C has the name of problem 'leading-subspace' of plugin"):
         known.register(taken)
