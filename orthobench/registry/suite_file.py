@@ -111,7 +111,8 @@ def load(
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"cannot read the suite {path}: {error}") from None
     try:
-        suite = _Reader({**table, **changes}, registry, changes, path.parent).suite(path.stem)
+        reader = _Reader({**table, **changes}, registry.extended(), changes, path.parent)
+        suite = reader.suite(path.stem)
     except SuiteError as error:
         if error.path and error.path[0] in changes:
             raise error.as_usage_error("command line") from None
@@ -137,7 +138,7 @@ def from_table(table: Mapping[str, Any], name: str, registry: Registry) -> Suite
         Where the suite cannot be run; names the key.
     """
     try:
-        return _Reader(table, registry).suite(name)
+        return _Reader(table, registry.extended()).suite(name)
     except SuiteError as error:
         raise error.as_usage_error(name) from None
 
@@ -216,7 +217,7 @@ def _of_size(part: Any, size: str) -> Any:
     return {key: _of_size(value, size) for key, value in part.items()}
 
 
-@dataclass
+@dataclass(frozen=True)
 class _Reader:
     """A table that becomes a suite; each part of it is checked where it is read.
 
@@ -224,7 +225,7 @@ class _Reader:
     ----------
     table : mapping
     registry : Registry
-        The solvers and problems that it may name.
+        The solvers and problems that it may name; it gets those that are not installed.
     changed : collection of str
         Keys whose values are those of the command line. A budget and a place to compute that are
         among them also replace those of single problems and solvers.
@@ -245,7 +246,7 @@ class _Reader:
         SuiteError
             Where it cannot be run; with the path of the key.
         """
-        table, self.registry = self.table, self.registry.extended()
+        table = self.table
         _require_known(table, (), "key", KEYS)
         tuning = table.get("tuning", {})
         _require(isinstance(tuning, dict), ("tuning",), "must be a table")
