@@ -1,4 +1,4 @@
-"""The commands ``orthobench compare`` and ``orthobench verify``."""
+"""The command ``orthobench compare``."""
 
 from __future__ import annotations
 
@@ -12,19 +12,8 @@ from typing import Any
 
 import click
 
-from orthobench.cli.options import (
-    AS_JSON,
-    AUTO_WORKERS,
-    FILE,
-    FOLDER,
-    MEMORY_LIMIT,
-    PROBLEMS,
-    QUIET,
-    SOLVERS,
-    STORE,
-    TIMEOUT,
-)
-from orthobench.cli.printing import FAILED, WRONG, print_facts, status_line
+from orthobench.cli.options import AS_JSON, FILE, FOLDER, PROBLEMS, QUIET, SOLVERS
+from orthobench.cli.printing import print_facts, status_line
 
 QUESTIONS = ("result", "work", "time", "memory", "import", "first")
 
@@ -164,58 +153,3 @@ def compare(base: str, head: str, tolerances: tuple[dict[str, float], ...],
     if failure:
         raise failure
     sys.exit(found.exit_code)
-
-
-@click.command()
-@STORE
-@click.option(
-    "--share",
-    type=click.FloatRange(0, 1, min_open=True),
-    default=0.1,
-    help="Share of the cells to compute again.",
-)
-@click.option("--seed", type=int, default=0, help="Of the draw of these cells.")
-@click.option(
-    "--data",
-    "folders",
-    multiple=True,
-    type=FOLDER,
-    help="Where files may be read that STORE names. Repeatable.  [default: nowhere]",
-)
-@AUTO_WORKERS
-@TIMEOUT
-@MEMORY_LIMIT
-@QUIET
-@AS_JSON
-def verify(store: Path, share: float, seed: int, folders: tuple[Path, ...],
-           workers: Any, timeout: float | None, memory_limit: int | None,
-           quiet: bool, as_json: bool) -> None:  # fmt: skip
-    """Compute a random share of the cells in STORE again, and compare.
-
-    STORE is a store, or the folder that holds results.sqlite; it is only read.
-    Endings, steps, samples, flops and metrics of all checkpoints are compared: bit for bit on the
-    same platform with the same code, within a tolerance otherwise, which is named. Seconds are not.
-    What is not installed here is named and counts as not checked.
-
-    \b
-    orthobench verify STORE --share 1       all cells
-    orthobench verify STORE --seed 1        another share
-    orthobench verify STORE --timeout 60 --memory-limit 4GiB
-                                            a store of somebody else
-
-    The exit code is 1 where a value did not come out again, and 2 where nothing could be checked.
-    """  # noqa: D301 - click reads the backspace
-    from orthobench.harness.executors import Limits
-    from orthobench.registry.plugins import catalogue
-    from orthobench.results.results import store_at
-    from orthobench.tools.environment import cores
-    from orthobench.verify.check import lines
-    from orthobench.verify.check import verify as verified
-
-    verification = verified(
-        store_at(store), catalogue(), share=share, seed=seed, folders=folders,
-        workers=cores() if workers == "auto" else workers,
-        limits=Limits(timeout, memory_limit), quiet=quiet or as_json,
-    )  # fmt: skip
-    print_facts(verification.facts() if as_json else verification, as_json, lines)
-    sys.exit(FAILED if verification.mismatches else 0 if verification.recomputed else WRONG)

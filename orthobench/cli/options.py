@@ -11,6 +11,7 @@ from click.shell_completion import CompletionItem
 
 COUNT = click.IntRange(1)
 POSITIVE = click.FloatRange(0, min_open=True)
+PART = click.FloatRange(0, 1, min_open=True, max_open=True)
 FILE = click.Path(dir_okay=False, path_type=Path)
 FOLDER = click.Path(file_okay=False, path_type=Path)
 PATH = click.Path(path_type=Path)
@@ -20,10 +21,9 @@ QUIET = click.option("-q", "--quiet", is_flag=True, help="No progress display.")
 STORE = click.argument("store", type=PATH)
 SUITE_OF_STORE = click.option("--suite", help="A suite in the store.  [default: the latest]")
 TOLERANCE = click.option(
-    "--tolerance",
-    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    "--tolerance", type=PART,
     help="The part of the gap that a good enough solver may leave, instead of the suite's.",
-)
+)  # fmt: skip
 WORKERS = click.option("-w", "--workers", type=COUNT, default=1, help="Number of processes.")
 
 
@@ -52,19 +52,25 @@ def size(text: str) -> int:
     return count
 
 
+def duration(text: str) -> float:
+    """Return the seconds of ``90``, ``30s``, ``2m`` or ``1h``."""
+    units = {"": 1.0, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
+    match = re.fullmatch(r"\s*(\d+(?:\.\d*)?|\.\d+)\s*(s|m|min|h|)\s*", text.lower())
+    value = float(match[1]) * units[match[2]] if match else 0.0
+    if value <= 0:
+        raise click.BadParameter(f"{text!r} is no time; write it as 30s, 2m or 1h")
+    return value
+
+
 TIMEOUT = click.option(
-    "--timeout",
-    type=POSITIVE,
-    metavar="SECONDS",
+    "--timeout", type=POSITIVE, metavar="SECONDS",
     help="Cut a cell that takes longer; it runs again under a longer limit."
     "  [default: ten times --seconds, at least 25, or the slowest cell, at least 60]",
-)
+)  # fmt: skip
 MEMORY_LIMIT = click.option(
-    "--memory-limit",
-    type=size,
-    metavar="SIZE",
+    "--memory-limit", type=size, metavar="SIZE",
     help="The most memory of a process: 4GiB. Linux only.",
-)
+)  # fmt: skip
 
 
 class Installed(click.types.StringParamType):

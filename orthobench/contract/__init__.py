@@ -9,7 +9,8 @@ Most plugins import this module and `orthobench.families`, and nothing else of o
 - A solver written against the array API standard derives from `ArraySolver`, and computes wherever
   users say. One that makes summaries of blocks of samples derives from `SummarySolver`, and goes
   through data larger than a machine, on many workers.
-- Both declare their parameters with `parameter`. Functions marked with `hookimpl` return them.
+- Both declare their parameters with `parameter`. Functions marked with `hookimpl` return them, or
+  those that `discovered` makes for the folders of a package.
 - Errors for users are a `UsageError` or a `DataError`, with what is wrong and what to do.
 - `flops` has closed formulae to count work by; `orthonormalize`, `polar` and the other functions
   are the geometry that most solvers need.
@@ -19,9 +20,7 @@ like, `panel` for the figures of papers, `placed_solvers` for ends that only a d
 Kernels are compiled with `orthobench.tools.compiled`, which is apart because it loads numba.
 """
 
-from collections.abc import Callable
-from typing import Any, TypeVar
-
+from orthobench.contract.hooks import discovered, hookimpl
 from orthobench.contract.parameters import ParameterError, parameter
 from orthobench.contract.placed_solvers import ArraySolver, BlockOracle, Summary, SummarySolver
 from orthobench.contract.problem import AnyInstance, AnyProblem, Instance, Oracle, Problem, Solution
@@ -31,22 +30,6 @@ from orthobench.errors import DataError, UsageError
 from orthobench.tools import flops
 from orthobench.tools.arrays import Array, copied, identity, is_plain, namespace
 from orthobench.tools.geometry import complete, orthonormalize, polar, random_point, unit_columns
-
-F = TypeVar("F", bound=Callable[..., Any])
-
-
-def hookimpl(function: F) -> F:
-    """Mark a function as a hook.
-
-    ::
-
-        @hookimpl
-        def orthobench_solvers():
-            return [MySolver]
-    """
-    vars(function)["is_hook"] = True
-    return function
-
 
 __all__ = [
     "AnyInstance",
@@ -70,6 +53,7 @@ __all__ = [
     "UsageError",
     "complete",
     "copied",
+    "discovered",
     "flops",
     "hookimpl",
     "identity",

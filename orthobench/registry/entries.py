@@ -72,41 +72,44 @@ def line_numbers(text: str) -> dict[KeyPath, int]:
     return numbers
 
 
-def named(
-    table: Mapping[str, Any], registry: Registry, folder: Path | None = None
-) -> tuple[dict[str, Any], Registry]:
-    """Return the table of a suite that names all its problems and solvers, and what has the names.
+def entries(
+    items: Any, kind: str, registry: Registry, folder: Path | None = None
+) -> list[dict[str, Any]]:
+    """Return the tables of the problems or solvers of a suite, each with the name of its class.
 
     Parameters
     ----------
-    table : mapping
-        ``problem`` and ``solver`` are tables, specifications ``NAME key=value ...``, classes,
-        objects, and of problems instances. A name may be ``FILE.py:CLASS``.
+    items : list
+        Tables, specifications ``NAME key=value ...``, classes, objects, and of problems instances.
+        A name may be ``FILE.py:CLASS``. A specification alone stands for a list of it.
+    kind : {"problem", "solver"}
     registry : Registry
+        Gets the classes that are not installed.
     folder : Path, optional
         The folder of the suite, which files are in; without one they may be anywhere.
 
     Raises
     ------
     SuiteError
-        Where a class cannot be found or could not run.
+        Where there are none, or a class cannot be found or could not run.
     """
-    known, changed = registry.extended(), dict(table)
-    for kind in ("problem", "solver"):
-        items = table.get(kind)
-        items = [items] if isinstance(items, str) else items
-        if not isinstance(items, list):
-            continue
-        changed[kind], classes = [], dict[str, Any]()
-        for i, item in enumerate(items):
-            try:
-                entry, cls = _entry(item, known, folder)
-            except OrthobenchError as error:
-                raise SuiteError((kind, i), str(error)) from error
-            if cls and classes.setdefault(entry["name"], cls) is not cls:
-                raise SuiteError((kind, i), f"another class is called {entry['name']!r} too")
-            changed[kind].append(entry)
-    return changed, known
+    items = [items] if isinstance(items, str) else items
+    if not isinstance(items, list):
+        raise SuiteError((kind,), f"must be written as [[{kind}]]")
+    if not items:
+        raise SuiteError((kind,), f"a suite needs at least one [[{kind}]]")
+    found, classes = [], dict[str, type]()
+    for i, item in enumerate(items):
+        try:
+            entry, cls = _entry(item, registry, folder)
+        except OrthobenchError as error:
+            raise SuiteError((kind, i), str(error)) from error
+        if not isinstance(entry.get("name"), str):
+            raise SuiteError((kind, i, "name"), f"every [[{kind}]] needs the name of a {kind}")
+        if cls and classes.setdefault(entry["name"], cls) is not cls:
+            raise SuiteError((kind, i), f"another class is called {entry['name']!r} too")
+        found.append(entry)
+    return found
 
 
 def _entry(item: Any, registry: Registry, folder: Path | None) -> tuple[Any, type | None]:

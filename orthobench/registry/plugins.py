@@ -14,6 +14,7 @@ from importlib.metadata import Distribution, EntryPoint, entry_points
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
+from orthobench.contract.hooks import BrokenModule
 from orthobench.contract.parameters import ParameterError, make, parameters_of
 from orthobench.contract.placed_solvers import PlacedSolver, elsewhere
 from orthobench.contract.problem import AnyProblem, Oracle, Problem
@@ -109,7 +110,8 @@ class Registry:
     plugins : list of Plugin
         The plugins that work.
     broken : dict
-        The reasons why other plugins cannot be used, by name.
+        The reasons why other plugins cannot be used, by name, and modules that plugins found by
+        `discovered` and that cannot be imported.
     """
 
     solvers: dict[str, Provided[type[AnySolver]]] = field(default_factory=dict)
@@ -154,6 +156,8 @@ class Registry:
     def add(self, module: object, plugin: Plugin) -> None:
         """Register all that a plugin brings, or nothing where anything of it is wrong.
 
+        Of a plugin that is `discovered`, a module that cannot be imported is listed as broken.
+
         Parameters
         ----------
         module : object
@@ -170,8 +174,7 @@ class Registry:
             if other.name == plugin.name:
                 raise PluginError(f"{plugin} has the name of {other}; one of them must change it")
         try:
-            hooks = implementations(module)
-            brought = {kind: _named(hooks, *of_kind) for kind, of_kind in KINDS.items()}
+            brought, broken = _brought(module)
         except PluginError as error:
             raise PluginError(f"{plugin}: {error}") from error
         for kind, items in brought.items():
@@ -188,6 +191,7 @@ class Registry:
                 first, *others = sorted((*held, Provided(item, plugin)), key=_of_a_plugins_family)
                 known[name] = replace(first, others=tuple(replace(o, others=()) for o in others))
         self.plugins.append(plugin)
+        self.broken |= {one.name: reason(one.error, one.name, str(plugin)) for one in broken}
 
     def register(self, cls: type) -> str:
         """Add a class of a file, a script or a notebook; return its name.
@@ -289,20 +293,10 @@ class Registry:
         UsageError
             On an unknown name, where it suggests the nearest, or a wrong parameter.
         """
-        item: Any = self.problem_class(name)
+        item: Any = self._find("problem", self.problems, name)
         if isinstance(item, Problem):  # its instance is given
             return item
         return make(item, parameters or {}, f"problem {name}")
-
-    def problem_class(self, name: str) -> type[AnyProblem]:
-        """Return the class of problems with a name.
-
-        Raises
-        ------
-        UsageError
-            On an unknown name; suggests the nearest.
-        """
-        return self._find("problem", self.problems, name)
 
     def suite(self, name: str) -> Path:
         """Return the path of the suite with a name.
@@ -432,17 +426,21 @@ def _name_and_version(distribution: Distribution) -> tuple[str, str]:
     return distribution.name, distribution.version
 
 
-def _named(
-    hooks: Mapping[str, Callable[[], object]], hook: str, name_of: Callable[[object], str]
-) -> dict[str, Any]:
-    """Return the items that a hook returns, by name; none where it is not implemented."""
-    named: dict[str, Any] = {}
-    for item in items_of(hook, hooks[hook]) if hook in hooks else ():
-        name = name_of(item)
-        if name in named:
-            raise PluginError(f"{hook} brings {name!r} twice")
-        named[name] = item
-    return named
+def _brought(module: object) -> tuple[dict[str, dict[str, Any]], list[BrokenModule]]:
+    """Return the items that a plugin brings, by kind and name, and its broken modules."""
+    hooks, broken = implementations(module), list[BrokenModule]()
+    brought: dict[str, dict[str, Any]] = {}
+    for kind, (hook, name_of) in KINDS.items():
+        named = brought[kind] = {}
+        for item in items_of(hook, hooks[hook]) if hook in hooks else ():
+            if isinstance(item, BrokenModule):
+                broken.append(item)
+                continue
+            name = name_of(item)
+            if name in named:
+                raise PluginError(f"{hook} brings {name!r} twice")
+            named[name] = item
+    return brought, broken
 
 
 def _refuse_elsewhere(name: str, on: object) -> None:

@@ -7,7 +7,7 @@ names and no judge reports, and a run that nothing would end.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -90,58 +90,34 @@ def check_cells(planned: Collection[Cell]) -> None:
     ------
     UsageError
     """
-    _refuse_missing_places(planned)
-    _refuse_unmeasurable(planned)
-    _refuse_idle(planned)
-    _refuse_endless(planned)
+    if (why := next(_refusals(planned), None)) is not None:
+        raise UsageError(why)
     warn_of_libraries(*{type(x) for p in planned for x in (p.solver.single, p.problem)})
 
 
-def _refuse_idle(planned: Iterable[Cell]) -> None:
-    """Refuse a suite in which no solver can take any problem, with the reasons."""
-    reasons: dict[str, None] = {}
+def _refusals(planned: Collection[Cell]) -> Iterator[str]:
+    """Yield why cells cannot run: what they compute with, what they measure, who can, what ends."""
+    for solver in dict.fromkeys(p.solver for p in planned):
+        # where a solver computes by default names nothing: it refuses its problems alone
+        default = {p.name: p.default for p in parameters_of(type(solver.single))}.get("on", "numpy")
+        if str(solver.place) != default and (why := solver.place.missing()):
+            yield f"nothing can be computed on {solver.place}: {why}"
+    for measure, place in dict.fromkeys((p.measure, p.solver.place) for p in planned if p.measure):
+        blocks = "their workers tell what each took in any case" if place.reduces else None
+        if why := blocks or Peak.missing(place):
+            yield f"the {measure} of runs on {place} cannot be measured: {why}"
+    if all(cell.solver.refuses(cell.problem) for cell in planned):
+        pairs = ((c.solver.name, c.problem.name, c.solver.refuses(c.problem)) for c in planned)
+        reasons = dict.fromkeys(f"{solver} on {problem}: {why}" for solver, problem, why in pairs)
+        yield f"no solver can take these problems ({'; '.join(reasons)})"
     for cell in planned:
-        reason = cell.solver.refuses(cell.problem)
-        if reason is None:
-            return
-        reasons[f"{cell.solver.name} on {cell.problem.name}: {reason}"] = None
-    raise UsageError(f"no solver can take these problems ({'; '.join(reasons)})")
-
-
-def _refuse_endless(planned: Iterable[Cell]) -> None:
-    """Refuse cells that nothing ends: a budget in samples binds no solver that takes none."""
-    for cell in planned:
-        solver = cell.solver
-        if cell.until is not None or terminates(solver, cell.budget):
-            continue
-        if solver.refuses(cell.problem) is None:
-            raise UsageError(
+        ends = cell.until is not None or terminates(cell.solver, cell.budget)
+        if not ends and cell.solver.refuses(cell.problem) is None:
+            yield (
                 f"nothing ends {cell.solver_label} on {cell.problem_label}: it takes no "
                 "samples, and does not say that it `converges`; give a budget in steps, seconds or "
                 "flops"
             )
-
-
-def _refuse_missing_places(planned: Iterable[Cell]) -> None:
-    """Refuse array libraries and devices that are not there; a suite that names them needs them.
-
-    Where a solver computes by default names nothing: it refuses its problems alone, like one whose
-    packages are missing.
-    """
-    for solver in dict.fromkeys(p.solver for p in planned):
-        default = {p.name: p.default for p in parameters_of(type(solver.single))}.get("on", "numpy")
-        if str(solver.place) != default and (why := solver.place.missing()):
-            raise UsageError(f"nothing can be computed on {solver.place}: {why}")
-
-
-def _refuse_unmeasurable(planned: Iterable[Cell]) -> None:
-    """Refuse to measure what cannot be measured here, with the reason."""
-    for measure, place in dict.fromkeys((p.measure, p.solver.place) for p in planned):
-        if not measure:
-            continue
-        blocks = "their workers tell what each took in any case" if place.reduces else None
-        if why := blocks or Peak.missing(place):
-            raise UsageError(f"the {measure} of runs on {place} cannot be measured: {why}")
 
 
 def check_problems(planned: Iterable[Cell], done: Collection[str]) -> None:

@@ -22,15 +22,6 @@ from orthobench.tools.git import GitError, git
 LONGEST = 40
 """The most characters of a name; longer names make lines of the templates too long."""
 
-TAKEN = {
-    "AnyProblem", "AnySolver", "Array", "Callable", "ClassVar", "GaussianMatrix", "Instance",
-    "Iterate", "Mapping", "MatrixOracle", "Oracle", "OrthogonalGroupOracle", "PairsOracle", "Path",
-    "PCAOracle", "PCASolution", "PencilOracle", "PolarOracle", "Problem", "SampleOracle",
-    "Solution", "Solver", "SparsePCAOracle", "SparseSolution", "State", "StiefelOracle",
-    "SymmetricTensorOracle", "TensorOracle",
-}  # fmt: skip
-"""Names in the templates that the solver's class cannot have."""
-
 OWN = "own"
 """What stands for a family of the plugin's own."""
 
@@ -48,7 +39,8 @@ def names_of(name: str) -> dict[str, str]:
     -------
     dict
         ``distribution``, the name for pip; ``package``, for Python's import; ``plugin``, the name
-        of the entry point, and that of the solver for users; ``solver``, that of its class.
+        of the entry point, and that of the solver for users; ``solver``, that of its class, unless
+        the templates have it.
 
     Raises
     ------
@@ -167,13 +159,17 @@ def render(
     """Return the text of each file by its path in the plugin's folder."""
     release = ".".join(__version__.split(".")[:2])
     values = {**names, "author": _author(names["distribution"], author), "orthobench": release}
+    common = _templates(files("orthobench.registry") / "templates" / "plugin", "")
+    every = [*common, *_templates(family, "src/@package@/"), *(_of_ci(ci) if ci else ())]
+    texts = {path: each.read_text("utf-8") for path, each in every}
+    code = "\n".join(text for path, text in texts.items() if path.endswith(".py"))
+    if names["solver"] in re.findall(r"\w+", code):  # an import or a class has this name
+        values["solver"] += "Method"
 
     def filled(text: str) -> str:
         return _PLACEHOLDER.sub(lambda match: values[match[1]], text)
 
-    common = _templates(files("orthobench.registry") / "templates" / "plugin", "")
-    every = dict([*common, *_templates(family, "src/@package@/"), *(_of_ci(ci) if ci else ())])
-    found = {filled(path): filled(each.read_text("utf-8")) for path, each in every.items()}
+    found = {filled(path): filled(text) for path, text in texts.items()}
     if ci:
         comparison = "src/{package}/{plugin}-comparison.toml".format(**names)
         found[GATE] = _gate(found[comparison], names["plugin"])
@@ -210,7 +206,7 @@ def _class(plugin: str) -> str:
     name = "".join(word.capitalize() for word in plugin.split("-"))
     if not name.isidentifier():
         name = f"The{name}"
-    return f"{name}Method" if name in TAKEN or keyword.iskeyword(name) else name
+    return f"{name}Method" if keyword.iskeyword(name) else name
 
 
 def _others(package: str) -> list[str]:

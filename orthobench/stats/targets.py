@@ -262,8 +262,7 @@ class Path:
 
     def spent(self, cost: str) -> Array:
         """Return a cost up to each checkpoint; infinite where it was not measured."""
-        amounts = read(self.run.trace, ALL_COSTS[cost])[: len(self.values)]
-        return np.maximum(np.where(np.isnan(amounts), math.inf, amounts), ALL_COSTS[cost].unit)
+        return spent(self.run, cost)[: len(self.values)]
 
     def cheapest(self, cost: str, target: float) -> float:
         """Return the least cost of a checkpoint at or below a value; infinite without any."""
@@ -312,10 +311,20 @@ def _stacked(
     return values, spent
 
 
+def spent(record: Run, cost: str) -> Array:
+    """Return a cost up to each checkpoint of a run, one unit at least.
+
+    It is infinite where it was not measured: flops of a solver that counts none, too.
+    """
+    amounts = read(record.trace, ALL_COSTS[cost])
+    if cost == "flops" and not amounts.any():
+        amounts = np.full(len(amounts), math.nan)
+    return np.maximum(np.where(np.isnan(amounts), math.inf, amounts), ALL_COSTS[cost].unit)
+
+
 def whole_cost(record: Run, cost: str) -> float:
     """Return what a run cost to its end; one that recorded nothing took one unit."""
-    value = ALL_COSTS[cost]
-    return float(read(record.trace, value).max(initial=value.unit))
+    return float(spent(record, cost).max(initial=ALL_COSTS[cost].unit))
 
 
 def _lowest(paths: Sequence[Path]) -> float:

@@ -16,7 +16,7 @@ from orthobench.errors import OrthobenchError, UsageError, unknown
 from orthobench.harness.identity import label
 from orthobench.registry.plugins import GROUP, Plugin, Registry
 from orthobench.testing import checks_of_problems, checks_of_solvers
-from orthobench.testing.check import Check, CheckStatus, NotCheckable, Result
+from orthobench.testing.check import Check, CheckStatus, NotCheckable, NotConforming, Result
 from orthobench.testing.shared_checks import captured
 from orthobench.testing.short_runs import example
 from orthobench.tools.datasets import offline
@@ -31,13 +31,14 @@ _NONE: Plain = MappingProxyType({})
 
 @dataclass(frozen=True)
 class Case:
-    """A check of one solver or problem.
+    """A check of one solver or problem, or of a module of the plugin.
 
     Attributes
     ----------
-    kind : {"solver", "problem"}
+    kind : {"solver", "problem", "module"}
     name : str
-        The name of the solver or problem, with the parameters that are not the default ones.
+        The name of the solver or problem, with the parameters that are not the default ones; or
+        that of a module that cannot be imported.
     check : Check
     subject : callable
         Returns the arguments of the check: a solver and an instance, or a problem.
@@ -80,7 +81,7 @@ def cases_of(
         Solvers in plain NumPy, by the names of the solvers in whose place they are counted
         (`orthobench.testing.check_flops`).
     problems : collection of types of Problem
-        Where there is an example for a solver that no built-in family has one for.
+        As of `orthobench.testing.example`.
 
     Raises
     ------
@@ -137,15 +138,19 @@ def cases(
         On an unknown name; suggests the nearest.
     """
     plugins = plugins_of(package, registry)
+    roots = tuple(f"{plugin.module.partition(':')[0]}." for plugin in plugins)
+    for module, why in registry.broken.items():
+        if module.startswith(roots):
+            fail = partial(_fail, why)
+            yield Case("module", module, Check("import", "it can be imported", fail), tuple)
     own_first = sorted(registry.problems.values(), key=lambda p: p.plugin not in plugins)
     problems = [provided.item for provided in own_first]
-    checkable = [item for item in problems if not any(p.required for p in parameters_of(item))]
     for items in (registry.solvers, registry.problems):
         for name, first in items.items():
             for provided in first.all:
                 if provided.plugin in plugins:
                     for values in _variants(provided.item) if all_parameters else ({},):
-                        yield from _of_class(name, values, provided.item, plain, checkable)
+                        yield from _of_class(name, values, provided.item, plain, problems)
 
 
 def plugins_of(package: str, registry: Registry) -> list[Plugin]:
@@ -199,6 +204,10 @@ def _of_class(
         reason = f"{error}: check one of yours, with orthobench.testing"
     check = Check("example", "there is one to check", partial(_refuse, reason))
     return [Case(kind, name, check, tuple)]
+
+
+def _fail(reason: str) -> None:
+    raise NotConforming(reason, "Mend the import; the module's solvers or problems are not checked")
 
 
 def _refuse(reason: str) -> None:

@@ -46,30 +46,44 @@ class LateError(BaseException):
     """A check has taken longer than `LIMIT`."""
 
 
+@contextmanager
+def time_limit(seconds: float, error: BaseException, *, processor: bool = False) -> Iterator[None]:
+    """Raise an error once the body has taken longer than allowed.
+
+    It works in the main thread, on systems that have interval timers; elsewhere there is no limit.
+    Compiled code is interrupted only when it returns.
+
+    Parameters
+    ----------
+    seconds : float
+    error : BaseException
+    processor : bool
+        Whether the seconds are processor time, which does not depend on how busy the machine is.
+    """
+    if not hasattr(signal, "setitimer") or current_thread() is not main_thread():
+        yield
+        return
+    number, timer = signal.SIGALRM, signal.ITIMER_REAL
+    if processor:
+        number, timer = signal.SIGPROF, signal.ITIMER_PROF
+
+    def late(*_: object) -> None:
+        raise error
+
+    before = signal.signal(number, late)
+    signal.setitimer(timer, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(timer, 0)
+        signal.signal(number, before)
+
+
 LIMIT = 120.0
 """The seconds after which a check is cut, compilation included."""
 
 _endless: WeakKeyDictionary[type, str] = WeakKeyDictionary()
 """The classes on which a check was cut, each with its name: others would be cut too."""
-
-
-@contextmanager
-def _limited() -> Iterator[None]:
-    """Cut what takes too long, if this is the main thread of a POSIX system and runs in Python."""
-    if not hasattr(signal, "setitimer") or current_thread() is not main_thread():
-        yield
-        return
-
-    def late(*_: object) -> None:
-        raise LateError
-
-    before = signal.signal(signal.SIGALRM, late)
-    signal.setitimer(signal.ITIMER_REAL, LIMIT)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
 
 
 class CheckStatus(Enum):
@@ -135,7 +149,7 @@ class Check:
         if kind in _endless:
             raise NotCheckable(f"the check {_endless[kind]!r} had no end, which comes first")
         try:
-            with warnings.catch_warnings(), _limited():
+            with warnings.catch_warnings(), time_limit(LIMIT, LateError()):
                 warnings.simplefilter("ignore")  # the check "silent" looks for warnings itself
                 self.function(*subject)
         except NotCheckable:
@@ -162,6 +176,29 @@ class Check:
         except NotConforming as fault:
             return Result(self.name, CheckStatus.FAILED, str(fault))
         return Result(self.name, CheckStatus.PASSED)
+
+
+def check(
+    requirement: str, *prerequisites: Check, subject: Callable[..., Any] | None = None
+) -> Callable[[Callable[..., None]], Check]:
+    """Make a function the `Check` of its name.
+
+    Parameters
+    ----------
+    requirement : str
+    *prerequisites : Check
+    subject : callable, optional
+        Makes the argument of the function from what is checked, such as
+        `orthobench.testing.short_runs.Runner`.
+    """
+
+    def made(function: Callable[..., None]) -> Check:
+        def call(*given: Any) -> None:
+            function(*given) if subject is None else function(subject(*given))
+
+        return Check(function.__name__, requirement, call, prerequisites)
+
+    return made
 
 
 def _not_conforming(error: Exception, check: str) -> NotConforming:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -13,7 +12,7 @@ from orthobench.contract.problem import AnyInstance, AnyProblem, Instance, Solut
 from orthobench.errors import DataError, UsageError
 from orthobench.harness.executors.messages import packed
 from orthobench.harness.judging import FEASIBLE
-from orthobench.testing.check import Check, NotCheckable, NotConforming, require
+from orthobench.testing.check import Check, NotCheckable, NotConforming, check, require
 from orthobench.testing.object_graph import arrays, walk
 from orthobench.testing.shared_checks import (
     PARAMETERS,
@@ -35,7 +34,8 @@ PIECES = (1, 6, 13)
 """Numbers of samples that are taken at once, to see whether the samples depend on them."""
 
 
-def check_builds(problem: AnyProblem) -> None:
+@check("build returns an instance of the type announced")
+def builds(problem: AnyProblem) -> None:
     """Raise where `build` does not return an instance with an oracle of the type announced."""
     oracle = _built(problem).oracle
     actual, announced = type(oracle).__name__, problem.offers.__name__
@@ -47,7 +47,8 @@ def check_builds(problem: AnyProblem) -> None:
     require(1 <= oracle.k <= oracle.n, observed, remedy)
 
 
-def check_judge(problem: AnyProblem) -> None:
+@check("a random point is feasible, with finite metrics", builds)
+def judge(problem: AnyProblem) -> None:
     """Raise where a random point is infeasible, or its metrics are not those announced."""
     instance = _built(problem)
     point = _point(instance, 0)
@@ -76,7 +77,8 @@ def check_judge(problem: AnyProblem) -> None:
     )
 
 
-def check_optimum(problem: AnyProblem) -> None:
+@check("no random point is better than the best", builds)
+def optimum(problem: AnyProblem) -> None:
     """Raise where a random point is better than the best value of the primary metric."""
     instance = _built(problem)
     best = instance.best.get(problem.primary)
@@ -91,7 +93,8 @@ def check_optimum(problem: AnyProblem) -> None:
         )
 
 
-def check_repeats(problem: AnyProblem) -> None:
+@check("the same seed gives the same data", builds)
+def repeats(problem: AnyProblem) -> None:
     """Raise where two instances from the same seed differ in the data of oracle or judge."""
     one, other = _built(problem), _built(problem)
     remedy = "Draw everything random from the generator given to `build`, and keep nothing between"
@@ -105,7 +108,8 @@ def check_repeats(problem: AnyProblem) -> None:
     require(metrics[0] == metrics[1], observed, remedy)
 
 
-def check_stream(problem: AnyProblem) -> None:
+@check("samples do not depend on how they are taken", builds)
+def stream(problem: AnyProblem) -> None:
     """Raise where samples depend on how many are taken at once, or are others after `rewind`."""
     instance = _built(problem)
     if not hasattr(instance.oracle, "take"):
@@ -120,7 +124,8 @@ def check_stream(problem: AnyProblem) -> None:
     require(np.array_equal(whole, _samples(instance, list(PIECES))), observed, remedy)
 
 
-def check_hidden(problem: AnyProblem) -> None:
+@check("solvers cannot reach the judge", builds)
+def hidden(problem: AnyProblem) -> None:
     """Raise where the oracle, which solvers see, refers to the judge."""
     instance = _built(problem)
     judge = [instance, instance.measure, instance.exhibits]
@@ -132,7 +137,8 @@ def check_hidden(problem: AnyProblem) -> None:
         require(id(item) not in hidden, observed, remedy)
 
 
-def check_sent(problem: AnyProblem) -> None:
+@check("the oracle can be sent to the process of a solver", builds)
+def sent(problem: AnyProblem) -> None:
     """Raise where the oracle cannot be sent to the process of a solver."""
     try:
         packed(_built(problem).oracle, problem.name)
@@ -168,35 +174,26 @@ def _samples(instance: AnyInstance, counts: list[int]) -> Array:
     return np.concatenate(taken)
 
 
-def _of_call(
-    name: str, requirement: str, function: Callable[[Callable[[], object]], None]
-) -> Check:
-    """Return a check of a call that builds a problem, and judges a point."""
-
-    def judge(problem: AnyProblem) -> object:
-        instance = _built(problem)
-        return instance.measure(Solution(_point(instance, 0)))
-
-    return _check(name, requirement, lambda problem: function(partial(judge, problem)))
+@check("global random states are left as they are", builds)
+def random(problem: AnyProblem) -> None:
+    """Raise where building or judging draws from a global random generator, or seeds one."""
+    check_global_random(partial(_judged, problem))
 
 
-def _check(name: str, requirement: str, function: Callable[[AnyProblem], None]) -> Check:
-    return Check(name, requirement, function, (BUILDS,))
+@check("nothing is printed or warned of", builds)
+def silent(problem: AnyProblem) -> None:
+    """Raise where building or judging prints or warns."""
+    check_silent(partial(_judged, problem))
 
 
-BUILDS = Check("builds", "build returns an instance of the type announced", check_builds)
+def _judged(problem: AnyProblem) -> object:
+    instance = _built(problem)
+    return instance.measure(Solution(_point(instance, 0)))
 
-CHECKS: tuple[Check, ...] = (
-    BUILDS,
-    _check("judge", "a random point is feasible, with finite metrics", check_judge),
-    _check("optimum", "no random point is better than the best", check_optimum),
-    _check("repeats", "the same seed gives the same data", check_repeats),
-    _check("stream", "samples do not depend on how they are taken", check_stream),
-    _check("hidden", "solvers cannot reach the judge", check_hidden),
-    _check("sent", "the oracle can be sent to the process of a solver", check_sent),
-    _of_call("random", "global random states are left as they are", check_global_random),
-    _of_call("silent", "nothing is printed or warned of", check_silent),
+
+CHECKS = (
+    builds, judge, optimum, repeats, stream, hidden, sent, random, silent,
     Check("parameters", PARAMETERS, check_parameters),
     Check("recipe", RECIPE, check_recipe),
-)
+)  # fmt: skip
 """Every check of a problem, in the order in which they are made."""

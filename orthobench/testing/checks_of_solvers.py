@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import copy
 import pickle
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import asdict, replace
 from functools import partial
 from unittest import mock
@@ -17,7 +17,7 @@ from orthobench.contract.problem import Oracle, Solution
 from orthobench.contract.solver import AnySolver, State, Status
 from orthobench.errors import OrthobenchError
 from orthobench.harness.judging import FEASIBLE
-from orthobench.testing.check import Check, NotCheckable, NotConforming, require
+from orthobench.testing.check import Check, NotCheckable, NotConforming, check, require, time_limit
 from orthobench.testing.check_of_libraries import check_libraries
 from orthobench.testing.checks_of_summaries import SUMMARIES
 from orthobench.testing.flop_counting import check_flops
@@ -30,7 +30,6 @@ from orthobench.testing.shared_checks import (
     check_recipe,
     check_silent,
     check_subnormal,
-    time_limit,
 )
 from orthobench.testing.short_runs import Run, Runner, difference_of_solutions, require_equal
 from orthobench.tools.arrays import Array
@@ -42,7 +41,11 @@ ENDING_STEPS, ENDING_SECONDS = 100_000, 30.0
 """The most steps, and processor time, to an ending that a solver promises."""
 
 
-def check_runs(runner: Runner) -> None:
+_of_runs = partial(check, subject=Runner)
+
+
+@_of_runs("a few steps run, and give a solution of the right shape")
+def runs(runner: Runner) -> None:
     """Raise where a few steps raise, or do not give a solution of the right kind and shape."""
     run = runner.start()
     kind = type(run.state).__name__
@@ -59,7 +62,8 @@ def check_runs(runner: Runner) -> None:
     )
 
 
-def check_orthonormal(runner: Runner) -> None:
+@_of_runs("every solution satisfies the constraint", runs)
+def orthonormal(runner: Runner) -> None:
     """Raise where the solution violates the constraint, at the start or after any chunk."""
     run = runner.start()
     for count in (0, *runner.pieces()):
@@ -74,7 +78,20 @@ def check_orthonormal(runner: Runner) -> None:
         )
 
 
-def check_fresh(runner: Runner) -> None:
+@_of_runs("the same seed gives the same bits", runs)
+def repeats(runner: Runner) -> None:
+    """Raise where two runs with the same random streams differ in any bit."""
+    require_equal(
+        runner.run(),
+        runner.run(),
+        f"two runs from the same seed differ after {runner.steps} steps",
+        "Draw from the generator given to `init` alone, keep nothing in the solver or its class "
+        "from run to run, and let no sum depend on threads or on the order of a set",
+    )
+
+
+@_of_runs("solutions are copies", runs, repeats)
+def fresh(runner: Runner) -> None:
     """Raise where a solution changes after it was returned, or shares memory with the state."""
     remedy = "Return copies: Solution(state.U.copy())"
     returned: list[Solution] = []
@@ -96,18 +113,8 @@ def check_fresh(runner: Runner) -> None:
     require_equal(run, runner.interrupted(overwrite), observed, remedy)
 
 
-def check_repeats(runner: Runner) -> None:
-    """Raise where two runs with the same random streams differ in any bit."""
-    require_equal(
-        runner.run(),
-        runner.run(),
-        f"two runs from the same seed differ after {runner.steps} steps",
-        "Draw from the generator given to `init` alone, keep nothing in the solver or its class "
-        "from run to run, and let no sum depend on threads or on the order of a set",
-    )
-
-
-def check_chunking(runner: Runner) -> None:
+@_of_runs("advance(a), advance(b) equals advance(a + b)", runs, repeats)
+def chunking(runner: Runner) -> None:
     """Raise where advance(a) then advance(b) leaves other bits than advance(a + b)."""
     calls = " then ".join(f"advance({count})" for count in runner.pieces())
     require_equal(
@@ -119,7 +126,20 @@ def check_chunking(runner: Runner) -> None:
     )
 
 
-def check_budgets(runner: Runner) -> None:
+@_of_runs("reading a solution changes nothing", runs, repeats)
+def reading(runner: Runner) -> None:
+    """Raise where reading the solution changes the rest of the run."""
+    require_equal(
+        runner.interrupted(lambda run: (run.read(), run.read())),
+        runner.run(*runner.halves()),
+        f"a run whose solution is read at step {runner.halves()[0]} ends differently from one "
+        "whose solution is not read",
+        "Leave the state as it is in `solution`, and draw nothing from its generator there",
+    )
+
+
+@_of_runs("a budget of steps repeats a checkpoint", runs, repeats, chunking, reading)
+def budgets(runner: Runner) -> None:
     """Raise if a run with a budget of steps ends otherwise than a longer one is at that step.
 
     A checkpoint of a run then stands for the call with that budget: `orthobench.stats.calls`.
@@ -141,18 +161,8 @@ def check_budgets(runner: Runner) -> None:
     )
 
 
-def check_reading(runner: Runner) -> None:
-    """Raise where reading the solution changes the rest of the run."""
-    require_equal(
-        runner.interrupted(lambda run: (run.read(), run.read())),
-        runner.run(*runner.halves()),
-        f"a run whose solution is read at step {runner.halves()[0]} ends differently from one "
-        "whose solution is not read",
-        "Leave the state as it is in `solution`, and draw nothing from its generator there",
-    )
-
-
-def check_resumes(runner: Runner) -> None:
+@_of_runs("a pickled run goes on the same", runs, repeats)
+def resumes(runner: Runner) -> None:
     """Raise where a run goes on differently after its state was pickled."""
 
     def pickle_state(run: Run) -> None:
@@ -171,7 +181,8 @@ def check_resumes(runner: Runner) -> None:
     )
 
 
-def check_inputs(runner: Runner) -> None:
+@_of_runs("the data of the oracle are left as they are", runs)
+def inputs(runner: Runner) -> None:
     """Raise where a run writes into the oracle's arrays, or into the samples that it took."""
     run = runner.start()
     before = Snapshot(runner.oracle)
@@ -184,7 +195,26 @@ def check_inputs(runner: Runner) -> None:
     require(where is None, observed, "Copy what you change: the data are shared")
 
 
-def check_work(runner: Runner) -> None:
+@_of_runs("global random states are left as they are", runs)
+def random(runner: Runner) -> None:
+    """Raise where a run draws from a global random generator, or seeds one."""
+    check_global_random(lambda: runner.run().read())
+
+
+@_of_runs("nothing is printed or warned of", runs)
+def silent(runner: Runner) -> None:
+    """Raise where a run prints, from Python or from compiled code, or warns."""
+    check_silent(lambda: runner.run().read())
+
+
+@_of_runs("the smallest numbers do not become zero", runs)
+def subnormal(runner: Runner) -> None:
+    """Raise where numbers below 2.2e-308 are zero after a run: a mode of the processor."""
+    check_subnormal(lambda: runner.run().read())
+
+
+@_of_runs("steps and samples are counted", runs)
+def work(runner: Runner) -> None:
     """Raise where the steps, samples or flops counted are not those done.
 
     No count may fall, but for the flops of solvers with `reruns`: they are those of the last run,
@@ -196,12 +226,6 @@ def check_work(runner: Runner) -> None:
             before = asdict(run.state.work)
             run.advance(count)
             _check_counts(run, before, count, sum(len(taken) for taken, _ in samples))
-    require(
-        run.state.work.flops > 0,
-        f"work.flops is still 0 after {run.state.work.steps} steps",
-        "Count additions and multiplications in `init` and `advance` by closed formulae "
-        "(orthobench.contract.flops)",
-    )
 
 
 def _check_counts(run: Run, before: dict[str, int], count: int, taken: int) -> None:
@@ -221,7 +245,8 @@ def _check_counts(run: Run, before: dict[str, int], count: int, taken: int) -> N
     require(right, observed, "Add the number of samples that each step takes")
 
 
-def check_nan(runner: Runner) -> None:
+@_of_runs("data that are NaN end the run as failed", runs)
+def nan(runner: Runner) -> None:
     """Raise where a run on data that are NaN does not end as failed.
 
     It does where the status is FAILED, the solution is not finite, or an `OrthobenchError` or a
@@ -233,10 +258,7 @@ def check_nan(runner: Runner) -> None:
         "iterate is not finite; `not (value <= bound)` catches NaN where `value > bound` does not"
     )
     streaming = runner.solver.batch > 0
-    with (
-        nan_data(runner.oracle, streaming=streaming) as turn_to_nan,
-        time_limit(NAN_SECONDS, remedy),
-    ):
+    with nan_data(runner.oracle, streaming=streaming) as turn_to_nan, _ends(NAN_SECONDS, remedy):
         try:
             if streaming:
                 run = runner.interrupted(lambda _: turn_to_nan())
@@ -254,7 +276,8 @@ def check_nan(runner: Runner) -> None:
     )
 
 
-def check_ending(runner: Runner) -> None:
+@_of_runs("a solver that converges ends by itself", runs)
+def ending(runner: Runner) -> None:
     """Raise where a solver that `converges` does not end by itself on a small instance."""
     if not runner.solver.converges:
         return
@@ -262,7 +285,7 @@ def check_ending(runner: Runner) -> None:
         "Set state.status = Status.CONVERGED once a step changes nothing that matters, beyond "
         "rounding, or leave `converges` False: then its runs need a budget"
     )
-    with time_limit(ENDING_SECONDS, remedy):
+    with _ends(ENDING_SECONDS, remedy):
         run = runner.start()
         while (done := run.state.work.steps) < ENDING_STEPS:
             run.advance(max(runner.steps, done))
@@ -271,6 +294,12 @@ def check_ending(runner: Runner) -> None:
             if run.state.work.steps == done:
                 raise NotCheckable("the samples are used up before it ends; pass more")
     raise NotConforming(f"it says that it converges, and runs on after {done:,} steps", remedy)
+
+
+def _ends(seconds: float, remedy: str) -> AbstractContextManager[None]:
+    """Limit the processor time of a block."""
+    observed = f"it has not come to an end after {seconds:g} seconds of processor time"
+    return time_limit(seconds, NotConforming(observed, remedy), processor=True)
 
 
 @contextmanager
@@ -291,60 +320,17 @@ def _recorded_samples(oracle: Oracle) -> Iterator[list[tuple[Array, Array]]]:
         yield taken
 
 
-def _of_runs(
-    name: str, requirement: str, function: Callable[[Runner], None], *prerequisites: Check
-) -> Check:
-    """Return a check of short runs of a solver on an instance."""
-    return Check(name, requirement, lambda *pair: function(Runner(*pair)), prerequisites)
-
-
-def _of_call(
-    name: str, requirement: str, function: Callable[[Callable[[], object]], None]
-) -> Check:
-    """Return a check of a call that makes a whole run, and reads its solution."""
-    return _of_runs(name, requirement, lambda runner: function(lambda: runner.run().read()), RUNS)
-
-
-RUNS = _of_runs("runs", "a few steps run, and give a solution of the right shape", check_runs)
-REPEATS = _of_runs("repeats", "the same seed gives the same bits", check_repeats, RUNS)
-CHUNKING = _of_runs(
-    "chunking", "advance(a), advance(b) equals advance(a + b)", check_chunking, RUNS, REPEATS
-)
-READING = _of_runs("reading", "reading a solution changes nothing", check_reading, RUNS, REPEATS)
-WORK = _of_runs("work", "steps, samples and flops are counted", check_work, RUNS)
-ENDING = _of_runs("ending", "a solver that converges ends by itself", check_ending, RUNS)
-BOTH = (RUNS, REPEATS)
-
-CHECKS: tuple[Check, ...] = (
-    RUNS,
-    _of_runs("orthonormal", "every solution satisfies the constraint", check_orthonormal, RUNS),
-    _of_runs("fresh", "solutions are copies", check_fresh, *BOTH),
-    REPEATS,
-    CHUNKING,
-    READING,
-    _of_runs(
-        "budgets",
-        "a budget of steps repeats a checkpoint",
-        check_budgets,
-        *BOTH,
-        CHUNKING,
-        READING,
-    ),
-    _of_runs("resumes", "a pickled run goes on the same", check_resumes, *BOTH),
-    _of_runs("inputs", "the data of the oracle are left as they are", check_inputs, RUNS),
-    _of_call("random", "global random states are left as they are", check_global_random),
-    _of_call("silent", "nothing is printed or warned of", check_silent),
-    _of_call("subnormal", "the smallest numbers do not become zero", check_subnormal),
-    WORK,
-    Check("flops", "the flops counted are within 5 % of those done", check_flops, (RUNS, WORK)),
-    _of_runs("nan", "data that are NaN end the run as failed", check_nan, RUNS),
-    ENDING,
+CHECKS = (
+    runs, orthonormal, fresh, repeats, chunking, reading, budgets, resumes, inputs, random, silent,
+    subnormal, work,
+    Check("flops", "the flops counted are within 5 % of those done", check_flops, (runs, work)),
+    nan, ending,
     Check("parameters", PARAMETERS, lambda solver, _: check_parameters(solver)),
     Check("recipe", RECIPE, lambda solver, _: check_recipe(solver)),
-)
+)  # fmt: skip
 """Every check of a solver, in the order in which they are made."""
 
-LIBRARIES = Check("libraries", "every array library gives the same", check_libraries, (RUNS,))
+LIBRARIES = Check("libraries", "every array library gives the same", check_libraries, (runs,))
 """A check of those that take arrays of every library."""
 
 
@@ -359,7 +345,7 @@ def checks(solver: AnySolver, plain: AnySolver | None = None) -> tuple[Check, ..
     """
     flops = partial(check_flops, plain=plain)
     return (
-        *(replace(check, function=flops) if check.name == "flops" else check for check in CHECKS),
+        *(replace(one, function=flops) if one.name == "flops" else one for one in CHECKS),
         *((LIBRARIES,) if isinstance(solver, ArraySolver) else ()),
         *(SUMMARIES if isinstance(solver, SummarySolver) else ()),
     )

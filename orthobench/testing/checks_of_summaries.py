@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 from itertools import pairwise
 from typing import Any, TypeAlias
 
@@ -15,7 +16,7 @@ from orthobench.contract.problem import AnyInstance, Solution
 from orthobench.contract.samples import BlockSource
 from orthobench.harness.judging import FEASIBLE
 from orthobench.harness.reducing.parts import reduced
-from orthobench.testing.check import Check, NotCheckable, NotConforming
+from orthobench.testing.check import NotCheckable, NotConforming, check
 from orthobench.testing.object_graph import Snapshot
 from orthobench.testing.short_runs import Runner, difference_of_solutions
 
@@ -88,9 +89,13 @@ def from_right(solver: AnySummarySolver, parts: list[Summary]) -> Summary:
     return whole
 
 
-def check_summaries(solver: AnySummarySolver, instance: AnyInstance) -> None:
+_of_blocks = partial(check, subject=BlockRunner)
+
+
+@_of_blocks("a pass over blocks gives a solution, and counts")
+def summaries(runner: BlockRunner) -> None:
     """Raise where a pass over blocks gives no feasible solution, or counts wrongly."""
-    runner = BlockRunner(solver, instance)
+    solver = runner.solver
     for oracle, whole in runner.passes(along_the_tree):
         if not isinstance(whole, Summary):
             raise NotConforming(f"merge returns a {type(whole).__name__}", "Return a Summary")
@@ -98,18 +103,19 @@ def check_summaries(solver: AnySummarySolver, instance: AnyInstance) -> None:
             observed = f"the summary of {oracle.rows} samples counts {whole.rows} in rows"
             raise NotConforming(observed, "Count len(block) in summarize; add both in merge")
         flops = solver.flops(oracle, whole)
-        if type(flops) is not int or not flops > 0:
+        if type(flops) is not int or flops < 0:
             observed = f"the flops of a pass are {flops!r}"
-            raise NotConforming(observed, "Count them in summaries, or override `flops`")
-        violation = instance.violation(solver.finish(oracle, whole))
+            raise NotConforming(observed, "Count in Python integers: int(...)")
+        violation = runner.instance.violation(solver.finish(oracle, whole))
         if not violation <= FEASIBLE:
             observed = f"the solution of a pass violates the constraint by {violation:.2g}"
             raise NotConforming(observed, f"{FEASIBLE:g} is allowed: orthonormalize in `finish`")
 
 
-def check_pure(solver: AnySummarySolver, instance: AnyInstance) -> None:
+@_of_blocks("summarize, merge and finish change nothing", summaries)
+def pure(runner: BlockRunner) -> None:
     """Raise where a verb changes what it is given, or the solver itself."""
-    runner = BlockRunner(solver, instance)
+    solver = runner.solver
     parts = [solver.summarize(runner.first, block) for block in runner.blocks[:2]]
     whole = solver.merge(*parts)
     verbs: dict[str, Callable[[], object]] = {
@@ -128,26 +134,27 @@ def check_pure(solver: AnySummarySolver, instance: AnyInstance) -> None:
             raise NotConforming(f"{name} changes {culprit}", "Copy what you change")
 
 
-def check_merging(solver: AnySummarySolver, instance: AnyInstance) -> None:
+@_of_blocks("groupings differ by merge_error at most", summaries)
+def merging(runner: BlockRunner) -> None:
     """Raise where other groupings of the blocks give another solution than `merge_error` allows."""
-    runner = BlockRunner(solver, instance)
     for grouping in (from_left, from_right):
         pairs = zip(runner.solutions(along_the_tree), runner.solutions(grouping), strict=False)
         for ours, theirs in pairs:
             different = difference_of_solutions(ours, theirs)
             U, V = ours.point, theirs.point
             sine = float(np.linalg.norm(V - U @ (U.T @ V), 2))
-            if not (different is None or 0 < solver.merge_error >= sine):
+            if not (different is None or 0 < runner.solver.merge_error >= sine):
                 raise NotConforming(
                     f"another grouping of the blocks turns the solution by an angle of sine "
-                    f"{sine:.2g}, where merge_error is {solver.merge_error:g}",
+                    f"{sine:.2g}, where merge_error is "
+                    f"{runner.solver.merge_error:g}",
                     "Say what merging loses in `merge_error`, or lose less",
                 )
 
 
-def check_arrival(solver: AnySummarySolver, instance: AnyInstance) -> None:
+@_of_blocks("the order of blocks in time changes no bit", summaries)
+def arrival(runner: BlockRunner) -> None:
     """Raise where blocks in another order, or summaries that were sent, give other bits."""
-    runner = BlockRunner(solver, instance)
 
     def sent(solver: AnySummarySolver, parts: list[Summary]) -> Summary:
         return reduced(map(_sent, parts), lambda a, b: _sent(solver.merge(a, b)))
@@ -176,12 +183,5 @@ def _sent(summary: Summary) -> Summary:
     return again
 
 
-RUN = Check("summaries", "a pass over blocks gives a solution, and counts", check_summaries)
-
-SUMMARIES: tuple[Check, ...] = (
-    RUN,
-    Check("pure", "summarize, merge and finish change nothing", check_pure, (RUN,)),
-    Check("merging", "groupings differ by merge_error at most", check_merging, (RUN,)),
-    Check("arrival", "the order of blocks in time changes no bit", check_arrival, (RUN,)),
-)
+SUMMARIES = (summaries, pure, merging, arrival)
 """The checks of solvers that merge summaries, in the order in which they are made."""

@@ -393,6 +393,8 @@ def check_flops(solver: AnySolver, instance: AnyInstance, plain: AnySolver | Non
     if not total and (others := (plain or solver).packages):
         raise NotCheckable(f"its arithmetic is done in {', '.join(others)}; pass plain=, the same "
                            "method in plain NumPy")  # fmt: skip
+    if not work.flops:
+        raise NotCheckable("it counts no flops, so that results show none")
     if plain is not None:
         work = Runner(solver, instance).run(work.steps).state.work
     require(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import types
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from typing import Any
 from unittest import mock
 
@@ -62,31 +62,19 @@ def _parts(item: Any) -> Iterator[tuple[str, Any]]:
     elif isinstance(item, (list, tuple, set, frozenset)):
         yield from ((f"[{i}]", value) for i, value in enumerate(item))
     elif isinstance(item, types.FunctionType):
-        cells = zip(item.__code__.co_freevars, item.__closure__ or (), strict=True)
-        yield from ((f"({name})", cell.cell_contents) for name, cell in cells if _filled(cell))
+        for name, cell in zip(item.__code__.co_freevars, item.__closure__ or (), strict=True):
+            with suppress(ValueError):  # it is empty as yet
+                yield f"({name})", cell.cell_contents
     elif isinstance(item, types.MethodType):
         yield "", item.__self__
     elif isinstance(item, functools.partial):
         yield from ((f"({i})", part) for i, part in enumerate((item.func, *item.args)))
         yield from ((f"({name})", part) for name, part in item.keywords.items())
     else:
-        yield from ((f".{name}", value) for name, value in _attributes(item))
-
-
-def _filled(cell: types.CellType) -> bool:
-    try:
-        return cell.cell_contents is not None
-    except ValueError:
-        return False
-
-
-def _attributes(item: Any) -> Iterator[tuple[str, Any]]:
-    yield from getattr(item, "__dict__", {}).items()
-    for cls in type(item).__mro__:
-        slots = cls.__dict__.get("__slots__", ())
-        for name in (slots,) if isinstance(slots, str) else slots:
-            if hasattr(item, name):
-                yield name, getattr(item, name)
+        slots = (vars(cls).get("__slots__", ()) for cls in type(item).__mro__)
+        names = [name for own in slots for name in ([own] if isinstance(own, str) else own)]
+        yield from ((f".{name}", value) for name, value in getattr(item, "__dict__", {}).items())
+        yield from ((f".{name}", getattr(item, name)) for name in names if hasattr(item, name))
 
 
 class Snapshot:
@@ -149,18 +137,16 @@ def nan_data(oracle: Oracle, *, streaming: bool) -> Iterator[Callable[[], object
             yield lambda: stack.enter_context(mock.patch.object(oracle, "take", take))
         return
     before = Snapshot(oracle)
-    try:
-        yield lambda: _fill_with_nan(oracle)
-    finally:
-        before.restore()
+    data = [a for path, a in arrays(oracle).items() if a.dtype.kind == "f" and path != ".start"]
 
-
-def _fill_with_nan(oracle: Oracle) -> None:
-    filled = 0
-    for where, array in arrays(oracle).items():
-        if array.dtype.kind == "f" and where != ".start":
+    def fill() -> None:
+        if not data:
+            raise NotCheckable("the oracle holds no arrays of floats that could be turned into NaN")
+        for array in data:
             with writable(array):
                 array.fill(np.nan)
-            filled += 1
-    if not filled:
-        raise NotCheckable("the oracle holds no arrays of floats that could be turned into NaN")
+
+    try:
+        yield fill
+    finally:
+        before.restore()

@@ -8,16 +8,13 @@ import math
 import os
 import pickle
 import random
-import signal
 import sys
 import tempfile
 import textwrap
-import threading
 import typing
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
-from types import FrameType
 from typing import Any
 
 import numpy as np
@@ -179,37 +176,3 @@ def captured() -> Iterator[list[str]]:
 
 def _short(text: str) -> str:
     return repr(textwrap.shorten(text.partition("\n")[0], 80, placeholder="..."))
-
-
-@contextmanager
-def time_limit(seconds: float, remedy: str) -> Iterator[None]:
-    """Raise `NotConforming` once the body has taken more processor time than allowed.
-
-    It works in the main thread, on systems that have interval timers; elsewhere there is no limit.
-    Compiled code is interrupted only when it returns.
-
-    Parameters
-    ----------
-    seconds : float
-        Of processor time, so that the limit does not depend on how busy the machine is.
-    remedy : str
-        What the error says to do.
-    """
-    timers = hasattr(signal, "setitimer")
-    if not timers or threading.current_thread() is not threading.main_thread():
-        yield
-        return
-
-    def interrupt(number: int, frame: FrameType | None) -> None:
-        del number, frame
-        raise NotConforming(
-            f"it has not come to an end after {seconds:g} seconds of processor time", remedy
-        )
-
-    before = signal.signal(signal.SIGPROF, interrupt)
-    signal.setitimer(signal.ITIMER_PROF, seconds)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_PROF, 0.0)
-        signal.signal(signal.SIGPROF, before)

@@ -1,4 +1,4 @@
-"""Small instances of the families, and short runs on them that checks compare.
+"""Short runs on small instances that checks compare.
 
 All runs have the same data, start and random streams.
 """
@@ -8,37 +8,28 @@ from __future__ import annotations
 import copy
 import dataclasses
 import math
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from importlib import import_module
+from importlib.util import find_spec
 
 import numpy as np
 
+from orthobench.contract.parameters import parameters_of
 from orthobench.contract.problem import AnyInstance, AnyProblem, Oracle, Solution
-from orthobench.contract.samples import SampleOracle
 from orthobench.contract.solver import AnySolver, State, Status, Work
 from orthobench.errors import OrthobenchError, UsageError
-from orthobench.families.orthogonal_group import (
-    ComponentsOracle,
-    OrthogonalGroupOracle,
-    orthogonal_group,
-)
-from orthobench.families.orthogonal_tensor import TensorOracle, orthogonal_tensor
-from orthobench.families.sources import ArraySource
-from orthobench.families.sparse_pca import SparsePCAOracle, sparse_pca
-from orthobench.families.stiefel import FiniteSumOracle, instance
-from orthobench.families.stochastic_pca import EntryOracle, stochastic_pca
-from orthobench.families.symmetric_tensors import composed
-from orthobench.families.symmetric_tucker import MomentOracle, symmetric_tucker
 from orthobench.harness.execution import prepare_steps, ready_oracle
 from orthobench.harness.identity import Streams
 from orthobench.harness.run import RATIO, record
 from orthobench.harness.stopping import Budget
 from orthobench.harness.trace import Checkpoint
+from orthobench.registry.plugins import catalogue
 from orthobench.testing.check import NotCheckable, require
 from orthobench.testing.object_graph import Snapshot
-from orthobench.tools.arrays import Array, inner, rows_of
+from orthobench.tools.arrays import Array
 from orthobench.tools.geometry import random_point
 
 STEPS = 40
@@ -215,18 +206,15 @@ def require_equal(a: Run, b: Run, observed: str, remedy: str) -> None:
     require(difference is None, f"{observed}: {difference}", remedy)
 
 
-SAMPLES = 2000
-"""Samples of an instance: 40 steps of batches of 50."""
-
-
 def example(solver: AnySolver, problems: Iterable[type[AnyProblem]] = ()) -> AnyInstance:
     """Return a small instance of artificial data that a solver can be checked on.
 
     Parameters
     ----------
     solver : Solver
-        Its `init` is tried on instances of the built-in families, and the first that it does not
-        refuse with a `UsageError` is returned.
+        Its `init` is tried on one instance after another, and the first that it does not refuse
+        with a `UsageError` is returned. They are those of the installed families: ``EXAMPLES`` in
+        the module ``examples`` of the package of the base class of problems.
     problems : iterable of types of Problem
         Problems that are tried after those, with default parameters.
 
@@ -235,14 +223,17 @@ def example(solver: AnySolver, problems: Iterable[type[AnyProblem]] = ()) -> Any
     UsageError
         Where there is no such instance.
     """
-    fitting = [make for offered, make in _EXAMPLES if issubclass(offered, solver.needs)]
-    fitting += [partial(_built, each) for each in problems if issubclass(each.offers, solver.needs)]
     reasons = []
-    for make in fitting:
+    own = [p for p in problems if not any(q.required for q in parameters_of(p))]
+    makers: list[Callable[[], AnyInstance]] = [*_of_families(solver.needs)]
+    makers += [partial(_built, p) for p in own if issubclass(p.offers, solver.needs)]
+    for maker in makers:
         try:
-            small = make()
+            small = maker()
         except OrthobenchError as error:
             reasons.append(str(error))
+            continue
+        if not isinstance(small.oracle, solver.needs):
             continue
         try:
             Runner(solver, small).start()
@@ -252,109 +243,28 @@ def example(solver: AnySolver, problems: Iterable[type[AnyProblem]] = ()) -> Any
         except Exception:  # noqa: S110 - the checks report it
             pass
         return small
-    reasons.append(f"no built-in family or problem offers the {solver.needs.__name__} it needs")
+    reasons.append(f"no installed family or problem offers the {solver.needs.__name__} it needs")
     raise UsageError(
         f"there is no example for {solver.name}: {reasons[0]}; pass an instance, such as "
         "MyProblem(...).build(np.random.default_rng(0))"
     )
 
 
+def _of_families(needs: type[Oracle]) -> Iterator[Callable[[], AnyInstance]]:
+    """Yield the functions that make examples of families, the family nearest to an oracle first."""
+
+    def distance(problem: type[AnyProblem]) -> int:
+        kinds = problem.offers.__mro__
+        return kinds.index(needs) if needs in kinds else len(kinds)
+
+    known = [provided.item for provided in catalogue().problems.values()]
+    fitting = sorted((p for p in known if issubclass(p.offers, needs)), key=distance)
+    modules = (sys.modules.get(base.__module__) for p in fitting for base in p.__mro__)
+    for package in dict.fromkeys(module.__package__ for module in modules if module):
+        if package and find_spec(f"{package}.examples"):
+            yield from import_module(f"{package}.examples").EXAMPLES
+
+
 def _built(problem: type[AnyProblem]) -> AnyInstance:
-    return problem().build(np.random.default_rng(0))
-
-
-def _stochastic_pca() -> AnyInstance:
-    return stochastic_pca(_rows(10), k=3)
-
-
-def _entries() -> AnyInstance:
-    rows = _rows(10)
-    seen = np.random.default_rng(1).random(rows.shape) < 0.7
-    return replace(_stochastic_pca(), oracle=EntryOracle(ArraySource(rows * seen), 3))
-
-
-def _sparse_pca(samples: int, m: int) -> AnyInstance:
-    A = _rows(10)[:samples].T
-    return sparse_pca(A - A.mean(axis=1, keepdims=True), m=m)
-
-
-def _orthogonal_tensor() -> AnyInstance:
-    U = random_point(5, 5, np.random.default_rng(2))
-    return orthogonal_tensor(composed(U, np.arange(1.0, 6.0)))
-
-
-def _orthogonal_group() -> AnyInstance:
-    n = 5
-    S = np.random.default_rng(3).standard_normal((n, n))
-    A, N = S + S.T, np.arange(1.0, n + 1)
-
-    def cost(U: Array) -> float:
-        return float(np.einsum("ij,ij,j->", U, A @ U, N))
-
-    def gradient(U: Array) -> Array:
-        partial: Array = 2 * (A @ U) * N
-        return partial
-
-    return orthogonal_group(cost, gradient, n=n)
-
-
-def _components() -> AnyInstance:
-    rows = _rows(4)
-    rows -= rows.mean(axis=0)
-    Z: Array = np.linalg.svd(rows, full_matrices=False)[0] * np.sqrt(SAMPLES)
-
-    def cost(U: Array) -> float:
-        return -float(np.sum((Z @ U) ** 4)) / SAMPLES
-
-    def gradient(U: Array) -> Array:
-        partial: Array = -4 / SAMPLES * Z.T @ (Z @ U) ** 3
-        return partial
-
-    oracle = ComponentsOracle(cost, 4, gradient)
-    oracle.Z = Z
-    return replace(orthogonal_group(cost, gradient, n=4), oracle=oracle)
-
-
-def _rows(n: int) -> Array:
-    """Return samples with decreasing variances, and skewed: their odd moments are not zero."""
-    rng = np.random.default_rng(n)
-    axes = random_point(n, n, rng)
-    rows: Array = (rng.exponential(size=(SAMPLES, n)) * np.linspace(2, 0.2, n)) @ axes.T
-    return rows
-
-
-class _Moment(FiniteSumOracle):
-    """-tr(X'CXN)/2 for the second moment C of samples and N = diag(1, 2, ...)."""
-
-    portable = True
-
-    def __init__(self, samples: Array, p: int) -> None:
-        self.samples, self.C = samples, samples.T @ samples / len(samples)
-        self.terms, self.n = samples.shape
-        self.k, self.weights = p, np.arange(1.0, p + 1)
-        size = self.n * p
-        self.cost_flops, self.gradient_flops = (2 * self.n + 3) * size, (2 * self.n + 2) * size
-        self.term_flops = 4 * size
-
-    def value(self, X: Any) -> Any:
-        return -inner(X * self.weights, self.C @ X) / 2
-
-    def gradient(self, X: Any) -> Any:
-        return -(self.C @ X) * self.weights
-
-    def terms_gradient(self, X: Any, chosen: Any) -> Any:
-        A = rows_of(self.samples, chosen)
-        return -(A.T @ (A @ X)) * self.weights / A.shape[0]
-
-
-_EXAMPLES: tuple[tuple[type[Oracle], Callable[[], AnyInstance]], ...] = (
-    (SampleOracle, _stochastic_pca),
-    (EntryOracle, _entries),
-    (SparsePCAOracle, lambda: _sparse_pca(60, 3)),
-    (SparsePCAOracle, lambda: _sparse_pca(6, 6)),
-    (TensorOracle, _orthogonal_tensor),
-    (FiniteSumOracle, lambda: instance(_Moment(_rows(24) / 10, 3), 0.0)),
-    (OrthogonalGroupOracle, _orthogonal_group),
-    (ComponentsOracle, _components),
-    (MomentOracle, lambda: symmetric_tucker(samples=_rows(6).T, order=3, rank=2)),
-)
+    made: AnyInstance = problem().build(np.random.default_rng(0))
+    return made

@@ -182,12 +182,6 @@ def test_a_row_that_is_not_finite_is_refused_before_anything_is_written(
     assert [path.name for path in tmp_path.iterdir()] == ["bad.npy"]
 
 
-def test_more_components_than_features_are_refused(call, tmp_path):
-    np.save(tmp_path / "x.npy", np.eye(5))
-    result = call("run", "-p", "npy-stochastic-pca path=x.npy k=6", "-s", "oja", code=2)
-    assert "k = 6 is more than the data's dimension d = 5" in result.stderr
-
-
 def test_a_truncated_idx_file_is_refused(call, tmp_path, monkeypatch):
     (tmp_path / "t10k-images-idx3-ubyte.gz").write_bytes(b"\x1f\x8b not a gzip file")
     monkeypatch.setenv("ORTHOBENCH_DATA", str(tmp_path))
@@ -269,13 +263,6 @@ def test_export_writes_every_checkpoint(call, tmp_path):
     assert "name them with --out" in call("export", store, "--format", "ioh", code=2).stderr
 
 
-@pytest.mark.usefixtures("stored")
-def test_a_store_can_be_shown(call):
-    shown = call("show", "orthobench-results/small/results.sqlite").stdout
-    assert "spiked-covariance k=2 n=20" in shown
-    assert call("show", "orthobench-results/small").stdout == shown
-
-
 def test_pages_fit_the_terminal(call, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
     assert 70 < max(map(len, call("show", "msg").stdout.splitlines())) <= 80
@@ -308,11 +295,6 @@ def test_a_dry_run_refuses_what_a_run_refuses_and_counts_the_rest(call, tmp_path
         result = call("run", "-p", "digits k=65", "-s", "oja", how, code=2)
         assert "k must be" in result.stderr
     assert not list(tmp_path.iterdir())
-
-
-def test_a_place_that_is_none_is_refused_for_problems_of_the_command_line(call):
-    done = call("run", "-p", "digits k=2", "--on", "foo", code=2)
-    assert "unknown array library 'foo'" in done.stderr
 
 
 @pytest.mark.parametrize("family", ["sparse PCA", "sparse-PCA"])

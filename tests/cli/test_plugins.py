@@ -7,7 +7,6 @@ import pytest
 from click.testing import CliRunner
 
 from orthobench.cli.main import main
-from orthobench.cli.plugins import OUTCOMES, _count
 from orthobench.testing import cases
 from orthobench.testing.cases import Case
 from orthobench.testing.check import CheckStatus, Result
@@ -132,8 +131,3 @@ def test_checks_are_json(check):
         "passed", "failed", "failed", "not checkable", "passed",
     ]  # fmt: skip
     assert done.exit_code == 1
-
-
-def test_checks_are_counted_by_their_outcome():
-    results = [{"status": one} for i, one in enumerate(OUTCOMES) for _ in range(2**i)]
-    assert [_count(results, one) for one in OUTCOMES] == [1, 2, 4]

@@ -40,10 +40,6 @@ def test_a_band_has_both_edges_or_none():
 def test_a_category_is_named():
     names = Axis("problem", "problem", categories=("none", "one", "two", "three"))
     assert [row["problem"] for row in rows(x=names)] == 2 * ["one", "three"]
-    assert names.named(2.0) == "two"
-    assert X.named(2.5) == 2.5
-    assert X.log
-    assert not Panel(X, NUMBERS, ()).stepped
 
 
 def test_a_plot_draws_what_is_chosen_or_the_first_of_each_choice():

@@ -25,6 +25,7 @@ class Thing:
     cap: int | None = parameter(None, help="cap", low=1)
     mode: str = parameter("slow", help="mode", choices=("slow", "fast"))
     flag: bool = parameter(False, help="flag")
+    share: float = parameter(0.5, help="part", below=1.0)
 
     def __post_init__(self):
         check_parameters(self)
@@ -32,7 +33,9 @@ class Thing:
 
 def test_values_go_by_public_names():
     thing = make(Thing, {"size": 3, "step": 2}, "thing")
-    assert values_of(thing) == {"size": 3, "step": 2.0, "cap": None, "mode": "slow", "flag": False}
+    assert values_of(thing) == {
+        "size": 3, "step": 2.0, "cap": None, "mode": "slow", "flag": False, "share": 0.5,
+    }  # fmt: skip
     assert isinstance(thing.step_size, float)
 
 
@@ -51,6 +54,8 @@ def test_wrong_values_are_named_with_what_is_right():
         ({"size": 10}, "size", "<= 9"),
         ({"size": 2.5}, "size", "int"),
         ({"size": True}, "size", "int"),
+        ({"size": 2**63}, "size", "more than 64 bits"),
+        ({"size": 1, "share": 1.0}, "share", "< 1"),
         ({"size": 1, "step": 0}, "step", "> 0"),
         ({"size": 1, "step": math.nan}, "step", "> 0"),
         ({"size": 1, "step": "x"}, "step", "float"),

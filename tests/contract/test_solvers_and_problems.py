@@ -1,7 +1,7 @@
 """What the base classes of the contract do by themselves, for whoever derives from them."""
 
 import pickle
-from dataclasses import FrozenInstanceError, dataclass
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -9,10 +9,8 @@ import pytest
 
 from orthobench.contract import (
     ArraySolver,
-    BlockOracle,
     Instance,
     Oracle,
-    Problem,
     SampleOracle,
     Solution,
     Solver,
@@ -28,9 +26,8 @@ from orthobench.contract.parameters import (
     parameter,
     parameters_of,
 )
-from orthobench.contract.placed_solvers import elsewhere
 from orthobench.contract.problem import Work
-from orthobench.contract.samples import BLOCK, BlockSource, SampleSource
+from orthobench.contract.samples import BLOCK, BlockSource
 from orthobench.errors import DataError
 from orthobench.families.sources import ArraySource
 from orthobench.families.streams import SamplerSource
@@ -62,15 +59,6 @@ class Plain(Oracle):
 
 class Portable(Plain):
     portable: ClassVar[bool] = True
-
-
-def test_an_oracle_has_no_samples_no_components_and_is_its_own_miniature():
-    oracle = Plain()
-    assert (oracle.sizes, oracle.taken, oracle.remaining()) == ((4, 2), 0, float("inf"))
-    assert oracle.miniature() is oracle
-    assert oracle.components == 1
-    with pytest.raises(NotImplementedError, match="Plain has no objective"):
-        oracle.objective(Solution(np.eye(2)))
 
 
 def test_another_start_is_drawn_at_random():
@@ -203,37 +191,6 @@ def test_a_solver_computes_where_a_base_of_it_does():
         assert caught.value.parameter == "on", (cls, on)
 
 
-def test_a_class_says_where_it_computes():
-    blocks, single = place_of("blocks"), place_of("numpy/float32")
-    assert [cls.computes_on(blocks) for cls in (Streaming, Anywhere, Summed)] == [
-        False,
-        False,
-        True,
-    ]
-    assert [cls.computes_on(single) for cls in (Streaming, Anywhere, Summed)] == [
-        False,
-        True,
-        False,
-    ]
-    assert all(cls.computes_on(DEFAULT) for cls in (Streaming, Anywhere, Summed))
-
-
-def test_a_base_class_asks_for_what_it_cannot_know():
-    for base, methods in (
-        (Solver, {"init", "solution"}),
-        (SummarySolver, {"init", "solution", "summarize", "merge", "finish"}),
-        (Problem, {"build"}),
-        (SampleSource, {"blocks"}),
-        (BlockSource, {"block", "height", "label"}),
-    ):
-        assert base.__abstractmethods__ == methods, base
-
-
-def test_what_does_not_compute_somewhere_says_so():
-    assert elsewhere(place_of("dask:2")) == "it makes no summaries of blocks, which dask:2 takes"
-    assert elsewhere(place_of("numpy/float32")).endswith("only, not with numpy/float32")
-
-
 def test_a_solver_refuses_arrays_that_cannot_move(toys, monkeypatch):
     problem = toys.Problem()
     monkeypatch.setattr(toys.Problem, "offers", Plain)
@@ -264,8 +221,6 @@ def test_a_solver_needs_the_oracle_that_its_base_names_unless_it_says_otherwise(
     assert type("Derived", (Streaming,), {}).needs is Portable
     assert Anywhere.needs is Plain
     assert type("Own", (Solver,), {"needs": Plain}).needs is Plain
-    assert (Streaming.batch, Streaming.reruns, Streaming.converges) == (0, False, False)
-    assert (Anywhere.readings, Summed.merge_error) == (0, 1e-8)
 
 
 def test_steps_end_where_the_status_is_not_running(toys):
@@ -293,23 +248,9 @@ class Moments(Summary):
 
 def test_a_summary_is_as_large_as_its_arrays_and_numbers():
     assert Summary(rows=3).size == 16
-    assert Summary(rows=3).flops == 0
-    with pytest.raises(TypeError):
-        Summary(3)
     assert Moments(rows=3, first=np.ones(5)).size == 16 + 40 + 8
     nested = (np.ones(2), [np.ones(3, dtype=np.float32), 1])
     assert Moments(rows=3, first=np.ones(5), parts=nested).size == 16 + 40 + 8 + 16 + 12 + 8
-
-
-def test_a_pass_costs_its_summary_and_shares_nothing_unless_a_solver_says_more():
-    oracle = BlockOracle((4, 2, 3), np.eye(4)[:, :2], 10, np.random.SeedSequence(5))
-    assert (oracle.n, oracle.k, oracle.number, oracle.shared) == (4, 2, 0, {})
-    draws = [oracle.rng().standard_normal() for _ in range(2)]
-    assert draws[0] == draws[1]
-    solver, summary = Summed(), Summary(rows=3, flops=7)
-    assert solver.flops(oracle, summary) == 7
-    assert solver.proceed(oracle, summary) == {}
-    assert solver.passes == 1
 
 
 def test_an_instance_judges_the_orthonormality_of_points_unless_it_says_otherwise():
@@ -319,48 +260,12 @@ def test_an_instance_judges_the_orthonormality_of_points_unless_it_says_otherwis
     assert instance.nearest(skew).point == pytest.approx(np.eye(3)[:, :2])
     assert instance.finish(skew) is skew
     assert instance.exhibits(skew) == {}
-    assert (instance.measure_after, instance.settle, instance.conditional) == (None, None, ())
-
-
-def test_a_problem_without_data_has_no_checksum(toys):
-    assert toys.Problem().checksum() == ""
-    with pytest.raises(FrozenInstanceError):
-        toys.Problem().n = 3
 
 
 @dataclass(frozen=True)
 class Bounded(Streaming):
     closed: float = parameter(0.5, help="closed", low=0.0, high=1.0)
-    open_: float = parameter(0.5, help="open", name="open", above=0.0, below=1.0)
     number: int = parameter(1, help="number")
-    mixed: int | float | None = parameter(None, help="mixed")
-
-
-def test_values_are_taken_up_to_their_bounds():
-    for name, inside, outside in (
-        ("closed", (0.0, 1.0, 0, 1), (-1e-9, 1 + 1e-9, float("nan"))),
-        ("open", (1e-9, 1 - 1e-9), (0.0, 1.0, 0, 1, float("nan"))),
-        ("number", (2**63 - 1, -(2**63) + 1), (2**63, -(2**63), 1.0, "1", None, False)),
-        ("mixed", (None, 3, 2.5), ("3", True, float("nan"))),
-    ):
-        for value in inside:
-            made = make(Bounded, {name: value}, "solver bounded")
-            found = made.open_ if name == "open" else getattr(made, name)
-            assert found == value, (name, value)
-        for value in outside:
-            with pytest.raises(ParameterError) as caught:
-                make(Bounded, {name: value}, "solver bounded")
-            assert caught.value.parameter == name, (name, value)
-            assert str(caught.value).startswith(f"solver bounded: {name} "), (name, value)
-
-
-def test_bounds_are_written_as_inequalities():
-    bounds = {p.name: p.bounds for p in parameters_of(Bounded)}
-    assert bounds == {
-        "closed": ">= 0 and <= 1", "open": "> 0 and < 1", "number": "", "mixed": "",
-    }  # fmt: skip
-    with pytest.raises(ParameterError, match="mixed must be a number, not nan"):
-        Bounded(mixed=float("nan"))
 
 
 @dataclass(frozen=True)

@@ -1,17 +1,16 @@
 import os
 import re
 import sys
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 
 import numpy as np
 import pytest
 
-import orthobench as ob
 from orthobench.contract import Oracle, ParameterError
 from orthobench.errors import UsageError
-from orthobench.registry.claims import Claim, Measurement, Paper, Picture, Verdict
-from orthobench.registry.entries import SuiteError, class_in, line_numbers, named, specification
-from orthobench.registry.plugins import Plugin, Registry, catalogue
+from orthobench.registry.claims import Claim, Measurement, Paper, Verdict
+from orthobench.registry.entries import SuiteError, class_in, entries, line_numbers, specification
+from orthobench.registry.plugins import Registry, catalogue
 
 DOCUMENT = """\
 seeds = 3
@@ -75,42 +74,34 @@ def test_what_is_no_specification_is_refused(text, said):
         specification(text)
 
 
-def test_entries_of_all_kinds_are_named(toys, tmp_path):
+@pytest.fixture
+def known(toys):
+    return toys.registry.extended()
+
+
+def test_entries_of_all_kinds_become_tables(toys, known):
     solvers = [toys.Solver, toys.Solver(step_size=0.5), "power fault=raise", {"name": "power"}]
-    table, known = named({"problem": "leading-subspace", "solver": solvers}, toys.registry)
-    assert table["problem"] == [{"name": "leading-subspace"}]
-    assert table["solver"] == [
+    assert entries("leading-subspace", "problem", known) == [{"name": "leading-subspace"}]
+    assert entries(solvers, "solver", known) == [
         {"name": "power"}, {"name": "power", "step": 0.5}, {"name": "power", "fault": "raise"},
         {"name": "power"},
     ]  # fmt: skip
-    assert known is not toys.registry
 
 
-def test_entries_that_are_no_list_stay_for_the_suite_to_refuse(toys):
-    assert named({"problem": 3}, toys.registry)[0] == {"problem": 3}
-
-
-def test_classes_stay_out_of_the_registry_that_they_extend(toys):
-    fresh = dataclass(frozen=True)(type("Fresh", (toys.Solver,), {"name": "fresh"}))
-    _, known = named({"solver": [fresh]}, toys.registry)
-    assert known.solver("fresh") == fresh()
-    assert "fresh" not in toys.registry.solvers
-
-
-def test_two_classes_of_one_name_are_refused_at_the_second(toys):
+def test_two_classes_of_one_name_are_refused_at_the_second(toys, known):
     one, two = (
         dataclass(frozen=True)(type(name, (toys.Solver,), {"name": "same"})) for name in "AB"
     )
     with pytest.raises(SuiteError, match="another class is called 'same' too") as caught:
-        named({"solver": [one, one, two]}, toys.registry)
+        entries([one, one, two], "solver", known)
     assert caught.value.path == ("solver", 2)
 
 
-def test_instances_of_one_shape_are_numbered_from_the_second(toys):
+def test_instances_of_one_shape_are_numbered_from_the_second(toys, known):
     instances = [toys.Problem().build(np.random.default_rng(0)) for _ in range(3)]
-    table, known = named({"problem": instances}, toys.registry)
     labels = ["toys n=6 k=2", "toys n=6 k=2 #2", "toys n=6 k=2 #3"]
-    assert table["problem"] == [{"name": label, "label": label} for label in labels]
+    found = entries(instances, "problem", known)
+    assert found == [{"name": label, "label": label} for label in labels]
     assert [known.problem(label).instance for label in labels] == instances
 
 
@@ -218,21 +209,10 @@ def test_a_class_of_ones_own_replaces_itself_only(toys):
     assert [known.register(cls) for cls in (one, two, toys.Problem)] == ["own"] * 2 + [
         "leading-subspace"
     ]
-    assert known.problem_class("own") is two
+    assert known.problems["own"].item is two
     taken = dataclass(frozen=True)(type("C", (toys.Problem,), {}))
     with pytest.raises(UsageError, match="C has the name of problem 'leading-subspace' of plugin"):
         known.register(taken)
-
-
-def test_the_plugins_of_an_oracle_are_loaded_alone():
-    near = Registry.near(type(ob.pca(np.eye(4), 2).oracle))
-    assert [plugin.name for plugin in near.plugins] == ["pca"]
-    assert not Registry.near(Oracle).plugins
-
-
-def test_a_plugin_says_what_it_is_of():
-    assert str(Plugin("p", "d", "1.0")) == "plugin 'p' of d 1.0"
-    assert str(Plugin("p")) == "plugin 'p'"
 
 
 def check(evidence):
@@ -260,34 +240,7 @@ def test_a_claim_that_makes_no_sense_is_refused(values, said):
         claim(**values)
 
 
-def test_a_claim_with_a_check_may_be_untestable_with_a_reason():
-    assert claim(known=Verdict.UNTESTABLE, reason="no data").check is check
-    assert claim(check=None, known=Verdict.UNTESTABLE, reason="no data").check is None
-    assert claim(known=Verdict.FAILS, reason="why").known is Verdict.FAILS
-
-
 def test_names_of_claims_are_unique_in_a_paper(tmp_path):
     assert Paper("p", "r", (claim(), claim(name="b")), tmp_path).claims[1].name == "b"
     with pytest.raises(ValueError, match=r"two claims called a-1$"):
         Paper("p", "r", (claim(), claim(), claim(name="b")), tmp_path)
-
-
-def test_what_a_plugin_says_of_a_paper_stays_as_it_is(tmp_path):
-    paper = Paper("p", "r", (claim(),), tmp_path)
-    picture = Picture("figure-1", "Figure 1", "It falls.", lambda evidence: None)
-    for item in (paper, picture, claim(), Measurement(Verdict.HOLDS)):
-        with pytest.raises(AttributeError):
-            setattr(item, fields(item)[0].name, "another")
-
-
-@pytest.mark.parametrize(
-    ("verdict", "one", "two"),
-    [
-        (Verdict.HOLDS, "1 holds", "2 hold"),
-        (Verdict.FAILS, "1 does not hold", "2 do not hold"),
-        (Verdict.UNDECIDED, "1 is not decided", "2 are not decided"),
-        (Verdict.UNTESTABLE, "1 is not testable here", "2 are not testable here"),
-    ],
-)
-def test_claims_are_counted_in_words(verdict, one, two):
-    assert (verdict.counted(1), verdict.counted(2)) == (one, two)

@@ -298,12 +298,3 @@ def test_two_solvers_of_one_name_are_refused_where_an_oracle_may_be_of_both(toys
         registry.add(brings(first), Plugin("one"))
         with pytest.raises(PluginError, match="brings solver 'power'"):
             registry.add(brings(second), Plugin("two"))
-
-
-def test_what_a_plugin_brings_has_its_version(toys):
-    for plugin, version in (
-        (Plugin("p", "d", "1.0"), ("d", "1.0")), (Plugin("p"), ("p", ""))
-    ):  # fmt: skip
-        registry = Registry()
-        registry.add(brings(toys.Solver), plugin)
-        assert registry.solvers["power"].version == version

@@ -1,6 +1,5 @@
 import math
 import re
-import sys
 from dataclasses import dataclass
 
 import pytest
@@ -125,11 +124,6 @@ def test_a_problem_may_have_a_budget_of_its_own(read):
     assert [p.budget.steps for p in read(GOOD).problems] == [20, 20, 5]
 
 
-def test_declared_grids_are_used_on_request(read):
-    suite = read(GOOD.replace("[0.5, 1, 2]", "true"))
-    assert [s.tuned["step"] for s in suite.solvers if s.tuned] == [0.5, 1.0]
-
-
 def test_equal_cells_have_equal_keys_and_others_do_not(read):
     keys = [p.key for p in read(GOOD).cells()]
     assert keys == [p.key for p in read(GOOD).cells()]
@@ -241,19 +235,9 @@ def test_a_suite_with_too_many_cells_is_refused_before_they_are_made(toys, monke
         "seeds": 3, "budget": {"steps": 5}, "problem": [{"name": "leading-subspace"}],
         "solver": [{"name": "power"}],
     }  # fmt: skip
-    monkeypatch.setattr("orthobench.registry.suite_file._make", None)
+    monkeypatch.setattr("orthobench.registry.suite_file._made", None)
     with pytest.raises(UsageError, match=f"{said}, where a suite has at most 2,000,000"):
         from_table({**table, **changes}, "x", toys.registry)
-
-
-def test_a_hundred_thousand_cells_are_not_too_many(toys):
-    table = {
-        "seeds": 50, "budget": {"steps": 5},
-        "problem": [{"name": "leading-subspace", "n": list(range(2, 102)), "k": 1}],
-        "solver": [{"name": "power", "step": [i / 10 for i in range(1, 21)]}],
-    }  # fmt: skip
-    suite = from_table(table, "x", toys.registry)
-    assert len(suite.problems) * len(suite.solvers) * len(suite.seeds) == 100_000
 
 
 BEYOND = {
@@ -347,45 +331,35 @@ def made(toys):
 
 
 @pytest.mark.parametrize(
-    ("key", "inside", "outside"),
+    ("key", "outside"),
     [
-        ("threads", (1, 10**6), (0, 10**6 + 1, 1.0, True, "1")),
-        ("tolerance", (1e-9, 0.5, 1 - 1e-9), (0, 1, -0.5, 1.5, "0.1", True)),
-        ("seeds", (1, [0], [3, 2**63 - 1]), (0, -1, [], [1, 1], [0.5], [-1], [2**63], "3", 2.0)),
-        ("description", ("", "x"), (1,)),
+        ("threads", (0, 10**6 + 1, 1.0, True, "1")),
+        ("tolerance", (0, 1, -0.5, 1.5, "0.1", True)),
+        ("seeds", (0, -1, [], [1, 1], [0.5], [-1], [2**63], "3", 2.0)),
+        ("description", (1,)),
+        ("measure", ("time", 3)),
     ],
 )
-def test_values_of_a_suite_are_taken_up_to_their_bounds(made, key, inside, outside):
-    for value in inside:
-        made(**{key: value})
+def test_values_that_make_no_sense_are_refused(made, key, outside):
     for value in outside:
         with pytest.raises(UsageError, match=f"^x: {key}: "):
             made(**{key: value})
 
 
-def test_a_suite_says_what_it_has_and_else_the_usual(made, toys):
-    plain = made()
-    assert (plain.threads, plain.tolerance, plain.target, plain.score) == (1, None, None, "end")
-    assert (plain.seeds, plain.tuning_seeds, plain.trials) == ((0, 1, 2), (), 16)
-    assert (plain.name, plain.measure, plain.description) == ("x", "", "")
-    assert made(seeds=[7, 5]).seeds == (7, 5)
-    told = made(threads=2, tolerance=0.25, description="y", measure="memory")
-    assert (told.threads, told.tolerance, told.description) == (2, 0.25, "y")
-    assert (told.name, told.measure) == ("x-memory", "memory")
-    without = {key: value for key, value in PLAIN.items() if key != "seeds"}
-    assert len(from_table(without, "x", toys.registry).seeds) == 10
+def test_a_suite_has_the_values_that_it_says(made):
+    suite = made(
+        threads=2, tolerance=0.25, description="y", measure="memory", seeds=[7, 5],
+        target={"metric": "gap", "value": 1},
+    )  # fmt: skip
+    assert (suite.threads, suite.tolerance, suite.description) == (2, 0.25, "y")
+    assert (suite.name, suite.measure, suite.seeds) == ("x-memory", "memory", (7, 5))
+    assert (suite.target.metric, suite.target.value) == ("gap", 1)
 
 
 @pytest.mark.parametrize(("tried", "seeds"), [(1, (0,)), (2, (0, 1)), (3, ()), (4, ())])
 def test_trials_run_on_the_first_seeds_where_there_are_more(made, tried, seeds):
     suite = made(tuning={"seeds": tried, "score": "average", "trials": 1})
     assert (suite.tuning_seeds, suite.score, suite.trials) == (seeds, "average", 1)
-
-
-def test_a_target_ends_runs_at_a_value_of_a_metric(made):
-    for value in (0.5, 1, -sys.float_info.max, sys.float_info.max):
-        suite = made(target={"metric": "gap", "value": value}, budget={})
-        assert (suite.target.metric, suite.target.value) == ("gap", value)
 
 
 def test_what_is_no_target_is_refused(made):
@@ -425,18 +399,6 @@ def test_any_other_table_is_refused(made):
             made(solver=[{"name": "power", key: value}])
         if "table" in str(e.value):
             assert (" or { tune = true }, not" in str(e.value)) is (key == "step"), (key, value)
-
-
-def test_so_many_cells_are_the_most(made, monkeypatch):
-    monkeypatch.setattr("orthobench.registry.suite_file.MOST_CELLS", 6)
-    two = ["power", "power step=0.5"]
-    assert len(made(solver=two).cells()) == 6
-    with pytest.raises(UsageError, match="x: 8 cells, where a suite has at most 6"):
-        made(solver=two, seeds=4)
-    with pytest.raises(UsageError, match="x: seeds: 7 cells"):
-        made(seeds=7)
-    with pytest.raises(UsageError, match="x: problem: 8 cells"):
-        made(problem=[{"name": "leading-subspace", "n": [3, 4, 5, 6], "k": [1, 2]}])
 
 
 def test_a_budget_of_the_command_line_takes_the_place_of_all_others(read, toys, tmp_path):
@@ -507,5 +469,5 @@ def test_without_solvers_there_are_all_that_take_a_problem_over_their_grids(know
     del known.solvers["power"]
     with pytest.raises(UsageError, match="no installed solver takes these"):
         requested_suite(problems=["leading-subspace"])
-    with pytest.raises(UsageError, match="problem: unknown problem 'leading-subspac'"):
+    with pytest.raises(UsageError, match=r"problem\.name: unknown problem 'leading-subspac'"):
         requested_suite(problems=["leading-subspac"])

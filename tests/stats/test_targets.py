@@ -376,6 +376,20 @@ def test_what_a_run_measured_is_a_cost_of_at_least_one_unit():
         assert name not in COSTS
 
 
+def test_flops_that_a_solver_does_not_count_are_no_cost_of_zero():
+    steps = run([(0, 8.0), (1, 4.0), (2, 0.0)])
+    uncounted = replace(
+        steps,
+        trace=tuple(replace(mark, work=replace(mark.work, flops=0)) for mark in steps.trace),
+    )
+    assert path_of(uncounted, None).spent("flops").tolist() == [INF] * 3
+    assert whole_cost(uncounted, "flops") == INF
+    assert (
+        path_of(uncounted, None).spent("steps").tolist()
+        == path_of(steps, None).spent("steps").tolist()
+    )
+
+
 def test_costs_are_written_for_people():
     texts = {name: cost.text(2048.0) for name, cost in ALL_COSTS.items()}
     assert texts == {

@@ -103,12 +103,6 @@ def _hooked(cls):
     return cls
 
 
-def test_parts_of_a_name_may_be_typed_in_any_case():
-    for text in ("ORTHOBENCH-tensor_power", "tensor_POWER"):
-        (plugin,) = cases.plugins_of(text, catalogue())
-        assert plugin.name == "tensor-power"
-
-
 def test_each_choice_and_value_of_a_grid_but_the_default_is_a_variant():
     @dataclass(frozen=True)
     class Made:

@@ -1,13 +1,21 @@
 """A check: what it makes of errors, warnings and prerequisites, and of what cannot be checked."""
 
 import signal
+import threading
 import warnings
 
 import pytest
 
 from orthobench.errors import UsageError
 from orthobench.testing import check_problem
-from orthobench.testing.check import Check, CheckStatus, NotCheckable, NotConforming, require
+from orthobench.testing.check import (
+    Check,
+    CheckStatus,
+    NotCheckable,
+    NotConforming,
+    require,
+    time_limit,
+)
 
 
 def raising(error, name="it", *prerequisites):
@@ -119,3 +127,38 @@ def test_a_check_without_an_end_is_cut_and_others_of_the_class_are_not_made(monk
     fine = Check("fine", "ends", len)
     assert fine.result([]).status is CheckStatus.PASSED
     assert signal.getitimer(signal.ITIMER_REAL)[0] == 0
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no interval timers")
+@pytest.mark.parametrize("processor", [False, True])
+class TestTimeLimit:
+    def test_ends_what_computes_for_too_long(self, processor):
+        def compute():
+            with time_limit(0.01, NotConforming("slow", "Be quick"), processor=processor):
+                while True:
+                    pass
+
+        with pytest.raises(NotConforming, match="Be quick"):
+            compute()
+
+    def test_is_gone_afterwards(self, processor):
+        number = signal.SIGPROF if processor else signal.SIGALRM
+        timer = signal.ITIMER_PROF if processor else signal.ITIMER_REAL
+        before = signal.getsignal(number)
+        with time_limit(30.0, NotConforming("", ""), processor=processor):
+            assert signal.getitimer(timer)[0] > 1
+            assert signal.getsignal(number) is not before
+        assert signal.getitimer(timer) == (0, 0)
+        assert signal.getsignal(number) is before
+
+    def test_is_none_in_another_thread(self, processor):
+        seen = []
+
+        def limited():
+            with time_limit(30.0, NotConforming("", ""), processor=processor):
+                seen.append(signal.getitimer(signal.ITIMER_PROF if processor else 0))
+
+        thread = threading.Thread(target=limited)
+        thread.start()
+        thread.join()
+        assert seen == [(0, 0)]

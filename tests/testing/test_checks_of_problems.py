@@ -1,7 +1,7 @@
 """Each check of a problem, against a problem that fails it and nothing else."""
 
 import dataclasses
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -13,10 +13,8 @@ from orthobench.contract.problem import Problem
 from orthobench.contract.samples import SampleOracle
 from orthobench.errors import DataError
 from orthobench.families.stochastic_pca import StochasticPCA
-from orthobench.harness.judging import FEASIBLE
 from orthobench.testing import CheckStatus, NotConforming, check_problem, checks_of_problems
 from orthobench.testing.cases import cases_of
-from orthobench.testing.checks_of_problems import CHECKS
 
 
 @dataclass(frozen=True)
@@ -246,59 +244,5 @@ def test_data_that_are_unfit_are_not_checkable():
         def build(self, rng):
             raise DataError("row 3 is not finite")
 
-    assert checks_of_problems.BUILDS.result(Unfit()).status is CheckStatus.NOT_CHECKABLE
+    assert checks_of_problems.builds.result(Unfit()).status is CheckStatus.NOT_CHECKABLE
     assert isinstance(Unfit(), Problem)
-
-
-def named(name):
-    return next(check for check in CHECKS if check.name == name)
-
-
-def altering(**values):
-    """A problem whose instance has other values; those of the oracle by their names."""
-
-    class Altered(Gaussian):
-        def build(self, rng):
-            instance = super().build(rng)
-            for name in {"n", "k"} & values.keys():
-                setattr(instance.oracle, name, values[name])
-            return replace(instance, **{n: v for n, v in values.items() if n not in ("n", "k")})
-
-    return Altered()
-
-
-@pytest.mark.parametrize(
-    ("n", "k", "right"), [(4, 4, True), (4, 5, False), (4, 1, True), (4, 0, False)]
-)
-def test_as_many_columns_as_rows_may_be_sought(n, k, right):
-    if right:
-        named("builds")(altering(n=n, k=k))
-    else:
-        with pytest.raises(NotConforming, match=f"n = {n} and k = {k}"):
-            named("builds")(altering(n=n, k=k))
-
-
-@pytest.mark.parametrize("best", [0.0, 1.0, -3e6])
-def test_a_random_point_may_be_below_the_best_by_rounding(best):
-    for part, right in ((0.9, True), (1.1, False)):
-        value = best - part * 1e-9 * max(1.0, abs(best))
-        problem = altering(
-            measure=lambda solution, value=value: {Gaussian.primary: value},
-            best={Gaussian.primary: best},
-        )
-        if right:
-            named("optimum")(problem)
-        else:
-            with pytest.raises(NotConforming, match="below the best"):
-                named("optimum")(problem)
-    named("optimum")(altering(measure=lambda solution: {Gaussian.primary: -9.0}, best={}))
-
-
-def test_a_random_point_may_violate_the_constraint_by_rounding():
-    for violation, right in ((FEASIBLE, True), (1.01 * FEASIBLE, False)):
-        problem = altering(violation=lambda solution, violation=violation: violation)
-        if right:
-            named("judge")(problem)
-        else:
-            with pytest.raises(NotConforming, match="a random orthonormal point violates"):
-                named("judge")(problem)

@@ -318,7 +318,7 @@ COUNTEREXAMPLES = {
     "silent": (Prints, PrintsBelowPython, Warns),
     "subnormal": (FlushesToZero,),
     "work": (
-        CountsStepsTwice, CountsNoSamples, CountsNoFlops, CountsInFloats, CountsBackwards,
+        CountsStepsTwice, CountsNoSamples, CountsInFloats, CountsBackwards,
     ),
     "flops": (CountsSixPercentMore,),
     "nan": (PassesOverNaN, WaitsForANumber),
@@ -372,8 +372,8 @@ def test_a_counterexample_fails_its_check_and_no_other(check, instance, impatien
 
 
 def test_a_solver_that_ends_late_does_what_it_promises(instance, impatient):
-    assert checks_of_solvers.ENDING.result(EndsOnce(), instance).status is CheckStatus.PASSED
-    assert "runs on" in checks_of_solvers.ENDING.result(RunsOn(), instance).message
+    assert checks_of_solvers.ending.result(EndsOnce(), instance).status is CheckStatus.PASSED
+    assert "runs on" in checks_of_solvers.ending.result(RunsOn(), instance).message
 
 
 class CountsBackwardsInReruns(CountsBackwards):
@@ -395,12 +395,12 @@ class StepsBackInReruns(PlainOja):
 
 def test_flops_of_solvers_with_reruns_may_fall_but_not_their_steps(instance, impatient):
     assert (
-        checks_of_solvers.WORK.result(CountsBackwardsInReruns(), instance).status
+        checks_of_solvers.work.result(CountsBackwardsInReruns(), instance).status
         is CheckStatus.PASSED
     )
-    assert "work.flops falls" in checks_of_solvers.WORK.result(CountsBackwards(), instance).message
+    assert "work.flops falls" in checks_of_solvers.work.result(CountsBackwards(), instance).message
     assert (
-        "work.steps falls" in checks_of_solvers.WORK.result(StepsBackInReruns(), instance).message
+        "work.steps falls" in checks_of_solvers.work.result(StepsBackInReruns(), instance).message
     )
 
 
@@ -467,23 +467,12 @@ def test_other_code_is_suspected_where_more_is_counted_than_seen(solver, plain, 
     assert ("pass plain=, the same method in NumPy" in str(found.value)) == hinted
 
 
-def test_flops_may_differ_by_five_percent_either_way(instance):
-    done = 5 * 12 + 6 + qr(6, 2)
-
-    def counting(more):
-        class Counts(PlainOja):
-            def count(self, oracle, state):
-                super().count(oracle, state)
-                state.work.flops += more
-
-        return Counts()
-
-    within = int(0.05 * done)
-    for more in (within, -within):
-        check_flops(counting(more), instance)
-    for more in (within + 1, -within - 1):
-        with pytest.raises(NotConforming, match=r"work\.flops is"):
-            check_flops(counting(more), instance)
+def test_a_solver_may_count_no_flops(instance, impatient):
+    results = {c.name: c.result(CountsNoFlops(), instance) for c in checks_of_solvers.CHECKS}
+    flops = results.pop("flops")
+    assert flops.status is CheckStatus.NOT_CHECKABLE
+    assert "it counts no flops" in flops.message
+    assert {result.status for result in results.values()} == {CheckStatus.PASSED}
 
 
 def test_a_check_whose_prerequisite_fails_names_it(instance):
@@ -507,7 +496,7 @@ def test_all_failures_are_reported_at_once_with_what_to_do(instance):
 
 def test_a_read_only_start_is_named(instance):
     with pytest.raises(NotConforming, match="read-only: copy them before you write into them"):
-        checks_of_solvers.RUNS(WritesIntoStart(), instance)
+        checks_of_solvers.runs(WritesIntoStart(), instance)
 
 
 def test_an_instance_that_does_not_fit_is_not_checkable():
@@ -519,7 +508,7 @@ def test_an_instance_that_does_not_fit_is_not_checkable():
 
 def test_too_few_samples_are_not_checkable():
     instance = ob.stochastic_pca(np.eye(3), k=1)
-    assert "samples for 3 steps" in checks_of_solvers.RUNS.result(PlainOja(), instance).message
+    assert "samples for 3 steps" in checks_of_solvers.runs.result(PlainOja(), instance).message
 
 
 def test_the_instance_is_left_as_it_was():
@@ -528,7 +517,7 @@ def test_the_instance_is_left_as_it_was():
     instance = ob.stochastic_pca(X, k=2)
     (inputs,) = (check for check in checks_of_solvers.CHECKS if check.name == "inputs")
     replace(inputs, prerequisites=()).result(ScalesData(), instance)
-    checks_of_solvers.RUNS(PlainOja(), instance)
+    checks_of_solvers.runs(PlainOja(), instance)
     np.testing.assert_array_equal(X[:-1], before[:-1])
 
 
@@ -539,5 +528,5 @@ def test_a_family_of_ones_own_needs_an_instance():
     class ForOwn(PlainOja):
         needs: ClassVar[type[Oracle]] = Own
 
-    with pytest.raises(UsageError, match="no built-in family or problem offers the Own"):
+    with pytest.raises(UsageError, match="no installed family or problem offers the Own"):
         check_solver(ForOwn())

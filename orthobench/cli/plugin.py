@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import shlex
 import sys
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
@@ -12,14 +13,6 @@ import click
 
 from orthobench.cli.options import AS_JSON, PATH
 from orthobench.cli.printing import FAILED, print_json, say
-
-OUTCOMES = ("passed", "failed", "not checkable")
-
-MARKS = {
-    "failed": click.style("FAILED", fg="red", bold=True),
-    "not checkable": "not checkable",
-}
-"""What is shown of an outcome; checks that pass are only counted."""
 
 
 @click.group()
@@ -29,21 +22,14 @@ def plugin() -> None:
 
 @plugin.command()
 @click.argument("name", required=False)
-@click.option(
-    "-o", "--folder", type=PATH, help="Folder to write.  [default: NAME in the current folder]"
-)
-@click.option(
-    "--ci",
-    type=click.Choice(("github", "gitlab")),
-    help="Also write a gate: a small suite, and what compares each change with where it goes.",
-)
+@click.option("-o", "--folder", type=PATH,
+              help="Folder to write.  [default: NAME in the current folder]")  # fmt: skip
+@click.option("--ci", type=click.Choice(("github", "gitlab")), help="Also write a gate: a small "
+              "suite, and what compares each change with where it goes.")  # fmt: skip
 @click.option("--author", help="Author of the plugin.  [default: the user of git]")
-@click.option(
-    "--family", default="stochastic-pca", show_default=True, help="Family, or `own` for a new one."
-)
-def new(
-    name: str | None, folder: Path | None, ci: str | None, author: str | None, family: str
-) -> None:
+@click.option("--family", default="stochastic-pca", help="Family, or `own` for a new one.")
+def new(name: str | None, folder: Path | None, ci: str | None, author: str | None,
+        family: str) -> None:  # fmt: skip
     """Write a plugin with a solver, a suite and tests.
 
     NAME is the name of its distribution. The tests pass as written; then replace the method of the
@@ -80,11 +66,9 @@ def new(
 
 @plugin.command()
 @click.argument("package")
-@click.option(
-    "--all-parameters",
-    is_flag=True,
-    help="Check each choice and each value of a grid too, one beside the other defaults.",
-)
+@click.option("--all-parameters", is_flag=True,
+              help="Check each choice and each value of a grid too, one beside the other defaults.",
+              )  # fmt: skip
 @AS_JSON
 def check(package: str, all_parameters: bool, as_json: bool) -> None:
     """Check the solvers and problems of PACKAGE against their contract.
@@ -100,35 +84,30 @@ def check(package: str, all_parameters: bool, as_json: bool) -> None:
 
     results: list[dict[str, str]] = []
     with limited(1):
-        by_item = itertools.groupby(
-            cases(package, catalogue(), all_parameters=all_parameters),
-            lambda case: (case.kind, case.name),
-        )
-        for _, group in by_item:
+        found = cases(package, catalogue(), all_parameters=all_parameters)
+        for _, group in itertools.groupby(found, lambda case: (case.kind, case.name)):
             of_item = [facts(case, case.result()) for case in group]
             results += of_item
             for line in () if as_json else _lines(of_item):
                 say(line)
     if as_json:
         print_json(results)
-    else:
-        passed, failed, others = (_count(results, outcome) for outcome in OUTCOMES)
+    count = Counter(row["status"] for row in results)
+    if not as_json:
+        passed, failed, others = (count[status] for status in ("passed", "failed", "not checkable"))
         say(f"{len(results)} checks: {passed} pass, {failed} fail, {others} not checkable")
         compares = "orthobench run -p PROBLEM -s SOLVER compares it with others"
         say(f"next: {'mend these in their order, and check again' if failed else compares}")
-    sys.exit(FAILED if _count(results, "failed") else 0)
+    sys.exit(FAILED if count["failed"] else 0)
 
 
 def _lines(results: Sequence[Mapping[str, str]]) -> Iterator[str]:
     """Yield the lines about one solver or problem: how many checks pass, and why others do not."""
-    first, passed = results[0], _count(results, "passed")
+    first, passed = results[0], sum(row["status"] == "passed" for row in results)
     name = click.style(first["name"], bold=True)
     yield f"{name} ({first['kind']}): {passed} of {len(results)} checks pass"
     for outcome, message in dict.fromkeys((row["status"], row["message"]) for row in results):
-        if outcome in MARKS:
+        if outcome != "passed":
             checks = [row["check"] for row in results if row["message"] == message]
-            yield f"    {', '.join(checks)}: {MARKS[outcome]}: {message}"
-
-
-def _count(results: Sequence[Mapping[str, str]], outcome: str) -> int:
-    return sum(row["status"] == outcome for row in results)
+            mark = click.style("FAILED", fg="red", bold=True) if outcome == "failed" else outcome
+            yield f"    {', '.join(checks)}: {mark}: {message}"

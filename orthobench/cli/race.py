@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import sys
 import textwrap
 from collections.abc import Iterator
@@ -12,62 +11,30 @@ from typing import TYPE_CHECKING
 
 import click
 
-from orthobench.cli.options import AS_JSON, FILE, PROBLEMS, QUIET, SOLVERS, size
+from orthobench.cli import options
 from orthobench.cli.printing import FAILED, INTERRUPTED, print_json, say
 
 if TYPE_CHECKING:
     from orthobench.racing.race import Race, Tell
 
-UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
-
-
-def seconds(text: str) -> float:
-    """Return the seconds of ``90``, ``30s``, ``2m`` or ``1h``."""
-    found = re.fullmatch(r"\s*(\d+(?:\.\d*)?|\.\d+)\s*(s|m|min|h|)\s*", text.lower())
-    value = float(found[1]) * UNITS[found[2]] if found else 0.0
-    if value <= 0:
-        raise click.BadParameter(f"{text!r} is no time; write it as 30s, 2m or 1h")
-    return value
-
 
 @click.command()
-@PROBLEMS
-@click.option(
-    "--within",
-    type=seconds,
-    default="2m",
-    show_default=True,
-    metavar="TIME",
-    help="The time that it may take in all, as 30s, 2m or 1h.",
-)
-@click.option(
-    "--tolerance",
-    type=click.FloatRange(0, 1, min_open=True, max_open=True),
-    default=0.01,
-    show_default=True,
-    help="Part of the gap from the start to the best value that is good enough.",
-)
-@click.option(
-    "--cost",
-    type=click.Choice(("seconds", "samples", "flops", "memory", "products")),
-    default="seconds",
-    show_default=True,
-    help="What is to be least.",
-)
-@click.option(
-    "--memory",
-    type=size,
-    metavar="SIZE",
-    help="The most memory of a process, as 2GB; a solver that needs more fails.",
-)
-@SOLVERS
-@click.option(
-    "--store",
-    type=FILE,
-    help="File of the runs.  [default: a folder in orthobench-results]",
-)
-@QUIET
-@AS_JSON
+@options.PROBLEMS
+@click.option("--within", type=options.duration, default="2m", metavar="TIME",
+              help="The time that it may take in all, as 30s, 2m or 1h.")  # fmt: skip
+@click.option("--tolerance", type=options.PART, default=0.01,
+              help="Part of the gap from the start to the best value that is good enough.",
+              )  # fmt: skip
+@click.option("--cost", type=click.Choice(("seconds", "samples", "flops", "memory", "products")),
+              default="seconds", help="What is to be least.")  # fmt: skip
+@click.option("--memory", type=options.size, metavar="SIZE",
+              help="The most memory of a process, as 2GB; a solver that needs more fails.",
+              )  # fmt: skip
+@options.SOLVERS
+@click.option("--store", type=options.FILE,
+              help="File of the runs.  [default: a folder in orthobench-results]")  # fmt: skip
+@options.QUIET
+@options.AS_JSON
 def race(problems: tuple[str, ...], within: float, tolerance: float, cost: str,
          memory: int | None, solvers: tuple[str, ...], store: Path | None, quiet: bool,
          as_json: bool) -> None:  # fmt: skip

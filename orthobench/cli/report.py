@@ -18,7 +18,6 @@ from orthobench.cli.printing import (
     status_line,
 )
 
-STYLES = ("screen", "one-column", "two-column")
 FORMATS = ("svg", "pdf", "png")
 
 PAUSE, SHARE = 10.0, 20.0
@@ -28,23 +27,14 @@ PAUSE, SHARE = 10.0, 20.0
 @click.command()
 @STORE
 @click.argument("other", required=False, type=PATH)
-@click.option(
-    "-o", "--out", type=FOLDER, help="Folder of the page.  [default: report, beside the store]"
-)
+@click.option("-o", "--out", type=FOLDER,
+              help="Folder of the page.  [default: report, beside the store]")  # fmt: skip
 @SUITE_OF_STORE
 @TOLERANCE
-@click.option(
-    "--style",
-    type=click.Choice(STYLES),
-    help="Also write figures, for a screen or a paper, into OUT/figures.",
-)
-@click.option(
-    "--format",
-    "formats",
-    type=click.Choice(FORMATS),
-    multiple=True,
-    help="Format of these figures, beside CSV. Repeatable.  [default: all]",
-)
+@click.option("--style", type=click.Choice(("screen", "one-column", "two-column")),
+              help="Also write figures, for a screen or a paper, into OUT/figures.")  # fmt: skip
+@click.option("--format", "formats", type=click.Choice(FORMATS), multiple=True,
+              help="Format of these figures, beside CSV. Repeatable.  [default: all]")  # fmt: skip
 @click.option("--watch", is_flag=True, help="Write the page again and again, until the run ends.")
 @click.option("--open/--no-open", "opened", help="Whether to open the page in a browser.")
 @QUIET

@@ -1,0 +1,36 @@
+"""The command ``orthobench map``."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+
+import click
+
+from orthobench.cli.options import FOLDER, QUIET, duration
+from orthobench.cli.printing import say
+
+
+@click.command("map")
+@click.argument("parts", nargs=-1)
+@click.option("--within", type=duration, default="4h", metavar="TIME",
+              help="No race begins after it.")  # fmt: skip
+@click.option("--store", type=FOLDER, default=Path("orthobench-results/map"),
+              help="Folder of the runs.")  # fmt: skip
+@QUIET
+def measure_map(parts: tuple[str, ...], within: float, store: Path, quiet: bool) -> None:
+    """Measure the map: a race on each problem of a grid of sizes, from milliseconds to seconds.
+
+    PARTS are families, all if none is named. Each race is stored, and only what is not there yet
+    is run, or what changed since in its code: a map can be made in pieces, and brought up to date.
+    """
+    from orthobench.racing import grid
+    from orthobench.tools.formatting import plural
+
+    some = grid.points(parts, store)
+    left = grid.measure(some, within, tell=None if quiet else say)
+    if left:
+        say(f"{plural(left, 'point')} of {len(some)} left: the same command goes on")
+        return
+    say(f"{plural(len(some), 'point')} measured; to draw the map:")
+    say(f"orthobench atlas {shlex.quote(str(store))}/*/*.sqlite --out site")

@@ -1,0 +1,38 @@
+"""The command ``orthobench merge``."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+
+import click
+
+from orthobench.cli.options import PATH, STORE
+from orthobench.cli.printing import say
+
+
+@click.command()
+@STORE
+@click.argument("others", nargs=-1, required=True, type=PATH)
+@click.option(
+    "--drop-unreadable", is_flag=True, help="Leave out rows that cannot be read, and say which."
+)
+def merge(store: Path, others: tuple[Path, ...], drop_unreadable: bool) -> None:
+    """Add the cells of other stores to STORE.
+
+    Cells that STORE has already stay as they are. STORE is created if it does not exist. With
+    --drop-unreadable, `orthobench merge NEW OLD` saves what can be read of a damaged store.
+    """
+    from orthobench.results import schema
+    from orthobench.results.store import Store
+    from orthobench.tools.formatting import clean
+
+    for other in others:
+        schema.recognise(other)  # before STORE is made
+    with Store(store, write=True) as opened:
+        for other in others:
+            dropped: list[str] | None = [] if drop_unreadable else None
+            say(f"{opened.merge(other, dropped)} cells of {other} added to {store}")
+            for row in dropped or ():
+                say(f"left out: {clean(row)}")
+    say(f"next: orthobench report {shlex.quote(str(store))} writes the page about all")

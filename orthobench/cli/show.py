@@ -1,0 +1,43 @@
+"""The command ``orthobench show``."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from pathlib import Path
+
+import click
+
+from orthobench.cli.options import AS_JSON, SUITE_OF_STORE, TOLERANCE, Installed
+from orthobench.cli.printing import print_facts, print_results
+
+
+@click.command()
+@click.argument("name", type=Installed("suites", "solvers", "problems"))
+@SUITE_OF_STORE
+@TOLERANCE
+@AS_JSON
+def show(name: str, suite: str | None, tolerance: float | None, as_json: bool) -> None:
+    """Show a solver, problem or suite, or the results in a store.
+
+    NAME is the name of a solver, problem or suite, or the path of a store or of the folder that
+    holds results.sqlite. Failed runs are shown; the exit code is 0 nevertheless.
+    """
+    from orthobench.results.results import Results, store_at
+
+    if store_at(Path(name)).is_file():
+        print_results(Results.read(name, suite, tolerance), None, as_json, tables=True)
+    elif suite or tolerance:
+        option = "--suite names a suite in" if suite else "--tolerance is of the solvers in"
+        raise click.UsageError(f"{option} a store, but {name!r} is not a store")
+    else:
+        from orthobench.registry.plugins import catalogue
+        from orthobench.report.terminal import listing
+
+        facts = listing.details(catalogue(), name)
+        if facts["kind"] == "solver":
+            from orthobench.atlas.answers import opened
+            from orthobench.errors import UsageError
+
+            with suppress(UsageError):  # there is no atlas, or nothing that reads it
+                facts["record"] = opened(None, rows=False).about.get("records", {}).get(name, "")
+        print_facts(facts, as_json, listing.page)
