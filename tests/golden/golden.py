@@ -230,7 +230,7 @@ def _shown(value):
 def commit():
     """Return the commit of the code that runs."""
     folder = str(Path(ob.__file__).parent)
-    command = ["git", "-C", folder, "describe", "--always", "--dirty", "--abbrev=8"]
+    command = ["git", "-C", folder, "describe", "--always", "--dirty", "--exclude=*", "--abbrev=8"]
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
 
 
@@ -247,7 +247,12 @@ def write(solvers=()):
     solvers : collection of str
         Names of those whose values are written; those of others stay as they are. Empty for all.
     """
-    kept = [cell for cell in read()["cells"] if cell["solver"] not in solvers] if solvers else []
+    kept = []
+    if solvers:
+        stored = read()
+        if stored["environment"] != environment():
+            raise SystemExit(f"other values are of {stored['environment']}: write all, or there")
+        kept = [cell for cell in stored["cells"] if cell["solver"] not in solvers]
     made = [cell for suite in SUITES for cell in run(suite, solvers) if cell["checkpoints"]]
     by = commit()
     cells = sorted([*kept, *({**cell, "commit": by} for cell in made)], key=name_of)
