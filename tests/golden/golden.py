@@ -36,11 +36,11 @@ EARLY = 3
 """How many checkpoints are compared where other kernels compute."""
 
 CHAOTIC = {
-    ("subspace-power",): 0,  # draws its start in a basis that any rotation leaves as good
-    ("samples=6", "aman-pg"): 0,  # the last of six components of centred samples is none
-    ("pitprops", "tpower"): 0,  # supports that tie
-    ("spectrum=deficient",): 0,  # zero singular values, whose vectors are any
-    ("pymanopt-steepest-descent",): 1,  # its line search halves a step that rounding decides
+    ("subspace-power",): 0,  # fills up with singular vectors of equal values
+    ("samples=6", "aman-pg"): 0,  # six components of centred samples, whose rank is 5
+    ("pitprops", "tpower"): 0,  # all rows have the same norm: supports tie
+    ("spectrum=deficient",): 0,  # singular vectors of the value zero
+    ("pymanopt-steepest-descent",): 1,  # its line search halves by differences of values
 }
 """How many of them instead, by words that the name of a cell has."""
 
