@@ -240,22 +240,34 @@ def read():
 
 
 def write(solvers=()):
-    """Write the golden values of the code that runs.
+    """Write the golden values of the code that runs; equal ones keep the commit that they are of.
 
     Parameters
     ----------
     solvers : collection of str
         Names of those whose values are written; those of others stay as they are. Empty for all.
+
+    Returns
+    -------
+    list of str
+        What was written, and is not what was there.
     """
-    kept = []
-    if solvers:
-        stored = read()
-        if stored["environment"] != environment():
-            raise SystemExit(f"other values are of {stored['environment']}: write all, or there")
-        kept = [cell for cell in stored["cells"] if cell["solver"] not in solvers]
+    here, stored = environment(), read() if VALUES.exists() else {"environment": None}
+    same = stored["environment"] == here
+    if solvers and not same:
+        raise SystemExit(f"other values are of {stored['environment']}: write all, or there")
+    before = {name_of(cell): cell for cell in stored["cells"]} if same else {}
+    kept = [cell for cell in before.values() if solvers and cell["solver"] not in solvers]
     made = [cell for suite in SUITES for cell in run(suite, solvers) if cell["checkpoints"]]
-    by = commit()
-    cells = sorted([*kept, *({**cell, "commit": by} for cell in made)], key=name_of)
-    text = json.dumps({"environment": environment(), "cells": cells}, separators=(",", ":"))
+    by, new = commit(), []
+    for cell in made:
+        there = before.get(name_of(cell), {})
+        if all(there.get(key) == cell[key] for key in ("checkpoints", "ended")):
+            kept.append(there)
+        else:
+            kept.append({**cell, "commit": by})
+            new.append(name_of(cell))
+    values = {"environment": here, "cells": sorted(kept, key=name_of)}
+    text = json.dumps(values, separators=(",", ":"))
     VALUES.write_bytes(lzma.compress(text.encode(), preset=9 | lzma.PRESET_EXTREME))
-    return made
+    return new

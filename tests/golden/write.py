@@ -2,7 +2,8 @@
 
     python tests/golden/write.py [SOLVER ...]
 
-At another commit: copy this folder into its checkout, and use an environment with that code.
+Prints which cells changed. At another commit: copy this folder into its checkout, and use an
+environment with that code.
 """
 
 import sys
@@ -13,6 +14,7 @@ from orthobench.tools.environment import limited
 
 if __name__ == "__main__":
     with limited(1):
-        cells = golden.write(sys.argv[1:])
+        new = golden.write(sys.argv[1:])
     size = golden.VALUES.stat().st_size
-    print(f"{len(cells)} cells of {golden.commit()} in {golden.VALUES}: {size:,} bytes")  # noqa: T201
+    said = [*new, f"{len(new)} cells are new or changed; {golden.VALUES}: {size:,} bytes"]
+    print("\n".join(said))  # noqa: T201
