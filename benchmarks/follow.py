@@ -144,6 +144,11 @@ class Calls:
         weights = None if outcome.weights is None else np.asarray(outcome.weights)
         return seconds, self.posed.value(np.asarray(outcome.solution), weights), outcome
 
+    def pose(self) -> None:
+        """Make the instance that calls are made on, as the first line of printed code does."""
+        if isinstance(self.names["problem"], str):
+            self.names["problem"] = self.names["ob"].instance(self.names["problem"])
+
     def add(self, **facts: Any) -> None:
         """Add to the facts."""
         self.facts.update(facts)
@@ -213,6 +218,7 @@ def follow(calls: Calls, code: str, patience: float) -> None:
         if pasted.returncode:
             calls.add(error=pasted.stderr.strip().splitlines()[-1][:300])
             return
+    calls.pose()
     first, value, outcome = calls(line)
     if isinstance(outcome, Exception):
         calls.add(error=_message(outcome))
@@ -252,6 +258,7 @@ def literal(
     def spent() -> float:
         return (time.perf_counter() - begun) / patience
 
+    calls.pose()
     best = scan(calls, race["table"], lowest, cap, spent)
     found = [call for some in calls.facts["tried"].values() for call in some or []]
     for line in named:
@@ -547,12 +554,15 @@ def totals(rows: Sequence[Row], way: str) -> dict[str, str]:
         "as good on fresh seeds": _share(runs),
     }
     if way == "race":
-        full = [f for f, row in zip(each, rows, strict=True) if f["runs"] and _whole(row[way])]
+        answers = [(f, row[way]) for f, row in zip(each, rows, strict=True) if f["runs"]]
+        full = [f for f, said in answers if _whole(said) and said["seeds"] >= FEWEST]
+        untested = [f for f, said in answers if said["seeds"] < FEWEST]
         below = [
             row["problem"] for f, row in zip(each, rows, strict=True)
             if f["runs"] and not _whole(row[way]) and _below(f, row[way])
         ]  # fmt: skip
-        found["as good, said n of n"] = _share(full)
+        found["as good, said n of n on five seeds or more"] = _share(full)
+        found["as good, said to be untested"] = f"{_share(untested)} of {len(untested)} answers"
         found["share below what was said"] = f"{len(below)} of {len(runs) - len(full)}"
         if len(ratios):
             found["wall / said, median"] = _text(float(np.median(ratios)))

@@ -17,7 +17,7 @@ import pytest
 import smoke
 from orthobench_cca.judge import Judge
 from orthobench_cca.oracle import PairsMatrices, PairsOracle
-from orthobench_cca.problems import SparsePairs
+from orthobench_cca.problems.pairs import SparsePairs
 from sklearn.cross_decomposition import CCA
 from smoke import usually
 from test_cca import by_qr

@@ -19,7 +19,7 @@ from time import perf_counter, process_time_ns
 import numpy as np
 import pytest
 from clock import spent
-from orthobench_pca.problems import SparseCountsPCA, log_normalized
+from orthobench_pca.problems.matrices import SparseCountsPCA, log_normalized
 from scipy.linalg import eigh
 from scipy.sparse import load_npz
 from scipy.sparse.linalg import LinearOperator, svds

@@ -17,15 +17,16 @@ from time import perf_counter
 import numpy as np
 import pytest
 import smoke
-from orthobench_tucker import QuasiNewton, TrustRegion
+from orthobench_tucker import MomentOracle, SampleMoment
+from orthobench_tucker._kernels.partial_cores import partial_cores
 from orthobench_tucker.objective import evaluate, hessian
-from orthobench_tucker.partial_cores import partial_cores
+from orthobench_tucker.solvers.quasi_newton import QuasiNewton
+from orthobench_tucker.solvers.trust_region import TrustRegion
 from orthobench_tucker.starts import hoevd_basis
 from peers import imported
 from smoke import usually
 
 from orthobench.contract.solver import Status
-from orthobench.families.symmetric_tucker import MomentOracle, SampleMoment
 from orthobench.tools.geometry import random_point
 
 ROUNDS = usually({30: 9, 60: 7, 100: 5}, smoke={12: 1})

@@ -12,7 +12,7 @@ from time import process_time
 
 import numpy as np
 import pytest
-from orthobench_gpower.exact import row_sums
+from orthobench_sparse_pca.solvers.exact import row_sums
 from smoke import usually
 
 from orthobench.contract.solver import Status

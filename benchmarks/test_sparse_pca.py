@@ -14,14 +14,14 @@ import numpy as np
 import pytest
 import smoke
 from expression import SAMPLES, centred, few_factors, prostate, standardised
-from orthobench_givens.sparse_columns import Columns
-from orthobench_givens.sparse_layout import empty_columns
-from orthobench_givens.sparse_pairs import uniform_pairs
-from orthobench_givens.sparse_pca import GivensSparsePCA
+from orthobench_givens._kernels.sparse_columns import Columns
+from orthobench_givens._kernels.sparse_layout import empty_columns
+from orthobench_givens._kernels.sparse_pairs import uniform_pairs
+from orthobench_givens.solvers.sparse_pca import GivensSparsePCA
+from orthobench_sparse_pca import SparsePCAOracle
 from plain_sparse_pca import givens
 from smoke import usually
 
-from orthobench.families.sparse_pca import SparsePCAOracle
 from orthobench.tools.compiled import summed
 
 PAIRS = SAMPLES * (SAMPLES - 1) // 2

@@ -13,13 +13,13 @@ import numpy as np
 import pytest
 import smoke
 from expression import many_factors, prostate, standardised
-from orthobench_gpower.gpower import GPower
+from orthobench_gpower.solvers.gpower import GPower
+from orthobench_sparse_pca import SparsePCAOracle
+from orthobench_sparse_pca.loadings import solve_for_z
+from orthobench_sparse_pca.maker import adjusted_variance
 from smoke import usually
 
 from orthobench.contract.solver import Status
-from orthobench.families.sparse_pca import SparsePCAOracle
-from orthobench.families.sparse_pca.loadings import solve_for_z
-from orthobench.families.sparse_pca.maker import adjusted_variance
 
 DATA = {"synthetic": many_factors} | usually({"prostate": prostate}, smoke={})
 ROUNDS = usually(7, smoke=1)

@@ -13,14 +13,15 @@ from time import perf_counter
 
 import numpy as np
 import pytest
-from orthobench_peers.pymanopt_optimizers import PymanoptConjugateGradient, PymanoptTrustRegions
-from orthobench_problems.stiefel import StiefelBrockett
-from orthobench_stiefel import RiemannianGradient, WenYin
-from orthobench_stiefel.retractions import RETRACTIONS
+from orthobench_pymanopt.solvers.optimizers import PymanoptConjugateGradient, PymanoptTrustRegions
+from orthobench_stiefel import projected
+from orthobench_stiefel._kernels.retractions import RETRACTIONS
+from orthobench_stiefel.problems.brockett import StiefelBrockett
+from orthobench_stiefel.solvers.riemannian_gradient import RiemannianGradient
+from orthobench_stiefel.solvers.wen_yin import WenYin
 from peers import imported
 from smoke import usually
 
-from orthobench.families.stiefel import projected
 from orthobench.tools.geometry import random_point
 
 TOLERANCE = 1e-6

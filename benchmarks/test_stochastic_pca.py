@@ -12,11 +12,11 @@ from time import perf_counter
 import numpy as np
 import orthobench_stochastic_pca as plugin
 import pytest
+from orthobench_kit.sources import ArraySource
 from plain_stochastic_pca import PLAIN
 from smoke import usually
 
 from orthobench.contract.samples import SampleOracle
-from orthobench.families.sources import ArraySource
 from orthobench.tools.geometry import random_point, subspace_error
 
 SIZES = usually([(784, 8), (5000, 10)], smoke=[(40, 3)])

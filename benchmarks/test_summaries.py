@@ -12,15 +12,15 @@ from time import perf_counter
 
 import numpy as np
 import pytest
-from orthobench_stochastic_pca.batch_pca import BatchPCA
-from orthobench_stochastic_pca.frequent_directions import FrequentDirections
-from orthobench_stochastic_pca.incremental import IncrementalPCA
-from orthobench_tucker.khatri_rao_sketch import KhatriRaoSketch
+from orthobench_kit.sources import ArraySource
+from orthobench_stochastic_pca.solvers.batch_pca import BatchPCA
+from orthobench_stochastic_pca.solvers.frequent_directions import FrequentDirections
+from orthobench_stochastic_pca.solvers.incremental import IncrementalPCA
+from orthobench_tucker import MomentStream
+from orthobench_tucker.solvers.khatri_rao_sketch import KhatriRaoSketch
 from smoke import usually
 
 from orthobench.contract import SampleOracle
-from orthobench.families.sources import ArraySource
-from orthobench.families.symmetric_tucker import MomentStream
 from orthobench.harness.identity import Streams
 from orthobench.harness.reducing.reduction import Reduction
 from orthobench.harness.stopping import Budget

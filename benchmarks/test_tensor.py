@@ -14,12 +14,12 @@ from time import perf_counter
 import numpy as np
 import plain_tensor
 import pytest
-from orthobench_givens.row_rotation import rotate_rows
-from orthobench_givens.tensor import GivensTensor
+from orthobench_givens._kernels.row_rotation import rotate_rows
+from orthobench_givens.solvers.tensor import GivensTensor
+from orthobench_kit.symmetric_tensors import symmetrized
+from orthobench_orthogonal_tensor import TensorOracle
 from smoke import usually
 
-from orthobench.families.orthogonal_tensor import TensorOracle
-from orthobench.families.symmetric_tensors import symmetrized
 from orthobench.tools.geometry import random_point
 
 GAP = 1e-8

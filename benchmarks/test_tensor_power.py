@@ -13,16 +13,20 @@ from time import perf_counter
 import numpy as np
 import pytest
 from clock import spent
-from orthobench_givens.tensor import GivensTensor
-from orthobench_tensor_power import PolarPower, RandomizedJointDiagonalization, TensorPower
+from orthobench_givens.solvers.tensor import GivensTensor
+from orthobench_kit.symmetric_tensors import composed
+from orthobench_orthogonal_tensor import orthogonal_tensor
+from orthobench_orthogonal_tensor.maker import recovery_error
+from orthobench_orthogonal_tensor.solvers.randomized_joint_diagonalization import (
+    RandomizedJointDiagonalization,
+)
+from orthobench_tensor_power.solvers.polar_power import PolarPower
+from orthobench_tensor_power.solvers.tensor_power import TensorPower
 from peers import imported
 from smoke import usually
 
 from orthobench.contract.problem import Solution
 from orthobench.contract.solver import Status
-from orthobench.families.orthogonal_tensor import orthogonal_tensor
-from orthobench.families.orthogonal_tensor.maker import recovery_error
-from orthobench.families.symmetric_tensors import composed
 from orthobench.tools.geometry import random_point
 
 GAP, EXACT = 1e-8, 1e-10

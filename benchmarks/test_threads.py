@@ -11,7 +11,7 @@ import pytest
 import test_tensor
 import test_tucker_explicit
 import test_tucker_streaming
-from orthobench_givens.tensor import GivensTensor
+from orthobench_givens.solvers.tensor import GivensTensor
 from smoke import usually
 
 from orthobench.tools.environment import limited

@@ -13,8 +13,8 @@ from time import perf_counter
 
 import numpy as np
 import pytest
-from orthobench_tucker.cp_iterates import first_iterate
-from orthobench_tucker.cp_kernels import Settings, descend
+from orthobench_tucker._kernels.cp_iterates import first_iterate
+from orthobench_tucker._kernels.cp_kernels import Settings, descend
 from plain_cp import run
 from smoke import usually
 

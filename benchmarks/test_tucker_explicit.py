@@ -20,16 +20,16 @@ from time import perf_counter
 
 import numpy as np
 import pytest
-from orthobench_tucker.hooi import HOOI
-from orthobench_tucker.jacobi_tucker import JacobiTucker
-from orthobench_tucker.tensor_cores import TensorCores
+from orthobench_tucker import symmetric_tucker
+from orthobench_tucker._kernels.tensor_cores import TensorCores
+from orthobench_tucker.full_tensors import moment_tensor, partial_core
+from orthobench_tucker.solvers.hooi import HOOI
+from orthobench_tucker.solvers.jacobi_tucker import JacobiTucker
 from peers import imported
 from smoke import usually
 
 from orthobench.contract.problem import Solution
 from orthobench.contract.solver import Status
-from orthobench.families.symmetric_tucker import symmetric_tucker
-from orthobench.families.symmetric_tucker.full_tensors import moment_tensor, partial_core
 from orthobench.tools.geometry import random_point
 
 RANK = 5

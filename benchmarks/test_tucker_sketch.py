@@ -12,10 +12,10 @@ from functools import cache
 import numpy as np
 import pytest
 from clock import spent
-from orthobench_tucker.pgd import PGD
+from orthobench_tucker import MomentOracle
+from orthobench_tucker.solvers.pgd import PGD
 from smoke import usually
 
-from orthobench.families.symmetric_tucker import MomentOracle
 from orthobench.tools.geometry import random_point
 
 N, RANK, ORDER = usually(500, smoke=20), 5, 3

@@ -18,13 +18,13 @@ from time import perf_counter
 import numpy as np
 import plain_tucker
 import pytest
-from orthobench_tucker.shoevd import SHOEVD
-from orthobench_tucker.spgd import SPGD
+from orthobench_kit.sources import ArraySource
+from orthobench_tucker import MomentStream
+from orthobench_tucker.solvers.shoevd import SHOEVD
+from orthobench_tucker.solvers.spgd import SPGD
 from smoke import usually
 
 from orthobench.contract.samples import WINDOW_BYTES
-from orthobench.families.sources import ArraySource
-from orthobench.families.symmetric_tucker import MomentStream
 from orthobench.tools.geometry import random_point, subspace_error
 
 SIZES = usually([(500, 50, 5), (5000, 200, 10)], smoke=[(30, 10, 3)])

@@ -12,14 +12,15 @@ from statistics import median
 import numpy as np
 import pytest
 from clock import spent
-from orthobench_problems.stochastic_pca import MNIST, Digits, SpikedCovariance
-from orthobench_stochastic_pca.ada_oja import AdaOja
-from orthobench_stochastic_pca.ccipca import CCIPCA
-from orthobench_stochastic_pca.frequent_directions import FrequentDirections
-from orthobench_stochastic_pca.history_pca import HistoryPCA
-from orthobench_stochastic_pca.incremental import IncrementalPCA
-from orthobench_stochastic_pca.krylov import BlockKrylov
-from orthobench_stochastic_pca.rotating import Oja
+from orthobench_stochastic_pca.problems.images import MNIST, Digits
+from orthobench_stochastic_pca.problems.synthetic import SpikedCovariance
+from orthobench_stochastic_pca.solvers.ada_oja import AdaOja
+from orthobench_stochastic_pca.solvers.ccipca import CCIPCA
+from orthobench_stochastic_pca.solvers.frequent_directions import FrequentDirections
+from orthobench_stochastic_pca.solvers.history_pca import HistoryPCA
+from orthobench_stochastic_pca.solvers.incremental import IncrementalPCA
+from orthobench_stochastic_pca.solvers.krylov import BlockKrylov
+from orthobench_stochastic_pca.solvers.rotating import Oja
 from smoke import usually
 
 import orthobench as ob

@@ -22,12 +22,6 @@ if TYPE_CHECKING:
     from orthobench.atlas.advice import advise
     from orthobench.contract.problem import Solution
     from orthobench.errors import DataError, OrthobenchError, StoreError, UsageError
-    from orthobench.families.orthogonal_group import orthogonal_group
-    from orthobench.families.orthogonal_tensor import orthogonal_tensor
-    from orthobench.families.sparse_pca import sparse_pca
-    from orthobench.families.stiefel import stiefel
-    from orthobench.families.stochastic_pca import stochastic_pca
-    from orthobench.families.symmetric_tucker import symmetric_tucker
     from orthobench.harness.stopping import Budget, Target
     from orthobench.racing.race import race
     from orthobench.registry.plugins import catalogue, register
@@ -48,18 +42,12 @@ __all__ = [
     "advise",
     "catalogue",
     "instance",
-    "orthogonal_group",
-    "orthogonal_tensor",
     "plots",
     "race",
     "register",
     "report",
     "run",
     "solve",
-    "sparse_pca",
-    "stiefel",
-    "stochastic_pca",
-    "symmetric_tucker",
 ]
 
 MAKERS = "orthobench.makers"
@@ -78,16 +66,10 @@ _HOMES = {
     "advise": "atlas.advice",
     "catalogue": "registry.plugins",
     "instance": "api",
-    "orthogonal_group": "families.orthogonal_group",
-    "orthogonal_tensor": "families.orthogonal_tensor",
     "race": "racing.race",
     "register": "registry.plugins",
     "run": "api",
     "solve": "api",
-    "sparse_pca": "families.sparse_pca",
-    "stiefel": "families.stiefel",
-    "stochastic_pca": "families.stochastic_pca",
-    "symmetric_tucker": "families.symmetric_tucker",
 }
 
 

@@ -51,7 +51,6 @@ ROOMS = {
     "orthobench/compare": ("tests/compare", "tests/cli/test_comparing.py"),
     "orthobench/contract": ("tests/contract", "tests/harness", "tests/testing", "tests/registry"),
     "orthobench/decide": ("tests/decide", "tests/report", "tests/atlas/test_answers.py"),
-    "orthobench/families": ("tests/families", "tests/plugins"),
     "orthobench/harness/executors": (
         "tests/test_api.py", "tests/faults/test_local.py", "tests/faults/test_exploits.py",
         "tests/faults/test_dask.py", "tests/harness",
@@ -70,10 +69,13 @@ ROOMS = {
     "orthobench/tools": ("tests/tools", "tests/harness", "tests/results"),
     "orthobench/verify": ("tests/verify", "tests/cli/test_verifying.py"),
     **{
-        f"plugins/orthobench_{name}": (f"tests/plugins/{name}", "tests/plugins/test_conformance.py")
+        f"plugins/orthobench_{name}": (
+            f"tests/plugins/{name}", "tests/plugins/problems", "tests/plugins/peers",
+            "tests/plugins/test_conformance.py",
+        )
         for name in (
-            "cca", "givens", "gpower", "papers", "pca", "peers", "polar", "problems", "stiefel",
-            "stochastic_pca", "tensor_power", "tucker",
+            "cca", "givens", "gpower", "kit", "orthogonal_tensor", "papers", "pca", "polar",
+            "sparse_pca", "stiefel", "stochastic_pca", "tensor_power", "tucker",
         )
     },
 }  # fmt: skip

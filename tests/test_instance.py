@@ -101,7 +101,7 @@ import numpy as np
 
 import orthobench as ob
 from orthobench.contract import SampleOracle, Solution, Solver, State, parameter
-from orthobench.families.stochastic_pca import StochasticPCA
+from orthobench_stochastic_pca import StochasticPCA
 
 
 @dataclass(slots=True, kw_only=True)

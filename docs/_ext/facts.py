@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from orthobench_stiefel import ProductOracle, StiefelOracle
 from plain import LITERAL
 
 from orthobench.contract.parameters import Parameter, parameters_of
-from orthobench.families.stiefel import ProductOracle, StiefelOracle
 from orthobench.registry.plugins import catalogue
 from orthobench.tools.places import place_of
 

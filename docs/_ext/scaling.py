@@ -20,11 +20,11 @@ from time import perf_counter
 from typing import Any
 
 import numpy as np
+from orthobench_kit.sources import ArraySource
+from orthobench_tucker import MomentStream
 from reduction_times import Costs, MeasuredPass, PassTime, fitted, simulated
 
 from orthobench.contract import BlockOracle, SampleOracle, random_point
-from orthobench.families.sources import ArraySource
-from orthobench.families.symmetric_tucker import MomentStream
 from orthobench.harness.identity import Streams
 from orthobench.harness.reducing.parts import WORKER_SECONDS
 from orthobench.harness.reducing.reduction import Reduction

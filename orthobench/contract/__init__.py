@@ -1,6 +1,6 @@
 """All that a plugin derives from and calls.
 
-Most plugins import this module and `orthobench.families`, and nothing else of orthobench.
+Most plugins import this module and the package of their family, and nothing else.
 
 - A **solver** derives from `Solver`, keeps what changes during a run in a `State`, and returns a
   `Solution`.

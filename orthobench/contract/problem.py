@@ -27,7 +27,7 @@ class Solution:
     They are of float64, but for an `ArraySolver` that computes in another precision.
 
     Families whose solutions say more derive from it, such as
-    `orthobench.families.stochastic_pca.RelaxedSolution`.
+    `orthobench_stochastic_pca.RelaxedSolution`.
 
     Attributes
     ----------
@@ -298,7 +298,7 @@ class Problem(ABC, Generic[OracleT_co]):
 
     Subclasses are frozen dataclasses whose fields are declared with `parameter`; they are cheap to
     make, compare by value, and can be hashed and pickled. Most derive from the base class of a
-    family, which sets all class attributes but the name (`orthobench.families`).
+    family, which sets all class attributes but the name.
 
     Class attributes
     ----------------

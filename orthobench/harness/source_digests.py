@@ -38,12 +38,12 @@ HARNESS = {
 }
 """The modules of the core that each run goes through, and what for.
 
-To these come the modules of contract, families and tools that problem and solver reach by imports.
+To these come the modules of contract and tools that problem and solver reach by imports.
 What else there is changes no result: how cells are sent, stored, measured and shown.
 """
 
-FAMILIES = f"{CORE}.families"
-"""What a problem or a solver may use of ``import orthobench``: the makers of instances."""
+MAKERS = f"{CORE}.makers"
+"""The entry points of what a plugin may use of ``import orthobench``: the makers of instances."""
 
 NO_DATA = frozenset({".py", ".pyc", ".pyi", ".md", ".rst", ".toml", ".nbi", ".nbc"})
 """Suffixes of files that no run loads as they are: code is parsed, the rest is for people."""
@@ -216,7 +216,7 @@ def _is_installed(library: str) -> bool:
 
 @cache
 def reached(home: str) -> frozenset[str]:
-    """Return a module and all modules of its plugin and of the core that it reaches by imports.
+    """Return a module and all modules of plugins and of the core that it reaches by imports.
 
     Parameters
     ----------
@@ -244,10 +244,10 @@ def imports(module: str) -> frozenset[str]:
         The dotted name; the module is parsed, not imported.
     """
     if module == CORE:
-        return _modules_of(FAMILIES)
+        return frozenset(point.module for point in metadata.entry_points(group=MAKERS))
     facts = _facts(module)
     modules = {_origin(module, *one)[0] for one in facts["imports"]}
-    if facts["computed"]:
+    if facts["computed"] and _package(module) != CORE:
         modules |= _modules_of(_package(module))
     return frozenset(modules - {module})
 
@@ -330,7 +330,7 @@ def _imports(node: ast.AST) -> Iterator[tuple[int, str, str, str]]:
 
 
 def _is_local(level: int, base: str, package: str) -> bool:
-    return bool(level) or _package(base) in (CORE, package)
+    return bool(level) or _package(base) in (CORE, package) or _package(base) in _plugins()
 
 
 def _statements(tree: ast.AST) -> Iterator[ast.AST]:
@@ -455,9 +455,15 @@ def _memory() -> _Memory:
 
 
 @cache
+def _plugins() -> frozenset[str]:
+    """Return the packages of all installed plugins: families and what families share."""
+    return frozenset(_package(point.module) for point in metadata.entry_points(group=CORE))
+
+
+@cache
 def _is_inside(package: str, home: str) -> bool:
-    """Return whether a top-level package is the core, or belongs to the plugin of another."""
-    if package in (CORE, home):
+    """Return whether a package is the core or a plugin, or belongs to the plugin of another."""
+    if package in (CORE, home) or package in _plugins():
         return True
     root = _root(home)
     folder = None if root is None else root.parent

@@ -188,7 +188,7 @@ class Registry:
             known = self._of_kind(kind)
             for name, item in items.items():
                 held = known[name].all if name in known else ()
-                first, *others = sorted((*held, Provided(item, plugin)), key=_of_a_plugins_family)
+                first, *others = (*held, Provided(item, plugin))
                 known[name] = replace(first, others=tuple(replace(o, others=()) for o in others))
         self.plugins.append(plugin)
         self.broken |= {one.name: reason(one.error, one.name, str(plugin)) for one in broken}
@@ -402,12 +402,6 @@ def solver_for(name: str, parameters: Mapping[str, Any], offers: type[Oracle]) -
 @cache
 def _near(offers: type[Oracle]) -> Registry:
     return Registry.near(offers)
-
-
-def _of_a_plugins_family(provided: Provided[Any]) -> bool:
-    """Return whether a solver works on an oracle of a plugin, rather than one of orthobench."""
-    needs = getattr(provided.item, "needs", Oracle)
-    return not needs.__module__.startswith(f"{GROUP}.")
 
 
 def _overlap(one: type[Oracle], other: type[Oracle]) -> bool:

@@ -72,8 +72,10 @@ def families(registry: Registry) -> dict[str, Traversable]:
     for provided in registry.problems.values():
         slug = _slug(provided.item.family)
         for base in provided.item.__mro__:
-            package = sys.modules[base.__module__].__package__
-            if package and (folder := files(package) / "scaffold" / slug).is_dir():
+            package = base.__module__.partition(".")[0]
+            if not hasattr(sys.modules[package], "__path__"):
+                continue
+            if (folder := files(package) / "scaffold" / slug).is_dir():
                 found[slug] = folder
     return found
 

@@ -120,7 +120,7 @@ def stream(problem: AnyProblem) -> None:
     require(np.array_equal(whole, again), observed, remedy)
     pieces = ", ".join(map(str, PIECES))
     observed = f"samples taken in pieces of {pieces} are others than those taken at once"
-    remedy = "Draw samples in fixed blocks (orthobench.families.sources)"
+    remedy = "Draw samples in fixed blocks (orthobench_kit.sources)"
     require(np.array_equal(whole, _samples(instance, list(PIECES))), observed, remedy)
 
 

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from orthobench.contract import Array, Solution
-from orthobench_cca.exact import Canonical
 from orthobench_cca.oracle import PairsMatrices, halves
+from orthobench_cca.solvers.exact import Canonical
 
 DEPENDENT = 1e-10
 """Singular value of a point, relative to the largest, below which columns are dependent."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
+from orthobench_kit.sources import ArraySource
 
 from orthobench.contract import Array, Oracle, SampleOracle
-from orthobench.families.sources import ArraySource
 
 
 class PairsMatrices(Oracle):

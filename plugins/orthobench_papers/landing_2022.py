@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from orthobench_stiefel import stiefel
 
-import orthobench as ob
 from orthobench.contract import AnyInstance, Array, random_point
 from orthobench.reproduce import (
     Claim,
@@ -103,7 +103,7 @@ def procrustes(seed: int, n: int = 20) -> AnyInstance:
     rng = np.random.default_rng(seed)
     A, B = rng.standard_normal((2, n, n))
     U, _, V = np.linalg.svd(B @ A.T)
-    return ob.stiefel(
+    return stiefel(
         lambda X: float(np.sum((X @ A - B) ** 2)) / n,
         lambda X: 2 / n * (X @ A - B) @ A.T,
         n=n, p=n, best=float(np.sum((U @ V @ A - B) ** 2)) / n,

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from orthobench_stiefel import projected
 
 import orthobench as ob
 from orthobench.contract import Array, random_point
-from orthobench.families.stiefel import projected
 from orthobench.reproduce import (
     Claim,
     Evidence,

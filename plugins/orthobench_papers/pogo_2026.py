@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+from orthobench_stiefel import stiefel
 
-import orthobench as ob
 from orthobench.contract import AnyInstance, Array, flops, random_point
 from orthobench.reproduce import (
     Claim,
@@ -29,7 +29,7 @@ GAP, MOST = 1e-5, 3000
 
 def linear(G: Array) -> AnyInstance:
     """Return the instance of tr(G'X), whose gradient is G everywhere."""
-    return ob.stiefel(lambda X: float(np.vdot(G, X)), lambda _: G, n=G.shape[0], p=G.shape[1])
+    return stiefel(lambda X: float(np.vdot(G, X)), lambda _: G, n=G.shape[0], p=G.shape[1])
 
 
 def unit_gradient(seed: int) -> Array:

@@ -6,9 +6,9 @@ from math import inf
 
 import numpy as np
 from numpy.typing import NDArray
+from orthobench_stiefel import StiefelOracle, instance
 
 from orthobench.contract import AnyInstance, Array, flops, random_point
-from orthobench.families.stiefel import StiefelOracle, instance
 from orthobench_papers.runs import DrivenRun
 
 CONDITION = 1000

@@ -125,7 +125,8 @@ def begin(
     **parameters
         Those of the solver.
     """
-    chosen, oracle = catalogue().solver(solver, parameters), made.oracle
+    oracle = made.oracle
+    chosen = catalogue().solver(solver, parameters, type(oracle))
     rng = np.random.default_rng(seed)
     oracle.start = random_point(oracle.n, oracle.k, rng) if start is None else start
     oracle.rewind(rng if samples is None else np.random.default_rng(samples))

@@ -6,10 +6,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
+from orthobench_stiefel import projected
 
 import orthobench as ob
 from orthobench.contract import Array, random_point
-from orthobench.families.stiefel import projected
 from orthobench.reproduce import (
     Claim,
     Evidence,

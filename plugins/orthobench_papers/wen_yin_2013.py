@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
+from orthobench_stiefel import stiefel
 
-import orthobench as ob
 from orthobench.contract import AnyInstance, Array, orthonormalize, random_point
 from orthobench.reproduce import (
     Claim,
@@ -125,7 +125,7 @@ def first_steps(evidence: Evidence, *, safe: bool) -> list[float]:
 
 def linear(G: Array) -> AnyInstance:
     """Return the instance of tr(G'X)."""
-    return ob.stiefel(lambda X: float(np.vdot(G, X)), lambda _: G, n=G.shape[0], p=G.shape[1])
+    return stiefel(lambda X: float(np.vdot(G, X)), lambda _: G, n=G.shape[0], p=G.shape[1])
 
 
 def rule_coded(evidence: Evidence) -> Measurement:
@@ -142,7 +142,7 @@ def rule(evidence: Evidence) -> Measurement:
 
 def traced(A: Array, most: float) -> AnyInstance:
     """Return the instance of -tr(X'AX)/2 for six columns, whose least value is -most/2."""
-    return ob.stiefel(
+    return stiefel(
         lambda X: -float(np.vdot(X, A @ X)) / 2,
         lambda X: -(A @ X),
         n=len(A), p=6, best=-most / 2,

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import numpy as np
+from orthobench_kit.stacks import each, lengths, sizes, stacked, transposed
 
 from orthobench.contract import ArraySolver, State, Status, copied, flops, identity, namespace
-from orthobench.families.stiefel.stacks import each, lengths, sizes, stacked, transposed
 from orthobench_polar.judge import PolarSolution
 from orthobench_polar.oracle import PolarOracle
 

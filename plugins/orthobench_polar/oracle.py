@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from orthobench_kit.stacks import sizes
 
 from orthobench.contract import Array, Oracle
-from orthobench.families.stiefel.stacks import sizes
 
 
 class PolarOracle(Oracle):

@@ -1,23 +1,43 @@
-"""Methods for any smooth function of orthonormal columns, on the Stiefel manifold or near it."""
+"""The Stiefel manifold: minimize any smooth function of orthonormal columns, X (n, p), X'X = I.
 
-from __future__ import annotations
+p = n is the orthogonal group, which has two components, det X = 1 and det X = -1: small steps
+stay on the one that they start on. Methods may leave the manifold on their way; they are judged
+at the nearest feasible point (`orthobench_stiefel.judge`).
 
-from orthobench.contract import AnySolver, hookimpl
-from orthobench_stiefel.cdopt import CDOpt
-from orthobench_stiefel.landing import Landing
-from orthobench_stiefel.landing_newton import LandingNewton
-from orthobench_stiefel.manifold_muon import ManifoldMuon
-from orthobench_stiefel.pogo import POGO
-from orthobench_stiefel.random_submanifold import RandomSubmanifold
-from orthobench_stiefel.riemannian_gradient import RiemannianGradient
-from orthobench_stiefel.spel import SPEL
-from orthobench_stiefel.wen_yin import WenYin
+X may be a stack (m, n, p) of matrices, a point of a product of Stiefel manifolds: a `ProductOracle`
+is a smooth function of one, and `orthobench_kit.stacks` is for arrays with such axes.
+"""
 
+from orthobench.contract import discovered
+from orthobench_stiefel.functions import FunctionOracle
+from orthobench_stiefel.judge import Judge, defect, feasible, instance, projected, violation
+from orthobench_stiefel.maker import stiefel
+from orthobench_stiefel.oracle import (
+    Cost,
+    FiniteSumOracle,
+    Gradient,
+    Hessian,
+    ProductOracle,
+    Stiefel,
+    StiefelOracle,
+)
 
-@hookimpl
-def orthobench_solvers() -> list[type[AnySolver]]:
-    """Return the solvers of the plugin."""
-    return [
-        RiemannianGradient, WenYin, Landing, POGO, RandomSubmanifold, SPEL, ManifoldMuon,
-        LandingNewton, CDOpt,
-    ]  # fmt: skip
+__all__ = [
+    "Cost",
+    "FiniteSumOracle",
+    "FunctionOracle",
+    "Gradient",
+    "Hessian",
+    "Judge",
+    "ProductOracle",
+    "Stiefel",
+    "StiefelOracle",
+    "defect",
+    "feasible",
+    "instance",
+    "projected",
+    "stiefel",
+    "violation",
+]
+
+orthobench_solvers, orthobench_problems, orthobench_suites = discovered(__name__)

@@ -7,6 +7,14 @@ from math import inf, prod, sqrt
 from typing import Any
 
 import numpy as np
+from orthobench_kit.stacks import (
+    defects,
+    most,
+    q_factor,
+    sizes,
+    stacked,
+    transposed,
+)
 
 from orthobench.contract import (
     ArraySolver,
@@ -23,16 +31,8 @@ from orthobench.contract import (
 )
 from orthobench.contract.placed_solvers import EndingState, finish_if
 from orthobench.contract.solver import OracleT_contra, StateT
-from orthobench.families.stiefel import FiniteSumOracle, ProductOracle
-from orthobench.families.stiefel.stacks import (
-    defects,
-    most,
-    q_factor,
-    sizes,
-    stacked,
-    transposed,
-)
 from orthobench.tools.arrays import norm, not_finite, ratio
+from orthobench_stiefel import FiniteSumOracle, ProductOracle
 
 DRIFT = 1e-13
 """The largest |X'X - I| of an iterate that is left as it is."""

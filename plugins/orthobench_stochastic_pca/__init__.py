@@ -1,40 +1,20 @@
-"""Stochastic PCA: msg, capped-msg, meg, warmuth-kuzmin, incremental-pca and their rivals."""
+"""Stochastic PCA: find the k-dimensional subspace of largest uncentred variance from samples.
 
-from __future__ import annotations
+maximize tr(U'CU) subject to U'U = I, where C = E[xx'] and only samples x are seen
+(Arora, Cotter and Srebro 2013, equation 2.1).
+"""
 
-from orthobench.contract import AnySolver, hookimpl
-from orthobench_stochastic_pca.ada_oja import AdaOja
-from orthobench_stochastic_pca.batch_pca import BatchPCA
-from orthobench_stochastic_pca.ccipca import CCIPCA
-from orthobench_stochastic_pca.entropic import MEG, WarmuthKuzmin
-from orthobench_stochastic_pca.frequent_directions import FrequentDirections
-from orthobench_stochastic_pca.history_pca import HistoryPCA
-from orthobench_stochastic_pca.incremental import IncrementalPCA
-from orthobench_stochastic_pca.krylov import BlockKrylov, SubspaceIteration
-from orthobench_stochastic_pca.msg import MSG, CappedMSG
-from orthobench_stochastic_pca.petrels import PETRELS
-from orthobench_stochastic_pca.rotating import GrassmannianSGD, Oja
-from orthobench_stochastic_pca.vr_pca import VRPCA
+from orthobench.contract import discovered
+from orthobench_stochastic_pca.maker import JUDGE_BYTES, stochastic_pca
+from orthobench_stochastic_pca.oracle import EntryOracle, Positions, RelaxedSolution, StochasticPCA
 
+__all__ = [
+    "JUDGE_BYTES",
+    "EntryOracle",
+    "Positions",
+    "RelaxedSolution",
+    "StochasticPCA",
+    "stochastic_pca",
+]
 
-@hookimpl
-def orthobench_solvers() -> list[type[AnySolver]]:
-    """Return the solvers of stochastic PCA."""
-    return [
-        MSG,
-        CappedMSG,
-        MEG,
-        WarmuthKuzmin,
-        IncrementalPCA,
-        GrassmannianSGD,
-        Oja,
-        PETRELS,
-        AdaOja,
-        HistoryPCA,
-        CCIPCA,
-        FrequentDirections,
-        VRPCA,
-        BatchPCA,
-        BlockKrylov,
-        SubspaceIteration,
-    ]
+orthobench_solvers, orthobench_problems, orthobench_suites = discovered(__name__)

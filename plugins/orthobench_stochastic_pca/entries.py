@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from orthobench.contract import Array
-from orthobench.families.stochastic_pca import Positions
-from orthobench_stochastic_pca.blocks import BLOCK
+from orthobench_stochastic_pca import Positions
+from orthobench_stochastic_pca._kernels.blocks import BLOCK
 
 DEPENDENT = 1e-10
 """Residual, relative to the sample, that is rounding."""

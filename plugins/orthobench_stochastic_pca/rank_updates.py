@@ -9,11 +9,11 @@ from typing import ClassVar
 import numpy as np
 
 from orthobench.contract import Array, SampleOracle, Solver
-from orthobench_stochastic_pca.blocks import BLOCK, BlockState, advance_blocks, fail_on_nan
-from orthobench_stochastic_pca.factored_sum import FactoredSum
+from orthobench_stochastic_pca._kernels.blocks import BLOCK, BlockState, advance_blocks, fail_on_nan
+from orthobench_stochastic_pca._kernels.factored_sum import FactoredSum
+from orthobench_stochastic_pca._kernels.spectrum import Iterate, Projection
 from orthobench_stochastic_pca.mini_batches import moderated
 from orthobench_stochastic_pca.schedule import UNKNOWN, Unit
-from orthobench_stochastic_pca.spectrum import Iterate, Projection
 
 
 @dataclass(frozen=True)
@@ -133,7 +133,7 @@ class RankUpdates(Solver[SampleOracle, SpectrumState]):
         self, iterate: SummedIterate, samples: Array, etas: Array, projection: Projection
     ) -> SummedIterate:
         """Return the iterate after the samples."""
-        from orthobench_stochastic_pca.updates import update_blocks
+        from orthobench_stochastic_pca._kernels.updates import update_blocks
 
         updated, _ = update_blocks(
             iterate.matrix, samples, etas, self.block, projection, summing=False
@@ -144,7 +144,7 @@ class RankUpdates(Solver[SampleOracle, SpectrumState]):
         self, iterate: SummedIterate, samples: Array, etas: Array, projection: Projection
     ) -> SummedIterate:
         """Return the iterate after the samples, and the sum of all iterates."""
-        from orthobench_stochastic_pca.updates import update_blocks
+        from orthobench_stochastic_pca._kernels.updates import update_blocks
 
         matrix, total = iterate.matrix, iterate.total or FactoredSum()
         for first in range(0, len(samples), self.block):

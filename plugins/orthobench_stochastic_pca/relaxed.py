@@ -9,11 +9,11 @@ from typing import ClassVar
 import numpy as np
 
 from orthobench.contract import Array, complete, parameter
-from orthobench.families.stochastic_pca import RelaxedSolution
+from orthobench_stochastic_pca import RelaxedSolution
+from orthobench_stochastic_pca._kernels.rounding import fill_trace, sampled
+from orthobench_stochastic_pca._kernels.spectrum import Iterate
 from orthobench_stochastic_pca.rank_updates import RankUpdates, SpectrumState
-from orthobench_stochastic_pca.rounding import fill_trace, sampled
 from orthobench_stochastic_pca.schedule import Scheduled
-from orthobench_stochastic_pca.spectrum import Iterate
 
 
 @dataclass(frozen=True)

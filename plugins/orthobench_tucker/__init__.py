@@ -1,34 +1,37 @@
-"""Symmetric Tucker decomposition of tensors and of sample moments."""
+"""Symmetric Tucker decomposition: X ≈ C ·(Q', ..., Q') with an orthonormal basis Q (n, r).
 
-from __future__ import annotations
+maximize F(Q) = |X ·(Q, ..., Q)|² over Q'Q = I, for a symmetric tensor X of order d. The best core
+is C = X ·(Q, ..., Q), and |X|² - F(Q) the squared error (Jin, Kileel, Kolda and Ward 2022,
+equations 2 and 3, Remark 1). X may be a sample moment (1/p) sum_i x_i ⊗ ... ⊗ x_i, which then
+need not be formed.
+"""
 
-from orthobench.contract import AnySolver, hookimpl
-from orthobench_tucker.cp_adam import CPAdam
-from orthobench_tucker.hoevd import HOEVD
-from orthobench_tucker.hooi import HOOI
-from orthobench_tucker.hoqri import HOQRI
-from orthobench_tucker.jacobi_tucker import JacobiTucker
-from orthobench_tucker.khatri_rao_sketch import KhatriRaoSketch
-from orthobench_tucker.pgd import PGD
-from orthobench_tucker.quasi_newton import QuasiNewton
-from orthobench_tucker.shoevd import SHOEVD
-from orthobench_tucker.spgd import SPGD
-from orthobench_tucker.trust_region import TrustRegion
+from orthobench.contract import discovered
+from orthobench_tucker.judge import Judge, SampleMoment
+from orthobench_tucker.maker import symmetric_tucker
+from orthobench_tucker.oracle import (
+    ComponentSolution,
+    GivenTensorOracle,
+    MomentOracle,
+    MomentStream,
+    SymmetricTensorOracle,
+    SymmetricTucker,
+    TuckerOracle,
+    tensor_refusal,
+)
 
+__all__ = [
+    "ComponentSolution",
+    "GivenTensorOracle",
+    "Judge",
+    "MomentOracle",
+    "MomentStream",
+    "SampleMoment",
+    "SymmetricTensorOracle",
+    "SymmetricTucker",
+    "TuckerOracle",
+    "symmetric_tucker",
+    "tensor_refusal",
+]
 
-@hookimpl
-def orthobench_solvers() -> list[type[AnySolver]]:
-    """Return the solvers of the plugin."""
-    return [
-        PGD,
-        SPGD,
-        HOEVD,
-        SHOEVD,
-        HOOI,
-        HOQRI,
-        KhatriRaoSketch,
-        QuasiNewton,
-        TrustRegion,
-        JacobiTucker,
-        CPAdam,
-    ]
+orthobench_solvers, orthobench_problems, orthobench_suites = discovered(__name__)

@@ -26,8 +26,7 @@ from math import comb, sqrt
 import numpy as np
 
 from orthobench.contract import Array, flops
-from orthobench.families.symmetric_tucker.sample_moments import core_norm_squared, monomials
-from orthobench_tucker.pair_cores import (
+from orthobench_tucker._kernels.pair_cores import (
     core_along,
     core_along_flops,
     core_of_pairs,
@@ -35,9 +34,10 @@ from orthobench_tucker.pair_cores import (
     pair_core,
     pair_core_flops,
 )
-from orthobench_tucker.partial_cores import PartialCores
+from orthobench_tucker._kernels.partial_cores import PartialCores
+from orthobench_tucker._kernels.tensor_cores import TensorCores
+from orthobench_tucker.sample_moments import core_norm_squared, monomials
 from orthobench_tucker.stopping import relative_gradient
-from orthobench_tucker.tensor_cores import TensorCores
 
 RESOLVED = 1e-9
 """Least relative change of F that the difference of two values gives accurately enough."""
@@ -63,8 +63,8 @@ class Point:
     B : ndarray, shape (r, r)
         Q'∇F = 2d S C S', symmetric and positive semidefinite; its trace is 2d F.
     pairs : ndarray, shape (N', n, n), optional
-        `orthobench_tucker.pair_cores.pair_core`, not divided by the unit, where Hessian-vector
-        products are computed from it.
+        `orthobench_tucker._kernels.pair_cores.pair_core`, not divided by the unit, where
+        Hessian-vector products are computed from it.
     """
 
     Q: Array
@@ -119,8 +119,8 @@ def evaluate(
 def derivatives(W: Array, S: Array, Q: Array, order: int) -> tuple[float, Array, Array, Array]:
     """Return F, grad F, Q'∇F and W - QS of a partial core W, (n, N), and of S = Q'W.
 
-    `derivatives_flops`, less those of S. `orthobench_tucker.pgd_kernels.evaluated` is the same,
-    compiled.
+    `derivatives_flops`, less those of S. `orthobench_tucker._kernels.pgd_kernels.evaluated` is the
+    same, compiled.
     """
     weighted = _weighted(S, order)
     B = S @ weighted.T

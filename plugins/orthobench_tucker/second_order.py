@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from orthobench.contract import Array, State, Status, parameter
-from orthobench.families.symmetric_tucker import SymmetricTensorOracle
+from orthobench_tucker import SymmetricTensorOracle
+from orthobench_tucker._kernels.partial_cores import PartialCores
 from orthobench_tucker.objective import Point, evaluate, evaluation_flops
-from orthobench_tucker.partial_cores import PartialCores
 from orthobench_tucker.stopping import fail_if_vanishing, perturbed, stop_at_rounding
 
 WEAKEST = 1e-3

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from orthobench.contract import Array, flops, unit_columns
-from orthobench.families.symmetric_tucker.sample_moments import integer_power, sample_blocks
+from orthobench_tucker.sample_moments import integer_power, sample_blocks
 
 OVERSAMPLING = 10
 """Columns of a sketch beyond the rank."""

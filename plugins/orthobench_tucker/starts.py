@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 
 from orthobench.contract import Array, UsageError, complete, copied, is_plain, parameter
-from orthobench.families.symmetric_tucker import MomentOracle, SymmetricTensorOracle
+from orthobench_tucker import MomentOracle, SymmetricTensorOracle
+from orthobench_tucker._kernels.unfoldings import Unfolding, by_entries
+from orthobench_tucker._kernels.whole_arrays import with_positive_largest
 from orthobench_tucker.sketch import sketched_basis, sketched_basis_flops
 from orthobench_tucker.streaming import hoevd_ascent, hoevd_flops
-from orthobench_tucker.unfoldings import Unfolding, by_entries
-from orthobench_tucker.whole_arrays import with_positive_largest
 
 STARTS = ("auto", "hoevd", "hoevd-single", "sketch", "shoevd", "random")
 """Values of the parameter ``start``: `hoevd_basis`, or the sketch where that takes too long
@@ -61,7 +61,7 @@ def first_basis(
     start : str
         One of `STARTS`.
     form : str
-        One of `orthobench_tucker.partial_cores.FORMS`.
+        One of `orthobench_tucker._kernels.partial_cores.FORMS`.
     rng : numpy.random.Generator
         Draws the sketch.
 
@@ -110,7 +110,7 @@ def hoevd_basis(oracle: SymmetricTensorOracle, form: str) -> Any:
 
     Notes
     -----
-    The flops of a Gram matrix of `orthobench_tucker.unfoldings`, and 9n³.
+    The flops of a Gram matrix of `orthobench_tucker._kernels.unfoldings`, and 9n³.
     """
     return signed(Unfolding(oracle, form).basis, oracle.start)
 
@@ -145,7 +145,8 @@ def shoevd_basis(X: Array, order: int, start: Array) -> Array:
 
     References
     ----------
-    Jin, Kileel, Kolda and Ward 2022, Algorithm 3, with c_1 = 1 (`orthobench_tucker.shoevd`).
+    Jin, Kileel, Kolda and Ward 2022, Algorithm 3, with c_1 = 1
+    (`orthobench_tucker.solvers.shoevd`).
     """
     rows, gamma = np.array(start.T, order="C"), np.zeros(start.shape[1])
     for begin, end in _parts(len(X)):

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from orthobench.contract import State, Status, is_plain, namespace, parameter
-from orthobench.families.symmetric_tucker import MomentOracle, SymmetricTensorOracle
 from orthobench.tools.arrays import like
 from orthobench.tools.geometry import subspace_error
+from orthobench_tucker import MomentOracle, SymmetricTensorOracle
 
 VANISHING = 1e-13
 """A core smaller than this, relative to its size without cancellation, is rounding."""

@@ -19,10 +19,10 @@ from orthobench.contract import (
     is_plain,
     namespace,
 )
-from orthobench.families.symmetric_tucker import MomentStream
-from orthobench.families.symmetric_tucker.sample_moments import integer_power
 from orthobench.tools.arrays import in_rows
-from orthobench_tucker import streaming_arrays as arrays
+from orthobench_tucker import MomentStream
+from orthobench_tucker._kernels import streaming_arrays as arrays
+from orthobench_tucker.sample_moments import integer_power
 
 STEPS = (0.1, 0.3, 1.0, 3.0, 10.0)
 """Grid of step sizes; AdaGrad makes them independent of the scale of the samples."""
@@ -143,7 +143,7 @@ def hoevd_ascent(
     -----
     `hoevd_flops` for each batch; memory of G, of Y = X'Q, and of `TILE`² inner products.
     """
-    from orthobench_tucker.streaming_kernels import ascend
+    from orthobench_tucker._kernels.streaming_kernels import ascend
 
     batches = X.reshape(-1, batch, X.shape[1])
     G = np.empty_like(rows)

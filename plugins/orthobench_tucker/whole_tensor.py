@@ -8,8 +8,8 @@ import numpy as np
 
 from orthobench.contract import AnyProblem, Solver
 from orthobench.contract.solver import StateT
-from orthobench.families.symmetric_tucker import MomentStream, SymmetricTensorOracle
-from orthobench_tucker.partial_cores import forming_flops, refusal
+from orthobench_tucker import MomentStream, SymmetricTensorOracle
+from orthobench_tucker._kernels.partial_cores import forming_flops, refusal
 from orthobench_tucker.starts import first_basis, first_basis_flops
 
 
@@ -19,7 +19,7 @@ class WholeTensorSolver(Solver[SymmetricTensorOracle, StateT]):
     Attributes
     ----------
     form : str
-        One of `orthobench_tucker.partial_cores.FORMS`.
+        One of `orthobench_tucker._kernels.partial_cores.FORMS`.
     start : str
         One of `orthobench_tucker.starts.STARTS`.
     """

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from orthobench_kit.sources import ArraySource
+from orthobench_kit.streams import IteratorSource, SamplerSource
 
 from orthobench.contract.samples import BLOCK, WINDOW_BYTES, SampleOracle, block_rows
 from orthobench.errors import DataError, UsageError
-from orthobench.families.sources import ArraySource
-from orthobench.families.streams import IteratorSource, SamplerSource
 from orthobench.tools.arrays import release
 from orthobench.tools.places import DEFAULT
 

@@ -6,6 +6,8 @@ from typing import ClassVar
 
 import numpy as np
 import pytest
+from orthobench_kit.sources import ArraySource
+from orthobench_kit.streams import SamplerSource
 
 from orthobench.contract import (
     ArraySolver,
@@ -29,8 +31,6 @@ from orthobench.contract.parameters import (
 from orthobench.contract.problem import Work
 from orthobench.contract.samples import BLOCK, BlockSource
 from orthobench.errors import DataError
-from orthobench.families.sources import ArraySource
-from orthobench.families.streams import SamplerSource
 from orthobench.tools.places import DEFAULT, place_of
 
 

@@ -7,12 +7,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 from fences import texts
+from orthobench_sparse_pca import maker as sparse_pca
+from orthobench_stiefel import maker as stiefel
+from orthobench_stiefel.orthogonal_group import maker as orthogonal_group
+from orthobench_stochastic_pca import maker as stochastic_pca
 
 import orthobench
-from orthobench.families.orthogonal_group import maker as orthogonal_group
-from orthobench.families.sparse_pca import maker as sparse_pca
-from orthobench.families.stiefel import maker as stiefel
-from orthobench.families.stochastic_pca import maker as stochastic_pca
 from orthobench.registry.plugins import catalogue
 from orthobench.registry.suite_file import requested_suite
 

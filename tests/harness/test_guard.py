@@ -10,11 +10,11 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from orthobench_kit.sources import ArraySource
+from orthobench_kit.streams import IteratorSource, SamplerSource
 
 from orthobench.contract import DataError, Solution
 from orthobench.contract.solver import Work
-from orthobench.families.sources import ArraySource
-from orthobench.families.streams import IteratorSource, SamplerSource
 from orthobench.harness.cell import Cell
 from orthobench.harness.executors import Limit
 from orthobench.harness.executors import guard as module

@@ -4,11 +4,11 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
+from orthobench_stiefel import StiefelOracle
 
 import orthobench as ob
 from orthobench.api import SolverError
 from orthobench.contract import Solution, Solver, State, Status
-from orthobench.families.stiefel import StiefelOracle
 from orthobench.harness.stopping import RunStatus
 
 N, P = 6, 2

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from orthobench_kit.sources import ArraySource
 
 from orthobench.contract import SampleOracle, Solution
 from orthobench.contract.solver import Work
 from orthobench.errors import UsageError
-from orthobench.families.sources import ArraySource
 from orthobench.harness.executors.messages import packed, read, unpacked
 from orthobench.harness.stopping import Budget, RunStatus, Termination
 from orthobench.harness.trace import Checkpoint

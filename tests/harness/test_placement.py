@@ -274,7 +274,7 @@ def test_an_oracle_of_numpy_only_is_refused():
 
 
 def test_a_cell_whose_library_is_missing_has_a_key_and_no_place(lazy, monkeypatch):
-    from orthobench_problems.stochastic_pca import SpikedCovariance
+    from orthobench_stochastic_pca.problems.synthetic import SpikedCovariance
 
     def made():
         return Cell(SpikedCovariance(), Summing(on="lazy"), 0, ob.Budget(samples=3))

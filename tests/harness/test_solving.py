@@ -8,9 +8,9 @@ from typing import ClassVar
 
 import numpy as np
 import pytest
+from orthobench_kit.sources import ArraySource
 
 from orthobench.contract import DataError, SampleOracle, Solution, Solver, State
-from orthobench.families.sources import ArraySource
 from orthobench.harness.executors import solving
 from orthobench.harness.executors.messages import BEGUN, OVER, Start, packed
 from orthobench.harness.identity import Streams

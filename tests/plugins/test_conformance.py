@@ -11,40 +11,43 @@ from operator import attrgetter
 from unittest import SkipTest
 
 import pytest
-from orthobench_givens.coordinate_descent import Givens
-from orthobench_givens.sparse_pca import GivensSparsePCA
-from orthobench_gpower.aman_pg import AManPG
-from orthobench_gpower.gpower import GPower
-from orthobench_gpower.tpower import TPower
-from orthobench_peers.tensorly_methods import TensorlyHOSVD, TensorlyTucker
-from orthobench_peers.torch_pca import TorchSVDLowrank
-from orthobench_problems import orthobench_problems
-from orthobench_stiefel import (
-    POGO,
-    SPEL,
-    Landing,
-    ManifoldMuon,
-    RandomSubmanifold,
-    RiemannianGradient,
-    WenYin,
+from orthobench_givens.solvers.coordinate_descent import Givens
+from orthobench_givens.solvers.sparse_pca import GivensSparsePCA
+from orthobench_gpower.solvers.gpower import GPower
+from orthobench_kit.peer import Peer
+from orthobench_orthogonal_tensor import STARTS
+from orthobench_orthogonal_tensor.solvers.randomized_joint_diagonalization import (
+    RandomizedJointDiagonalization,
 )
-from orthobench_stochastic_pca.ada_oja import AdaOja
-from orthobench_stochastic_pca.ccipca import CCIPCA
-from orthobench_stochastic_pca.entropic import MEG, WarmuthKuzmin
-from orthobench_stochastic_pca.frequent_directions import FrequentDirections
-from orthobench_stochastic_pca.incremental import IncrementalPCA
-from orthobench_stochastic_pca.msg import MSG, CappedMSG
-from orthobench_stochastic_pca.rotating import Oja
-from orthobench_stochastic_pca.vr_pca import VRPCA
-from orthobench_tensor_power import PolarPower, RandomizedJointDiagonalization, TensorPower
-from orthobench_tucker.hooi import HOOI
-from orthobench_tucker.hoqri import HOQRI
-from orthobench_tucker.khatri_rao_sketch import KhatriRaoSketch
-from orthobench_tucker.pgd import PGD
-from orthobench_tucker.quasi_newton import QuasiNewton
-from orthobench_tucker.trust_region import TrustRegion
+from orthobench_sparse_pca.solvers.aman_pg import AManPG
+from orthobench_sparse_pca.solvers.tpower import TPower
+from orthobench_stiefel.solvers.landing import Landing
+from orthobench_stiefel.solvers.manifold_muon import ManifoldMuon
+from orthobench_stiefel.solvers.pogo import POGO
+from orthobench_stiefel.solvers.random_submanifold import RandomSubmanifold
+from orthobench_stiefel.solvers.riemannian_gradient import RiemannianGradient
+from orthobench_stiefel.solvers.spel import SPEL
+from orthobench_stiefel.solvers.wen_yin import WenYin
+from orthobench_stochastic_pca.solvers.ada_oja import AdaOja
+from orthobench_stochastic_pca.solvers.ccipca import CCIPCA
+from orthobench_stochastic_pca.solvers.entropic import MEG, WarmuthKuzmin
+from orthobench_stochastic_pca.solvers.frequent_directions import FrequentDirections
+from orthobench_stochastic_pca.solvers.incremental import IncrementalPCA
+from orthobench_stochastic_pca.solvers.msg import MSG, CappedMSG
+from orthobench_stochastic_pca.solvers.rotating import Oja
+from orthobench_stochastic_pca.solvers.torch_pca import TorchSVDLowrank
+from orthobench_stochastic_pca.solvers.vr_pca import VRPCA
+from orthobench_tensor_power.solvers.polar_power import PolarPower
+from orthobench_tensor_power.solvers.tensor_power import TensorPower
+from orthobench_tucker.solvers.hooi import HOOI
+from orthobench_tucker.solvers.hoqri import HOQRI
+from orthobench_tucker.solvers.khatri_rao_sketch import KhatriRaoSketch
+from orthobench_tucker.solvers.pgd import PGD
+from orthobench_tucker.solvers.quasi_newton import QuasiNewton
+from orthobench_tucker.solvers.tensorly_methods import TensorlyHOSVD, TensorlyTucker
+from orthobench_tucker.solvers.trust_region import TrustRegion
 
-from orthobench.families.orthogonal_tensor import STARTS
+from orthobench.contract.parameters import parameters_of
 from orthobench.registry.plugins import catalogue
 from orthobench.testing.cases import cases, cases_of
 
@@ -52,8 +55,11 @@ PLUGINS = (
     "cca",
     "givens",
     "gpower",
+    "orthogonal-tensor",
     "pca",
     "polar",
+    "pymanopt",
+    "sparse-pca",
     "stiefel",
     "stochastic-pca",
     "tensor-power",
@@ -136,15 +142,26 @@ NEED_FILES = {
 }  # fmt: skip
 
 PROBLEMS = [
-    cls(**SIZES.get(cls.name, {})) for cls in orthobench_problems() if cls.name not in NEED_FILES
+    provided.item(**SIZES.get(name, {}))
+    for name, provided in catalogue().problems.items()
+    if name not in NEED_FILES and not any(p.required for p in parameters_of(provided.item))
 ]
 
+PEERS = [
+    name
+    for name, provided in catalogue().solvers.items()
+    if all(issubclass(one.item, Peer) for one in provided.all)
+]
+"""Solvers that call another library."""
 
 LONG = {"manifold-muon", "tpower-orthogonal"}
 """Solvers whose steps take milliseconds: the default tests make the first check alone."""
 
+SOLVER_CASES = [
+    case for plugin in PLUGINS for case in cases(plugin, catalogue()) if case.kind == "solver"
+]
 CASES = [
-    *(case for plugin in PLUGINS for case in cases(plugin, catalogue())),
+    *(case for case in SOLVER_CASES if case.name not in PEERS),
     *(case for problem in PROBLEMS for case in cases_of(problem)),
 ]
 
@@ -168,9 +185,11 @@ def test_conformance(group):
 
 
 @pytest.mark.wide
-@pytest.mark.conformance("peers")
-def test_conformance_of_other_libraries(conformance):
-    conformance()
+@pytest.mark.parametrize(
+    "case", [pytest.param(case, id=case.id) for case in SOLVER_CASES if case.name in PEERS]
+)
+def test_conformance_of_other_libraries(case):
+    case()
 
 
 @pytest.mark.slow

@@ -6,12 +6,16 @@ from typing import Any, ClassVar
 import numpy as np
 import pytest
 from gpu_places import marked
-from orthobench_gpower.gpower import GPower
-from orthobench_polar.problems import GaussianPolar
-from orthobench_stiefel import POGO, Landing, RandomSubmanifold, RiemannianGradient
-from orthobench_tensor_power import PolarPower
-from orthobench_tucker.hoevd import HOEVD
-from orthobench_tucker.pgd import PGD
+from orthobench_gpower.solvers.gpower import GPower
+from orthobench_polar.problems.spectra import GaussianPolar
+from orthobench_stiefel import FiniteSumOracle
+from orthobench_stiefel.solvers.landing import Landing
+from orthobench_stiefel.solvers.pogo import POGO
+from orthobench_stiefel.solvers.random_submanifold import RandomSubmanifold
+from orthobench_stiefel.solvers.riemannian_gradient import RiemannianGradient
+from orthobench_tensor_power.solvers.polar_power import PolarPower
+from orthobench_tucker.solvers.hoevd import HOEVD
+from orthobench_tucker.solvers.pgd import PGD
 
 from orthobench.contract import (
     ArraySolver,
@@ -23,7 +27,6 @@ from orthobench.contract import (
     namespace,
     placed_solvers,
 )
-from orthobench.families.stiefel import FiniteSumOracle
 from orthobench.harness.identity import Streams
 from orthobench.harness.run import run
 from orthobench.harness.stopping import Budget

@@ -159,7 +159,7 @@ def test_a_library_that_only_a_default_names_is_refused_to_its_solver_alone(tmp_
         return "there is no torch" if place.library == "torch" else None
 
     monkeypatch.setattr("orthobench.tools.places.Place.missing", missing)
-    monkeypatch.setattr("orthobench_peers.peer.Peer.missing_packages", lambda solver: None)
+    monkeypatch.setattr("orthobench_kit.peer.Peer.missing_packages", lambda solver: None)
     run = {"executor": "inline", "quiet": True}
     results = ob.run(suite({"name": "oja"}, {"name": "torch-eigh"}), tmp_path / "s.sqlite", **run)
     assert [r.stop.reason for r in results.refused] == ["there is no torch"] * 2

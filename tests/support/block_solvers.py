@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import ClassVar
 
 import numpy as np
+from orthobench_kit.sources import ArraySource
 
 from orthobench.contract import (
     Array,
@@ -19,7 +20,6 @@ from orthobench.contract import (
     orthonormalize,
     parameter,
 )
-from orthobench.families.sources import ArraySource
 
 SAMPLES = np.random.default_rng(0).standard_normal((3000, 6)) * np.linspace(2, 1, 6)
 

@@ -6,11 +6,11 @@ import struct
 import warnings
 
 import numpy as np
-from orthobench_problems import idx
-from orthobench_problems.orthogonal_tensor.files import NpyTensor
-from orthobench_problems.sparse_pca.files import NpySparse
-from orthobench_problems.stochastic_pca.files import NpyPCA
-from orthobench_problems.symmetric_tucker.files import NpyMoment
+from orthobench_kit.data import idx
+from orthobench_orthogonal_tensor.problems.files import NpyTensor
+from orthobench_sparse_pca.problems.files import NpySparse
+from orthobench_stochastic_pca.problems.files import NpyPCA
+from orthobench_tucker.problems.files import NpyMoment
 
 from orthobench.errors import DataError, UsageError
 

@@ -3,12 +3,12 @@
 from dataclasses import replace
 
 import numpy as np
+from orthobench_kit.sources import ArraySource
+from orthobench_stiefel.orthogonal_group import ComponentsOracle
+from orthobench_stochastic_pca import EntryOracle
 
 import orthobench as ob
 from orthobench.contract import unit_columns
-from orthobench.families.orthogonal_group import ComponentsOracle
-from orthobench.families.sources import ArraySource
-from orthobench.families.stochastic_pca import EntryOracle
 from orthobench.tools.geometry import random_point
 
 RNG = np.random.default_rng(0)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from orthobench_stochastic_pca.projection import shift
+from orthobench_stochastic_pca._kernels.projection import shift
 
 from orthobench.cli.main import main
 from orthobench.contract import parameter
@@ -32,13 +32,13 @@ def command(monkeypatch):
 @pytest.mark.parametrize("name", ["tensor-power", "orthobench_tensor_power", "Tensor_Power"])
 def test_a_package_is_meant_by_plugin_or_module(name):
     names = {case.name for case in cases.cases(name, catalogue())}
-    own = {"tensor-power", "polar-power", "randomized-joint-diagonalization", "subspace-power"}
+    own = {"tensor-power", "polar-power", "subspace-power"}
     assert names == own
 
 
 def test_a_distribution_is_all_its_plugins():
     plugins = cases.plugins_of("orthobench", catalogue())
-    assert {"givens", "problems", "tucker"} <= {plugin.name for plugin in plugins}
+    assert {"givens", "sparse-pca", "tucker"} <= {plugin.name for plugin in plugins}
 
 
 def test_an_unknown_package_suggests_the_nearest(command):
@@ -144,8 +144,8 @@ def test_a_solver_without_an_example_is_not_checkable_and_its_example_is_made_on
 
 
 def test_required_parameters_are_named():
-    by_name = {case.name: case for case in cases.cases("problems", catalogue())}
-    assert "it needs path" in by_name["npy-stochastic-pca"].result().message
+    by_name = {case.name: case for case in cases.cases("sparse-pca", catalogue())}
+    assert "it needs path" in by_name["npy-sparse"].result().message
 
 
 def test_each_choice_and_each_value_of_a_grid_is_checked_where_all_are_asked_for(toys, command):
@@ -191,7 +191,7 @@ def test_a_value_that_a_class_refuses_beside_its_defaults_is_not_checkable(toys)
 
 TEST = """
     import pytest
-    from orthobench_tensor_power import PolarPower
+    from orthobench_tensor_power.solvers.polar_power import PolarPower
 
     @pytest.mark.conformance(PolarPower(start="identity"))
     def test_conformance(conformance):
@@ -227,7 +227,7 @@ def test_pytest_without_the_mark_says_so(pytester):
 
 
 def test_a_class_is_not_a_solver():
-    from orthobench_tensor_power import PolarPower
+    from orthobench_tensor_power.solvers.polar_power import PolarPower
 
     with pytest.raises(UsageError, match="pass MySolver"):
         cases.cases_of(PolarPower)

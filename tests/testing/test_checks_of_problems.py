@@ -6,13 +6,13 @@ from typing import ClassVar
 
 import numpy as np
 import pytest
+from orthobench_stochastic_pca import StochasticPCA
 
 import orthobench as ob
 from orthobench.contract.parameters import parameter
 from orthobench.contract.problem import Problem
 from orthobench.contract.samples import SampleOracle
 from orthobench.errors import DataError
-from orthobench.families.stochastic_pca import StochasticPCA
 from orthobench.testing import CheckStatus, NotConforming, check_problem, checks_of_problems
 from orthobench.testing.cases import cases_of
 

@@ -90,7 +90,7 @@ def test_values_are_those_of_numpy(operands):
 
 def test_what_cannot_be_seen_is_not_counted_but_refused(operands):
     import scipy.linalg
-    from orthobench_stochastic_pca.projection import shift
+    from orthobench_stochastic_pca._kernels.projection import shift
 
     A = operands[0]
     with counting(), pytest.raises(UncountableError, match=r"scipy\.linalg"):

@@ -5,10 +5,10 @@ import tracemalloc
 
 import numpy as np
 import pytest
+from orthobench_kit.sources import ArraySource
 from scipy import sparse
 
 import orthobench as ob
-from orthobench.families.sources import ArraySource
 from orthobench.tools.rows import DaskRows, OpenRows, SparseRows, rows_of
 
 X = np.random.default_rng(0).exponential(size=(500, 6)) * np.arange(1, 7)

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from orthobench_problems.row_files import Stacked
-from orthobench_problems.stochastic_pca.files import NpyPCA
+from orthobench_kit.data.row_files import Stacked
+from orthobench_kit.sources import ArraySource
+from orthobench_stochastic_pca.problems.files import NpyPCA
 from scipy import sparse
 
 from orthobench.errors import DataError
-from orthobench.families.sources import ArraySource
 from orthobench.tools.arrays import release
 from orthobench.tools.rows import (
     BLOCK_BYTES,

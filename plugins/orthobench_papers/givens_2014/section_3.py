@@ -7,10 +7,10 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
+from orthobench_kit.symmetric_tensors import contracted
+from orthobench_stiefel.orthogonal_group import orthogonal_group
 
 from orthobench.contract import AnyInstance, Array, random_point
-from orthobench.families.orthogonal_group import orthogonal_group
-from orthobench.families.symmetric_tensors import contracted
 from orthobench.reproduce import (
     Claim,
     Evidence,

@@ -9,10 +9,10 @@ from math import cos, sin
 from typing import TypeAlias
 
 import numpy as np
+from orthobench_kit.symmetric_tensors import composed, contracted
+from orthobench_orthogonal_tensor import orthogonal_tensor
 
 from orthobench.contract import Array
-from orthobench.families.orthogonal_tensor import orthogonal_tensor
-from orthobench.families.symmetric_tensors import composed, contracted
 from orthobench.reproduce import (
     Claim,
     Evidence,

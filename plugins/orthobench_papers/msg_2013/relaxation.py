@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any, cast
 
 import numpy as np
+from orthobench_stochastic_pca import RelaxedSolution, stochastic_pca
 
 from orthobench.contract import Array, random_point
-from orthobench.families.stochastic_pca import RelaxedSolution, stochastic_pca
 from orthobench_papers import runs
 
 

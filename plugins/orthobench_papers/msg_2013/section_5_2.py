@@ -22,7 +22,8 @@ def five_ninths(evidence: Evidence) -> Measurement:
     """Check that incremental PCA ends at the wrong direction with probability 5/9, within 0.03."""
     trials = evidence.sized(20_000, 8000, 400)
     made = instance("incremental-trap", evidence.seeds[0])
-    oracle, solver = made.oracle, catalogue().solver("incremental-pca")
+    oracle = made.oracle
+    solver = catalogue().solver("incremental-pca", offers=type(oracle))
     oracle.rewind(np.random.default_rng(evidence.seeds[0]))
     oracle.start = np.eye(2, 1)
     wrong = []

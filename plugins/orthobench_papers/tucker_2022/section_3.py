@@ -55,7 +55,7 @@ def equation_11(evidence: Evidence) -> Measurement:
     found = []
     for _, X, order, Q in batches(evidence):
         implicit = ob.symmetric_tucker(samples=X, order=order, rank=3)
-        formed = implicit.oracle.T  # type: ignore[attr-defined]
+        formed = implicit.oracle.T
         explicit = ob.symmetric_tucker(tensor=formed, rank=3)
         values = [made.measure(ob.Solution(Q))["objective"] for made in (explicit, implicit)]
         found += [values[0] / values[1], dense.batch_cost(X, order, Q) / values[1]]
@@ -129,7 +129,7 @@ def core_of_samples(evidence: Evidence) -> Measurement:
     found = []
     for _, X, order, Q in batches(evidence):
         instance = ob.symmetric_tucker(samples=X, order=order, rank=3, test=X[:, ::2])
-        core = instance.measure.test.core(Q)  # type: ignore[attr-defined]
+        core = instance.measure.test.core(Q)
         found.append(dense.deviation(core, dense.moment(Q.T @ X[:, ::2], order)))
     return always_within(found, high=EXACT, text="largest relative deviation")
 

@@ -60,7 +60,8 @@ def overheads(evidence: Evidence) -> Measurement:
 def peak_memory(instance: AnyInstance, name: str, **options: Any) -> int:
     """Return the peak memory of ten steps, without the data and compilation, in numbers."""
     begin(name, instance, 0, **options).advance(10)
-    solver, oracle = catalogue().solver(name, options), instance.oracle
+    oracle = instance.oracle
+    solver = catalogue().solver(name, options, type(oracle))
     oracle.rewind(np.random.default_rng(0))
     oracle.prepare(10 * solver.batch)
     tracemalloc.start()

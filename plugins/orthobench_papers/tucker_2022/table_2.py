@@ -8,11 +8,11 @@ from itertools import combinations_with_replacement, pairwise
 from math import comb, prod, sqrt
 
 import numpy as np
+from orthobench_tucker import ComponentSolution
 
 import orthobench as ob
 from orthobench.contract import AnyInstance, Array
 from orthobench.contract.panel import Axis, Panel, Plot, Series
-from orthobench.families.symmetric_tucker import ComponentSolution
 from orthobench.reproduce import (
     Claim,
     Evidence,

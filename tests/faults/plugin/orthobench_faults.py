@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+from orthobench_stochastic_pca import StochasticPCA, stochastic_pca
 
 from orthobench.contract import hookimpl
 from orthobench.contract.parameters import parameter
 from orthobench.contract.problem import Solution
 from orthobench.contract.samples import SampleOracle
 from orthobench.contract.solver import Solver, State
-from orthobench.families.stochastic_pca import StochasticPCA, stochastic_pca
 
 
 @dataclass(slots=True, kw_only=True)

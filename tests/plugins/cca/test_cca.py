@@ -8,16 +8,16 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from orthobench_cca.alternating import AlternatingLeastSquares
-from orthobench_cca.app_grad import AppGrad
 from orthobench_cca.covariances import normalized, whitening
-from orthobench_cca.exact import Exact, whitened
 from orthobench_cca.judge import Judge
-from orthobench_cca.krylov import BlockKrylov
 from orthobench_cca.oracle import PairsMatrices
-from orthobench_cca.problems import DigitHalves, NpyCCA, PlantedCorrelations, SparsePairs
-from orthobench_cca.sklearn_methods import SklearnCCA, SklearnPLSSVD
-from orthobench_cca.stochastic import CCAEY, SGHA, GammaEigengame
+from orthobench_cca.problems.pairs import DigitHalves, NpyCCA, PlantedCorrelations, SparsePairs
+from orthobench_cca.solvers.alternating import AlternatingLeastSquares
+from orthobench_cca.solvers.app_grad import AppGrad
+from orthobench_cca.solvers.exact import Exact, whitened
+from orthobench_cca.solvers.krylov import BlockKrylov
+from orthobench_cca.solvers.sklearn_methods import SklearnCCA, SklearnPLSSVD
+from orthobench_cca.solvers.stochastic import CCAEY, SGHA, GammaEigengame
 from scipy.linalg import eigh
 from scipy.sparse import csc_array, csr_matrix
 

@@ -2,14 +2,14 @@
 
 import numpy as np
 import pytest
-from orthobench_cca.alternating import AlternatingLeastSquares
-from orthobench_cca.app_grad import AppGrad
 from orthobench_cca.covariances import covariance_flops, normalized_flops
-from orthobench_cca.exact import Exact, canonical, whitened
-from orthobench_cca.generalized import GenELinK, GeneralizedExact
-from orthobench_cca.krylov import BlockKrylov
-from orthobench_cca.sklearn_methods import SklearnCCA, SklearnPLSSVD
-from orthobench_cca.stochastic import CCAEY, SGHA, GammaEigengame
+from orthobench_cca.solvers.alternating import AlternatingLeastSquares
+from orthobench_cca.solvers.app_grad import AppGrad
+from orthobench_cca.solvers.exact import Exact, canonical, whitened
+from orthobench_cca.solvers.generalized import GenELinK, GeneralizedExact
+from orthobench_cca.solvers.krylov import BlockKrylov
+from orthobench_cca.solvers.sklearn_methods import SklearnCCA, SklearnPLSSVD
+from orthobench_cca.solvers.stochastic import CCAEY, SGHA, GammaEigengame
 from scipy.sparse import csr_matrix
 
 import orthobench as ob

@@ -2,18 +2,18 @@
 
 import numpy as np
 import pytest
-from orthobench_cca import alternating
-from orthobench_cca.alternating import (
+from orthobench_cca.covariances import SINGULAR, covariances, normalized, units_of, whitening
+from orthobench_cca.judge import DEPENDENT, Judge, dependent, distance
+from orthobench_cca.oracle import Centred
+from orthobench_cca.pencil import generalized_eigenvectors
+from orthobench_cca.solvers import alternating
+from orthobench_cca.solvers.alternating import (
     GAIN,
     STALLED,
     AlternatingLeastSquares,
     AlternatingState,
 )
-from orthobench_cca.covariances import SINGULAR, covariances, normalized, units_of, whitening
-from orthobench_cca.exact import WELL, by_cholesky, whitened
-from orthobench_cca.judge import DEPENDENT, Judge, dependent, distance
-from orthobench_cca.oracle import Centred
-from orthobench_cca.pencil import generalized_eigenvectors
+from orthobench_cca.solvers.exact import WELL, by_cholesky, whitened
 
 import orthobench as ob
 from orthobench.contract.problem import Solution

@@ -6,10 +6,10 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from orthobench_cca.generalized import GenELinK, GeneralizedExact, conjugate_gradients
 from orthobench_cca.pencil import generalized_eigenvectors
-from orthobench_cca.pencil_problems import DigitDiscriminants, PlantedPencil
-from orthobench_cca.problems import PlantedCorrelations
+from orthobench_cca.problems.pairs import PlantedCorrelations
+from orthobench_cca.problems.pencils import DigitDiscriminants, PlantedPencil
+from orthobench_cca.solvers.generalized import GenELinK, GeneralizedExact, conjugate_gradients
 from scipy.linalg import eigh, subspace_angles
 from scipy.sparse.linalg import cg
 

@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-from orthobench_cca.krylov import DROPPED, STEPS, BlockKrylov, _whitened
 from orthobench_cca.oracle import Centred
+from orthobench_cca.solvers.krylov import DROPPED, STEPS, BlockKrylov, _whitened
 from scipy.sparse import csr_matrix
 
 import orthobench as ob

@@ -5,8 +5,8 @@ import pytest
 from orthobench_cca import maker
 from orthobench_cca.maker import LEAST, cca
 from orthobench_cca.oracle import Centred, PairsMatrices, PairsOracle
-from orthobench_cca.pencil_problems import DigitDiscriminants, PlantedPencil
-from orthobench_cca.problems import PlantedCorrelations, SparsePairs
+from orthobench_cca.problems.pairs import PlantedCorrelations, SparsePairs
+from orthobench_cca.problems.pencils import DigitDiscriminants, PlantedPencil
 from scipy.sparse import csr_matrix
 
 from orthobench.errors import DataError, UsageError

@@ -4,9 +4,9 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from orthobench_cca.app_grad import AppGrad, _size
-from orthobench_cca.sklearn_methods import ROWS_OF_UNIT, _in_units, _padded
-from orthobench_cca.stochastic import CCAEY, HUGE, SGHA, GammaEigengame, _root_mean_square
+from orthobench_cca.solvers.app_grad import AppGrad, _size
+from orthobench_cca.solvers.sklearn_methods import ROWS_OF_UNIT, _in_units, _padded
+from orthobench_cca.solvers.stochastic import CCAEY, HUGE, SGHA, GammaEigengame, _root_mean_square
 
 from orthobench.contract.solver import Status
 from orthobench.errors import UsageError

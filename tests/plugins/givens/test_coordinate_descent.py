@@ -5,17 +5,17 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from orthobench_givens.coordinate_descent import SAMPLING, Givens, pair
-from orthobench_problems.orthogonal_group import ICA, Brockett, Procrustes
-from orthobench_problems.orthogonal_group.brockett import BrockettOracle
-from orthobench_problems.orthogonal_group.procrustes import ProcrustesOracle
+from orthobench_givens.solvers.coordinate_descent import SAMPLING, Givens, pair
+from orthobench_stiefel.orthogonal_group import OrthogonalGroupOracle
+from orthobench_stiefel.orthogonal_group.planes import Trigonometric
+from orthobench_stiefel.problems.ica import ICA
+from orthobench_stiefel.problems.orthogonal_brockett import Brockett, BrockettOracle
+from orthobench_stiefel.problems.orthogonal_procrustes import Procrustes, ProcrustesOracle
 
 import orthobench as ob
 from orthobench.contract.parameters import ParameterError
 from orthobench.contract.problem import Instance, Solution
 from orthobench.contract.solver import Status
-from orthobench.families.orthogonal_group import OrthogonalGroupOracle
-from orthobench.families.orthogonal_group.planes import Trigonometric
 from orthobench.harness import run as harness
 from orthobench.harness.identity import Streams
 from orthobench.harness.stopping import RunStatus

@@ -7,18 +7,18 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pytest
-from orthobench_givens.coordinate_descent import Givens
-from orthobench_givens.sparse_tally import Tally, plane_flops
-from orthobench_givens.tensor import GivensTensor
-from orthobench_problems.orthogonal_group.brockett import Brockett
-from orthobench_problems.orthogonal_group.ica import ICA
-from orthobench_problems.orthogonal_group.procrustes import Procrustes
+from orthobench_givens._kernels.sparse_tally import Tally, plane_flops
+from orthobench_givens.solvers.coordinate_descent import Givens
+from orthobench_givens.solvers.tensor import GivensTensor
+from orthobench_orthogonal_tensor import TensorOracle
+from orthobench_stiefel.orthogonal_group import OrthogonalGroupOracle
+from orthobench_stiefel.problems.ica import ICA
+from orthobench_stiefel.problems.orthogonal_brockett import Brockett
+from orthobench_stiefel.problems.orthogonal_procrustes import Procrustes
 
 import orthobench as ob
 from orthobench.contract.problem import Oracle, Solution
 from orthobench.contract.solver import Solver, State
-from orthobench.families.orthogonal_group import OrthogonalGroupOracle
-from orthobench.families.orthogonal_tensor import TensorOracle
 from orthobench.testing import counted, counting
 
 N = 12

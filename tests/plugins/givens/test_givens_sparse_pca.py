@@ -8,16 +8,16 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from orthobench_givens.sparse_columns import Columns
-from orthobench_givens.sparse_layout import empty_columns
-from orthobench_givens.sparse_pairs import round_robin, uniform_pairs
-from orthobench_givens.sparse_pca import GivensSparsePCA
-from orthobench_givens.sparse_tally import Tally, plane_flops
+from orthobench_givens._kernels.sparse_columns import Columns
+from orthobench_givens._kernels.sparse_layout import empty_columns
+from orthobench_givens._kernels.sparse_pairs import round_robin, uniform_pairs
+from orthobench_givens._kernels.sparse_tally import Tally, plane_flops
+from orthobench_givens.solvers.sparse_pca import GivensSparsePCA
+from orthobench_sparse_pca import SparsePCA, SparsePCAOracle, sparse_pca
 
 import orthobench as ob
 from orthobench.contract.solver import Status
 from orthobench.errors import DataError, UsageError
-from orthobench.families.sparse_pca import SparsePCA, SparsePCAOracle, sparse_pca
 from orthobench.tools.geometry import rotate, unit_columns
 
 

@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from orthobench_givens.sparse_columns import Columns
-from orthobench_givens.sparse_layout import empty_columns
-from orthobench_givens.sparse_pairs import uniform_pairs
-from orthobench_givens.streaming_sparse_pca import GivensStreamingSparsePCA
+from orthobench_givens._kernels.sparse_columns import Columns
+from orthobench_givens._kernels.sparse_layout import empty_columns
+from orthobench_givens._kernels.sparse_pairs import uniform_pairs
+from orthobench_givens.solvers.streaming_sparse_pca import GivensStreamingSparsePCA
+from orthobench_sparse_pca import SparsePCAOracle, sparse_pca
 
 import orthobench as ob
 from orthobench.errors import UsageError
-from orthobench.families.sparse_pca import SparsePCAOracle, sparse_pca
 
 
 def data(d=50, n=40, seed=0):

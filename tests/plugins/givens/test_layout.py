@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from orthobench_givens.sparse_columns import Columns
-from orthobench_givens.sparse_layout import LINE, PAGE, WORD, empty_columns
-from orthobench_givens.sparse_tally import Tally, plane_flops
-from orthobench_givens.tensor_start import rotated_blocks
+from orthobench_givens._kernels.sparse_columns import Columns
+from orthobench_givens._kernels.sparse_layout import LINE, PAGE, WORD, empty_columns
+from orthobench_givens._kernels.sparse_tally import Tally, plane_flops
+from orthobench_givens._kernels.tensor_start import rotated_blocks
 
 
 @pytest.mark.parametrize("m", [1, 3])

@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from orthobench_givens import sparse_circle
-from orthobench_givens.sparse_angle import (
+from orthobench_givens._kernels import sparse_circle
+from orthobench_givens._kernels.sparse_angle import (
     SCRATCH,
     _fill_grid,
     _flat,

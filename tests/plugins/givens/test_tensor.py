@@ -6,21 +6,21 @@ from itertools import combinations_with_replacement
 
 import numpy as np
 import pytest
-from orthobench_givens import packed_tensor, random_order, tensor_rounds, tensor_slabs
-from orthobench_givens.random_order import RandomState
-from orthobench_givens.tensor import (
+from orthobench_givens._kernels import packed_tensor, random_order, tensor_rounds, tensor_slabs
+from orthobench_givens._kernels.random_order import RandomState
+from orthobench_givens._kernels.tensor_sweeps import cyclic_sweep, offsets, packed_size, whole_sweep
+from orthobench_givens.solvers.tensor import (
     ANGLE_FLOPS,
     GivensTensor,
     precomputation_flops,
     rotation_flops,
 )
-from orthobench_givens.tensor_sweeps import cyclic_sweep, offsets, packed_size, whole_sweep
+from orthobench_kit.symmetric_tensors import contracted, symmetrized
+from orthobench_orthogonal_tensor import TensorOracle
+from orthobench_orthogonal_tensor.maker import recovery_error
 
 from orthobench.contract.parameters import ParameterError
 from orthobench.contract.solver import Status
-from orthobench.families.orthogonal_tensor import TensorOracle
-from orthobench.families.orthogonal_tensor.maker import recovery_error
-from orthobench.families.symmetric_tensors import contracted, symmetrized
 from orthobench.tools.geometry import drift, random_point, rotate
 from orthobench.tools.simd import COUNT
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from orthobench_givens.tensor_angles import best_rotation
+from orthobench_givens._kernels.tensor_angles import best_rotation
 
 GRID = np.linspace(-np.pi, np.pi, 1441)
 

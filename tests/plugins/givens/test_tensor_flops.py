@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from orthobench_givens import packed_tensor, tensor_angles
-from orthobench_givens.tensor import ANGLE_FLOPS, rotation_flops
-from orthobench_givens.tensor_sweeps import offsets, packed_size
+from orthobench_givens._kernels import packed_tensor, tensor_angles
+from orthobench_givens._kernels.tensor_sweeps import offsets, packed_size
+from orthobench_givens.solvers.tensor import ANGLE_FLOPS, rotation_flops
 
 
 class Counted:

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from orthobench_gpower.dense_ascent import begin, first_point, next_point
+from orthobench_gpower._kernels.dense_ascent import begin, first_point, next_point
 
 from orthobench.tools.geometry import random_point
 

@@ -5,13 +5,13 @@ from typing import ClassVar
 
 import numpy as np
 import pytest
-from orthobench_gpower.gpower import GPower
-from orthobench_gpower.tpower import TPower
+from orthobench_gpower.solvers.gpower import GPower
+from orthobench_sparse_pca import SparsePCAOracle
+from orthobench_sparse_pca.solvers.tpower import TPower
 
 import orthobench as ob
 from orthobench.contract.problem import Solution
 from orthobench.contract.solver import Solver, State, Status
-from orthobench.families.sparse_pca import SparsePCAOracle
 
 FEATURES, SAMPLES, M = 150, 60, 3
 

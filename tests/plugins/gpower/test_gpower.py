@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from orthobench_gpower.gpower import GPower
-from orthobench_gpower.kernels import begin
+from orthobench_gpower._kernels.kernels import begin
+from orthobench_gpower.solvers.gpower import GPower
+from orthobench_sparse_pca import SparsePCAOracle, sparse_pca
 
 from orthobench.contract.parameters import ParameterError
 from orthobench.contract.solver import Status
 from orthobench.errors import DataError
-from orthobench.families.sparse_pca import SparsePCAOracle, sparse_pca
 from orthobench.harness.identity import Streams
 from orthobench.harness.run import run
 from orthobench.harness.stopping import Budget, RunStatus

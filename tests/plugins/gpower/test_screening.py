@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from orthobench_gpower.gpower import GPower
-from orthobench_gpower.kernels import begin, evaluate
+from orthobench_gpower._kernels.kernels import begin, evaluate
+from orthobench_gpower.solvers.gpower import GPower
+from orthobench_sparse_pca import SparsePCAOracle
 
-from orthobench.families.sparse_pca import SparsePCAOracle
 from orthobench.tools.geometry import polar
 
 FORMS = [(penalty, mu) for penalty in ("l1", "l0") for mu in ("equal", "distinct")]

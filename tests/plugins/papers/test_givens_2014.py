@@ -11,8 +11,9 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from constructed import trace_of
-from orthobench_givens import coordinate_descent, packed_tensor, sparse_rotations, tensor_slabs
-from orthobench_givens.tensor_angles import best_rotation
+from orthobench_givens._kernels import packed_tensor, sparse_rotations, tensor_slabs
+from orthobench_givens._kernels.tensor_angles import best_rotation
+from orthobench_givens.solvers import coordinate_descent
 from orthobench_papers.givens_2014 import (
     GIVENS_2014,
     figure_1,

@@ -12,12 +12,12 @@ from orthobench_papers.msg_2013 import (
     theorem_1,
     updates,
 )
-from orthobench_stochastic_pca.entropic import WarmuthKuzmin
-from orthobench_stochastic_pca.incremental import IncrementalPCA
-from orthobench_stochastic_pca.msg import MSG, CappedMSG
+from orthobench_stochastic_pca._kernels.spectrum import CAPPED, FANTOPE, TRUNCATED, Projection
 from orthobench_stochastic_pca.relaxed import Relaxed
 from orthobench_stochastic_pca.schedule import Scheduled
-from orthobench_stochastic_pca.spectrum import CAPPED, FANTOPE, TRUNCATED, Projection
+from orthobench_stochastic_pca.solvers.entropic import WarmuthKuzmin
+from orthobench_stochastic_pca.solvers.incremental import IncrementalPCA
+from orthobench_stochastic_pca.solvers.msg import MSG, CappedMSG
 from records import record
 
 from orthobench.reproduce.check import check, select

@@ -6,9 +6,9 @@ from orthobench_papers import landing_2022, pogo_2026
 from orthobench_papers.pogo_2026 import N, P, quartic, unit_gradient
 from orthobench_papers.public_pca import CONDITION, matrix, pca, relative_gap, until
 from orthobench_papers.runs import begin_trial
+from orthobench_stiefel import projected
 
 from orthobench.contract import random_point
-from orthobench.families.stiefel import projected
 from orthobench.reproduce.runs import Runs
 
 

@@ -228,7 +228,7 @@ class TestBreaks:
         assert self.red("hoevd-gradient", tmp_path)
 
     def test_one_step_size_for_all_columns(self, tmp_path, monkeypatch):
-        from orthobench_tucker import streaming_kernels
+        from orthobench_tucker._kernels import streaming_kernels
 
         def ascent(X, batch, rows, gamma, order, step, *table):
             del table
@@ -242,7 +242,7 @@ class TestBreaks:
         assert self.red("algorithm-2-matches-with-adagrad", tmp_path)
 
     def test_trailing_eigenvectors(self, tmp_path, monkeypatch):
-        from orthobench_tucker import hoevd
+        from orthobench_tucker.solvers import hoevd
 
         found_basis = hoevd.hoevd_basis
 
@@ -254,14 +254,14 @@ class TestBreaks:
         assert self.red("implicit-hoevd", tmp_path)
 
     def test_a_sum_in_place_of_a_mean(self, tmp_path, monkeypatch):
-        from orthobench.families.symmetric_tucker import problem as tucker_oracles
+        from orthobench_tucker import oracle as tucker_oracles
 
         formed = tucker_oracles.moment_tensor
         monkeypatch.setattr(tucker_oracles, "moment_tensor", lambda X, d: len(X) * formed(X, d))
         assert self.red("implicit-objective", tmp_path)
 
     def test_a_core_of_the_wrong_samples(self, tmp_path, monkeypatch):
-        from orthobench.families.symmetric_tucker.judge import DataTensor
+        from orthobench_tucker.judge import DataTensor
 
         core = DataTensor.core
         monkeypatch.setattr(DataTensor, "core", lambda own, Q: 1.01 * core(own, Q))

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from orthobench_pca import scatter
-from orthobench_pca.gram import GramPCA
-from orthobench_pca.incremental import IncrementalPCA
-from orthobench_pca.libraries import SklearnPCA, SklearnTruncatedSVD, randomized_flops
-from orthobench_pca.randomized import BlockKrylovPCA, RandomizedPCA, _expansion, _nystrom
-from orthobench_pca.scipy_methods import ScipyEigsh, ScipyLOBPCG, ScipySVDS
+from orthobench_pca.solvers.gram import GramPCA
+from orthobench_pca.solvers.incremental import IncrementalPCA
+from orthobench_pca.solvers.libraries import SklearnPCA, SklearnTruncatedSVD, randomized_flops
+from orthobench_pca.solvers.randomized import BlockKrylovPCA, RandomizedPCA, _expansion, _nystrom
+from orthobench_pca.solvers.scipy_methods import ScipyEigsh, ScipyLOBPCG, ScipySVDS
 from scipy.sparse.linalg import aslinearoperator
 
 import orthobench as ob

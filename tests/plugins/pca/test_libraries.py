@@ -5,14 +5,14 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from orthobench_pca.libraries import (
+from orthobench_pca.problems.matrices import SparseTermsPCA, TallPCA
+from orthobench_pca.solvers.libraries import (
     SklearnPCA,
     SklearnTruncatedSVD,
     TorchPCALowrank,
     fitted,
     refuse_sparse,
 )
-from orthobench_pca.problems import SparseTermsPCA, TallPCA
 from scipy.sparse.linalg import aslinearoperator
 
 import orthobench as ob

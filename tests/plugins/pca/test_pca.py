@@ -8,8 +8,9 @@ from functools import partial
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from orthobench_pca import judge, matrices, orthobench_solvers, own_optimum, problems, scatter
+from orthobench_pca import judge, matrices, orthobench_solvers, own_optimum, scatter
 from orthobench_pca.judge import PCASolution
+from orthobench_pca.problems import matrices as problems
 from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
 import orthobench as ob

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from orthobench_pca.maker import pca
-from orthobench_pca.problems import (
+from orthobench_pca.problems.matrices import (
     PROBE_BYTES,
     FlatSpectrumPCA,
     NpyPCA,

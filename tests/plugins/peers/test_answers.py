@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
+from orthobench_kit.symmetric_tensors import composed
 
 import orthobench as ob
-from orthobench.families.symmetric_tensors import composed
 from orthobench.harness.stopping import Budget
 from orthobench.registry.plugins import catalogue
 from orthobench.tools import environment
@@ -319,7 +319,7 @@ def test_descent_needs_a_gradient(name):
 
 @pytest.mark.parametrize("problem", ["brockett", "procrustes", "ica"])
 def test_differenced_hessians_are_those_of_the_cost(problem):
-    from orthobench_peers.pymanopt_objectives import StiefelObjective
+    from orthobench_pymanopt.objectives import StiefelObjective
 
     from orthobench.harness.cell import instance_of
 

@@ -1,10 +1,10 @@
 """Orthonormal factors nearest to components that a library finds."""
 
 import numpy as np
-from orthobench_peers.components import nearest_factors
+from orthobench_kit.symmetric_tensors import composed
+from orthobench_orthogonal_tensor.components import nearest_factors
 from scipy.linalg import polar
 
-from orthobench.families.symmetric_tensors import composed
 from orthobench.tools.geometry import random_point
 
 

@@ -5,7 +5,7 @@ from types import ModuleType, SimpleNamespace
 
 import numpy as np
 import pytest
-from orthobench_peers.cuml_pca import CumlIncrementalPCA, CumlPCA, mirrored
+from orthobench_stochastic_pca.solvers.cuml_pca import CumlIncrementalPCA, CumlPCA, mirrored
 
 import orthobench as ob
 from orthobench.tools.flops import eigh, svd

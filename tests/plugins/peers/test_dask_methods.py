@@ -6,7 +6,7 @@ from types import ModuleType, SimpleNamespace
 
 import numpy as np
 import pytest
-from orthobench_peers.dask_methods import (
+from orthobench_stochastic_pca.solvers.dask_methods import (
     DaskMLIncrementalPCA,
     DaskMLPCA,
     DaskSVDCompressed,

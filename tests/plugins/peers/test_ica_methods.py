@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from orthobench_peers.ica_methods import PicardO, SklearnFastICA
+from orthobench_stiefel.solvers.ica_methods import PicardO, SklearnFastICA
 
 import orthobench as ob
 from orthobench.harness.stopping import Budget

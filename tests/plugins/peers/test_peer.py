@@ -4,7 +4,7 @@ from contextlib import suppress
 
 import numpy as np
 import pytest
-from orthobench_peers.peer import Peer, finite, numpy_seeded
+from orthobench_kit.peer import Peer, finite, numpy_seeded
 
 from orthobench.contract import DataError, UsageError
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from orthobench_peers.pymanopt_manifolds import FlopCounter, grassmann, stiefel
+from orthobench_pymanopt.manifolds import FlopCounter, grassmann, stiefel
 
 from orthobench.tools.flops import qr, svd
 from orthobench.tools.geometry import random_point

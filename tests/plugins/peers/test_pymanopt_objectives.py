@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from orthobench_peers.pymanopt_objectives import (
+from orthobench_pymanopt.objectives import (
     MomentObjective,
     StiefelObjective,
     TuckerObjective,

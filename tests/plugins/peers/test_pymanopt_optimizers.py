@@ -4,16 +4,16 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from orthobench_peers import pymanopt_optimizers
-from orthobench_peers.pymanopt_objectives import MomentObjective
-from orthobench_peers.pymanopt_optimizers import (
+from orthobench_pymanopt.objectives import MomentObjective
+from orthobench_pymanopt.solvers import optimizers as pymanopt_optimizers
+from orthobench_pymanopt.solvers.optimizers import (
     PymanoptConjugateGradient,
     PymanoptSteepestDescent,
     PymanoptTrustRegions,
     Result,
     run_optimizer,
 )
-from orthobench_peers.pymanopt_pca import PymanoptPCA
+from orthobench_pymanopt.solvers.pca import PymanoptPCA
 
 import orthobench as ob
 from orthobench.harness.stopping import Budget

@@ -2,10 +2,11 @@
 
 import numpy as np
 import pytest
-from orthobench_peers.pyttb_methods import PyttbCPALS, PyttbHOSVD, PyttbTuckerALS
+from orthobench_kit.symmetric_tensors import composed
+from orthobench_orthogonal_tensor.solvers.pyttb_cp_als import PyttbCPALS
+from orthobench_tucker.solvers.pyttb_methods import PyttbHOSVD, PyttbTuckerALS
 
 import orthobench as ob
-from orthobench.families.symmetric_tensors import composed
 from orthobench.harness.stopping import Budget
 from orthobench.tools.flops import eigh
 from orthobench.tools.geometry import random_point, subspace_error

@@ -4,8 +4,8 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from orthobench_peers.array_batch import ArrayBatch
-from orthobench_peers.rerun import Batch, Rerun, Run
+from orthobench_kit.rerun import Batch, Rerun, Run
+from orthobench_stochastic_pca.array_batch import ArrayBatch
 
 from orthobench.contract import DataError
 from orthobench.contract.problem import Solution

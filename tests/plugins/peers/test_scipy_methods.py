@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from orthobench_peers.scipy_methods import NULL, ScipyLOBPCG, ScipySVDS
+from orthobench_stochastic_pca.solvers.scipy_methods import NULL, ScipyLOBPCG, ScipySVDS
 
 import orthobench as ob
 from orthobench.tools.flops import eigh, svd

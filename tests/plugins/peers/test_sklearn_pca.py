@@ -4,7 +4,12 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from orthobench_peers.sklearn_pca import EPS, SklearnIncrementalPCA, SklearnPCA, with_mean
+from orthobench_stochastic_pca.solvers.sklearn_pca import (
+    EPS,
+    SklearnIncrementalPCA,
+    SklearnPCA,
+    with_mean,
+)
 
 import orthobench as ob
 from orthobench.tools.flops import eigh, qr, svd

@@ -2,7 +2,11 @@
 
 import numpy as np
 import pytest
-from orthobench_peers.sklearn_sparse_pca import SklearnMiniBatchSparsePCA, SklearnSparsePCA, _scaled
+from orthobench_sparse_pca.solvers.sklearn_sparse_pca import (
+    SklearnMiniBatchSparsePCA,
+    SklearnSparsePCA,
+    _scaled,
+)
 
 import orthobench as ob
 from orthobench.harness.stopping import Budget

@@ -2,15 +2,15 @@
 
 import numpy as np
 import pytest
-from orthobench_peers.tensorly_methods import (
+from orthobench_kit.symmetric_tensors import composed
+from orthobench_orthogonal_tensor.solvers.tensorly_power_iteration import TensorlyPowerIteration
+from orthobench_tucker.solvers.tensorly_methods import (
     TensorlyHOSVD,
-    TensorlyPowerIteration,
     TensorlyTucker,
     hosvd_flops,
 )
 
 import orthobench as ob
-from orthobench.families.symmetric_tensors import composed
 from orthobench.harness.stopping import Budget
 from orthobench.tools.flops import svd
 from orthobench.tools.geometry import random_point, subspace_error

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from orthobench_peers.torch_optimizers import (
+from orthobench_stiefel.solvers.torch_optimizers import (
     MAPS,
     GeooptAdam,
     GeooptSGD,

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from orthobench_peers.torch_pca import TorchEigh, TorchPCALowrank, TorchSVDLowrank
+from orthobench_stochastic_pca.solvers.torch_pca import TorchEigh, TorchPCALowrank, TorchSVDLowrank
 
 from orthobench.registry.plugins import catalogue
 from orthobench.tools.flops import eigh, qr, svd

@@ -4,9 +4,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from orthobench_peers.pyttb_methods import PyttbHOSVD, PyttbTuckerALS
-from orthobench_peers.tensorly_methods import TensorlyHOSVD, TensorlyTucker
-from orthobench_peers.tucker import (
+from orthobench_tucker.library_tucker import (
     ROWS,
     AlternatingTucker,
     Factors,
@@ -15,6 +13,8 @@ from orthobench_peers.tucker import (
     products_flops,
     refusal,
 )
+from orthobench_tucker.solvers.pyttb_methods import PyttbHOSVD, PyttbTuckerALS
+from orthobench_tucker.solvers.tensorly_methods import TensorlyHOSVD, TensorlyTucker
 
 import orthobench as ob
 from orthobench.contract.solver import Status

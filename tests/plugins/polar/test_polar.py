@@ -8,9 +8,14 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from orthobench_polar import problems
 from orthobench_polar.coefficients import SCHEDULES, composed
-from orthobench_polar.rational import ZolotarevFunction, degree, elliptic_tangents, halley_weights
+from orthobench_polar.problems import spectra as problems
+from orthobench_polar.solvers.rational import (
+    ZolotarevFunction,
+    degree,
+    elliptic_tangents,
+    halley_weights,
+)
 from scipy.special import ellipj, ellipk
 
 import orthobench as ob

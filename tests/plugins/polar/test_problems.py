@@ -5,17 +5,17 @@ from types import ModuleType, SimpleNamespace
 
 import numpy as np
 import pytest
-from orthobench_polar import recording
 from orthobench_polar.coefficients import JORDAN
-from orthobench_polar.direct import TorchMuon
 from orthobench_polar.maker import scaled
-from orthobench_polar.problems import (
+from orthobench_polar.problems import recording
+from orthobench_polar.problems.spectra import (
     CauchyPolar,
     GaussianPolar,
     NetworkPolar,
     PrescribedSpectrum,
     ScaledColumns,
 )
+from orthobench_polar.solvers.direct import TorchMuon
 
 import orthobench as ob
 from orthobench.errors import UsageError

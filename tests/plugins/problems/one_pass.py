@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from orthobench_problems.stochastic_pca import NpyPCA
+from orthobench_stochastic_pca.problems.files import NpyPCA
 
 from orthobench.contract.problem import Solution
 from orthobench.contract.samples import SampleOracle

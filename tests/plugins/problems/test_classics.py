@@ -3,13 +3,13 @@
 from pathlib import Path
 
 import numpy as np
-import orthobench_problems
+import orthobench_sparse_pca.problems
 import pytest
-from orthobench_problems.sparse_pca.classics import ClassicSparse
+from orthobench_sparse_pca.problems.classics import ClassicSparse
 
 from orthobench.errors import UsageError
 
-TABLES = Path(orthobench_problems.__file__).parent / "sparse_pca" / "tables"
+TABLES = Path(orthobench_sparse_pca.problems.__file__).parent / "tables"
 
 
 def table(name):

@@ -3,7 +3,7 @@
 import tomllib
 from pathlib import Path
 
-import orthobench_problems
+import orthobench_kit
 import pytest
 
 import orthobench as ob
@@ -12,7 +12,7 @@ from orthobench.registry.suite_file import from_table
 from orthobench.report.plots.sweeps import break_even, break_evens
 from orthobench.tools.places import place_of
 
-SUITE = Path(orthobench_problems.__file__).parent / "suites" / "devices.toml"
+SUITE = Path(orthobench_kit.__file__).parent / "suites" / "devices.toml"
 
 TINY = {
     2500: 30,

@@ -5,26 +5,26 @@ from datetime import date, timedelta
 import numpy as np
 import pytest
 from cases import case
-from orthobench_problems.normalization import normalization_of
-from orthobench_problems.orthogonal_group.ica import ICA
-from orthobench_problems.orthogonal_tensor.gaussians import GaussianMixtureMoments
-from orthobench_problems.orthogonal_tensor.lda import LDAMoments
-from orthobench_problems.orthogonal_tensor.mixtures import Mixture, whitening
-from orthobench_problems.shares import check_shares, part_sizes
-from orthobench_problems.sparse_pca.parts import check_components
-from orthobench_problems.sparse_pca.planted import PlantedSparse
-from orthobench_problems.stiefel import matrices
-from orthobench_problems.stiefel.files import NpyBrockett
-from orthobench_problems.stiefel.network import OrthogonalNetwork
-from orthobench_problems.stiefel.procrustes import StiefelProcrustes
-from orthobench_problems.stiefel.rotation import WeightRotation
-from orthobench_problems.stiefel.sizes import check_columns
-from orthobench_problems.stochastic_pca import parts
-from orthobench_problems.symmetric_tucker.factors import NIGFactor
-from orthobench_problems.symmetric_tucker.hyperspectral import HyperspectralAnomaly
-from orthobench_problems.symmetric_tucker.portfolio import Portfolio
-from orthobench_problems.symmetric_tucker.ranks import check_ranks
-from orthobench_problems.symmetric_tucker.returns import Returns, read_returns
+from orthobench_kit.data.normalization import normalization_of
+from orthobench_kit.data.shares import check_shares, part_sizes
+from orthobench_orthogonal_tensor.problems.gaussians import GaussianMixtureMoments
+from orthobench_orthogonal_tensor.problems.lda import LDAMoments
+from orthobench_orthogonal_tensor.problems.mixtures import Mixture, whitening
+from orthobench_sparse_pca.problems.parts import check_components
+from orthobench_sparse_pca.problems.planted import PlantedSparse
+from orthobench_stiefel.problems import matrices
+from orthobench_stiefel.problems.files import NpyBrockett
+from orthobench_stiefel.problems.ica import ICA
+from orthobench_stiefel.problems.network import OrthogonalNetwork
+from orthobench_stiefel.problems.procrustes import StiefelProcrustes
+from orthobench_stiefel.problems.rotation import WeightRotation
+from orthobench_stiefel.problems.sizes import check_columns
+from orthobench_stochastic_pca.problems import parts
+from orthobench_tucker.problems.factors import NIGFactor
+from orthobench_tucker.problems.hyperspectral import HyperspectralAnomaly
+from orthobench_tucker.problems.portfolio import Portfolio
+from orthobench_tucker.problems.ranks import check_ranks
+from orthobench_tucker.problems.returns import Returns, read_returns
 
 from orthobench.errors import DataError, UsageError
 

@@ -10,22 +10,23 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from orthobench_problems.symmetric_tucker import GaussianFactor, NIGFactor, RandomSymmetric, nig
-from orthobench_problems.symmetric_tucker.nig import NormalInverseGaussian, least_kurtosis
-from orthobench_problems.symmetric_tucker.planted import symmetric_gaussian
-from orthobench_tucker.partial_cores import refusal
-from scipy.stats import norminvgauss
-
-from orthobench.contract.problem import Solution
-from orthobench.errors import UsageError
-from orthobench.families.symmetric_tucker import (
+from orthobench_tucker import (
     GivenTensorOracle,
     MomentOracle,
     MomentStream,
     SampleMoment,
 )
-from orthobench.families.symmetric_tucker.full_tensors import partial_core
-from orthobench.families.symmetric_tucker.sample_moments import monomials
+from orthobench_tucker._kernels.partial_cores import refusal
+from orthobench_tucker.full_tensors import partial_core
+from orthobench_tucker.problems import nig
+from orthobench_tucker.problems.factors import GaussianFactor, NIGFactor
+from orthobench_tucker.problems.nig import NormalInverseGaussian, least_kurtosis
+from orthobench_tucker.problems.planted import RandomSymmetric, symmetric_gaussian
+from orthobench_tucker.sample_moments import monomials
+from scipy.stats import norminvgauss
+
+from orthobench.contract.problem import Solution
+from orthobench.errors import UsageError
 from orthobench.tools import machine
 from orthobench.tools.geometry import drift, random_point, subspace_error
 

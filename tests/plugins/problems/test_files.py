@@ -6,7 +6,7 @@ import os
 
 import numpy as np
 import pytest
-from orthobench_problems.stochastic_pca import NpyPCA
+from orthobench_stochastic_pca.problems.files import NpyPCA
 
 from orthobench.contract.problem import Solution
 from orthobench.errors import DataError, UsageError

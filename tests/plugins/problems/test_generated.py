@@ -4,12 +4,12 @@ import pickle
 
 import numpy as np
 import pytest
-from orthobench_problems.generated import GeneratedRows, key_of
-from orthobench_problems.stochastic_pca import GeneratedPCA
-from orthobench_problems.symmetric_tucker import GeneratedFactor
+from orthobench_kit.data.generated import GeneratedRows, key_of
+from orthobench_kit.sources import ArraySource
+from orthobench_stochastic_pca.problems.synthetic import GeneratedPCA
+from orthobench_tucker.problems.factors import GeneratedFactor
 
 import orthobench as ob
-from orthobench.families.sources import ArraySource
 from orthobench.tools.geometry import subspace_error
 
 PCA = GeneratedPCA(n=8, k=2, samples=3000, block=256, noise=0.05)

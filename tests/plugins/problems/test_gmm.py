@@ -8,22 +8,22 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from orthobench_problems.orthogonal_tensor import gmm
-from orthobench_problems.orthogonal_tensor.gmm import centre_error, mixture_instance, nmi, strided
-from orthobench_problems.orthogonal_tensor.mixture_moments import (
+from orthobench_kit.sources import ArraySource
+from orthobench_kit.streams import IteratorSource
+from orthobench_orthogonal_tensor import Judge
+from orthobench_orthogonal_tensor.problems import gmm
+from orthobench_orthogonal_tensor.problems.gmm import centre_error, mixture_instance, nmi, strided
+from orthobench_orthogonal_tensor.problems.mixture_moments import (
     PopulationMoments,
     SampleMoments,
     noise_spread,
     whitened_moments,
 )
-from orthobench_problems.orthogonal_tensor.mixtures import Mixture
+from orthobench_orthogonal_tensor.problems.mixtures import Mixture
 
 import orthobench as ob
 from orthobench.contract.problem import Solution
 from orthobench.errors import DataError, UsageError
-from orthobench.families.orthogonal_tensor import Judge
-from orthobench.families.sources import ArraySource
-from orthobench.families.streams import IteratorSource
 from orthobench.tools.geometry import random_point
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from orthobench_problems import idx
+from orthobench_kit.data import idx
 
 from orthobench.errors import DataError
 

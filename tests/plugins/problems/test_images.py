@@ -8,8 +8,9 @@ import struct
 
 import numpy as np
 import pytest
-from orthobench_problems import digits
-from orthobench_problems.stochastic_pca import MNIST, Digits, images
+from orthobench_kit.data import digits
+from orthobench_stochastic_pca.problems import images
+from orthobench_stochastic_pca.problems.images import MNIST, Digits
 
 from orthobench.contract.problem import Solution
 from orthobench.errors import DataError, UsageError
@@ -204,6 +205,6 @@ def pixels_of_test():
 
 
 def images_normalization(normalization):
-    from orthobench_problems.normalization import normalization_of
+    from orthobench_kit.data.normalization import normalization_of
 
     return normalization_of(images._images(images.TEST_IMAGES), normalization)

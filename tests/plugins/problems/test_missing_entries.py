@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from orthobench_problems.stochastic_pca.missing_entries import MissingEntries
-from orthobench_stochastic_pca import GrassmannianSGD
+from orthobench_stochastic_pca.problems.missing_entries import MissingEntries
+from orthobench_stochastic_pca.solvers.rotating import GrassmannianSGD
 
 import orthobench as ob
 from orthobench.contract.problem import Solution

@@ -9,7 +9,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from orthobench_problems.orthogonal_tensor.mixture_moments import (
+from orthobench_kit.sources import ArraySource
+from orthobench_kit.streams import IteratorSource
+from orthobench_orthogonal_tensor.problems.mixture_moments import (
     ESTIMATES,
     PopulationMoments,
     SampleMoments,
@@ -17,7 +19,7 @@ from orthobench_problems.orthogonal_tensor.mixture_moments import (
     noise_variance,
     whitened_moments,
 )
-from orthobench_problems.orthogonal_tensor.mixtures import (
+from orthobench_orthogonal_tensor.problems.mixtures import (
     Mixture,
     cyclic_sum,
     mixing_weights,
@@ -29,8 +31,6 @@ from scipy.special import logsumexp
 from scipy.stats import multivariate_normal
 
 from orthobench.errors import DataError, UsageError
-from orthobench.families.sources import ArraySource
-from orthobench.families.streams import IteratorSource
 from orthobench.tools.geometry import drift, polar, random_point
 
 seeds = st.integers(0, 2**32 - 1)

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from orthobench_problems import digits
-from orthobench_problems.stiefel import OrthogonalNetwork, network
-from orthobench_problems.stiefel.network import HeldOut, NetworkOracle
+from orthobench_kit.data import digits
+from orthobench_stiefel.problems import network
+from orthobench_stiefel.problems.network import HeldOut, NetworkOracle, OrthogonalNetwork
 
 import orthobench as ob
 from orthobench.contract.problem import Solution

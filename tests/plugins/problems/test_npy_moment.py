@@ -6,13 +6,13 @@ import os
 
 import numpy as np
 import pytest
-from orthobench_problems.symmetric_tucker.files import NpyMoment
-from orthobench_tucker.partial_cores import refusal
+from orthobench_tucker import MomentOracle, MomentStream
+from orthobench_tucker._kernels.partial_cores import refusal
+from orthobench_tucker.problems.files import NpyMoment
 
 import orthobench as ob
 from orthobench.contract.problem import Solution
 from orthobench.errors import DataError, UsageError
-from orthobench.families.symmetric_tucker import MomentOracle, MomentStream
 from orthobench.tools import machine
 from orthobench.tools.geometry import random_point
 

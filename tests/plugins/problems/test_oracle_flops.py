@@ -2,15 +2,15 @@
 
 import numpy as np
 import pytest
-from orthobench_problems.orthogonal_group.brockett import Brockett
-from orthobench_problems.orthogonal_group.ica import ICA
-from orthobench_problems.orthogonal_group.procrustes import Procrustes
-from orthobench_problems.stiefel.assignment import QuadraticAssignment
-from orthobench_problems.stiefel.brockett import StiefelBrockett
-from orthobench_problems.stiefel.diagonalization import JointDiagonalization
-from orthobench_problems.stiefel.network import OrthogonalNetwork
-from orthobench_problems.stiefel.procrustes import StiefelProcrustes, StiefelProcrustesBatch
-from orthobench_problems.stiefel.rotation import WeightRotation
+from orthobench_stiefel.problems.assignment import QuadraticAssignment
+from orthobench_stiefel.problems.brockett import StiefelBrockett
+from orthobench_stiefel.problems.diagonalization import JointDiagonalization
+from orthobench_stiefel.problems.ica import ICA
+from orthobench_stiefel.problems.network import OrthogonalNetwork
+from orthobench_stiefel.problems.orthogonal_brockett import Brockett
+from orthobench_stiefel.problems.orthogonal_procrustes import Procrustes
+from orthobench_stiefel.problems.procrustes import StiefelProcrustes, StiefelProcrustesBatch
+from orthobench_stiefel.problems.rotation import WeightRotation
 
 from orthobench.testing.flop_counting import counted, counting
 from orthobench.tools.geometry import random_point

@@ -6,16 +6,15 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from orthobench_problems.orthogonal_group import ICA, Brockett, Procrustes
-from orthobench_problems.orthogonal_group.brockett import BrockettOracle
-from orthobench_problems.orthogonal_group.ica import SIGNS, amari_distance
-from orthobench_problems.orthogonal_group.procrustes import Optima
+from orthobench_stiefel import projected
+from orthobench_stiefel.orthogonal_group.planes import minimize
+from orthobench_stiefel.problems.ica import ICA, SIGNS, amari_distance
+from orthobench_stiefel.problems.orthogonal_brockett import Brockett, BrockettOracle
+from orthobench_stiefel.problems.orthogonal_procrustes import Optima, Procrustes
 from scipy.linalg import expm
 
 from orthobench.contract.problem import Solution
 from orthobench.errors import DataError, UsageError
-from orthobench.families.orthogonal_group.planes import minimize
-from orthobench.families.stiefel import projected
 from orthobench.tools.geometry import drift, random_point, rotate
 
 PROBLEMS = [

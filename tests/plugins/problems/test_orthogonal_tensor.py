@@ -10,25 +10,25 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-import orthobench_problems
+import orthobench_orthogonal_tensor
 import pytest
-from orthobench_problems.orthogonal_tensor.files import NpyTensor
-from orthobench_problems.orthogonal_tensor.gaussians import GaussianMixtureMoments, draw
-from orthobench_problems.orthogonal_tensor.lda import LDAMoments
-from orthobench_problems.orthogonal_tensor.odeco import Odeco, Odeco4, symmetric_gaussian
+from orthobench_kit.symmetric_tensors import composed, contracted
+from orthobench_orthogonal_tensor import TensorOracle
+from orthobench_orthogonal_tensor.problems.files import NpyTensor
+from orthobench_orthogonal_tensor.problems.gaussians import GaussianMixtureMoments, draw
+from orthobench_orthogonal_tensor.problems.lda import LDAMoments
+from orthobench_orthogonal_tensor.problems.odeco import Odeco, Odeco4, symmetric_gaussian
 from scipy.stats import cauchy, kstest
 
 from orthobench.contract.problem import Solution
 from orthobench.contract.solver import Solver, State
 from orthobench.errors import DataError, UsageError
-from orthobench.families.orthogonal_tensor import TensorOracle
-from orthobench.families.symmetric_tensors import composed, contracted
 from orthobench.harness.identity import Streams
 from orthobench.harness.run import run
 from orthobench.harness.stopping import Budget
 from orthobench.tools.geometry import drift, polar, random_point
 
-SUITE = Path(orthobench_problems.__file__).parent / "suites" / "tensor-gmm.toml"
+SUITE = Path(orthobench_orthogonal_tensor.__file__).parent / "suites" / "tensor-gmm.toml"
 SMALL = {
     "odeco": Odeco(d=5),
     "nearly": Odeco(d=5, overlap=0.1, noise=0.1),

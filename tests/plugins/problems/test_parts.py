@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from orthobench_problems.normalization import normalization_of
-from orthobench_problems.stochastic_pca.parts import independent, split
+from orthobench_kit.data.normalization import normalization_of
+from orthobench_stochastic_pca.problems.parts import independent, split
 
 from orthobench.errors import DataError
 

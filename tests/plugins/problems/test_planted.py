@@ -8,12 +8,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from orthobench_problems.sparse_pca import PlantedSparse
-from orthobench_problems.sparse_pca.planted import support_f1
+from orthobench_sparse_pca.loadings import solve_for_z
+from orthobench_sparse_pca.problems.planted import PlantedSparse, support_f1
 
 from orthobench.contract.problem import Solution
 from orthobench.errors import UsageError
-from orthobench.families.sparse_pca.loadings import solve_for_z
 from orthobench.tools.geometry import drift, unit_columns
 
 

@@ -6,21 +6,23 @@ import subprocess
 import sys
 from dataclasses import FrozenInstanceError
 
-import orthobench_problems
 import pytest
 from cases import case
+from orthobench_orthogonal_tensor import OrthogonalTensor
+from orthobench_sparse_pca import SparsePCA
+from orthobench_stiefel import Stiefel
+from orthobench_stiefel.orthogonal_group import OrthogonalGroup
+from orthobench_stochastic_pca import StochasticPCA
+from orthobench_tucker import SymmetricTucker
 
 from orthobench.contract.parameters import parameters_of
-from orthobench.families.orthogonal_group import OrthogonalGroup
-from orthobench.families.orthogonal_tensor import OrthogonalTensor
-from orthobench.families.sparse_pca import SparsePCA
-from orthobench.families.stiefel import Stiefel
-from orthobench.families.stochastic_pca import StochasticPCA
-from orthobench.families.symmetric_tucker import SymmetricTucker
+from orthobench.registry.plugins import catalogue
 
-PROBLEMS = orthobench_problems.orthobench_problems()
 CLASSES = (StochasticPCA, SparsePCA, OrthogonalGroup, OrthogonalTensor, SymmetricTucker, Stiefel)
 FAMILIES = {family.family: family for family in CLASSES}
+PROBLEMS = [
+    provided.item for provided in catalogue().problems.values() if provided.item.family in FAMILIES
+]
 
 
 def test_the_names_are_the_pinned_ones():
@@ -83,6 +85,6 @@ def test_problems_are_documented_frozen_recipes_of_their_family():
 
 def test_importing_the_plugin_is_light():
     heavy = {"numba", "scipy", "sklearn", "matplotlib", "pandas", "pooch", "rdata"}
-    code = f"import sys, orthobench_problems; print(*({heavy!r} & set(sys.modules)))"
+    code = f"import sys, orthobench as ob; ob.catalogue(); print(*({heavy!r} & set(sys.modules)))"
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert found.stdout.strip() == ""

@@ -8,13 +8,14 @@ import sys
 
 import numpy as np
 import pytest
-from orthobench_problems.sparse_pca import Prostate, prostate
-from orthobench_problems.sparse_pca.expression import read_csv, read_rdata
+from orthobench_sparse_pca import SparseSolution
+from orthobench_sparse_pca.loadings import solve_for_z
+from orthobench_sparse_pca.problems import prostate
+from orthobench_sparse_pca.problems.expression import read_csv, read_rdata
+from orthobench_sparse_pca.problems.prostate import Prostate
 
 from orthobench.contract.problem import Solution
 from orthobench.errors import DataError, UsageError
-from orthobench.families.sparse_pca import SparseSolution
-from orthobench.families.sparse_pca.loadings import solve_for_z
 from orthobench.tools import datasets
 from orthobench.tools.geometry import polar, random_point, unit_columns
 

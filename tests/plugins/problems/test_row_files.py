@@ -11,14 +11,14 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from orthobench_problems import npy, parquet
-from orthobench_problems.row_files import checksum, files_at, rows_at
-from orthobench_problems.stochastic_pca.files import NpyPCA
-from orthobench_problems.symmetric_tucker.files import NpyMoment
+from orthobench_kit.data import npy, parquet
+from orthobench_kit.data.row_files import checksum, files_at, rows_at
+from orthobench_kit.sources import ArraySource
+from orthobench_stochastic_pca.problems.files import NpyPCA
+from orthobench_tucker.problems.files import NpyMoment
 
 import orthobench as ob
 from orthobench.errors import DataError, UsageError
-from orthobench.families.sources import ArraySource
 from orthobench.harness.identity import label
 from orthobench.tools import rows as rows_module
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from orthobench_problems.sparse_pca.parts import check_components, scaled, split, split_parts
+from orthobench_sparse_pca.problems.parts import check_components, scaled, split, split_parts
 
 from orthobench.errors import DataError, UsageError
 

@@ -6,9 +6,9 @@ import os
 
 import numpy as np
 import pytest
-from orthobench_problems import digits
-from orthobench_problems.sparse_pca.files import NpySparse
-from orthobench_problems.sparse_pca.images import DigitsSparse
+from orthobench_kit.data import digits
+from orthobench_sparse_pca.problems.files import NpySparse
+from orthobench_sparse_pca.problems.images import DigitsSparse
 
 from orthobench.contract.problem import Solution
 from orthobench.errors import DataError, UsageError

@@ -2,24 +2,27 @@
 
 import numpy as np
 import pytest
-from orthobench_problems.stiefel import PROBLEMS
-from orthobench_problems.stiefel.assignment import QuadraticAssignment
-from orthobench_problems.stiefel.brockett import StiefelBrockett
-from orthobench_problems.stiefel.diagonalization import JointDiagonalization, least_off_diagonal
-from orthobench_problems.stiefel.eigenvalue import (
+from orthobench_stiefel import FiniteSumOracle, projected
+from orthobench_stiefel.problems.assignment import QuadraticAssignment
+from orthobench_stiefel.problems.brockett import StiefelBrockett
+from orthobench_stiefel.problems.diagonalization import JointDiagonalization, least_off_diagonal
+from orthobench_stiefel.problems.eigenvalue import (
     KohnShamOracle,
     NonlinearEigenvalue,
     self_consistent,
     solved_by_sums,
 )
-from orthobench_problems.stiefel.procrustes import StiefelProcrustes, StiefelProcrustesBatch
-from orthobench_problems.stiefel.rotation import Rounding, WeightRotation
-from orthobench_stiefel import Landing, RandomSubmanifold, RiemannianGradient, WenYin
+from orthobench_stiefel.problems.procrustes import StiefelProcrustes, StiefelProcrustesBatch
+from orthobench_stiefel.problems.rotation import Rounding, WeightRotation
+from orthobench_stiefel.solvers.landing import Landing
+from orthobench_stiefel.solvers.random_submanifold import RandomSubmanifold
+from orthobench_stiefel.solvers.riemannian_gradient import RiemannianGradient
+from orthobench_stiefel.solvers.wen_yin import WenYin
 from scipy.linalg import hadamard
 
 import orthobench as ob
 from orthobench.contract.problem import Solution
-from orthobench.families.stiefel import FiniteSumOracle, projected
+from orthobench.registry.plugins import catalogue
 from orthobench.testing import check_flops
 from orthobench.tools.geometry import random_point
 
@@ -303,6 +306,7 @@ def test_an_energy_without_a_reference_is_refused():
 
 
 def test_each_problem_is_a_problem_of_the_family():
-    assert {p.family for p in PROBLEMS} == {"Stiefel manifold"}
-    elsewhere = {p for p in PROBLEMS if p.name.startswith(("npy-", "orthogonal-network"))}
-    assert {type(p) for p in SMALL} == {*PROBLEMS} - elsewhere
+    known = [provided.item for provided in catalogue().problems.values()]
+    own = [problem for problem in known if problem.family == "Stiefel manifold"]
+    elsewhere = {p for p in own if p.name.startswith(("npy-", "orthogonal-network"))}
+    assert {type(p) for p in SMALL} == {*own} - elsewhere

@@ -5,20 +5,20 @@ Each problem on the matrices of a built-in one has its cost, and its least cost.
 
 import numpy as np
 import pytest
-from orthobench_givens.coordinate_descent import Givens
-from orthobench_problems.stiefel import multipliers
-from orthobench_problems.stiefel.brockett import StiefelBrockett
-from orthobench_problems.stiefel.diagonalization import JointDiagonalization
-from orthobench_problems.stiefel.files import (
+from orthobench_givens.solvers.coordinate_descent import Givens
+from orthobench_stiefel.problems import multipliers
+from orthobench_stiefel.problems.brockett import StiefelBrockett
+from orthobench_stiefel.problems.diagonalization import JointDiagonalization
+from orthobench_stiefel.problems.files import (
     NpyBrockett,
     NpyJointDiagonalization,
     NpyProcrustes,
     NpyWeightRotation,
 )
-from orthobench_problems.stiefel.multipliers import multiplier
-from orthobench_problems.stiefel.procrustes import StiefelProcrustes
-from orthobench_problems.stiefel.rotation import WeightRotation
-from orthobench_stiefel import RiemannianGradient
+from orthobench_stiefel.problems.multipliers import multiplier
+from orthobench_stiefel.problems.procrustes import StiefelProcrustes
+from orthobench_stiefel.problems.rotation import WeightRotation
+from orthobench_stiefel.solvers.riemannian_gradient import RiemannianGradient
 
 import orthobench as ob
 from orthobench.contract.problem import Solution
@@ -191,7 +191,7 @@ def test_a_missing_file_is_named(save):
 
 
 def test_matrices_without_common_eigenvectors_are_refused_where_nothing_settles(save, monkeypatch):
-    monkeypatch.setattr("orthobench_problems.stiefel.diagonalization.SWEEPS", 1)
+    monkeypatch.setattr("orthobench_stiefel.problems.diagonalization.SWEEPS", 1)
     C = np.random.default_rng(0).standard_normal((3, 6, 6))
     with pytest.raises(ob.DataError, match=r"A\.npy: the matrices are too far from having common"):
         built(NpyJointDiagonalization(save(C + C.transpose(0, 2, 1))))

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from orthobench_problems.stochastic_pca import (
+from orthobench_kit.second_moments import DenseMoment
+from orthobench_stochastic_pca.maker import Optimum
+from orthobench_stochastic_pca.problems import synthetic
+from orthobench_stochastic_pca.problems.populations import DiagonalMoment, SpikedMoment
+from orthobench_stochastic_pca.problems.synthetic import (
     IncrementalTrap,
     OrthogonalDistribution,
     SpikedCovariance,
-    synthetic,
 )
-from orthobench_problems.stochastic_pca.populations import DiagonalMoment, SpikedMoment
 
 from orthobench.contract.problem import Solution
 from orthobench.errors import UsageError
-from orthobench.families.second_moments import DenseMoment
-from orthobench.families.stochastic_pca.maker import Optimum
 from orthobench.tools.geometry import drift, random_point, subspace_error
 
 PROBLEMS = [

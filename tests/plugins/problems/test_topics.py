@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from orthobench_problems.orthogonal_tensor import topics as module
-from orthobench_problems.orthogonal_tensor.topics import (
+from orthobench_orthogonal_tensor.problems import topics as module
+from orthobench_orthogonal_tensor.problems.topics import (
     PopulationTopicMoments,
     SampleTopicMoments,
     TopicModel,

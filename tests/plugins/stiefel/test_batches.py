@@ -6,16 +6,19 @@ from itertools import product
 import numpy as np
 import pytest
 from gpu_places import marked
-from orthobench_givens.coordinate_descent import Givens
-from orthobench_peers.torch_optimizers import GeooptAdam
-from orthobench_problems.stiefel import StiefelProcrustesBatch
-from orthobench_problems.stiefel.procrustes import LeastSquaresOracle
-from orthobench_stiefel import POGO, Landing, RandomSubmanifold, RiemannianGradient, WenYin
-from orthobench_stiefel.landing_field import landing_field, safe_step
-from orthobench_stiefel.retractions import RETRACTIONS
+from orthobench_givens.solvers.coordinate_descent import Givens
+from orthobench_stiefel import projected
+from orthobench_stiefel._kernels.landing_field import landing_field, safe_step
+from orthobench_stiefel._kernels.retractions import RETRACTIONS
+from orthobench_stiefel.problems.procrustes import LeastSquaresOracle, StiefelProcrustesBatch
+from orthobench_stiefel.solvers.landing import Landing
+from orthobench_stiefel.solvers.pogo import POGO
+from orthobench_stiefel.solvers.random_submanifold import RandomSubmanifold
+from orthobench_stiefel.solvers.riemannian_gradient import RiemannianGradient
+from orthobench_stiefel.solvers.torch_optimizers import GeooptAdam
+from orthobench_stiefel.solvers.wen_yin import WenYin
 
 import orthobench as ob
-from orthobench.families.stiefel import projected
 from orthobench.harness.execution import ready_oracle
 from orthobench.harness.identity import Streams
 from orthobench.testing.check_of_libraries import check_libraries

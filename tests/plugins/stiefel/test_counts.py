@@ -9,26 +9,26 @@ from math import inf
 
 import numpy as np
 import pytest
-from orthobench_stiefel.cayley import CayleyCurve
-from orthobench_stiefel.cdopt import CDOpt
+from orthobench_stiefel import projected
+from orthobench_stiefel._kernels.cayley import CayleyCurve
+from orthobench_stiefel._kernels.landing_field import safe_step
+from orthobench_stiefel._kernels.line_search import BOUNDS, Reference, barzilai_borwein
+from orthobench_stiefel._kernels.retractions import RETRACTIONS
+from orthobench_stiefel._kernels.secants import PAIRS
+from orthobench_stiefel._kernels.spectral import msign
 from orthobench_stiefel.descent import DRIFT, Iterate, cleaned, length_of, scaled, settle
-from orthobench_stiefel.landing import Landing
-from orthobench_stiefel.landing_field import safe_step
-from orthobench_stiefel.landing_newton import LandingNewton, landed
-from orthobench_stiefel.line_search import BOUNDS, Reference, barzilai_borwein
-from orthobench_stiefel.manifold_muon import ManifoldMuon, dual_admm, dual_ascent
-from orthobench_stiefel.pogo import POGO, best_normal
-from orthobench_stiefel.random_submanifold import COVER, RandomSubmanifold
-from orthobench_stiefel.retractions import RETRACTIONS
-from orthobench_stiefel.riemannian_gradient import RiemannianGradient
-from orthobench_stiefel.secants import PAIRS
-from orthobench_stiefel.spectral import msign
-from orthobench_stiefel.spel import SPEL
-from orthobench_stiefel.wen_yin import WenYin
+from orthobench_stiefel.solvers.cdopt import CDOpt
+from orthobench_stiefel.solvers.landing import Landing
+from orthobench_stiefel.solvers.landing_newton import LandingNewton, landed
+from orthobench_stiefel.solvers.manifold_muon import ManifoldMuon, dual_admm, dual_ascent
+from orthobench_stiefel.solvers.pogo import POGO, best_normal
+from orthobench_stiefel.solvers.random_submanifold import COVER, RandomSubmanifold
+from orthobench_stiefel.solvers.riemannian_gradient import RiemannianGradient
+from orthobench_stiefel.solvers.spel import SPEL
+from orthobench_stiefel.solvers.wen_yin import WenYin
 
 import orthobench as ob
 from orthobench.contract.solver import Status
-from orthobench.families.stiefel import projected
 from orthobench.tools.flops import eigh, qr, svd
 from orthobench.tools.geometry import drift, random_point
 

@@ -6,18 +6,18 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from orthobench_problems.stiefel import StiefelProcrustes
-from orthobench_stiefel.cdopt import CDOpt
-from orthobench_stiefel.landing_newton import LONGEST, LandingNewton
-from orthobench_stiefel.line_search import Reference
-from orthobench_stiefel.manifold_muon import TANGENT, small
-from orthobench_stiefel.riemannian_gradient import RiemannianGradient
-from orthobench_stiefel.secants import CURVED, SPREAD, direction, first_guess, pair
-from orthobench_stiefel.wen_yin import WINDOW, WenYin
+from orthobench_stiefel import projected
+from orthobench_stiefel._kernels.line_search import Reference
+from orthobench_stiefel._kernels.secants import CURVED, SPREAD, direction, first_guess, pair
+from orthobench_stiefel.problems.procrustes import StiefelProcrustes
+from orthobench_stiefel.solvers.cdopt import CDOpt
+from orthobench_stiefel.solvers.landing_newton import LONGEST, LandingNewton
+from orthobench_stiefel.solvers.manifold_muon import TANGENT, small
+from orthobench_stiefel.solvers.riemannian_gradient import RiemannianGradient
+from orthobench_stiefel.solvers.wen_yin import WINDOW, WenYin
 
 import orthobench as ob
 from orthobench.contract.solver import Status
-from orthobench.families.stiefel import projected
 from orthobench.testing.check_of_libraries import readings
 from orthobench.tools.geometry import random_point
 

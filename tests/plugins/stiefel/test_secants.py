@@ -2,12 +2,14 @@
 
 import numpy as np
 import pytest
-from orthobench_problems.stiefel import JointDiagonalization, StiefelBrockett, StiefelProcrustes
-from orthobench_stiefel import RiemannianGradient
-from orthobench_stiefel.secants import PAIRS, SPREAD, direction, pair
+from orthobench_stiefel import projected
+from orthobench_stiefel._kernels.secants import PAIRS, SPREAD, direction, pair
+from orthobench_stiefel.problems.brockett import StiefelBrockett
+from orthobench_stiefel.problems.diagonalization import JointDiagonalization
+from orthobench_stiefel.problems.procrustes import StiefelProcrustes
+from orthobench_stiefel.solvers.riemannian_gradient import RiemannianGradient
 
 import orthobench as ob
-from orthobench.families.stiefel import projected
 from orthobench.tools.geometry import random_point
 
 SHAPE = 9, 3

@@ -4,23 +4,29 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from orthobench_problems.stiefel import StiefelBrockett, StiefelProcrustes
-from orthobench_stiefel.cdopt import CDOpt
+from orthobench_stiefel import projected
+from orthobench_stiefel._kernels.landing_field import landing_field, safe_step
+from orthobench_stiefel._kernels.spectral import msign
 from orthobench_stiefel.descent import Iterate
-from orthobench_stiefel.landing import Landing
-from orthobench_stiefel.landing_field import landing_field, safe_step
-from orthobench_stiefel.landing_newton import LandingNewton
-from orthobench_stiefel.manifold_muon import ManifoldMuon, dual_admm, dual_ascent, off_tangent
-from orthobench_stiefel.pogo import POGO
-from orthobench_stiefel.random_submanifold import RandomSubmanifold, _replaced
-from orthobench_stiefel.riemannian_gradient import RiemannianGradient
-from orthobench_stiefel.spectral import msign
-from orthobench_stiefel.spel import SPEL
-from orthobench_stiefel.wen_yin import WenYin
+from orthobench_stiefel.problems.brockett import StiefelBrockett
+from orthobench_stiefel.problems.procrustes import StiefelProcrustes
+from orthobench_stiefel.solvers.cdopt import CDOpt
+from orthobench_stiefel.solvers.landing import Landing
+from orthobench_stiefel.solvers.landing_newton import LandingNewton
+from orthobench_stiefel.solvers.manifold_muon import (
+    ManifoldMuon,
+    dual_admm,
+    dual_ascent,
+    off_tangent,
+)
+from orthobench_stiefel.solvers.pogo import POGO
+from orthobench_stiefel.solvers.random_submanifold import RandomSubmanifold, _replaced
+from orthobench_stiefel.solvers.riemannian_gradient import RiemannianGradient
+from orthobench_stiefel.solvers.spel import SPEL
+from orthobench_stiefel.solvers.wen_yin import WenYin
 from scipy.linalg import expm
 
 import orthobench as ob
-from orthobench.families.stiefel import projected
 from orthobench.tools.geometry import drift, orthonormalize, random_point
 from orthobench.tools.places import place_of
 

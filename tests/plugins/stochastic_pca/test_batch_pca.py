@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from orthobench_stochastic_pca import batch_pca
-from orthobench_stochastic_pca.batch_pca import BatchPCA, erm_flops
+from orthobench_kit.sources import ArraySource
+from orthobench_stochastic_pca.solvers import batch_pca
+from orthobench_stochastic_pca.solvers.batch_pca import BatchPCA, erm_flops
 
 from orthobench.contract.samples import SampleOracle
-from orthobench.families.sources import ArraySource
 from orthobench.tools.geometry import drift, random_point, subspace_error
 
 

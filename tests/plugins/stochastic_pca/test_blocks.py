@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
-from orthobench_stochastic_pca.blocks import BlockState, advance_blocks
+from orthobench_stochastic_pca._kernels.blocks import BlockState, advance_blocks
 
 SIZE = 4
 

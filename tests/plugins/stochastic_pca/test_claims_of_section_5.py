@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from orthobench_stochastic_pca.incremental import IncrementalPCA
-from orthobench_stochastic_pca.msg import MSG, CappedMSG
+from orthobench_stochastic_pca import stochastic_pca
+from orthobench_stochastic_pca.solvers.incremental import IncrementalPCA
+from orthobench_stochastic_pca.solvers.msg import MSG, CappedMSG
 
-from orthobench.families.stochastic_pca import stochastic_pca
 from orthobench.tools.geometry import random_point
 
 TRAP = np.array([[np.sqrt(3), 0.0], [0.0, np.sqrt(2)]])

@@ -6,27 +6,16 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from block_passes import oracle_of, passes, summary_of
-from orthobench_stochastic_pca import moment_sums, product_sums
-from orthobench_stochastic_pca.ada_oja import AdaOja
-from orthobench_stochastic_pca.batch_pca import BLOCK, BatchPCA, erm_flops, leading_rows
-from orthobench_stochastic_pca.ccipca import CCIPCA
-from orthobench_stochastic_pca.entries import coefficients, entry_flops, rotated_by_entries
-from orthobench_stochastic_pca.frequent_directions import (
-    NARROW,
-    FrequentDirections,
-    shrunk,
-    sketched,
+from orthobench_stochastic_pca._kernels import moment_sums, product_sums
+from orthobench_stochastic_pca._kernels.low_rank_sums import leading_part, low_rank_sum, merged
+from orthobench_stochastic_pca._kernels.moment_sums import moment_sum
+from orthobench_stochastic_pca._kernels.product_sums import (
+    AT_ONCE,
+    SMALL_PRODUCT,
+    panel_width,
+    product_sum,
 )
-from orthobench_stochastic_pca.history_pca import HistoryPCA
-from orthobench_stochastic_pca.incremental import IncrementalPCA
-from orthobench_stochastic_pca.krylov import BlockKrylov, SubspaceIteration
-from orthobench_stochastic_pca.low_rank_sums import leading_part, low_rank_sum, merged
-from orthobench_stochastic_pca.mini_batches import EXTREME, ModeratedState, moderated
-from orthobench_stochastic_pca.moment_sums import moment_sum
-from orthobench_stochastic_pca.petrels import step_flops
-from orthobench_stochastic_pca.product_sums import AT_ONCE, SMALL_PRODUCT, panel_width, product_sum
-from orthobench_stochastic_pca.rank_updates import on_subspace, scaled_identity
-from orthobench_stochastic_pca.rayleigh_ritz import (
+from orthobench_stochastic_pca._kernels.rayleigh_ritz import (
     Pairs,
     Space,
     beginning,
@@ -38,9 +27,25 @@ from orthobench_stochastic_pca.rayleigh_ritz import (
     subspace_pairs,
     subspace_pairs_flops,
 )
-from orthobench_stochastic_pca.rotating import GrassmannianSGD, Oja
-from orthobench_stochastic_pca.rounding import corners, fill_trace
-from orthobench_stochastic_pca.vr_pca import ENDLESS, VRPCA
+from orthobench_stochastic_pca._kernels.rounding import corners, fill_trace
+from orthobench_stochastic_pca.entries import coefficients, entry_flops, rotated_by_entries
+from orthobench_stochastic_pca.mini_batches import EXTREME, ModeratedState, moderated
+from orthobench_stochastic_pca.rank_updates import on_subspace, scaled_identity
+from orthobench_stochastic_pca.solvers.ada_oja import AdaOja
+from orthobench_stochastic_pca.solvers.batch_pca import BLOCK, BatchPCA, erm_flops, leading_rows
+from orthobench_stochastic_pca.solvers.ccipca import CCIPCA
+from orthobench_stochastic_pca.solvers.frequent_directions import (
+    NARROW,
+    FrequentDirections,
+    shrunk,
+    sketched,
+)
+from orthobench_stochastic_pca.solvers.history_pca import HistoryPCA
+from orthobench_stochastic_pca.solvers.incremental import IncrementalPCA
+from orthobench_stochastic_pca.solvers.krylov import BlockKrylov, SubspaceIteration
+from orthobench_stochastic_pca.solvers.petrels import step_flops
+from orthobench_stochastic_pca.solvers.rotating import GrassmannianSGD, Oja
+from orthobench_stochastic_pca.solvers.vr_pca import ENDLESS, VRPCA
 
 import orthobench as ob
 from orthobench.contract.solver import Status

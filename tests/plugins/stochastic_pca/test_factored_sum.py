@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from orthobench_stochastic_pca.factored_sum import MIN_ROWS, FactoredSum
+from orthobench_stochastic_pca._kernels.factored_sum import MIN_ROWS, FactoredSum
 
 
 def summed(factors):

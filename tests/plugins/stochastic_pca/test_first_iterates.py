@@ -2,12 +2,18 @@
 
 import numpy as np
 import pytest
-from orthobench_stochastic_pca.entropic import MEG, WarmuthKuzmin
-from orthobench_stochastic_pca.factored_sum import MIN_ROWS, FactoredSum
-from orthobench_stochastic_pca.incremental import IncrementalPCA
-from orthobench_stochastic_pca.msg import MSG, CappedMSG
+from orthobench_stochastic_pca._kernels.factored_sum import MIN_ROWS, FactoredSum
+from orthobench_stochastic_pca._kernels.spectrum import (
+    CAPPED,
+    COMPLEMENT,
+    DENSITY,
+    FANTOPE,
+    TRUNCATED,
+)
 from orthobench_stochastic_pca.schedule import FIRST, UNKNOWN, Scheduled, Unit
-from orthobench_stochastic_pca.spectrum import CAPPED, COMPLEMENT, DENSITY, FANTOPE, TRUNCATED
+from orthobench_stochastic_pca.solvers.entropic import MEG, WarmuthKuzmin
+from orthobench_stochastic_pca.solvers.incremental import IncrementalPCA
+from orthobench_stochastic_pca.solvers.msg import MSG, CappedMSG
 
 import orthobench as ob
 from orthobench.errors import UsageError

@@ -6,17 +6,17 @@ from typing import ClassVar
 
 import numpy as np
 import pytest
-from orthobench_stochastic_pca.batch_pca import BatchPCA
-from orthobench_stochastic_pca.entropic import MEG, WarmuthKuzmin
-from orthobench_stochastic_pca.incremental import IncrementalPCA
-from orthobench_stochastic_pca.msg import MSG, CappedMSG
-from orthobench_stochastic_pca.rotating import GrassmannianSGD, Oja
+from orthobench_stochastic_pca import RelaxedSolution
+from orthobench_stochastic_pca.solvers.batch_pca import BatchPCA
+from orthobench_stochastic_pca.solvers.entropic import MEG, WarmuthKuzmin
+from orthobench_stochastic_pca.solvers.incremental import IncrementalPCA
+from orthobench_stochastic_pca.solvers.msg import MSG, CappedMSG
+from orthobench_stochastic_pca.solvers.rotating import GrassmannianSGD, Oja
 
 import orthobench as ob
 from orthobench.contract.problem import Solution
 from orthobench.contract.samples import SampleOracle
 from orthobench.contract.solver import Solver, State
-from orthobench.families.stochastic_pca import RelaxedSolution
 from orthobench.testing import NotConforming, check_flops
 
 D, K = 120, 4

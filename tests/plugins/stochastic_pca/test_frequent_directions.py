@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from orthobench_stochastic_pca.frequent_directions import FrequentDirections, merge, shrunk
+from orthobench_stochastic_pca.solvers.frequent_directions import FrequentDirections, merge, shrunk
 
 import orthobench as ob
 from orthobench.errors import UsageError

@@ -9,11 +9,11 @@ from itertools import permutations
 
 import numpy as np
 import pytest
-from orthobench_problems.stochastic_pca import OrthogonalDistribution
-from orthobench_stochastic_pca import IncrementalPCA
+from orthobench_kit.sources import ArraySource
+from orthobench_stochastic_pca.problems.synthetic import OrthogonalDistribution
+from orthobench_stochastic_pca.solvers.incremental import IncrementalPCA
 
 from orthobench.contract.samples import SampleOracle
-from orthobench.families.sources import ArraySource
 from orthobench.tools.geometry import random_point
 
 RUNS, SAMPLES = 150, 300

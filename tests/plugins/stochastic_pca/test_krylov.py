@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-from orthobench_stochastic_pca.krylov import BlockKrylov, SubspaceIteration
-from orthobench_stochastic_pca.product_sums import add_product, panel_width
+from orthobench_stochastic_pca._kernels.product_sums import add_product, panel_width
+from orthobench_stochastic_pca.solvers.krylov import BlockKrylov, SubspaceIteration
 
 import orthobench as ob
 from orthobench.tools.geometry import drift, subspace_error

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from orthobench_problems.stochastic_pca.missing_entries import MissingEntries
-from orthobench_stochastic_pca import GrassmannianSGD
-from orthobench_stochastic_pca.petrels import PETRELS
+from orthobench_kit.sources import ArraySource
+from orthobench_stochastic_pca import EntryOracle
+from orthobench_stochastic_pca.problems.missing_entries import MissingEntries
+from orthobench_stochastic_pca.solvers.petrels import PETRELS
+from orthobench_stochastic_pca.solvers.rotating import GrassmannianSGD
 
 from orthobench.contract.samples import SampleOracle
 from orthobench.contract.solver import Status
-from orthobench.families.sources import ArraySource
-from orthobench.families.stochastic_pca import EntryOracle
 from orthobench.tools.geometry import drift, random_point, subspace_error
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from orthobench_stochastic_pca.projection import (
+from orthobench_stochastic_pca._kernels.projection import (
     onto_capped,
     onto_complement,
     onto_density,

@@ -5,13 +5,13 @@ from typing import ClassVar
 
 import numpy as np
 import pytest
-from orthobench_stochastic_pca.ada_oja import AdaOja
-from orthobench_stochastic_pca.ccipca import CCIPCA
-from orthobench_stochastic_pca.frequent_directions import FrequentDirections
-from orthobench_stochastic_pca.history_pca import HistoryPCA
-from orthobench_stochastic_pca.krylov import BlockKrylov, SubspaceIteration
-from orthobench_stochastic_pca.rotating import Oja
-from orthobench_stochastic_pca.vr_pca import VRPCA
+from orthobench_stochastic_pca.solvers.ada_oja import AdaOja
+from orthobench_stochastic_pca.solvers.ccipca import CCIPCA
+from orthobench_stochastic_pca.solvers.frequent_directions import FrequentDirections
+from orthobench_stochastic_pca.solvers.history_pca import HistoryPCA
+from orthobench_stochastic_pca.solvers.krylov import BlockKrylov, SubspaceIteration
+from orthobench_stochastic_pca.solvers.rotating import Oja
+from orthobench_stochastic_pca.solvers.vr_pca import VRPCA
 
 import orthobench as ob
 from orthobench.contract.problem import Solution

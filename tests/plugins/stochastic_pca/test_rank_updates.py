@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from orthobench_stochastic_pca.entropic import MEG, WarmuthKuzmin
-from orthobench_stochastic_pca.incremental import IncrementalPCA
-from orthobench_stochastic_pca.msg import MSG, CappedMSG
+from orthobench_stochastic_pca import RelaxedSolution, stochastic_pca
+from orthobench_stochastic_pca.solvers.entropic import MEG, WarmuthKuzmin
+from orthobench_stochastic_pca.solvers.incremental import IncrementalPCA
+from orthobench_stochastic_pca.solvers.msg import MSG, CappedMSG
 from scipy.optimize import brentq
 from scipy.special import logsumexp
 
 from orthobench.errors import UsageError
-from orthobench.families.stochastic_pca import RelaxedSolution, stochastic_pca
 from orthobench.tools import flops
 from orthobench.tools.geometry import drift, random_point
 

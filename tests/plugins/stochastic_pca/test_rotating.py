@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from orthobench_stochastic_pca.rotating import GrassmannianSGD, Oja
+from orthobench_kit.sources import ArraySource
+from orthobench_stochastic_pca.solvers.rotating import GrassmannianSGD, Oja
 
 from orthobench.contract.samples import SampleOracle
-from orthobench.families.sources import ArraySource
 from orthobench.tools.geometry import drift, random_point, subspace_error
 
 SOLVERS = [Oja, GrassmannianSGD]

@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-from orthobench_stochastic_pca.rotating_arrays import CLEANED, DEPENDENT, rotate
-from orthobench_stochastic_pca.rotation_rules import GEODESIC, KRASULINA, OJA
+from orthobench_stochastic_pca._kernels.rotating_arrays import CLEANED, DEPENDENT, rotate
+from orthobench_stochastic_pca._kernels.rotation_rules import GEODESIC, KRASULINA, OJA
 
 from orthobench.tools.geometry import drift, random_point
 

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from orthobench_stochastic_pca.rounding import corners, fill_trace, sampled
+from orthobench_stochastic_pca._kernels.rounding import corners, fill_trace, sampled
 
 from orthobench.tools.geometry import drift, random_point
 

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from orthobench_stochastic_pca.secular import eigenvalues, eigenvectors, secular_workspace
+from orthobench_stochastic_pca._kernels.secular import eigenvalues, eigenvectors, secular_workspace
 
 
 def updated(d, z):

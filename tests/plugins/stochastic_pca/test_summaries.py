@@ -7,14 +7,14 @@ import pytest
 from block_passes import cut, oracle_of, passes, points, summary_of
 from hypothesis import given
 from hypothesis import strategies as st
-from orthobench_stochastic_pca import frequent_directions
-from orthobench_stochastic_pca.batch_pca import BatchPCA
-from orthobench_stochastic_pca.frequent_directions import FrequentDirections, sketched
-from orthobench_stochastic_pca.incremental import IncrementalPCA
-from orthobench_stochastic_pca.krylov import BlockKrylov, SubspaceIteration
-from orthobench_stochastic_pca.low_rank_sums import leading_part
-from orthobench_stochastic_pca.moment_sums import merged, moment_sum, unpacked
-from orthobench_stochastic_pca.rotating import Oja
+from orthobench_stochastic_pca._kernels.low_rank_sums import leading_part
+from orthobench_stochastic_pca._kernels.moment_sums import merged, moment_sum, unpacked
+from orthobench_stochastic_pca.solvers import frequent_directions
+from orthobench_stochastic_pca.solvers.batch_pca import BatchPCA
+from orthobench_stochastic_pca.solvers.frequent_directions import FrequentDirections, sketched
+from orthobench_stochastic_pca.solvers.incremental import IncrementalPCA
+from orthobench_stochastic_pca.solvers.krylov import BlockKrylov, SubspaceIteration
+from orthobench_stochastic_pca.solvers.rotating import Oja
 
 import orthobench as ob
 from orthobench.tools.geometry import drift, subspace_error

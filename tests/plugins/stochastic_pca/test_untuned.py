@@ -2,14 +2,14 @@
 
 import numpy as np
 import pytest
-from orthobench_stochastic_pca.ada_oja import AdaOja
-from orthobench_stochastic_pca.ccipca import CCIPCA
-from orthobench_stochastic_pca.history_pca import HistoryPCA
-from orthobench_stochastic_pca.vr_pca import VRPCA
+from orthobench_kit.sources import ArraySource
+from orthobench_stochastic_pca.solvers.ada_oja import AdaOja
+from orthobench_stochastic_pca.solvers.ccipca import CCIPCA
+from orthobench_stochastic_pca.solvers.history_pca import HistoryPCA
+from orthobench_stochastic_pca.solvers.vr_pca import VRPCA
 
 import orthobench as ob
 from orthobench.contract.samples import SampleOracle
-from orthobench.families.sources import ArraySource
 from orthobench.tools.geometry import random_point, subspace_error
 
 D, K, N = 20, 3, 400

@@ -7,10 +7,10 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from orthobench_kit.symmetric_tensors import composed, symmetrized
+from orthobench_orthogonal_tensor import orthogonal_tensor
 
 from orthobench.contract.solver import Status
-from orthobench.families.orthogonal_tensor import orthogonal_tensor
-from orthobench.families.symmetric_tensors import composed, symmetrized
 from orthobench.tools.geometry import random_point
 
 SPECTRA = {

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from orthobench_tensor_power.contractions import (
+from orthobench_kit.symmetric_tensors import composed
+from orthobench_tensor_power._kernels.contractions import (
     ROWS,
     contracted,
     deflate,
@@ -17,8 +18,6 @@ from orthobench_tensor_power.contractions import (
     power_iteration,
     weighted_slices,
 )
-
-from orthobench.families.symmetric_tensors import composed
 
 seeds = st.integers(0, 2**32 - 1)
 

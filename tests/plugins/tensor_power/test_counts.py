@@ -4,13 +4,14 @@ from math import sqrt
 
 import numpy as np
 import pytest
-from orthobench_tensor_power.any_order import images_flops, random_matrix_flops
-from orthobench_tensor_power.polar_power import PolarPower, contraction_flops
-from orthobench_tensor_power.randomized_joint_diagonalization import (
+from orthobench_kit.symmetric_tensors import composed
+from orthobench_orthogonal_tensor.any_order import images_flops, random_matrix_flops
+from orthobench_orthogonal_tensor.solvers.randomized_joint_diagonalization import (
     EXACT,
     RandomizedJointDiagonalization,
 )
-from orthobench_tensor_power.subspace_power import (
+from orthobench_tensor_power.solvers.polar_power import PolarPower, contraction_flops
+from orthobench_tensor_power.solvers.subspace_power import (
     SubspacePower,
     flattened,
     flattening_flops,
@@ -19,7 +20,6 @@ from orthobench_tensor_power.subspace_power import (
 )
 
 import orthobench as ob
-from orthobench.families.symmetric_tensors import composed
 from orthobench.tools.flops import eigh, polar, svd
 from orthobench.tools.geometry import random_point
 

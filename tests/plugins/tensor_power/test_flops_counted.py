@@ -5,14 +5,14 @@ from typing import ClassVar
 
 import numpy as np
 import pytest
-from orthobench_tensor_power.polar_power import PolarPower
-from orthobench_tensor_power.tensor_power import TensorPower
+from orthobench_kit.symmetric_tensors import composed
+from orthobench_orthogonal_tensor import TensorOracle
+from orthobench_tensor_power.solvers.polar_power import PolarPower
+from orthobench_tensor_power.solvers.tensor_power import TensorPower
 
 import orthobench as ob
 from orthobench.contract.problem import Solution
 from orthobench.contract.solver import Solver, State, Status
-from orthobench.families.orthogonal_tensor import TensorOracle
-from orthobench.families.symmetric_tensors import composed
 from orthobench.tools.geometry import random_point
 
 N = 10

@@ -9,11 +9,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from orthobench_tensor_power import PolarPower, polar_power
+from orthobench_orthogonal_tensor import Judge, TensorOracle
+from orthobench_tensor_power.solvers import polar_power
+from orthobench_tensor_power.solvers.polar_power import PolarPower
 
 from orthobench.contract.problem import Instance, Solution
 from orthobench.contract.solver import Status
-from orthobench.families.orthogonal_tensor import Judge, TensorOracle
 from orthobench.tools.geometry import drift, random_point
 
 seeds = st.integers(0, 2**32 - 1)

@@ -7,18 +7,15 @@ from itertools import product
 
 import numpy as np
 import pytest
-from orthobench_tensor_power import (
-    PolarPower,
-    TensorPower,
-    orthobench_solvers,
-    polar_power,
-    tensor_power,
-)
+from orthobench_kit.symmetric_tensors import contracted
+from orthobench_orthogonal_tensor import STARTS, AnyOrderOracle, TensorOracle
+from orthobench_tensor_power import orthobench_solvers
+from orthobench_tensor_power.solvers import polar_power, tensor_power
+from orthobench_tensor_power.solvers.polar_power import PolarPower
+from orthobench_tensor_power.solvers.tensor_power import TensorPower
 
 from orthobench import Budget
 from orthobench.contract.solver import Status
-from orthobench.families.orthogonal_tensor import STARTS, AnyOrderOracle, TensorOracle
-from orthobench.families.symmetric_tensors import contracted
 from orthobench.harness.identity import Streams
 from orthobench.harness.run import run
 from orthobench.harness.stopping import RunStatus
@@ -42,7 +39,6 @@ def test_what_each_solver_of_the_plugin_needs():
     assert {solver.name: solver.needs for solver in orthobench_solvers()} == {
         "tensor-power": TensorOracle,
         "polar-power": TensorOracle,
-        "randomized-joint-diagonalization": AnyOrderOracle,
         "subspace-power": AnyOrderOracle,
     }
 

@@ -6,13 +6,17 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from orthobench_problems.orthogonal_tensor.odeco import Odeco, Odeco4
-from orthobench_tensor_power import SubspacePower
-from orthobench_tensor_power.subspace_power import flattened, less_one_direction, shift
+from orthobench_kit.symmetric_tensors import composed
+from orthobench_orthogonal_tensor import orthogonal_tensor
+from orthobench_orthogonal_tensor.problems.odeco import Odeco, Odeco4
+from orthobench_tensor_power.solvers.subspace_power import (
+    SubspacePower,
+    flattened,
+    less_one_direction,
+    shift,
+)
 
 from orthobench.contract.solver import Status
-from orthobench.families.orthogonal_tensor import orthogonal_tensor
-from orthobench.families.symmetric_tensors import composed
 from orthobench.tools.geometry import polar, random_point, unit_columns
 
 
@@ -83,7 +87,10 @@ def test_recovers_orthogonal_factors_exactly(problem):
 
 
 def test_components_that_are_not_orthogonal_mislead_methods_that_assume_it():
-    from orthobench_tensor_power import PolarPower, RandomizedJointDiagonalization
+    from orthobench_orthogonal_tensor.solvers.randomized_joint_diagonalization import (
+        RandomizedJointDiagonalization,
+    )
+    from orthobench_tensor_power.solvers.polar_power import PolarPower
 
     errors = {}
     for solver in (SubspacePower(), PolarPower(), RandomizedJointDiagonalization()):

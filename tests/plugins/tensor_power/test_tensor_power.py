@@ -9,14 +9,15 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from orthobench_tensor_power import PolarPower, TensorPower
-from orthobench_tensor_power.contractions import norm
+from orthobench_kit.symmetric_tensors import composed
+from orthobench_orthogonal_tensor import STARTS, orthogonal_tensor
+from orthobench_orthogonal_tensor.maker import recovery_error
+from orthobench_tensor_power._kernels.contractions import norm
+from orthobench_tensor_power.solvers.polar_power import PolarPower
+from orthobench_tensor_power.solvers.tensor_power import TensorPower
 
 from orthobench.contract.solver import Status
 from orthobench.errors import UsageError
-from orthobench.families.orthogonal_tensor import STARTS, orthogonal_tensor
-from orthobench.families.orthogonal_tensor.maker import recovery_error
-from orthobench.families.symmetric_tensors import composed
 from orthobench.tools.geometry import drift, random_point
 
 seeds = st.integers(0, 2**32 - 1)

@@ -13,18 +13,18 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-
-from orthobench.contract.problem import Solution
-from orthobench.contract.solver import Status
-from orthobench.families.sources import ArraySource
-from orthobench.families.symmetric_tensors import symmetrized
-from orthobench.families.symmetric_tucker import (
+from orthobench_kit.sources import ArraySource
+from orthobench_kit.symmetric_tensors import symmetrized
+from orthobench_tucker import (
     GivenTensorOracle,
     MomentOracle,
     MomentStream,
     symmetric_tucker,
 )
-from orthobench.families.symmetric_tucker.full_tensors import moment_tensor
+from orthobench_tucker.full_tensors import moment_tensor
+
+from orthobench.contract.problem import Solution
+from orthobench.contract.solver import Status
 from orthobench.tools.geometry import orthonormalize, random_point
 
 

@@ -11,12 +11,12 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-from orthobench_tucker.shoevd import SHOEVD
-from orthobench_tucker.spgd import SPGD
+from orthobench_kit.streams import SamplerSource
+from orthobench_tucker import MomentStream
+from orthobench_tucker.solvers.shoevd import SHOEVD
+from orthobench_tucker.solvers.spgd import SPGD
 
 from orthobench.contract.problem import Instance
-from orthobench.families.streams import SamplerSource
-from orthobench.families.symmetric_tucker import MomentStream
 from orthobench.harness.identity import Streams
 from orthobench.harness.run import run
 from orthobench.harness.stopping import Budget

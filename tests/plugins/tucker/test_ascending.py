@@ -6,7 +6,7 @@ from math import comb
 import numpy as np
 import pytest
 from block_passes import oracle_of, passes
-from orthobench_tucker.ascending import (
+from orthobench_tucker._kernels.ascending import (
     CUT,
     GROWTH,
     PATIENCE,
@@ -17,11 +17,11 @@ from orthobench_tucker.ascending import (
     next_step_size,
     sufficient,
 )
-from orthobench_tucker.pgd import PGD
-from orthobench_tucker.pgd_passes import core_sum
-from orthobench_tucker.pgd_state import accepts, first_state
-from orthobench_tucker.shoevd import SHOEVD
-from orthobench_tucker.spgd import GRAM_FORM, SPGD, monomial_table
+from orthobench_tucker._kernels.pgd_passes import core_sum
+from orthobench_tucker._kernels.pgd_state import accepts, first_state
+from orthobench_tucker.solvers.pgd import PGD
+from orthobench_tucker.solvers.shoevd import SHOEVD
+from orthobench_tucker.solvers.spgd import GRAM_FORM, SPGD, monomial_table
 from orthobench_tucker.streaming import StreamState, count_batches, split
 
 from orthobench.contract.parameters import ParameterError

@@ -6,26 +6,29 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from block_passes import oracle_of
-from orthobench_tucker import unfoldings
-from orthobench_tucker.block_sums import BlockSum, added, in_double
-from orthobench_tucker.cp_adam import step_flops as adam_flops
-from orthobench_tucker.cp_iterates import objective_flops
-from orthobench_tucker.geodesics import arrival_flops, geodesic_flops, transport_flops
-from orthobench_tucker.hoevd import HOEVD
-from orthobench_tucker.hooi import HOOI, leading_left
-from orthobench_tucker.hoqri import HOQRI
-from orthobench_tucker.inverse_hessians import LimitedMemory, LocalMatrix, curved
-from orthobench_tucker.khatri_rao_sketch import KhatriRaoSketch
+from orthobench_kit.sources import ArraySource
+from orthobench_tucker import GivenTensorOracle, MomentOracle, MomentStream
+from orthobench_tucker._kernels import unfoldings
+from orthobench_tucker._kernels.block_sums import BlockSum, added, in_double
+from orthobench_tucker._kernels.cp_iterates import objective_flops
+from orthobench_tucker._kernels.geodesics import arrival_flops, geodesic_flops, transport_flops
+from orthobench_tucker._kernels.inverse_hessians import LimitedMemory, LocalMatrix, curved
+from orthobench_tucker._kernels.moment_entries import leading_basis_flops, merged, moment_entries
+from orthobench_tucker._kernels.pair_cores import (
+    core_along_flops,
+    core_of_pairs_flops,
+    pair_core_flops,
+)
+from orthobench_tucker._kernels.sample_cores import SampleCores
+from orthobench_tucker._kernels.tensor_cores import TensorCores
+from orthobench_tucker._kernels.unfoldings import by_entries
 from orthobench_tucker.line_search import Trial, wolfe_search
-from orthobench_tucker.moment_entries import leading_basis_flops, merged, moment_entries
 from orthobench_tucker.objective import (
     derivatives_flops,
     evaluation_flops,
     gain,
     hessian_flops,
 )
-from orthobench_tucker.pair_cores import core_along_flops, core_of_pairs_flops, pair_core_flops
-from orthobench_tucker.sample_cores import SampleCores
 from orthobench_tucker.second_order import (
     AscentState,
     check_point,
@@ -38,19 +41,20 @@ from orthobench_tucker.sketch import (
     sketch_flops,
     sketched_basis_flops,
 )
-from orthobench_tucker.spgd import tucker_flops
+from orthobench_tucker.solvers.cp_adam import step_flops as adam_flops
+from orthobench_tucker.solvers.hoevd import HOEVD
+from orthobench_tucker.solvers.hooi import HOOI, leading_left
+from orthobench_tucker.solvers.hoqri import HOQRI
+from orthobench_tucker.solvers.khatri_rao_sketch import KhatriRaoSketch
+from orthobench_tucker.solvers.spgd import tucker_flops
+from orthobench_tucker.solvers.trust_region import TrustRegion
 from orthobench_tucker.starts import MANY, chosen, first_basis_flops, shoevd_flops, signed
 from orthobench_tucker.stopping import LOOKED_AT, count_returns, fail_if_vanishing, perturbed
 from orthobench_tucker.streaming import hoevd_flops
 from orthobench_tucker.streaming import step_flops as streaming_flops
-from orthobench_tucker.tensor_cores import TensorCores
-from orthobench_tucker.trust_region import TrustRegion
-from orthobench_tucker.unfoldings import by_entries
 
 import orthobench as ob
 from orthobench.contract.solver import State, Status
-from orthobench.families.sources import ArraySource
-from orthobench.families.symmetric_tucker import GivenTensorOracle, MomentOracle, MomentStream
 from orthobench.tools.flops import eigh, qr, svd
 from orthobench.tools.geometry import random_point
 

@@ -10,22 +10,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from orthobench_tucker import CPAdam
-from orthobench_tucker.cp_adam import step_flops
-from orthobench_tucker.cp_iterates import (
-    CPIterate,
-    first_iterate,
-    objective,
-    objective_flops,
-    solution,
-)
-from orthobench_tucker.cp_kernels import Settings, adam, descend, gradient
-
-from orthobench import Budget
-from orthobench.contract.problem import Instance
-from orthobench.contract.solver import Status
-from orthobench.families.streams import SamplerSource
-from orthobench.families.symmetric_tucker import (
+from orthobench_kit.streams import SamplerSource
+from orthobench_tucker import (
     ComponentSolution,
     MomentOracle,
     MomentStream,
@@ -33,8 +19,21 @@ from orthobench.families.symmetric_tucker import (
     sample_moments,
     symmetric_tucker,
 )
-from orthobench.families.symmetric_tucker.full_tensors import moment_tensor
-from orthobench.families.symmetric_tucker.judge import violation
+from orthobench_tucker._kernels.cp_iterates import (
+    CPIterate,
+    first_iterate,
+    objective,
+    objective_flops,
+    solution,
+)
+from orthobench_tucker._kernels.cp_kernels import Settings, adam, descend, gradient
+from orthobench_tucker.full_tensors import moment_tensor
+from orthobench_tucker.judge import violation
+from orthobench_tucker.solvers.cp_adam import CPAdam, step_flops
+
+from orthobench import Budget
+from orthobench.contract.problem import Instance
+from orthobench.contract.solver import Status
 from orthobench.harness.identity import Streams
 from orthobench.harness.run import run
 from orthobench.harness.stopping import RunStatus

@@ -5,21 +5,21 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pytest
-from orthobench_tucker import quasi_newton, trust_region
-from orthobench_tucker.cp_adam import CPAdam
-from orthobench_tucker.hoevd import HOEVD
-from orthobench_tucker.hooi import HOOI
-from orthobench_tucker.pgd import PGD
-from orthobench_tucker.quasi_newton import QuasiNewton
-from orthobench_tucker.sample_cores import SampleCores
-from orthobench_tucker.shoevd import SHOEVD
-from orthobench_tucker.spgd import SPGD
-from orthobench_tucker.trust_region import TrustRegion
+from orthobench_tucker import MomentStream, SymmetricTensorOracle
+from orthobench_tucker._kernels.sample_cores import SampleCores
+from orthobench_tucker.solvers import quasi_newton, trust_region
+from orthobench_tucker.solvers.cp_adam import CPAdam
+from orthobench_tucker.solvers.hoevd import HOEVD
+from orthobench_tucker.solvers.hooi import HOOI
+from orthobench_tucker.solvers.pgd import PGD
+from orthobench_tucker.solvers.quasi_newton import QuasiNewton
+from orthobench_tucker.solvers.shoevd import SHOEVD
+from orthobench_tucker.solvers.spgd import SPGD
+from orthobench_tucker.solvers.trust_region import TrustRegion
 
 import orthobench as ob
 from orthobench.contract.problem import Oracle, Solution
 from orthobench.contract.solver import Solver, State, Status
-from orthobench.families.symmetric_tucker import MomentStream, SymmetricTensorOracle
 from orthobench.testing import check_flops
 
 N, R, D = 30, 3, 3

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from orthobench_tucker.geodesics import Geodesic
+from orthobench_tucker._kernels.geodesics import Geodesic
 from orthobench_tucker.line_search import (
     FLATTER,
     SUFFICIENT,

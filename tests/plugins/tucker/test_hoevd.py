@@ -7,20 +7,21 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from orthobench_tucker import HOEVD, PGD
-from orthobench_tucker.leading_eigenpairs import OVERSAMPLED, _first, leading_eigenpairs
-from orthobench_tucker.starts import first_basis, shoevd_basis
-from orthobench_tucker.unfoldings import (
+from orthobench_tucker._kernels.leading_eigenpairs import OVERSAMPLED, _first, leading_eigenpairs
+from orthobench_tucker._kernels.unfoldings import (
     Unfolding,
     gram_of_entries,
     gram_of_samples,
     gram_of_tensor,
 )
+from orthobench_tucker.full_tensors import moment_tensor
+from orthobench_tucker.sample_moments import integer_power
+from orthobench_tucker.solvers.hoevd import HOEVD
+from orthobench_tucker.solvers.pgd import PGD
+from orthobench_tucker.starts import first_basis, shoevd_basis
 
 from orthobench.contract.solver import Status
 from orthobench.errors import UsageError
-from orthobench.families.symmetric_tucker.full_tensors import moment_tensor
-from orthobench.families.symmetric_tucker.sample_moments import integer_power
 from orthobench.testing.check_of_libraries import readings
 from orthobench.tools.geometry import drift, random_point, subspace_error
 

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from orthobench_tucker.hooi import HOOI, leading_left
-from orthobench_tucker.jacobi_tucker import JacobiTucker
+from orthobench_kit.symmetric_tensors import symmetrized
+from orthobench_tucker.sample_moments import monomials
+from orthobench_tucker.solvers.hooi import HOOI, leading_left
+from orthobench_tucker.solvers.jacobi_tucker import JacobiTucker
 
 from orthobench.contract.solver import Status
-from orthobench.families.symmetric_tensors import symmetrized
-from orthobench.families.symmetric_tucker.sample_moments import monomials
 from orthobench.harness.identity import Streams
 from orthobench.harness.run import run
 from orthobench.harness.stopping import Budget, RunStatus
@@ -237,7 +237,8 @@ def test_runs_end_as_the_harness_expects(tucker, solver):
 
 @pytest.mark.parametrize("solver", [HOOI, JacobiTucker])
 def test_too_large_a_tensor_is_refused_with_its_size(solver, monkeypatch):
-    from orthobench.families.symmetric_tucker import GivenTensorOracle, SymmetricTucker
+    from orthobench_tucker import GivenTensorOracle, SymmetricTucker
+
     from orthobench.tools import machine
 
     class Huge(SymmetricTucker):

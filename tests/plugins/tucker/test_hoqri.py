@@ -5,7 +5,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from orthobench_tucker.hoqri import HOQRI, ROUNDING
+from orthobench_tucker.solvers.hoqri import HOQRI, ROUNDING
 
 from orthobench.tools.geometry import drift, orthonormalize, random_point, subspace_error
 
@@ -73,7 +73,7 @@ def test_where_the_plain_iteration_falls_the_shift_makes_it_climb(tucker):
 
 
 def test_it_ends_where_pgd_ends(tucker):
-    from orthobench_tucker.pgd import PGD
+    from orthobench_tucker.solvers.pgd import PGD
 
     made = tucker.of_samples(tucker.samples(20, 200, 3), 3, 3)
     ends = [tucker.converged(solver, made) for solver in (HOQRI(), PGD())]
@@ -87,7 +87,7 @@ def test_resumes_with_the_same_bits(tucker):
 
 
 def test_a_square_basis_is_the_end():
-    from orthobench.families.symmetric_tucker import GivenTensorOracle
+    from orthobench_tucker import GivenTensorOracle
 
     T = np.zeros((3, 3, 3))
     T[0, 0, 0] = 1

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from orthobench_tucker.geodesics import Geodesic
-from orthobench_tucker.inverse_hessians import LimitedMemory, LocalMatrix, curved
+from orthobench_tucker._kernels.geodesics import Geodesic
+from orthobench_tucker._kernels.inverse_hessians import LimitedMemory, LocalMatrix, curved
+from orthobench_tucker._kernels.sample_cores import SampleCores
 from orthobench_tucker.objective import evaluate
-from orthobench_tucker.sample_cores import SampleCores
 
 from orthobench.tools.geometry import drift, random_point
 

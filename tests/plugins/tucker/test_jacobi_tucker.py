@@ -7,20 +7,20 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from orthobench_tucker import jacobi_tucker
-from orthobench_tucker.hooi import HOOI
-from orthobench_tucker.jacobi_tucker import (
+from orthobench_stiefel.orthogonal_group.planes import Trigonometric
+from orthobench_tucker._kernels.plane_angle import best_angle, derivatives, gain
+from orthobench_tucker._kernels.plane_rotations import plane, restrict, rotate_planes
+from orthobench_tucker.solvers import jacobi_tucker
+from orthobench_tucker.solvers.hooi import HOOI
+from orthobench_tucker.solvers.jacobi_tucker import (
     JacobiTucker,
     block_size,
     blocks,
     plane_flops,
     rotation_flops,
 )
-from orthobench_tucker.plane_angle import best_angle, derivatives, gain
-from orthobench_tucker.plane_rotations import plane, restrict, rotate_planes
 
 from orthobench.contract.solver import Status
-from orthobench.families.orthogonal_group.planes import Trigonometric
 from orthobench.tools.geometry import drift, random_point, rotate, subspace_error
 
 CASES = [(12, 3, 4), (7, 4, 3), (5, 5, 2), (10, 2, 3)]

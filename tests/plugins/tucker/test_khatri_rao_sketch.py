@@ -4,16 +4,17 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from orthobench_tucker import HOEVD, PGD
-from orthobench_tucker.khatri_rao_sketch import KhatriRaoSketch
+from orthobench_kit.sources import ArraySource
+from orthobench_tucker import MomentOracle, MomentStream
+from orthobench_tucker.full_tensors import moment_tensor
 from orthobench_tucker.sketch import gaussian_factors, power_step, sketch_of, sketched_basis
+from orthobench_tucker.solvers.hoevd import HOEVD
+from orthobench_tucker.solvers.khatri_rao_sketch import KhatriRaoSketch
+from orthobench_tucker.solvers.pgd import PGD
 from orthobench_tucker.starts import MANY, chosen
 
 from orthobench.contract.solver import Status
 from orthobench.errors import UsageError
-from orthobench.families.sources import ArraySource
-from orthobench.families.symmetric_tucker import MomentOracle, MomentStream
-from orthobench.families.symmetric_tucker.full_tensors import moment_tensor
 from orthobench.harness.identity import Streams
 from orthobench.harness.run import run
 from orthobench.harness.stopping import Budget

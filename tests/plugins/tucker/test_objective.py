@@ -8,7 +8,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from orthobench_tucker.geodesics import Geodesic
+from orthobench_tucker._kernels.geodesics import Geodesic
+from orthobench_tucker._kernels.pair_cores import core_along, core_of_pairs, pair_core
+from orthobench_tucker._kernels.sample_cores import SampleCores
+from orthobench_tucker._kernels.tensor_cores import TensorCores
+from orthobench_tucker.full_tensors import moment_tensor, partial_core
+from orthobench_tucker.judge import FullTensor
 from orthobench_tucker.objective import (
     evaluate,
     evaluation_flops,
@@ -16,14 +21,9 @@ from orthobench_tucker.objective import (
     hessian,
     hessian_flops,
 )
-from orthobench_tucker.pair_cores import core_along, core_of_pairs, pair_core
-from orthobench_tucker.sample_cores import SampleCores
 from orthobench_tucker.second_order import core_metric
 from orthobench_tucker.stopping import perturbed
-from orthobench_tucker.tensor_cores import TensorCores
 
-from orthobench.families.symmetric_tucker.full_tensors import moment_tensor, partial_core
-from orthobench.families.symmetric_tucker.judge import FullTensor
 from orthobench.tools.geometry import orthonormalize, random_point
 
 ORDERS = (2, 3, 4, 5)

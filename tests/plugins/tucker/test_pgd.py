@@ -9,30 +9,29 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from orthobench_polar.problems import GaussianPolar
-from orthobench_tucker import PGD
-from orthobench_tucker.ascending import end_slopes
-from orthobench_tucker.partial_cores import refusal
-from orthobench_tucker.pgd import _Evaluation
-from orthobench_tucker.pgd_kernels import evaluated
-from orthobench_tucker.pgd_passes import step_flops
-from orthobench_tucker.tensor_cores import TensorCores
-
-from orthobench.contract.solver import Status
-from orthobench.families.symmetric_tucker import (
+from orthobench_polar.problems.spectra import GaussianPolar
+from orthobench_tucker import (
     GivenTensorOracle,
     MomentOracle,
     MomentStream,
     SymmetricTucker,
     TuckerOracle,
 )
-from orthobench.families.symmetric_tucker.full_tensors import moment_tensor
-from orthobench.families.symmetric_tucker.judge import FullTensor
-from orthobench.families.symmetric_tucker.sample_moments import (
+from orthobench_tucker._kernels.ascending import end_slopes
+from orthobench_tucker._kernels.partial_cores import refusal
+from orthobench_tucker._kernels.pgd_kernels import evaluated
+from orthobench_tucker._kernels.pgd_passes import step_flops
+from orthobench_tucker._kernels.tensor_cores import TensorCores
+from orthobench_tucker.full_tensors import moment_tensor
+from orthobench_tucker.judge import FullTensor
+from orthobench_tucker.sample_moments import (
     core_norm_squared,
     gradient,
     monomials,
 )
+from orthobench_tucker.solvers.pgd import PGD, _Evaluation
+
+from orthobench.contract.solver import Status
 from orthobench.tools.flops import eigh
 from orthobench.tools.geometry import drift, orthonormalize, subspace_error
 

@@ -9,19 +9,14 @@ from typing import ClassVar
 
 import numpy as np
 import pytest
-from orthobench_tucker import QuasiNewton
-from orthobench_tucker.quasi_newton import QuasiNewtonState
+from orthobench_tucker import MomentOracle, MomentStream, SymmetricTucker
+from orthobench_tucker.solvers.quasi_newton import QuasiNewton, QuasiNewtonState
 from orthobench_tucker.starts import hoevd_basis
 
 import orthobench.tools.machine
 from orthobench.contract.parameters import parameter
 from orthobench.contract.solver import Status
 from orthobench.errors import UsageError
-from orthobench.families.symmetric_tucker import (
-    MomentOracle,
-    MomentStream,
-    SymmetricTucker,
-)
 from orthobench.tools.geometry import drift, orthonormalize, random_point, subspace_error
 
 KINDS = [

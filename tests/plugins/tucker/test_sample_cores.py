@@ -4,12 +4,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from orthobench_tucker.monomial_products import monomial_products
-from orthobench_tucker.sample_cores import SampleCores, block_rows
-from orthobench_tucker.tensor_cores import TensorCores
-
-from orthobench.families.symmetric_tucker.full_tensors import moment_tensor
-from orthobench.families.symmetric_tucker.sample_moments import (
+from orthobench_tucker._kernels.monomial_products import monomial_products
+from orthobench_tucker._kernels.sample_cores import SampleCores, block_rows
+from orthobench_tucker._kernels.tensor_cores import TensorCores
+from orthobench_tucker.full_tensors import moment_tensor
+from orthobench_tucker.sample_moments import (
     core_norm_squared,
     gradient,
     monomials,

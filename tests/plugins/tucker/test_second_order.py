@@ -8,10 +8,11 @@ from itertools import permutations
 
 import numpy as np
 import pytest
-from orthobench_tucker import QuasiNewton, TrustRegion
+from orthobench_tucker import symmetric_tucker
+from orthobench_tucker.solvers.quasi_newton import QuasiNewton
+from orthobench_tucker.solvers.trust_region import TrustRegion
 
 from orthobench.contract.solver import Status
-from orthobench.families.symmetric_tucker import symmetric_tucker
 from orthobench.harness.identity import Streams
 from orthobench.harness.run import run
 from orthobench.harness.stopping import Budget, RunStatus

@@ -7,7 +7,7 @@ from itertools import product
 import numpy as np
 import pytest
 from orthobench_tucker import streaming as module
-from orthobench_tucker.shoevd import SHOEVD
+from orthobench_tucker.solvers.shoevd import SHOEVD
 from orthobench_tucker.streaming import hoevd_weights
 
 from orthobench.tools import flops

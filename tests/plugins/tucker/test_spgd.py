@@ -6,10 +6,10 @@ from itertools import product
 
 import numpy as np
 import pytest
-from orthobench_tucker.spgd import GRAM_FORM, SPGD, monomial_table, tucker_flops
+from orthobench_tucker import MomentStream
+from orthobench_tucker.solvers.spgd import GRAM_FORM, SPGD, monomial_table, tucker_flops
 
 from orthobench.contract.parameters import ParameterError, make, parameters_of
-from orthobench.families.symmetric_tucker import MomentStream
 from orthobench.tools import flops
 from orthobench.tools.geometry import random_point, subspace_error
 
@@ -33,7 +33,7 @@ def objective(X, Q, d):
 
 
 def gradient(X, Q, d, table):
-    from orthobench_tucker.streaming_kernels import tucker_gradient
+    from orthobench_tucker._kernels.streaming_kernels import tucker_gradient
 
     b, (n, r) = X.shape[1], Q.shape
     powers, G = np.empty((max(r, len(table[0])), b)), np.empty((r, n))

@@ -8,16 +8,16 @@ from typing import ClassVar
 
 import numpy as np
 import pytest
-from orthobench_tucker import HOOI, HOQRI, PGD, JacobiTucker, QuasiNewton, TrustRegion
+from orthobench_tucker import GivenTensorOracle, MomentOracle, SymmetricTucker, TuckerOracle
+from orthobench_tucker.solvers.hooi import HOOI
+from orthobench_tucker.solvers.hoqri import HOQRI
+from orthobench_tucker.solvers.jacobi_tucker import JacobiTucker
+from orthobench_tucker.solvers.pgd import PGD
+from orthobench_tucker.solvers.quasi_newton import QuasiNewton
+from orthobench_tucker.solvers.trust_region import TrustRegion
 from orthobench_tucker.starts import FROM_SAMPLES, STARTS
 
 from orthobench.errors import UsageError
-from orthobench.families.symmetric_tucker import (
-    GivenTensorOracle,
-    MomentOracle,
-    SymmetricTucker,
-    TuckerOracle,
-)
 from orthobench.tools.geometry import random_point
 
 SOLVERS = [PGD, HOOI, HOQRI, QuasiNewton, TrustRegion, JacobiTucker]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import product
 
 import numpy as np
+from orthobench_tucker import GivenTensorOracle, MomentOracle
 from orthobench_tucker.stopping import (
     count_returns,
     fail_if_cycling,
@@ -14,7 +15,6 @@ from orthobench_tucker.stopping import (
 )
 
 from orthobench.contract.solver import State, Status
-from orthobench.families.symmetric_tucker import GivenTensorOracle, MomentOracle
 
 
 def test_a_gradient_is_rounding_unless_it_is_ten_times_its_noise():

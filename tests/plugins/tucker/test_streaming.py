@@ -7,12 +7,12 @@ from itertools import product
 
 import numpy as np
 import pytest
-from orthobench_tucker.shoevd import SHOEVD
-from orthobench_tucker.spgd import SPGD
+from orthobench_tucker import symmetric_tucker
+from orthobench_tucker.solvers.shoevd import SHOEVD
+from orthobench_tucker.solvers.spgd import SPGD
 
 from orthobench import Budget
 from orthobench.contract.solver import Status
-from orthobench.families.symmetric_tucker import symmetric_tucker
 from orthobench.harness.identity import Streams
 from orthobench.harness.judging import FEASIBLE, VIOLATION
 from orthobench.harness.run import run

@@ -5,18 +5,18 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from block_passes import cut, oracle_of, passes, points, summary_of
-from orthobench_tucker.gradient_passes import hoevd_gradients
-from orthobench_tucker.hoevd import HOEVD
-from orthobench_tucker.khatri_rao_sketch import KhatriRaoSketch
-from orthobench_tucker.moment_entries import moment_entries
-from orthobench_tucker.pgd import PGD
-from orthobench_tucker.shoevd import SHOEVD
-from orthobench_tucker.spgd import SPGD, tucker_gradients
+from orthobench_tucker import GivenTensorOracle, MomentOracle, SymmetricTucker
+from orthobench_tucker._kernels.gradient_passes import hoevd_gradients
+from orthobench_tucker._kernels.moment_entries import moment_entries
+from orthobench_tucker.full_tensors import moment_tensor
+from orthobench_tucker.sample_moments import core_norm_squared, partial_core
+from orthobench_tucker.solvers.hoevd import HOEVD
+from orthobench_tucker.solvers.khatri_rao_sketch import KhatriRaoSketch
+from orthobench_tucker.solvers.pgd import PGD
+from orthobench_tucker.solvers.shoevd import SHOEVD
+from orthobench_tucker.solvers.spgd import SPGD, tucker_gradients
 
 from orthobench.errors import UsageError
-from orthobench.families.symmetric_tucker import GivenTensorOracle, MomentOracle, SymmetricTucker
-from orthobench.families.symmetric_tucker.full_tensors import moment_tensor
-from orthobench.families.symmetric_tucker.sample_moments import core_norm_squared, partial_core
 from orthobench.tools.geometry import drift, random_point, subspace_error
 
 N, RANK = 9, 2

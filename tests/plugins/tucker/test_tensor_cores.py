@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from orthobench_tucker.tensor_cores import TensorCores, ascending, unpacking
+from orthobench_tucker._kernels.tensor_cores import TensorCores, ascending, unpacking
+from orthobench_tucker.sample_moments import monomials
 
-from orthobench.families.symmetric_tucker.sample_moments import monomials
 from orthobench.tools.geometry import random_point
 
 LETTERS = "abcdef"

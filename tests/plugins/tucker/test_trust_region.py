@@ -7,10 +7,11 @@ from itertools import pairwise, product
 
 import numpy as np
 import pytest
-from orthobench_tucker import QuasiNewton, TrustRegion
+from orthobench_tucker._kernels.partial_cores import partial_cores
+from orthobench_tucker._kernels.steihaug import Step
 from orthobench_tucker.objective import RESOLVED, evaluate, hessian
-from orthobench_tucker.partial_cores import partial_cores
-from orthobench_tucker.steihaug import Step
+from orthobench_tucker.solvers.quasi_newton import QuasiNewton
+from orthobench_tucker.solvers.trust_region import TrustRegion
 
 from orthobench.contract.solver import Status
 from orthobench.tools.flops import eigh, qr

@@ -5,13 +5,13 @@ from math import prod
 
 import numpy as np
 import pytest
-from orthobench_tucker import whole_arrays
-from orthobench_tucker.sample_cores import SampleCores
-from orthobench_tucker.starts import first_basis
-from orthobench_tucker.streaming_arrays import ascend, hoevd_weights, tucker_weights
-from orthobench_tucker.tensor_cores import TensorCores
-from orthobench_tucker.unfoldings import Unfolding, by_entries
-from orthobench_tucker.whole_arrays import (
+from orthobench_tucker import GivenTensorOracle, MomentOracle
+from orthobench_tucker._kernels import whole_arrays
+from orthobench_tucker._kernels.sample_cores import SampleCores
+from orthobench_tucker._kernels.streaming_arrays import ascend, hoevd_weights, tucker_weights
+from orthobench_tucker._kernels.tensor_cores import TensorCores
+from orthobench_tucker._kernels.unfoldings import Unfolding, by_entries
+from orthobench_tucker._kernels.whole_arrays import (
     ArrayCores,
     evaluated,
     gram_of_samples,
@@ -22,9 +22,9 @@ from orthobench_tucker.whole_arrays import (
     stepped_by_length,
     with_positive_largest,
 )
+from orthobench_tucker.starts import first_basis
 
 import orthobench as ob
-from orthobench.families.symmetric_tucker import GivenTensorOracle, MomentOracle
 from orthobench.tools.geometry import random_point
 from orthobench.tools.places import place_of
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from orthobench_problems.symmetric_tucker import allocation
-from orthobench_problems.symmetric_tucker.allocation import Utility, cumulative, performance
+from orthobench_tucker.problems import allocation
+from orthobench_tucker.problems.allocation import Utility, cumulative, performance
 
 from orthobench.errors import OrthobenchError
 from orthobench.tools.geometry import random_point

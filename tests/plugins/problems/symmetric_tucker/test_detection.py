@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from orthobench_problems.symmetric_tucker.detection import (
+from orthobench_tucker.problems.detection import (
     anomaly_scores,
     area_under_roc,
     random_classifier,

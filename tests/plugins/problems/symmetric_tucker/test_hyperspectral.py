@@ -7,14 +7,14 @@ import hashlib
 import numpy as np
 import pytest
 import scipy.io
-from orthobench_problems.symmetric_tucker import HyperspectralAnomaly, hyperspectral
-from orthobench_problems.symmetric_tucker.hyperspectral import pixel_order
+from orthobench_tucker import ComponentSolution
+from orthobench_tucker.problems import hyperspectral
+from orthobench_tucker.problems.hyperspectral import HyperspectralAnomaly, pixel_order
+from orthobench_tucker.sample_moments import gradient, partial_core
 
 from orthobench.contract.exhibits import Curve, Image
 from orthobench.contract.problem import Solution
 from orthobench.errors import DataError, UsageError
-from orthobench.families.symmetric_tucker import ComponentSolution
-from orthobench.families.symmetric_tucker.sample_moments import gradient, partial_core
 from orthobench.tools import datasets
 from orthobench.tools.geometry import orthonormalize, random_point, subspace_error
 

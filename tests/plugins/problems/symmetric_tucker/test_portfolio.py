@@ -8,14 +8,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from orthobench_problems.symmetric_tucker import Portfolio, portfolio
-from orthobench_problems.symmetric_tucker.allocation import Utility, performance
-from orthobench_problems.symmetric_tucker.returns import read_returns
+from orthobench_tucker import ComponentSolution
+from orthobench_tucker.problems import portfolio
+from orthobench_tucker.problems.allocation import Utility, performance
+from orthobench_tucker.problems.portfolio import Portfolio
+from orthobench_tucker.problems.returns import read_returns
+from orthobench_tucker.sample_moments import gradient, partial_core
 
 from orthobench.contract.problem import Solution
 from orthobench.errors import DataError, UsageError
-from orthobench.families.symmetric_tucker import ComponentSolution
-from orthobench.families.symmetric_tucker.sample_moments import gradient, partial_core
 from orthobench.registry.plugins import catalogue
 from orthobench.registry.suite_file import load, requested_suite
 from orthobench.tools import datasets

@@ -6,7 +6,7 @@ from datetime import date
 
 import numpy as np
 import pytest
-from orthobench_problems.symmetric_tucker.returns import read_returns
+from orthobench_tucker.problems.returns import read_returns
 
 from orthobench.errors import DataError
 

@@ -1,0 +1,1 @@
+"""Problems of CCA and of pencils."""

@@ -1,0 +1,178 @@
+"""Kernels for a symmetric third-order tensor in blocks of indices, rotated a round at a time.
+
+Block p <= q <= r of the tensor, a cube whose indices lie in the index blocks p, q and r, is row
+``first[p] + second[q] + r`` of `blocks`: blocks are packed as entries are
+(`orthobench_givens._kernels.tensor_sweeps.offsets`).
+"""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+import numpy as np
+
+from orthobench.contract import Array
+from orthobench.tools.compiled import kernel
+from orthobench_givens._kernels.packed_tensor import pack, unpack
+from orthobench_givens._kernels.tensor_sweeps import Indices
+
+Offsets: TypeAlias = tuple[Indices, Indices]
+
+
+@kernel
+def begin_round(
+    blocks: Array, block_pairs: Indices, block_offsets: Offsets,
+    tensors: Array, entry_offsets: Offsets,
+) -> None:  # fmt: skip
+    """Pack, for each pair of blocks, the entries whose indices all lie in these two blocks.
+
+    Parameters
+    ----------
+    blocks : ndarray, shape (blocks(blocks + 1)(blocks + 2)/6, size³)
+        The tensor.
+    block_pairs : ndarray of int, shape (n, 2)
+        The blocks that are paired.
+    block_offsets : tuple of two ndarray of int
+        Offsets of the blocks.
+    tensors : ndarray, shape (n, m(m + 1)(m + 2)/6), m = 2 size
+        Overwritten by the packed tensors.
+    entry_offsets : tuple of two ndarray of int
+        Offsets of the entries of a packed tensor.
+
+    Notes
+    -----
+    No flops; m³ doubles of scratch.
+    """
+    m = len(entry_offsets[0])
+    cube = np.empty((m, m, m))
+    for a in range(len(block_pairs)):
+        _gather(blocks, block_pairs[a], block_pairs[a], block_pairs[a], block_offsets, cube)
+        pack(cube, entry_offsets[0], entry_offsets[1], tensors[a])
+
+
+@kernel
+def end_round(
+    blocks: Array, block_pairs: Indices, block_offsets: Offsets,
+    tensors: Array, entry_offsets: Offsets, rotations: Array,
+) -> None:  # fmt: skip
+    """Apply the rotations made within each pair of blocks to the whole tensor.
+
+    Parameters
+    ----------
+    blocks, block_pairs, block_offsets, tensors, entry_offsets
+        As for `begin_round`; here `blocks` is overwritten, from `tensors` where all three indices
+        lie in one pair.
+    rotations : ndarray, shape (n, m, m)
+        The product of the rotations within each pair, new basis vectors as rows.
+
+    Notes
+    -----
+    6m⁴ flops in matrix products for each of (n³ + 3n² - 4n)/6 cubes of entries, but none for a
+    cube whose pairs of blocks were not rotated; 2m³ doubles of scratch.
+    """
+    n, m = rotations.shape[:2]
+    X, Y = np.empty((m, m, m)), np.empty((m, m, m))
+    rotated = np.array([_rotates(rotations[a]) for a in range(n)])
+    for a in range(n):
+        for b in range(a, n):
+            for c in range(b, n):
+                if not (rotated[a] or rotated[b] or rotated[c]):
+                    continue
+                if a == c:
+                    unpack(tensors[a], entry_offsets[0], entry_offsets[1], X)
+                else:
+                    _gather(
+                        blocks, block_pairs[a], block_pairs[b], block_pairs[c], block_offsets, X
+                    )
+                    _rotate_mode(X, rotations[a], Y)
+                    _rotate_mode(Y, rotations[b], X)
+                    _rotate_mode(X, rotations[c], Y)
+                    X, Y = Y, X
+                _scatter(X, block_pairs[a], block_pairs[b], block_pairs[c], block_offsets, blocks)
+
+
+@kernel
+def _rotates(V: Array) -> bool:
+    """Return whether a rotation differs from the identity.
+
+    All entries are compared: a rotation by a tiny angle has a diagonal of ones.
+    """
+    for i in range(len(V)):
+        for j in range(len(V)):
+            if V[i, j] != (1.0 if i == j else 0.0):
+                return True
+    return False
+
+
+@kernel
+def _rotate_mode(X: Array, V: Array, Y: Array) -> None:
+    """Rotate the first mode of X, which becomes the last of Y: Y_bca' = sum_a V_a'a X_abc."""
+    m = len(V)
+    np.dot(X.reshape(m, m * m).T, V.T, Y.reshape(m * m, m))
+
+
+@kernel
+def _gather(
+    blocks: Array, P: Indices, Q: Indices, R: Indices, block_offsets: Offsets, cube: Array
+) -> None:
+    """Copy eight blocks of the tensor, of a pair of index blocks in each mode, to one cube."""
+    size = cube.shape[0] // 2
+    for x in range(2):
+        for y in range(2):
+            for z in range(2):
+                row, strides = _locate(P[x], Q[y], R[z], block_offsets, size)
+                part = cube[x * size :, y * size :, z * size :]
+                _read_block(blocks[row], part, strides, size)
+
+
+@kernel
+def _scatter(
+    cube: Array, P: Indices, Q: Indices, R: Indices, block_offsets: Offsets, blocks: Array
+) -> None:
+    """Copy a cube back to the eight blocks of the tensor that it was gathered from."""
+    size = cube.shape[0] // 2
+    for x in range(2):
+        for y in range(2):
+            for z in range(2):
+                row, strides = _locate(P[x], Q[y], R[z], block_offsets, size)
+                part = cube[x * size :, y * size :, z * size :]
+                _write_block(part, blocks[row], strides, size)
+
+
+@kernel
+def _locate(
+    p: int, q: int, r: int, block_offsets: Offsets, size: int
+) -> tuple[int, tuple[int, int, int]]:
+    """Return the row that holds block p, q, r, in any order, and its strides in that order."""
+    low, high = min(p, q, r), max(p, q, r)
+    row = block_offsets[0][low] + block_offsets[1][p + q + r - low - high] + high
+    x, y, z = (p > q) + (p > r), (q >= p) + (q > r), (r >= p) + (r >= q)
+    return row, (size ** (2 - x), size ** (2 - y), size ** (2 - z))
+
+
+@kernel
+def _read_block(block: Array, part: Array, strides: tuple[int, int, int], size: int) -> None:
+    """Copy a block of the tensor to a part of a cube."""
+    for i in range(size):
+        for j in range(size):
+            at = i * strides[0] + j * strides[1]
+            if strides[2] == 1:  # known to be contiguous, this vectorizes
+                for k in range(size):
+                    part[i, j, k] = block[at + k]
+            else:
+                for k in range(size):
+                    part[i, j, k] = block[at + k * strides[2]]
+
+
+@kernel
+def _write_block(part: Array, block: Array, strides: tuple[int, int, int], size: int) -> None:
+    """Copy a part of a cube to a block of the tensor."""
+    for i in range(size):
+        for j in range(size):
+            at = i * strides[0] + j * strides[1]
+            if strides[2] == 1:
+                for k in range(size):
+                    block[at + k] = part[i, j, k]
+            else:
+                for k in range(size):
+                    block[at + k * strides[2]] = part[i, j, k]

@@ -1,0 +1,249 @@
+"""Kernels for a packed symmetric third-order tensor: each of its distinct entries is kept once.
+
+Entry a <= b <= c of a packed tensor lies at ``first[a] + second[b] + c``, in lexicographic order
+(`orthobench_givens._kernels.tensor_sweeps.offsets`).
+"""
+
+from __future__ import annotations
+
+from orthobench.contract import Array
+from orthobench.tools.compiled import kernel
+from orthobench_givens._kernels.row_rotation import rotate_rows
+from orthobench_givens._kernels.tensor_angles import best_rotation
+from orthobench_givens._kernels.tensor_sweeps import Indices
+
+
+@kernel
+def try_pairs(
+    tensors: Array,
+    rotations: Array,
+    pairs: Indices,
+    first: Indices,
+    second: Indices,
+    limits: tuple[float, float, int],
+    idle: int,
+) -> tuple[int, int, int]:
+    """Rotate pairs of indices by their best angles, until many in a row need no rotation.
+
+    Parameters
+    ----------
+    tensors : ndarray, shape (n, m(m + 1)(m + 2)/6)
+        Packed tensors of m indices each; rotated in place.
+    rotations : ndarray, shape (n, m, m)
+        The product of the rotations of each tensor so far, new basis vectors as rows; updated in
+        place.
+    pairs : ndarray of int, shape (count, 3)
+        Which tensor, and two of its indices, i < j.
+    first, second : ndarray of int, shape (m,)
+        Offsets of the entries (`orthobench_givens._kernels.tensor_sweeps.offsets`).
+    limits : tuple of float, float, int
+        ``slope_tolerance`` and ``gain_tolerance`` of `best_rotation`, and the number of pairs in a
+        row without a rotation after which to stop.
+    idle : int
+        The number of pairs in a row without a rotation before the call.
+
+    Returns
+    -------
+    tried : int
+        Pairs tried.
+    rotated : int
+        Pairs rotated.
+    idle : int
+        The number of pairs in a row without a rotation after the call.
+
+    Notes
+    -----
+    About 225 flops a pair and 3m² a rotation (`orthobench_givens.solvers.tensor.rotation_flops`).
+
+    References
+    ----------
+    Shalit and Chechik 2014, Algorithm 3, lines 2 to 4.
+    """
+    slope_tolerance, gain_tolerance, enough = limits
+    rotated = 0
+    for k in range(len(pairs)):
+        if idle == enough:
+            return k, rotated, idle
+        T, i, j = tensors[pairs[k, 0]], pairs[k, 1], pairs[k, 2]
+        c, s = _best(T, first, second, i, j, slope_tolerance, gain_tolerance)
+        if s == 0.0 and c == 1.0:
+            idle += 1
+        else:
+            rotate(T, first, second, i, j, c, s)
+            V = rotations[pairs[k, 0]]
+            rotate_rows(V[i], V[j], c, s)
+            rotated, idle = rotated + 1, 0
+    return len(pairs), rotated, idle
+
+
+@kernel
+def _best(
+    T: Array,
+    first: Indices,
+    second: Indices,
+    i: int,
+    j: int,
+    slope_tolerance: float,
+    gain_tolerance: float,
+) -> tuple[float, float]:
+    """Return `best_rotation` of the entries (iii, iij, ijj, jjj)."""
+    iix, ijx = first[i] + second[i], first[i] + second[j]
+    jjj = T[first[j] + second[j] + j]
+    return best_rotation(T[iix + i], T[iix + j], T[ijx + j], jjj, slope_tolerance, gain_tolerance)
+
+
+@kernel
+def rotate(T: Array, first: Indices, second: Indices, i: int, j: int, c: float, s: float) -> None:
+    """Rotate two indices of a packed tensor in place: e_i <- c e_i + s e_j, e_j <- c e_j - s e_i.
+
+    Parameters
+    ----------
+    T : ndarray, shape (m(m + 1)(m + 2)/6,)
+        A packed tensor.
+    first, second : ndarray of int, shape (m,)
+        Offsets of its entries.
+    i, j : int
+        The indices, i < j.
+    c, s : float
+        Cosine and sine of the angle.
+
+    Notes
+    -----
+    6 flops for each of the (m - 1)(m - 2)/2 pairs of entries (iab, jab), 14 for each of the m - 2
+    triples (iia, ija, jja), and 51 for (iii, iij, ijj, jjj) and the powers of c and s.
+    """
+    _rotate_below(T, first, second, i, j, c, s)
+    _rotate_between(T, first, second, i, j, c, s)
+    m, after = len(first), j + 1
+    if after < m:
+        at = second[after] + after
+        _rotate_runs(T, first[i] + at, first[j] + at, (m - j) * (m - after) // 2, c, s)
+    _rotate_twice(T, first, second, i, j, c, s)
+    _rotate_thrice(T, first, second, i, j, c, s)
+
+
+@kernel
+def _rotate_below(
+    T: Array, first: Indices, second: Indices, i: int, j: int, c: float, s: float
+) -> None:
+    """Rotate the pairs of entries (iab, jab) with a < i."""
+    rest = len(first) - j - 1
+    for a in range(i):
+        aix, ajx = first[a] + second[i], first[a] + second[j]
+        for b in range(a, i):
+            abx = first[a] + second[b]
+            _rotate_entries(T, abx + i, abx + j, c, s)
+        for b in range(i + 1, j):
+            _rotate_entries(T, aix + b, first[a] + second[b] + j, c, s)
+        _rotate_runs(T, aix + j + 1, ajx + j + 1, rest, c, s)
+
+
+@kernel
+def _rotate_between(
+    T: Array, first: Indices, second: Indices, i: int, j: int, c: float, s: float
+) -> None:
+    """Rotate the pairs of entries (iab, jab) with i < a < j."""
+    rest = len(first) - j - 1
+    for a in range(i + 1, j):
+        iax, ajx = first[i] + second[a], first[a] + second[j]
+        for b in range(a, j):
+            _rotate_entries(T, iax + b, first[a] + second[b] + j, c, s)
+        _rotate_runs(T, iax + j + 1, ajx + j + 1, rest, c, s)
+
+
+@kernel
+def _rotate_twice(
+    T: Array, first: Indices, second: Indices, i: int, j: int, c: float, s: float
+) -> None:
+    """Rotate the triples of entries (iia, ija, jja)."""
+    cc, cs, ss = c * c, c * s, s * s
+    sin2, cos2 = 2.0 * cs, cc - ss
+    for a in range(len(first)):
+        if a < i:
+            x, y = first[a] + second[i] + i, first[a] + second[i] + j
+            z = first[a] + second[j] + j
+        elif i < a < j:
+            x, y = first[i] + second[i] + a, first[i] + second[a] + j
+            z = first[a] + second[j] + j
+        elif a > j:
+            x, y = first[i] + second[i] + a, first[i] + second[j] + a
+            z = first[j] + second[j] + a
+        else:
+            continue
+        iia, ija, jja = T[x], T[y], T[z]
+        T[x] = cc * iia + sin2 * ija + ss * jja
+        T[y] = cos2 * ija + cs * (jja - iia)
+        T[z] = ss * iia - sin2 * ija + cc * jja
+
+
+@kernel
+def _rotate_thrice(
+    T: Array, first: Indices, second: Indices, i: int, j: int, c: float, s: float
+) -> None:
+    """Rotate the entries (iii, iij, ijj, jjj)."""
+    w, x = first[i] + second[i] + i, first[i] + second[i] + j
+    y, z = first[i] + second[j] + j, first[j] + second[j] + j
+    iii, iij, ijj, jjj = T[w], T[x], T[y], T[z]
+    ccc, ccs, css, sss = c * c * c, c * c * s, c * s * s, s * s * s
+    T[w] = ccc * iii + 3.0 * (ccs * iij + css * ijj) + sss * jjj
+    T[x] = ccc * iij + ccs * (2.0 * ijj - iii) + css * (jjj - 2.0 * iij) - sss * ijj
+    T[y] = ccc * ijj + ccs * (jjj - 2.0 * iij) + css * (iii - 2.0 * ijj) + sss * iij
+    T[z] = ccc * jjj + 3.0 * (css * iij - ccs * ijj) - sss * iii
+
+
+@kernel
+def _rotate_entries(T: Array, x: int, y: int, c: float, s: float) -> None:
+    """Rotate entry x with entry y."""
+    a, b = T[x], T[y]
+    T[x] = c * a + s * b
+    T[y] = c * b - s * a
+
+
+@kernel
+def _rotate_runs(T: Array, x: int, y: int, n: int, c: float, s: float) -> None:
+    """Rotate the n entries from x on with the n from y on."""
+    rotate_rows(T[x : x + n], T[y : y + n], c, s)
+
+
+@kernel
+def pack(cube: Array, first: Indices, second: Indices, T: Array) -> None:
+    """Pack a symmetric tensor.
+
+    Parameters
+    ----------
+    cube : ndarray, shape (m, m, m)
+        A symmetric tensor, of which the entries a <= b <= c are read.
+    first, second : ndarray of int, shape (m,)
+        Offsets of the entries in T.
+    T : ndarray, shape (m(m + 1)(m + 2)/6,)
+        Overwritten by the packed tensor.
+    """
+    m = len(first)
+    for a in range(m):
+        for b in range(a, m):
+            row = first[a] + second[b]
+            for c in range(b, m):
+                T[row + c] = cube[a, b, c]
+
+
+@kernel
+def unpack(T: Array, first: Indices, second: Indices, cube: Array) -> None:
+    """Unpack a symmetric tensor.
+
+    Parameters
+    ----------
+    T : ndarray, shape (m(m + 1)(m + 2)/6,)
+        A packed tensor.
+    first, second : ndarray of int, shape (m,)
+        Offsets of its entries.
+    cube : ndarray, shape (m, m, m)
+        All entries are overwritten.
+    """
+    m = len(first)
+    for a in range(m):
+        for b in range(a, m):
+            row = first[a] + second[b]
+            for c in range(b, m):
+                x = T[row + c]
+                cube[a, b, c] = cube[b, c, a] = cube[c, a, b] = x
+                cube[a, c, b] = cube[c, b, a] = cube[b, a, c] = x

@@ -1,0 +1,182 @@
+"""Rotations of pairs of columns of AU: the inner loop of Algorithms 2 and 5.
+
+A rotation sets ``x <- cos t x + sin t y`` and ``y <- cos t y - sin t x``, as equation 6 and the
+algorithms of Shalit and Chechik (2014) need it; their section 2.2 calls that angle -t, a misprint.
+
+Rows with x² + y² <= gamma² contribute nothing at any angle. So the two columns are read once to
+gather all other rows, mostly few, on which the search for the angle works, and once to rotate.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from orthobench.contract import Array
+from orthobench.tools.compiled import kernel, summed
+from orthobench.tools.simd import COUNT, bits, count_bits, load, lowest_bit
+from orthobench_givens._kernels.row_rotation import rotate_rows
+from orthobench_givens._kernels.sparse_angle import SCRATCH, best_angle
+from orthobench_givens._kernels.sparse_layout import WORD
+from orthobench_givens._kernels.sparse_tally import Tally
+
+COPIED = 4
+"""Rows of a word copied without a branch: most words have fewer to copy."""
+
+ROUNDING = 1e-14
+"""A gain below this share of the objective in the plane is rounding: the pair is not rotated."""
+
+
+@kernel
+def _outside(x: Array, y: Array, first: int, bound: float) -> int:
+    """Return a word whose bit k tells whether row first + k has x² + y² > bound."""
+    word = 0
+    for part in range(0, WORD, COUNT):
+        a, b = load(x, first + part), load(y, first + part)
+        word |= bits(a * a + b * b > bound) << part
+    return word
+
+
+@kernel
+def _gather(x: Array, y: Array, bound: float, p: Array, q: Array) -> int:
+    """Copy the rows with x² + y² > bound to p and q, pad with zeros, and return their number.
+
+    `COPIED` rows are copied at a time, even where a word has fewer: a branch on their number
+    would be mispredicted. Surplus rows are overwritten by those that follow.
+    """
+    n = 0
+    for first in range(0, len(x), WORD):
+        word = _outside(x, y, first, bound)
+        many = count_bits(word)
+        for at in range(n, n + max(many, 1), COPIED):
+            for k in range(COPIED):
+                row = first + (lowest_bit(word) & (WORD - 1))
+                p[at + k], q[at + k] = x[row], y[row]
+                word &= word - 1
+        n += many
+    for k in range(n, n + COUNT):
+        p[k], q[k] = 0.0, 0.0
+    return n
+
+
+@kernel
+def _rotate(
+    array: Array, pairs: NDArray[np.int32], gamma: float, scratch: Array, t: Tally
+) -> Tally:
+    """Rotate the pairs in their order; scratch has the shape (3, rows + SCRATCH)."""
+    p, q, grid = scratch
+    for k in range(len(pairs)):
+        x, y = array[pairs[k, 0]], array[pairs[k, 1]]
+        n = _gather(x, y, gamma * gamma, p, q)
+        if n == 0:
+            t = Tally(t.gain, t.planes + 1, t.values, t.slopes, t.rotated, t.entries)
+            continue
+        best = best_angle(p, q, n, gamma, grid)
+        gain, rotated = 0.0, best.gain > ROUNDING * best.value
+        if rotated:
+            rotate_rows(x, y, best.cosine, best.sine)
+            gain = best.gain
+        t = Tally(
+            t.gain + gain,
+            t.planes + 1,
+            t.values + best.values,
+            t.slopes + best.slopes,
+            t.rotated + rotated,
+            t.entries + n * (best.values + 2 * best.slopes),
+        )
+    return t
+
+
+@kernel
+def rotate_pairs(array: Array, pairs: NDArray[np.int32], gamma: float, tally: Tally) -> Tally:
+    """Rotate pairs of columns in place, in their order, each to its best angle.
+
+    Parameters
+    ----------
+    array : ndarray, shape (m, rows), C order
+        The columns of AU (`orthobench_givens._kernels.sparse_layout`).
+    pairs : ndarray of int32, shape (count, 2)
+    gamma : float
+        The penalty, in the units of A; at 0 the objective is constant and nothing is done.
+    tally : Tally
+        The totals before.
+
+    Returns
+    -------
+    Tally
+        The totals after.
+
+    Notes
+    -----
+    `orthobench_givens._kernels.sparse_tally.plane_flops`; memory for three more columns.
+
+    References
+    ----------
+    Shalit and Chechik 2014, Algorithm 2, lines 2 and 3.
+    """
+    if gamma == 0.0:
+        return tally
+    scratch = np.empty((3, array.shape[1] + SCRATCH))
+    return _rotate(array, pairs, gamma, scratch, tally)
+
+
+@summed
+def _square(x: Array) -> float:
+    """Return |x|²."""
+    square = 0.0
+    for k in range(len(x)):
+        square += x[k] * x[k]
+    return square
+
+
+@kernel
+def _replace_smallest(array: Array, sample: Array) -> None:
+    """Overwrite the column of smallest norm, the first of equal ones, with a sample."""
+    smallest, least = 0, np.inf
+    for j in range(len(array)):
+        square = _square(array[j])
+        if square < least:
+            smallest, least = j, square
+    column = array[smallest]
+    for k in range(len(sample)):
+        column[k] = sample[k]
+
+
+@kernel
+def stream(
+    array: Array, samples: Array, pairs: NDArray[np.int32], gamma: float, tally: Tally
+) -> Tally:
+    """Let each sample replace the smallest column, then rotate pairs of columns.
+
+    Parameters
+    ----------
+    array : ndarray, shape (m, rows), C order
+        The columns of AU (`orthobench_givens._kernels.sparse_layout`); changed in place.
+    samples : ndarray, shape (count, d), C order
+    pairs : ndarray of int32, shape (count, L, 2)
+        The pairs to rotate after each sample.
+    gamma : float
+        The penalty, in the units of A; at 0 nothing is rotated.
+    tally : Tally
+        The totals before.
+
+    Returns
+    -------
+    Tally
+        The totals after.
+
+    Notes
+    -----
+    2dm flops a sample for the norms, and `orthobench_givens._kernels.sparse_tally.plane_flops`;
+    memory for three more columns.
+
+    References
+    ----------
+    Shalit and Chechik 2014, Algorithm 5, lines 1 to 6.
+    """
+    scratch = np.empty((3, array.shape[1] + SCRATCH))
+    for k in range(len(samples)):
+        _replace_smallest(array, samples[k])
+        if gamma > 0.0:
+            tally = _rotate(array, pairs[k], gamma, scratch, tally)
+    return tally

@@ -1,0 +1,227 @@
+"""Kernels for a symmetric third-order tensor with one index rotated: slabs T(u_a, I, I).
+
+A plane rotation of u_i and u_j combines slabs i and j, entry by entry, in the order in which they
+lie in memory; in a packed tensor T(U, U, U) most of the entries that it combines are far apart. The
+best angle needs T~_iij = T(u_i, u_i, u_j) for all pairs; these follow each rotation by the fibre
+T(u_i, u_j, U), from one product with a slab and one with U'.
+
+A slab is a symmetric matrix. Its rows begin at the block of `orthobench.tools.simd.COUNT` columns
+that the diagonal is in, and end at a multiple of `COUNT`: all loops are over whole vectors. Behind
+an odd number of rows there is one of zeros, since rows are taken in twos.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+
+from orthobench.contract import Array
+from orthobench.tools.compiled import kernel
+from orthobench.tools.simd import COUNT, fill, load, store, total
+from orthobench_givens._kernels.row_rotation import rotate_rows
+from orthobench_givens._kernels.tensor_angles import best_rotation
+from orthobench_givens._kernels.tensor_sweeps import Indices
+
+
+def padded(d: int) -> int:
+    """Return the length of a row of a slab that is kept from column 0 on."""
+    return -(-d // COUNT) * COUNT
+
+
+@cache
+def row_positions(d: int) -> Indices:
+    """Return where each row of a slab begins, and last where it ends; d is made even."""
+    rows = np.arange(d + d % 2)
+    return np.concatenate([[0], np.cumsum(padded(d) - rows + rows % COUNT)])
+
+
+def slabs_of(T: Array, basis: Array) -> tuple[Array, Array]:
+    """Return the slabs T(u_a, I, I), and T(u_a, u_a, u_b) for all a and b.
+
+    Parameters
+    ----------
+    T : ndarray, shape (d, d, d)
+        Symmetric.
+    basis : ndarray, shape (d, d)
+        U'.
+
+    Returns
+    -------
+    slabs : ndarray, shape (d, about d(d + 16)/2)
+    twice : ndarray, shape (d, d)
+        In row a and column b, T(u_a, u_a, u_b).
+
+    Notes
+    -----
+    4d⁴ + 2d³ flops; d³ doubles of scratch.
+    """
+    d, positions = len(T), row_positions(len(T))
+    whole = (basis @ T.reshape(d, d * d)).reshape(d, d, d)
+    slabs, twice = np.zeros((d, positions[-1])), np.empty((d, d))
+    for a in range(d):
+        twice[a] = basis[a] @ (whole[a] @ basis.T)
+    for row, begin in enumerate(positions[:d]):
+        first = row - row % COUNT
+        slabs[:, begin : begin + d - first] = whole[:, row, first:]
+    return slabs, twice
+
+
+@kernel
+def try_pairs(
+    slabs: Array, twice: Array, basis: Array, pairs: Indices,
+    limits: tuple[float, float, int], idle: int,
+) -> tuple[int, int, int]:  # fmt: skip
+    """Rotate pairs of indices by their best angles, until many in a row need no rotation.
+
+    Parameters
+    ----------
+    slabs, twice : ndarray
+        From `slabs_of`; updated in place.
+    basis : ndarray, shape (d, d)
+        U'; updated in place.
+    pairs : ndarray of int, shape (count, 2)
+        Indices i < j.
+    limits : tuple of float, float, int
+        ``slope_tolerance`` and ``gain_tolerance`` of `best_rotation`, and the number of pairs in a
+        row without a rotation after which to stop.
+    idle : int
+        The number of pairs in a row without a rotation before the call.
+
+    Returns
+    -------
+    tried, rotated, idle : int
+        Pairs tried, pairs rotated, and the number in a row without a rotation after the call.
+
+    Notes
+    -----
+    About 225 operations a pair and 7d² a rotation, of which a packed tensor needs 3d²
+    (`orthobench_givens.solvers.tensor.rotation_flops`) at addresses that are far apart.
+
+    References
+    ----------
+    Shalit and Chechik 2014, Algorithm 3, lines 2 to 4.
+    """
+    slope_tolerance, gain_tolerance, enough = limits
+    d = len(basis)
+    u, product, fibre = np.zeros(d + COUNT), np.empty(d + COUNT), np.empty(d)
+    rotated = 0
+    for k in range(len(pairs)):
+        if idle == enough:
+            return k, rotated, idle
+        i, j = pairs[k, 0], pairs[k, 1]
+        c, s = _best(twice, i, j, slope_tolerance, gain_tolerance)
+        if s == 0.0 and c == 1.0:
+            idle += 1
+            continue
+        for a in range(d):
+            u[a] = basis[j, a]
+        rotate_slabs(slabs[i], slabs[j], d, c, s, u, product)
+        np.dot(basis, product[:d], fibre)
+        rotate_twice(twice, i, j, c, s, fibre)
+        rotate_rows(basis[i], basis[j], c, s)
+        rotated, idle = rotated + 1, 0
+    return len(pairs), rotated, idle
+
+
+@kernel
+def stationary(twice: Array, slope_tolerance: float, gain_tolerance: float) -> bool:
+    """Return whether no pair of indices needs a rotation; about 225 flops a pair.
+
+    The parameters are those of `try_pairs`.
+    """
+    for i in range(len(twice)):
+        for j in range(i + 1, len(twice)):
+            c, s = _best(twice, i, j, slope_tolerance, gain_tolerance)
+            if s != 0.0 or c != 1.0:
+                return False
+    return True
+
+
+@kernel
+def _best(
+    twice: Array, i: int, j: int, slope_tolerance: float, gain_tolerance: float
+) -> tuple[float, float]:
+    """Return `best_rotation` of the entries (iii, iij, ijj, jjj)."""
+    iii, iij, ijj, jjj = twice[i, i], twice[i, j], twice[j, i], twice[j, j]
+    return best_rotation(iii, iij, ijj, jjj, slope_tolerance, gain_tolerance)
+
+
+@kernel
+def rotate_slabs(X: Array, Y: Array, d: int, c: float, s: float, u: Array, product: Array) -> None:
+    """Rotate two slabs, X <- cX + sY and Y <- cY - sX, and multiply the old X by a vector.
+
+    Parameters
+    ----------
+    X, Y : ndarray
+        Rotated in place.
+    d : int
+        Rows of a slab.
+    c, s : float
+        Cosine and sine of the angle.
+    u : ndarray, shape (d + COUNT,)
+        Zeros behind d entries.
+    product : ndarray, shape (d + COUNT,)
+        Overwritten by Xu, and zeros.
+
+    Notes
+    -----
+    3d(d + 1) flops to rotate the distinct entries, and 2d² for the product.
+    """
+    width = -(-d // COUNT) * COUNT
+    for at in range(0, width, COUNT):
+        store(product, at, fill(0.0))
+    begin = 0
+    for row in range(0, d, 2):
+        first = row - row % COUNT
+        upper, lower = begin - first, begin + width - 2 * first
+        u0, u1, sum0, sum1 = u[row], u[row + 1], fill(0.0), fill(0.0)
+        for at in range(first, width, COUNT):
+            x0, y0 = load(X, upper + at), load(Y, upper + at)
+            x1, y1 = load(X, lower + at), load(Y, lower + at)
+            factors = load(u, at)
+            sum0, sum1 = sum0 + x0 * factors, sum1 + x1 * factors
+            if at > first:  # right of the diagonal's block each entry stands for two
+                store(product, at, load(product, at) + x0 * u0 + x1 * u1)
+            store(X, upper + at, x0 * c + y0 * s)
+            store(Y, upper + at, y0 * c - x0 * s)
+            store(X, lower + at, x1 * c + y1 * s)
+            store(Y, lower + at, y1 * c - x1 * s)
+        product[row] += total(sum0)
+        product[row + 1] += total(sum1)
+        begin += 2 * (width - first)
+
+
+@kernel
+def rotate_twice(twice: Array, i: int, j: int, c: float, s: float, fibre: Array) -> None:
+    """Rotate the entries (iia), (jja), (aai) and (aaj) for all a, given the fibre (ija).
+
+    Parameters
+    ----------
+    twice : ndarray, shape (d, d)
+        Entries (iij) in row i and column j; rotated in place.
+    i, j : int
+    c, s : float
+        Cosine and sine of the angle.
+    fibre : ndarray, shape (d,)
+
+    Notes
+    -----
+    15d flops, and 51 for (iii, iij, ijj, jjj) and the powers of c and s.
+    """
+    iii, iij, ijj, jjj = twice[i, i], twice[i, j], twice[j, i], twice[j, j]
+    cc, cs, ss = c * c, c * s, s * s
+    sin2 = 2.0 * cs
+    for a in range(len(fibre)):
+        x, y, mixed = twice[i, a], twice[j, a], sin2 * fibre[a]
+        twice[i, a] = cc * x + mixed + ss * y
+        twice[j, a] = ss * x - mixed + cc * y
+    for a in range(len(fibre)):
+        x, y = twice[a, i], twice[a, j]
+        twice[a, i] = c * x + s * y
+        twice[a, j] = c * y - s * x
+    ccc, ccs, css, sss = c * cc, c * cs, c * ss, s * ss
+    twice[i, i] = ccc * iii + 3.0 * (ccs * iij + css * ijj) + sss * jjj
+    twice[i, j] = ccc * iij + ccs * (2.0 * ijj - iii) + css * (jjj - 2.0 * iij) - sss * ijj
+    twice[j, i] = ccc * ijj + ccs * (jjj - 2.0 * iij) + css * (iii - 2.0 * ijj) + sss * iij
+    twice[j, j] = ccc * jjj + 3.0 * (css * iij - ccs * ijj) - sss * iii

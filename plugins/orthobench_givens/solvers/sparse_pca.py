@@ -1,0 +1,220 @@
+"""Sparse PCA with as many components as samples, by Givens rotations."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from orthobench_sparse_pca import SparsePCA, SparsePCAOracle, SparseSolution
+from orthobench_sparse_pca.oracle import gamma_parameter, loadings_parameter
+
+from orthobench.contract import (
+    AnyProblem,
+    DataError,
+    Solver,
+    State,
+    Status,
+    UsageError,
+    parameter,
+    random_point,
+)
+from orthobench.tools.flops import gemm
+from orthobench_givens._kernels.sparse_columns import Columns
+from orthobench_givens._kernels.sparse_layout import empty_columns
+from orthobench_givens._kernels.sparse_pairs import Pairs, round_robin, uniform_pairs
+
+
+@dataclass(slots=True, kw_only=True)
+class SparsePCAState(State):
+    """The state of `givens-sparse-pca`.
+
+    Attributes
+    ----------
+    columns : Columns
+        AU. The gain in its tally is that of the current pass.
+    rng : numpy.random.Generator
+        Draws the pairs.
+    pairs : ndarray of int32, shape (N(N-1)/2, 2)
+        The pairs of the current pass.
+    done : int
+        Number of these pairs already rotated.
+    cyclic : bool
+        Whether the current pass takes each pair once.
+    value : float
+        The objective at the beginning of the pass.
+    start_flops : int
+        Flops of a random start.
+    """
+
+    columns: Columns
+    rng: np.random.Generator
+    pairs: Pairs
+    done: int = 0
+    cyclic: bool
+    value: float
+    start_flops: int
+
+
+@dataclass(frozen=True)
+class GivensSparsePCA(Solver[SparsePCAOracle, SparsePCAState]):
+    """Riemannian coordinate maximization of sum_ij [|AU|_ij - gamma]²_+ over orthogonal U.
+
+    A step picks a pair of columns of AU and rotates them by the angle, over the full circle, that
+    maximizes the objective (`orthobench_givens._kernels.sparse_angle`), unless no angle gains. U
+    itself is not stored. A pass is as many steps as there are pairs, N(N-1)/2. Once a pass of
+    random pairs gains at most `tolerance` of the objective, a pass through all pairs in cyclic
+    order follows; if that gains as little, the method has converged. Random pairs alone would prove
+    nothing: they may have missed the pairs that gain.
+
+    Rotations keep the sign of det U, which does not matter: the objective does not depend on the
+    signs of columns.
+
+    Parameters
+    ----------
+    gamma : float
+        Penalty, relative to the largest row norm of A.
+    start : {"identity", "random"}
+        U at the start; a random one is uniform on the orthogonal group.
+    order : {"random", "cyclic"}
+        Pairs drawn uniformly with replacement, as in Algorithm 2, or each pair once a pass.
+    tolerance : float
+        Gain of a pass, relative to the objective, at or below which the pass counts as converged.
+    loadings : {"filled", "thresholded"}
+        How Z follows from AU (`orthobench_givens._kernels.sparse_columns.Columns.loadings`). The
+        printed algorithm ends with ``solveForZ(AU, gamma)``, said to be Algorithm 6 of Journée et
+        al. (2010), which needs A too: ``"filled"`` is that algorithm with AU as the data.
+        ``"thresholded"`` takes nothing but AU and gamma.
+
+    Notes
+    -----
+    Rows of A of norm at most gamma contribute nothing for any U: they are dropped at the start,
+    which leaves the iterates as they are.
+
+    Flops of a step, counted over all d rows as in the paper: 3d to find the rows that can
+    contribute for this pair, 12d for each of mostly 4 to 17 values of the objective, 24d for each
+    of the 2 to 3 evaluations with derivatives, and 6d for the rotation. Only the rows that can
+    contribute are evaluated. A random start costs 2dN². Memory: dN doubles, less the dropped rows.
+
+    References
+    ----------
+    Shalit and Chechik 2014, Algorithm 2.
+    """
+
+    converges: ClassVar[bool] = True
+    name: ClassVar[str] = "givens-sparse-pca"
+    source: ClassVar[str] = "Shalit and Chechik 2014, Algorithm 2"
+    screens: ClassVar[bool] = True
+
+    gamma: float = gamma_parameter(0.25, "largest row norm of A")
+    start: str = parameter(
+        "identity", choices=("identity", "random"), help="U at the start; a random one is uniform"
+    )
+    order: str = parameter(
+        "random",
+        choices=("random", "cyclic"),
+        help="pairs drawn uniformly, or each once a pass in rounds of disjoint pairs",
+    )
+    tolerance: float = parameter(
+        1e-6, low=0.0, help="converged when a pass over all pairs gains no more", unit="objective"
+    )
+    loadings: str = loadings_parameter()
+
+    def refuses(self, problem: AnyProblem) -> str | None:
+        """Also refuse problems known to have fewer components than samples."""
+        reason = super().refuses(problem)
+        if reason is None and isinstance(problem, SparsePCA) and problem.samples is not None:
+            reason = _mismatch(problem.m, problem.samples)
+        return reason
+
+    def init(self, oracle: SparsePCAOracle, rng: np.random.Generator) -> SparsePCAState:
+        """Compute AU at the start.
+
+        Raises
+        ------
+        UsageError
+            If the number of components is not that of samples.
+        DataError
+            If A is zero, or too large for its row norms to be finite.
+        """
+        d, n = oracle.A.shape
+        reason = _mismatch(oracle.k, n)
+        if reason is not None:
+            raise UsageError(f"{self.name} {reason}")
+        columns = self._columns(oracle)
+        flops = 0
+        if self.start == "random":
+            columns.array[:] = random_point(n, n, rng).T @ columns.array
+            flops = gemm(d, n, n)
+        cyclic = self.order == "cyclic"
+        state = SparsePCAState(
+            columns=columns,
+            rng=rng,
+            pairs=round_robin(n) if cyclic else _random_pass(n, rng),
+            cyclic=cyclic,
+            value=columns.objective,
+            start_flops=flops,
+            status=Status.RUNNING if n > 1 else Status.CONVERGED,
+        )
+        state.work.flops = flops
+        return state
+
+    def advance(self, oracle: SparsePCAOracle, state: SparsePCAState, count: int) -> None:
+        """Rotate `count` pairs, or fewer where the method has converged."""
+        while count > 0 and state.status is Status.RUNNING:
+            pairs = state.pairs[state.done : state.done + count]
+            state.columns.rotate(pairs)
+            state.done += len(pairs)
+            state.work.steps += len(pairs)
+            count -= len(pairs)
+            if state.done == len(state.pairs):
+                self._end_pass(oracle.samples, state)
+        state.work.flops = state.start_flops + state.columns.flops
+
+    def solution(self, state: SparsePCAState) -> SparseSolution:
+        """Return the loadings, with the sparsity pattern |AU| > gamma."""
+        columns = state.columns
+        Z = columns.loadings(len(columns.array), self.loadings)
+        return SparseSolution(Z, gamma=columns.gamma)
+
+    def _columns(self, oracle: SparsePCAOracle) -> Columns:
+        """Return AU at U = I, without the rows that contribute nothing for any U."""
+        d, n = oracle.A.shape
+        largest = float(oracle.norms.max())
+        if not 0.0 < largest < np.inf:
+            raise DataError(f"{self.name}: the largest row norm of A is {largest}: rescale A")
+        gamma = self.gamma * largest
+        contributing = oracle.norms > gamma if self.screens else np.ones(d, dtype=bool)
+        features = np.flatnonzero(contributing)
+        array = empty_columns(n, len(features))
+        array[:, : len(features)] = oracle.A[features].T
+        return Columns(array, features, d, gamma)
+
+    def _end_pass(self, n: int, state: SparsePCAState) -> None:
+        """Converge, or begin the next pass: a cyclic one if this one gained too little."""
+        gain = state.columns.tally.gain
+        flat = gain <= self.tolerance * state.value
+        if flat and state.cyclic:
+            state.status = Status.CONVERGED
+            return
+        state.value += gain
+        state.columns.tally = state.columns.tally._replace(gain=0.0)
+        state.done = 0
+        if self.order == "random":
+            state.cyclic = flat
+            state.pairs = round_robin(n) if flat else _random_pass(n, state.rng)
+
+
+def _random_pass(n: int, rng: np.random.Generator) -> Pairs:
+    """Draw the pairs of a random pass."""
+    return uniform_pairs(n, n * (n - 1) // 2, rng)
+
+
+def _mismatch(m: int, samples: int) -> str | None:
+    """Return why a method that needs as many components as samples cannot run, or None."""
+    if m == samples:
+        return None
+    return (
+        f"needs as many components as samples, not m = {m} of {samples}: "
+        "take givens-streaming-sparse-pca or gpower"
+    )

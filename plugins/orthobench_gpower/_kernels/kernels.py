@@ -1,0 +1,256 @@
+"""The kernels of the generalized power method: objective and gradient from the rows that matter.
+
+An evaluation goes through the active rows, and those that the movement of the point may have made
+active (`orthobench_gpower._kernels.ascent`).
+"""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from orthobench.contract import Array
+from orthobench.tools.compiled import kernel, summed
+from orthobench_gpower._kernels.ascent import Ascent
+
+Rows: TypeAlias = NDArray[np.int64]
+
+ROUNDING = 16 * np.finfo(np.float64).eps
+"""Bound on the rounding error of a_i'x, over |a_i| N, for a unit vector x of N entries."""
+
+BLOCK = 256
+"""Rows that stay in the second-level cache while all columns are multiplied with them."""
+
+DENSE = 0.5
+"""Share of a block's products above which it is faster to compute all of them."""
+
+
+def begin(rows: Array, norms: Array, bound: float, hard: bool, weights: Array, X: Array) -> Ascent:
+    """Return the ascent that starts at `X`, with objective and gradient there.
+
+    Parameters
+    ----------
+    rows : ndarray, shape (n, N), C order
+    norms : ndarray, shape (n,)
+    bound : float
+    hard : bool
+    weights : ndarray, shape (m,)
+        All as in `Ascent`.
+    X : ndarray, shape (m, N), C order
+        Orthonormal rows; the ascent keeps this array and moves it.
+
+    Returns
+    -------
+    Ascent
+
+    Notes
+    -----
+    4nNm flops if all rows are active. Memory: nm + n + mN doubles.
+    """
+    m, n = len(X), len(rows)
+    inverse_norms = np.divide(1.0, norms, out=np.zeros(n), where=norms > bound)
+    due = np.zeros((m, n))
+    due[:, norms <= bound] = np.inf
+    ascent = Ascent(
+        rows, norms, inverse_norms, bound, hard, weights, X,
+        gradient=np.empty_like(X), value=np.zeros(1), path=np.zeros(m), due=due,
+    )  # fmt: skip
+    evaluate(ascent)
+    return ascent
+
+
+@kernel
+def ascend(ascent: Ascent, tolerance: float, count: int) -> tuple[int, bool]:
+    """Do `count` steps, or fewer if the method converges.
+
+    Parameters
+    ----------
+    ascent : Ascent
+        Changed in place.
+    tolerance : float
+        Gain of a step, relative to the objective, at or below which the method has converged.
+    count : int
+
+    Returns
+    -------
+    done : int
+        Steps done.
+    converged : bool
+
+    Notes
+    -----
+    At most 4nNm flops a step, and those of a polar factor (N, m) if m > 1.
+
+    References
+    ----------
+    Journée, Nesterov, Richtárik and Sepulchre 2010, Algorithms 2 to 5.
+    """
+    value = ascent.value
+    for done in range(1, count + 1):
+        before = value[0]
+        _move(ascent)
+        evaluate(ascent)
+        if value[0] - before <= tolerance * before:
+            return done, True
+    return count, False
+
+
+@kernel
+def _move(ascent: Ascent) -> None:
+    """Move to the polar factor of the gradient, and add to the path of each column."""
+    X, G, path = ascent.X, ascent.gradient, ascent.path
+    m, N = X.shape
+    if m == 1:
+        G /= np.sqrt(_dot(G, 0, G, 0))
+    else:
+        left, _, right = np.linalg.svd(G, False)
+        np.dot(left, right, G)
+    for j in range(m):
+        squared = 0.0
+        for k in range(N):
+            squared += (G[j, k] - X[j, k]) ** 2
+            X[j, k] = G[j, k]
+        path[j] += np.sqrt(squared) + ROUNDING
+
+
+@kernel
+def evaluate(ascent: Ascent) -> None:
+    """Set objective and gradient to those at the point, in one pass over blocks of rows.
+
+    Parameters
+    ----------
+    ascent : Ascent
+        ``gradient``, ``value`` and ``due`` are overwritten.
+
+    Notes
+    -----
+    4N flops for each row and column that is active, 2N for each that is only evaluated.
+    """
+    rows, X, G, due, path = ascent.rows, ascent.X, ascent.gradient, ascent.due, ascent.path
+    inverse_norms, bound = ascent.inverse_norms, ascent.bound
+    m, n = due.shape
+    listed, counts = np.empty((m, BLOCK + 4), np.int64), np.empty(m, np.int64)
+    factors, buffer = np.empty(BLOCK + 4), np.empty(BLOCK * m)
+    G[:] = 0.0
+    value = 0.0
+    for first in range(0, n, BLOCK):
+        size = min(BLOCK, n - first)
+        products = buffer[: m * size].reshape(m, size)
+        dense = _list_due(due, path, first, size, listed, counts) > DENSE * m * size
+        if dense:
+            np.dot(X, rows[first : first + size].T, products)
+        for j in range(m):
+            since = path[j] - ROUNDING * X.shape[1]
+            if dense:
+                count = _screen_all(
+                    products, first, j, bound, inverse_norms, since, due, listed, factors
+                )
+            else:
+                _multiply(rows, X, j, listed, counts[j], factors)
+                count = _screen(counts[j], j, bound, inverse_norms, since, due, listed, factors)
+            value += ascent.weights[j] * _threshold(factors, count, bound, ascent.hard)
+            _add(G, j, rows, listed, factors, count)
+    for j in range(m):
+        for k in range(X.shape[1]):
+            G[j, k] *= ascent.weights[j]
+    ascent.value[0] = value
+
+
+@kernel
+def _list_due(due: Array, path: Array, first: int, size: int, listed: Rows, counts: Rows) -> int:
+    """List the rows of a block that must be evaluated, for each column; return their number."""
+    total = 0
+    for j in range(len(path)):
+        count = 0
+        for i in range(first, first + size):
+            listed[j, count] = i
+            count += due[j, i] <= path[j]
+        counts[j] = count
+        total += count
+    return total
+
+
+@kernel
+def _multiply(rows: Array, X: Array, j: int, listed: Rows, count: int, products: Array) -> None:
+    """Multiply the listed rows with column j."""
+    for at in range(count):
+        products[at] = _dot(rows, listed[j, at], X, j)
+
+
+@kernel
+def _screen(
+    count: int, j: int, bound: float, inverse_norms: Array, since: float,
+    due: Array, listed: Rows, products: Array,
+) -> int:  # fmt: skip
+    """Set when the listed rows are due again; keep the active ones listed, return their number."""
+    active = 0
+    for at in range(count):
+        i, product = listed[j, at], products[at]
+        excess = abs(product) - bound
+        due[j, i] = -np.inf if excess > 0.0 else since - excess * inverse_norms[i]
+        listed[j, active], products[active] = i, product
+        active += excess > 0.0
+    return active
+
+
+@kernel
+def _screen_all(
+    block: Array, first: int, j: int, bound: float, inverse_norms: Array, since: float,
+    due: Array, listed: Rows, products: Array,
+) -> int:  # fmt: skip
+    """Do as `_screen` for all rows of a block, whose products with X are in `block`."""
+    for at in range(block.shape[1]):  # apart from the listing, so that it vectorizes
+        excess = abs(block[j, at]) - bound
+        until = -np.inf if excess > 0.0 else since - excess * inverse_norms[first + at]
+        due[j, first + at] = np.inf if inverse_norms[first + at] == 0.0 else until
+    active = 0
+    for at in range(block.shape[1]):
+        listed[j, active], products[active] = first + at, block[j, at]
+        active += abs(block[j, at]) > bound
+    return active
+
+
+@kernel
+def _threshold(factors: Array, count: int, bound: float, hard: bool) -> float:
+    """Threshold the products of active rows, in place; return their part of the objective."""
+    value = 0.0
+    for at in range(count):
+        size = abs(factors[at])
+        if hard:
+            value += (size - bound) * (size + bound)
+        else:
+            value += (size - bound) * (size - bound)
+            factors[at] = np.copysign(size - bound, factors[at])
+    return value
+
+
+@summed
+def _dot(A: Array, i: int, B: Array, j: int) -> float:
+    """Return the inner product of row i of A and row j of B."""
+    total = 0.0
+    for k in range(A.shape[1]):
+        total += A[i, k] * B[j, k]
+    return total
+
+
+@kernel
+def _add(G: Array, j: int, A: Array, listed: Rows, factors: Array, count: int) -> None:
+    """Add multiples of the listed rows of A to row j of G.
+
+    Both lists are padded to a multiple of four, with multiples of zero.
+    """
+    for at in range(count, count + 3):
+        listed[j, at], factors[at] = listed[j, 0], 0.0
+    for at in range(0, count, 4):
+        _add_four(G, j, A, listed, factors, at)
+
+
+@summed
+def _add_four(G: Array, j: int, A: Array, listed: Rows, factors: Array, at: int) -> None:
+    """Add multiples of four rows of A to row j of G, which is read and written only once."""
+    a, b, c, d = listed[j, at], listed[j, at + 1], listed[j, at + 2], listed[j, at + 3]
+    p, q, r, s = factors[at], factors[at + 1], factors[at + 2], factors[at + 3]
+    for k in range(A.shape[1]):
+        G[j, k] += (p * A[a, k] + q * A[b, k]) + (r * A[c, k] + s * A[d, k])

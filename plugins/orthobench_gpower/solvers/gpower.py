@@ -1,0 +1,332 @@
+"""The generalized power method for sparse PCA: greedy or block, with an l1 or an l0 penalty."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from orthobench_sparse_pca import SparsePCAOracle, SparseSolution
+from orthobench_sparse_pca.delivery import delivers
+from orthobench_sparse_pca.loadings import solve_for_z
+from orthobench_sparse_pca.oracle import gamma_parameter, loadings_parameter
+
+from orthobench.contract import (
+    Array,
+    ArraySolver,
+    ParameterError,
+    Status,
+    flops,
+    is_plain,
+    namespace,
+    orthonormalize,
+    parameter,
+    unit_columns,
+)
+from orthobench.contract.placed_solvers import EndingState, finish_if, unless_ended
+from orthobench.tools.arrays import like
+from orthobench_gpower._kernels import dense_ascent
+from orthobench_gpower._kernels.ascent import Ascent
+from orthobench_gpower._kernels.dense_ascent import DenseAscent
+
+EPS = float(np.finfo(np.float64).eps)
+
+TIED = 1e-10
+"""Relative difference of norms up to which two rows are equally long."""
+
+
+@dataclass(slots=True, kw_only=True)
+class GPowerState(EndingState):
+    """The state of `gpower`.
+
+    Attributes
+    ----------
+    ascent : Ascent or DenseAscent
+        The ascent of the block, or of the component in progress: on the features in `kept`,
+        divided by `unit`, and deflated by the components before it. Elsewhere than in NumPy the
+        second, on all features.
+    kept : ndarray of int, shape (n,)
+        The features that can be active for some point.
+    unit : float
+        A power of two that the data are divided by, so that squares do not overflow.
+    loadings : ndarray, shape (d, m)
+        Z; the columns of components not yet done are zero, elsewhere than in NumPy all.
+    component : int
+        Number of components done.
+    """
+
+    ascent: Any
+    kept: NDArray[np.intp]
+    unit: float
+    loadings: Array
+    component: int = 0
+
+
+@delivers
+@dataclass(frozen=True)
+class GPower(ArraySolver[SparsePCAOracle, GPowerState]):
+    """Generalized power method: maximize a convex function of X on the sphere or X'X = I.
+
+    With a_i the rows of A (features; the columns of A in the paper) and X of shape (N, m), the
+    objective is sum_ij [mu_j |a_i'x_j| - g_j]²_+ for the l1 penalty, and
+    sum_ij [(mu_j a_i'x_j)² - g_j]_+ for the l0 penalty. A step moves X to the polar factor of the
+    gradient, which never lowers the objective. At convergence the loadings may differ from zero
+    where the summands are positive.
+
+    The greedy version finds components one after the other, each on the data less what the
+    loadings before it explain: A <- A - z (z'A). The block version finds them all at once.
+
+    The start is the longest row (of equally long ones the first), and for a block random
+    orthonormal columns as well. A column without active rows has a zero gradient: LAPACK then
+    completes the polar factor as it likes, another library otherwise, and the column may stay
+    empty. So with a large penalty many columns of a block may be empty, while the greedy version
+    fills all.
+
+    Parameters
+    ----------
+    penalty : {"l1", "l0"}
+    block : bool
+        All components at once, instead of one after the other, which takes NumPy.
+    mu : {"equal", "distinct"}
+        Weights mu_j of the components of a block: all 1, or 1/j. The greedy version has none,
+        though Shalit and Chechik (2014) speak of its mu = 1.
+    gamma : float
+        Penalty, relative to the smallest one for which all loadings are zero: g_j = gamma mu_j |a|
+        for l1, g_j = gamma mu_j² |a|² for l0, with |a| the norm of the longest row. In the
+        greedy version that is the longest row of the deflated data, as in the authors' program,
+        so that no component is empty unless nothing is left of the data.
+    tolerance : float
+        Gain of a step, relative to the objective, at or below which a component, or the block, has
+        converged.
+    loadings : {"filled", "thresholded"}
+        How Z follows from X and the pattern: the loadings that explain most variance with it
+        (`orthobench_sparse_pca.loadings.solve_for_z`), or those of the formulation
+        itself, A X for l0, and for l1 A X less the penalty, at unit length.
+
+    A problem that asks for a cardinality is solved by bisection of `gamma`, a step for the whole
+    search (`orthobench_sparse_pca.loadings.bisected`).
+
+    Notes
+    -----
+    Flops, with dense data as the paper counts: 2dN for the norms and 4dNm for objective and
+    gradient at the start; 4dNm a step, and in a block those of a polar factor (N, m),
+    `flops.polar`. In the greedy version m is 1, each component has its own start, and all but the
+    last cost 4dN for the deflation. Computing Z from X is not counted.
+
+    Less is computed: rows no longer than the bound of the penalty are dropped, and the others are
+    evaluated only when the movement of X may have made them active, which leaves the iterates as
+    they are (`orthobench_gpower._kernels.ascent`). Memory: the data once more, and dm doubles.
+
+    References
+    ----------
+    Journée, Nesterov, Richtárik and Sepulchre 2010, Algorithms 1 to 6.
+    """
+
+    converges: ClassVar[bool] = True
+    name: ClassVar[str] = "gpower"
+    source: ClassVar[str] = "Journée, Nesterov, Richtárik and Sepulchre 2010, Algorithms 2 to 6"
+
+    penalty: str = parameter("l1", help="penalty on the loadings", choices=("l1", "l0"))
+    block: bool = parameter(False, help="all components at once, not one after the other")
+    mu: str = parameter(
+        "equal",
+        help="weights of the components of a block: 1 or 1/j",
+        choices=("equal", "distinct"),
+    )
+    gamma: float = gamma_parameter(0.1, "the smallest penalty for which all loadings are zero")
+    tolerance: float = parameter(
+        1e-4, help="relative gain of the objective at convergence", low=0.0, below=1.0
+    )
+    loadings: str = loadings_parameter()
+
+    def __post_init__(self) -> None:
+        """Check the parameters.
+
+        Raises
+        ------
+        ParameterError
+            On a wrong value; on distinct weights of components found one after the other, and on
+            such components elsewhere than in NumPy.
+        """
+        super().__post_init__()
+        if not self.block and self.mu != "equal":
+            message = f"mu={self.mu} weighs the components of a block; set block=true, or leave mu"
+            raise ParameterError("mu", message)
+        if not self.block and self.place.moves:
+            message = f"on={self.on} takes a block; set block=true, or on=numpy"
+            raise ParameterError("on", message)
+
+    def init(self, oracle: SparsePCAOracle, rng: np.random.Generator) -> GPowerState:
+        """Start at the longest row; `rng` draws the other columns of a block.
+
+        Raises
+        ------
+        DataError
+            On data that are not finite, or whose squares all underflow or overflow.
+        """
+        if not is_plain(oracle.A):
+            return self._init_elsewhere(oracle, rng)
+        unit = oracle.unit
+        norms = oracle.norms / unit
+        kept = (
+            np.flatnonzero(norms > self._bound(norms.max())) if self.block else np.arange(oracle.n)
+        )
+        rows = _rows(oracle.A, kept)
+        rows /= unit
+        others = rng.standard_normal((oracle.samples, oracle.k - 1 if self.block else 0))
+        ascent = self._begin(rows, norms[kept], others)
+        loadings = np.zeros((oracle.n, oracle.k))
+        state = GPowerState(ascent=ascent, kept=kept, unit=unit, loadings=loadings)
+        state.work.flops = self._start_flops(oracle)
+        return state
+
+    def _init_elsewhere(self, oracle: SparsePCAOracle, rng: np.random.Generator) -> GPowerState:
+        """Start a block on arrays of any library."""
+        unit, rows = oracle.unit, oracle.A / oracle.unit
+        longest = oracle.longest / unit
+        others = like(rng.standard_normal((oracle.samples, oracle.k - 1)), rows)
+        X = dense_ascent.first_point(rows, (1 - TIED) * longest, oracle.norms / unit, others)
+        ascent = dense_ascent.begin(
+            rows, self._bound(longest), self.penalty == "l0", like(self._weights(oracle.k), rows),
+            orthonormalize(X).T,
+        )  # fmt: skip
+        state = GPowerState(
+            ascent=ascent,
+            kept=np.arange(oracle.n),
+            unit=unit,
+            loadings=np.zeros((oracle.n, oracle.k)),
+        )
+        state.work.flops = self._start_flops(oracle)
+        return state
+
+    def step(self, oracle: SparsePCAOracle, state: GPowerState) -> None:
+        """Do one power iteration."""
+        if isinstance(state.ascent, Ascent):
+            self.advance(oracle, state, 1)
+            return
+        now = state.ascent
+        X = unless_ended(state, dense_ascent.next_point(now), now.X)
+        state.ascent = dense_ascent.begin(now.rows, now.bound, now.hard, now.weights, X)
+        state.work.steps += 1
+        state.work.flops += self._step_flops(oracle)
+        finish_if(state, state.ascent.value - now.value <= self.tolerance * now.value)
+
+    def advance(self, oracle: SparsePCAOracle, state: GPowerState, count: int) -> None:
+        """Do `count` power iterations, or fewer if all components converge."""
+        if isinstance(state.ascent, DenseAscent):
+            super().advance(oracle, state, count)
+            return
+        from orthobench_gpower._kernels.kernels import ascend
+
+        while count > 0 and state.status is Status.RUNNING:
+            done, converged = ascend(state.ascent, self.tolerance, count)
+            count -= done
+            state.work.steps += done
+            state.work.flops += done * self._step_flops(oracle)
+            if converged:
+                self._finish(oracle, state)
+
+    def solution(self, state: GPowerState) -> SparseSolution:
+        """Return the loadings of the components done, and of the ascent in progress."""
+        if isinstance(state.ascent, DenseAscent):
+            return SparseSolution(self._loadings(state.ascent), gamma=self._absolute(state))
+        Z = state.loadings.copy()
+        if state.status is Status.RUNNING:
+            last = state.component + len(state.ascent.X)
+            Z[state.kept, state.component : last] = self._loadings(state.ascent)
+        return SparseSolution(Z, gamma=self._absolute(state))
+
+    def _loadings(self, ascent: Ascent | DenseAscent) -> Any:
+        """Return the loadings of the components of an ascent."""
+        if self.loadings == "thresholded":
+            return _thresholded(ascent)
+        mu = namespace(ascent.weights).sqrt(ascent.weights)
+        return solve_for_z(ascent.rows, ascent.active, ascent.X.T, mu)
+
+    def _bound(self, longest: float) -> float:
+        """Return the bound that |a_i'x| of an active row exceeds."""
+        relative = self.gamma if self.penalty == "l1" else math.sqrt(self.gamma)
+        return relative * float(longest)
+
+    def _weights(self, m: int) -> Array:
+        """Return the squared weights of m columns."""
+        mu: Array = 1.0 / np.arange(1, m + 1) if self.mu == "distinct" else np.ones(m)
+        return mu**2
+
+    def _begin(self, rows: Array, norms: Array, others: Array) -> Ascent:
+        """Return the ascent from the longest row and `others`, orthonormalized."""
+        from orthobench_gpower._kernels.kernels import begin
+
+        x = rows[_longest(norms)][:, None]
+        X = np.ascontiguousarray(orthonormalize(np.hstack([x, others])).T)
+        bound, weights = self._bound(norms.max()), self._weights(len(X))
+        return begin(rows, norms, bound, self.penalty == "l0", weights, X)
+
+    def _finish(self, oracle: SparsePCAOracle, state: GPowerState) -> None:
+        """Store the loadings at convergence, and begin the next component, if any."""
+        ascent, done = state.ascent, state.component + len(state.ascent.X)
+        Z = self._loadings(ascent)
+        state.loadings[state.kept, state.component : done] = Z
+        state.component = done
+        if done < oracle.k:
+            _deflate(ascent.rows, ascent.norms, Z[:, 0])
+            state.work.flops += flops.gemm(oracle.n, oracle.samples, 2)
+        if done == oracle.k or ascent.norms.max() <= oracle.samples * EPS:
+            state.status = Status.CONVERGED
+            return
+        state.ascent = self._begin(ascent.rows, ascent.norms, np.empty((oracle.samples, 0)))
+        state.work.flops += self._start_flops(oracle)
+
+    def _absolute(self, state: GPowerState) -> float | None:
+        """Return the penalty in the units of A, if it is an l1 penalty shared by all components."""
+        shared = self.gamma == 0 or state.loadings.shape[1] == 1
+        shared = shared or (self.block and self.mu == "equal")
+        return state.ascent.bound * state.unit if shared and self.penalty == "l1" else None
+
+    def _start_flops(self, oracle: SparsePCAOracle) -> int:
+        """Return the flops of norms, objective and gradient at a start."""
+        m = oracle.k if self.block else 1
+        return flops.gemm(oracle.n, oracle.samples, 1 + 2 * m)
+
+    def _step_flops(self, oracle: SparsePCAOracle) -> int:
+        """Return the flops of products with A and A', and of the polar factor of a block."""
+        m = oracle.k if self.block else 1
+        polar = flops.polar(oracle.samples, m) if self.block else 0
+        return flops.gemm(oracle.n, oracle.samples, 2 * m) + polar
+
+
+def _longest(norms: Array) -> int:
+    """Return the first of the longest rows; all are equally long in standardized data."""
+    return int(np.argmax(norms >= (1 - TIED) * norms.max()))
+
+
+def _rows(A: Array, kept: NDArray[np.intp]) -> Array:
+    """Return a copy of the kept rows, in C order."""
+    rows = np.array(A, order="C")
+    return rows[kept] if len(kept) < len(rows) else rows
+
+
+def _thresholded(ascent: Ascent | DenseAscent) -> Any:
+    """Return A X where rows are active, for l1 less the bound, with columns of unit length."""
+    if isinstance(ascent, DenseAscent):
+        xp = namespace(ascent.X)
+        scores = ascent.rows @ ascent.X.T
+        excess = scores if ascent.hard else scores - xp.sign(scores) * ascent.bound
+        return unit_columns(xp.where(ascent.active, excess, xp.zeros_like(excess)))
+    active, rows = ascent.active, np.flatnonzero(ascent.active.any(axis=1))
+    Z = np.zeros(active.shape)
+    scores = ascent.rows[rows] @ ascent.X.T
+    excess = np.abs(scores) - (0.0 if ascent.hard else ascent.bound)
+    Z[rows] = np.where(active[rows], np.sign(scores) * np.maximum(excess, 0.0), 0.0)
+    return unit_columns(Z)
+
+
+def _deflate(rows: Array, norms: Array, z: Array) -> None:
+    """Set A <- A - z (z'A) in place, and update the norms: only rows in the support change."""
+    support = np.flatnonzero(z)
+    changed = rows[support]
+    changed -= np.outer(z[support], z[support] @ changed)
+    rows[support] = changed
+    norms[support] = np.linalg.norm(changed, axis=1)

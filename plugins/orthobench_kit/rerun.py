@@ -1,0 +1,180 @@
+"""Bases of methods that cannot be stepped: each call of `advance` is a run from the start."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from copy import deepcopy
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from orthobench.contract import Array, SampleOracle, Solution, State, Status, complete
+from orthobench.contract.solver import OracleT_contra
+from orthobench_kit.peer import Peer, finite
+
+SEEDS = 2**31
+"""Bound of the seeds that libraries take."""
+
+
+class Run(NamedTuple):
+    """The result of a run from the start.
+
+    Attributes
+    ----------
+    solution : Solution
+    iterations : int
+        Number of iterations: fewer than were allowed where it ended by itself.
+    flops : int
+    failure : str
+        Why there is no solution, in a sentence; empty where there is one.
+    samples : int
+        Evaluations of a function on the Stiefel manifold.
+    """
+
+    solution: Solution
+    iterations: int
+    flops: int
+    failure: str = ""
+    samples: int = 0
+
+
+@dataclass(slots=True, kw_only=True)
+class RerunState(State):
+    """The solution of the last run, and what all runs share.
+
+    Attributes
+    ----------
+    prepared : object
+        The data and the start in the form of the library, from `Rerun.prepare`.
+    seed : int
+        The seed of every run.
+    solution : Solution
+    prepare_flops : int
+        Flops of `Rerun.prepare`.
+    """
+
+    prepared: Any
+    seed: int
+    solution: Solution
+    prepare_flops: int
+
+
+class Rerun(Peer[OracleT_contra, RerunState]):
+    """Base of iterative methods that a library only runs as a whole.
+
+    The trace is made by re-running with more and more iterations. After s steps solution, time
+    and counts are those of one run from the start with at most s iterations. A run that ends by
+    itself has converged.
+    """
+
+    converges: ClassVar[bool] = True
+    reruns: ClassVar[bool] = True
+
+    def begin(self, oracle: OracleT_contra, rng: np.random.Generator) -> RerunState:
+        """Prepare the data, and draw the seed of all runs."""
+        prepared, solution, flops = self.prepare(oracle)
+        seed = int(rng.integers(SEEDS))
+        state = RerunState(prepared=prepared, seed=seed, solution=solution, prepare_flops=flops)
+        state.work.flops = flops
+        return state
+
+    def advance(self, oracle: OracleT_contra, state: RerunState, count: int) -> None:
+        """Run from the start with `count` more iterations."""
+        if state.status is not Status.RUNNING:
+            return
+        allowed = state.work.steps + count
+        run = self.run(oracle, state, allowed)
+        state.solution = run.solution
+        state.work.steps = max(state.work.steps, min(run.iterations, allowed))
+        state.work.flops = state.prepare_flops + run.flops
+        state.work.samples = max(state.work.samples, run.samples)
+        if run.failure:
+            state.status, state.reason = Status.FAILED, run.failure
+        elif run.iterations < allowed:
+            state.status = Status.CONVERGED
+
+    def solution(self, state: RerunState) -> Solution:
+        """Return a copy of the solution of the last run."""
+        return deepcopy(state.solution)
+
+    @abstractmethod
+    def prepare(self, oracle: OracleT_contra) -> tuple[Any, Solution, int]:
+        """Return the data and start of all runs, the solution before any, and the flops of both."""
+
+    @abstractmethod
+    def run(self, oracle: OracleT_contra, state: RerunState, iterations: int) -> Run:
+        """Run from the start with at most so many iterations."""
+
+
+@dataclass(slots=True, kw_only=True)
+class BatchState(State):
+    """All samples so far, and the basis fitted to them.
+
+    Attributes
+    ----------
+    start : ndarray, shape (d, k)
+        The common start, which completes the solution while the samples span fewer than k
+        dimensions.
+    seed : int
+        The seed of every fit.
+    X : ndarray, shape (n, d)
+        The samples.
+    basis : ndarray, shape (d, k)
+    """
+
+    start: Array
+    seed: int
+    X: Array
+    basis: Array
+
+
+class Batch(Peer[SampleOracle, BatchState]):
+    """Base of methods that decompose all samples at once.
+
+    After s samples solution, time and counts are those of one decomposition of them. The second
+    moment is not centred.
+    """
+
+    reruns: ClassVar[bool] = True
+    batch = 1
+
+    def begin(self, oracle: SampleOracle, rng: np.random.Generator) -> BatchState:
+        """Return a state without samples."""
+        start = oracle.start.copy()
+        seed = int(rng.integers(SEEDS))
+        return BatchState(start=start, seed=seed, X=np.empty((0, oracle.n)), basis=start)
+
+    def advance(self, oracle: SampleOracle, state: BatchState, count: int) -> None:
+        """Take `count` samples, and decompose all so far."""
+        taken = finite(oracle.take(count), "samples")
+        state.X = np.concatenate([state.X, taken]) if len(state.X) else taken
+        state.work.steps += count
+        state.work.samples += count
+        if state.X[:1].any() or state.X.any():
+            found, state.work.flops = self.fit(state.X, min(oracle.k, *state.X.shape), state)
+            state.basis = complete(found, state.start, oracle.k)
+
+    def solution(self, state: BatchState) -> Solution:
+        """Return the basis, (d, k)."""
+        return Solution(state.basis.copy())
+
+    @abstractmethod
+    def fit(self, X: Array, k: int, state: BatchState) -> tuple[Array, int]:
+        """Return the k leading right singular vectors of X, or fewer, and the flops.
+
+        Parameters
+        ----------
+        X : ndarray, shape (n, d)
+            Not all zero.
+        k : int
+            1 <= k <= min(n, d).
+        state : BatchState
+            For its `seed` and `start`.
+
+        Returns
+        -------
+        basis : ndarray, shape (d, <= k)
+            Orthonormal columns.
+        flops : int
+        """

@@ -1,0 +1,321 @@
+"""Fits Gaussian mixtures to your own data by tensor decomposition: instances and their judge."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from orthobench_kit.sources import ArraySource
+from orthobench_kit.streams import source_of
+
+from orthobench.contract.problem import Instance, Solution
+from orthobench.contract.samples import SampleSource
+from orthobench.errors import DataError, UsageError
+from orthobench.tools.arrays import Array
+from orthobench.tools.rows import Rows
+from orthobench_orthogonal_tensor.maker import Judge
+from orthobench_orthogonal_tensor.oracle import TensorOracle
+from orthobench_orthogonal_tensor.problems.mixture_moments import (
+    SampleMoments,
+    WhitenedMoments,
+    check_components,
+    noise_spread,
+    one_pass,
+    whitened_moments,
+)
+from orthobench_orthogonal_tensor.problems.mixtures import Mixture
+
+Labels = NDArray[np.intp]
+
+
+class MixtureJudge:
+    """Measures decompositions, and the mixtures that they stand for.
+
+    Parameters
+    ----------
+    moments : WhitenedMoments
+        Their tensor is the one that is decomposed.
+    X : ndarray, shape (n, d)
+        Samples to cluster; only their coordinates in the k whitened directions are kept.
+    labels : ndarray of int, shape (n,), optional
+        Their true components.
+    truth : Mixture, optional
+        The true mixture, of as many components.
+
+    Notes
+    -----
+    A call takes 2nk² + 2k⁴ flops: all estimated centres lie in the whitened directions.
+    """
+
+    def __init__(
+        self,
+        moments: WhitenedMoments,
+        X: Array,
+        labels: Labels | None = None,
+        truth: Mixture | None = None,
+    ) -> None:
+        self.moments, self.labels, self.truth = moments, labels, truth
+        self.decomposition = Judge(moments.tensor)
+        self.within = X @ moments.whitening.basis
+        self.outside = _log_likelihood_outside(X, self.within, moments.variance)
+        self.optimal_nmi: float | None = None
+        if labels is not None and truth is not None:
+            self.optimal_nmi = nmi(labels, truth.assign(X))
+
+    def __call__(self, solution: Solution) -> dict[str, float]:
+        """Return the metrics of the mixture and, after those of its clustering, of `Judge`.
+
+        With labels, ``nmi`` is the normalized mutual information (`nmi`) of the true components
+        and those of largest posterior probability under the mixture found. With labels and the
+        truth, ``optimal_nmi`` is that of the true mixture, and ``nmi_gap``, which comes first, the
+        difference of the two. With the truth there is ``centre_error`` (`centre_error`). Where the
+        estimated variance is positive, ``log_likelihood`` is the mean over the samples.
+        """
+        mixture = self.moments.coordinates(solution.point)
+        metrics = self._clustering(mixture) | self.decomposition(solution)
+        if self.truth is not None:
+            found = self.moments.mixture(solution.point)
+            metrics["centre_error"] = centre_error(found.centres, self.truth.centres)
+        if mixture.variance > 0:
+            metrics["log_likelihood"] = mixture.log_likelihood(self.within) + self.outside
+        return metrics
+
+    def _clustering(self, mixture: Mixture) -> dict[str, float]:
+        if self.labels is None:
+            return {}
+        found = nmi(self.labels, mixture.assign(self.within))
+        if self.optimal_nmi is None:
+            return {"nmi": found}
+        gap = self.optimal_nmi - found
+        return {"nmi_gap": gap, "nmi": found, "optimal_nmi": self.optimal_nmi}
+
+
+def _log_likelihood_outside(X: Array, within: Array, variance: float) -> float:
+    """Return the part of the mean log-likelihood outside the whitened directions.
+
+    It is the same for every mixture found.
+    """
+    if variance <= 0:
+        return 0.0
+    squares = float(np.vdot(X, X) - np.vdot(within, within)) / len(X)
+    normalizer: float = (X.shape[1] - within.shape[1]) / 2 * math.log(2 * math.pi * variance)
+    return -squares / (2 * variance) - normalizer
+
+
+def nmi(labels: Labels, found: Labels) -> float:
+    """Return the normalized mutual information of two clusterings, I / ((H + H') / 2).
+
+    Normalized by the arithmetic mean of the two entropies: 1 for equal clusterings under any
+    names, 0 for independent ones.
+
+    Parameters
+    ----------
+    labels, found : ndarray of int, shape (n,)
+
+    References
+    ----------
+    Manning, Raghavan and Schütze 2008, *Introduction to information retrieval*, section 16.3.
+    """
+    from sklearn.metrics import normalized_mutual_info_score
+
+    return float(normalized_mutual_info_score(labels, found, average_method="arithmetic"))
+
+
+def centre_error(found: Array, true: Array) -> float:
+    """Return the relative error of all centres, matched one to one so that it is smallest.
+
+    The Frobenius norm of the differences over that of the true centres.
+
+    Parameters
+    ----------
+    found, true : ndarray, shape (k, d)
+
+    Notes
+    -----
+    2dk² flops, and an assignment problem of size k.
+    """
+    from scipy.optimize import linear_sum_assignment
+
+    squares = np.sum(found**2, axis=1)[:, None] + np.sum(true**2, axis=1) - 2 * found @ true.T
+    rows, columns = linear_sum_assignment(squares)
+    return float(np.linalg.norm(found[rows] - true[columns]) / np.linalg.norm(true))
+
+
+SPREAD = 0.1
+"""The largest spread of the noise's eigenvalues (`noise_spread`) that is taken as none."""
+
+JUDGED = 20_000
+"""Most samples that the judge clusters."""
+
+
+@dataclass(frozen=True)
+class MixtureInstance(Instance[TensorOracle]):
+    """An instance whose decompositions stand for Gaussian mixtures.
+
+    Attributes
+    ----------
+    moments : WhitenedMoments
+        Their tensor is the one that is decomposed.
+    """
+
+    moments: WhitenedMoments = field(kw_only=True)
+
+    def mixture(self, U: Array) -> Mixture:
+        """Return the mixture that a solution (k, k) stands for: centres, weights, variance."""
+        return self.moments.mixture(U)
+
+
+def gmm_tensor(
+    X: NDArray[np.generic] | Rows | ArraySource | Iterable[Array],
+    n_components: int,
+    labels: ArrayLike | None = None,
+    *,
+    variance_estimate: str = "bottom",
+    truth: Mixture | None = None,
+) -> MixtureInstance:
+    """Make the tensor whose decomposition fits spherical Gaussians of one variance to your data.
+
+    Parameters
+    ----------
+    X : ndarray (N, d), memory map, table, or iterable of rows or blocks
+        N > d samples, not centred: centred samples have linearly dependent centres. An array is
+        read twice, anything else three times, block by block; a generator, which can be read only
+        once, is refused.
+    n_components : int
+        k, 1 <= k <= d: the centres of the mixture must be linearly independent.
+    labels : array_like of int or str, shape (N,), optional
+        The true components, for the judge.
+    variance_estimate : {"bottom", "smallest"}
+        The noise variance as the mean of the d - k + 1 smallest eigenvalues of the covariance, or
+        as the smallest, as Hsu and Kakade (2013) have it.
+    truth : Mixture, optional
+        The true mixture, for the judge.
+
+    Returns
+    -------
+    MixtureInstance
+        Its oracle holds the whitened third moment (k, k, k). ``instance.mixture(U)`` gives the
+        mixture that a solution stands for. Its metrics are those of
+        `orthobench_orthogonal_tensor.problems.gmm.MixtureJudge`, measured on every s-th
+        sample, with the smallest s that leaves at most 20,000.
+
+    Raises
+    ------
+    UsageError
+        Where the number of components is not a whole number from 1 to d, or the samples are a
+        generator; before they are read.
+    DataError
+        Where samples are not finite, named by their row, or no more than features; where labels
+        do not fit; where the second moment has fewer than k positive eigenvalues.
+
+    Warns
+    -----
+    UserWarning
+        Where the covariance within the components is not spherical, or there are more of them
+        (`noise_spread`), which biases what is found. With k = d nothing is left to see it by.
+
+    Notes
+    -----
+    N(d² + 2dk + k³) flops; memory O(d²), O(k³) and a block of rows: no (d, d, d) array.
+
+    Examples
+    --------
+    >>> import numpy as np, orthobench as ob
+    >>> rng = np.random.default_rng(0)
+    >>> labels = rng.integers(3, size=5000)
+    >>> X = 4 * np.eye(3, 6)[labels] + rng.standard_normal((5000, 6))
+    >>> instance = ob.gmm_tensor(X, n_components=3, labels=labels)
+    >>> instance.oracle.T.shape
+    (3, 3, 3)
+    """
+    if isinstance(X, Iterator):
+        raise UsageError(
+            "a generator can be read once, and whitening reads the samples again; pass an array, "
+            "a memory map, or a list of blocks"
+        )
+    source = source_of(X)
+    check_components(n_components, source.d)
+    samples = SampleMoments(source)
+    moments = whitened_moments(samples, n_components, variance_estimate)
+    spread = noise_spread(samples, n_components)
+    if spread > SPREAD:
+        least = source.d - n_components + 1
+        warnings.warn(
+            f"the noise of these samples is not spherical, or they have more than {n_components} "
+            f"components: the {least} least eigenvalues of their covariance differ by "
+            f"{spread:.0%} of their mean; centres and weights are biased by it",
+            stacklevel=2,
+        )
+    stride = -(-samples.count // JUDGED)
+    clusters = None if labels is None else _numbered(labels, samples.count)[::stride]
+    return mixture_instance(moments, strided(source, samples.count, stride), clusters, truth)
+
+
+def mixture_instance(
+    moments: WhitenedMoments,
+    X: Array,
+    labels: Labels | None = None,
+    truth: Mixture | None = None,
+) -> MixtureInstance:
+    """Make an instance of moments that are already known, such as exact ones.
+
+    Parameters
+    ----------
+    moments : WhitenedMoments
+        Such as ``whitened_moments(PopulationMoments(mixture), k)``.
+    X : ndarray, shape (n, d)
+        Samples that the judge clusters.
+    labels : ndarray of int, shape (n,), optional
+        Their true components.
+    truth : Mixture, optional
+        The true mixture.
+
+    Raises
+    ------
+    UsageError
+        Where the truth has another number of components or features.
+    """
+    shape = (len(moments.tensor), X.shape[1])
+    if truth is not None and truth.centres.shape != shape:
+        raise UsageError(f"the true centres must be {shape}, not {truth.centres.shape}")
+    judge = MixtureJudge(moments, X, labels, truth)
+    best = {} if judge.optimal_nmi is None else {"nmi_gap": 0.0}
+    return MixtureInstance(TensorOracle(moments.tensor), judge, best, moments=moments)
+
+
+def strided(source: SampleSource, count: int, stride: int) -> Array:
+    """Return every `stride`-th of the `count` samples of a source, from the first on."""
+    rows = np.empty((-(-count // stride), source.d))
+    step = stride
+    if isinstance(source, ArraySource):
+        order = range(count) if source.order is None else source.order
+        source = ArraySource(source.rows, order[::stride], 1, source.scale, source.centre)
+        step = 1
+    seen = filled = 0
+    for block in one_pass(source):
+        part = block[-seen % step :: step]
+        rows[filled : filled + len(part)] = part
+        seen, filled = seen + len(block), filled + len(part)
+    return rows
+
+
+def _numbered(labels: ArrayLike, count: int) -> Labels:
+    """Return labels as numbers: 0, 1, ... for the distinct ones.
+
+    Raises
+    ------
+    DataError
+        Where they are not integers or strings, one for each of the `count` samples.
+    """
+    given = np.asarray(labels)
+    if given.shape != (count,) or given.dtype.kind not in "iubUS":
+        raise DataError(
+            f"labels must be {count} integers or strings, one a sample, not an array of shape "
+            f"{given.shape} and dtype {given.dtype}"
+        )
+    _, numbers = np.unique(given, return_inverse=True)
+    return numbers.reshape(-1)

@@ -1,0 +1,310 @@
+"""Moments of a mixture of spherical Gaussians, the tensor they make, and the way back.
+
+Hsu and Kakade (2013, "Learning mixtures of spherical Gaussians: moment methods and spectral
+decompositions", Theorem 1; Anandkumar et al. 2012, Theorem 3.2): the variance is the smallest
+eigenvalue of the covariance, M2 = E[xx'] - variance I = sum_i w_i m_i ⊗ m_i, and with the unit
+vectors e_j
+
+    M3 = E[x ⊗ x ⊗ x] - variance sum_j (E[x] ⊗ e_j ⊗ e_j + e_j ⊗ E[x] ⊗ e_j + e_j ⊗ e_j ⊗ E[x])
+       = sum_i w_i m_i ⊗ m_i ⊗ m_i.
+
+M3 is never formed: whitened it is M3(W, W, W), a (k, k, k) tensor, and sum_j W'e_j ⊗ W'e_j is W'W.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from orthobench_kit.sources import ArraySource
+from orthobench_kit.symmetric_tensors import contracted
+
+from orthobench.contract.samples import SampleSource
+from orthobench.errors import DataError, unknown
+from orthobench.tools.arrays import Array, check_rows, whole
+from orthobench_orthogonal_tensor.problems.mixtures import (
+    SINGULAR,
+    Mixture,
+    Whitening,
+    cyclic_sum,
+    exactly_symmetric,
+    mixing_weights,
+    third_power_sum,
+    whitening,
+)
+
+ESTIMATES = ("bottom", "smallest")
+"""Estimates of the variance from the eigenvalues of the covariance: see `noise_variance`."""
+
+
+class MixtureMoments(ABC):
+    """The first three moments of a mixture.
+
+    Attributes
+    ----------
+    mean : ndarray, shape (d,)
+    covariance : ndarray, shape (d, d)
+    """
+
+    mean: Array
+    covariance: Array
+
+    @abstractmethod
+    def third(self, W: Array) -> Array:
+        """Return E[W'x ⊗ W'x ⊗ W'x], shape (k, k, k), for `W` (d, k)."""
+
+
+class PopulationMoments(MixtureMoments):
+    """The exact moments of a mixture.
+
+    Parameters
+    ----------
+    mixture : Mixture
+    """
+
+    def __init__(self, mixture: Mixture) -> None:
+        self.mixture = mixture
+        self.mean = mixture.weights @ mixture.centres
+        apart = mixture.centres - self.mean
+        between: Array = (apart.T * mixture.weights) @ apart
+        self.covariance = between + mixture.variance * np.eye(len(self.mean))
+
+    def third(self, W: Array) -> Array:
+        """Return E[W'x ⊗ W'x ⊗ W'x]; 2dk² + 2k⁴ flops."""
+        centres, weights = self.mixture.centres @ W, self.mixture.weights
+        T: Array = np.einsum("i,ia,ib,ic->abc", weights, centres, centres, centres, optimize=True)
+        return T + cyclic_sum(np.multiply.outer(self.mixture.variance * (W.T @ W), self.mean @ W))
+
+
+class SampleMoments(MixtureMoments):
+    """The moments of samples, which are read block by block: once here, once by `third`.
+
+    Parameters
+    ----------
+    source : SampleSource
+        More samples than features.
+
+    Attributes
+    ----------
+    count : int
+        Number of samples.
+
+    Raises
+    ------
+    DataError
+        On a sample that is not finite, named by its row; on no more samples than features; on a
+        covariance that overflows.
+
+    Notes
+    -----
+    nd² flops here and 2ndk + nk³ in `third`; memory O(d²) and O(k³), and a block of rows.
+    """
+
+    def __init__(self, source: SampleSource) -> None:
+        self.source = source
+        with np.errstate(over="ignore", invalid="ignore"):
+            self.count, self.mean, self.covariance = _two_moments(_checked(source))
+        if self.count <= source.d:
+            raise DataError(
+                f"{self.count} samples of {source.d} features have a singular covariance, which "
+                f"hides the noise: at least {source.d + 1} are needed"
+            )
+        if not np.isfinite(self.covariance).all():
+            raise DataError("the covariance of the samples overflows; rescale the data")
+
+    def third(self, W: Array) -> Array:
+        """Return the mean of W'x ⊗ W'x ⊗ W'x."""
+        projected = (block @ W for block in one_pass(self.source))
+        return third_power_sum(projected, W.shape[1]) / self.count
+
+
+def one_pass(source: SampleSource) -> Iterator[Array]:
+    """Yield all samples of a source once, in blocks."""
+    if isinstance(source, ArraySource):
+        return source.one_pass()
+    return source.blocks(np.random.default_rng(0))
+
+
+def _checked(source: SampleSource) -> Iterator[Array]:
+    """Yield all samples of a source once, in blocks, and refuse those that `check_rows` refuses."""
+    first = 0
+    for block in one_pass(source):
+        check_rows(block, first, source.row_number)
+        yield block
+        first += len(block)
+
+
+def _two_moments(blocks: Iterable[Array]) -> tuple[int, Array, Array]:
+    """Return the number of rows, their mean and their covariance.
+
+    The mean of the first block is subtracted from all rows first: where data are far from zero,
+    rounding would otherwise swamp the variance.
+    """
+    count, shift, total, products = 0, np.zeros(0), np.zeros(0), np.zeros(0)
+    for block in blocks:
+        if not count:
+            shift = block.mean(axis=0)
+            total, products = np.zeros(len(shift)), np.zeros((len(shift), len(shift)))
+        block = block - shift
+        count += len(block)
+        total += block.sum(axis=0)
+        products += block.T @ block
+    off = total / count
+    return count, shift + off, products / count - np.outer(off, off)
+
+
+def noise_variance(covariance: Array, k: int, estimate: str = "bottom") -> float:
+    """Return the variance within the k components of a mixture that has this covariance.
+
+    The centres, minus their mean, span at most k - 1 dimensions: without sampling noise the
+    d - k + 1 smallest eigenvalues all equal the variance.
+
+    Parameters
+    ----------
+    covariance : ndarray, shape (d, d)
+        d >= k.
+    k : int
+        Number of components.
+    estimate : {"bottom", "smallest"}
+        The mean of these eigenvalues, or the smallest of them (Hsu and Kakade 2013). The smallest
+        eigenvalue of a sample covariance underestimates the variance: the more so the more
+        features and the fewer samples there are.
+
+    Raises
+    ------
+    UsageError
+        On an unknown estimate.
+
+    Notes
+    -----
+    About 4d³/3 flops.
+    """
+    if estimate not in ESTIMATES:
+        raise unknown("variance estimate", estimate, ESTIMATES)
+    values = np.linalg.eigvalsh(covariance)
+    bottom = values[: len(values) - k + 1]
+    # rounding may make the eigenvalues of data without noise negative
+    return max(0.0, float(bottom.mean() if estimate == "bottom" else values[0]))
+
+
+def noise_spread(moments: SampleMoments, k: int) -> float:
+    """Return how much the variance within the components differs between directions.
+
+    The standard deviation of the d - k + 1 smallest eigenvalues of the covariance over their mean,
+    less what N samples of spherical Gaussians explain.
+
+    Parameters
+    ----------
+    moments : SampleMoments
+    k : int
+        Number of components, 1 <= k <= d.
+
+    Notes
+    -----
+    For m eigenvalues of spherical Gaussian samples the squared ratio, John's (1972) statistic of
+    sphericity, has mean (m + 1)/N and standard deviation 2/N (Ledoit and Wolf 2002, Proposition
+    2). Three of the latter are allowed for. About 4d³/3 flops.
+    """
+    values = np.linalg.eigvalsh(moments.covariance)[: len(moments.mean) - k + 1]
+    if values[-1] <= SINGULAR * np.trace(moments.covariance):
+        return 0.0  # there is no noise
+    explained = (len(values) + 7) / moments.count
+    return float(max(0.0, (values.std() / values.mean()) ** 2 - explained) ** 0.5)
+
+
+@dataclass(frozen=True)
+class WhitenedMoments:
+    """The whitened third moment of a mixture, and the map from decompositions to mixtures.
+
+    Attributes
+    ----------
+    tensor : ndarray, shape (k, k, k)
+        M3(W, W, W), symmetric to the last bit; without sampling noise sum_i w_i^(-1/2) u_i ⊗ u_i
+        ⊗ u_i with orthonormal u_i.
+    whitening : Whitening
+        Of M2.
+    variance : float
+        As estimated.
+    """
+
+    tensor: Array
+    whitening: Whitening
+    variance: float
+
+    def mixture(self, U: Array) -> Mixture:
+        """Return the mixture that a decomposition of the tensor stands for.
+
+        Parameters
+        ----------
+        U : ndarray, shape (k, k)
+            Orthonormal columns u_i; their signs do not matter.
+
+        Returns
+        -------
+        Mixture
+            With lambda_i = T(u_i, u_i, u_i), its centres are lambda_i (W')^+ u_i. Its weights are
+            lambda_i^-2, at most 1 each, divided by their sum, which is one without noise.
+
+        Notes
+        -----
+        2dk² + O(k⁴) flops.
+
+        References
+        ----------
+        Anandkumar et al. 2012, Theorem 4.3.
+        """
+        within = self.coordinates(U)
+        return Mixture(within.centres @ self.whitening.basis.T, within.weights, within.variance)
+
+    def coordinates(self, U: Array) -> Mixture:
+        """Return the same mixture in the k coordinates of ``whitening.basis``."""
+        values = contracted(self.tensor, U)
+        weights = mixing_weights(values)
+        centres = self.whitening.vectors(U, values)
+        return Mixture(centres, weights / weights.sum(), self.variance)
+
+
+def check_components(k: int, d: int) -> None:
+    """Refuse a number of components that third moments of d features cannot determine.
+
+    Raises
+    ------
+    UsageError
+        Where it is not a whole number from 1 to d.
+    """
+    why = f": the centres of {d} features must be linearly independent"
+    whole(k, "the number of components", 1, d, why)
+
+
+def whitened_moments(moments: MixtureMoments, k: int, estimate: str = "bottom") -> WhitenedMoments:
+    """Whiten the third moment of a mixture of k spherical Gaussians.
+
+    Parameters
+    ----------
+    moments : MixtureMoments
+    k : int
+        Number of components, 1 <= k <= d.
+    estimate : {"bottom", "smallest"}
+        How the variance is estimated: see `noise_variance`.
+
+    Raises
+    ------
+    UsageError
+        On a number of components that is not a whole number from 1 to d.
+    DataError
+        Where M2 has fewer than k positive eigenvalues; names the first that is not.
+
+    Notes
+    -----
+    Two symmetric eigenproblems of size d, about 8d³/3 flops, and those of ``moments.third``.
+    """
+    d = len(moments.mean)
+    check_components(k, d)
+    variance = noise_variance(moments.covariance, k, estimate)
+    second = moments.covariance + np.outer(moments.mean, moments.mean)
+    found = whitening(second - variance * np.eye(d), k)
+    W = found.matrix
+    noise = cyclic_sum(np.multiply.outer(variance * (W.T @ W), moments.mean @ W))
+    return WhitenedMoments(exactly_symmetric(moments.third(W) - noise), found, variance)

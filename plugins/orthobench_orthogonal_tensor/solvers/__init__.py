@@ -1,0 +1,1 @@
+"""Solvers of orthogonal tensor decomposition, a file a method."""

@@ -1,0 +1,1 @@
+"""Solvers of PCA, a file a method."""

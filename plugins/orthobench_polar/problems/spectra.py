@@ -1,0 +1,157 @@
+"""Problems of polar factors: spectra, heavy tails, scaled columns, and gradients of a network."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+
+from orthobench.contract import Array, Instance, Problem, parameter
+from orthobench_polar.maker import polar
+from orthobench_polar.oracle import PolarOracle
+
+RECORDED = Path(__file__).parent / "recorded.npz"
+"""Gradients, momenta and weights that `orthobench_polar.problems.recording` recorded."""
+
+
+@dataclass(frozen=True)
+class PolarFactor(Problem[PolarOracle]):
+    """Base of the problems of this family: its oracle, and the metrics that rank and tune."""
+
+    family: ClassVar[str] = "polar factor"
+    offers: ClassVar[type[PolarOracle]] = PolarOracle
+    primary: ClassVar[str] = "distance"
+    tuned_by: ClassVar[str] = "distance"
+
+
+def columns_parameter() -> Any:
+    """Declare the parameter ``p``."""
+    return parameter(64, help="columns", low=1)
+
+
+def aspect_parameter() -> Any:
+    """Declare the parameter ``aspect``."""
+    return parameter(1.0, help="rows over columns", low=1.0)
+
+
+def batch_parameter() -> Any:
+    """Declare the parameter ``batch``."""
+    return parameter(0, help="how many matrices; 0: a single one", low=0)
+
+
+@dataclass(frozen=True)
+class Shaped(PolarFactor):
+    """Base of the problems that are drawn: matrices (aspect p, p)."""
+
+    p: int = columns_parameter()
+    aspect: float = aspect_parameter()
+    batch: int = batch_parameter()
+
+    def shape(self) -> tuple[int, ...]:
+        """Return the shape of A."""
+        shape = (round(self.aspect * self.p), self.p)
+        return (self.batch, *shape) if self.batch else shape
+
+
+@dataclass(frozen=True)
+class GaussianPolar(Shaped):
+    """Standard normal entries; the square ones have a few small singular values."""
+
+    name = "gaussian-polar"
+
+    def build(self, rng: np.random.Generator) -> Instance[PolarOracle]:
+        """Return the instance; `rng` draws the entries."""
+        return polar(rng.standard_normal(self.shape()))
+
+
+@dataclass(frozen=True)
+class CauchyPolar(Shaped):
+    """Cauchy entries: a few rows and columns have nearly all of the norm."""
+
+    name = "cauchy-polar"
+
+    def build(self, rng: np.random.Generator) -> Instance[PolarOracle]:
+        """Return the instance; `rng` draws the entries."""
+        return polar(rng.standard_cauchy(self.shape()))
+
+
+@dataclass(frozen=True)
+class ScaledColumns(Shaped):
+    """Standard normal entries, with columns whose scales fall from 1 to 1 / `scale`."""
+
+    name = "scaled-columns-polar"
+
+    scale: float = parameter(100.0, help="largest over smallest scale of a column", low=1.0)
+
+    def build(self, rng: np.random.Generator) -> Instance[PolarOracle]:
+        """Return the instance; `rng` draws the entries."""
+        return polar(rng.standard_normal(self.shape()) / np.geomspace(1, self.scale, self.p))
+
+
+@dataclass(frozen=True)
+class PrescribedSpectrum(Shaped):
+    """Random singular vectors, and singular values from 1 to 1 / `condition`.
+
+    - ``log-uniform``: evenly spaced logarithms.
+    - ``clustered``: half of them 1, the others 1 / `condition`.
+    - ``heavy-tail``: i^-t for i = 1 to p, ending at 1 / `condition`.
+    - ``deficient``: log-uniform, the last quarter of them zero.
+    """
+
+    name = "spectrum-polar"
+
+    condition: float = parameter(1e3, help="largest over smallest singular value", low=1.0)
+    spectrum: str = parameter(
+        "log-uniform",
+        choices=("log-uniform", "clustered", "heavy-tail", "deficient"),
+        help="how singular values are spaced",
+    )
+
+    def values(self) -> Array:
+        """Return the singular values, descending."""
+        if self.spectrum == "clustered":
+            small = np.arange(self.p) >= (self.p + 1) // 2
+            return np.asarray(np.where(small, 1 / self.condition, 1.0))
+        if self.spectrum == "heavy-tail":
+            power = np.log(self.condition) / max(np.log(self.p), 1.0)
+            return np.asarray(np.arange(1.0, self.p + 1) ** -power)
+        found = np.geomspace(1, 1 / self.condition, self.p)
+        if self.spectrum == "deficient":
+            found[self.p - self.p // 4 :] = 0.0
+        return found
+
+    def build(self, rng: np.random.Generator) -> Instance[PolarOracle]:
+        """Return the instance; `rng` draws the singular vectors."""
+        *stack, n, p = self.shape()
+        U = np.linalg.qr(rng.standard_normal((*stack, n, p)))[0]
+        V = np.linalg.qr(rng.standard_normal((*stack, p, p)))[0]
+        return polar((U * self.values()) @ V.swapaxes(-1, -2))
+
+
+@dataclass(frozen=True)
+class NetworkPolar(PolarFactor):
+    """Gradients, momenta or weights of a small transformer block while it was trained.
+
+    `orthobench_polar.problems.recording` trained it on the documentation that comes with Python,
+    and recorded the matrices of one layer. The seed chooses which training step.
+    """
+
+    name = "network-polar"
+    source = (
+        "a transformer block, recorded while it was trained (orthobench_polar.problems.recording)"
+    )
+
+    kind: str = parameter(
+        "gradient", choices=("gradient", "momentum", "weight"), help="what was recorded"
+    )
+    layer: str = parameter(
+        "attention", choices=("attention", "expand", "contract"), help="which matrix"
+    )
+
+    def build(self, rng: np.random.Generator) -> Instance[PolarOracle]:
+        """Return the instance; `rng` draws the training step."""
+        with np.load(RECORDED) as recorded:
+            steps = recorded[f"{self.kind}_{self.layer}"]
+        return polar(steps[rng.integers(len(steps))].astype(np.float64))

@@ -1,0 +1,1 @@
+"""Solvers of the polar factor, a file a method."""

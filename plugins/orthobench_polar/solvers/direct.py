@@ -1,0 +1,202 @@
+"""Polar factors by one decomposition, and as scipy and PyTorch compute them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from orthobench_kit.stacks import sizes, stacked, transposed
+
+from orthobench.contract import (
+    AnyProblem,
+    Solver,
+    Status,
+    UsageError,
+    copied,
+    flops,
+    namespace,
+    parameter,
+)
+from orthobench.tools.places import Place
+from orthobench_polar.base import PolarSolver, PolarState, counted, finish, gram, rounding_unit
+from orthobench_polar.coefficients import SCHEDULES
+from orthobench_polar.judge import PolarSolution
+from orthobench_polar.oracle import PolarOracle
+
+WITHOUT_MUON = "PyTorch with torch.optim.Muon is not installed: pip install 'torch>=2.9'"
+
+
+class DirectSolver(PolarSolver[PolarState]):
+    """Base of the methods of one step."""
+
+    @classmethod
+    def computes_on(cls, place: Place) -> bool:
+        """Return whether there are factorizations: in single and double precision."""
+        return super().computes_on(place) and place.dtype in ("float64", "float32")
+
+    def init(self, oracle: PolarOracle, rng: np.random.Generator) -> PolarState:
+        """Begin with A itself."""
+        del rng
+        return PolarState(X=copied(oracle.A), rows=oracle.A.shape[-2])
+
+
+@dataclass(frozen=True)
+class PolarSVD(DirectSolver):
+    """UV' of the singular value decomposition A = U S V'.
+
+    Notes
+    -----
+    Flops: 6np² + 20p³ and 2np². Memory: 3np + 2p².
+
+    References
+    ----------
+    Autonne 1902; Golub and Van Loan 2013, section 9.4.3.
+    """
+
+    name: ClassVar[str] = "polar-svd"
+    source: ClassVar[str] = "Autonne 1902"
+    converges: ClassVar[bool] = True
+
+    def step(self, oracle: PolarOracle, state: PolarState) -> None:
+        """Decompose, which ends the run."""
+        state.work.steps += 1
+        U, _, Vt = namespace(oracle.A).linalg.svd(oracle.A, full_matrices=False)
+        state.X = U @ Vt
+        _, n, p = sizes(state.X)
+        counted(state, tall=1, other=flops.svd(n, p))
+        finish(state)
+
+
+@dataclass(frozen=True)
+class PolarEigh(DirectSolver):
+    """A V D^-1/2 V' with the eigendecomposition A'A = V D V'.
+
+    A'A has the square of the condition of A: singular values below 1e-8 of the largest are lost,
+    and half of the digits of those above. Directions that are lost get no column.
+
+    Notes
+    -----
+    Flops: 4np² + 11p³. Memory: 2np + 3p².
+    """
+
+    name: ClassVar[str] = "polar-eigh"
+    source: ClassVar[str] = "Björck and Bowie 1971, section 1"
+    converges: ClassVar[bool] = True
+
+    def step(self, oracle: PolarOracle, state: PolarState) -> None:
+        """Decompose, which ends the run."""
+        state.work.steps += 1
+        xp = namespace(oracle.A)
+        values, V = xp.linalg.eigh(gram(oracle.A))
+        p = values.shape[-1]
+        floor = p * rounding_unit(oracle.A) * xp.max(values, axis=-1, keepdims=True)
+        there = values > floor
+        one = xp.ones_like(values)
+        roots = xp.where(there, 1 / xp.sqrt(xp.where(there, values, one)), 0 * one)
+        state.X = oracle.A @ ((V * xp.expand_dims(roots, axis=-2)) @ transposed(V))
+        counted(state, tall=2, small=1, other=flops.eigh(p) + p * p)
+        finish(state)
+
+
+@dataclass(frozen=True)
+class ScipyPolar(Solver[PolarOracle, PolarState]):
+    """`scipy.linalg.polar`, matrix after matrix: the factor, and the positive part with it.
+
+    Notes
+    -----
+    Flops, nominal: 6np² + 20p³ for the decomposition, 2np² and 4p³. Memory: 3np + 4p².
+    """
+
+    name: ClassVar[str] = "scipy-polar"
+    source: ClassVar[str] = "scipy.linalg.polar"
+    converges: ClassVar[bool] = True
+    packages: ClassVar[tuple[str, ...]] = ("scipy",)
+
+    def init(self, oracle: PolarOracle, rng: np.random.Generator) -> PolarState:
+        """Begin with A itself."""
+        del rng
+        return PolarState(X=copied(oracle.A), rows=oracle.A.shape[-2])
+
+    def step(self, oracle: PolarOracle, state: PolarState) -> None:
+        """Call it, which ends the run."""
+        from scipy.linalg import polar
+
+        state.work.steps += 1
+        A = oracle.A if oracle.A.ndim > 2 else oracle.A[None]
+        try:
+            state.X = np.stack([polar(matrix)[0] for matrix in A]).reshape(oracle.A.shape)
+        except (ValueError, np.linalg.LinAlgError) as error:  # NaN, or no convergence
+            state.status, state.reason = Status.FAILED, f"scipy.linalg.polar: {error}"
+            return
+        _, n, p = sizes(state.X)
+        counted(state, tall=1, small=2, other=flops.svd(n, p))
+        finish(state)
+
+    def solution(self, state: PolarState) -> PolarSolution:
+        """Return X, the matrices of a batch one below another."""
+        return PolarSolution(stacked(state.X.copy()), products=state.products)
+
+
+@dataclass(frozen=True)
+class TorchMuon(Solver[PolarOracle, PolarState]):
+    """What `torch.optim.Muon` makes of a gradient: steps of Jordan's polynomial in bfloat16.
+
+    All of its steps are one step here. It gets A in float32, the conversion to which is timed.
+
+    Parameters
+    ----------
+    steps : int
+
+    Notes
+    -----
+    Flops: 4np² + 2p³ for each of its steps. Memory: 2np + 2p² numbers of two bytes.
+    """
+
+    name: ClassVar[str] = "torch-muon"
+    source: ClassVar[str] = "torch.optim.Muon"
+    converges: ClassVar[bool] = True
+    packages: ClassVar[tuple[str, ...]] = ("torch",)
+
+    count: int = parameter(5, name="steps", low=1, help="polynomials")
+
+    def refuses(self, problem: AnyProblem) -> str | None:
+        """Return why it cannot take a problem: batches, and releases without Muon."""
+        if why := super().refuses(problem):
+            return why
+        if getattr(problem, "batch", 0):
+            return "torch.optim.Muon takes one matrix at a time"
+        return None if _muon() else WITHOUT_MUON
+
+    def init(self, oracle: PolarOracle, rng: np.random.Generator) -> PolarState:
+        """Begin with A itself."""
+        del rng
+        if _muon() is None:
+            raise UsageError(WITHOUT_MUON)
+        return PolarState(X=oracle.A.copy(), rows=oracle.A.shape[-2])
+
+    def step(self, oracle: PolarOracle, state: PolarState) -> None:
+        """Call it, which ends the run."""
+        import torch
+
+        state.work.steps += 1
+        A = torch.from_numpy(oracle.A.astype(np.float32))
+        found = _muon()(A, SCHEDULES["jordan"].at(0), self.count, 1e-7)
+        state.X = found.double().numpy()
+        _, n, p = sizes(state.X)
+        other = 5 * self.count * p * p + 3 * n * p
+        counted(state, tall=2 * self.count, small=self.count, other=other)
+        state.status = Status.COMPLETE
+
+    def solution(self, state: PolarState) -> PolarSolution:
+        """Return X."""
+        return PolarSolution(state.X.copy(), products=state.products)
+
+
+def _muon() -> Any:
+    """Return the function of PyTorch that orthogonalizes; None where there is none."""
+    try:
+        from torch.optim._muon import _zeropower_via_newtonschulz
+    except ImportError:
+        return None
+    return _zeropower_via_newtonschulz

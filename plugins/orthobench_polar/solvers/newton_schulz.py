@@ -1,0 +1,277 @@
+"""Newton-Schulz iterations: polynomials of X'X, by products of matrices alone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from orthobench_kit.stacks import sizes, stacked, transposed
+
+from orthobench.contract import Status, namespace, parameter
+from orthobench_polar.base import (
+    PolarSolver,
+    PolarState,
+    PolarStateT,
+    counted,
+    gram,
+    normalization_flops,
+    normalized,
+    polynomial,
+)
+from orthobench_polar.coefficients import SCHEDULES, Coefficients, Schedule
+from orthobench_polar.judge import PolarSolution
+from orthobench_polar.oracle import PolarOracle
+
+
+def coefficients_parameter() -> Any:
+    """Declare the parameter ``coefficients``."""
+    return parameter("polar-express", choices=tuple(SCHEDULES), help="schedule of polynomials")
+
+
+def steps_parameter() -> Any:
+    """Declare the parameter ``steps``."""
+    return parameter(0, name="steps", low=0, help="polynomials; 0: as many as the source takes")
+
+
+def safety_parameter() -> Any:
+    """Declare the parameter ``safety``."""
+    return parameter(
+        0.0, low=0.0, help="divisor of singular values for rounding; 0: that of the source"
+    )
+
+
+class ScheduledSolver(PolarSolver[PolarStateT]):
+    """Base of the methods that apply the polynomials of a schedule, one a step."""
+
+    coefficients: str
+    count: int
+    safety: float
+
+    fewer: ClassVar[int] = 0
+    """How many of the first polynomials of a schedule are left out."""
+
+    @property
+    def schedule(self) -> Schedule:
+        """The polynomials."""
+        return SCHEDULES[self.coefficients]
+
+    @property
+    def total(self) -> int:
+        """How many steps a run has."""
+        return self.count or self.schedule.default - self.fewer
+
+    def at(self, number: int) -> Coefficients:
+        """Return the polynomial of a step, counted from 1."""
+        return self.schedule.at(number - 1 + self.fewer, self.safety)
+
+
+@dataclass(frozen=True)
+class NewtonSchulz(ScheduledSolver[PolarState]):
+    """X <- X (a I + b X'X + c (X'X)²), from X = A / |A|.
+
+    Each singular value s becomes a s + b s³ + c s⁵, and singular vectors stay as they are.
+    ``coefficients`` are those of `orthobench_polar.coefficients`. ``jordan``, five times the same
+    polynomial, does not converge: it leaves singular values between 0.68 and 1.13, from smaller
+    starts 0.47 and 1.20. ``polar-express`` is the best schedule for its degree and interval, and
+    goes on with a polynomial that converges.
+
+    Parameters
+    ----------
+    coefficients : str
+    steps : int
+    safety : float
+
+    Notes
+    -----
+    Flops of a step: 4np² + 2p³, without the latter where c = 0. Memory: 2np + 2p².
+
+    References
+    ----------
+    Björck and Bowie 1971; Jordan et al. 2024, "Muon: an optimizer for hidden layers in neural
+    networks"; Amsel, Persson, Musco and Gower 2025, arXiv:2505.16932.
+    """
+
+    name: ClassVar[str] = "newton-schulz"
+    source: ClassVar[str] = "Björck and Bowie 1971; Amsel et al. 2025"
+    converges: ClassVar[bool] = True
+
+    coefficients: str = coefficients_parameter()
+    count: int = steps_parameter()
+    safety: float = safety_parameter()
+
+    def init(self, oracle: PolarOracle, rng: np.random.Generator) -> PolarState:
+        """Divide by the norm."""
+        del rng
+        state = PolarState(X=normalized(oracle.A), rows=oracle.A.shape[-2])
+        counted(state, other=normalization_flops(oracle.A))
+        return state
+
+    def step(self, oracle: PolarOracle, state: PolarState) -> None:
+        """Apply one polynomial."""
+        del oracle
+        state.work.steps += 1
+        P, small = polynomial(gram(state.X), self.at(state.work.steps))
+        state.X = state.X @ P
+        counted(state, tall=2, small=small, other=(1 + 4 * small) * P.shape[-1] ** 2)
+        if state.work.steps >= self.total:
+            state.status = Status.COMPLETE
+
+
+@dataclass(slots=True, kw_only=True)
+class GramState(PolarState):
+    """The point before the factor that is gathered, and that factor.
+
+    Attributes
+    ----------
+    R : array, shape (p, p), optional
+        The Gram matrix of X Q; None where it is to be computed from X.
+    Q : array, shape (p, p), optional
+        The product of the polynomials since then; None for the unit matrix.
+    """
+
+    R: Any = None
+    Q: Any = None
+
+
+@dataclass(frozen=True)
+class GramNewtonSchulz(ScheduledSolver[GramState]):
+    """The polynomials of Newton-Schulz on R = X'X, whose product Q is applied to X at the end.
+
+    R <- P R P and Q <- Q P with P = a I + b R + c R². Only R, the restart and the end need
+    products with the rows of X, so that it pays for tall matrices. R loses digits: small
+    singular values drown in the rounding of large ones, which the restart, R computed again from X
+    Q, mends for the first steps.
+
+    Parameters
+    ----------
+    coefficients : str
+    steps : int
+    safety : float
+    restart : int
+        The step after which X <- X Q; 0: none.
+
+    Notes
+    -----
+    Flops of five steps with one restart: 8np² + 32p³, where Newton-Schulz takes 20np² + 10p³:
+    equal at n = 1.83p. Memory: 2np + 4p².
+
+    References
+    ----------
+    Dao-AILab 2026, gram-newton-schulz.
+    """
+
+    name: ClassVar[str] = "gram-newton-schulz"
+    source: ClassVar[str] = "Dao-AILab 2026"
+    converges: ClassVar[bool] = True
+
+    coefficients: str = coefficients_parameter()
+    count: int = steps_parameter()
+    safety: float = safety_parameter()
+    restart: int = parameter(2, low=0, help="step after which X'X is computed again; 0: none")
+
+    def init(self, oracle: PolarOracle, rng: np.random.Generator) -> GramState:
+        """Divide by the norm."""
+        del rng
+        state = GramState(X=normalized(oracle.A), rows=oracle.A.shape[-2])
+        counted(state, other=normalization_flops(oracle.A))
+        return state
+
+    def step(self, oracle: PolarOracle, state: GramState) -> None:
+        """Apply one polynomial to R and Q."""
+        del oracle
+        state.work.steps += 1
+        number, p = state.work.steps, state.X.shape[-1]
+        if state.R is None:
+            state.R = gram(state.X)
+            counted(state, tall=1)
+        P, small = polynomial(state.R, self.at(number))
+        if state.Q is None:
+            state.Q = P
+        else:
+            state.Q, small = state.Q @ P, small + 1
+        last = number >= self.total
+        if not last:
+            state.R, small = P @ (state.R @ P), small + 2
+        counted(state, small=small, other=5 * p * p)
+        if last or number == self.restart:
+            state.X, state.R, state.Q = state.X @ state.Q, None, None
+            counted(state, tall=1)
+        if last:
+            state.status = Status.COMPLETE
+
+    def solution(self, state: GramState) -> PolarSolution:
+        """Return X Q, with the product that it takes."""
+        if state.Q is None:
+            return super().solution(state)
+        return PolarSolution(stacked(state.X @ state.Q), products=state.products + 1)
+
+
+@dataclass(slots=True, kw_only=True)
+class TurboState(PolarState):
+    """The point, and its Gram matrix where that is known.
+
+    Attributes
+    ----------
+    S : array, shape (p, p), optional
+    """
+
+    S: Any = None
+
+
+@dataclass(frozen=True)
+class TurboNewtonSchulz(ScheduledSolver[TurboState]):
+    """Newton-Schulz after columns are scaled to nearly orthogonal ones, with one step fewer.
+
+    X <- A D with D = diag((sum_i |A'A|_ij)^-1/2), after which |X|_2 <= 1 and singular values are
+    nearer to 1. The polar factor of A D is another one than that of A: the difference, which no
+    step removes, is small for columns of one scale that are nearly orthogonal, and large
+    otherwise. The Gram matrix of X follows from that of A, so that scaling takes no product.
+
+    Parameters
+    ----------
+    coefficients : str
+    steps : int
+        The first polynomial of the schedule is left out.
+    safety : float
+
+    Notes
+    -----
+    Flops: 4np² + 2p³ a step, as Newton-Schulz. Memory: 2np + 3p².
+
+    References
+    ----------
+    Boissin, Massena, Mamalet and Serrurier 2025, "Turbo-Muon", arXiv:2512.04632.
+    """
+
+    name: ClassVar[str] = "turbo-newton-schulz"
+    source: ClassVar[str] = "Boissin et al. 2025"
+    converges: ClassVar[bool] = True
+    fewer: ClassVar[int] = 1
+
+    coefficients: str = coefficients_parameter()
+    count: int = steps_parameter()
+    safety: float = safety_parameter()
+
+    def init(self, oracle: PolarOracle, rng: np.random.Generator) -> TurboState:
+        """Scale the columns."""
+        del rng
+        X = normalized(oracle.A)  # against overflow; the scales make up for it
+        xp, S = namespace(X), gram(X)
+        sums = xp.sum(xp.abs(S), axis=-2, keepdims=True)
+        scales = 1 / xp.sqrt(xp.where(sums > 0, sums, 1.0 + 0 * sums))  # columns of zeros stay
+        state = TurboState(X=X * scales, rows=X.shape[-2], S=S * scales * transposed(scales))
+        _, n, p = sizes(X)
+        counted(state, tall=1, other=4 * n * p + 4 * p * p)
+        return state
+
+    def step(self, oracle: PolarOracle, state: TurboState) -> None:
+        """Apply one polynomial."""
+        del oracle
+        state.work.steps += 1
+        S, known = (gram(state.X), 0) if state.S is None else (state.S, 1)
+        P, small = polynomial(S, self.at(state.work.steps))
+        state.X, state.S = state.X @ P, None
+        counted(state, tall=2 - known, small=small, other=(1 + 4 * small) * P.shape[-1] ** 2)
+        if state.work.steps >= self.total:
+            state.status = Status.COMPLETE

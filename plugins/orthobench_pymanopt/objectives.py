@@ -1,0 +1,223 @@
+"""Objectives on a manifold for Pymanopt: value, gradient, Hessian-vector products."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any
+
+import numpy as np
+from orthobench_stiefel import StiefelOracle
+from orthobench_tucker import SymmetricTensorOracle, sample_moments
+
+from orthobench.contract import Array, Oracle, UsageError, flops
+from orthobench_pymanopt.manifolds import FlopCounter, grassmann, stiefel
+
+STEP = 1e-5
+"""Step of central differences of a gradient: for polynomials of order one, truncation and rounding
+errors are both about 1e-10."""
+
+
+class ManifoldOracle(Oracle):
+    """An oracle of a smooth function on the Stiefel manifold or on subspaces.
+
+    No oracle derives from it: those that Pymanopt can use are registered as virtual subclasses.
+    """
+
+
+ManifoldOracle.register(StiefelOracle)  # type: ignore[type-abstract]
+ManifoldOracle.register(SymmetricTensorOracle)  # type: ignore[type-abstract]
+
+
+class Objective(FlopCounter, ABC):
+    """A function to be minimized on a manifold, which counts the flops of its evaluations.
+
+    Attributes
+    ----------
+    calls : int
+        The evaluations of a function on the Stiefel manifold, values and gradients.
+    """
+
+    calls: int = 0
+
+    @abstractmethod
+    def manifold(self) -> Any:
+        """Return Pymanopt's manifold, whose operations add their flops to `counted`."""
+
+    @abstractmethod
+    def value(self, U: Array) -> float:
+        """Return the value of the function."""
+
+    @abstractmethod
+    def gradient(self, U: Array) -> Array:
+        """Return the matrix of partial derivatives."""
+
+    def scale(self, U: Array) -> float:
+        """Return the unit of the gradient tolerance, at the first point; here one."""
+        del U
+        return 1.0
+
+    def hessian(self, U: Array, V: Array) -> Array:
+        """Return the derivative of the gradient in the direction V, by central differences."""
+        size = float(np.linalg.norm(V))
+        if size == 0:
+            return np.zeros_like(V)
+        self.counted += 7 * V.size
+        step = STEP / size * V
+        difference = self.gradient(U + step) - self.gradient(U - step)
+        return difference * (size / (2 * STEP))
+
+
+class StiefelObjective(Objective):
+    """The cost of an oracle on the Stiefel manifold, or the orthogonal group, Pymanopt's Stiefel.
+
+    Its retraction is the Q factor. The last value is kept: a line search ends where the next step
+    begins.
+
+    Parameters
+    ----------
+    oracle : StiefelOracle
+        With a gradient.
+    """
+
+    def __init__(self, oracle: StiefelOracle) -> None:
+        super().__init__()
+        self.oracle = oracle
+        self.unit = 1.0
+        self._last: tuple[Array, float] | None = None
+
+    def manifold(self) -> Any:
+        """Return Stiefel(n, p)."""
+        return stiefel(self.oracle.n, self.oracle.k, self)
+
+    def value(self, U: Array) -> float:
+        """Return the cost."""
+        if self._last is None or self._last[0] is not U:
+            self.counted += self.oracle.cost_flops
+            self.calls += self.oracle.terms
+            self._last = U, self.oracle.value(U) / self.unit
+        return self._last[1]
+
+    def gradient(self, U: Array) -> Any:
+        """Return the gradient of the cost."""
+        self.counted += self.oracle.gradient_flops
+        self.calls += self.oracle.terms
+        return self.oracle.gradient(U) / self.unit
+
+    def hessian(self, U: Array, V: Array) -> Array:
+        """Return the oracle's Hessian product, or central differences where it has none."""
+        if self.oracle.hessian is None:
+            return super().hessian(U, V)
+        self.counted += self.oracle.hessian_flops
+        self.calls += self.oracle.terms
+        return self.oracle.hessian(U, V) / self.unit
+
+    def scale(self, U: Array) -> float:
+        """Return one, having made the norm of the gradient, without projection, the unit of all.
+
+        Pymanopt compares some of what has the unit of the cost with fixed numbers.
+        """
+        self.unit = float(np.linalg.norm(self.gradient(U))) or 1.0
+        return 1.0
+
+
+class TuckerObjective(Objective):
+    """-F(Q) = -|X ·(Q, ..., Q)|², divided by F at the start, on Grassmann(n, r).
+
+    From the samples, where there are any, else from the tensor. The partial core W at the last
+    point is kept: value and gradient share it.
+
+    Parameters
+    ----------
+    oracle : SymmetricTensorOracle
+    start : ndarray, shape (n, r)
+        The first point.
+    """
+
+    def __init__(self, oracle: SymmetricTensorOracle, start: Array) -> None:
+        super().__init__()
+        self.oracle, self.order = oracle, oracle.order
+        self._last: tuple[Array, Array, Array] | None = None
+        self.unit = 1.0
+        self.unit = -self.value(start) or 1.0
+
+    def manifold(self) -> Any:
+        """Return Grassmann(n, r)."""
+        return grassmann(self.oracle.n, self.oracle.k, self)
+
+    def value(self, U: Array) -> float:
+        """Return -F / F(start)."""
+        _, S = self._cores(U)
+        return -sample_moments.core_norm_squared(S, self.order) / self.unit
+
+    def gradient(self, U: Array) -> Array:
+        """Return -∇F / F(start)."""
+        W, S = self._cores(U)
+        self.counted += flops.gemm(len(U), S.shape[1], len(S))
+        return -sample_moments.gradient(W, S, self.order) / self.unit
+
+    def _cores(self, U: Array) -> tuple[Array, Array]:
+        if self._last is None or self._last[0] is not U:
+            W, work = self.oracle.partial_core(U)
+            self._last = U, W, U.T @ W
+            self.counted += work.flops + flops.gemm(U.shape[1], W.shape[1], len(U))
+        return self._last[1:]
+
+
+class MomentObjective(Objective):
+    """-tr(U'CU) of the second moment C of samples, made of trace one, on Grassmann(d, k).
+
+    Parameters
+    ----------
+    X : ndarray, shape (n, d)
+        Not all zero.
+    k : int
+        Dimension of the subspace.
+    """
+
+    def __init__(self, X: Array, k: int) -> None:
+        super().__init__()
+        self.n, self.k = X.shape[1], k
+        C = X.T @ X
+        self._moment: Array = C / C.trace()
+        self.counted = flops.gemm(self.n, self.n, len(X)) + self.n**2
+
+    def manifold(self) -> Any:
+        """Return Grassmann(d, k)."""
+        return grassmann(self.n, self.k, self)
+
+    def value(self, U: Array) -> float:
+        """Return -tr(U'CU)."""
+        self.counted += 2 * U.size
+        return float(np.vdot(U, self.gradient(U))) / 2
+
+    def gradient(self, U: Array) -> Array:
+        """Return -2CU."""
+        self.counted += U.size + flops.gemm(self.n, self.k, self.n)
+        product: Array = self._moment @ U
+        return -2 * product
+
+    def hessian(self, U: Array, V: Array) -> Array:
+        """Return -2CV."""
+        del U
+        return self.gradient(V)
+
+
+def objective(oracle: Oracle, start: Array) -> Objective:
+    """Return the objective of an oracle that is registered as a `ManifoldOracle`.
+
+    Parameters
+    ----------
+    oracle : Oracle
+    start : ndarray, shape (n, k)
+        The first point.
+
+    Raises
+    ------
+    UsageError
+        Where the oracle is of another kind.
+    """
+    if isinstance(oracle, StiefelOracle):
+        return StiefelObjective(oracle)
+    if isinstance(oracle, SymmetricTensorOracle):
+        return TuckerObjective(oracle, start)
+    raise UsageError(f"Pymanopt takes no {type(oracle).__name__} here")

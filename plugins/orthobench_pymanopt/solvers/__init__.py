@@ -1,0 +1,1 @@
+"""Solvers of Pymanopt, a file a method."""

@@ -1,0 +1,290 @@
+"""Pymanopt's optimizers, on the orthogonal group and on subspaces."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import isfinite
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from orthobench_kit.rerun import Rerun, RerunState, Run
+from orthobench_tucker import SymmetricTensorOracle
+from orthobench_tucker.library_tucker import hoevd, refusal
+
+from orthobench.contract import AnyProblem, Array, Solution, parameter, polar
+from orthobench_pymanopt.objectives import ManifoldOracle, Objective, objective
+
+PACKAGES = ("pymanopt",)
+
+TRIALS = 60
+"""Most trials of a line search. Pymanopt's adaptive one gives up after 10, which ends the run: the
+first trial has length 1, so that it fails where steps must be shorter than 0.001."""
+
+EXACT: Mapping[str, Any] = {"mininner": 0}
+"""Settings of a run of trust regions. With Pymanopt's 1 it would continue from an inner solution
+that is exact after one iteration, in a direction of 0 / 0."""
+
+
+class Result(NamedTuple):
+    """The result of an optimizer.
+
+    Attributes
+    ----------
+    point : ndarray, shape (n, k)
+    iterations : int
+    cost : float
+    """
+
+    point: Array
+    iterations: int
+    cost: float
+
+
+def tolerance_parameter() -> Any:
+    """Declare the parameter ``tolerance`` of Pymanopt's optimizers."""
+    return parameter(
+        1e-12,
+        low=0.0,
+        help="norm of the gradient to end at, relative to F, or on the Stiefel "
+        "manifold to the matrix of partial derivatives at the start",
+    )
+
+
+def start_parameter() -> Any:
+    """Declare the parameter ``start`` of Pymanopt's optimizers."""
+    return parameter(
+        "hoevd",
+        help="first basis of a Tucker decomposition: leading eigenvectors of the unfolding, or the "
+        "common random start; on the Stiefel manifold always the latter",
+        choices=("hoevd", "random"),
+    )
+
+
+def run_optimizer(
+    optimizer: type[Any],
+    target: Objective,
+    start: Array,
+    tolerance: float,
+    running: Mapping[str, Any] | None = None,
+    **settings: Any,
+) -> Result:
+    """Run one of Pymanopt's optimizers on an objective.
+
+    Parameters
+    ----------
+    optimizer : type
+        A class of `pymanopt.optimizers`.
+    target : Objective
+        Its `counted` goes up by the flops of evaluations, and of the manifold.
+    start : ndarray, shape (n, k)
+        The first point.
+    tolerance : float
+        Norm of the gradient to end at, relative to `Objective.scale`.
+    running : mapping, optional
+        Settings of the optimizer's ``run``.
+    **settings
+        Settings of the optimizer.
+    """
+    import pymanopt
+
+    manifold = target.manifold()
+    if manifold.dim == 0:  # a single point, for which Pymanopt's trust regions raise
+        return Result(start, 0, target.value(start))
+    least = tolerance * target.scale(start)
+    gradient = manifold.euclidean_to_riemannian_gradient(start, target.gradient(start))
+    if manifold.norm(start, gradient) <= least:  # they would take a step first, and divide by it
+        return Result(start, 0, target.value(start))
+    numpy = pymanopt.function.numpy(manifold)
+    problem = pymanopt.Problem(
+        manifold,
+        numpy(target.value),
+        euclidean_gradient=numpy(target.gradient),
+        euclidean_hessian=numpy(target.hessian),
+    )
+    found = optimizer(
+        max_time=np.inf,
+        max_cost_evaluations=np.inf,
+        min_gradient_norm=least,
+        verbosity=0,
+        **settings,
+    ).run(problem, initial_point=start, **(running or {}))
+    return Result(found.point, found.iterations, float(found.cost))
+
+
+class Pymanopt(Rerun[ManifoldOracle]):
+    """Base of Pymanopt's optimizers.
+
+    On the Stiefel manifold, the orthogonal group included, they use the cost and the gradient of
+    the instance, which it must have. For symmetric Tucker decomposition they work on
+    Grassmann(n, r), with F and its gradient from the partial core, as the built-in methods do.
+
+    Pymanopt's limits on the norm of the gradient, 1e-6, on time and on evaluations would end them
+    early. Here they end at a relative gradient norm of 1e-12, or where a step is shorter than
+    Pymanopt's 1e-10. They cannot be stepped: they are re-run with growing ``max_iterations``, and
+    each point of the trace has the time of its own run.
+    """
+
+    packages: ClassVar[tuple[str, ...]] = PACKAGES
+
+    start: str
+    tolerance: float
+
+    def refuses(self, problem: AnyProblem) -> str | None:
+        """Return why not: another oracle, too large a tensor, or a missing library."""
+        return super().refuses(problem) or refusal(problem)
+
+    def prepare(self, oracle: ManifoldOracle) -> tuple[Any, Solution, int]:
+        """Compute the first point."""
+        if self.start == "random" or not isinstance(oracle, SymmetricTensorOracle):
+            return oracle.start, Solution(oracle.start.copy()), 0
+        first, flops = hoevd(oracle)
+        return first, Solution(first.copy()), flops
+
+    def run(self, oracle: ManifoldOracle, state: RerunState, iterations: int) -> Run:
+        """Minimize with at most so many iterations."""
+        target = objective(oracle, state.prepared)
+        found = self.minimize(target, state.prepared, iterations)
+        failure = "" if isfinite(found.cost) else f"the cost is {found.cost} where the run ended"
+        # removes the rounding errors of retractions
+        solution = Solution(polar(found.point))
+        return Run(solution, found.iterations, target.counted, failure, target.calls)
+
+    @abstractmethod
+    def minimize(self, target: Objective, start: Array, iterations: int) -> Result:
+        """Run the optimizer from the first point with at most so many iterations."""
+
+
+@dataclass(frozen=True)
+class PymanoptSteepestDescent(Pymanopt):
+    """Pymanopt's SteepestDescent, with a backtracking line search.
+
+    On the Stiefel manifold with cost and gradient of the instance, or on subspaces for symmetric
+    Tucker decomposition. It is re-run with growing ``max_iterations``, and each point of the trace
+    has the time of its own run. The line search compares values: it stalls where their difference
+    is rounding, at a distance from the optimum of about the root of that.
+
+    Parameters
+    ----------
+    start : str
+        HOEVD, as for `pgd` and its like: from a random start all of them may end far from the
+        optimum.
+    tolerance : float
+
+    Notes
+    -----
+    A gradient and its projection for each iteration, and a value and a retraction for each trial of
+    the line search: the flops of the cost and the gradient as the oracle gives them, and a QR or
+    polar decomposition (`orthobench_pymanopt.manifolds`).
+
+    References
+    ----------
+    Townsend, Koep and Weichwald 2016, "Pymanopt: a Python toolbox for optimization on manifolds
+    using automatic differentiation"; Absil, Mahony and Sepulchre 2008, Algorithm 1.
+    """
+
+    start: str = start_parameter()
+    tolerance: float = tolerance_parameter()
+
+    name: ClassVar[str] = "pymanopt-steepest-descent"
+    source: ClassVar[str] = "Pymanopt: pymanopt.optimizers.SteepestDescent"
+
+    def minimize(self, target: Objective, start: Array, iterations: int) -> Result:
+        """Run SteepestDescent."""
+        from pymanopt.optimizers import SteepestDescent
+        from pymanopt.optimizers.line_search import BackTrackingLineSearcher
+
+        searcher = BackTrackingLineSearcher(max_iterations=TRIALS)
+        return run_optimizer(
+            SteepestDescent, target, start, self.tolerance,
+            max_iterations=iterations, line_searcher=searcher,
+        )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class PymanoptConjugateGradient(Pymanopt):
+    """Pymanopt's ConjugateGradient, with an adaptive line search.
+
+    As `pymanopt-steepest-descent`, in conjugate directions. Line searches may take 60 trials, since
+    Pymanopt's 10 end runs at once that start near the optimum.
+
+    Parameters
+    ----------
+    beta_rule : str
+        How directions are conjugated; Pymanopt's default is the rule of Hestenes and Stiefel.
+    start : str
+    tolerance : float
+
+    Notes
+    -----
+    As `pymanopt-steepest-descent`.
+
+    References
+    ----------
+    Townsend, Koep and Weichwald 2016; Hager and Zhang 2006, "A survey of nonlinear conjugate
+    gradient methods", for the rules.
+    """
+
+    beta_rule: str = parameter(
+        "HestenesStiefel",
+        help="how directions are conjugated",
+        choices=("FletcherReeves", "HagerZhang", "HestenesStiefel", "PolakRibiere", "LiuStorey"),
+    )
+    start: str = start_parameter()
+    tolerance: float = tolerance_parameter()
+
+    name: ClassVar[str] = "pymanopt-conjugate-gradient"
+    source: ClassVar[str] = "Pymanopt: pymanopt.optimizers.ConjugateGradient"
+
+    def minimize(self, target: Objective, start: Array, iterations: int) -> Result:
+        """Run ConjugateGradient, which counts its first point as an iteration."""
+        from pymanopt.optimizers import ConjugateGradient
+        from pymanopt.optimizers.line_search import AdaptiveLineSearcher
+
+        found = run_optimizer(
+            ConjugateGradient, target, start, self.tolerance,
+            max_iterations=iterations + 1, beta_rule=self.beta_rule,
+            line_searcher=AdaptiveLineSearcher(max_iterations=TRIALS),
+        )  # fmt: skip
+        return found._replace(iterations=found.iterations - 1)
+
+
+@dataclass(frozen=True)
+class PymanoptTrustRegions(Pymanopt):
+    """Pymanopt's TrustRegions: truncated conjugate gradients within a trust region.
+
+    As `pymanopt-steepest-descent`. Hessian-vector products are those of the instance, where it has
+    them (`orthobench.stiefel`); else central differences of the gradient, two gradients each.
+
+    Parameters
+    ----------
+    start : str
+        HOEVD, as for `pgd` and its like: from a random start all of them may end far from the
+        optimum.
+    tolerance : float
+
+    Notes
+    -----
+    As `pymanopt-steepest-descent`, and a Hessian product or two gradients, and a Hessian of the
+    manifold, for each inner iteration.
+
+    References
+    ----------
+    Townsend, Koep and Weichwald 2016; Absil, Baker and Gallivan 2007, "Trust-region methods on
+    Riemannian manifolds", Algorithms 1 and 2.
+    """
+
+    start: str = start_parameter()
+    tolerance: float = tolerance_parameter()
+
+    name: ClassVar[str] = "pymanopt-trust-regions"
+    source: ClassVar[str] = "Pymanopt: pymanopt.optimizers.TrustRegions"
+
+    def minimize(self, target: Objective, start: Array, iterations: int) -> Result:
+        """Run TrustRegions."""
+        from pymanopt.optimizers import TrustRegions
+
+        return run_optimizer(
+            TrustRegions, target, start, self.tolerance, EXACT, max_iterations=iterations
+        )

@@ -1,0 +1,176 @@
+"""Sparse loadings: the best in a sparsity pattern, and a penalty for as many as are asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from orthobench.tools.arrays import Array, identity, is_plain, namespace
+from orthobench.tools.geometry import polar, unit_columns
+from orthobench_sparse_pca.oracle import SparsePCAOracle
+
+TOLERANCE = 1e-8
+"""Relative gain of the objective below which `solve_for_z` ends."""
+
+SWEEPS = 300
+"""Most iterations of `solve_for_z`."""
+
+EXPECTED_SWEEPS = 10
+"""Iterations that `solve_for_z` usually takes, by which the cheaper form of them is chosen."""
+
+
+def solve_for_z(A: Any, pattern: Any, start: Any = None, mu: Any = None) -> Any:
+    """Return the loadings in a sparsity pattern that explain most variance.
+
+    A local maximizer of tr(X'A'ZN), N = diag(mu), over X'X = I and unit columns of Z that are
+    zero outside the pattern, by alternating between X and Z. For one component, or components
+    whose rows of A are uncorrelated with those of all others, it is the leading singular vector
+    of A restricted to the pattern.
+
+    Givens methods and the generalized power method both end with it. They may pass AU for A,
+    for any orthogonal U: the loadings are the same.
+
+    Parameters
+    ----------
+    A : array, shape (d, N)
+        The data, features by samples; of NumPy, or all arguments of another library.
+    pattern : array of bool, shape (d, m), m <= N
+        Where loadings may differ from zero. An empty column gives a column of zeros.
+    start : array, shape (N, m), optional
+        The first X, orthonormal; by default the first m unit vectors, a good start where AU is
+        passed for A.
+    mu : array, shape (m,), optional
+        Weights of the components; ones by default.
+
+    Returns
+    -------
+    array, shape (d, m)
+        Columns of unit length, or of zeros where the pattern is empty.
+
+    Notes
+    -----
+    An iteration costs the cheaper of two forms, and a polar decomposition (N, m): 4rNm flops for
+    r rows of the pattern that are not empty; or 2N²m with the Gram matrices of the columns' rows,
+    which once cost 2N² for each entry of the pattern. Ends where the objective gains less
+    than 1e-8 of itself, or after 300 iterations.
+
+    References
+    ----------
+    Journée, Nesterov, Richtárik and Sepulchre 2010, Algorithm 6. The call
+    ``solveForZ(AU, gamma)`` of Shalit and Chechik (2014, Algorithms 2 and 5) does not say which
+    data it works on; here the pattern is found first, and AU are the data.
+    """
+    if not is_plain(A):
+        return _solved_elsewhere(A, pattern, start, mu)
+    rows, columns = np.flatnonzero(pattern.any(axis=1)), np.flatnonzero(pattern.any(axis=0))
+    Z = np.zeros(pattern.shape)
+    if not len(columns):
+        return Z
+    inside = pattern[np.ix_(rows, columns)]
+    X = np.eye(A.shape[1], pattern.shape[1]) if start is None else start
+    weights = np.ones(pattern.shape[1]) if mu is None else mu
+    Z[np.ix_(rows, columns)] = _alternated(
+        np.ascontiguousarray(A[rows]), inside, X[:, columns], weights[columns]
+    )
+    return Z
+
+
+def _solved_elsewhere(A: Any, inside: Any, start: Any, mu: Any) -> Any:
+    """Alternate with all rows and columns; wait for the device once for each sweep."""
+    X = identity(A.shape[1], A)[:, : inside.shape[1]] if start is None else start
+    before = -np.inf
+    for _ in range(SWEEPS):
+        projected = A.T @ _best_loadings(A, inside, X)
+        projected = projected if mu is None else projected * mu
+        new = polar(projected)
+        value = float(namespace(A).sum(new * projected))
+        if value <= before * (1 + TOLERANCE):
+            break
+        X, before = new, value
+    return _best_loadings(A, inside, X)
+
+
+def _alternated(A: Array, inside: NDArray[np.bool_], X: Array, weights: Array) -> Array:
+    """Alternate between Z and X until the objective no longer gains."""
+    scores, before = _scores(A, inside), -np.inf
+    for _ in range(SWEEPS):
+        projected = scores(X) * weights
+        new = polar(projected)
+        value = float(np.vdot(new, projected))
+        if value <= before * (1 + TOLERANCE):
+            break
+        X, before = new, value
+    Z: Array = _best_loadings(A, inside, X)
+    return Z
+
+
+def _best_loadings(A: Any, inside: Any, X: Any) -> Any:
+    """Return the best Z for X."""
+    xp, scores = namespace(A), A @ X
+    return unit_columns(xp.where(inside, scores, xp.zeros_like(scores)))
+
+
+def _scores(A: Array, inside: NDArray[np.bool_]) -> Callable[[Array], Array]:
+    """Return the map from X to A'Z for the best Z, in the form that takes fewer flops.
+
+    For one column x of X it is Gx / sqrt(x'Gx), where G is the Gram matrix A'A of the rows in the
+    column's pattern: with G, Z itself is needed only at the end.
+    """
+    (r, n), m = A.shape, inside.shape[1]
+    through_gram = np.count_nonzero(inside) * n + EXPECTED_SWEEPS * m * n
+    if through_gram > 2 * EXPECTED_SWEEPS * r * m:
+        return lambda X: A.T @ _best_loadings(A, inside, X)
+    grams = np.stack([(own := A[rows]).T @ own for rows in inside.T])
+
+    def scores(X: Array) -> Array:
+        products = np.matmul(grams, X.T[:, :, None])[:, :, 0]
+        squares = np.einsum("ij,ij->i", products, X.T)
+        norms = np.sqrt(np.maximum(squares, 0.0))
+        projected: Array = products / np.where(norms > 0, norms, 1.0)[:, None]
+        return projected.T
+
+    return scores
+
+
+TRIALS = 40
+"""Most penalties that are tried for a component, or for all at once."""
+
+
+def bisected(loadings: Callable[[float, SparsePCAOracle], Array], oracle: SparsePCAOracle) -> Array:
+    """Return loadings of the cardinality asked for, from a method with a penalty, by bisection.
+
+    Components asked for one by one come from what those before them leave, A <- A - z (z'A); all
+    of them at once from one penalty. Kept are the loadings of the trial that delivers most of what
+    was asked for, and no more: where the number jumps past it, fewer.
+
+    Parameters
+    ----------
+    loadings : callable
+        ``loadings(gamma, oracle)`` returns Z of a penalty between 0 and 1, which leaves fewer
+        loadings where it is larger. It counts its own work.
+    oracle : SparsePCAOracle
+        That asks for a cardinality.
+
+    Notes
+    -----
+    At most `TRIALS` runs of the method for a component, or for all, and 4dN flops between them.
+    """
+    asked, width = oracle.cardinality or 0, 1 if oracle.each else oracle.k
+    A, Z = oracle.A, np.zeros((oracle.n, oracle.k))
+    for first in range(0, oracle.k, width):
+        own, part = SparsePCAOracle(A, width), Z[:, first : first + width]
+        low, high = 0.0, 1.0
+        for _ in range(TRIALS):
+            gamma = (low + high) / 2
+            found = loadings(gamma, own)
+            count = np.count_nonzero(found)
+            if np.count_nonzero(part) <= count <= asked:
+                part[:] = found
+            if count == asked:
+                break
+            low, high = (gamma, high) if count > asked else (low, gamma)
+        A = A - part @ (part.T @ A)
+    return Z

@@ -1,0 +1,336 @@
+"""Makes sparse PCA instances of your own data, and judges them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from orthobench.contract.exhibits import Curve
+from orthobench.contract.problem import Instance, Solution
+from orthobench.errors import DataError
+from orthobench.tools.arrays import Array, array_of, check_rows, matrix, whole
+from orthobench.tools.geometry import polar, unit_columns
+from orthobench_sparse_pca.bounds import MOST, VarianceBounds
+from orthobench_sparse_pca.oracle import UNDELIVERED, SparsePCAOracle, SparseSolution
+
+DEPENDENT = 1e-10
+"""Scores closer to the span of those before them than this, relative to their length, lie in it."""
+
+
+def explained_variance(A: Array, Z: Array) -> float:
+    """Return |A'Z|², the sum of the variances of the components.
+
+    Variance that two correlated components share counts twice.
+
+    Parameters
+    ----------
+    A : ndarray, shape (d, N)
+        Features by samples.
+    Z : ndarray, shape (d, m)
+        Unit columns.
+
+    Notes
+    -----
+    2dNm flops.
+    """
+    return float(np.linalg.norm(A.T @ Z)) ** 2
+
+
+def adjusted_variance(A: Array, Z: Array) -> float:
+    """Return the adjusted variance: what each component explains beyond those before it.
+
+    sum_j R_jj² of the QR decomposition of the scores A'Z. It depends on the order of the columns:
+    they are sorted by the variance that each explains alone, largest first, ties by index.
+
+    Parameters
+    ----------
+    A : ndarray, shape (d, N)
+        Features by samples.
+    Z : ndarray, shape (d, m)
+        Unit columns. No more than N of them can add variance.
+
+    Notes
+    -----
+    2dNm + 4Nm² flops. By Gram-Schmidt with reorthogonalization: Householder reflections would
+    give a component that depends on others a direction of its own, which takes variance from
+    the components after it.
+
+    References
+    ----------
+    Zou, Hastie and Tibshirani 2006, section 3.4, where the order is that of the components.
+    """
+    scores = A.T @ Z
+    alone = np.einsum("ij,ij->j", scores, scores)
+    basis = np.empty(scores.shape, order="F")
+    total, rank = 0.0, 0
+    for j in np.argsort(-alone, kind="stable"):
+        before, rest = basis[:, :rank], scores[:, j]
+        for _ in range(2):
+            rest = rest - before @ (before.T @ rest)
+        beyond = float(rest @ rest)
+        if beyond > DEPENDENT**2 * alone[j]:
+            basis[:, rank] = rest / np.sqrt(beyond)
+            total, rank = total + beyond, rank + 1
+    return total
+
+
+PENALIZED_METRICS = ("penalized_objective", "squared_objective")
+"""Metrics of a `SparseSolution` with a penalty only."""
+
+BOUND = "unexplained_variance_bound"
+"""The metric that the primary one cannot be below, where there are few features."""
+
+
+class Judge:
+    """Measures loadings on the training data, and on test data where there are any.
+
+    Parameters
+    ----------
+    train : ndarray, shape (d, N)
+        Features by samples.
+    test : ndarray, shape (d, M), optional
+        Fresh samples of the same features; by default the training data.
+    cardinality : int, optional
+    each : bool
+        What is asked for, as of `sparse_pca`.
+
+    Raises
+    ------
+    DataError
+        Where the sum of squares of the training or test data underflows or overflows.
+
+    Notes
+    -----
+    A call costs 2dm(N + M) flops for the scores of N training and M test samples, and 4m²(N + M)
+    to orthogonalize them; where d is at most `MOST`, also `VarianceBounds`.
+    """
+
+    def __init__(
+        self,
+        train: Array,
+        test: Array | None = None,
+        cardinality: int | None = None,
+        each: bool = True,
+    ) -> None:
+        self.cardinality, self.each = cardinality, each
+        self.train, self.test = train, train if test is None else test
+        self.total = _total_variance(train, "the data")
+        self.test_total = self.total if test is None else _total_variance(test, "the test part")
+        self.bounds = VarianceBounds(self.test) if len(train) <= MOST else None
+
+    def __call__(self, solution: Solution) -> dict[str, float]:
+        """Return the metrics; ``unexplained_variance``, the primary one, first.
+
+        ``adjusted_explained_variance`` and ``explained_variance``, of the functions
+        `adjusted_variance` and `explained_variance`, are shares of the total variance of the test
+        data; ``unexplained_variance`` is one minus the first, and
+        ``training_unexplained_variance`` the same on the training data. ``nonzeros`` is the mean
+        number of non-zero loadings of a component, ``fewest_nonzeros`` and ``most_nonzeros`` the
+        extremes, ``density`` the share of non-zero loadings, ``empty`` the number of components
+        without any. ``span_explained_variance`` is the share of variance in the span of the
+        loadings; ``overlap`` the sum of |z_s'z_t| over pairs s < t, zero of orthogonal loadings;
+        ``score_correlation`` the largest correlation of two scores; ``shared`` the number of
+        features with loadings in more than one component, zero of disjoint ones. Where a
+        cardinality is asked for, ``undelivered`` is the number of loadings beyond it and of empty
+        components. Solutions of methods with an l1 penalty also have ``penalized_objective`` and
+        ``squared_objective`` (`objectives`). Where there are few features,
+        ``unexplained_variance_bound`` is what the best components with as many loadings leave
+        unexplained, or less (`VarianceBounds`).
+        """
+        Z = solution.point
+        adjusted = adjusted_variance(self.test, Z) / self.test_total
+        same = self.test is self.train
+        training = adjusted if same else adjusted_variance(self.train, Z) / self.total
+        nonzeros, scores = np.count_nonzero(Z, axis=0), unit_columns(self.test.T @ Z)
+        metrics = {
+            "unexplained_variance": 1 - adjusted,
+            "adjusted_explained_variance": adjusted,
+            "explained_variance": explained_variance(self.test, Z) / self.test_total,
+            "training_unexplained_variance": 1 - training,
+            "nonzeros": float(nonzeros.mean()),
+            "density": float(nonzeros.mean()) / len(Z),
+            "fewest_nonzeros": float(nonzeros.min()),
+            "most_nonzeros": float(nonzeros.max()),
+            "empty": float(np.count_nonzero(nonzeros == 0)),
+            "span_explained_variance": _span_variance(self.test, Z) / self.test_total,
+            "overlap": float(np.triu(np.abs(Z.T @ Z), 1).sum()),
+            "score_correlation": float(np.triu(np.abs(scores.T @ scores), 1).max()),
+            "shared": float(np.count_nonzero(np.count_nonzero(Z, axis=1) > 1)),
+        }
+        if self.cardinality is not None:
+            beyond = (nonzeros if self.each else nonzeros.sum()) - self.cardinality
+            metrics[UNDELIVERED] = float(np.maximum(beyond, 0).sum()) + metrics["empty"]
+        if self.bounds is not None:
+            metrics[BOUND] = max(0.0, 1 - self.bounds(nonzeros) / self.test_total)
+        if isinstance(solution, SparseSolution) and solution.gamma is not None:
+            metrics |= objectives(self.train, Z, solution.gamma)
+        return metrics
+
+
+def objectives(A: Array, Z: Array, gamma: float) -> dict[str, float]:
+    """Return both penalized objectives at the best U for given loadings.
+
+    Parameters
+    ----------
+    A : ndarray, shape (d, N)
+    Z : ndarray, shape (d, m)
+        Unit columns, m <= N.
+    gamma : float
+        The penalty, absolute.
+
+    Returns
+    -------
+    dict
+        ``penalized_objective``, |A'Z|_* - gamma |Z|_1: equation 5 of Shalit and Chechik (2014)
+        maximized over U; ``squared_objective``, equation 6 at that U. Columns of zeros are left
+        out of both: their columns of U are arbitrary, and equation 6 would depend on them.
+
+    Notes
+    -----
+    4dNm flops and those of a polar decomposition (N, m).
+    """
+    Z = Z[:, Z.any(axis=0)]
+    scores = A.T @ Z
+    U = polar(scores)
+    squared = np.maximum(np.abs(A @ U) - gamma, 0.0)
+    return {
+        "penalized_objective": float(np.vdot(U, scores) - gamma * np.abs(Z).sum()),
+        "squared_objective": float(np.vdot(squared, squared)),
+    }
+
+
+def _span_variance(A: Array, Z: Array) -> float:
+    """Return |A'Q|² of an orthonormal basis Q of the span of Z."""
+    left, sizes, _ = np.linalg.svd(Z, full_matrices=False)
+    return explained_variance(A, left[:, sizes > DEPENDENT * sizes.max(initial=0.0)])
+
+
+def violation(solution: Solution) -> float:
+    """Return the largest deviation of a column of loadings from unit length.
+
+    Columns of zeros are allowed, and left out.
+    """
+    norms = np.linalg.norm(solution.point, axis=0)
+    return float(np.abs(norms[norms > 0] - 1).max(initial=0.0))
+
+
+def nearest(solution: Solution) -> Solution:
+    """Return the solution with columns of unit length, or of zeros."""
+    return replace(solution, point=unit_columns(solution.point))
+
+
+def delivered(solution: Solution) -> dict[str, Curve]:
+    """Return the number of non-zero loadings of each component."""
+    counts = np.count_nonzero(solution.point, axis=0) * 1.0
+    return {"loadings": Curve(np.arange(len(counts)) + 1.0, counts, "component", "loadings")}
+
+
+def _total_variance(A: Array, what: str) -> float:
+    """Return |A|²; refuse data of which it is zero or infinite."""
+    with np.errstate(under="ignore", over="ignore"):
+        total = float(np.linalg.norm(A)) ** 2
+    if total == 0:
+        raise DataError(f"{what}: the sum of squares is zero: there is no variance to explain")
+    if total == np.inf:
+        raise DataError(f"{what}: the sum of squares overflows; rescale the data")
+    return total
+
+
+def sparse_pca(
+    A: NDArray[np.generic],
+    m: int,
+    test: NDArray[np.generic] | None = None,
+    *,
+    passes: int = 1,
+    order: NDArray[np.intp] | None = None,
+    cardinality: int | None = None,
+    each: bool = True,
+) -> Instance[SparsePCAOracle]:
+    """Make a sparse PCA instance of your own data.
+
+    Parameters
+    ----------
+    A : ndarray, shape (d, N)
+        Features by samples, already centred and scaled: columns are samples.
+    m : int
+        Components, 1 <= m <= min(d, N).
+    test : ndarray, shape (d, M), optional
+        Samples that the judge measures on; by default `A`.
+    passes : int
+        How often streaming solvers may go through the samples.
+    order : ndarray of int, shape (N,), optional
+        The order in which streaming solvers see the samples.
+    cardinality : int, optional
+        The most non-zero loadings: solvers are compared where ``undelivered`` is zero, with no more
+        of them and no empty component. Those with a penalty search for the one that delivers as
+        many. Without it their own parameters say how many loadings there are.
+    each : bool
+        Whether that is the number of each component, or in all.
+
+    Returns
+    -------
+    Instance
+        Its metrics are those of `orthobench_sparse_pca.maker.Judge`.
+
+    Raises
+    ------
+    UsageError
+        Where m is not a whole number from 1 to min(d, N), or the cardinality none from 1 to d, in
+        all from m to dm.
+    DataError
+        Where data are not a finite real matrix, where a feature does not vary, or where the sum
+        of squares underflows or overflows; says which. Where the order does not name all N
+        samples.
+
+    Examples
+    --------
+    >>> import numpy as np, orthobench as ob
+    >>> A = np.random.default_rng(0).standard_normal((200, 40))
+    >>> instance = ob.sparse_pca(A - A.mean(axis=1, keepdims=True), m=3)
+    >>> instance.oracle.n, instance.oracle.samples
+    (200, 40)
+    """
+    train = _checked(A, "the data")
+    d, samples = train.shape
+    m = whole(m, "m", 1, min(d, samples), f": there are {d} features and {samples} samples")
+    if cardinality is not None:
+        cardinality = whole(cardinality, "cardinality", *((1, d) if each else (m, m * d)))
+    _refuse_constant(train)
+    held_out = None if test is None else _checked(test, "the test part")
+    if held_out is not None and len(held_out) != d:
+        raise DataError(f"the test part has {len(held_out)} features, the data {d}")
+    oracle = SparsePCAOracle(train, m, passes, order)
+    oracle.cardinality, oracle.each = cardinality, each
+    return Instance(
+        oracle,
+        Judge(train, held_out, cardinality, each),
+        violation=violation,
+        nearest=nearest,
+        exhibits=delivered,
+        conditional=PENALIZED_METRICS,
+    )
+
+
+def _checked(A: NDArray[np.generic], what: str) -> Array:
+    """Return a float64 copy in Fortran order; refuse what is not a finite real matrix."""
+    A = array_of(A, what)
+    if A.ndim != 2:
+        raise DataError(f"{what} must be a matrix (features, samples), not of shape {A.shape}")
+    converted: Array = matrix(A, what).astype(np.float64, order="F")
+    check_rows(converted.T, what=f"{what}: sample")
+    return converted
+
+
+def _refuse_constant(A: Array) -> None:
+    """Refuse features that do not vary: they are zero, or were not centred by mistake."""
+    constant = np.flatnonzero(A.min(axis=1) == A.max(axis=1))
+    if not len(constant):
+        return
+    value = float(A[constant[0], 0])
+    more = f" and {len(constant) - 1} more" if len(constant) > 1 else ""
+    raise DataError(
+        f"feature {constant[0]} (counted from 0){more} has the same value {value:g} in all "
+        "samples; drop what does not vary: A[A.min(axis=1) < A.max(axis=1)]"
+    )

@@ -1,0 +1,233 @@
+"""What sparse PCA poses: the oracle, its solutions, shared parameters, the base class."""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from orthobench_kit.sources import ArraySource
+
+from orthobench.contract.parameters import parameter
+from orthobench.contract.problem import AnyProblem, Oracle, Problem, Solution, Work
+from orthobench.contract.samples import SampleOracle
+from orthobench.contract.solver import AnySolver
+from orthobench.errors import DataError
+from orthobench.tools.arrays import Array, namespace
+from orthobench.tools.flops import gemm, svd
+from orthobench.tools.places import Place
+
+UNDELIVERED = "undelivered"
+"""The metric that is zero where solutions deliver the cardinality asked for."""
+
+
+@dataclass(frozen=True)
+class SparseSolution(Solution):
+    """Sparse loadings: ``point`` is Z (d, m), with columns of unit length or of zeros.
+
+    Attributes
+    ----------
+    gamma : float, optional
+        The l1 penalty of the method, absolute; None for methods without one.
+    """
+
+    gamma: float | None = field(default=None, kw_only=True)
+
+
+class SparsePCAOracle(Oracle):
+    """The data matrix, and a stream of its samples.
+
+    ``n`` is the number of features d, ``k`` the number of components m. The stream has the
+    methods of `orthobench.contract.SampleOracle`.
+
+    Parameters
+    ----------
+    A : ndarray, shape (d, N)
+        Features by samples.
+    m : int
+        Components.
+    passes : int
+        How often the stream goes through the samples.
+    order : ndarray of int, shape (N,), optional
+        The order of the samples in the stream; by default that of the columns.
+
+    Raises
+    ------
+    DataError
+        Where the order does not have as many entries as there are samples.
+
+    Attributes
+    ----------
+    A : ndarray, shape (d, N)
+        In Fortran order: each sample is contiguous. Do not write into it.
+    norms : ndarray, shape (d,)
+        Norms of the rows of A. Penalties are relative to the largest of them.
+    cardinality : int, optional
+        The non-zero loadings asked for; without it each solver's own penalty, or its own number,
+        says how many there are.
+    each : bool
+        Whether they are asked for of each component, or in all.
+    """
+
+    portable: ClassVar[bool] = True
+    cardinality: int | None = None
+    each: bool = True
+
+    def __init__(
+        self, A: Array, m: int, passes: int = 1, order: NDArray[np.intp] | None = None
+    ) -> None:
+        self.A = np.asfortranarray(A).view()  # a view: the caller's array stays writable
+        self.A.flags.writeable = False
+        self.n, self.k = len(A), m
+        self.norms: Array = np.linalg.norm(self.A, axis=1)
+        source = ArraySource(self.A.T, order, passes)
+        if source.length != self.samples:
+            raise DataError(
+                f"the order must name all {self.samples} samples, and names {source.length}"
+            )
+        self.stream = SampleOracle(source, m)
+        self.window = self.stream.window
+
+    @property
+    def samples(self) -> int:
+        """The number N of samples in A."""
+        return int(self.A.shape[1])
+
+    @property
+    def longest(self) -> float:
+        """The largest norm of a row."""
+        return float(namespace(self.norms).max(self.norms))
+
+    @property
+    def unit(self) -> float:
+        """A power of two: squares of data divided by it do not overflow.
+
+        Raises
+        ------
+        DataError
+            On data that are not finite, or whose squares all underflow or overflow.
+        """
+        longest = self.longest
+        if longest == 0.0:
+            raise DataError("the data are so small that their squares underflow; rescale them")
+        if not math.isfinite(longest):
+            raise DataError("the data are not finite, or too large to be squared")
+        return math.ldexp(1.0, math.frexp(longest)[1])
+
+    def objective(self, solution: Solution) -> tuple[float, Work]:
+        """Return gamma |Z|_1 - |A'Z|_*, without a penalty where the method has none."""
+        host: Any = self.place.to_numpy if self.place.moves else np.asarray
+        A, Z = host(self.A) / self.unit, host(solution.point)
+        gamma = getattr(solution, "gamma", None) or 0.0
+        explained = float(np.linalg.svd(A.T @ Z, compute_uv=False).sum())
+        work = Work(flops=gemm(self.samples, self.k, self.n) + svd(self.samples, self.k))
+        return gamma / self.unit * float(np.abs(Z).sum()) - explained, work
+
+    def to(self, place: Place) -> Self:
+        """Return a copy with the data at a place, and a stream of their samples there."""
+        moved = super().to(place)
+        moved.stream = self.stream.to(place)
+        return moved
+
+    def rewind(self, rng: np.random.Generator) -> None:
+        """Go back to the first sample."""
+        self.stream.rewind(rng)
+
+    def prepare(self, samples: int) -> None:
+        """Get the next samples ready."""
+        self.stream.prepare(samples)
+
+    @property
+    def taken(self) -> int:
+        """The samples that were taken since `rewind`."""
+        return self.stream.taken
+
+    def remaining(self) -> float:
+        """Return how many samples are left."""
+        return self.stream.remaining()
+
+    def take(self, count: int) -> Any:
+        """Return the next `count` samples, ``(count, d)``, C order; do not write into it."""
+        return self.stream.take(count)
+
+
+def gamma_parameter(default: float, unit: str) -> Any:
+    """Declare the parameter ``gamma``, the relative penalty, of a solver of sparse PCA.
+
+    All solvers have the same grid: which value gives a certain density depends on the data and
+    the method.
+
+    Parameters
+    ----------
+    default : float
+    unit : str
+        The quantity that the penalty is relative to.
+    """
+    return parameter(
+        default,
+        help="penalty; loadings are fewer where it is larger",
+        unit=unit,
+        low=0.0,
+        below=1.0,
+        grid=(0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.65, 0.8),
+    )
+
+
+def loadings_parameter() -> Any:
+    """Declare the parameter ``loadings`` of a solver that finds U first, and Z from U."""
+    return parameter(
+        "filled",
+        choices=("filled", "thresholded"),
+        help="Z in the pattern found: what explains most variance, or AU less the penalty",
+    )
+
+
+def settled(solver: AnySolver, problem: AnyProblem, name: str) -> str | None:
+    """Return why a solver does not take a problem with this value of a parameter, or None.
+
+    Where a cardinality is asked for, `gamma` is searched and a solver's own `cardinality` has no
+    effect: without this a race would run the same configuration under many names.
+    """
+    if getattr(problem, "cardinality", None) is None:
+        return None
+    default = getattr(type(solver)(), name)
+    if getattr(solver, name) == default:
+        return None
+    return f"{name} has no effect where the problem asks for a cardinality: leave it out"
+
+
+class SparsePCA(Problem[SparsePCAOracle]):
+    """Base of the problems of this family: its oracle, and the metrics that rank and tune.
+
+    A problem that asks for a cardinality compares solvers by what they deliver at it; one that
+    does not, at levels of density.
+
+    Attributes
+    ----------
+    m : int
+        Components sought: a parameter of every problem of the family.
+    cardinality : int, optional
+        The non-zero loadings asked for, a parameter as well.
+    """
+
+    family: ClassVar[str] = "sparse PCA"
+    offers: ClassVar[type[SparsePCAOracle]] = SparsePCAOracle
+    primary: ClassVar[str] = "unexplained_variance"
+    tuned_by: ClassVar[str] = "training_unexplained_variance"
+
+    m: int
+    cardinality: int | None = None
+
+    @property
+    def at(self) -> Mapping[str, tuple[float, ...]]:  # type: ignore[override]
+        """What was asked for, delivered; levels of density where nothing was."""
+        return {UNDELIVERED: (0.0,)} if self.cardinality else {"density": (0.05, 0.1, 0.2)}
+
+    @property
+    @abstractmethod
+    def samples(self) -> int | None:
+        """The number N of training samples; None where it is known only once data are read."""

@@ -1,0 +1,68 @@
+"""Handwritten digits, explained by few pixels."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from orthobench_kit.data import digits
+
+from orthobench.contract import Instance, parameter
+from orthobench_sparse_pca import SparsePCA, SparsePCAOracle
+from orthobench_sparse_pca.problems.parts import (
+    CARDINALITY_HELP,
+    EACH_HELP,
+    PASSES_HELP,
+    SCALING_HELP,
+    SCALINGS,
+    check_components,
+    split_parts,
+)
+
+IMAGES, VARYING = 1797, 61
+"""The number of images, and of pixels that differ between images."""
+
+
+@dataclass(frozen=True)
+class DigitsSparse(SparsePCA):
+    """Sparse components of scikit-learn's 1,797 digits of 8 x 8 pixels; needs no download.
+
+    Split at random into a training and a test part, and scaled by the training part. Pixels that
+    do not vary there are dropped: three, or a few more.
+    """
+
+    name = "digits-sparse"
+    source = "handwritten digits of scikit-learn (Alpaydin and Kaynak 1998)"
+
+    m: int = parameter(5, help="components sought", low=1)
+    scaling: str = parameter("centred", help=SCALING_HELP, choices=SCALINGS)
+    test: int = parameter(797, help="images held out for the judge; 0: none", low=0)
+    passes: int = parameter(1, help=PASSES_HELP, low=1)
+    cardinality: int | None = parameter(None, help=CARDINALITY_HELP, low=1)
+    each: bool = parameter(True, help=EACH_HELP)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_components(self.m, VARYING, self.samples)
+
+    @property
+    def samples(self) -> int:
+        """The number of training images."""
+        return IMAGES - self.test
+
+    def build(self, rng: np.random.Generator) -> Instance[SparsePCAOracle]:
+        """Return the instance; `rng` draws the split, and the order for streaming methods.
+
+        Raises
+        ------
+        DataError
+            Where the installed scikit-learn has other digits.
+        UsageError
+            Where fewer than m pixels vary in the training part.
+        """
+        parts = split_parts(digits.pixels(), self.test, self.scaling, rng)
+        return parts.instance(self.m, self.passes, rng, self.cardinality, self.each)
+
+    def checksum(self) -> str:
+        """Return the digest of the pixels, which `build` verifies."""
+        return digits.CHECKSUM

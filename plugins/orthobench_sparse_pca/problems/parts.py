@@ -1,0 +1,155 @@
+"""Helpers of the sparse PCA problems: random splits, scaling, checks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from orthobench.contract import Array, DataError, Instance, UsageError
+from orthobench.tools.arrays import check_rows
+from orthobench_sparse_pca import SparsePCAOracle, sparse_pca
+
+SCALINGS = ("standardized", "centred")
+"""Values of the parameter ``scaling``: see `scaled`."""
+
+SCALING_HELP = "every feature to mean 0 and variance 1, or to mean 0 only"
+PASSES_HELP = "passes of streaming methods over the training samples"
+CARDINALITY_HELP = "non-zero loadings asked for; none: as many as each solver's own penalty leaves"
+EACH_HELP = "whether cardinality is that of each component, or in all"
+
+Rows: TypeAlias = NDArray[np.intp]
+"""Indices of rows or columns."""
+
+
+@dataclass(frozen=True)
+class Parts:
+    """The training and test samples of an instance, scaled.
+
+    Attributes
+    ----------
+    train : ndarray, shape (N, d)
+        Samples in rows.
+    test : ndarray, shape (M, d), optional
+    features : ndarray of int, shape (d,)
+        The columns of the data that the features are: those that vary in the training part.
+    """
+
+    train: Array
+    test: Array | None
+    features: Rows
+
+    def instance(
+        self,
+        m: int,
+        passes: int,
+        rng: np.random.Generator,
+        cardinality: int | None = None,
+        each: bool = True,
+    ) -> Instance[SparsePCAOracle]:
+        """Return the instance; `rng` draws the order in which streaming solvers see samples."""
+        test = None if self.test is None else self.test.T
+        order = rng.permutation(len(self.train))
+        return sparse_pca(
+            self.train.T, m, test, passes=passes, order=order, cardinality=cardinality, each=each
+        )
+
+
+def check_components(m: int, d: int, samples: int) -> None:
+    """Refuse more components than there are features or training samples.
+
+    Raises
+    ------
+    UsageError
+        Where there are more, or where no sample is left to train on.
+    """
+    if samples < 1:
+        raise UsageError("the test part takes all samples: nothing is left to train on")
+    if m > min(d, samples):
+        raise UsageError(
+            f"m = {m} is too many components: there are {d} features and {samples} training "
+            f"samples, so m is at most {min(d, samples)}"
+        )
+
+
+def split(n: int, held_out: int, rng: np.random.Generator) -> tuple[Rows, Rows]:
+    """Return the rows of a random training part and test part.
+
+    Each in increasing order, so that the columns of A keep the order of the data.
+
+    Parameters
+    ----------
+    n : int
+        Number of all rows.
+    held_out : int
+        Rows of the test part, fewer than `n`.
+    rng : numpy.random.Generator
+    """
+    order = rng.permutation(n)
+    return np.sort(order[held_out:]), np.sort(order[:held_out])
+
+
+def split_parts(
+    X: NDArray[np.generic], held_out: int, scaling: str, rng: np.random.Generator
+) -> Parts:
+    """Split samples at random, and scale both parts by the training part.
+
+    Parameters
+    ----------
+    X : ndarray, shape (n, d)
+        Samples in rows, of any real dtype.
+    held_out : int
+        Number of samples of the test part; 0 for none.
+    scaling : str
+        As in `scaled`.
+    rng : numpy.random.Generator
+        Draws the split.
+
+    Raises
+    ------
+    DataError
+        Where a sample is not finite, named by its row in X; where no feature varies.
+    """
+    check_rows(X.astype(np.float64, copy=False))
+    train, test = split(len(X), held_out, rng)
+    return scaled(_rows(X, train), _rows(X, test) if held_out else None, scaling)
+
+
+def scaled(train: Array, test: Array | None, scaling: str) -> Parts:
+    """Centre and scale both parts by the training part, and drop features constant there.
+
+    Parameters
+    ----------
+    train : ndarray, shape (N, d)
+        Samples in rows; finite.
+    test : ndarray, shape (M, d), optional
+        Samples of the same features.
+    scaling : {"standardized", "centred", "none"}
+        Every feature of the training part to mean 0 and variance 1 (the mean of N squares); to
+        mean 0; or as it is.
+
+    Raises
+    ------
+    DataError
+        Where no feature varies in the training part.
+    """
+    centre = train.mean(axis=0)
+    deviation = np.sqrt(np.mean((train - centre) ** 2, axis=0))
+    # a constant whose mean is rounded has a deviation; that of tiny values may underflow
+    features = np.flatnonzero((train.min(axis=0) < train.max(axis=0)) & (deviation > 0))
+    if not len(features):
+        raise DataError(f"no feature varies over the {len(train)} training samples")
+    shift = np.zeros_like(centre) if scaling == "none" else centre
+    unit = deviation if scaling == "standardized" else np.ones_like(deviation)
+
+    def applied(part: Array) -> Array:
+        moved: Array = (part[:, features] - shift[features]) / unit[features]
+        return moved
+
+    return Parts(applied(train), None if test is None else applied(test), features)
+
+
+def _rows(X: NDArray[np.generic], which: Rows) -> Array:
+    return X[which].astype(np.float64)

@@ -1,0 +1,1 @@
+"""Solvers of sparse PCA, a file a method."""

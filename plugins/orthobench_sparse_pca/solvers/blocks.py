@@ -1,0 +1,194 @@
+"""Sparse components by block diagonalization: small covariances are zero, each block is exact."""
+
+from __future__ import annotations
+
+import heapq
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from orthobench.contract import (
+    AnyProblem,
+    Array,
+    Solution,
+    Solver,
+    State,
+    Status,
+    UsageError,
+    flops,
+    parameter,
+)
+from orthobench_sparse_pca import SparsePCAOracle, SparseSolution
+from orthobench_sparse_pca.bounds import NODES, ROUNDING, Node, branches, node
+from orthobench_sparse_pca.oracle import settled
+from orthobench_sparse_pca.solvers.tpower import EPS, asked, largest
+
+MOST = 5000
+"""The most features."""
+
+TOO_MANY = f"there are {{}} features, and block diagonalization takes {MOST}: take tpower"
+
+
+@dataclass(slots=True, kw_only=True)
+class BlocksState(State):
+    """The components done, and the data less what these explain.
+
+    Attributes
+    ----------
+    A : ndarray, shape (d, N)
+    Z : ndarray, shape (d, m)
+        Columns of zeros where components are not done.
+    component : int
+        Components done.
+    """
+
+    A: Array
+    Z: Array
+    component: int = 0
+
+
+@dataclass(frozen=True)
+class SparsePCABlocks(Solver[SparsePCAOracle, BlocksState]):
+    """Each component by branch and bound on the blocks that large covariances make.
+
+    Covariances up to a threshold in size become zero; what is left falls into blocks, the connected
+    components of the graph of the others. The threshold is the smallest at which no block has more
+    than `block` features. A sparse component of the thresholded covariance lies in one block, and
+    the best one is found by one search over all blocks, which goes on where the bound is largest.
+    Its variance falls short of the optimum by at most twice the cardinality times the threshold.
+    Truncated power iterations on the whole covariance, which lower no variance, then add what lies
+    outside the block. Components are deflated as in `tpower`.
+
+    Parameters
+    ----------
+    cardinality : int
+        Non-zero loadings of each component, where the problem does not say how many.
+    block : int
+        Most features of a block.
+
+    Notes
+    -----
+    2d²N flops a component for the covariance, and d² comparisons for its blocks; 9b³ for each of
+    the nodes of a search, b being the features of a block. Memory: 2d² doubles.
+
+    References
+    ----------
+    Del Pia, Zhou and Zhu 2025, "Efficient sparse PCA via block-diagonalization". The search over
+    all blocks at once and the iterations at the end are this project's.
+    """
+
+    cardinality: int = parameter(
+        10, help="non-zero loadings of a component", low=1, grid=(3, 5, 10, 20, 40, 80, 160, 320)
+    )
+    block: int = parameter(30, help="most features of a block", low=1, high=100)
+
+    converges: ClassVar[bool] = True
+    name: ClassVar[str] = "sparse-pca-blocks"
+    source: ClassVar[str] = "Del Pia, Zhou and Zhu 2025"
+
+    def refuses(self, problem: AnyProblem) -> str | None:
+        """Return why it cannot take a problem: too many features, or no use of `cardinality`."""
+        features = getattr(problem, "d", 0)
+        refusal = super().refuses(problem) or settled(self, problem, "cardinality")
+        return refusal or (TOO_MANY.format(features) if features > MOST else None)
+
+    def init(self, oracle: SparsePCAOracle, rng: np.random.Generator) -> BlocksState:
+        """Begin without components.
+
+        Raises
+        ------
+        UsageError
+            On more than 5,000 features, or more loadings than features.
+        """
+        del rng
+        if oracle.n > MOST:
+            raise UsageError(TOO_MANY.format(oracle.n))
+        if (most := asked(oracle, self.cardinality, 0)) > oracle.n:
+            raise UsageError(f"cardinality = {most} is more than the {oracle.n} features")
+        A = np.array(oracle.A, order="C") / oracle.unit
+        return BlocksState(A=A, Z=np.zeros((oracle.n, oracle.k)))
+
+    def step(self, oracle: SparsePCAOracle, state: BlocksState) -> None:
+        """Find a component."""
+        count = asked(oracle, self.cardinality, state.component)
+        S = state.A @ state.A.T
+        state.work.steps += 1
+        state.work.flops += flops.gemm(oracle.n, oracle.n, oracle.samples)
+        if np.trace(S) <= oracle.n * (oracle.samples * EPS) ** 2:
+            state.status = Status.CONVERGED
+            return
+        support = _ascended(state, S, self._searched(state, S, count), count)
+        z = np.linalg.eigh(S[np.ix_(support, support)])[1][:, -1]
+        state.Z[support, state.component] = z
+        state.A[support] -= np.outer(z, z @ state.A[support])
+        state.work.flops += flops.eigh(len(z)) + 4 * len(z) * oracle.samples
+        state.component += 1
+        if state.component == oracle.k:
+            state.status = Status.CONVERGED
+
+    def _searched(self, state: BlocksState, S: Array, count: int) -> NDArray[np.intp]:
+        """Return the best support within a block."""
+        members = blocks(S, self.block)
+        parts = [S[np.ix_(own, own)] for own in members]
+        best, found, heap, order = -1.0, members[0], list[tuple[float, int, int, Node]](), 0
+        fresh = [
+            (i, node(part, [], list(range(len(part))), min(count, len(part))))
+            for i, part in enumerate(parts)
+        ]
+        while fresh:
+            for i, made in fresh:
+                order += 1
+                state.work.flops += flops.eigh(len(made.inside) + len(made.free))
+                heapq.heappush(heap, (-made.bound, order, i, made))
+                if made.reached > best:
+                    best, found = made.reached, members[i][made.support]
+            bound, _, i, parent = heapq.heappop(heap)
+            more = order < NODES and -bound > best * (1 + ROUNDING)
+            children = branches(parts[i], parent, min(count, len(parts[i]))) if more else ()
+            fresh = [(i, child) for child in children]
+        return found
+
+    def solution(self, state: BlocksState) -> Solution:
+        """Return the loadings of the components done."""
+        return SparseSolution(state.Z.copy())
+
+
+def blocks(S: Array, most: int) -> list[NDArray[np.intp]]:
+    """Return the blocks of a covariance at the smallest threshold where none is above `most`.
+
+    Parameters
+    ----------
+    S : ndarray, shape (d, d)
+    most : int
+        At least 1.
+
+    Notes
+    -----
+    Blocks are the clusters of single linkage with similarities |S|; 2d² doubles.
+    """
+    from scipy.cluster.hierarchy import fcluster, linkage
+
+    if len(S) == 1:
+        return [np.zeros(1, dtype=np.intp)]
+    similar = np.abs(S[np.triu_indices(len(S), 1)])
+    tree = linkage(similar.max() - similar, "single")
+    large = np.flatnonzero(tree[:, 3] > most)
+    height = tree[large[0], 2] if len(large) else np.inf
+    labels = fcluster(tree, np.nextafter(height, -np.inf), "distance")
+    return [np.flatnonzero(labels == label) for label in range(1, labels.max() + 1)]
+
+
+def _ascended(
+    state: BlocksState, S: Array, support: NDArray[np.intp], count: int
+) -> NDArray[np.intp]:
+    """Return the support of so many features that truncated power iterations end at."""
+    value, reached = -1.0, support
+    while True:
+        values, vectors = np.linalg.eigh(S[np.ix_(reached, reached)])
+        state.work.flops += flops.eigh(len(reached)) + 2 * len(S) * len(reached)
+        if values[-1] <= value * (1 + ROUNDING) and len(support) == count:
+            return support
+        value, support = float(values[-1]), reached
+        reached = largest(np.abs(S[:, reached] @ vectors[:, -1]), count)

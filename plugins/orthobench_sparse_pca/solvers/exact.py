@@ -1,0 +1,243 @@
+"""Exact sparse components by branch and bound."""
+
+from __future__ import annotations
+
+import heapq
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from orthobench.contract import (
+    AnyProblem,
+    Array,
+    Solution,
+    Solver,
+    State,
+    Status,
+    UsageError,
+    flops,
+    parameter,
+)
+from orthobench_sparse_pca import SparsePCAOracle, SparseSolution
+from orthobench_sparse_pca.bounds import ROUNDING, Node, branches, node
+from orthobench_sparse_pca.oracle import settled
+from orthobench_sparse_pca.solvers.tpower import asked, largest
+
+MOST = 100
+"""The most features of a search."""
+
+TOO_MANY = f"there are {{}} features, and branch and bound takes {MOST}"
+
+STARTS = 20
+"""Features from which variances are reached, before others are ruled out."""
+
+ENTRIES = 2**22
+"""Covariances at once."""
+
+
+class Part(NamedTuple):
+    """Features of which supports are sought, their covariance, and how many must be in."""
+
+    features: NDArray[np.intp]
+    S: Array
+    inside: int
+
+
+@dataclass(slots=True, kw_only=True)
+class BranchState(State):
+    """The nodes that are left of the component in progress, and the best support so far.
+
+    Attributes
+    ----------
+    A : ndarray, shape (d, N)
+        The data less what the components before explain.
+    Z : ndarray, shape (d, m)
+    parts : list of Part
+    heap : list of (float, int, int, Node)
+        By the largest bound: a node of the part whose place comes before it.
+    best : float
+        The variance of column `component` of Z.
+    component, order : int
+        Components done, and nodes made.
+    """
+
+    A: Array
+    Z: Array
+    parts: list[Part]
+    heap: list[tuple[float, int, int, Node]]
+    best: float = 0.0
+    component: int = 0
+    order: int = 0
+
+
+@dataclass(frozen=True)
+class SparsePCAExact(Solver[SparsePCAOracle, BranchState]):
+    """The sparse component of largest variance, by branch and bound.
+
+    With more than 100 features those are ruled out first that no better support has. In row i of
+    the largest loading x'Sx is at most the sum of |S_ij| over the support. So a support that beats
+    what truncated power iterations reach has such a row, and only features with which the row's
+    sum is large enough: a search for each row that is left, among at most 100 features.
+
+    A step takes the node with the largest bound, and branches on its free feature of the largest
+    entry in the leading eigenvector, in or out. Bounds are the leading eigenvalue and Gershgorin's.
+    It ends where no node has a bound above the best support: then that is the optimum. More
+    components come one after the other, A <- A - z (z'A), each of them exact; together they need
+    not be.
+
+    Parameters
+    ----------
+    cardinality : int
+        Non-zero loadings of each component, where the problem does not say how many.
+
+    Notes
+    -----
+    Two eigendecompositions (r, r) with r <= d features a step and child, 9r³ flops; the number of
+    steps grows steeply with d where no component stands out. Ruling out takes 2d²N. Memory: r²
+    doubles, and 2r a node; data and 2²² covariances once more where features are ruled out.
+
+    References
+    ----------
+    Berk and Bertsimas 2019, "Certifiably optimal sparse principal component analysis"; ruling out
+    features by the row of the largest loading is this project's.
+    """
+
+    cardinality: int = parameter(
+        4, help="non-zero loadings of a component", low=1, grid=(3, 4, 5, 8, 10)
+    )
+
+    converges: ClassVar[bool] = True
+    name: ClassVar[str] = "sparse-pca-exact"
+    source: ClassVar[str] = "Berk and Bertsimas 2019"
+
+    def refuses(self, problem: AnyProblem) -> str | None:
+        """Return why it cannot take a problem: too many features, or no use of `cardinality`."""
+        features = getattr(problem, "d", 0)
+        refusal = super().refuses(problem) or settled(self, problem, "cardinality")
+        return refusal or (TOO_MANY.format(features) if features > MOST else None)
+
+    def init(self, oracle: SparsePCAOracle, rng: np.random.Generator) -> BranchState:
+        """Begin with all supports.
+
+        Raises
+        ------
+        UsageError
+            Where more than 100 features are left, or more loadings are sought than features.
+        """
+        del rng
+        if (most := asked(oracle, self.cardinality, 0)) > oracle.n:
+            raise UsageError(f"cardinality = {most} is more than the {oracle.n} features")
+        A = np.array(oracle.A, order="C") / oracle.unit
+        state = BranchState(A=A, Z=np.zeros((oracle.n, oracle.k)), parts=[], heap=[])
+        self._begin(oracle, state)
+        return state
+
+    def step(self, oracle: SparsePCAOracle, state: BranchState) -> None:
+        """Branch on a node, or end a component."""
+        count = asked(oracle, self.cardinality, state.component)
+        state.work.steps += 1
+        if state.heap and -state.heap[0][0] > state.best * (1 + ROUNDING):
+            _, _, place, parent = heapq.heappop(state.heap)
+            for child in branches(state.parts[place].S, parent, count):
+                self._add(state, place, child)
+            return
+        z = state.Z[:, [state.component]]
+        state.A = state.A - z @ (z.T @ state.A)
+        state.work.flops += 4 * state.A.size
+        state.component += 1
+        if state.component == oracle.k:
+            state.status = Status.CONVERGED
+        else:
+            self._begin(oracle, state)
+
+    def _begin(self, oracle: SparsePCAOracle, state: BranchState) -> None:
+        """Begin a component with a node of all supports of each part."""
+        count = asked(oracle, self.cardinality, state.component)
+        state.best, state.heap = 0.0, []
+        if oracle.n > MOST:
+            state.parts = left(state.A, count)
+            state.work.flops += flops.gemm(oracle.n, oracle.n, oracle.samples)
+        else:
+            state.parts = [Part(np.arange(oracle.n), state.A @ state.A.T, 0)]
+        for place, (features, S, inside) in enumerate(state.parts):
+            state.work.flops += flops.gemm(len(features), len(features), oracle.samples)
+            free = list(range(inside, len(features)))
+            self._add(state, place, node(S, list(range(inside)), free, count))
+
+    def _add(self, state: BranchState, place: int, made: Node) -> None:
+        """Add a node, and move to its support where that is the best."""
+        state.order += 1
+        size = len(made.inside) + len(made.free)
+        state.work.flops += flops.eigh(size) + bool(made.free) * flops.eigh(len(made.support))
+        heapq.heappush(state.heap, (-made.bound, state.order, place, made))
+        if made.reached > state.best:
+            state.best, (features, S, _) = made.reached, state.parts[place]
+            vectors: Any = np.linalg.eigh(S[np.ix_(made.support, made.support)])[1]
+            state.Z[:, state.component] = 0.0
+            state.Z[features[made.support], state.component] = vectors[:, -1]
+
+    def solution(self, state: BranchState) -> Solution:
+        """Return the loadings of the components done, and the best of the one in progress."""
+        return SparseSolution(state.Z.copy())
+
+
+def row_sums(A: Array, count: int) -> Array:
+    """Return the sums of the so many largest |S_ij| in each row of S = AA', S_ii among them.
+
+    The largest of them is a bound on the variance of so many loadings. 2d²N flops.
+
+    Parameters
+    ----------
+    A : ndarray, shape (d, N)
+    count : int
+    """
+    d = len(A)
+    sums = np.empty(d)
+    for rows in np.array_split(np.arange(d), -(-d * d // ENTRIES)):
+        S = np.abs(A[rows] @ A.T)
+        sums[rows] = S[np.arange(len(rows)), rows]
+        S[np.arange(len(rows)), rows] = 0.0
+        if count > 1:
+            sums[rows] += np.partition(S, d - count + 1, axis=1)[:, d - count + 1 :].sum(axis=1)
+    return sums
+
+
+def left(A: Array, count: int) -> list[Part]:
+    """Return the parts in one of which the best support of so many features is.
+
+    The first is the support that truncated power iterations reach; the others have better ones, if
+    there are any.
+
+    Raises
+    ------
+    UsageError
+        Where one has more than 100 features.
+    """
+    sums = row_sums(A, count)
+    ends = [_reached(A, int(i), count) for i in np.argsort(-sums)[:STARTS]]
+    best, support = max(ends, key=lambda end: end[0])
+    least = best * (1 + ROUNDING)
+    parts = [Part(support, A[support] @ A[support].T, 0)]
+    for i in np.flatnonzero(sums > least):
+        row = np.abs(A @ A[i])
+        others = np.delete(np.arange(len(A)), i)
+        most = row[i] + np.sort(row[others])[::-1][: max(count - 2, 0)].sum() + row[others]
+        features = np.concatenate([[i], others[(most > least) & (count > 1)]])
+        if len(features) > MOST:
+            raise UsageError(TOO_MANY.format(f"{len(features)} of {len(A)}"))
+        parts.append(Part(features, A[features] @ A[features].T, 1))
+    return parts
+
+
+def _reached(A: Array, start: int, count: int) -> tuple[float, NDArray[np.intp]]:
+    """Return the variance and the support that truncated power iterations reach from a feature."""
+    support = largest(np.abs(A @ A[start]), count)
+    value, best = -1.0, support
+    while True:
+        values, vectors = np.linalg.eigh(A[support] @ A[support].T)
+        if values[-1] <= value * (1 + ROUNDING):
+            return value, best
+        value, best = float(values[-1]), support
+        support = largest(np.abs(A @ (A[support].T @ vectors[:, -1])), count)

@@ -1,0 +1,173 @@
+"""GeoSPCA: all components at once on one support, by a binary linear program with cuts."""
+
+from __future__ import annotations
+
+import heapq
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from orthobench.contract import (
+    AnyProblem,
+    Array,
+    Solution,
+    Solver,
+    State,
+    Status,
+    UsageError,
+    flops,
+    parameter,
+)
+from orthobench_sparse_pca import SparsePCAOracle, SparseSolution
+from orthobench_sparse_pca.oracle import settled
+from orthobench_sparse_pca.solvers.tpower import asked
+
+Places = tuple[int, ...]
+"""A support, ascending, by places in the order of decreasing variance."""
+
+
+@dataclass(slots=True, kw_only=True)
+class GeoState(State):
+    """The best support so far, and those that may come next.
+
+    Attributes
+    ----------
+    A : ndarray, shape (d, N)
+    order : ndarray of int, shape (d,)
+        Features by decreasing variance.
+    totals : ndarray, shape (d,)
+        Their variances in that order.
+    heap : list of (float, tuple)
+        Less the total variance of a support, and the support.
+    seen : set of tuple
+        Those that are or were in the heap.
+    Z : ndarray, shape (d, m)
+    best : float
+        What Z explains.
+    """
+
+    A: Array
+    order: NDArray[np.intp]
+    totals: Array
+    heap: list[tuple[float, Places]]
+    seen: set[Places]
+    Z: Array
+    best: float = 0.0
+
+
+@dataclass(frozen=True)
+class GeoSPCA(Solver[SparsePCAOracle, GeoState]):
+    """Orthogonal components that share one support of `cardinality` features.
+
+    Over supports s it maximizes the total variance sum over i in s of |a_i|², an upper bound on
+    what components explain, subject to eta(s) <= `eta`: what m components leave of it. A support
+    that leaves more is cut off, and the next one in the order of totals is looked at: a step. It
+    ends at the first that leaves no more; or where the next total is no more than what the best
+    support explains, which then is the optimum of all; or after `cuts` supports. Loadings are the
+    m principal directions within the support.
+
+    Parameters
+    ----------
+    cardinality : int
+        Features of the support, where the problem does not say how many; at least m.
+    eta : float
+        Relative to the variance of the data; with 0 the optimum is sought.
+    cuts : int
+        Most supports.
+
+    Notes
+    -----
+    2c²N + 9c³ flops a step with c features, and c supports that may come next. Where variances are
+    equal, as of standardized features, all totals are and rule nothing out. Memory: the data once
+    more, and c numbers for each support that was met.
+
+    References
+    ----------
+    Bertsimas and Kitane 2023, "Sparse PCA: a geometric approach", JMLR 24 (32), Algorithm 2, as its
+    code has it. Supports come in the order of their totals from a heap, in place of a solver of
+    integer programs; ending at the optimum is this project's.
+    """
+
+    cardinality: int = parameter(
+        10, help="features of the support", low=1, grid=(3, 5, 10, 20, 40, 80, 160, 320)
+    )
+    eta: float = parameter(
+        0.0, help="variance that components may leave of a support", unit="that of the data",
+        low=0.0, below=1.0,
+    )  # fmt: skip
+    cuts: int = parameter(1000, help="most supports", low=1)
+
+    converges: ClassVar[bool] = True
+    name: ClassVar[str] = "geospca"
+    source: ClassVar[str] = "Bertsimas and Kitane 2023, Algorithm 2"
+
+    def refuses(self, problem: AnyProblem) -> str | None:
+        """Return why it cannot take a problem, or that it has no use of `cardinality`."""
+        return super().refuses(problem) or settled(self, problem, "cardinality")
+
+    def init(self, oracle: SparsePCAOracle, rng: np.random.Generator) -> GeoState:
+        """Begin with the features of largest variance.
+
+        Raises
+        ------
+        UsageError
+            Where the support has fewer features than there are components, or more than there are.
+        """
+        del rng
+        count = self._count(oracle)
+        if not oracle.k <= count <= oracle.n:
+            raise UsageError(
+                f"cardinality = {count} must be from {oracle.k}, the components, to {oracle.n}, "
+                "the features"
+            )
+        A = np.array(oracle.A, order="C") / oracle.unit
+        variances = np.einsum("ij,ij->i", A, A)
+        order = np.argsort(-variances, kind="stable")
+        first = tuple(range(count))
+        totals = variances[order]
+        heap = [(-float(totals[:count].sum()), first)]
+        state = GeoState(
+            A=A, order=order, totals=totals, heap=heap, seen={first},
+            Z=np.zeros((oracle.n, oracle.k)),
+        )  # fmt: skip
+        state.work.flops = 2 * A.size
+        return state
+
+    def step(self, oracle: SparsePCAOracle, state: GeoState) -> None:
+        """Look at the next support."""
+        total, places = heapq.heappop(state.heap)
+        support = state.order[list(places)]
+        S = state.A[support] @ state.A[support].T
+        values, vectors = np.linalg.eigh(S)
+        explained = float(values[-oracle.k :].sum())
+        state.work.steps += 1
+        state.work.flops += flops.gemm(len(S), len(S), oracle.samples) + flops.eigh(len(S))
+        if explained > state.best:
+            state.best, state.Z = explained, np.zeros_like(state.Z)
+            state.Z[support] = vectors[:, : -oracle.k - 1 : -1]
+        self._follow(state, places)
+        allowed = self.eta * float(state.totals.sum())
+        over = not state.heap or -state.heap[0][0] <= state.best
+        if over or (self.eta and -total - explained <= allowed):
+            state.status = Status.CONVERGED
+        elif state.work.steps == self.cuts:
+            state.status = Status.COMPLETE
+
+    def _follow(self, state: GeoState, places: Places) -> None:
+        """Add the supports in which one feature gives way to the next by variance."""
+        ends = (*places[1:], len(state.totals))
+        for at, (place, end) in enumerate(zip(places, ends, strict=True)):
+            found = (*places[:at], place + 1, *places[at + 1 :])
+            if place + 1 < end and found not in state.seen:
+                state.seen.add(found)
+                heapq.heappush(state.heap, (-float(state.totals[list(found)].sum()), found))
+
+    def _count(self, oracle: SparsePCAOracle) -> int:
+        """Return the features of the support: of a number in all, the equal share."""
+        return asked(oracle, self.cardinality, oracle.k - 1)
+
+    def solution(self, state: GeoState) -> Solution:
+        """Return the loadings on the best support so far."""
+        return SparseSolution(state.Z.copy())

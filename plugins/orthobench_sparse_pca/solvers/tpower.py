@@ -1,0 +1,233 @@
+"""The truncated power method: components of a given number of non-zero loadings."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from orthobench.contract import (
+    AnyProblem,
+    Array,
+    Solution,
+    Solver,
+    State,
+    Status,
+    UsageError,
+    flops,
+    parameter,
+)
+from orthobench_sparse_pca import SparsePCAOracle, SparseSolution
+from orthobench_sparse_pca.oracle import settled
+
+EPS = float(np.finfo(np.float64).eps)
+
+WARM = (8, 4, 2, 1)
+"""Cardinalities of the phases of a warm start, in units of the one that is sought."""
+
+
+@dataclass(slots=True, kw_only=True)
+class TPowerState(State):
+    """The component in progress, those done, and the data less what these explain.
+
+    Attributes
+    ----------
+    A : ndarray, shape (d, N), C order
+    Z : ndarray, shape (d, m)
+        Columns of zeros where components are not done.
+    x : ndarray, shape (d,)
+        The iterate: unit length.
+    support : ndarray of int
+        Where x differs from zero.
+    scores : ndarray, shape (N,)
+        A'x.
+    variance : float
+        |A'x|² at the last step of the phase; infinitely small at its beginning.
+    component : int
+        Components done.
+    phase : int
+        Place in the phases of the component.
+    """
+
+    A: Array
+    Z: Array
+    x: Array
+    support: NDArray[np.intp]
+    scores: Array
+    variance: float = -math.inf
+    component: int = 0
+    phase: int = 0
+
+
+@dataclass(frozen=True)
+class TPower(Solver[SparsePCAOracle, TPowerState]):
+    """Truncated power method: x <- the `cardinality` largest entries of AA'x, at unit length.
+
+    AA' has no negative eigenvalue, so that no step lowers the variance |A'x|². It converges to a
+    local maximum, which need not be the largest of so many loadings. Of equally large entries the
+    first ones are kept.
+
+    Components come one after the other, each on the data less what the one before it explains,
+    A <- A - z (z'A), as in `gpower`; they need not be orthogonal.
+
+    Parameters
+    ----------
+    cardinality : int
+        Non-zero loadings of each component, where the problem does not say how many: of a number
+        in all, each component gets the same, and the first ones what is left.
+    start : {"warm", "largest"}
+        The feature of largest variance; or from there by eight, four and two times as many
+        loadings, each until it has converged.
+    tolerance : float
+        Gain of a step, relative to the variance, at or below which a phase has converged.
+
+    Notes
+    -----
+    Flops of a step with c loadings: 2dN for AA'x, 2cN for the new A'x. A component costs 2dN for
+    variances at its start, and 4cN for the deflation. Memory: the data once more, and dm doubles.
+
+    References
+    ----------
+    Yuan and Zhang 2013, "Truncated power method for sparse eigenvalue problems", Algorithm 1; the
+    warm start is in section 4.
+    """
+
+    cardinality: int = parameter(
+        10, help="non-zero loadings of a component", low=1, grid=(3, 5, 10, 20, 40, 80, 160, 320)
+    )
+    start: str = parameter(
+        "warm",
+        help="the feature of largest variance, or from it by more loadings",
+        choices=("warm", "largest"),
+    )
+    tolerance: float = parameter(
+        1e-8, help="relative gain of the variance at convergence", low=0.0, below=1.0
+    )
+
+    name: ClassVar[str] = "tpower"
+    source: ClassVar[str] = "Yuan and Zhang 2013, Algorithm 1"
+    converges: ClassVar[bool] = True
+
+    def refuses(self, problem: AnyProblem) -> str | None:
+        """Return why it cannot take a problem, or that it has no use of `cardinality`."""
+        return super().refuses(problem) or settled(self, problem, "cardinality")
+
+    def init(self, oracle: SparsePCAOracle, rng: np.random.Generator) -> TPowerState:
+        """Start at the feature of largest variance.
+
+        Raises
+        ------
+        UsageError
+            Where more loadings are sought than there are features.
+        DataError
+            On data that are not finite, or whose squares all underflow or overflow.
+        """
+        del rng
+        d, N = oracle.n, oracle.samples
+        if asked(oracle, self.cardinality, 0) > d:
+            raise UsageError(
+                f"cardinality = {asked(oracle, self.cardinality, 0)} is more than the {d} features"
+            )
+        A = np.array(oracle.A, order="C")
+        A /= oracle.unit
+        state = TPowerState(
+            A=A, Z=np.zeros((d, oracle.k)), x=np.zeros(d), support=np.arange(0), scores=np.zeros(N)
+        )
+        _begin(state)
+        return state
+
+    def step(self, oracle: SparsePCAOracle, state: TPowerState) -> None:
+        """Do one truncated power iteration."""
+        own = asked(oracle, self.cardinality, state.component)
+        count = min(self._phases()[state.phase] * own, oracle.n)
+        product = state.A @ state.scores
+        _move_to(state, largest(np.abs(product), count), product)
+        variance = float(state.scores @ state.scores)
+        state.work.steps += 1
+        state.work.flops += 2 * state.A.size + 2 * oracle.samples
+        converged = variance - state.variance <= self.tolerance * variance
+        state.variance = variance
+        if converged:
+            self._end_phase(state)
+
+    def _phases(self) -> tuple[int, ...]:
+        """Return the cardinalities of the phases, in units of the one sought."""
+        return WARM if self.start == "warm" else WARM[-1:]
+
+    def _end_phase(self, state: TPowerState) -> None:
+        """Begin the next phase, or the next component, if any."""
+        state.phase, state.variance = state.phase + 1, -math.inf
+        if state.phase < len(self._phases()):
+            return
+        state.Z[:, state.component] = state.x
+        state.component, state.phase = state.component + 1, 0
+        if state.component == state.Z.shape[1]:
+            state.status = Status.CONVERGED
+            return
+        rows, z = state.A[state.support], state.x[state.support]
+        state.A[state.support] = rows - np.outer(z, z @ rows)
+        state.work.flops += 4 * rows.size
+        _begin(state)
+
+    def solution(self, state: TPowerState) -> Solution:
+        """Return the loadings of the components done, and of the one in progress."""
+        Z = state.Z.copy()
+        if state.status is Status.RUNNING:
+            Z[:, state.component] = state.x
+        return SparseSolution(Z)
+
+
+def asked(oracle: SparsePCAOracle, cardinality: int, component: int) -> int:
+    """Return the number of loadings of a component: the problem's, or else a solver's own.
+
+    Parameters
+    ----------
+    oracle : SparsePCAOracle
+    cardinality : int
+        The solver's own.
+    component : int
+        A number in all is shared equally, and the first components get what is left.
+    """
+    if oracle.cardinality is None or oracle.each:
+        return oracle.cardinality or cardinality
+    share, left = divmod(oracle.cardinality, oracle.k)
+    return share + (component < left)
+
+
+def largest(values: Array, count: int) -> NDArray[np.intp]:
+    """Return the indices of the largest values, ascending; of equal values the first ones.
+
+    Parameters
+    ----------
+    values : ndarray, shape (d,)
+    count : int
+        1 <= count <= d.
+    """
+    least = np.partition(values, len(values) - count)[len(values) - count]
+    above = np.flatnonzero(values > least)
+    equal = np.flatnonzero(values == least)
+    return np.sort(np.concatenate([above, equal[: count - len(above)]]))
+
+
+def _begin(state: TPowerState) -> None:
+    """Begin a component at the feature of largest variance; without any all have converged."""
+    variances = np.einsum("ij,ij->i", state.A, state.A)
+    longest = np.array([np.argmax(variances)])
+    state.work.flops += 2 * state.A.size
+    if variances[longest[0]] <= (len(state.scores) * EPS) ** 2:
+        state.status = Status.CONVERGED
+        return
+    _move_to(state, longest, variances)
+
+
+def _move_to(state: TPowerState, support: NDArray[np.intp], values: Array) -> None:
+    """Move the iterate to values in a support, at unit length."""
+    chosen = values[support]
+    chosen = chosen / np.linalg.norm(chosen)
+    state.x = np.zeros(len(values))
+    state.x[support], state.support = chosen, support
+    state.scores = chosen @ state.A[support]
+    state.work.flops += flops.gemm(len(support), state.A.shape[1], 1) + 3 * len(support)

@@ -1,0 +1,1 @@
+"""Kernels of the Stiefel manifold and the orthogonal group: private to this package."""

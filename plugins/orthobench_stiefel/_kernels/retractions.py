@@ -1,0 +1,147 @@
+"""Retractions: maps from a tangent step D at X to a point near X + D with orthonormal columns.
+
+Each takes X (n, p) with orthonormal columns, or a stack of such, and a tangent D, and returns a
+fresh array and its flops. The polar factor agrees with the geodesic of the Euclidean metric to
+second order in D, the Cayley transform with that of the canonical metric, Q factors with either to
+first order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from math import ceil, log
+from typing import Any, TypeAlias
+
+import numpy as np
+from orthobench_kit.stacks import lengths, most, q_factor, sizes, transposed
+
+from orthobench.contract import Array, flops, identity, is_plain, namespace
+from orthobench.tools.arrays import inner, norm
+from orthobench_stiefel._kernels.cayley import CayleyCurve
+from orthobench_stiefel.descent import size_of
+
+Retraction: TypeAlias = Callable[[Any, Any], tuple[Any, int]]
+
+WIDE = 32
+"""Columns from which a Q factor is faster by products of matrices."""
+
+CLOSE = 1e-8
+"""|Y'Y - I| from which one more Newton-Schulz iteration ends at double precision."""
+
+ITERATIONS = 60
+"""Most Newton-Schulz iterations, each of which adds half to a small singular value."""
+
+QUADRATIC = 7
+"""Newton-Schulz iterations from singular values between sqrt(1/2) and sqrt(2) to 1 - 1e-16."""
+
+
+def qr(X: Any, D: Any) -> tuple[Any, int]:
+    """Return the Q factor of X + D, with a positive diagonal of R; 4np² - 4p³/3 flops."""
+    m, n, p = sizes(X)
+    factor = _compact_q if p >= WIDE and X.ndim == 2 and is_plain(X) else q_factor
+    return factor(X + D), m * flops.qr(n, p) + 2 * size_of(X)
+
+
+def _compact_q(Y: Array) -> Array:
+    """Return the Q factor, from all reflectors as I - VTV'.
+
+    T takes np² flops more than LAPACK's usual form, but nearly all of them are in products of
+    matrices, so that it takes half the time of `orthonormalize` for 50 to 100 columns.
+    """
+    from scipy.linalg.lapack import dgeqrt
+
+    p = Y.shape[1]
+    V, T, _ = dgeqrt(p, Y)
+    signs = np.where(np.diagonal(V) < 0, -1.0, 1.0)
+    V[:p] = np.tril(V[:p], -1) + np.eye(p)
+    Q: Array = V @ (T @ (V[:p].T * -signs))
+    Q[np.arange(p), np.arange(p)] += signs
+    return Q
+
+
+def polar(X: Any, D: Any) -> tuple[Any, int]:
+    """Return Y (Y'Y)^(-1/2) for Y = X + D, by the eigenvectors of Y'Y; 4np² + 11p³ flops.
+
+    Y'Y = I + D'D is well conditioned, since D is tangent.
+    """
+    xp, (m, n, p) = namespace(X), sizes(X)
+    Y = X + D
+    values, V = xp.linalg.eigh(transposed(Y) @ Y)
+    factor = (V / xp.expand_dims(xp.sqrt(values), axis=-2)) @ transposed(V)
+    done = 2 * flops.gemm(n, p, p) + flops.eigh(p) + flops.gemm(p, p, p) + p * p + p + n * p
+    return Y @ factor, m * done
+
+
+def cayley(X: Any, D: Any) -> tuple[Any, int]:
+    """Return the Cayley transform of PDX' - XD'P, P = I - XX'/2, applied to X.
+
+    14np² + 40p³/3 flops (`orthobench_stiefel._kernels.cayley`). It does not orthonormalize:
+    rounding adds up over steps.
+    """
+    m, n, p = sizes(X)
+    curve = CayleyCurve(X, X @ ((transposed(X) @ D) / 2) - D)
+    done = curve.flops + curve.point_flops + 2 * flops.gemm(n, p, p) + n * p + p * p
+    return curve(1.0), m * done
+
+
+def newton_schulz(X: Any, D: Any) -> tuple[Any, int]:
+    """Return the polar factor of X + D by Y <- Y (3I - Y'Y)/2; 4np² flops an iteration.
+
+    It converges for singular values below sqrt(3). Those of Y are from 1 to sqrt(1 + |D|²), since D
+    is tangent, so that Y is divided by this bound where it is above sqrt(2); a stack by the
+    largest.
+
+    NumPy ends where Y'Y is close to I. Elsewhere this would wait for the device at each iteration:
+    only the bound is read, and the iterations that it may take are done.
+    """
+    m, n, p = sizes(X)
+    squared = most(lengths(D)) ** 2 if D.ndim > 2 else inner(D, D)
+    Y, bound = X + D, float(np.sqrt(1 + float(squared)))
+    if bound > np.sqrt(2):
+        Y = Y / bound
+    done, unit = 4 * m * n * p, identity(p, X)
+    for _ in range(iterations(bound, X)):
+        S = transposed(Y) @ Y
+        Y = Y @ (1.5 * unit - 0.5 * S)
+        done += m * (2 * flops.gemm(n, p, p) + 5 * p * p)
+        if isinstance(Y, np.ndarray) and norm(S - unit) <= CLOSE:
+            break
+    return Y, done
+
+
+def iterations(bound: float, X: Any) -> int:
+    """Return the most Newton-Schulz iterations for a bound on the singular values."""
+    if isinstance(X, np.ndarray) or not bound < np.inf:
+        return ITERATIONS
+    return QUADRATIC + max(0, ceil(log(bound / np.sqrt(2), 1.5)))
+
+
+def cholesky_qr(X: Any, D: Any) -> tuple[Any, int]:
+    """Return Y L'⁻¹ for Y = X + D and Y'Y = LL', the Q factor in exact arithmetic; 3np² + p³/3.
+
+    The defect is about eps cond(Y)², which is small for tangent steps.
+    """
+    (m, n, p), linalg = sizes(X), namespace(X).linalg
+    Y = X + D
+    L = linalg.cholesky(transposed(Y) @ Y)
+    by_blas = Y.ndim == 2 and is_plain(Y)
+    Q = _divided(Y, L) if by_blas else transposed(linalg.solve(L, transposed(Y)))
+    return Q, m * (flops.gemm(n, p, p) + n * p * p + p**3 // 3 + n * p)
+
+
+def _divided(Y: Array, L: Array) -> Array:
+    """Return Y L'⁻¹, in place of Y."""
+    from scipy.linalg.blas import dtrsm
+
+    Q: Array = dtrsm(1.0, L.T, Y.T, trans_a=True, overwrite_b=True).T
+    return Q
+
+
+RETRACTIONS: Mapping[str, Retraction] = {
+    "qr": qr,
+    "polar": polar,
+    "cayley": cayley,
+    "newton-schulz": newton_schulz,
+    "cholesky-qr": cholesky_qr,
+}
+"""The retractions by name."""

@@ -1,0 +1,108 @@
+"""Limited-memory BFGS: directions by the last changes of the point and of its gradient.
+
+The two-loop recursion (Nocedal and Wright 2006, Algorithm 7.4) in the space of all matrices, with
+projections as transport (Huang, Gallivan and Absil 2015). The first approximation is diagonal up to
+projections (Gilbert and Lemaréchal 1989), with one number for a column.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from orthobench_kit.stacks import transposed
+
+from orthobench.contract import namespace
+from orthobench.tools.arrays import inner, ratio, where
+from orthobench_stiefel import projected
+
+PAIRS = 5
+"""The changes that are kept."""
+
+CURVED = 1e-24
+"""The least <S, Y>² of a pair that counts, relative to |S|²|Y|²."""
+
+SPREAD = 10.0
+"""The largest factor between the scale of a column and that of all."""
+
+
+class Pair(NamedTuple):
+    """The changes S of the point and Y of its gradient, and what they say of the curvature.
+
+    Attributes
+    ----------
+    S, Y : array, shape (n, p) or (m, n, p)
+    over : number
+        1/<S, Y>; 0 for a pair to ignore.
+    step : number
+        |<S, Y>|/|Y|² of the parts of both outside the span of X; of both where X is square.
+    columns : array, shape (1, p) or (m, 1, p)
+        The logarithm of the same for each column.
+    """
+
+    S: Any
+    Y: Any
+    over: Any
+    step: Any
+    columns: Any
+
+
+def pair(X: Any, S: Any, Y: Any, before: Any) -> Pair:
+    """Return the pair of changes that end at X; 8np² + 16np flops.
+
+    Its step is the short one of Barzilai and Borwein, of the absolute curvature; without any it is
+    that from before.
+    """
+    xp, product = namespace(X), inner(S, Y)
+    counts = product * abs(product) > CURVED * inner(S, S) * inner(Y, Y)
+    square = X.shape[-1] == X.shape[-2]
+    outside, change = (A if square else A - X @ (transposed(X) @ A) for A in (S, Y))
+    common = ratio(abs(inner(outside, change)), inner(change, change), before)
+    common = where(common > 0, common, before)
+    squares = xp.sum(change * change, axis=-2, keepdims=True)
+    squares = xp.where(squares > 0, squares, xp.ones_like(squares))
+    each = xp.sum(outside * change, axis=-2, keepdims=True) / squares
+    each = xp.clip(each, common / SPREAD, common * SPREAD)
+    over = ratio(1.0, where(counts, product, 0.0 * product), 0.0)
+    return Pair(S, Y, over, common, xp.log(each))
+
+
+def first_guess(X: Any, R: Any, pairs: Sequence[Pair], weight: float) -> Any:
+    """Return R times a step for each column outside the span of X, and one within; 8np² flops.
+
+    The steps are the geometric means over the pairs, scaled so that their own mean is that of the
+    last pair. The part X skew(X'R) is multiplied by that, and by the weight unless X is square.
+    """
+    xp, step = namespace(X), pairs[-1].step
+    columns = sum(one.columns for one in pairs) / len(pairs)
+    scales = step * xp.exp(columns - xp.mean(columns))
+    XR = transposed(X) @ R
+    moved = (R - X @ XR) * scales
+    if X.shape[-1] == X.shape[-2]:
+        weight = 1.0
+    inside = (weight * step / 2) * (XR - transposed(XR)) - transposed(X) @ moved
+    return moved + X @ inside
+
+
+def direction(X: Any, R: Any, pairs: Sequence[Pair], weight: float) -> Any:
+    """Return the tangent HR, H the BFGS approximation of the inverse Hessian by some pairs.
+
+    The pairs are taken as they are at X, and the result is projected there.
+
+    Parameters
+    ----------
+    X, R : array, shape (n, p) or (m, n, p)
+        A point, and the Riemannian gradient in the Euclidean metric.
+    pairs : sequence of Pair
+        The latest last.
+    weight : float
+        Of the part X skew(X'R) in the first approximation of H.
+    """
+    parts = []
+    for S, Y, over, *_ in reversed(pairs):
+        parts.append(over * inner(S, R))
+        R = R - parts[-1] * Y
+    R = first_guess(X, R, pairs, weight)
+    for (S, Y, over, *_), part in zip(pairs, reversed(parts), strict=True):
+        R = R + (part - over * inner(Y, R)) * S
+    return projected(X, R)

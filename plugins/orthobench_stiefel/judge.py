@@ -1,0 +1,186 @@
+"""The judge of the Stiefel manifold, the nearest feasible point, and instances that it judges."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import partial
+from typing import TypeVar
+
+import numpy as np
+from orthobench_kit.stacks import defects, most, transposed, unstacked
+
+from orthobench.contract.problem import Instance, Solution, unchanged
+from orthobench.tools.arrays import Array
+from orthobench.tools.geometry import polar, random_point
+from orthobench_stiefel.oracle import Cost, Gradient, ProductOracle
+
+ROUNDING = 1e-12
+"""The largest |X'X - I|_F that is taken for rounding, and left as it is."""
+
+
+def feasible(solution: Solution, stack: tuple[int, ...] = ()) -> Solution:
+    """Return a solution whose columns are orthonormal: its polar factor, or itself where they are.
+
+    An infeasible point may have a cost below the constrained minimum, so that costs are comparable
+    only after this.
+
+    Parameters
+    ----------
+    solution : Solution
+    stack : tuple of int
+        `ProductOracle.stack`: the leading axes of the point that is returned.
+
+    Notes
+    -----
+    2np² flops, and those of a polar factor where the point is not orthonormal up to rounding. A
+    point that is not finite stays as it is.
+    """
+    found = replace(solution, point=unstacked(solution.point, stack)) if stack else solution
+    if defect(found, stack) <= ROUNDING or not found.is_finite:
+        return found
+    return replace(found, point=polar(found.point))
+
+
+def defect(solution: Solution, stack: tuple[int, ...] = ()) -> float:
+    """Return |X'X - I|_F of the point as the solver gave it, finite where that is.
+
+    Of a stack it is the largest of its matrices.
+    """
+    with np.errstate(over="ignore", invalid="ignore"):
+        size = float(most(defects(unstacked(solution.point, stack))))
+    return size if np.isfinite(size) or not solution.is_finite else float(np.finfo(float).max)
+
+
+def violation(solution: Solution, stack: tuple[int, ...] = ()) -> float:
+    """Return the constraint violation of the point that is judged, `feasible`."""
+    return defect(feasible(solution, stack), stack)
+
+
+class Judge:
+    """Measures a point at the nearest point of the Stiefel manifold.
+
+    Parameters
+    ----------
+    cost : callable
+        Maps X (n, p) to a number.
+    gap : callable, optional
+        Maps X to the cost minus the least one, where that is known.
+    gradient : callable, optional
+        Maps X to the matrix (n, p) of partial derivatives of the cost.
+    unit : float
+        The norm of the matrix of partial derivatives that gradients are relative to.
+    further : callable, optional
+        Maps X to metrics that only this problem has, by name.
+    stack : tuple of int
+        The leading axes of X, `ProductOracle.stack`.
+
+    Notes
+    -----
+    A call costs one cost, one gap and one gradient, 6np² flops, and a polar factor where the point
+    is not orthonormal up to rounding.
+    """
+
+    def __init__(
+        self,
+        cost: Cost,
+        gap: Cost | None = None,
+        gradient: Gradient | None = None,
+        unit: float = 1.0,
+        further: Callable[[Array], Mapping[str, float]] | None = None,
+        stack: tuple[int, ...] = (),
+    ) -> None:
+        self.cost, self.gap, self.gradient, self.further = cost, gap, gradient, further
+        self.unit, self.stack = unit or 1.0, stack
+
+    def __call__(self, solution: Solution) -> dict[str, float]:
+        """Return the metrics.
+
+        ``objective_gap``, the cost minus the least one, comes first where that is known; then
+        ``objective``, the cost; ``relative_gradient_norm``, the norm of the Riemannian gradient
+        (`projected`) divided by `unit`, where there is a gradient; ``orthogonality_defect``,
+        |X'X - I|_F of the point as the solver gave it, of a stack the largest; and the further
+        ones.
+        """
+        X = feasible(solution, self.stack).point
+        metrics = {} if self.gap is None else {"objective_gap": float(self.gap(X))}
+        metrics["objective"] = float(self.cost(X))
+        if self.gradient is not None:
+            metrics |= self.stationarity(X, self.gradient(X))
+        metrics["orthogonality_defect"] = defect(solution, self.stack)
+        if self.further is not None:
+            metrics |= self.further(X)
+        return metrics
+
+    def stationarity(self, X: Array, G: Array) -> dict[str, float]:
+        """Return the metric of the gradient, by its name.
+
+        Parameters
+        ----------
+        X, G : ndarray, shape (n, p)
+            A feasible point, and the matrix of partial derivatives there.
+        """
+        return {"relative_gradient_norm": float(np.linalg.norm(projected(X, G))) / self.unit}
+
+
+def projected(X: Array, G: Array) -> Array:
+    """Return G - X sym(X'G), the Riemannian gradient in the embedded (Euclidean) metric.
+
+    Parameters
+    ----------
+    X : ndarray, shape (n, p) or (m, n, p)
+        Orthonormal columns.
+    G : ndarray, of the shape of X
+        The partial derivatives at X.
+
+    Notes
+    -----
+    4np² flops for each matrix.
+    """
+    S = transposed(X) @ G
+    gradient: Array = G - X @ ((S + transposed(S)) / 2)
+    return gradient
+
+
+def with_determinant(X: Array) -> dict[str, float]:
+    """Return the metric ``determinant`` of an orthogonal matrix, 1 or -1; 2n³/3 flops."""
+    return {"determinant": float(np.linalg.slogdet(X)[0])}
+
+
+OracleT = TypeVar("OracleT", bound=ProductOracle)
+
+
+def instance(
+    oracle: OracleT,
+    least: float,
+    gap: Cost | None = None,
+    further: Callable[[Array], Mapping[str, float]] | None = None,
+) -> Instance[OracleT]:
+    """Return an instance whose least cost is known.
+
+    Parameters
+    ----------
+    oracle : ProductOracle
+    least : float
+        The least cost.
+    gap : callable, optional
+        Maps X to the cost minus the least one, where a formula has less rounding than the
+        difference.
+    further : callable, optional
+        Maps X to metrics that only this problem has, by name.
+    """
+
+    def difference(X: Array) -> float:
+        return float(oracle.value(X)) - least
+
+    stack = oracle.stack
+    judge = Judge(oracle.value, gap or difference, oracle.gradient, unit(oracle), further, stack)
+    best = {"objective_gap": 0.0, "objective": float(least)}
+    leaves, nearest = partial(violation, stack=stack), partial(feasible, stack=stack)
+    return Instance(oracle, judge, best, leaves, unchanged, finish=nearest)
+
+
+def unit(oracle: ProductOracle) -> float:
+    """Return the norm of the partial derivatives at a random point, for the judge."""
+    X = Solution(random_point(oracle.n, oracle.k, np.random.default_rng(0)))
+    return float(np.linalg.norm(oracle.gradient(feasible(X, oracle.stack).point)))

@@ -1,0 +1,217 @@
+"""What the Stiefel manifold poses: the oracles and the base class of its problems."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import Any, ClassVar, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from orthobench_kit.stacks import matrix_rows, unstacked
+
+from orthobench.contract.problem import Oracle, Problem, Solution, Work
+from orthobench.tools.arrays import Array, namespace
+from orthobench.tools.geometry import polar
+
+Cost: TypeAlias = Callable[[Array], float]
+"""Maps X (n, p) to a number."""
+
+Gradient: TypeAlias = Callable[[Array], Array]
+"""Maps X to the matrix (n, p) of partial derivatives of the cost, not projected."""
+
+Hessian: TypeAlias = Callable[[Array, Array], Array]
+"""Maps X and V to the derivative of the gradient at X along V, a matrix (n, p)."""
+
+WINDOW = 2**20
+"""Most terms of a finite sum that are drawn ahead."""
+
+
+class ProductOracle(Oracle, ABC):
+    """A smooth function of one matrix or of a stack of them, each with orthonormal columns.
+
+    Solvers that need no more take a stack X (m, n, p), a point of a product of Stiefel manifolds,
+    as they take a single X (n, p): it is the block diagonal matrix (mn, mp). A `Solution` has the
+    matrices one below another, (mn, p).
+
+    Subclasses write `value` and `gradient`, and override `value_and_gradient` where both share
+    work and `gradient_rows` where some rows cost less than all. X may be off the manifold. Those
+    that are `portable` take arrays of any library and return such, of shape () for a value
+    (`orthobench.tools.arrays.inner`).
+
+    Attributes
+    ----------
+    n, k : int
+        Rows of all matrices, and columns of each, p.
+    stack : tuple of int
+        The leading axes of X: (m,), or none for a single matrix.
+    start : array, of the shape of X
+        The point to begin at. The nearest matrices to the blocks of what the harness draws.
+    cost_flops, gradient_flops : int
+        Flops of one `value` and of one `gradient`; zero where they are not known.
+    terms : int
+        The samples that an evaluation counts: 1, or the terms of a finite sum.
+    """
+
+    stack: tuple[int, ...] = ()
+    terms: int = 1
+    cost_flops: int = 0
+    gradient_flops: int = 0
+
+    @property
+    def start(self) -> Any:
+        """The point to begin at."""
+        return vars(self)["start"]
+
+    @start.setter
+    def start(self, drawn: Any) -> None:
+        stacked = self.stack and drawn.ndim == 2
+        vars(self)["start"] = polar(unstacked(drawn, self.stack)) if stacked else drawn
+
+    @property
+    def both_flops(self) -> int:
+        """Flops of one `value_and_gradient`."""
+        return self.cost_flops + self.gradient_flops
+
+    @abstractmethod
+    def value(self, X: Any) -> Any:
+        """Return the cost at X."""
+
+    @abstractmethod
+    def gradient(self, X: Any) -> Any:
+        """Return the partial derivatives at X, a fresh array of its shape, not projected."""
+
+    def value_and_gradient(self, X: Any) -> tuple[Any, Any]:
+        """Return both at X."""
+        return self.value(X), self.gradient(X)
+
+    def objective(self, solution: Solution) -> tuple[float, Work]:
+        """Return the cost."""
+        X = unstacked(solution.point, self.stack)
+        return float(self.value(X)), Work(samples=self.terms, flops=self.cost_flops)
+
+    def gradient_rows(self, X: Any, rows: Any) -> Any:
+        """Return some rows of the gradient of each matrix, a fresh array; here of the whole."""
+        return matrix_rows(self.gradient(X), rows)
+
+    def gradient_rows_flops(self, count: int) -> int:
+        """Return the flops of `gradient_rows` for so many rows of each matrix."""
+        del count
+        return self.gradient_flops
+
+
+class StiefelOracle(ProductOracle, ABC):
+    """A smooth function of one X (n, p), p <= n, to be minimized over orthonormal columns.
+
+    Attributes
+    ----------
+    hessian : callable, optional
+        Maps NumPy's X and V to the derivative of the gradient at X along V, where that is known.
+    hessian_flops : int
+        Flops of one such product; zero where they are not known.
+    """
+
+    hessian: Hessian | None = None
+    hessian_flops: int = 0
+
+
+class FiniteSumOracle(StiefelOracle):
+    """A mean of functions, the terms, whose gradient can be estimated from some of them.
+
+    Subclasses write `terms_gradient` too. The terms are drawn without replacement until all have
+    been drawn, then again in another order.
+
+    Attributes
+    ----------
+    terms : int
+        The number of terms.
+    term_flops : int
+        Flops of the gradient of one term.
+    """
+
+    term_flops: int = 0
+    window: int = WINDOW
+    _drawn: int = 0
+    _ahead: int = 0
+    _there: Any = None
+
+    @abstractmethod
+    def terms_gradient(self, X: Any, chosen: Any) -> Any:
+        """Return the gradient at X of the mean of the chosen terms, a fresh array."""
+
+    def rewind(self, rng: np.random.Generator) -> None:
+        """Begin with the first term of an order that `rng` draws."""
+        self._rng, self._drawn, self._ahead = rng, 0, 0
+        self._order = rng.permutation(self.terms)
+
+    @property
+    def taken(self) -> int:
+        """The terms that gradients were estimated from in this run."""
+        return self._drawn - self._ahead
+
+    def prepare(self, samples: int) -> None:
+        """Draw the next terms, and move their numbers, where gradients are computed elsewhere."""
+        missing = samples - self._ahead
+        if self.place.is_default or missing <= 0:
+            return
+        there = self.placed(self._draw(missing))
+        if self._ahead:
+            there = namespace(there).concat([self._there[-self._ahead :], there])
+        self._there, self._ahead = there, samples
+
+    def stochastic_gradient(self, X: Any, batch: int) -> Any:
+        """Return the gradient at X of the mean of the next terms, an unbiased estimate.
+
+        Parameters
+        ----------
+        X : array, shape (n, p)
+        batch : int
+            How many terms to draw: samples, for the count of a solver.
+        """
+        if self.place.is_default:
+            return self.terms_gradient(X, self._draw(batch))
+        self.prepare(batch)
+        begin = self._there.shape[0] - self._ahead
+        self._ahead -= batch
+        return self.terms_gradient(X, self._there[begin : begin + batch])
+
+    def _draw(self, count: int) -> NDArray[np.intp]:
+        """Return the numbers of the next terms."""
+        return np.concatenate([self._next(size) for size in self._pieces(count)])
+
+    def _pieces(self, batch: int) -> list[int]:
+        """Return how a batch is divided by the ends of epochs."""
+        pieces, at = [], self._drawn % self.terms
+        while batch > 0:
+            pieces.append(min(batch, self.terms - at))
+            batch, at = batch - pieces[-1], 0
+        return pieces
+
+    def _next(self, size: int) -> NDArray[np.intp]:
+        at = self._drawn % self.terms
+        if at == 0 and self._drawn:
+            self._order = self._rng.permutation(self.terms)
+        self._drawn += size
+        return self._order[at : at + size]
+
+
+class Stiefel(Problem[ProductOracle]):
+    """Base of the problems of this family: its oracle, and the metrics that rank and tune.
+
+    Attributes
+    ----------
+    n : int
+        Rows of X: a parameter of every problem of the family.
+    """
+
+    family: ClassVar[str] = "Stiefel manifold"
+    offers: ClassVar[type[ProductOracle]] = StiefelOracle  # type: ignore[type-abstract]
+    primary: ClassVar[str] = "objective_gap"
+    tuned_by: ClassVar[str] = "objective"
+
+    n: int
+
+    @property
+    def square(self) -> bool:
+        """Whether X is square, so that methods for the orthogonal group can take the problem."""
+        return self.n == getattr(self, "p", self.n)

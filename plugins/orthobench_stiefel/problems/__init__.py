@@ -1,0 +1,1 @@
+"""Problems of optimization on the Stiefel manifold and the orthogonal group."""

@@ -1,0 +1,77 @@
+"""The quadratic assignment problem, relaxed to orthogonal matrices."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from orthobench.contract import Array, Instance, parameter
+from orthobench.tools.arrays import inner
+from orthobench_stiefel import Stiefel, StiefelOracle, instance
+
+
+class AssignmentOracle(StiefelOracle):
+    """The oracle of tr(A'YBY')/|B|² with Y = X∘X; value and gradient share AYB.
+
+    Parameters
+    ----------
+    A, B : ndarray, shape (n, n)
+        Symmetric.
+    """
+
+    portable = True
+
+    def __init__(self, A: Array, B: Array) -> None:
+        self.A, self.B, self.n, self.k = A, B, len(A), len(A)
+        self.scale = 1 / inner(B, B)
+        self.cost_flops = 4 * self.n**3 + 3 * self.n**2 + 1
+        self.gradient_flops = 4 * self.n**3 + 3 * self.n**2
+
+    @property
+    def both_flops(self) -> int:
+        """Flops of one `value_and_gradient`."""
+        return 4 * self.n**3 + 5 * self.n**2 + 1
+
+    def value(self, X: Any) -> Any:
+        """Return tr(A'YBY')/|B|²."""
+        Y = X * X
+        return self.scale * inner(Y, self.A @ Y @ self.B)
+
+    def gradient(self, X: Any) -> Any:
+        """Return 4 X∘(AYB)/|B|²."""
+        return self.value_and_gradient(X)[1]
+
+    def value_and_gradient(self, X: Any) -> tuple[Any, Any]:
+        """Return both, from one product AYB."""
+        Y = X * X
+        product = self.A @ Y @ self.B
+        return self.scale * inner(Y, product), (4 * self.scale) * X * product
+
+
+@dataclass(frozen=True)
+class QuadraticAssignment(Stiefel):
+    """Minimize tr(A'(X∘X)B(X∘X)')/|B|² over orthogonal X, with a planted permutation.
+
+    B is a random symmetric matrix and A = -PBP' for a random permutation P. The squares X∘X of an
+    orthogonal matrix are doubly stochastic, of norm at most one, so that -1, which P attains, is
+    the global minimum. There are many local minima, and few starts lead to P. Every signed
+    permutation is a stationary point, so that a run must not start at one, such as the identity.
+
+    References
+    ----------
+    Wen and Yin 2013, section 5.5.
+    """
+
+    name = "quadratic-assignment"
+    offers = AssignmentOracle
+
+    n: int = parameter(20, help="rows and columns of X", low=1)
+
+    def build(self, rng: np.random.Generator) -> Instance[StiefelOracle]:
+        """Return the instance; `rng` draws B and P."""
+        B = rng.standard_normal((self.n, self.n))
+        B = B + B.T
+        order = rng.permutation(self.n)
+        return instance(AssignmentOracle(-B[np.ix_(order, order)], B), -1.0)

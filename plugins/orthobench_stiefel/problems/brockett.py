@@ -1,0 +1,124 @@
+"""Brockett's function of orthonormal columns: the least eigenvectors of a symmetric matrix."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from orthobench.contract import Array, Instance, parameter, random_point
+from orthobench.tools.arrays import inner, rows_of
+from orthobench.tools.flops import gemm
+from orthobench_stiefel import Stiefel, StiefelOracle, instance
+from orthobench_stiefel.problems.sizes import check_columns
+
+
+class WeightedTraceOracle(StiefelOracle):
+    """The oracle of tr(X'AXN); value and gradient share the product AX.
+
+    Parameters
+    ----------
+    A : ndarray, shape (n, n)
+        Symmetric.
+    weights : ndarray, shape (p,)
+        The diagonal of N.
+    """
+
+    portable = True
+
+    def __init__(self, A: Array, weights: Array) -> None:
+        self.A, self.weights, self.n, self.k = A, weights, len(A), len(weights)
+        self.gradient_flops = gemm(self.n, self.k, self.n) + self.n * self.k + self.k
+        self.cost_flops = gemm(self.n, self.k, self.n) + 3 * self.n * self.k
+
+    @property
+    def both_flops(self) -> int:
+        """Flops of one `value_and_gradient`."""
+        return self.gradient_flops + 2 * self.n * self.k
+
+    def value(self, X: Any) -> Any:
+        """Return tr(X'AXN)."""
+        return inner(X * self.weights, self._product(X))
+
+    def gradient(self, X: Any) -> Any:
+        """Return 2AXN."""
+        return self._product(X) * (2 * self.weights)
+
+    def value_and_gradient(self, X: Any) -> tuple[Any, Any]:
+        """Return both, from one product AX."""
+        G = self.gradient(X)
+        return inner(X, G) / 2, G
+
+    def gradient_rows(self, X: Any, rows: Any) -> Any:
+        """Return rows of 2AXN, from the same rows of A."""
+        return (rows_of(self.A, rows) @ X) * (2 * self.weights)
+
+    def gradient_rows_flops(self, count: int) -> int:
+        """Return the flops of `gradient_rows`."""
+        return gemm(count, self.k, self.n) + count * self.k + self.k
+
+    def _product(self, X: Any) -> Any:
+        """Return AX, as (X'A)', which takes half the time where X has few columns."""
+        return (X.T @ self.A).T
+
+
+@dataclass(frozen=True)
+class StiefelBrockett(Stiefel):
+    """Minimize tr(X'AXN) for a symmetric positive A and N = diag(p, p-1, ..., 1)/p.
+
+    A = QDQ' for a random orthogonal Q. Its eigenvalues go from 1/condition to 1 in geometric
+    progression. The optimum are the eigenvectors of the p smallest, in increasing order, up to
+    signs: sum_j d_j N_j. There are no other local minima.
+
+    References
+    ----------
+    Brockett 1991, "Dynamical systems that sort lists, diagonalize matrices, and solve linear
+    programming problems", Linear Algebra and its Applications 146; Absil, Mahony and Sepulchre
+    2008, section 4.8.
+    """
+
+    name = "stiefel-brockett"
+    offers = WeightedTraceOracle
+
+    n: int = parameter(50, help="rows of X", low=1)
+    p: int = parameter(5, help="columns of X", low=1)
+    condition: float = parameter(10.0, help="condition number of A", low=1.0, high=1e12)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_columns(self.n, self.p)
+
+    def build(self, rng: np.random.Generator) -> Instance[StiefelOracle]:
+        """Return the instance; `rng` draws Q."""
+        Q = random_point(self.n, self.n, rng)
+        values = np.geomspace(1 / self.condition, 1.0, self.n)
+        A = (Q * values) @ Q.T
+        weights = np.arange(self.p, 0, -1) / self.p
+        oracle = WeightedTraceOracle((A + A.T) / 2, weights)
+        gap = Gap(Q, np.subtract.outer(values, values[: self.p]) * weights)
+        return instance(oracle, float(values[: self.p] @ weights), gap)
+
+
+@dataclass(frozen=True)
+class Gap:
+    """The cost minus the least one, without cancellation.
+
+    With W = Q'X, whose columns have length one, it is sum_ij W_ij² (d_i - d_j) N_j, in which the
+    terms near one, i = j, are zero. 2n²p flops.
+
+    Attributes
+    ----------
+    Q : ndarray, shape (n, n)
+        Eigenvectors.
+    losses : ndarray, shape (n, p)
+        (d_i - d_j) N_j.
+    """
+
+    Q: Array
+    losses: Array
+
+    def __call__(self, X: Array) -> float:
+        """Return the gap at X."""
+        W = self.Q.T @ X
+        return float(np.vdot(W * W, self.losses))

@@ -1,0 +1,211 @@
+"""Your own matrices in .npy files: functions of orthonormal columns, or of a rotation."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from orthobench_kit.data import npy
+
+from orthobench.contract import DataError, Instance, UsageError, parameter
+from orthobench_stiefel import Stiefel, StiefelOracle, instance
+from orthobench_stiefel.problems.brockett import Gap as BrockettGap
+from orthobench_stiefel.problems.brockett import WeightedTraceOracle
+from orthobench_stiefel.problems.diagonalization import OffDiagonalOracle, least_off_diagonal
+from orthobench_stiefel.problems.matrices import numbers, symmetric
+from orthobench_stiefel.problems.multipliers import multiplier
+from orthobench_stiefel.problems.orthogonal_procrustes import Optima
+from orthobench_stiefel.problems.procrustes import Gap as ProcrustesGap
+from orthobench_stiefel.problems.procrustes import LeastSquaresOracle
+from orthobench_stiefel.problems.rotation import KurtosisOracle, Rounding
+
+STARTS = 3
+"""Random combinations of the matrices at whose eigenvectors Jacobi rotations begin."""
+
+
+class NpyStiefel(Stiefel):
+    """Base of the problems of this module."""
+
+    path: str
+
+    @property
+    def square(self) -> bool:
+        """Whether X is square: in most of these problems it always is."""
+        return True
+
+    def checksum(self) -> str:
+        """Return `orthobench_kit.data.npy.checksum` of the file, which does not read every byte."""
+        return npy.checksum(self.path)
+
+
+@dataclass(frozen=True)
+class NpyBrockett(NpyStiefel):
+    """Minimize tr(X'AXN) for your own symmetric A in a .npy file, N = diag(k, k-1, ..., 1)/k.
+
+    As in `stiefel-brockett` the optimum are the eigenvectors of the k smallest eigenvalues, in
+    increasing order, up to signs. For those of the largest save -A.
+    """
+
+    name = "npy-brockett"
+    offers = WeightedTraceOracle
+
+    path: str = parameter(help="the .npy file: a symmetric matrix (n, n) of real numbers")
+    k: int = parameter(1, help="columns of X", low=1)
+
+    @property
+    def square(self) -> bool:
+        """Whether k = n, by the file's header; False where it cannot be read."""
+        try:
+            return npy.array(self.path).shape == (self.k, self.k)
+        except DataError:
+            return False
+
+    def build(self, rng: np.random.Generator) -> Instance[StiefelOracle]:
+        """Return the instance; `rng` is not used.
+
+        Raises
+        ------
+        DataError
+            Where the file is missing, or holds no symmetric matrix of finite real numbers.
+        UsageError
+            Where k > n.
+        """
+        del rng
+        A = symmetric(numbers(self.path, "A", ("n", "n")), self.path)
+        if self.k > len(A):
+            raise UsageError(f"k = {self.k} columns are more than the {len(A)} rows of {self.path}")
+        values, Q = np.linalg.eigh(A)
+        weights, least = np.arange(self.k, 0, -1) / self.k, values[: self.k]
+        gap = BrockettGap(Q, np.subtract.outer(values, least) * weights)
+        return instance(WeightedTraceOracle(A, weights), float(least @ weights), gap)
+
+
+@dataclass(frozen=True)
+class NpyProcrustes(NpyStiefel):
+    """Minimize |AX - B|²/N over orthonormal columns for your own A and B, with N rows each.
+
+    Where B has as many columns as A, the optimum has a closed form, as in `procrustes`. With
+    fewer, a multiplier of the constraint proves a point to be the only global minimum
+    (`orthobench_stiefel.problems.multipliers`), unless B is far from every AX. Then
+    ``objective_gap`` is the cost above a bound, and ``best`` a bound.
+    """
+
+    name = "npy-procrustes"
+    offers = LeastSquaresOracle
+
+    path: str = parameter(help="the .npy file of A: a matrix (N, n) of real numbers")
+    target: str = parameter(help="the .npy file of B: a matrix (N, p) of real numbers, p <= n")
+
+    @property
+    def square(self) -> bool:
+        """Whether p = n, by the headers of the files; False where they cannot be read."""
+        try:
+            return npy.array(self.path).shape == npy.array(self.target).shape
+        except DataError:
+            return False
+
+    def build(self, rng: np.random.Generator) -> Instance[StiefelOracle]:
+        """Return the instance; `rng` is not used.
+
+        Raises
+        ------
+        DataError
+            Where a file is missing, or holds no matrix of finite real numbers; where B has other
+            rows than A, or more columns.
+        """
+        del rng
+        A, B = numbers(self.path, "A", ("N", "n")), numbers(self.target, "B", ("N", "p"))
+        if len(A) != len(B) or B.shape[1] > A.shape[1]:
+            raise DataError(
+                f"A in {self.path} is of shape {A.shape} and B in {self.target} of shape {B.shape}:"
+                " both need the same rows, and B no more columns than A"
+            )
+        return (_balanced if A.shape == B.shape else _unbalanced)(LeastSquaresOracle(A, B))
+
+    def checksum(self) -> str:
+        """Return `orthobench_kit.data.npy.checksum` of both files."""
+        return npy.checksum(self.path) + npy.checksum(self.target)
+
+
+def _balanced(oracle: LeastSquaresOracle) -> Instance[StiefelOracle]:
+    optima = Optima(oracle.A.T @ oracle.B)
+    return instance(oracle, float(oracle.value(optima.best)), lambda X: optima.gap(X) / oracle.rows)
+
+
+def _unbalanced(oracle: LeastSquaresOracle) -> Instance[StiefelOracle]:
+    A, B = oracle.A, oracle.B
+    found = multiplier(A, B)
+    if found.solved:
+        return instance(oracle, oracle.value(found.X), ProcrustesGap(A, found.X, found.L))
+    nearest = oracle.value(np.linalg.lstsq(A, B, rcond=None)[0])
+    return instance(oracle, max(nearest, found.bound / oracle.rows))
+
+
+@dataclass(frozen=True)
+class NpyJointDiagonalization(NpyStiefel):
+    """Minimize the mean of |off(X'C_kX)|² over orthogonal X for your own symmetric C_1, ..., C_K.
+
+    The reference is the least value that Jacobi rotations reach from the eigenvectors of three
+    random combinations of the matrices. A run may find a lower one where they are far from having
+    common eigenvectors, and then ``objective_gap`` is negative.
+
+    References
+    ----------
+    Cardoso and Souloumiac 1996, "Jacobi angles for simultaneous diagonalization", SIAM Journal on
+    Matrix Analysis and Applications 17; He and Kressner 2024, for the start.
+    """
+
+    name = "npy-joint-diagonalization"
+    offers = OffDiagonalOracle
+
+    path: str = parameter(help="the .npy file: symmetric matrices (K, n, n) of real numbers")
+
+    def build(self, rng: np.random.Generator) -> Instance[StiefelOracle]:
+        """Return the instance; `rng` draws the combinations.
+
+        Raises
+        ------
+        DataError
+            Where the file is missing, or holds no symmetric matrices of finite real numbers; where
+            the reference does not settle.
+        """
+        C = symmetric(numbers(self.path, "the matrices", ("K", "n", "n")), self.path)
+        combined = np.tensordot(rng.standard_normal((STARTS, len(C))), C, axes=1)
+        try:
+            least = min(least_off_diagonal(C, Q) for Q in np.linalg.eigh(combined)[1])
+        except DataError:
+            raise DataError(
+                f"{self.path}: the matrices are too far from having common eigenvectors for Jacobi "
+                "rotations, which the reference comes from; use ob.stiefel with a cost of your own"
+            ) from None
+        return instance(OffDiagonalOracle(C), least)
+
+
+@dataclass(frozen=True)
+class NpyWeightRotation(NpyStiefel):
+    """Rotate your own activations W so that the kurtosis of their entries is least.
+
+    As in `weight-rotation` the kurtosis is a smooth proxy of the error of rounding to four bits,
+    which the judge reports as ``rounding_error``. For rows of length d it is at least
+    N sum d⁴/(sum d²)². No rotation need attain this bound: ``objective_gap`` is the kurtosis above
+    it, and ``best`` a bound.
+    """
+
+    name = "npy-weight-rotation"
+    offers = KurtosisOracle
+
+    path: str = parameter(help="the .npy file: a matrix (rows, n) of real numbers")
+
+    def build(self, rng: np.random.Generator) -> Instance[StiefelOracle]:
+        """Return the instance; `rng` is not used.
+
+        Raises
+        ------
+        DataError
+            Where the file is missing, or holds no matrix of finite real numbers.
+        """
+        del rng
+        oracle = KurtosisOracle(numbers(self.path, "W", ("rows", "n")))
+        squares = np.einsum("ij,ij->i", oracle.W, oracle.W)
+        least = oracle.terms * float(squares @ squares) / float(squares.sum()) ** 2
+        return instance(oracle, least, further=Rounding(oracle.W))

@@ -1,0 +1,127 @@
+"""Brockett's function: the symmetric eigenvalue problem on the orthogonal group."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from orthobench.contract import Array, Instance, parameter
+from orthobench.tools.flops import gemm
+from orthobench.tools.geometry import rotate
+from orthobench_stiefel import feasible, violation
+from orthobench_stiefel.orthogonal_group import Judge, OrthogonalGroup, OrthogonalGroupOracle
+from orthobench_stiefel.orthogonal_group.planes import Trigonometric
+
+
+class BrockettOracle(OrthogonalGroupOracle):
+    """The oracle of -tr(U'AUN).
+
+    It carries S = U'AU. Along rotations of columns i and j the objective is, up to a constant, one
+    harmonic of twice the angle, whose cosine and sine coefficients are -(N_i - N_j)/2 times
+    S_ii - S_jj and 2 S_ij: O(1) flops for a restriction, 12n for a rotation.
+
+    Parameters
+    ----------
+    A : ndarray, shape (n, n)
+        Symmetric.
+    weights : ndarray, shape (n,)
+        The diagonal of N.
+    """
+
+    def __init__(self, A: Array, weights: Array) -> None:
+        self.A, self.weights = A, weights
+        super().__init__(self._cost, len(A), self._gradient)
+        self.carry_flops = 4 * self.n**3
+        self.restriction_flops, self.rotation_flops = 6, 12 * self.n
+        self.cost_flops = self.gradient_flops = gemm(len(A), len(A), len(A)) + 2 * A.size
+
+    def carry(self, U: Array) -> Array:
+        """Return U'AU; 4n³ flops."""
+        return np.asfortranarray(U.T @ self.A @ U)
+
+    def restricted(self, carried: Array, i: int, j: int) -> Trigonometric:
+        """Return the objective along the rotations of columns i and j."""
+        S = carried
+        weight = -float(self.weights[i] - self.weights[j])
+        cosine, sine = weight * float(S[i, i] - S[j, j]) / 2, weight * float(S[i, j])
+        return Trigonometric((0.0, 0.0, cosine), (0.0, 0.0, sine))
+
+    def rotate(self, carried: Array, i: int, j: int, angle: float) -> None:
+        """Rotate the columns of S, then its rows."""
+        rotate(carried, i, j, angle)
+        rotate(carried.T, i, j, angle)
+
+    def _cost(self, U: Array) -> float:
+        return -float(np.einsum("ij,ij->j", U, self.A @ U) @ self.weights)
+
+    def _gradient(self, U: Array) -> Array:
+        gradient: Array = -2 * (self.A @ U) * self.weights
+        return gradient
+
+
+@dataclass(frozen=True)
+class Brockett(OrthogonalGroup):
+    """Minimize -tr(U'AUN) for a random symmetric A and N = diag(1, (n-1)/n, ..., 1/n).
+
+    A is (G + G')/2 for a Gaussian G. The columns of the optimum are eigenvectors of A, by
+    decreasing eigenvalue; their signs are free, so that both components of the group contain an
+    optimum. There are no other local minima: every other order of the eigenvectors is a saddle
+    point or a maximum.
+
+    References
+    ----------
+    Brockett 1991, "Dynamical systems that sort lists, diagonalize matrices, and solve linear
+    programming problems", Linear Algebra and its Applications 146.
+    """
+
+    name = "brockett"
+
+    n: int = parameter(20, help="rows and columns of U", low=1)
+
+    def build(self, rng: np.random.Generator) -> Instance[OrthogonalGroupOracle]:
+        """Return the instance; `rng` draws A."""
+        G = rng.standard_normal((self.n, self.n))
+        oracle = BrockettOracle((G + G.T) / 2, np.arange(self.n, 0, -1) / self.n)
+        optimum = Optimum(oracle.A, oracle.weights)
+        best = {"objective_gap": 0.0, "objective": optimum.value}
+        judge = Judge(oracle.cost, optimum.gap, oracle.gradient)
+        return Instance(oracle, judge, best, violation, finish=feasible)
+
+
+class Optimum:
+    """The minimum of -tr(U'AUN) for decreasing weights.
+
+    Parameters
+    ----------
+    A : ndarray, shape (n, n)
+        Symmetric.
+    weights : ndarray, shape (n,)
+        The diagonal of N, decreasing.
+
+    Attributes
+    ----------
+    value : float
+        The least value.
+
+    Notes
+    -----
+    A symmetric eigendecomposition, about 9n³ flops.
+    """
+
+    def __init__(self, A: Array, weights: Array) -> None:
+        values, vectors = np.linalg.eigh(A)
+        values, self._vectors = values[::-1], vectors[:, ::-1]
+        self.value = -float(values @ weights)
+        both = values * weights
+        self._loss = (both[:, None] + both) / 2 - np.multiply.outer(values, weights)
+
+    def gap(self, U: Array) -> float:
+        """Return the objective minus its least value, without cancellation.
+
+        With the eigenvalues v, the eigenvectors V and W = V'U, the squares of W sum to one over
+        rows and over columns. So the gap is sum_ij W_ij² (v_i N_i + v_j N_j - 2 v_i N_j) / 2,
+        whose terms with i = j are zero. 2n³ flops.
+        """
+        W = self._vectors.T @ U
+        return float(np.sum(W * W * self._loss))

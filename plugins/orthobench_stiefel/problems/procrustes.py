@@ -1,0 +1,191 @@
+"""The unbalanced Procrustes problem with a planted optimum."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import prod
+from typing import Any
+
+import numpy as np
+from orthobench_kit.stacks import sizes, transposed
+
+from orthobench.contract import Array, Instance, UsageError, parameter, random_point
+from orthobench.tools.arrays import inner, rows_of
+from orthobench.tools.flops import gemm
+from orthobench_stiefel import (
+    FiniteSumOracle,
+    ProductOracle,
+    Stiefel,
+    StiefelOracle,
+    instance,
+)
+from orthobench_stiefel.problems.sizes import check_columns
+
+
+class StackedLeastSquaresOracle(ProductOracle):
+    """The oracle of the sum of |AX - B|²/N over a stack; value and gradient share AX - B.
+
+    Parameters
+    ----------
+    A : ndarray, shape (m, N, n)
+    B : ndarray, shape (m, N, p)
+    """
+
+    portable = True
+
+    def __init__(self, A: Array, B: Array) -> None:
+        self.A, self.B, self.stack = A, B, A.shape[:-2]
+        m, self.rows, n = sizes(A)
+        self.n, self.k = m * n, B.shape[-1]
+        product = m * gemm(self.rows, self.k, n)
+        self.cost_flops = product + 3 * B.size + 1
+        self.gradient_flops = 2 * product + B.size + self.n * self.k
+
+    @property
+    def both_flops(self) -> int:
+        """Flops of one `value_and_gradient`."""
+        return self.gradient_flops + 2 * prod(self.B.shape) + 1
+
+    def value(self, X: Any) -> Any:
+        """Return the sum of |AX - B|²/N."""
+        residual = self.A @ X - self.B
+        return inner(residual, residual) / self.rows
+
+    def gradient(self, X: Any) -> Any:
+        """Return 2A'(AX - B)/N for each matrix."""
+        return self._from(self.A @ X - self.B)
+
+    def value_and_gradient(self, X: Any) -> tuple[Any, Any]:
+        """Return both, from one residual."""
+        residual = self.A @ X - self.B
+        return inner(residual, residual) / self.rows, self._from(residual)
+
+    def _from(self, residual: Any) -> Any:
+        return (transposed(self.A) @ residual) * (2 / self.rows)
+
+
+class LeastSquaresOracle(StackedLeastSquaresOracle, FiniteSumOracle):
+    """The oracle of |AX - B|²/N, the mean over N rows.
+
+    Parameters
+    ----------
+    A : ndarray, shape (N, n)
+    B : ndarray, shape (N, p)
+    """
+
+    def __init__(self, A: Array, B: Array) -> None:
+        super().__init__(A, B)
+        self.terms = self.rows
+        self.term_flops = self.gradient_flops // self.terms
+
+    def terms_gradient(self, X: Any, chosen: Any) -> Any:
+        """Return the gradient of the mean over some rows."""
+        A, B = rows_of(self.A, chosen), rows_of(self.B, chosen)
+        return A.T @ (A @ X - B) * (2 / A.shape[0])
+
+
+@dataclass(frozen=True)
+class StiefelProcrustes(Stiefel):
+    """Minimize |AX - B|²/N for B = AZ + E, with noise E that leaves the optimum at a known Z.
+
+    A has N Gaussian rows, Z is random. Unlike the square problem this one has no closed form, so
+    the optimum is planted: E = noise H + AC⁻¹ZS, with C = A'A, a Gaussian H less its part in the
+    range of A, and a random positive semidefinite S of size noise times N. Since A'E = ZS, the cost
+    less that at Z is (|A(X - Z)|² + tr((X - Z)S(X - Z)'))/N >= 0 for every feasible X: Z is the
+    only global minimum. There may be local ones.
+
+    References
+    ----------
+    Eldén and Park 1999, "A Procrustes problem on the Stiefel manifold", Numerische Mathematik 82;
+    Zhang and Du 2006, for the sufficient condition of a global minimum.
+    """
+
+    name = "stiefel-procrustes"
+    offers = LeastSquaresOracle
+
+    n: int = parameter(50, help="rows of X", low=1)
+    p: int = parameter(5, help="columns of X", low=1)
+    rows: int = parameter(200, help="rows of A and B, N", low=1)
+    noise: float = parameter(0.1, help="size of the noise; entries of A have 1", low=0.0, high=1e3)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_columns(self.n, self.p)
+        if self.rows < self.n:
+            raise UsageError(
+                f"{self.name}: rows = {self.rows} are fewer than n = {self.n}, so that the optimum "
+                "would not be unique"
+            )
+
+    def build(self, rng: np.random.Generator) -> Instance[StiefelOracle]:
+        """Return the instance; `rng` draws A, Z and the noise."""
+        A, Z, S, E = self.planted(rng)
+        oracle = LeastSquaresOracle(A, A @ Z + E)
+        return instance(oracle, float(np.vdot(E, E)) / self.rows, Gap(A, Z, S))
+
+    def planted(self, rng: np.random.Generator) -> tuple[Array, Array, Array, Array]:
+        """Return A, Z, S and E."""
+        A = rng.standard_normal((self.rows, self.n))
+        Z = random_point(self.n, self.p, rng)
+        H = rng.standard_normal((self.rows, self.p))
+        F = rng.standard_normal((self.p, self.p))
+        S = (self.noise * self.rows / self.p) * (F @ F.T)
+        basis, R = np.linalg.qr(A)
+        # A C⁻¹ = basis R'⁻¹
+        E = self.noise * (H - basis @ (basis.T @ H)) + basis @ np.linalg.solve(R.T, Z @ S)
+        return A, Z, S, E
+
+
+@dataclass(frozen=True)
+class StiefelProcrustesBatch(Stiefel):
+    """Minimize the sum of |AX - B|²/N over a batch of `StiefelProcrustes`, each with its own A, B.
+
+    All matrices are one point X (matrices, n, p), so that a method has one step for all of them.
+    """
+
+    name = "stiefel-procrustes-batch"
+    offers = StackedLeastSquaresOracle
+
+    matrices: int = parameter(10, help="matrices in the batch", low=1)
+    n: int = parameter(64, help="rows of a matrix", low=1)
+    p: int = parameter(16, help="columns of a matrix", low=1)
+    rows: int = parameter(128, help="rows of each A and B, N", low=1)
+    noise: float = parameter(0.1, help="size of the noise; entries of A have 1", low=0.0, high=1e3)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.single  # noqa: B018 - checks the sizes
+
+    @property
+    def single(self) -> StiefelProcrustes:
+        """The problem of one matrix."""
+        return StiefelProcrustes(self.n, self.p, self.rows, self.noise)
+
+    def build(self, rng: np.random.Generator) -> Instance[ProductOracle]:
+        """Return the instance; `rng` draws one matrix after another."""
+        drawn = (self.single.planted(rng) for _ in range(self.matrices))
+        A, Z, S, E = (np.stack(parts) for parts in zip(*drawn, strict=True))
+        oracle = StackedLeastSquaresOracle(A, A @ Z + E)
+        return instance(oracle, float(np.vdot(E, E)) / self.rows, Gap(A, Z, S))
+
+
+@dataclass(frozen=True)
+class Gap:
+    """The cost minus the least one, without cancellation: see `StiefelProcrustes`.
+
+    Of a stack it is the sum.
+
+    Attributes
+    ----------
+    A, Z, S : ndarray
+    """
+
+    A: Array
+    Z: Array
+    S: Array
+
+    def __call__(self, X: Array) -> float:
+        """Return the gap at X."""
+        missed = X - self.Z
+        moved, rows = self.A @ missed, int(self.A.shape[-2])
+        return float(np.vdot(moved, moved) + np.vdot(missed @ self.S, missed)) / rows

@@ -1,0 +1,199 @@
+"""Newton's method that lands on the Stiefel manifold by Newton-Schulz iterations."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from orthobench.contract import Array, Status, flops
+from orthobench.tools.arrays import inner
+from orthobench_stiefel import StiefelOracle
+from orthobench_stiefel._kernels.line_search import RHO, Reference
+from orthobench_stiefel.descent import (
+    Descent,
+    Iterate,
+    evaluated,
+    norm_of,
+    relative_parameter,
+    settle,
+    size_of,
+    tolerance_parameter,
+)
+
+LONGEST = 0.5
+"""The longest tangent step: its defect is at most 1/4, from which Newton-Schulz converges."""
+
+DIFFERENCE = 1e-7
+"""The length of the differences of gradients that stand for products with the Hessian."""
+
+FORCING = 0.1
+"""The largest residual of Newton's equation, relative to its right-hand side."""
+
+TRIALS = 12
+"""Most trials of a line search."""
+
+SMALL = 1e-12
+"""The length of N below which a search without success means that the run has converged."""
+
+
+@dataclass(slots=True, kw_only=True)
+class NewtonState(Iterate):
+    """The iterate, and what is known at the nearest point that Newton-Schulz gives.
+
+    Attributes
+    ----------
+    Y : ndarray, shape (n, p)
+        X (3I - X'X)/2.
+    G : ndarray, shape (n, p)
+        The partial derivatives at Y.
+    R : ndarray, shape (n, p)
+        The tangent part of G.
+    V, sums : ndarray, shape (p, p)
+        The eigenvectors of Y'Y, and the sums of any two eigenvalues.
+    value : float
+        The cost at Y.
+    """
+
+    Y: Array
+    G: Array
+    R: Array
+    V: Array
+    sums: Array
+    value: float = np.nan
+
+
+@dataclass(frozen=True)
+class LandingNewton(Descent[StiefelOracle, NewtonState]):
+    """X <- X + N + D: a Newton-Schulz step N = X (3I - X'X)/2 - X, and a tangent Newton step D.
+
+    D solves P(H[D] - D sym(Y'G)) = -P(G), with gradient G and Hessian H of the cost at Y = X + N
+    and the projection P onto the tangents of the level set there, Y'D + D'Y = 0: to a residual of
+    min(.1, |P(G)|) by conjugate gradients, that end where the curvature is not positive. N squares
+    the defect and D the distance to a stationary point, so that convergence is quadratic near one
+    where the Hessian is positive. The paper's equation is at X; its tangents differ from those at Y
+    by the order of the defect.
+
+    D is cut to a length of 1/2, and halved until the cost at the next Y falls by 1e-4 <G, D>; the
+    whole D will do also where it halves |P(G)|. Without success it is left out: N alone is a step.
+
+    Parameters
+    ----------
+    tolerance : float
+    relative : bool
+        The residual is that of a cost whose first gradient has norm one.
+
+    Notes
+    -----
+    Flops of a step: for each iteration of conjugate gradients a product with the Hessian, or a
+    gradient where there is none, and 6np² + 8p³ + 16np; for each trial a value, a gradient,
+    10np² and 17p³.
+    Memory: 9np.
+
+    References
+    ----------
+    Xiong, Gao and Absil 2026, "A second-order method landing on the Stiefel manifold via
+    Newton-Schulz iteration", arXiv:2605.02838; Dembo, Eisenstat and Steihaug 1982, for the
+    residuals.
+    """
+
+    name: ClassVar[str] = "landing-newton"
+    converges: ClassVar[bool] = True
+    source: ClassVar[str] = "Xiong, Gao and Absil 2026"
+
+    tolerance: float = tolerance_parameter()
+    relative: bool = relative_parameter("residuals")
+
+    def init(self, oracle: StiefelOracle, rng: np.random.Generator) -> NewtonState:
+        """Evaluate the start."""
+        del rng
+        X = np.array(oracle.start)
+        state = NewtonState(X=X, Y=X, G=X, R=X, V=X, sums=X, factor=None if self.relative else 1)
+        self._move(oracle, state, X)
+        state.unit = norm_of(state.G, state)
+        settle(state, norm_of(state.R, state), self.tolerance)
+        return state
+
+    def step(self, oracle: StiefelOracle, state: NewtonState) -> None:
+        """Do one step."""
+        state.work.steps += 1
+        Y, D = state.Y, self._newton(oracle, state)
+        reference, slope = Reference(state.value), -float(inner(state.G, D))
+        half, normal = norm_of(state.R, state) / 2, norm_of(Y - state.X, state)
+        for length in 0.5 ** np.arange(TRIALS):
+            self._move(oracle, state, Y + length * D)
+            halved = length == 1 and norm_of(state.R, state) <= half
+            if halved or reference.accepts(state.value, RHO * length * slope):
+                break
+        else:
+            self._move(oracle, state, Y)
+            if normal <= SMALL:
+                state.status = Status.CONVERGED
+        state.work.flops += 3 * size_of(D)
+        settle(state, norm_of(state.R, state), self.tolerance)
+
+    def _move(self, oracle: StiefelOracle, state: NewtonState, X: Array) -> None:
+        """Evaluate at the point to which X lands."""
+        n, p = X.shape
+        state.X, state.Y = X, landed(X)
+        values, state.V = np.linalg.eigh(state.Y.T @ state.Y)
+        state.sums = values[:, None] + values
+        state.value, state.G = evaluated(oracle, state, state.Y)
+        state.R = self._tangent(state, state.G)
+        state.work.flops += 3 * flops.gemm(n, p, p) + flops.eigh(p) + 2 * n * p + 4 * p * p
+
+    def _tangent(self, state: NewtonState, Z: Array) -> Array:
+        """Return P(Z), which is exact where Y'Y is not the unit matrix yet."""
+        n, p = Z.shape
+        Y, V = state.Y, state.V
+        M = V.T @ (Y.T @ Z) @ V
+        state.work.flops += 2 * flops.gemm(n, p, p) + 4 * flops.gemm(p, p, p) + n * p + 2 * p * p
+        return np.asarray(Z - Y @ (V @ ((M + M.T) / state.sums) @ V.T))
+
+    def _newton(self, oracle: StiefelOracle, state: NewtonState) -> Array:
+        """Return D, by conjugate gradients."""
+        r, D = -state.R, np.zeros_like(state.R)
+        d, square = r, float(inner(r, r))
+        small = square * min(FORCING, square**0.5) ** 2
+        n, p = r.shape
+        for number in range(n * p):
+            Hd = self._product(oracle, state, d)
+            curvature = float(inner(d, Hd))
+            state.work.flops += 12 * n * p
+            if curvature <= 0:
+                D = d if number == 0 else D
+                break
+            length = square / curvature
+            D, r = D + length * d, r - length * Hd
+            before, square = square, float(inner(r, r))
+            if square <= small or inner(D, D) > LONGEST**2:
+                break
+            d = r + (square / before) * d
+        D = self._tangent(state, D)
+        state.work.flops += 5 * n * p
+        return D * min(1.0, LONGEST / max(float(np.linalg.norm(D)), 1e-300))
+
+    def _product(self, oracle: StiefelOracle, state: NewtonState, D: Array) -> Array:
+        """Return P(H[D] - D sym(Y'G))."""
+        n, p = D.shape
+        YG = state.Y.T @ state.G
+        curved = self._hessian(oracle, state, D) - D @ ((YG + YG.T) / 2)
+        state.work.flops += 2 * flops.gemm(n, p, p) + n * p + 2 * p * p
+        return self._tangent(state, curved)
+
+    def _hessian(self, oracle: StiefelOracle, state: NewtonState, D: Array) -> Array:
+        factor = 1.0 if state.factor is None else state.factor
+        state.work.samples += oracle.terms
+        if oracle.hessian is not None:
+            state.work.flops += oracle.hessian_flops + size_of(D)
+            return np.asarray(factor * oracle.hessian(state.Y, D))
+        h = DIFFERENCE / max(norm_of(D, state), 1e-300)
+        state.work.flops += oracle.gradient_flops + 5 * size_of(D)
+        return np.asarray((factor * oracle.gradient(state.Y + h * D) - state.G) / h)
+
+
+def landed(X: Array) -> Array:
+    """Return X (3I - X'X)/2, one Newton-Schulz step; 4np² flops."""
+    Y: Array = X @ (1.5 * np.eye(X.shape[1]) - 0.5 * (X.T @ X))
+    return Y

@@ -1,0 +1,160 @@
+"""Manifold Muon: the steepest tangent direction for a bound on singular values, by its dual."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import sqrt
+from typing import ClassVar
+
+import numpy as np
+
+from orthobench.contract import Array, flops, parameter
+from orthobench_stiefel import StiefelOracle
+from orthobench_stiefel._kernels.spectral import (
+    SpectralDescent,
+    msign,
+    schedule_parameter,
+    spectral_step_parameter,
+)
+from orthobench_stiefel.descent import Iterate, batch_parameter, tolerance_parameter
+
+TANGENT = 1e-6
+"""The root mean square of X'A + A'X at which the dual is solved."""
+
+DUAL_STEPS = {
+    ("ascent", True): 0.2,
+    ("admm", True): 1.0,
+    ("ascent", False): 0.01,
+    ("admm", False): 4.0,
+}
+"""Dual steps by how the dual is solved, and whether they are relative; else the authors'."""
+
+
+@dataclass(frozen=True)
+class ManifoldMuon(SpectralDescent[Iterate]):
+    """X <- msign(X - t A), A the tangent matrix with |A|_2 <= 1 that has the largest <G, A>.
+
+    Its dual is to minimize the nuclear norm of G + 2 X L over symmetric L, from L = -sym(X'G)/2,
+    at most ``dual_steps`` times:
+
+    - ``ascent``: A = msign(G + 2 X L), H = X'A + A'X, L <- L - r (1 - s/S) H in the step s of S.
+    - ``admm``: with Y = G + 2 X L, whose multiplier is -A: L by least squares, Y by soft
+      thresholds of singular values at 1/r, A clipped to |A|_2 <= 1.
+
+    The authors' dual step of .01 has the unit of G: large gradients leave A far from tangent, and
+    the step then loses what is across the manifold. Here r is ``dual_step`` times, for ADMM divided
+    by, the root mean square of the singular values of G; ``relative = false`` takes it as it is.
+    By default it is .2, for ADMM 1, and without ``relative`` that of the authors, .01 and 4.
+
+    Parameters
+    ----------
+    step : float
+    schedule : {"constant", "1/sqrt(t)", "1/t"}
+    dual : {"ascent", "admm"}
+    dual_step : float
+    dual_steps : int
+        Fewer where the root mean square of H, and of what ADMM changes A by, is below 1e-6.
+    relative : bool
+    batch : int
+    tolerance : float
+
+    Notes
+    -----
+    Flops of a step: a gradient, 20np² + 20p³, and for each dual step 12np² + 20p³, with ADMM
+    14np² + 20p³. Memory: 5np + 3p², with ADMM 7np + 3p².
+
+    References
+    ----------
+    Bernstein 2025, "Modular manifolds", Thinking Machines; Buchanan 2025, "Faster manifold Muon
+    with ADMM", whose code returns msign(G + 2 X L) in place of the multiplier.
+    """
+
+    name: ClassVar[str] = "manifold-muon"
+    source: ClassVar[str] = "Bernstein 2025"
+
+    step_size: float = spectral_step_parameter()
+    schedule: str = schedule_parameter()
+    dual: str = parameter("ascent", choices=("ascent", "admm"), help="how the dual is solved")
+    dual_step: float | None = parameter(None, above=0.0, help="dual step, or weight of ADMM")
+    dual_steps: int = parameter(100, low=1, help="most dual steps")
+    relative: bool = parameter(True, help="dual step in units of the singular values of G")
+    batch: int = batch_parameter()
+    tolerance: float = tolerance_parameter()
+
+    def init(self, oracle: StiefelOracle, rng: np.random.Generator) -> Iterate:
+        """Begin at the start."""
+        del rng
+        return Iterate(X=self.start(oracle), factor=None if self.relative else 1)
+
+    def direction(self, state: Iterate, G: Array) -> Array:
+        """Solve the dual."""
+        n, p = G.shape
+        unit = float(np.linalg.norm(G)) / sqrt(p) if self.relative else 1.0
+        rate = self.dual_step or DUAL_STEPS[self.dual, self.relative]
+        solve = dual_ascent if self.dual == "ascent" else dual_admm
+        A, _, done = solve(state.X, G, rate, self.dual_steps, unit)
+        state.work.flops += done + 2 * n * p
+        return A
+
+
+def off_tangent(X: Array, A: Array) -> Array:
+    """Return X'A + A'X."""
+    XA = X.T @ A
+    return XA + XA.T
+
+
+def small(H: Array) -> bool:
+    """Return whether the root mean square of the entries is below `TANGENT`; two flops for each."""
+    return float(np.linalg.norm(H)) <= TANGENT * sqrt(H.size)
+
+
+def dual_ascent(X: Array, G: Array, rate: float, most: int, unit: float) -> tuple[Array, int, int]:
+    """Return A by subgradients of the dual, the dual steps taken, and the flops.
+
+    Parameters
+    ----------
+    X, G : ndarray, shape (n, p)
+    rate : float
+    most : int
+        Dual steps.
+    unit : float
+        Of the singular values of G.
+    """
+    n, p = G.shape
+    L = -off_tangent(X, G) / 4
+    done, A, taken = flops.gemm(n, p, p) + 2 * p * p, G, 0
+    while taken < most:
+        taken += 1
+        A, spent = msign(G + 2 * (X @ L))
+        H = off_tangent(X, A)
+        done += spent + 2 * flops.gemm(n, p, p) + 2 * n * p + 3 * p * p
+        if small(H):
+            break
+        L = L - rate * unit * (1 - (taken - 1) / most) * H
+        done += 2 * p * p
+    return A, taken, done
+
+
+def dual_admm(X: Array, G: Array, rate: float, most: int, unit: float) -> tuple[Array, int, int]:
+    """Return A by alternating directions, the dual steps taken, and the flops.
+
+    Parameters
+    ----------
+    As of `dual_ascent`.
+    """
+    n, p = G.shape
+    weight = rate / unit
+    L = -off_tangent(X, G) / 4
+    Y = G + 2 * (X @ L)
+    A, done, taken = np.zeros_like(G), 2 * flops.gemm(n, p, p) + 2 * n * p + 2 * p * p, 0
+    while taken < most:
+        taken += 1
+        L = off_tangent(X, Y - G - A / weight) / 4
+        Z = G + 2 * (X @ L)
+        U, values, Vt = np.linalg.svd(Z + A / weight, full_matrices=False)
+        before, A = A, (U * np.minimum(weight * values, 1.0)) @ Vt
+        Y = (U * np.maximum(values - 1 / weight, 0.0)) @ Vt
+        done += 4 * flops.gemm(n, p, p) + flops.svd(n, p) + 12 * n * p + 2 * p * p
+        if small(A - before) and small(off_tangent(X, A)):
+            break
+    return A, taken, done

@@ -1,0 +1,195 @@
+"""POGO: a gradient step and one Newton-Schulz step back towards the manifold."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from orthobench_kit.stacks import each, lengths, sizes, transposed
+
+from orthobench.contract import Array, ParameterError, copied, flops, identity, namespace, parameter
+from orthobench.contract.placed_solvers import unless_ended
+from orthobench.tools.arrays import sqrt
+from orthobench_stiefel import ProductOracle
+from orthobench_stiefel._kernels.landing_field import FieldDescent
+from orthobench_stiefel.descent import (
+    Iterate,
+    batch_parameter,
+    check_batch,
+    momentum_parameter,
+    relative_parameter,
+    size_of,
+    tolerance_parameter,
+)
+
+SAFE_DEFECT = 0.5
+"""The largest |M'M - I| of the intermediate point of a safe step."""
+
+BETAS = (0.9, 0.999)
+"""The shares of the means of Adam that each step keeps."""
+
+EPS = 1e-8
+"""What Adam adds to the root of the mean square."""
+
+SMALL = 1e-7
+"""|M'M - I| below which the best weight of the second half is 1/2 to rounding."""
+
+
+@dataclass(slots=True, kw_only=True)
+class PogoState(Iterate):
+    """The iterate and the means of the base optimizer.
+
+    Attributes
+    ----------
+    mean : array, of the shape of X
+        The sum of gradients with momentum, or their mean of Adam.
+    square : number, or array of shape (m,)
+        The mean of |G|² of Adam, for each matrix.
+    """
+
+    mean: Any
+    square: Any = 0.0
+
+
+@dataclass(frozen=True)
+class POGO(FieldDescent[PogoState]):
+    """M = X - t (G X'X - XG'X)/2, then X <- M + normal (M - MM'M).
+
+    The gradient is half of the canonical one. With normal = 1/2 the second half is one
+    Newton-Schulz step, after which the defect is about 3/4 of the square of that of M: O(t⁴|G|⁴).
+    It is judged at the nearest feasible point.
+
+    The method has no bound on t: it breaks down once M has singular values near sqrt(3), and one
+    step with t|G| = 1 may leave a defect of .3. ``safe_step`` bounds t so that |M'M - I| <= 1/2.
+
+    - ``sgd``: G is the gradient, or with momentum b the sum B <- bB + G, first B = G.
+    - ``vector-adam``: G is the mean of gradients of Adam, divided by the root of its mean of the
+      squared norms |G|², one number for the matrix, so that t|G| is about t.
+
+    Parameters
+    ----------
+    step : float
+        The learning rate t.
+    base : {"sgd", "vector-adam"}
+    momentum : float
+    normal : float
+        The weight of the second half.
+    best_normal : bool
+        The weight after which the defect is least, in place of ``normal``: the minimizer of a
+        quartic polynomial. The authors' code takes the real part of a root of this polynomial,
+        which seldom has a real one. With NumPy only, since other libraries have no roots.
+    safe_step : bool
+    batch : int
+    tolerance : float
+        For the plain gradient.
+    relative : bool
+
+    Notes
+    -----
+    Flops of a step: a gradient and 12np² + 7np, as the authors' code does it. Memory: 4np, or 5np
+    with momentum or Adam.
+
+    References
+    ----------
+    Javaloy and Vergari 2026, "An embarrassingly simple way to optimize orthogonal matrices at
+    scale". The authors' code skips steps where all entries of G are below 1e-8, whatever their
+    scale, and its first B is (1 + b)G; neither is done here.
+    """
+
+    name: ClassVar[str] = "pogo"
+    source: ClassVar[str] = "Javaloy and Vergari 2026"
+
+    step_size: float = parameter(
+        0.1, name="step", above=0.0, grid=(0.01, 0.03, 0.1, 0.3, 1.0, 3.0), help="learning rate"
+    )
+    base: str = parameter("sgd", choices=("sgd", "vector-adam"), help="base optimizer")
+    momentum: float = momentum_parameter("; of sgd")
+    normal: float = parameter(0.5, above=0.0, help="weight of the step back to the manifold")
+    best_normal: bool = parameter(False, help="take the weight after which the defect is least")
+    safe_step: bool = parameter(False, help="bound steps so that the defect stays below 1/2")
+    batch: int = batch_parameter()
+    tolerance: float = tolerance_parameter()
+    relative: bool = relative_parameter()
+
+    def __post_init__(self) -> None:
+        """Check the parameters.
+
+        Raises
+        ------
+        ParameterError
+            On a wrong value, and on the best normal where there are no roots of polynomials.
+        """
+        super().__post_init__()
+        if self.best_normal and self.place.library != "numpy":
+            message = f"on={self.on} has no roots of polynomials; leave best_normal, or on"
+            raise ParameterError("on", message)
+
+    def init(self, oracle: ProductOracle, rng: np.random.Generator) -> PogoState:
+        """Begin at the start."""
+        del rng
+        check_batch(oracle, self.batch)
+        X = copied(oracle.start)
+        factor = None if self.relative else 1
+        return PogoState(X=X, mean=namespace(X).zeros_like(X), factor=factor)
+
+    @np.errstate(over="ignore", invalid="ignore")  # a run that diverges ends as failed
+    def step(self, oracle: ProductOracle, state: PogoState) -> None:
+        """Do one step and its correction."""
+        state.work.steps += 1
+        before = state.X
+        if self.move(oracle, state, 0.0, SAFE_DEFECT):
+            M = state.X
+            m, n, p = sizes(M)
+            S = transposed(M) @ M
+            normal = best_normal(S, state) if self.best_normal else self.normal
+            corrected = M @ ((1 + normal) * identity(p, M) - normal * S)
+            state.X = unless_ended(state, corrected, before)
+            state.work.flops += m * (2 * flops.gemm(n, p, p) + 3 * p * p)
+
+    def followed(self, state: PogoState, G: Any) -> Any:
+        """Return what the base optimizer makes of the gradient."""
+        if self.base == "vector-adam":
+            return _adam(state, G)
+        if self.momentum:
+            state.mean = self.momentum * state.mean + G
+            state.work.flops += 2 * size_of(G)
+            return state.mean
+        return G
+
+
+def _adam(state: PogoState, G: Any) -> Any:
+    """Update the means of Adam; return the first over the root of the second, both corrected."""
+    (first, second), count = BETAS, state.work.steps
+    state.mean = first * state.mean + (1 - first) * G
+    state.square = second * state.square + (1 - second) * lengths(G) ** 2
+    scale = sqrt(state.square / (1 - second**count)) + EPS
+    state.work.flops += 6 * size_of(G)
+    return state.mean / ((1 - first**count) * each(scale))
+
+
+def best_normal(S: Array, state: PogoState) -> float:
+    """Return the weight l for which Y = M + l (M - MM'M) has the least defect |Y'Y - I|².
+
+    With S = M'M and D = I - S it is |-D + 2l SD + l² SD²|², whose derivative is a cubic.
+
+    Parameters
+    ----------
+    S : ndarray, shape (p, p) or (m, p, p)
+    state : PogoState
+        Its flops are counted.
+    """
+    m, p, _ = sizes(S)
+    D = np.eye(p) - S
+    state.work.flops += m * (2 * flops.gemm(p, p, p) + 13 * p * p)
+    if not np.linalg.norm(D) > SMALL:
+        return 0.5
+    E = 2 * (S @ D)
+    F = E @ D / 2
+    dd, de, ee = np.vdot(D, D), np.vdot(D, E), np.vdot(E, E)
+    df, ef, ff = np.vdot(D, F), np.vdot(E, F), np.vdot(F, F)
+    quartic = np.array([ff, 2 * ef, ee - 2 * df, -2 * de, dd])
+    if not np.isfinite(quartic).all():
+        return 0.5
+    roots = np.roots(np.polyder(quartic)).real
+    return float(roots[np.argmin(np.polyval(quartic, roots))])

@@ -1,0 +1,205 @@
+"""Riemannian descent on random submanifolds: rotations of some coordinates at a time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import ceil
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from orthobench_kit.stacks import matrix_rows, q_factor, sizes, transposed
+
+from orthobench.contract import (
+    Status,
+    UsageError,
+    copied,
+    flops,
+    identity,
+    namespace,
+    orthonormalize,
+    parameter,
+)
+from orthobench.contract.placed_solvers import finish_if, unless_ended
+from orthobench.tools.arrays import like, not_finite, where
+from orthobench_stiefel import ProductOracle
+from orthobench_stiefel.descent import (
+    ArrayDescent,
+    Iterate,
+    batch_parameter,
+    check_batch,
+    estimated,
+    fail,
+    norm_of,
+    relative_parameter,
+    scaled,
+    size_of,
+    tolerance_parameter,
+)
+
+COVER = 4
+"""Draws of r coordinates, times (n/r)², that take nearly every pair of coordinates."""
+
+
+@dataclass(slots=True, kw_only=True)
+class SubmanifoldState(Iterate):
+    """The iterate and what draws the coordinates.
+
+    Attributes
+    ----------
+    rng : numpy.random.Generator
+    size : int
+        Coordinates that a step rotates, r.
+    idle : number
+        Steps since the gradient was last above the tolerance.
+    """
+
+    rng: np.random.Generator
+    size: int
+    idle: Any = 0
+
+
+@dataclass(frozen=True)
+class RandomSubmanifold(ArrayDescent[SubmanifoldState]):
+    """RSDM: X <- X + P'(Y - I)PX with Y = qr(I - t skew(PG(PX)')), P random with r rows.
+
+    P is r rows of a random permutation, in order, or of a random orthogonal matrix. A step rotates
+    r coordinates, so that no retraction of all n is needed. At r = n, where P is the identity, it
+    is Riemannian gradient descent on the orthogonal group that acts from the left. Rotated rows
+    alone need only those rows of G, where the oracle has them for less.
+
+    The matrices of a stack have the same P.
+
+    Rounding adds up: ``orthonormalize`` says after how many steps X is orthonormalized; the authors
+    never do.
+
+    It has converged where the gradient was small in as many steps as take nearly every pair of
+    coordinates, 4(n/r)².
+
+    Parameters
+    ----------
+    sampling : {"permutation", "rotation"}
+    size : int, optional
+        r; by default half of n.
+    step : float
+    orthonormalize : int
+    batch : int
+    tolerance : float
+        Relative to the rows of the matrix of partial derivatives in the first step.
+    relative : bool
+        Those rows are what has norm one.
+
+    Notes
+    -----
+    Flops of a step: rows of a gradient and 4r²p + 8r³/3 for permutations, or a gradient and
+    6nrp + 4nr² + 4r²p + 4r³/3 for rotations. Memory: 2np + 3r², and nr for rotations. What is drawn
+    is drawn in NumPy, and moved at each step where it computes elsewhere.
+
+    References
+    ----------
+    Han, Poirion and Takeda 2025, "Efficient optimization with orthogonality constraint: a
+    randomized Riemannian submanifold method", Algorithm 1.
+    """
+
+    name: ClassVar[str] = "random-submanifold"
+    source: ClassVar[str] = "Han, Poirion and Takeda 2025, Algorithm 1"
+
+    sampling: str = parameter(
+        "permutation", choices=("permutation", "rotation"), help="how coordinates are drawn"
+    )
+    size: int | None = parameter(None, low=2, help="coordinates rotated at a time; half by default")
+    step_size: float = parameter(
+        0.1, name="step", above=0.0, grid=(0.1, 0.3, 1.0, 3.0, 10.0), help="step"
+    )
+    orthonormalize: int = parameter(0, low=0, help="steps between orthonormalizations; 0: never")
+    batch: int = batch_parameter()
+    tolerance: float = tolerance_parameter()
+    relative: bool = relative_parameter()
+
+    def init(self, oracle: ProductOracle, rng: np.random.Generator) -> SubmanifoldState:
+        """Begin at the start.
+
+        Raises
+        ------
+        UsageError
+            Where the size is more than n.
+        """
+        check_batch(oracle, self.batch)
+        X = copied(oracle.start)
+        _, n, _ = sizes(X)
+        size = max(2, n // 2) if self.size is None else self.size
+        if size > n and self.size is not None:
+            raise UsageError(f"size = {size} coordinates are more than the {n} rows of X")
+        factor = None if self.relative else 1
+        return SubmanifoldState(X=X, rng=rng, size=min(size, n), factor=factor)
+
+    def step(self, oracle: ProductOracle, state: SubmanifoldState) -> None:
+        """Rotate the coordinates of one draw."""
+        state.work.steps += 1
+        norm = (self._rows if self.sampling == "permutation" else self._mixed)(oracle, state)
+        m, n, p = sizes(state.X)
+        self._settle(state, norm, n)
+        if self.orthonormalize and state.work.steps % self.orthonormalize == 0:
+            state.X = unless_ended(state, q_factor(state.X), state.X)
+            state.work.flops += m * flops.qr(n, p)
+
+    def _rows(self, oracle: ProductOracle, state: SubmanifoldState) -> Any:
+        """Rotate random rows of X; return the norm of the gradient there."""
+        (_, n, _), r = sizes(state.X), state.size
+        drawn = np.sort(state.rng.choice(n, r, replace=False))
+        rows = like(drawn, state.X)
+        if self.batch:
+            G = matrix_rows(estimated(oracle, state, state.X, self.batch), rows)
+        else:
+            G = scaled(state, oracle.gradient_rows(state.X, rows))
+            state.work.samples += oracle.terms
+            state.work.flops += oracle.gradient_rows_flops(r)
+        some = matrix_rows(state.X, rows)
+        turn, norm = self._turn(state, G, some)
+        state.X = unless_ended(state, _replaced(state.X, drawn, turn @ some), state.X)
+        return norm
+
+    def _mixed(self, oracle: ProductOracle, state: SubmanifoldState) -> Any:
+        """Rotate random directions; return the norm of the gradient there."""
+        (m, n, p), r = sizes(state.X), state.size
+        P = identity(n, state.X)
+        if r < n:
+            P = orthonormalize(like(state.rng.standard_normal((n, r)), state.X))
+        G = estimated(oracle, state, state.X, self.batch)
+        state.work.flops += flops.qr(n, r) + 3 * m * flops.gemm(n, p, r)
+        PX = P.T @ state.X
+        turn, norm = self._turn(state, P.T @ G, PX)
+        moved = state.X + P @ (turn @ PX - PX)
+        state.X = unless_ended(state, moved, state.X)
+        state.work.flops += size_of(PX) + size_of(state.X)
+        return norm
+
+    def _turn(self, state: SubmanifoldState, G: Any, X: Any) -> tuple[Any, Any]:
+        """Return qr(I - t skew(GX')), and the norm of skew(GX')."""
+        m, r, p = sizes(X)
+        if isinstance(state.unit, float):  # zero before the first step
+            state.unit = state.unit or norm_of(G, state)
+        K = G @ transposed(X)
+        skew = (K - transposed(K)) / 2
+        turn = q_factor(identity(r, X) - self.step_size * skew)
+        state.work.flops += m * (2 * flops.gemm(r, r, p) + flops.qr(r, r) + 5 * r * r)
+        return turn, norm_of(skew, state)
+
+    def _settle(self, state: SubmanifoldState, norm: Any, n: int) -> None:
+        small = norm <= (0.0 if self.batch else self.tolerance) * state.unit
+        state.idle = where(small, state.idle + 1, 0)
+        enough = state.idle >= ceil(COVER * (n / state.size) ** 2)
+        finish_if(state, enough, not_finite(norm))
+        if state.status is Status.FAILED:
+            fail(state)
+
+
+def _replaced(X: Any, rows: NDArray[np.intp], some: Any) -> Any:
+    """Return X with other rows at some places; NumPy writes into X."""
+    if isinstance(X, np.ndarray):
+        X[..., rows, :] = some
+        return X
+    order = np.arange(X.shape[-2])
+    order[rows] = len(order) + np.arange(len(rows))
+    xp = namespace(X)
+    return xp.take(xp.concat([X, some], axis=-2), like(order, X), axis=-2)

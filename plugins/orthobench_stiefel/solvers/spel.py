@@ -1,0 +1,96 @@
+"""SPEL: spectral steepest descent on the Stiefel manifold by two polar factors a step."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from orthobench.contract import Array, flops, parameter
+from orthobench_stiefel import StiefelOracle, projected
+from orthobench_stiefel._kernels.spectral import (
+    SpectralDescent,
+    msign,
+    schedule_parameter,
+    spectral_step_parameter,
+)
+from orthobench_stiefel.descent import (
+    Iterate,
+    batch_parameter,
+    momentum_parameter,
+    tolerance_parameter,
+)
+
+
+@dataclass(slots=True, kw_only=True)
+class SpelState(Iterate):
+    """The iterate and the sum of gradients.
+
+    Attributes
+    ----------
+    mean : ndarray, shape (n, p)
+    """
+
+    mean: Array
+
+
+@dataclass(frozen=True)
+class SPEL(SpectralDescent[SpelState]):
+    """X <- msign(X - t msign(P(G))), with the projection P(G) = G - X sym(X'G) and polar factors.
+
+    Steps have a spectral norm of t, whatever the gradient is: with ``schedule = constant`` the run
+    ends in a circle of that size around an optimum. msign(P(G)) is tangent where X is square, and
+    elsewhere only nearly so; the outer polar factor returns to the manifold in either case.
+
+    Parameters
+    ----------
+    step : float
+    schedule : {"constant", "1/sqrt(t)", "1/t"}
+    momentum : float
+        G is the sum B <- bB + G, and is projected as such.
+    projection : bool
+        Without it the direction is msign(G), as in a public implementation until September 2026:
+        Muon, then a return to the manifold. Its component across the manifold is lost.
+    batch : int
+    tolerance : float
+
+    Notes
+    -----
+    Flops of a step: a gradient, 24np² and 40p³. Memory: 4np.
+
+    References
+    ----------
+    "Manifold constrained steepest descent" 2026, arXiv:2601.21487. The implementation without P is
+    that of NVIDIA-NeMo/Emerging-Optimizers before pull request 301.
+    """
+
+    name: ClassVar[str] = "spel"
+    source: ClassVar[str] = "arXiv:2601.21487"
+
+    step_size: float = spectral_step_parameter()
+    schedule: str = schedule_parameter()
+    momentum: float = momentum_parameter()
+    projection: bool = parameter(True, help="project gradients to the tangent space")
+    batch: int = batch_parameter()
+    tolerance: float = tolerance_parameter()
+
+    def init(self, oracle: StiefelOracle, rng: np.random.Generator) -> SpelState:
+        """Begin at the start."""
+        del rng
+        X = self.start(oracle)
+        return SpelState(X=X, mean=np.zeros_like(X))
+
+    def direction(self, state: SpelState, G: Array) -> Array:
+        """Return msign of the projected sum of gradients."""
+        n, p = G.shape
+        B = G
+        if self.momentum:
+            state.mean = B = self.momentum * state.mean + G
+            state.work.flops += 2 * n * p
+        if self.projection:
+            B = projected(state.X, B)
+            state.work.flops += 2 * flops.gemm(n, p, p) + n * p + 2 * p * p
+        A, done = msign(B)
+        state.work.flops += done
+        return A

@@ -1,0 +1,323 @@
+"""Optimizers of torch for orthonormal columns: geoopt's, POGO's own, and parametrizations."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from copy import deepcopy
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from orthobench_kit.peer import Peer
+
+from orthobench.contract import Array, Solution, State, UsageError, flops, parameter
+from orthobench_stiefel import FiniteSumOracle, StiefelOracle
+
+MAPS = {"matrix-exp": 45, "cayley": 6, "householder": 4}
+"""Parametrizations of torch, and the products, about, of (n, n) matrices in their value and its
+derivative; of the last one of (n, n) and (n, p)."""
+
+
+@dataclass(slots=True, kw_only=True)
+class TorchState(State):
+    """The iterate and the memory of the optimizer.
+
+    Attributes
+    ----------
+    X : ndarray, shape (n, p)
+    memory : dict
+        As `_memory` returns it; empty at the start.
+    """
+
+    X: Array
+    memory: dict[str, Any]
+
+
+def step_parameter() -> Any:
+    """Declare the parameter ``step`` of the optimizers of torch."""
+    return parameter(
+        0.01, name="step", above=0.0, grid=(0.01, 0.03, 0.1, 0.3, 1.0), help="learning rate"
+    )
+
+
+def batch_parameter() -> Any:
+    """Declare the parameter ``batch`` of the optimizers of torch."""
+    return parameter(0, low=0, help="terms of a finite sum that estimate a gradient; 0: all")
+
+
+def momentum_parameter() -> Any:
+    """Declare the parameter ``momentum`` of the optimizers of torch."""
+    return parameter(0.0, low=0.0, below=1.0, help="share of the last direction in the next")
+
+
+class TorchPeer(Peer[StiefelOracle, TorchState]):
+    """Base of optimizers of torch, which get the gradient of the oracle and never converge."""
+
+    extra: ClassVar[str] = "peers-torch"
+
+    batch: int
+    products: ClassVar[int]
+    """Products of an (n, p) and a (p, p) matrix in a step, a QR decomposition counted as two."""
+
+    def begin(self, oracle: StiefelOracle, rng: np.random.Generator) -> TorchState:
+        """Give the start to an optimizer."""
+        del rng
+        if self.batch and not isinstance(oracle, FiniteSumOracle):
+            raise UsageError(f"batch = {self.batch} needs a cost that is a finite sum")
+        return TorchState(X=oracle.start.copy(), memory={})
+
+    def advance(self, oracle: StiefelOracle, state: TorchState, count: int) -> None:
+        """Do steps of the optimizer."""
+        import torch
+
+        point, optimizer = self.made(state.X)
+        if state.memory:
+            optimizer.param_groups[0].update(state.memory["counters"])
+            optimizer.state[point].update(_copied(state.memory["means"]))
+        for _ in range(count):
+            G = self._gradient(oracle, state)
+            point.grad = torch.tensor(G).reshape(point.shape)
+            optimizer.step()
+            state.X = point.detach().numpy().reshape(G.shape).copy()
+            state.work.steps += 1
+            state.work.flops += self.products * flops.gemm(oracle.n, oracle.k, oracle.k)
+        state.memory = _memory(optimizer, point)
+
+    def solution(self, state: TorchState) -> Solution:
+        """Return a copy of the iterate, (n, p)."""
+        return Solution(state.X.copy())
+
+    def _gradient(self, oracle: StiefelOracle, state: TorchState) -> Any:
+        if self.batch and isinstance(oracle, FiniteSumOracle):
+            state.work.samples += self.batch
+            state.work.flops += self.batch * oracle.term_flops
+            return oracle.stochastic_gradient(state.X, self.batch)
+        state.work.samples += oracle.terms
+        state.work.flops += oracle.gradient_flops
+        return oracle.gradient(state.X)
+
+    @abstractmethod
+    def made(self, start: Array) -> tuple[Any, Any]:
+        """Return a parameter of torch at a point, and its optimizer."""
+
+
+def _memory(optimizer: Any, point: Any) -> dict[str, Any]:
+    """Return what an optimizer remembers of its one point: its counters, and its means.
+
+    Torch's own ``load_state_dict`` turns counters into 32-bit floats, and geoopt's tensors pickle
+    as such, so that means are tensors of torch.
+    """
+    counters = {name: v for name, v in optimizer.param_groups[0].items() if name != "params"}
+    return {"counters": counters, "means": _copied(optimizer.state[point])}
+
+
+def _copied(means: dict[str, Any]) -> dict[str, Any]:
+    """Return a copy whose tensors are those of torch."""
+    import torch
+
+    return {
+        name: value.detach().as_subclass(torch.Tensor).clone()
+        if isinstance(value, torch.Tensor)
+        else value
+        for name, value in means.items()
+    }
+
+
+@dataclass(frozen=True)
+class TorchOrthogonal(TorchPeer):
+    """SGD of torch on what its own parametrization makes orthonormal columns of.
+
+    X = X0 f(W), where X0 is the start completed to n columns and W, (n, p), is free: ``matrix-exp``
+    and ``cayley`` take that of a skew-symmetric (n, n) matrix, ``householder`` a product of p
+    reflections. Gradients go to W by backpropagation.
+
+    Parameters
+    ----------
+    map : {"matrix-exp", "cayley", "householder"}
+    step : float
+    momentum : float
+    batch : int
+
+    Notes
+    -----
+    Flops of a step: a gradient and about 90n³, 12n³ and 8n²p. Memory: 8n², of the first 40n².
+
+    References
+    ----------
+    Lezcano-Casado 2019, "Trivializations for gradient-based optimization on manifolds"; PyTorch,
+    torch.nn.utils.parametrizations.orthogonal.
+    """
+
+    name: ClassVar[str] = "torch-orthogonal"
+    source: ClassVar[str] = "torch: torch.nn.utils.parametrizations.orthogonal"
+    extra: ClassVar[str] = "torch"
+    packages: ClassVar[tuple[str, ...]] = ("torch",)
+
+    map: str = parameter("matrix-exp", choices=tuple(MAPS), help="from free to orthonormal columns")
+    step_size: float = step_parameter()
+    momentum: float = momentum_parameter()
+    batch: int = batch_parameter()
+
+    def advance(self, oracle: StiefelOracle, state: TorchState, count: int) -> None:
+        """Do steps of SGD."""
+        layer, optimizer = self.made(state.X)
+        if state.memory:
+            layer.load_state_dict(state.memory["layer"])
+            optimizer.load_state_dict(state.memory["optimizer"])
+        X, n = layer.weight, oracle.n
+        columns = oracle.k if self.map == "householder" else n
+        for _ in range(count):
+            optimizer.zero_grad()
+            X.backward(X.new_tensor(self._gradient(oracle, state)))
+            optimizer.step()
+            X = layer.weight
+            state.X = X.detach().numpy().copy()
+            state.work.steps += 1
+            state.work.flops += MAPS[self.map] * flops.gemm(n, n, columns)
+        state.memory = deepcopy({"layer": layer.state_dict(), "optimizer": optimizer.state_dict()})
+
+    def made(self, start: Array) -> tuple[Any, Any]:
+        """Return a layer whose weight is the point, and its optimizer."""
+        import torch
+        from torch.nn.utils.parametrizations import orthogonal
+
+        with torch.random.fork_rng(devices=()):
+            torch.manual_seed(0)  # of the columns that complete the start
+            layer = torch.nn.Linear(*start.shape[::-1], bias=False, dtype=torch.float64)
+            layer.weight = torch.nn.Parameter(torch.tensor(start))
+            orthogonal(layer, orthogonal_map=self.map.replace("-", "_"))
+        rates = {"lr": self.step_size, "momentum": self.momentum}
+        return layer, torch.optim.SGD(layer.parameters(), **rates)
+
+
+class Geoopt(TorchPeer):
+    """Base of geoopt's optimizers, on its Stiefel manifold in the Euclidean metric."""
+
+    packages: ClassVar[tuple[str, ...]] = ("geoopt", "torch")
+
+    def made(self, start: Array) -> tuple[Any, Any]:
+        """Return a point of the manifold and its optimizer."""
+        import geoopt
+        import torch
+
+        manifold = geoopt.EuclideanStiefel()
+        point = geoopt.ManifoldParameter(torch.tensor(start), manifold=manifold)
+        return point, self.optimizer([point])
+
+    @abstractmethod
+    def optimizer(self, points: list[Any]) -> Any:
+        """Return the optimizer of points."""
+
+
+@dataclass(frozen=True)
+class GeooptSGD(Geoopt):
+    """geoopt's RiemannianSGD: constant steps along the Q factor, with momentum if asked for.
+
+    Parameters
+    ----------
+    step : float
+    momentum : float
+    batch : int
+
+    Notes
+    -----
+    Flops of a step: a gradient and 8np²: a projection and a QR. Memory: 3np.
+
+    References
+    ----------
+    Kochurov, Karimov and Kozlukov 2020, "Geoopt: Riemannian optimization in PyTorch".
+    """
+
+    name: ClassVar[str] = "geoopt-sgd"
+    source: ClassVar[str] = "geoopt: geoopt.optim.RiemannianSGD"
+    products: ClassVar[int] = 4
+
+    step_size: float = step_parameter()
+    momentum: float = momentum_parameter()
+    batch: int = batch_parameter()
+
+    def optimizer(self, points: list[Any]) -> Any:
+        """Return a RiemannianSGD."""
+        from geoopt.optim import RiemannianSGD
+
+        return RiemannianSGD(points, lr=self.step_size, momentum=self.momentum)
+
+
+@dataclass(frozen=True)
+class GeooptAdam(Geoopt):
+    """geoopt's RiemannianAdam: the means of Adam in the tangent space, along the Q factor.
+
+    Parameters
+    ----------
+    step : float
+    batch : int
+
+    Notes
+    -----
+    Flops of a step: a gradient and 12np²: two projections and a QR. Memory: 4np.
+
+    References
+    ----------
+    Bécigneul and Ganea 2019, "Riemannian adaptive optimization methods"; Kochurov, Karimov and
+    Kozlukov 2020.
+    """
+
+    name: ClassVar[str] = "geoopt-adam"
+    source: ClassVar[str] = "geoopt: geoopt.optim.RiemannianAdam"
+    products: ClassVar[int] = 6
+
+    step_size: float = step_parameter()
+    batch: int = batch_parameter()
+
+    def optimizer(self, points: list[Any]) -> Any:
+        """Return a RiemannianAdam."""
+        from geoopt.optim import RiemannianAdam
+
+        return RiemannianAdam(points, lr=self.step_size)
+
+
+@dataclass(frozen=True)
+class PogoTorch(TorchPeer):
+    """The authors' POGO, with their SGD or VectorAdam; it is judged at the nearest feasible point.
+
+    Parameters
+    ----------
+    step : float
+    base : {"sgd", "vector-adam"}
+    momentum : float
+        Of sgd. The first buffer is (1 + momentum) G.
+    batch : int
+
+    Notes
+    -----
+    Flops of a step: a gradient and 12np². Memory: 4np.
+
+    References
+    ----------
+    Javaloy and Vergari 2026, "An embarrassingly simple way to optimize orthogonal matrices at
+    scale".
+    """
+
+    name: ClassVar[str] = "pogo-torch"
+    source: ClassVar[str] = "pogo-torch: pogo.POGO"
+    packages: ClassVar[tuple[str, ...]] = ("pogo-torch", "torch")
+    products: ClassVar[int] = 6
+
+    step_size: float = step_parameter()
+    base: str = parameter("sgd", choices=("sgd", "vector-adam"), help="base optimizer")
+    momentum: float = momentum_parameter()
+    batch: int = batch_parameter()
+
+    def made(self, start: Array) -> tuple[Any, Any]:
+        """Return a stack of one matrix and its optimizer."""
+        import torch
+        from pogo import POGO, base
+
+        point = torch.nn.Parameter(torch.tensor(start)[None])
+        means = base.VectorAdam() if self.base == "vector-adam" else base.SGD(self.momentum)
+        return point, POGO([point], means, lr=self.step_size, flatten_fn=_same, rows=False)
+
+
+def _same(stack: Any) -> Any:
+    """Return matrices as they are: POGO's own function for that does not pickle."""
+    return stack

@@ -1,0 +1,180 @@
+"""The feasible method of Wen and Yin: a Cayley curve with Barzilai-Borwein steps."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+
+from orthobench.contract import Array, Status, parameter
+from orthobench_stiefel import StiefelOracle
+from orthobench_stiefel._kernels.cayley import CayleyCurve
+from orthobench_stiefel._kernels.line_search import CUT, RHO, Reference, barzilai_borwein
+from orthobench_stiefel.descent import (
+    Descent,
+    Iterate,
+    cleaned,
+    evaluated,
+    norm_of,
+    relative_parameter,
+    settle,
+)
+
+WINDOW = 5
+"""The steps over which the changes of X and of the cost are averaged."""
+
+TRIALS = 5
+"""The trial of a line search that the authors accept whatever the cost is."""
+
+SAFE_TRIALS = 30
+"""Most trials of the safe search; after them the cost differs by rounding only."""
+
+
+@dataclass(slots=True, kw_only=True)
+class WenYinState(Iterate):
+    """The iterate, the curve from it, and the memory of the line search.
+
+    Attributes
+    ----------
+    curve : CayleyCurve
+        From X, by the matrix G of partial derivatives there.
+    value : float
+        The cost at X.
+    length : float
+        The first trial of the next step.
+    reference : Reference
+        The cost that a step is compared with.
+    changes : list of (float, float)
+        The changes of X and of the cost in the last steps.
+    """
+
+    curve: CayleyCurve
+    value: float
+    length: float
+    reference: Reference
+    changes: list[tuple[float, float]] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class WenYin(Descent[StiefelOracle, WenYinState]):
+    """Descent along the Cayley curve Y(t) = (I + tA/2)⁻¹ (I - tA/2) X, A = GX' - XG'.
+
+    The curve keeps X'X = I; where 2p < n a point of it takes a system of size 2p
+    (`orthobench_stiefel._kernels.cayley.CayleyCurve`). Steps are alternately |<S, Y>|/|Y|² and
+    |S|²/|<S, Y>|, with the last changes S of X and Y of G - XG'X, under the nonmonotone rule
+    f <= C - 1e-4 t |G - XG'X|², cut by .1. A point that has drifted by more than 1e-13 is
+    orthonormalized.
+
+    As in the authors' code, the fifth trial is accepted whatever the cost is, so that the cost may
+    rise without bound; ``safe_search`` goes on until the rule holds. Their slope is not that of the
+    curve, -|A|²/2, but between one and two times that.
+
+    It ends where |G - XG'X| < gtol; or where |S|/sqrt(n) < xtol and the relative change of the
+    cost < ftol; or where their means over the last five steps are below ten times that.
+
+    Parameters
+    ----------
+    step : float
+        The first step.
+    gtol, xtol, ftol : float
+    relative : bool
+        Step and tolerances are for a cost whose first gradient has norm one; without it they are
+        absolute, as the authors have them, and a small cost seems to have converged at once.
+    safe_search : bool
+
+    Notes
+    -----
+    Flops of a step: 6np² for the curve, 12np, and for each trial a value, a gradient and
+    6np² + 40p³/3. Where 2p >= n a curve takes 6n²p and a trial 2n³/3 + 2n²p. Memory: 7np + 4p², or
+    2n² + 6np.
+
+    References
+    ----------
+    Wen and Yin 2013, "A feasible method for optimization with orthogonality constraints",
+    Mathematical Programming 142, Algorithm 2, with the settings of the authors' code
+    ``OptStiefelGBB``. In its later releases the Cayley curve is an option, and a QR the default.
+    """
+
+    name: ClassVar[str] = "wen-yin"
+    converges: ClassVar[bool] = True
+    source: ClassVar[str] = "Wen and Yin 2013, Algorithm 2"
+
+    step_size: float = parameter(1e-3, name="step", above=0.0, help="first step")
+    gtol: float = parameter(1e-6, low=0.0, help="norm of G - XG'X to end at")
+    xtol: float = parameter(1e-6, low=0.0, help="change of X to end at, with ftol")
+    ftol: float = parameter(1e-12, low=0.0, help="relative change of the cost to end at, with xtol")
+    safe_search: bool = parameter(
+        False, help="search until the rule holds, in place of accepting the fifth trial"
+    )
+
+    relative: bool = relative_parameter("step and tolerances")
+
+    def init(self, oracle: StiefelOracle, rng: np.random.Generator) -> WenYinState:
+        """Evaluate the start."""
+        del rng
+        X = oracle.start.copy()
+        curve = CayleyCurve(X, np.zeros_like(X))
+        state = WenYinState(
+            X=X, curve=curve, value=0.0, length=self.step_size, reference=Reference(0.0), unit=1.0,
+            factor=None if self.relative else 1,
+        )  # fmt: skip
+        state.value, G = evaluated(oracle, state, X)
+        state.reference.cost = state.value
+        if not settle(state, norm_of(G, state), 0.0):
+            self._turn(state, G)
+        return state
+
+    def step(self, oracle: StiefelOracle, state: WenYinState) -> None:
+        """Do one step along the curve."""
+        state.work.steps += 1
+        length, gain = state.length, RHO * norm_of(state.curve.slope, state) ** 2
+        for trial in range(1, SAFE_TRIALS + 1):
+            X = self._point(state, length)
+            if X is not None:
+                value, G = evaluated(oracle, state, X)
+                last = trial >= TRIALS and not self.safe_search
+                if last or state.reference.accepts(value, length * gain):
+                    return self._accept(state, X, value, G)
+            length *= CUT
+        state.status = Status.CONVERGED
+        return None
+
+    def _point(self, state: WenYinState, length: float) -> Any:
+        """Return a point of the curve; None where its system is singular to rounding.
+
+        Near a stationary point a Barzilai-Borwein step may be as long as its bound.
+        """
+        state.work.flops += state.curve.point_flops
+        try:
+            return cleaned(state.curve(length), state)
+        except np.linalg.LinAlgError:
+            return None
+
+    def _accept(self, state: WenYinState, X: Array, value: float, G: Array) -> None:
+        before, S = state.curve.slope, X - state.X
+        state.X = X
+        self._turn(state, G)
+        Y = state.curve.slope - before
+        state.length = barzilai_borwein(S, Y, long=state.work.steps % 2 == 0)
+        moved = norm_of(S, state) / float(np.sqrt(len(X)))
+        changed = abs(value - state.value) / (abs(value) + 1)
+        state.work.flops += 6 * X.size
+        state.changes = [*state.changes[1 - WINDOW :], (moved, changed)]
+        state.reference.include(value)
+        state.value = value
+        settle(state, norm_of(state.curve.slope, state), self.gtol)
+        if state.status is Status.RUNNING and self._still(state.changes):
+            state.status = Status.CONVERGED
+
+    def _turn(self, state: WenYinState, G: Array) -> None:
+        """Lay the curve from the point by its gradient."""
+        state.curve = CayleyCurve(state.X, G)
+        state.work.flops += state.curve.flops
+
+    def _still(self, changes: list[tuple[float, float]]) -> bool:
+        """Return whether X and the cost change too little to go on."""
+        moved, changed = changes[-1]
+        means = np.mean(changes, axis=0)
+        below = bool(means[0] < 10 * self.xtol and means[1] < 10 * self.ftol)
+        return below or (moved < self.xtol and changed < self.ftol)

@@ -1,0 +1,1 @@
+"""Compiled and vectorized kernels of stochastic PCA: private to this package."""

@@ -1,0 +1,125 @@
+"""Kernels of the methods that rotate one direction of their basis towards each sample.
+
+With w = U'x, p = Uw and the residual r = x - p, both Oja's method with orthonormalization and
+GROUSE rotate the basis in the plane of p and r: U + ((cos a - 1) p/|p| + sin a r/|r|) w'/|w|.
+Only the angle a differs, in Krasulina's method too.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from orthobench.contract import Array
+from orthobench.tools.compiled import kernel
+from orthobench_stochastic_pca._kernels.blocks import BLOCK
+from orthobench_stochastic_pca._kernels.dense import axpy, copy_rows, dot, matrix, set_identity
+from orthobench_stochastic_pca._kernels.rotation_rules import GEODESIC, KRASULINA
+from orthobench_stochastic_pca._kernels.span import DEPENDENT, TINY, expand, workspace
+from orthobench_stochastic_pca._kernels.span_basis import write_basis
+
+CANCELLED = 1e-2
+"""Value of |r|²/|x|² below which r is orthogonalized to U a second time."""
+
+
+@kernel
+def rotate_blocks(
+    U: Array, drift: float, samples: Array, etas: Array, angle: int
+) -> tuple[Array, float]:
+    """Rotate a basis towards samples, one after the other.
+
+    Parameters
+    ----------
+    U : ndarray, shape (k, d), C order
+        Orthonormal rows.
+    drift : float
+        Bound on their orthogonality defect (`orthobench_stochastic_pca._kernels.span`).
+    samples : ndarray, shape (count, d), C order
+        Handled in blocks of `BLOCK`, of which the last may be incomplete.
+    etas : ndarray, shape (count,)
+        Step sizes.
+    angle : int
+        `orthobench_stochastic_pca.solvers.rotating.OJA`, `GEODESIC` (GROUSE) or `KRASULINA`.
+
+    Returns
+    -------
+    rows : ndarray, shape (k, d)
+        The rotated basis, a fresh array.
+    drift : float
+        Bound on its orthogonality defect; NaN if samples are not finite.
+
+    Notes
+    -----
+    2(k + b/2)d + 2k(k + b)d/b flops a sample, b = BLOCK. Memory: 2(k + b)d doubles.
+
+    References
+    ----------
+    Arora, Cotter and Srebro 2013, equation 3.1; Balzano, Nowak and Recht 2010, Algorithm 1; Tang
+    2019, Algorithm 1.
+    """
+    k, d = U.shape
+    V, new = np.empty((k + BLOCK, d)), np.empty((k + BLOCK, d))
+    work, scratch = workspace(k + BLOCK, BLOCK, d), np.empty((3, k + BLOCK))
+    flat = np.empty(k * (k + BLOCK))
+    copy_rows(U, V)
+    for first in range(0, len(samples), BLOCK):
+        block = samples[first : first + BLOCK]
+        count = len(block)
+        copy_rows(block, V[k:])
+        span = expand(V, k, count, drift, work)
+        if np.isnan(span.drift):
+            drift = span.drift
+            break
+        W = matrix(flat, k, k + span.q)
+        set_identity(W)
+        for j in range(count):
+            _rotate(W, work.coords[j], work.extent[j], etas[first + j], angle, scratch)
+        drift = write_basis(V, span, W, new, work)
+        V, new = new, V
+    rotated = np.empty((k, d))
+    copy_rows(V[:k], rotated)
+    return rotated, drift
+
+
+@kernel
+def _rotate(W: Array, z: Array, n: int, eta: float, angle: int, scratch: Array) -> None:
+    """Rotate the rows of W towards z, in place; both are zero from entry n on."""
+    w, p, r = scratch
+    for i in range(n):
+        p[i] = 0.0
+    for i in range(len(W)):
+        w[i] = dot(W[i], z, n)
+        axpy(w[i], W[i], p, n)
+    for i in range(n):
+        r[i] = z[i] - p[i]
+    size, onto, left = dot(z, z, n), dot(w, w, len(W)), dot(r, r, n)
+    if left < CANCELLED * size:
+        for row in W:
+            axpy(-dot(row, r, n), row, r, n)
+        left = dot(r, r, n)
+    if not (onto > TINY and left > TINY and left > DEPENDENT * DEPENDENT * size):
+        return
+    cosine_less_one, sine = _angle(np.sqrt(onto), np.sqrt(left), eta, angle)
+    for i in range(n):
+        p[i] = cosine_less_one / onto * p[i] + sine / np.sqrt(onto) / np.sqrt(left) * r[i]
+    for i in range(len(W)):
+        axpy(w[i], p, W[i], n)
+
+
+@kernel
+def _angle(p: float, r: float, eta: float, kind: int) -> tuple[float, float]:
+    """Return cos a - 1 and sin a for the angle a of the step, from |p| and |r|.
+
+    For GROUSE it is eta |p||r|, along the geodesic. For Oja's method, (I + eta xx')p has the
+    component |p| (1 + eta |p|²) along p and eta |p|² |r| along r. Krasulina's
+    step has no part along p, where |p| remains.
+    """
+    if kind == GEODESIC:
+        angle = eta * p * r
+    elif kind == KRASULINA:
+        angle = np.arctan2(p * r, 1.0 / eta)
+    elif eta <= 1.0:
+        angle = np.arctan2(eta * p * r, 1.0 + eta * p * p)
+    else:
+        angle = np.arctan2(p * r, 1.0 / eta + p * p)
+    half = np.sin(angle / 2)
+    return -2.0 * half * half, np.sin(angle)

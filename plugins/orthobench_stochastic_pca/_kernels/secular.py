@@ -1,0 +1,324 @@
+"""The eigendecomposition of a diagonal matrix plus a rank-one matrix, in O(n²).
+
+The eigenvalues of D + zz' are the roots of the secular equation 1 + sum z_i² / (d_i - x) = 0
+(Golub 1973). Equal diagonal entries and zeros of z are deflated first, as in Cuppen's divide
+and conquer (Dongarra and Sorensen 1987). Each root is then found relative to the pole next to it by
+the cubically convergent iteration of Borges and Gragg (1993). The eigenvectors are those of the
+nearby matrix whose exact eigenvalues are the computed roots: so they are orthogonal to working
+precision, however close the roots (Gu and Eisenstat 1994). Sixteen roots, or entries of a vector,
+are computed at once (`orthobench.tools.simd`).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from orthobench.contract import Array
+from orthobench.tools.compiled import kernel
+from orthobench.tools.simd import (
+    COUNT,
+    Lanes,
+    every,
+    fill,
+    load,
+    magnitude,
+    root,
+    store,
+    total,
+    where,
+)
+from orthobench_stochastic_pca._kernels.dense import dot
+
+EPS = 2.0**-52
+"""The spacing of doubles at 1."""
+
+ITERATIONS = 100
+"""Largest number of steps for a root; mostly two or three, sixty of bisection alone."""
+
+CONVERGED = 1e-7
+"""A step up to this, relative to the distance from the pole, is the last."""
+
+
+class SecularWorkspace(NamedTuple):
+    """The arrays of a rank-one update; made by `secular_workspace`.
+
+    Attributes
+    ----------
+    lam : ndarray, shape (n,)
+        The eigenvalues: slot i holds the one that the update made of diagonal entry i.
+    active : ndarray of int, shape (n,)
+        The slots that were not deflated, ascending.
+    poles, squares : ndarray, shape (n + 32,)
+        Diagonal entry and squared entry of z in the active slots, divided by a power of two that
+        keeps their products from overflow; padded with -1 and 0.
+    origins, offsets : ndarray, shape (n + 32,)
+        Root j is their sum, divided by the same power of two; its distance to pole i is
+        (poles[i] - origins[j]) - offsets[j], to full relative precision.
+    weights : ndarray, shape (n + 32,)
+        The z of the nearby matrix, padded with zeros.
+    vector : ndarray, shape (n + 32,)
+        Scratch.
+    """
+
+    lam: Array
+    active: NDArray[np.int64]
+    poles: Array
+    squares: Array
+    origins: Array
+    offsets: Array
+    weights: Array
+    vector: Array
+
+
+@kernel
+def secular_workspace(n: int) -> SecularWorkspace:
+    """Return work arrays for updates of at most n by n matrices.
+
+    Parameters
+    ----------
+    n : int
+
+    Returns
+    -------
+    SecularWorkspace
+
+    Notes
+    -----
+    Memory: 8n doubles.
+    """
+    padded = n + 2 * COUNT
+    return SecularWorkspace(
+        np.empty(n),
+        np.empty(n, np.int64),
+        np.empty(padded),
+        np.empty(padded),
+        np.empty(padded),
+        np.empty(padded),
+        np.empty(padded),
+        np.empty(padded),
+    )
+
+
+@kernel
+def eigenvalues(d: Array, z: Array, W: Array, work: SecularWorkspace) -> int:
+    """Set ``work.lam`` to the eigenvalues of D + zz', and prepare for `eigenvectors`.
+
+    Parameters
+    ----------
+    d : ndarray, shape (n,)
+        Diagonal of D, ascending and nonnegative; changed by deflation.
+    z : ndarray, shape (n,)
+        Changed by deflation.
+    W : ndarray, shape (>= n, p), C order
+        Row i is the eigenvector of D in slot i. Rows of equal diagonal entries are rotated among
+        themselves, so that all but one are orthogonal to z.
+    work : SecularWorkspace
+
+    Returns
+    -------
+    int
+        The number of active slots. The eigenvector of any other slot is its row of W.
+
+    Notes
+    -----
+    About 40 n² flops.
+
+    References
+    ----------
+    Borges and Gragg 1993; Gu and Eisenstat 1994; Dongarra and Sorensen 1987 for the deflation.
+    """
+    n = _deflate(d, z, W, work)
+    unit = _power_of_two(max(d[-1], dot(z, z, len(z))))
+    for i in range(n):
+        slot = work.active[i]
+        work.poles[i], work.squares[i] = d[slot] / unit, z[slot] * z[slot] / unit
+    for i in range(n, n + COUNT + 1):
+        work.poles[i], work.squares[i] = -1.0, 0.0
+    for first in range(0, n, COUNT):
+        _roots(first, n, work)
+    for i in range(len(d)):
+        work.lam[i] = d[i]
+    for j in range(n):
+        work.lam[work.active[j]] = (work.origins[j] + work.offsets[j]) * unit
+    _gu_eisenstat(n, z, work)
+    return n
+
+
+@kernel
+def eigenvectors(
+    n: int, chosen: NDArray[np.int64], count: int, work: SecularWorkspace, V: Array
+) -> None:
+    """Set rows of V to eigenvectors, in coordinates of the active slots.
+
+    Parameters
+    ----------
+    n : int
+        The number of active slots.
+    chosen : ndarray of int, shape (at least count,)
+        The eigenvectors asked for, numbered among the active slots.
+    count : int
+    work : SecularWorkspace
+        As `eigenvalues` left it.
+    V : ndarray, shape (count, n), C order
+        Overwritten.
+
+    Notes
+    -----
+    6n flops a vector.
+
+    References
+    ----------
+    Gu and Eisenstat 1994.
+    """
+    for row in range(count):
+        origin, offset = work.origins[chosen[row]], work.offsets[chosen[row]]
+        vector, square = V[row], fill(0.0)
+        for i in range(0, n, COUNT):
+            entries = load(work.weights, i) / ((load(work.poles, i) - origin) - offset)
+            store(work.vector, i, entries)
+            square = square + entries * entries
+        scale = 1.0 / np.sqrt(total(square))
+        for i in range(n):
+            vector[i] = work.vector[i] * scale
+
+
+@kernel
+def _power_of_two(x: float) -> float:
+    """Return the largest power of two up to x, or one if x is zero or not finite."""
+    if not 0.0 < x < np.inf:
+        return 1.0
+    _, exponent = math.frexp(x)
+    return math.ldexp(1.0, exponent - 1)
+
+
+@kernel
+def _deflate(d: Array, z: Array, W: Array, work: SecularWorkspace) -> int:
+    """List the slots whose entry of z is above rounding, after merging equal diagonal entries."""
+    norm = np.sqrt(dot(z, z, len(z)))
+    tolerance = 8.0 * EPS * max(d[-1], norm * norm)
+    n = 0
+    for i in range(len(d)):
+        if norm * abs(z[i]) <= tolerance:
+            continue
+        if n > 0 and _merge(d, z, W, work.active[n - 1], i, tolerance):
+            n -= 1
+        work.active[n] = i
+        n += 1
+    return n
+
+
+@kernel
+def _merge(d: Array, z: Array, W: Array, i: int, j: int, tolerance: float) -> bool:
+    """Rotate slots i and j so that z_i vanishes, if their diagonal entries are equal to rounding.
+
+    Return whether they are.
+    """
+    length = np.sqrt(z[i] * z[i] + z[j] * z[j])
+    c, s = z[j] / length, -z[i] / length
+    if abs((d[j] - d[i]) * c * s) > tolerance:
+        return False
+    z[i], z[j] = 0.0, length
+    low, high = d[i] * c * c + d[j] * s * s, d[i] * s * s + d[j] * c * c
+    d[i], d[j] = low, high
+    for column in range(W.shape[1]):
+        a, b = W[i, column], W[j, column]
+        W[i, column], W[j, column] = c * a + s * b, c * b - s * a
+    return True
+
+
+@kernel
+def _roots(first: int, n: int, work: SecularWorkspace) -> None:
+    """Find roots first, first + 1, ..., one in each lane.
+
+    Root j lies between poles j and j + 1, the last root beyond the last pole.
+    """
+    left, right = load(work.poles, first), load(work.poles, first + 1)
+    done, bounded = left < 0.0, right >= 0.0
+    x, high = _last_root(n, work)
+    middle = 0.5 * (right - left)
+    x, high = where(bounded, middle, x), where(bounded, middle, high)
+    f, slope, curve, size = _sums(n, work, left, x)
+    nearer = bounded & (f < 0.0)  # to the right pole
+    origin, low = where(nearer, right, left), where(nearer, 0.0 - x, 0.0)
+    x, high = where(nearer, 0.0 - x, x), where(nearer, 0.0, high)
+    for _ in range(ITERATIONS):
+        done = done | (magnitude(f) <= EPS * (8.0 * size + 2.0 + magnitude(x) * slope))
+        low, high = where(f < 0.0, x, low), where(f < 0.0, high, x)
+        step = _step((left - origin) - x, (right - origin) - x, bounded, f, slope, curve)
+        inside = (low < x + step) & (x + step < high)
+        step = where(inside, step, 0.5 * (low + high) - x)
+        x = where(done, x, x + step)
+        done = done | (inside & (magnitude(step) <= CONVERGED * magnitude(x)))
+        if every(done):
+            break
+        f, slope, curve, size = _sums(n, work, origin, x)
+    store(work.origins, first, origin)
+    store(work.offsets, first, x)
+
+
+@kernel
+def _last_root(n: int, work: SecularWorkspace) -> tuple[float, float]:
+    """Return an estimate of the last root and an upper bound, both relative to the last pole."""
+    x, most, last = 0.0, 0.0, work.poles[n - 1]
+    for i in range(n):
+        most += work.squares[i]
+    most *= 1.0 + 8.0 * EPS
+    for i in range(n):
+        x += work.squares[i] * (most / (most + (last - work.poles[i])))
+    return min(x, most), most
+
+
+@kernel
+def _sums(
+    n: int, work: SecularWorkspace, origin: Lanes, x: Lanes
+) -> tuple[Lanes, Lanes, Lanes, Lanes]:
+    """Return the secular function, its first and half its second derivative at origin + x.
+
+    Lastly the sum of the absolute values of its terms, which bounds its rounding error.
+    """
+    f, slope, curve, size = fill(0.0), fill(0.0), fill(0.0), fill(0.0)
+    for i in range(n):
+        inverse = 1.0 / ((work.poles[i] - origin) - x)
+        term = work.squares[i] * inverse
+        f = f + term
+        size = size + magnitude(term)
+        slope = slope + term * inverse
+        curve = curve + (term * inverse) * inverse
+    return 1.0 + f, slope, curve, size
+
+
+@kernel
+def _step(left: Lanes, right: Lanes, bounded: Lanes, f: Lanes, slope: Lanes, curve: Lanes) -> Lanes:
+    """Return the step to the zero of a rational function with the poles next to the root.
+
+    It agrees with the secular function up to the second derivative (Borges and Gragg 1993), or,
+    for the last root, which has only one pole next to it, up to the first. If its zero lies in the
+    wrong direction, Newton's step is returned instead.
+    """
+    both = left * right
+    a = f - (left + right) * slope + both * curve
+    b = (left + right) * f - both * slope
+    c = both * f
+    length = root(magnitude(b * b - 4.0 * (a * c)))
+    top, bottom = where(b > 0.0, 2.0 * c, b - length), where(b > 0.0, b + length, 2.0 * a)
+    step = where(bounded, top, left * f) / where(bounded, bottom, f - left * slope)
+    return where(step * f < 0.0, step, (0.0 - f) / slope)
+
+
+@kernel
+def _gu_eisenstat(n: int, z: Array, work: SecularWorkspace) -> None:
+    """Set the weights to the z for which the computed roots are exact, by Löwner's formula."""
+    for first in range(0, n, COUNT):
+        poles, product = load(work.poles, first), fill(-1.0)
+        for j in range(n):
+            gaps, apart = (poles - work.origins[j]) - work.offsets[j], poles - work.poles[j]
+            product = product * (gaps / where(apart == 0.0, 1.0, apart))
+        store(work.weights, first, root(magnitude(product)))
+    for i in range(n):
+        work.weights[i] = np.copysign(work.weights[i], z[work.active[i]])
+    for i in range(n, n + COUNT):
+        work.weights[i] = 0.0

@@ -1,0 +1,295 @@
+"""Blocks of samples in span(U, x_1, ..., x_b): level-3 BLAS for updates made one by one.
+
+Whatever a streaming method does with the samples x_1, ..., x_b of a block, its basis stays in
+span(U, x_1, ..., x_b). So vectors of length d take part in two matrix products only: one gives the
+coordinates of the samples in an orthonormal basis [U; Q] of that span (`expand`), one writes the
+new basis (`span_basis.write_basis`). The updates in between work on vectors of length m + q. In
+exact arithmetic the result is that of the updates made one by one.
+
+Bases are stored as rows: U is (m, d), C order, and the samples of the block lie in the rows
+below it, in one array ``V``. A kernel has this form::
+
+    V, new, work = np.empty((m + b, d)), np.empty((m + b, d)), workspace(m + b, b, d)
+    copy_rows(U, V)
+    for each block:
+        copy_rows(samples, V[m:])
+        span = expand(V, m, count, drift, work)
+        z_j = work.coords[j, : span.m + span.q]        # x_j = z_j [U; Q], zero from extent[j] on
+        W = ...                                        # (rows, m + q), orthonormal rows
+        drift = write_basis(V, span, W, new, work)        # new[:rows] = W [U; Q]
+        V, new, m = new, V, rows
+
+Mostly Q need not be formed. With coordinates A in U and the Cholesky factor L of XX' - AA', the
+samples are X = AU + LQ, so that W [U; Q] is a combination of the rows of U and X themselves, found
+by a small triangular solve. Samples nearly in the span of U would amplify rounding: then the same
+is done with their residuals X - AU. Samples nearly in the span of those before them would still do
+so: then Q is formed by Gram-Schmidt.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from orthobench.contract import Array
+from orthobench.tools.compiled import kernel
+from orthobench_stochastic_pca._kernels.dense import (
+    axpy,
+    copy_rows,
+    dot,
+    matrix,
+    multiply,
+    multiply_transposed,
+)
+
+DEPENDENT = 1e-10
+"""A residual of at most this times the norm of its sample adds no direction."""
+
+TINY = 1e-280
+"""A sample of at most this squared norm adds no direction: smaller squares may underflow."""
+
+ROUNDING = 2.0**-50
+"""Orthogonality defect added by the updates of one block."""
+
+MAX_IMPLICIT_DRIFT = 1e-12
+"""Largest bound on the orthogonality defect of [U; Q] for which Q need not be formed."""
+
+SMALL_PRODUCT = 1_000_000
+"""Multiplications up to which OpenBLAS uses its small-matrix kernel, which is twice as fast."""
+
+PANEL = 4
+"""Rows of a product computed at once if that brings it below `SMALL_PRODUCT`."""
+
+
+class Workspace(NamedTuple):
+    """The arrays of `expand` and of `span_basis`; made by `workspace`.
+
+    Attributes
+    ----------
+    coords : ndarray, shape (b, capacity)
+        Row j: the coordinates of sample j in [U; Q], zero from ``extent[j]`` on.
+    extent : ndarray of int, shape (b,)
+        Rows of [U; Q] up to the direction that sample j adds; later ones are orthogonal to it.
+    factor : ndarray, shape (b, capacity)
+        Row j: the coordinates of row m + j of V, a sample or its residual, in [U; Q].
+    squares : ndarray, shape (b,)
+        Squared norms of the samples.
+    flat : ndarray
+        Scratch for small matrices.
+    residuals : ndarray, shape (b, d)
+        Scratch.
+    """
+
+    coords: Array
+    extent: NDArray[np.int64]
+    factor: Array
+    squares: Array
+    flat: Array
+    residuals: Array
+
+
+class Span(NamedTuple):
+    """The basis [U; Q] of the span of a block, found by `expand`.
+
+    Attributes
+    ----------
+    m, q : int
+        Rows of U, and of Q: the directions that the samples add.
+    implicit : bool
+        Whether the rows of V below U are samples or residuals, rather than Q.
+    drift : float
+        Bound on the orthogonality defect of [U; Q]; NaN if samples are not finite.
+    """
+
+    m: int
+    q: int
+    implicit: bool
+    drift: float
+
+
+@kernel
+def workspace(capacity: int, b: int, d: int) -> Workspace:
+    """Return work arrays for blocks of at most `b` samples.
+
+    Parameters
+    ----------
+    capacity : int
+        Largest number of rows of U and samples together.
+    b : int
+        Largest number of samples in a block.
+    d : int
+        Length of a sample.
+
+    Returns
+    -------
+    Workspace
+
+    Notes
+    -----
+    Memory: capacity² + 2 b capacity + bd doubles.
+    """
+    return Workspace(
+        np.zeros((b, capacity)),
+        np.zeros(b, np.int64),
+        np.zeros((b, capacity)),
+        np.zeros(b),
+        np.empty(capacity * capacity),
+        np.empty((b, d)),
+    )
+
+
+@kernel
+def expand(V: Array, m: int, count: int, drift: float, work: Workspace) -> Span:
+    """Find the coordinates of the samples of a block in an orthonormal basis of span(U, X).
+
+    Row j of ``work.coords`` depends on U and the samples up to j only, to rounding.
+
+    Parameters
+    ----------
+    V : ndarray, shape (>= m + count, d), C order
+        Rows [0, m): U. Rows [m, m + count): the samples X, which residuals or Q may overwrite.
+    m, count : int
+        Rows of U, and samples.
+    drift : float
+        Bound on the orthogonality defect of U, as `span_basis.write_basis` returned it; 0 at first.
+    work : Workspace
+        Its coordinates and extents are set.
+
+    Returns
+    -------
+    Span
+
+    Notes
+    -----
+    2 (m + count / 2) d flops a sample; 2 (2m + count / 2) d more if residuals are taken, and
+    8 (m + count / 2) d more if Q is formed.
+    """
+    _products(V, m, count, work)
+    total = 0.0
+    for j in range(count):
+        work.extent[j], work.squares[j] = m + j + 1, work.factor[j, m + j]
+        total += work.squares[j]
+    if not np.isfinite(total):
+        return Span(m, 0, False, np.nan)
+    bound = _cholesky(work, m, count) * (drift + ROUNDING)
+    copy_rows(work.factor[:count], work.coords)
+    if bound <= MAX_IMPLICIT_DRIFT:
+        return Span(m, count, True, bound)
+    _subtract_projections(V, m, count, work)
+    _products(V, m, count, work)
+    bound = _cholesky(work, m, count) * ROUNDING + drift
+    if bound <= MAX_IMPLICIT_DRIFT:
+        _add_projections(work, m, count)
+        return Span(m, count, True, bound)
+    return Span(m, _gram_schmidt(V, m, count, work), False, drift + ROUNDING)
+
+
+@kernel
+def panel(rows: int, columns: int, d: int) -> int:
+    """Return how many rows of a product of rows * columns * d multiplications to compute at once.
+
+    Parameters
+    ----------
+    rows, columns, d : int
+
+    Returns
+    -------
+    int
+    """
+    fits = PANEL * columns * d <= SMALL_PRODUCT
+    return PANEL if fits else rows
+
+
+@kernel
+def _products(V: Array, m: int, count: int, work: Workspace) -> None:
+    """Set row j of the factor to the products of row m + j of V with the rows of V up to it."""
+    step = panel(count, m + count, V.shape[1])
+    for first in range(0, count, step):
+        last = min(first + step, count)
+        P = matrix(work.flat, last - first, m + last)
+        multiply_transposed(V[m + first : m + last], V[: m + last], P)
+        for j in range(first, last):
+            for i in range(work.factor.shape[1]):
+                work.factor[j, i] = P[j - first, i] if i <= m + j else 0.0
+
+
+@kernel
+def _cholesky(work: Workspace, m: int, count: int) -> float:
+    """Replace the products in the factor by A and the Cholesky factor L of XX' - AA', row by row.
+
+    Return the largest ratio of a row's squared norm to that of its part along Q, by which defects
+    and rounding are amplified; infinite if a row adds no direction.
+    """
+    L, ratio = work.factor, 1.0
+    for j in range(count):
+        z = L[j]
+        square = z[m + j]
+        for i in range(j):
+            z[m + i] = (z[m + i] - dot(z, L[i], m + i)) / L[i, m + i]
+        left = square - dot(z, z, m + j)
+        if not (left > ROUNDING * square and _independent(left, work.squares[j])):
+            return np.inf
+        z[m + j] = np.sqrt(left)
+        ratio = max(ratio, square / left)
+    return ratio
+
+
+@kernel
+def _independent(left: float, square: float) -> bool:
+    """Return whether a sample adds a direction, from the squared norms of its residual and it."""
+    # no power, for which numba would compile a function of its own
+    return square > TINY and left > DEPENDENT * DEPENDENT * square
+
+
+@kernel
+def _subtract_projections(V: Array, m: int, count: int, work: Workspace) -> None:
+    """Replace the samples X by their residuals X - AU."""
+    if m == 0:
+        return
+    A = matrix(work.flat, count, m)
+    for j in range(count):
+        for i in range(m):
+            A[j, i] = work.coords[j, i]
+    multiply(A, V[:m], work.residuals[:count])
+    for j in range(count):
+        axpy(-1.0, work.residuals[j], V[m + j], V.shape[1])
+
+
+@kernel
+def _add_projections(work: Workspace, m: int, count: int) -> None:
+    """Set the coordinates of the samples from those of their residuals and their A."""
+    for j in range(count):
+        for i in range(m + count):
+            part = work.coords[j, i] if i < m else 0.0
+            work.coords[j, i] = work.factor[j, i] + part
+
+
+@kernel
+def _gram_schmidt(V: Array, m: int, count: int, work: Workspace) -> int:
+    """Overwrite the residuals with Q, set the coordinates, and return the number of rows of Q.
+
+    Each residual is projected twice more: so even one of 1e-10 times the norm of its sample becomes
+    orthogonal to rounding.
+    """
+    n, d, x = m, V.shape[1], work.residuals[0]
+    for j in range(count):
+        z = work.coords[j]
+        for i in range(m, len(z)):
+            z[i] = 0.0
+        for i in range(d):
+            x[i] = V[m + j, i]
+        for _ in range(2):
+            for i in range(n):
+                part = dot(V[i], x, d)
+                axpy(-part, V[i], x, d)
+                z[i] += part
+        left = dot(x, x, d)
+        if _independent(left, work.squares[j]):
+            z[n] = np.sqrt(left)
+            for i in range(d):
+                V[n, i] = x[i] / z[n]
+            n += 1
+        work.extent[j] = n
+    return n - m

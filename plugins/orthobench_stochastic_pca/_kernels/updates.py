@@ -1,0 +1,199 @@
+"""The kernel of all methods that keep a spectrum: M <- projection of (M + eta xx').
+
+The methods store M itself or a logarithm of it, and differ in the projection. The rank-one update
+of the eigendecomposition of a low-rank matrix is the same for all (Arora, Cotter and Srebro 2013,
+Algorithm 1). Within a block of samples it works in coordinates of length m + b in span(U, X)
+(`span`), by the secular equation (`secular`).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from orthobench.contract import Array, flops
+from orthobench.tools.compiled import kernel
+from orthobench_stochastic_pca._kernels.dense import axpy, copy_rows, set_identity
+from orthobench_stochastic_pca._kernels.eigenupdate import extend, update
+from orthobench_stochastic_pca._kernels.secular import EPS
+from orthobench_stochastic_pca._kernels.small_eigenproblem import (
+    Scalars,
+    SmallEigenproblem,
+    rows_of,
+    small_eigenproblem,
+)
+from orthobench_stochastic_pca._kernels.span import Span, Workspace, expand, workspace
+from orthobench_stochastic_pca._kernels.span_basis import write_basis, write_combinations
+from orthobench_stochastic_pca._kernels.spectrum import COMPLEMENT, Iterate, Projection
+
+_eigh = kernel(flops.eigh)
+
+
+@kernel
+def update_blocks(
+    start: Iterate,
+    samples: Array,
+    etas: Array,
+    block: int,
+    projection: Projection,
+    summing: bool,
+) -> tuple[Iterate, Array]:
+    """Return the iterate after all samples.
+
+    Parameters
+    ----------
+    start : Iterate
+        The iterate before them.
+    samples : ndarray, shape (count, d), C order
+    etas : ndarray, shape (count,)
+        Step sizes.
+    block : int
+        Samples in a block; the first begins with the first sample.
+    projection : Projection
+    summing : bool
+        Whether to sum the M after each sample; only for iterates without a floor.
+
+    Returns
+    -------
+    iterate : Iterate
+    P : ndarray, shape (g, d)
+        P'P is the sum of the M after each sample of the last block, and g its rank. Empty unless
+        M is summed.
+
+    Notes
+    -----
+    At rank m about 2(m + b)(1 + m/b)d + 2m²(m + b) + 60m² flops a sample, and 2m(m + b)² more if M
+    is summed. Memory: 3(m + b)d + 5(m + b)² doubles.
+
+    References
+    ----------
+    Arora, Cotter and Srebro 2013, Algorithm 1.
+    """
+    at = Scalars(len(start.values), start.floor, start.full, start.flops)
+    drift, P = start.drift, start.basis[:0]
+    V, new, work, small = _allocate(start.basis, start.values, at.m, block)
+    for first in range(0, len(samples), block):
+        last = min(first + block, len(samples))
+        if at.m + block >= len(V):
+            V, new, work, small = _allocate(V, small.diagonal[1 : at.m + 1], at.m, block)
+        copy_rows(samples[first:last], V[at.m :])
+        span = expand(V, at.m, last - first, drift, work)
+        if np.isnan(span.drift):
+            drift = span.drift
+            break
+        size = span.m + span.q if summing else 0
+        moment = np.zeros(size * size)
+        at = _update_block(at, span, etas[first:last], projection, V.shape[1], work, small, moment)
+        if summing:
+            P = _factored(moment, V, span, work)
+        drift = write_basis(V, span, _basis(small, at.m, span), new, work)
+        V, new = new, V
+    values = small.diagonal[1 : at.m + 1].copy()
+    return Iterate(V[: at.m].copy(), values, at.floor, at.full, drift, at.flops), P
+
+
+@kernel
+def _update_block(
+    at: Scalars,
+    span: Span,
+    etas: Array,
+    projection: Projection,
+    d: int,
+    work: Workspace,
+    small: SmallEigenproblem,
+    moment: Array,
+) -> Scalars:
+    """Do the updates of one block; add each M to the moment, unless that is empty."""
+    width = span.m + span.q
+    set_identity(_basis(small, span.m, span))
+    for j in range(len(etas)):
+        added = extend(work.coords[j, :width], etas[j], at.m, d, small)
+        cost = _flops(d, at.m, added)
+        if added >= 0:
+            n = at.m + added
+            at = update(at, added, width, d, projection, small)
+            cost += 2 * d * n * at.m
+        at = Scalars(at.m, at.floor, at.full, at.flops + cost)
+        if len(moment):
+            _add_to_moment(_basis(small, at.m, span), small.diagonal[1:], projection.kind, moment)
+    return at
+
+
+@kernel
+def _basis(small: SmallEigenproblem, m: int, span: Span) -> Array:
+    """Return the iterate's basis in coordinates of the block, shape (m, width)."""
+    return rows_of(small.basis, 1, m + 1, span.m + span.q)
+
+
+@kernel
+def _allocate(
+    basis: Array, values: Array, m: int, block: int
+) -> tuple[Array, Array, Workspace, SmallEigenproblem]:
+    """Return arrays with room for a few blocks of new directions, with basis and values filled in.
+
+    V, a second array of its shape, and the work arrays of `span` and `small_eigenproblem`.
+    """
+    d = basis.shape[1]
+    capacity = m + m // 2 + 2 * block
+    V, small = np.empty((capacity, d)), small_eigenproblem(capacity)
+    copy_rows(basis[:m], V)
+    for i in range(m):
+        small.diagonal[i + 1] = values[i]
+    return V, np.empty((capacity, d)), workspace(capacity, block, d), small
+
+
+@kernel
+def _flops(d: int, m: int, added: int) -> int:
+    """Return the flops of Algorithm 1 at rank m, except for the product on line 4 or 7.
+
+    2dm for the coordinates, 2dm + 2d for the residual and its norm, and the small eigenproblem. Why
+    the product is counted for the eigenvectors that are kept only, `RankUpdates` says.
+    """
+    cost = 4 * d * m + 2 * d
+    return cost + _eigh(m + added) if added >= 0 else cost
+
+
+@kernel
+def _add_to_moment(W: Array, values: Array, kind: int, moment: Array) -> None:
+    """Add M = W' diag(eigenvalues) W to the moment."""
+    m, width = W.shape
+    for j in range(m):
+        weight = values[j]
+        if kind == COMPLEMENT:
+            weight = -np.expm1(-values[j])
+        for i in range(width):
+            axpy(weight * W[j, i], W[j], moment[i * width :], width)
+
+
+@kernel
+def _factored(moment: Array, V: Array, span: Span, work: Workspace) -> Array:
+    """Return P with P'P = [U; Q]' moment [U; Q]."""
+    width = span.m + span.q
+    F = _cholesky(moment.reshape(width, width))
+    P = np.empty((len(F), V.shape[1]))
+    if len(F):
+        write_combinations(V, span, F, P, work)
+    return P
+
+
+@kernel
+def _cholesky(G: Array) -> Array:
+    """Return F of full row rank with F'F = G, positive semidefinite, by pivoted Cholesky.
+
+    G is overwritten.
+    """
+    n = len(G)
+    F, scale, rank = np.zeros((n, n)), 0.0, 0
+    for i in range(n):
+        scale = max(scale, G[i, i])
+    while rank < n:
+        pivot = 0
+        for i in range(n):
+            pivot = i if G[i, i] > G[pivot, pivot] else pivot
+        if not G[pivot, pivot] > n * EPS * scale:
+            break
+        for i in range(n):
+            F[rank, i] = G[pivot, i] / np.sqrt(G[pivot, pivot])
+        for i in range(n):
+            axpy(-F[rank, i], F[rank], G[i], n)
+        rank += 1
+    return F[:rank]

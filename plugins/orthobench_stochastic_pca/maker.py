@@ -1,0 +1,330 @@
+"""Makes stochastic PCA instances of your own data, and judges them."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Iterable
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from orthobench_kit.second_moments import DenseMoment, SecondMoment, second_moment
+from orthobench_kit.sources import ArraySource
+from orthobench_kit.streams import Sampler, source_of
+
+from orthobench.contract.problem import Instance, Solution
+from orthobench.contract.samples import SampleOracle, SampleSource
+from orthobench.errors import DataError, UsageError
+from orthobench.tools.arrays import Array, array_of, matrix, real, whole
+from orthobench.tools.geometry import subspace_error
+from orthobench.tools.rows import Rows, rows_of
+from orthobench_stochastic_pca.oracle import RelaxedSolution
+
+RELAXED_METRICS = ("relaxed_suboptimality", "rank")
+"""Metrics of a `RelaxedSolution` only."""
+
+
+class Optimum:
+    """The k-dimensional subspace of largest variance.
+
+    Parameters
+    ----------
+    moment : SecondMoment
+        C.
+    k : int
+
+    Attributes
+    ----------
+    value : float
+        The largest tr(U'CU), the sum of the k largest eigenvalues of C.
+    subspace : ndarray, shape (d, k)
+        Their eigenvectors.
+    """
+
+    def __init__(self, moment: SecondMoment, k: int) -> None:
+        self.moment = moment
+        self.values, self.subspace = moment.leading(k)
+        self.value = float(self.values.sum())
+
+    def gap(self, U: Array) -> float:
+        """Return the suboptimality of an orthonormal `U`, without cancellation.
+
+        With the leading eigenpairs (Λ, S) the difference tr Λ - tr(U'CU) is
+        ``sum_i λ_i |(I - UU')s_i|² - tr(W'CW)``, W = (I - SS')U. Both terms vanish with the
+        square of the angle to the optimum, so that a gap far below the rounding of tr Λ is still
+        computed to full relative accuracy. 8dk² flops and those of `variances`.
+        """
+        S = self.subspace
+        missed = S - U @ (U.T @ S)
+        gained = U - S @ (S.T @ U)
+        lost = float(self.values @ np.einsum("ij,ij->j", missed, missed))
+        return lost - float(self.moment.variances(gained).sum())
+
+
+VARIANCES = {"suboptimality", "relaxed_suboptimality", "validation_suboptimality"}
+"""The metrics that have the unit of a variance."""
+
+
+class Judge:
+    """Measures solutions on data that no solver sees.
+
+    Parameters
+    ----------
+    test : SecondMoment
+        Of the test data or of the population; metrics are reported on it.
+    k : int
+        Dimension of the subspace.
+    validation : SecondMoment, optional
+        Of the data that parameters are tuned on.
+    unit : float
+        What samples were divided by, a power of two: variances are reported times its square.
+
+    Notes
+    -----
+    The optima are computed once, by `SecondMoment.leading`, from second moments whose cost is
+    linear in the number of samples beyond d (`second_moment`). A call costs one `variances` and
+    about 12dk² flops for each second moment; beyond d samples, that does not depend on their
+    number.
+    """
+
+    def __init__(
+        self,
+        test: SecondMoment,
+        k: int,
+        validation: SecondMoment | None = None,
+        unit: float = 1.0,
+    ) -> None:
+        self.test, self.optimum, self.unit = test, Optimum(test, k), unit
+        self.validation = None if validation is None else Optimum(validation, k)
+
+    def __call__(self, solution: Solution) -> dict[str, float]:
+        """Return the metrics; ``suboptimality``, the primary one, first.
+
+        ``suboptimality`` is the largest tr(U'CU) minus that of the solution;
+        ``explained_variance_ratio`` is tr(U'CU) / tr C; ``subspace_error`` is |(I - UU')U*|_F.
+        A `RelaxedSolution` also has ``relaxed_suboptimality``, the same for tr(MC), and ``rank``,
+        that of M; with validation data there is ``validation_suboptimality``.
+        """
+        gap = self.optimum.gap(solution.point)
+        achieved = self.optimum.value - gap
+        metrics = {
+            "suboptimality": gap,
+            "explained_variance_ratio": achieved / self.test.trace if self.test.trace else 0.0,
+            "subspace_error": subspace_error(solution.point, self.optimum.subspace),
+        }
+        if isinstance(solution, RelaxedSolution):
+            metrics["relaxed_suboptimality"] = self.optimum.value - self._relaxed_value(solution)
+            metrics["rank"] = float(solution.rank)
+        if self.validation is not None:
+            metrics["validation_suboptimality"] = self.validation.gap(solution.point)
+        for name in VARIANCES & metrics.keys():
+            metrics[name] *= self.unit**2
+        return metrics
+
+    def _relaxed_value(self, solution: RelaxedSolution) -> float:
+        """Return tr(MC)."""
+        variances = self.test.variances(solution.vectors)
+        excess = float(variances @ (solution.values - solution.floor))
+        return excess + solution.floor * self.test.trace
+
+
+Data: TypeAlias = "NDArray[np.generic] | Rows | ArraySource"
+"""Samples in rows, as an array or what is read by blocks."""
+
+JUDGE_BYTES = 256 * 2**20
+"""Most bytes of training rows that the judge measures on where it has no data of its own."""
+
+
+MOST_OF_MEAN = 0.8
+"""The share of the second moment from which the mean is warned of."""
+
+FEWEST_ROWS = 20
+"""Fewer samples do not tell a mean from their noise."""
+
+
+def stochastic_pca(
+    train: Data | Sampler | Iterable[Array],
+    k: int,
+    validation: Data | None = None,
+    test: Data | None = None,
+    *,
+    covariance: Array | SecondMoment | None = None,
+    passes: int = 1,
+) -> Instance[SampleOracle]:
+    """Make a stochastic PCA instance of your own data.
+
+    Parameters
+    ----------
+    train : ndarray (n, d), memory map, table, iterable of rows or blocks, or sampler
+        The samples that solvers see, row by row in this order. A table is a DataFrame of numbers.
+        A sampler is a function ``sampler(rng, count) -> (count, d)``. A Dask array, an HDF5 data
+        set, a Zarr array and a scipy.sparse matrix are read by blocks, never as a whole. An array
+        or a sparse matrix is copied, unless it is read-only; what lies on disk, is computed, or
+        comes one after another is not: leave it as it is until all runs are over.
+    k : int
+        Dimension of the subspace, 1 <= k <= d.
+    validation, test : ndarray, shape (n, d), optional
+        Data for tuning and for the judge. Without a test part the judge uses `covariance`; without
+        that, rows spaced evenly over the training part, at most 256 MiB of them.
+    covariance : ndarray, shape (d, d), or SecondMoment, optional
+        The true second moment E[xx'], where it is known; needed for samplers and iterators
+        without a test part.
+    passes : int
+        How often solvers go through an array; one pass is the stochastic setting. An
+        `ArraySource` has its own number of passes.
+
+    Returns
+    -------
+    Instance
+        Its metrics are those of `orthobench_stochastic_pca.maker.Judge`.
+
+    Raises
+    ------
+    UsageError
+        Where k is not a whole number from 1 to d, where several passes are asked for over data
+        that can be read only once, or where there is nothing to judge by.
+    DataError
+        Where data are not a finite real matrix; names the row. Training rows are checked
+        when they are read.
+
+    Notes
+    -----
+    Samples are not centred: it warns where their mean carries most of their second moment, by the
+    first block of an array. Take `ob.pca` for the principal components of a matrix.
+
+    Where the largest entry of the first block of an array is beyond 1e50, or below 1e-50, solvers
+    and the judge see the samples divided by a power of two, and variances are reported in the unit
+    of the data.
+
+    The judge's second moment of n rows costs nd² flops and its leading eigenpairs about 4d³/3,
+    or n²d + 4n³/3 where n < d.
+
+    Examples
+    --------
+    >>> import numpy as np, orthobench as ob
+    >>> X = np.random.default_rng(0).standard_normal((500, 20)) * np.linspace(2, 1, 20)
+    >>> outcome = ob.solve("oja", ob.stochastic_pca(X, k=3), step=0.1)
+    >>> outcome.solution.shape
+    (20, 3)
+    """
+    source = source_of(train, passes, _width(test, covariance))
+    unit = 1.0
+    if source is not train and not isinstance(covariance, SecondMoment):
+        unit = _unit(source)
+        source = _divided(source, unit)
+    if isinstance(source, ArraySource) and source is not train:
+        _warn_of_mean(source)
+    population = _population(covariance, unit)
+    k = whole(k, "k", 1, source.d)
+    judge = Judge(
+        _test_moment(source, test, population, unit),
+        k,
+        None if validation is None else _moment(validation, source.d, "validation part", unit),
+        unit,
+    )
+    best = {"suboptimality": 0.0, "subspace_error": 0.0}
+    return Instance(SampleOracle(source, k), judge, best, conditional=RELAXED_METRICS)
+
+
+def _population(covariance: Array | SecondMoment | None, unit: float) -> SecondMoment | None:
+    if covariance is None or isinstance(covariance, SecondMoment):
+        return covariance
+    return DenseMoment(real(covariance, "the covariance") / unit / unit)
+
+
+MODERATE = 1e50
+"""Samples whose largest entry in the first block is beyond, or below its inverse, are divided by
+it; beyond the cube, variances overflow or vanish."""
+
+
+def _unit(source: SampleSource) -> float:
+    """Return the power of two that the rows of an array are divided by; 1 for most.
+
+    The fourth powers of samples are then within the range of numbers, for solvers and the judge.
+    """
+    if not isinstance(source, ArraySource) or not isinstance(source.rows, np.ndarray):
+        return 1.0
+    largest = float(np.abs(next(source.one_pass())).max())
+    squarable = MODERATE**-3 <= largest < MODERATE**3
+    if not squarable or 1 / MODERATE < largest < MODERATE:
+        return 1.0
+    return math.ldexp(1.0, math.frexp(largest)[1])
+
+
+def _divided(source: Any, unit: float) -> Any:
+    """Return a source whose samples are divided by a power of two, itself for 1."""
+    if unit == 1 or not isinstance(source, ArraySource):
+        return source
+    return ArraySource(source.rows, source.order, source.passes, source.scale / unit, source.centre)
+
+
+def _warn_of_mean(source: ArraySource) -> None:
+    block = next(source.one_pass())
+    mean = block.mean(axis=0)
+    share = float(mean @ mean) / (float(np.vdot(block, block)) / len(block) or 1.0)
+    if len(block) >= FEWEST_ROWS and share > MOST_OF_MEAN:
+        warnings.warn(
+            f"the mean carries {100 * share:.0f} % of the samples' second moment, so the first "
+            "column will be about the mean: subtract it, or use ob.pca(X, k), which centres",
+            stacklevel=3,
+        )
+
+
+def _width(test: Data | None, covariance: Array | SecondMoment | None) -> int | None:
+    """Return the number of features of the judge's data; None where it has none."""
+    if isinstance(covariance, SecondMoment):
+        return covariance.d
+    if covariance is not None:
+        return len(matrix(array_of(covariance, "the covariance"), "the covariance"))
+    if test is None:
+        return None
+    return _held_out(test, "the test part").d
+
+
+def _test_moment(
+    source: SampleSource, test: Data | None, population: SecondMoment | None, unit: float
+) -> SecondMoment:
+    if test is not None:
+        return _moment(test, source.d, "test part", unit)
+    if population is not None:
+        return _of_width(population, source.d, "covariance")
+    if not isinstance(source, ArraySource):
+        raise UsageError("an iterator of samples needs a test part or a covariance to be judged by")
+    return second_moment(_evenly_spaced(source))
+
+
+def _evenly_spaced(source: ArraySource) -> ArraySource:
+    """Return rows spaced evenly over a source, at most `JUDGE_BYTES` of them."""
+    rows = min(source.length, max(1, JUDGE_BYTES // (8 * source.d)))
+    if isinstance(source.rows, Rows):
+        order = range(source.length) if source.order is None else source.order
+        step = -(-source.length // rows)
+        return ArraySource(source.rows, order[::step], scale=source.scale, centre=source.centre)
+    at = np.linspace(0, source.length - 1, rows).astype(np.intp)
+    if isinstance(source.order, range):
+        at = source.order.start + source.order.step * at
+    elif source.order is not None:
+        at = source.order[at]
+    return ArraySource(source.rows, at, scale=source.scale, centre=source.centre)
+
+
+def _moment(data: Data, d: int, part: str, unit: float) -> SecondMoment:
+    source = _divided(_held_out(data, f"the rows of the {part}"), unit)
+    try:
+        return _of_width(second_moment(source), d, part)
+    except DataError as error:
+        raise DataError(f"{part}: {error}") from None
+
+
+def _held_out(data: Data, what: str) -> ArraySource:
+    if isinstance(data, ArraySource):
+        return data
+    rows = rows_of(data, what)
+    return ArraySource(rows if isinstance(rows, Rows) else matrix(rows, what))
+
+
+def _of_width(moment: SecondMoment, d: int, what: str) -> SecondMoment:
+    if moment.d != d:
+        raise DataError(f"the {what} has {moment.d} features, the training part {d}")
+    return moment

@@ -1,0 +1,182 @@
+"""Synthetic distributions with a known second moment: the judge measures on the population."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from orthobench_kit.data.generated import (
+    BLOCK_HELP,
+    LARGEST_BLOCK,
+    FactorSamples,
+    GeneratedRows,
+    key_of,
+    normal,
+)
+from orthobench_kit.data.row_files import IO, IO_HELP
+from orthobench_kit.second_moments import SecondMoment
+from orthobench_kit.sources import ArraySource
+from orthobench_kit.streams import Sampler
+
+from orthobench.contract import Array, Instance, SampleOracle, parameter, random_point
+from orthobench_stochastic_pca import JUDGE_BYTES, StochasticPCA, stochastic_pca
+from orthobench_stochastic_pca.problems.parts import PASSES_HELP, check_dimension, independent
+from orthobench_stochastic_pca.problems.populations import DiagonalMoment, SpikedMoment
+
+VALIDATION = 2000
+"""Independent samples that parameters are tuned on: tuning never sees the population."""
+
+
+@dataclass(frozen=True)
+class OrthogonalDistribution(StochasticPCA):
+    """Unit vectors e_i with probability p_i proportional to tau^-i, hard for incremental PCA.
+
+    Arora, Cotter and Srebro (2013), section 4. The second moment is diag(p), the best
+    subspace is that of the first k unit vectors. Misprint corrected: the paper draws e_i with
+    probability ``sqrt(Σ_ii)``, Σ = diag(σ/|σ|), which does not sum to one. With p = σ, whose
+    entries do, the second moment is diag(σ), as in the text before it up to a factor.
+
+    Parameters are tuned on 2,000 independent draws.
+    """
+
+    name = "orthogonal-distribution"
+
+    k: int = parameter(1, help="dimension of the subspace", low=1)
+    n: int = parameter(32, help="dimension of a sample", low=1)
+    tau: float = parameter(1.1, help="decay: p_i is proportional to tau^-i", above=1.0, high=1e6)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_dimension(self.k, self.n)
+
+    def build(self, rng: np.random.Generator) -> Instance[SampleOracle]:
+        """Return the instance; `rng` draws the validation sample."""
+        return _known_population(self.draw, self.k, DiagonalMoment(self.probabilities), rng)
+
+    @property
+    def probabilities(self) -> Array:
+        """The probabilities p, shape (n,), decreasing."""
+        weights = self.tau ** -np.arange(self.n, dtype=np.float64)
+        probabilities: Array = weights / weights.sum()
+        return probabilities
+
+    def draw(self, rng: np.random.Generator, count: int) -> Array:
+        """Draw ``(count, n)`` samples."""
+        return _draw_rows(np.eye(self.n), self.probabilities, rng, count)
+
+
+@dataclass(frozen=True)
+class IncrementalTrap(StochasticPCA):
+    """(√3, 0) with probability 1/3, (0, √2) with 2/3: incremental PCA may end at the wrong one.
+
+    Arora, Cotter and Srebro (2013), section 5.2, k = 1. The second moment is diag(1, 4/3), the
+    best direction e_2; incremental PCA from zero converges to e_1 with probability 5/9.
+    E|x|² = 7/3: as printed, not scaled to 1.
+
+    Parameters are tuned on 2,000 independent draws.
+    """
+
+    name = "incremental-trap"
+
+    def build(self, rng: np.random.Generator) -> Instance[SampleOracle]:
+        """Return the instance; `rng` draws the validation sample."""
+        return _known_population(self.draw, 1, DiagonalMoment(np.array([1.0, 4.0 / 3.0])), rng)
+
+    def draw(self, rng: np.random.Generator, count: int) -> Array:
+        """Draw ``(count, 2)`` samples."""
+        support = np.diag(np.sqrt([3.0, 2.0]))
+        return _draw_rows(support, np.array([1.0, 2.0]) / 3.0, rng, count)
+
+
+@dataclass(frozen=True)
+class SpikedCovariance(StochasticPCA):
+    """Gaussian samples with covariance gap VV' + noise I, V random with k orthonormal columns.
+
+    The k leading eigenvalues are gap + noise, all others noise, so that `gap` is the eigengap
+    and the span of V the only best subspace; E|x|² = k gap + n noise, 1 with the default values.
+    The spiked covariance model of Johnstone (2001, "On the distribution of the largest eigenvalue
+    in principal components analysis", Annals of Statistics 29) with equal spikes.
+
+    Parameters are tuned on 2,000 independent draws, fewer where they take more than 256 MiB.
+    """
+
+    name = "spiked-covariance"
+
+    k: int = parameter(4, help="number of spikes, and dimension of the subspace", low=1)
+    n: int = parameter(100, help="dimension of a sample", low=1)
+    gap: float = parameter(
+        0.2, help="variance of a spike above the noise", unit="variance", above=0.0, high=1e100
+    )
+    noise: float = parameter(
+        0.002, help="variance of every other direction", unit="variance", low=0.0, high=1e100
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_dimension(self.k, self.n)
+
+    def build(self, rng: np.random.Generator) -> Instance[SampleOracle]:
+        """Return the instance; `rng` draws the spikes and the validation sample."""
+        rng = independent(rng)
+        V = random_point(self.n, self.k, rng)
+
+        def draw(rng: np.random.Generator, count: int) -> Array:
+            spikes = rng.standard_normal((count, self.k)) * np.sqrt(self.gap)
+            noise = rng.standard_normal((count, self.n)) * np.sqrt(self.noise)
+            samples: Array = spikes @ V.T + noise
+            return samples
+
+        return _known_population(draw, self.k, SpikedMoment(V, self.gap, self.noise), rng)
+
+
+@dataclass(frozen=True)
+class GeneratedPCA(SpikedCovariance):
+    """Samples of `spiked-covariance` in float32, made block by block whenever they are read.
+
+    For as many samples as wanted without a file: each of them comes from a counter-based generator
+    (Philox, of Salmon, Moraes, Dror and Shaw 2011, "Parallel random numbers: as easy as 1, 2, 3")
+    that the seed and the number of its block determine. Any worker makes any block, and the judge
+    knows the population, so that no judge reads them.
+
+    Parameters are tuned on 2,000 independent samples, fewer where they take more than 256 MiB.
+    """
+
+    name = "generated-pca"
+
+    samples: int = parameter(100_000, help="samples of one pass", low=1)
+    block: int = parameter(4096, help=BLOCK_HELP, low=1, high=LARGEST_BLOCK)
+    passes: int = parameter(1, help=PASSES_HELP, low=1)
+    io: str = parameter("untimed", help=IO_HELP, choices=IO)
+
+    def build(self, rng: np.random.Generator) -> Instance[SampleOracle]:
+        """Return the instance; `rng` draws the spikes, the validation sample and a key."""
+        rng = independent(rng)
+        V = random_point(self.n, self.k, rng)
+        spikes = (V * np.sqrt(self.gap)).astype(np.float32)
+        draw = FactorSamples(spikes, float(np.sqrt(self.noise)), normal)
+        population = SpikedMoment(V, self.gap, self.noise)
+        validation = draw(independent(rng), _validation_rows(self.n))
+        rows = GeneratedRows(draw, (self.samples, self.n), self.block, key_of(rng))
+        seen = ArraySource(rows, passes=self.passes)
+        seen.timed = self.io == "timed"
+        return stochastic_pca(seen, self.k, validation=validation, covariance=population)
+
+
+def _known_population(
+    draw: Sampler, k: int, population: SecondMoment, rng: np.random.Generator
+) -> Instance[SampleOracle]:
+    """Return the instance of a sampler: judged on its population, tuned on a sample of it."""
+    validation = draw(independent(rng), _validation_rows(population.d))
+    return stochastic_pca(draw, k, validation=validation, covariance=population)
+
+
+def _validation_rows(d: int) -> int:
+    return max(1, min(VALIDATION, JUDGE_BYTES // (8 * d)))
+
+
+def _draw_rows(support: Array, probabilities: Array, rng: np.random.Generator, count: int) -> Array:
+    """Draw `count` rows of `support`, shape (m, d), with the given probabilities."""
+    edges = np.cumsum(probabilities)
+    which = np.searchsorted(edges / edges[-1], rng.random(count), side="right")
+    samples: Array = support[which]
+    return samples

@@ -1,0 +1,1 @@
+"""Solvers of stochastic PCA, a file a method."""

@@ -1,0 +1,234 @@
+"""Empirical risk minimization: PCA of all samples seen so far."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from orthobench.contract import (
+    ArraySolver,
+    BlockOracle,
+    SampleOracle,
+    Solution,
+    State,
+    Status,
+    SummarySolver,
+    complete,
+    copied,
+    flops,
+    is_plain,
+    namespace,
+    orthonormalize,
+)
+from orthobench.tools.arrays import in_rows
+from orthobench_stochastic_pca._kernels.moment_sums import MomentSum, merged, moment_sum, unpacked
+
+BLOCK = 256
+"""Samples added to the second moment at once, at fixed places in the stream."""
+
+NULL = 450
+"""An eigenvalue of the (n, n) Gram matrix up to this times the rounding unit, times n, times the
+largest is rounding."""
+
+
+@dataclass(slots=True, kw_only=True)
+class BatchState(State):
+    """The samples seen so far: the early ones summed in a moment, the recent ones as they are.
+
+    Attributes
+    ----------
+    start : array, shape (d, k)
+        Completes the solution while the samples span fewer than k dimensions.
+    recent : list of array, shapes (rows, d)
+        The samples not yet in `moment`.
+    summed : int
+        Number of samples in `moment`: whole blocks.
+    moment : array, shape (d, d), or None
+        The sum of xx' over these samples, of NumPy the upper triangle in Fortran order; None while
+        there are none.
+    """
+
+    start: Any
+    recent: list[Any] = field(default_factory=list)
+    summed: int = 0
+    moment: Any = None
+
+
+@dataclass(frozen=True)
+class BatchPCA(
+    SummarySolver[SampleOracle, BatchState, MomentSum], ArraySolver[SampleOracle, BatchState]
+):
+    """Batch PCA, the empirical risk minimizer: leading eigenvectors of the empirical moment.
+
+    A step only collects a sample. The eigendecomposition takes place when the solution is read,
+    and is timed as reading. Up to d samples their (n, n) Gram matrix is decomposed; with more, the
+    (d, d) second moment, to which samples are added in blocks of 256.
+
+    The moments of blocks add up (`orthobench_stochastic_pca._kernels.moment_sums`): merging loses
+    nothing.
+
+    Notes
+    -----
+    d² flops a sample, since the moment is symmetric; at most 9d³ to read a solution. ``work.flops``
+    counts one batch PCA of the samples so far (`erm_flops`), not every solution read. Memory: d²
+    doubles for the moment, and as many for the samples before there is one.
+
+    References
+    ----------
+    Arora, Cotter and Srebro 2013, section 2.
+    """
+
+    name: ClassVar[str] = "batch-pca"
+    source: ClassVar[str] = "Arora, Cotter and Srebro 2013, section 2"
+    batch = 1
+
+    def init(self, oracle: SampleOracle, rng: np.random.Generator) -> BatchState:
+        """Start without samples."""
+        del rng
+        return BatchState(start=copied(oracle.start))
+
+    def advance(self, oracle: SampleOracle, state: BatchState, count: int) -> None:
+        """Collect `count` samples; in NumPy it fails on one that is not finite."""
+        samples = copied(oracle.take(count))
+        if is_plain(samples) and not np.isfinite(np.vdot(samples, samples)):
+            state.status, state.reason = Status.FAILED, "a sample is not finite"
+            return
+        state.recent.append(samples)
+        state.work.steps += count
+        state.work.samples += count
+        state.work.flops = erm_flops(state.work.samples, oracle.n, oracle.k)
+        if state.work.samples >= max(oracle.n, state.summed + BLOCK):
+            _sum_up(state)
+
+    def solution(self, state: BatchState) -> Solution:
+        """Return the k leading eigenvectors, shape (d, k), largest eigenvalue first."""
+        d, k = state.start.shape
+        if not state.work.samples:
+            return Solution(copied(state.start))
+        X = namespace(state.start).concat(state.recent)
+        if state.moment is None and X.shape[0] <= d:
+            return Solution(complete(leading_rows(X, k), state.start, k))
+        return Solution(_leading(_with(state.moment, X), k)[1])
+
+    def summarize(self, oracle: BlockOracle, block: NDArray[np.floating[Any]]) -> MomentSum:
+        """Return the second moment of a block, or its samples where they are fewer than d."""
+        del oracle
+        return moment_sum(block)
+
+    def merge(self, a: MomentSum, b: MomentSum) -> MomentSum:
+        """Return the sum of two second moments."""
+        return merged(a, b)
+
+    def finish(self, oracle: BlockOracle, summary: MomentSum) -> Solution:
+        """Return the k leading eigenvectors, shape (d, k), largest eigenvalue first."""
+        values = np.asarray(summary.values, dtype=np.float64)
+        if values.ndim == 1:
+            return Solution(_leading(unpacked(values), oracle.k)[1])
+        return Solution(complete(leading_rows(values, oracle.k), oracle.start, oracle.k))
+
+    def flops(self, oracle: BlockOracle, summary: MomentSum) -> int:
+        """Return the flops of batch PCA of all samples, of which merging takes few."""
+        return erm_flops(summary.rows, oracle.n, oracle.k)
+
+
+def erm_flops(n: int, d: int, k: int) -> int:
+    """Return the flops of batch PCA in the cheaper of its two forms.
+
+    The second moment and its eigendecomposition, 2nd² + 9d³; or the Gram matrix, its
+    eigendecomposition, and the products that turn the k leading vectors into those of the moment,
+    2n²d + 9n³ + 2ndk.
+
+    Parameters
+    ----------
+    n : int
+        Samples.
+    d : int
+        Features.
+    k : int
+        Dimension of the subspace.
+
+    Returns
+    -------
+    int
+    """
+    moment = flops.gemm(d, d, n) + flops.eigh(d)
+    return min(moment, gram_flops(n, d, k))
+
+
+def gram_flops(n: int, d: int, k: int) -> int:
+    """Return the flops of `leading_rows`."""
+    return flops.gemm(n, n, d) + flops.eigh(n) + flops.gemm(d, k, n)
+
+
+def _sum_up(state: BatchState) -> None:
+    """Move whole blocks of the recent samples into the second moment."""
+    rows = namespace(state.start).concat(state.recent)
+    whole = rows.shape[0] // BLOCK * BLOCK
+    for begin in range(0, whole, BLOCK):
+        state.moment = _added(state.moment, rows[begin : begin + BLOCK, :])
+    state.recent = [copied(rows[whole:, :])]
+    state.summed += whole
+
+
+def _with(moment: Any, rows: Any) -> Any:
+    """Return the sum of a second moment and that of rows; the former stays as it is."""
+    if not rows.shape[0]:
+        return moment
+    return _added(moment.copy(order="F") if is_plain(moment) else moment, rows)
+
+
+def _added(moment: Any, rows: Any) -> Any:
+    """Return the sum of a second moment, if any, and that of rows.
+
+    In NumPy it is the upper triangle, and takes the place of the former.
+    """
+    if not is_plain(rows):
+        own = rows.T @ rows
+        return own if moment is None else moment + own
+    from scipy.linalg.blas import dsyrk
+
+    d = rows.shape[1]
+    summed = np.zeros((d, d), order="F") if moment is None else moment
+    return dsyrk(1.0, rows.T, beta=1.0, c=summed, overwrite_c=1)
+
+
+def _leading(C: Any, k: int) -> tuple[Any, Any]:
+    """Return the k leading eigenvalues, descending, and eigenvectors; reads an upper triangle."""
+    if not is_plain(C):
+        xp = namespace(C)
+        values, vectors = xp.linalg.eigh(C)
+        return xp.flip(values[-k:]), xp.flip(vectors[:, -k:], axis=1)
+    from scipy.linalg import eigh
+
+    last = len(C) - 1
+    values, vectors = eigh(C, lower=False, subset_by_index=(last + 1 - k, last))
+    return values[::-1], np.ascontiguousarray(vectors[:, ::-1])
+
+
+def leading_rows(X: Any, k: int) -> Any:
+    """Return the leading right singular vectors of rows, from their Gram matrix.
+
+    Parameters
+    ----------
+    X : array, shape (n, d)
+    k : int
+
+    Returns
+    -------
+    array, shape (d, <= k)
+        Fewer where X has a lower rank.
+
+    Notes
+    -----
+    2n²d + 9n³ + 2ndk flops.
+    """
+    xp, (n, _) = namespace(X), X.shape
+    if n == 0 or not xp.any(X != 0):
+        return X.T[:, :0]
+    X = X / xp.max(xp.abs(X))
+    values, vectors = _leading(X @ X.T, min(k, n))
+    rank = int(xp.count_nonzero(values > NULL * float(xp.finfo(X.dtype).eps) * n * values[0]))
+    return orthonormalize(X.T @ in_rows(vectors[:, :rank]))

@@ -1,0 +1,110 @@
+"""CCIPCA: each sample moves the first direction, its residual the second, and so on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from orthobench.contract import (
+    Array,
+    SampleOracle,
+    Solution,
+    Solver,
+    State,
+    complete,
+    orthonormalize,
+    parameter,
+    unit_columns,
+)
+from orthobench_stochastic_pca.mini_batches import fail_unless_finite
+
+
+@dataclass(slots=True, kw_only=True)
+class CCIPCAState(State):
+    """The directions, whose lengths estimate eigenvalues.
+
+    Attributes
+    ----------
+    start : ndarray, shape (d, k)
+        Completes the solution while there are fewer directions.
+    V : ndarray, shape (k, d)
+        Rows, of zeros where there is no direction yet.
+    unit : float
+        The length of the first sample that is not zero; 0 before it.
+    """
+
+    start: Array
+    V: Array
+    unit: float = 0.0
+
+
+@dataclass(frozen=True)
+class CCIPCA(Solver[SampleOracle, CCIPCAState]):
+    """Candid covariance-free incremental PCA, which has no step size.
+
+    For sample n and i = 1, ..., k: v_i <- ((n-1-a) v_i + (1+a) u (u'v_i)/|v_i|) / n, then u loses
+    its part along the new v_i; u is the sample at first. Direction i begins as the residual of
+    sample i. The directions are nearly orthogonal, and are orthonormalized when they are read.
+
+    Parameters
+    ----------
+    amnesic : float
+        a: how much more than earlier ones a sample counts; 2 to 4 are usual where samples drift.
+        It is zero up to sample a + 1.
+    relative : bool
+        Samples are divided by the length of the first that is not zero. Without it, as published,
+        the first direction is as long as a sample, and those after it as an eigenvalue, whatever
+        their unit is: in a small unit the first sample decides.
+
+    Notes
+    -----
+    14dk flops a sample. Memory: 2dk doubles.
+
+    References
+    ----------
+    Weng, Zhang and Hwang 2003, "Candid covariance-free incremental principal component analysis",
+    Algorithm 1.
+    """
+
+    amnesic: float = parameter(
+        0.0,
+        help="how much more a sample counts than earlier ones",
+        low=0.0,
+        grid=(0.0, 1.0, 2.0, 4.0),
+    )
+    relative: bool = parameter(
+        True, help="take samples in units of the first; without it, as they are"
+    )
+
+    name: ClassVar[str] = "ccipca"
+    source: ClassVar[str] = "Weng, Zhang and Hwang 2003, Algorithm 1"
+    batch = 1
+
+    def init(self, oracle: SampleOracle, rng: np.random.Generator) -> CCIPCAState:
+        """Start without directions."""
+        del rng
+        return CCIPCAState(start=oracle.start.copy(), V=np.zeros((oracle.k, oracle.n)))
+
+    def advance(self, oracle: SampleOracle, state: CCIPCAState, count: int) -> None:
+        """Take `count` samples."""
+        from orthobench_stochastic_pca._kernels.directions import turn
+
+        samples = oracle.take(count)
+        if self.relative:
+            if not state.unit and samples.any():
+                first = samples[samples.any(axis=1).argmax()]
+                largest = float(np.abs(first).max())
+                state.unit = largest * float(np.linalg.norm(first / largest))
+            samples = samples / (state.unit or 1.0)
+        turn(state.V, samples, state.work.samples, self.amnesic)
+        fail_unless_finite(state, state.V)
+        state.work.steps += count
+        state.work.samples += count
+        state.work.flops += 14 * count * oracle.n * oracle.k
+
+    def solution(self, state: CCIPCAState) -> Solution:
+        """Return the directions, orthonormalized, shape (d, k)."""
+        found = unit_columns(state.V[state.V.any(axis=1)].T)
+        return Solution(complete(orthonormalize(found), state.start, len(state.V)))

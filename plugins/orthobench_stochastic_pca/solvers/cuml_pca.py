@@ -1,0 +1,164 @@
+"""PCA by cuML, on a GPU: of all samples at once, or of batches."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from orthobench.contract import (
+    SampleOracle,
+    Solution,
+    State,
+    UsageError,
+    copied,
+    flops,
+    namespace,
+    parameter,
+)
+from orthobench_stochastic_pca.array_batch import ArrayBatch, ArrayPeer
+
+CUML = "cuml-cu12"
+"""The distribution that brings cuML."""
+
+
+def place_parameter() -> Any:
+    """Declare the parameter ``on`` of the peers of cuML."""
+    return parameter("cupy", help="where to compute: cupy or cupy/float32")
+
+
+def mirrored(X: Any) -> Any:
+    """Return samples followed by their negatives: mean zero, and the same second moment."""
+    return namespace(X).concat([X, -X])
+
+
+@dataclass(frozen=True, kw_only=True)
+class CumlPCA(ArrayBatch):
+    """cuML's PCA of all samples so far, by the eigendecomposition of their covariance.
+
+    cuML centres samples, but this family's second moment is not centred: it is given each sample
+    with its negative, on the clock. It cannot be stepped: there is a decomposition at every
+    checkpoint, each with its own time.
+
+    Parameters
+    ----------
+    on : str
+
+    Notes
+    -----
+    For n samples, 2n rows: 4nd² + 3d² + 9d³ flops, and 2nd for means. Memory: the samples twice,
+    and about three matrices (d, d).
+
+    References
+    ----------
+    Raschka, Patterson and Nolet 2020, "Machine learning in Python: main developments and technology
+    trends in data science, machine learning, and artificial intelligence".
+    """
+
+    on: str = place_parameter()
+
+    name: ClassVar[str] = "cuml-pca"
+    source: ClassVar[str] = "cuML: cuml.decomposition.PCA"
+    library: ClassVar[str] = "cupy"
+    extra: ClassVar[str] = "cuml"
+
+    @property
+    def packages(self) -> tuple[str, ...]:  # type: ignore[override]
+        """The array library and cuML."""
+        return (*super().packages, CUML)
+
+    def fit(self, X: Any, k: int, seed: int) -> tuple[Any, int]:
+        """Fit PCA to the samples and their negatives."""
+        from cuml.decomposition import PCA
+
+        del seed
+        n, d = X.shape
+        pca = PCA(n_components=k, svd_solver="full", output_type="cupy")
+        count = 2 * n * d + flops.gemm(d, d, 2 * n) + 3 * d**2 + flops.eigh(d)
+        return pca.fit(mirrored(X)).components_.T, count
+
+
+@dataclass(slots=True, kw_only=True)
+class CumlState(State):
+    """The estimator of cuML.
+
+    Attributes
+    ----------
+    start : array, shape (d, k)
+        The common start, the solution before the first batch.
+    estimator : cuml.decomposition.IncrementalPCA
+    """
+
+    start: Any
+    estimator: Any
+
+
+@dataclass(frozen=True, kw_only=True)
+class CumlIncrementalPCA(ArrayPeer[SampleOracle, CumlState]):
+    """cuML's IncrementalPCA, a batch a step.
+
+    The singular values and vectors so far and a new batch are decomposed together, and truncated
+    to rank k. Like `cuml-pca` it is given each sample with its negative. Samples after the last
+    whole batch are not used.
+
+    Parameters
+    ----------
+    batch : int
+        At least k. Truncation loses information: less with larger batches.
+    on : str
+
+    Notes
+    -----
+    A thin SVD of k + 2 batch + 1 rows for each step (`flops.svd`).
+    Memory: d (k + 2 batch) numbers.
+
+    References
+    ----------
+    Ross, Lim, Lin and Yang 2008, "Incremental learning for robust visual tracking".
+    """
+
+    batch: int = parameter(
+        100, help="samples a step", unit="samples", low=1, grid=(25, 50, 100, 200)
+    )
+    on: str = place_parameter()
+
+    name: ClassVar[str] = "cuml-incremental-pca"
+    source: ClassVar[str] = "cuML: cuml.decomposition.IncrementalPCA"
+    library: ClassVar[str] = "cupy"
+    extra: ClassVar[str] = "cuml"
+
+    @property
+    def packages(self) -> tuple[str, ...]:  # type: ignore[override]
+        """The array library and cuML."""
+        return (*super().packages, CUML)
+
+    def begin(self, oracle: SampleOracle, rng: np.random.Generator) -> CumlState:
+        """Return a state without samples.
+
+        Raises
+        ------
+        UsageError
+            Where a batch has fewer samples than k.
+        """
+        from cuml.decomposition import IncrementalPCA
+
+        del rng
+        if self.batch < oracle.k:
+            raise UsageError(f"batch must be at least k = {oracle.k}, not {self.batch}")
+        estimator = IncrementalPCA(n_components=oracle.k, output_type="cupy")
+        return CumlState(start=copied(oracle.start), estimator=estimator)
+
+    def step(self, oracle: SampleOracle, state: CumlState) -> None:
+        """Take one batch."""
+        X = oracle.take(self.batch)
+        if len(X) >= oracle.k:  # the estimator refuses fewer
+            state.estimator.partial_fit(mirrored(X))
+        state.work.steps += 1
+        state.work.samples += len(X)
+        state.work.flops += flops.svd(oracle.k + 2 * len(X) + 1, oracle.n)
+
+    def solution(self, state: CumlState) -> Solution:
+        """Return the components, (d, k); the start before the first batch."""
+        begun = state.work.steps > 0
+        return Solution(copied(state.estimator.components_.T if begun else state.start))

@@ -1,0 +1,97 @@
+"""Mirror descent with the von Neumann entropy: on M, and on its complement I - M."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from orthobench.contract import Array, SampleOracle
+from orthobench_stochastic_pca._kernels.spectrum import COMPLEMENT, DENSITY, Iterate, Projection
+from orthobench_stochastic_pca.rank_updates import on_subspace, scaled_identity
+from orthobench_stochastic_pca.relaxed import Averaging, Relaxed
+
+SOFTENING = 0.1
+"""One less the eigenvalues of a random start: mirror descent would never leave eigenvalue 1."""
+
+
+@dataclass(frozen=True)
+class WarmuthKuzmin(Averaging):
+    """Warmuth and Kuzmin's algorithm: mirror descent on I - M with the von Neumann entropy.
+
+    With N = -log(I - M) a step is N <- N + eta_t x x', then N <- max(0, N - gamma) with gamma such
+    that tr M = k: the rank-one update of MSG, on a logarithm. Started at zero the trace grows to k
+    first, with gamma = 0.
+
+    Parameters
+    ----------
+    step, schedule, relative, rounding, average
+        As for `orthobench_stochastic_pca.solvers.msg.MSG`.
+    start : {"zero", "random"}
+        Zero, or 0.9 times the projection onto the oracle's random start, so that N is finite.
+
+    Notes
+    -----
+    The cost of `orthobench_stochastic_pca.solvers.msg.MSG`.
+
+    References
+    ----------
+    Warmuth and Kuzmin 2008; Arora, Cotter and Srebro 2013, section 3.3.
+    """
+
+    name: ClassVar[str] = "warmuth-kuzmin"
+    source: ClassVar[str] = "Arora, Cotter and Srebro 2013, section 3.3; Warmuth and Kuzmin 2008"
+
+    def projection(self, oracle: SampleOracle) -> Projection:
+        """Return the projection in the divergence of I - M."""
+        return Projection(COMPLEMENT, oracle.k, oracle.n)
+
+    def initial(self, oracle: SampleOracle) -> Iterate:
+        """Return N of the first M."""
+        if self.start == "zero":
+            return scaled_identity(oracle.n, 0.0)
+        return on_subspace(oracle.start, -np.log(SOFTENING), full=False)
+
+    def eigenvalues(self, matrix: Iterate) -> tuple[Array, float]:
+        """Return the eigenvalues of M = I - exp(-N)."""
+        return -np.expm1(-matrix.values), 0.0
+
+
+@dataclass(frozen=True)
+class MEG(Relaxed):
+    """Matrix exponentiated gradient: mirror descent on M with the von Neumann entropy.
+
+    A step is log M <- log M + eta_t x x', then the eigenvalues s of M become min(1, c s) with c
+    such that they sum to k. It starts at (k/d) I. Stored are the directions that samples have
+    touched, and one eigenvalue for all others.
+
+    Parameters
+    ----------
+    step, schedule, relative, rounding
+        As for `orthobench_stochastic_pca.solvers.msg.MSG`.
+
+    Notes
+    -----
+    After d samples in general position, O(d³) flops a sample and O(d²) memory.
+
+    References
+    ----------
+    Arora, Cotter and Srebro 2013, section 3.3.
+    """
+
+    name: ClassVar[str] = "meg"
+    source: ClassVar[str] = "Arora, Cotter and Srebro 2013, section 3.3"
+
+    def projection(self, oracle: SampleOracle) -> Projection:
+        """Return the projection in the divergence of M."""
+        return Projection(DENSITY, oracle.k, oracle.n)
+
+    def initial(self, oracle: SampleOracle) -> Iterate:
+        """Return the logarithm of (k/d) I."""
+        return scaled_identity(oracle.n, np.log(oracle.k / oracle.n))
+
+    def eigenvalues(self, matrix: Iterate) -> tuple[Array, float]:
+        """Return exp(log M), at most 1."""
+        values = np.exp(np.minimum(matrix.values + matrix.floor, 0.0))
+        return values, float(np.exp(matrix.floor))

@@ -1,0 +1,255 @@
+"""Frequent Directions: a sketch of few rows whose second moment is never far from the samples'."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from orthobench.contract import (
+    Array,
+    BlockOracle,
+    SampleOracle,
+    Solution,
+    State,
+    Status,
+    Summary,
+    SummarySolver,
+    UsageError,
+    complete,
+    flops,
+    parameter,
+)
+from orthobench_stochastic_pca._kernels.moment_sums import second_moment
+from orthobench_stochastic_pca.mini_batches import fail_unless_finite
+from orthobench_stochastic_pca.solvers.batch_pca import gram_flops, leading_rows
+
+NARROW = 16
+"""Features, in units of `size`, up to which a block is shrunk at once from its second moment."""
+
+
+@dataclass(slots=True, kw_only=True)
+class SketchState(State):
+    """The sketch, and the samples since it was shrunk.
+
+    Attributes
+    ----------
+    start : ndarray, shape (d, k)
+        Completes the solution while the samples span fewer than k dimensions.
+    rows : ndarray, shape (2 size, d)
+    filled : int
+        Number of rows in use: the sketch first, then samples.
+    shrinking : int
+        Flops of all that was shrunk.
+    """
+
+    start: Array
+    rows: Array
+    filled: int = 0
+    shrinking: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sketch(Summary):
+    """The sketch of some blocks.
+
+    Attributes
+    ----------
+    sketch : ndarray, shape (< size, d)
+    """
+
+    sketch: Array
+
+
+@dataclass(frozen=True)
+class FrequentDirections(SummarySolver[SampleOracle, SketchState, Sketch]):
+    """PCA of a sketch B of the samples A, which is deterministic and can be merged.
+
+    Samples fill a buffer of 2l rows, l = `size`. When it is full, squares of singular values are
+    lowered by that of the l-th, s² <- max(s² - s_l², 0), which leaves l - 1 rows. So for all j < l
+
+        0 <= A'A - B'B <= |A - A_j|² / (l - j),
+
+    where A_j is the best approximation of rank j; samples of rank below l are kept exactly.
+
+    Blocks are sketched each by itself (`sketched`), and sketches merged (`merge`), within the same
+    bound for all samples together.
+
+    Parameters
+    ----------
+    size : int
+        l, above k. On flat spectra it should be ten times k.
+
+    Notes
+    -----
+    Flops to shrink, after each l + 1 samples: 8l²d + 72l³ for the Gram matrix and its eigenvectors,
+    4l²d for the new rows. The decomposition of the rows that the solution is read from is counted
+    once. Memory: 4ld doubles.
+
+    References
+    ----------
+    Liberty 2013, "Simple and deterministic matrix sketching"; Ghashami, Liberty, Phillips and
+    Woodruff 2016, "Frequent Directions", Algorithm 3.1 with a buffer of 2l rows. Liberty shrinks by
+    the square of s_{l/2} instead, with another constant.
+    """
+
+    size: int = parameter(50, help="rows of the sketch", low=2, grid=(10, 25, 50, 100, 200))
+
+    name: ClassVar[str] = "frequent-directions"
+    source: ClassVar[str] = "Ghashami, Liberty, Phillips and Woodruff 2016"
+    merge_error: ClassVar[float] = 0.2
+    batch = 1
+
+    def init(self, oracle: SampleOracle, rng: np.random.Generator) -> SketchState:
+        """Start with an empty sketch.
+
+        Raises
+        ------
+        UsageError
+            Where the sketch has no more rows than there are directions to find.
+        """
+        del rng
+        self._check_size(oracle.k)
+        return SketchState(start=oracle.start.copy(), rows=np.zeros((2 * self.size, oracle.n)))
+
+    def advance(self, oracle: SampleOracle, state: SketchState, count: int) -> None:
+        """Take `count` samples."""
+        samples = oracle.take(count)
+        state.work.steps += count
+        state.work.samples += count
+        fail_unless_finite(state, samples)
+        while len(samples) and state.status is Status.RUNNING:
+            room = len(state.rows) - state.filled
+            part, samples = samples[:room], samples[room:]
+            state.rows[state.filled : state.filled + len(part)] = part
+            state.filled += len(part)
+            if state.filled == len(state.rows):
+                kept = shrunk(state.rows, self.size)
+                state.rows[: len(kept)], state.filled = kept, len(kept)
+                state.shrinking += gram_flops(2 * self.size, oracle.n, len(kept))
+        state.work.flops = state.shrinking + gram_flops(state.filled, oracle.n, oracle.k)
+
+    def solution(self, state: SketchState) -> Solution:
+        """Return the leading right singular vectors of sketch and recent samples, shape (d, k)."""
+        k = state.start.shape[1]
+        return Solution(complete(leading_rows(state.rows[: state.filled], k), state.start, k))
+
+    def summarize(self, oracle: BlockOracle, block: NDArray[np.floating[Any]]) -> Sketch:
+        """Return the sketch of a block."""
+        self._check_size(oracle.k)
+        sketch, spent = sketched(block, self.size)
+        return Sketch(rows=len(block), sketch=sketch, flops=spent)
+
+    def merge(self, a: Sketch, b: Sketch) -> Sketch:
+        """Return the sketch of the samples of two sketches."""
+        both = np.concatenate([a.sketch, b.sketch])
+        sketch = shrunk(both, self.size)
+        spent = 0 if sketch is both else gram_flops(len(both), both.shape[1], len(sketch))
+        return Sketch(rows=a.rows + b.rows, sketch=sketch, flops=a.flops + b.flops + spent)
+
+    def finish(self, oracle: BlockOracle, summary: Sketch) -> Solution:
+        """Return the leading right singular vectors of the sketch, shape (d, k)."""
+        return Solution(complete(leading_rows(summary.sketch, oracle.k), oracle.start, oracle.k))
+
+    def flops(self, oracle: BlockOracle, summary: Sketch) -> int:
+        """Return the flops of a pass."""
+        return summary.flops + gram_flops(len(summary.sketch), oracle.n, oracle.k)
+
+    def _check_size(self, k: int) -> None:
+        if self.size <= k:
+            raise UsageError(f"size must be above k = {k}, not {self.size}")
+
+
+def shrunk(rows: Array, size: int) -> Array:
+    """Return size - 1 rows, or fewer, whose second moment is close to that of the rows from below.
+
+    Parameters
+    ----------
+    rows : ndarray, shape (m, d)
+    size : int
+        At least 2.
+
+    Returns
+    -------
+    ndarray, shape (< size, d)
+        The rows themselves where there are fewer than `size`.
+
+    Notes
+    -----
+    2m²d + 9m³ flops for the eigenvectors of the Gram matrix, 2m(size - 1)d for the result. A
+    singular value below 1e-8 times the largest is not accurate, and may be lost.
+    """
+    if len(rows) < size:
+        return rows
+    values, vectors = np.linalg.eigh(rows @ rows.T)
+    large = values[:-size:-1]
+    least = max(float(values[-size]), 0.0)
+    scales = np.sqrt(np.maximum(large - least, 0.0) / np.where(large > 0, large, 1.0))
+    kept: Array = (vectors[:, :-size:-1] * scales).T @ rows
+    return kept
+
+
+def sketched(block: NDArray[np.floating[Any]], size: int) -> tuple[Array, int]:
+    """Return the sketch of a block of samples, and the flops of making it.
+
+    Up to `NARROW` times `size` features the whole block is shrunk at once, by the l-th eigenvalue
+    of its second moment: 2d² flops a sample, all of them in products of large matrices. With more
+    it is shrunk after each `size` samples, as in a stream: 12ld + 72l² flops a sample.
+
+    Parameters
+    ----------
+    block : ndarray, shape (rows, d)
+        Of float32 or float64; the moment of float32 is that of `second_moment`, all else is
+        computed in float64.
+    size : int
+
+    Returns
+    -------
+    sketch : ndarray, shape (< size, d)
+    flops : int
+    """
+    rows, d = block.shape
+    if rows > d and d <= NARROW * size:
+        return _shrunk_moment(second_moment(block), size), flops.gemm(d, d, rows) + flops.eigh(d)
+    sketch, spent = np.zeros((0, d)), 0
+    for begin in range(0, rows, size):
+        both = np.concatenate([sketch, block[begin : begin + size]])
+        sketch = shrunk(both, size)
+        spent += 0 if sketch is both else gram_flops(len(both), both.shape[1], len(sketch))
+    return sketch, spent
+
+
+def _shrunk_moment(moment: Array, size: int) -> Array:
+    """Return size - 1 rows, or fewer, from the upper triangle of a second moment, which it takes.
+
+    The same as `shrunk` of the samples, but for rounding.
+    """
+    from scipy.linalg import eigh
+
+    d = len(moment)
+    values, vectors = eigh(
+        moment, lower=False, subset_by_index=(max(0, d - size), d - 1), overwrite_a=True
+    )
+    least = max(float(values[0]), 0.0) if d >= size else 0.0
+    kept = np.flatnonzero(values > least)[::-1][: size - 1]
+    return np.asarray(np.sqrt(values[kept] - least)[:, None] * vectors[:, kept].T)
+
+
+def merge(one: Array, other: Array, size: int) -> Array:
+    """Return the sketch of all samples from sketches of two parts of them.
+
+    Its error is within the bound of `FrequentDirections` for all samples together, whatever was
+    merged before.
+
+    Parameters
+    ----------
+    one, other : ndarray, shapes (< size, d)
+    size : int
+
+    Returns
+    -------
+    ndarray, shape (< size, d)
+    """
+    return shrunk(np.concatenate([one, other]), size)

@@ -1,0 +1,111 @@
+"""Matrix stochastic gradient, and its variant with a cap on the rank."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from orthobench.contract import Array, SampleOracle, UsageError, parameter
+from orthobench_stochastic_pca._kernels.blocks import BLOCK
+from orthobench_stochastic_pca._kernels.spectrum import CAPPED, FANTOPE, Iterate, Projection
+from orthobench_stochastic_pca.rank_updates import on_subspace, scaled_identity
+from orthobench_stochastic_pca.relaxed import Averaging
+
+
+@dataclass(frozen=True)
+class MSG(Averaging):
+    """Matrix stochastic gradient: M <- P(M + eta_t x x') on {0 <= M <= I, tr M = k}.
+
+    P shifts all eigenvalues by one number and clips them to [0, 1], so that they sum to k. Started
+    at zero, as in Theorem 1, the trace grows to k first; until then P only clips. The rank adapts:
+    an update adds a direction, the shift removes those of small eigenvalues. With a small step
+    from zero M is a weighted average of the samples, of a rank in the hundreds.
+
+    Parameters
+    ----------
+    step, schedule, relative
+        The step sizes (`orthobench_stochastic_pca.schedule.Scheduled`).
+    rounding : {"leading", "sampled"}
+        The subspace of a solution: that of the k leading eigenvectors of M, or a corner of the
+        feasible set, drawn at random such that its expectation is M (Lemma 3.1).
+    start : {"zero", "random"}
+        Zero, or the projection onto the span of the oracle's random start.
+    average : bool
+        Read the solution off the mean of M(1), ..., M(t) (step 3 of section 3.1).
+
+    Notes
+    -----
+    At rank m, in blocks of b samples, about 2(m + b)(1 + m/b)d + 2m²(m + b) flops a sample, and
+    2(m + b)²m more for the average. Memory: 3(m + b)d doubles, and d times the rank of the
+    average.
+
+    References
+    ----------
+    Arora, Cotter and Srebro 2013, Algorithms 1 and 2, with the last test of Algorithm 2
+    corrected (`orthobench_stochastic_pca._kernels.projection.shift`).
+    """
+
+    name: ClassVar[str] = "msg"
+    source: ClassVar[str] = "Arora, Cotter and Srebro 2013, Algorithms 1 and 2"
+
+    def projection(self, oracle: SampleOracle) -> Projection:
+        """Return the projection onto the fantope, {0 <= M <= I, tr M <= k}."""
+        return Projection(FANTOPE, oracle.k, oracle.n)
+
+    def initial(self, oracle: SampleOracle) -> Iterate:
+        """Return zero, or the projection onto the oracle's start."""
+        if self.start == "zero":
+            return scaled_identity(oracle.n, 0.0)
+        return on_subspace(oracle.start, 1.0, full=True)
+
+    def eigenvalues(self, matrix: Iterate) -> tuple[Array, float]:
+        """Return the values of the iterate, which is M itself."""
+        return matrix.values, 0.0
+
+
+@dataclass(frozen=True)
+class CappedMSG(MSG):
+    """Capped MSG: matrix stochastic gradient with rank M <= K.
+
+    The projection keeps the K largest eigenvalues, which is optimal, then shifts and clips them.
+    Once the trace has reached k the shift may be positive. Of equal eigenvalues it keeps those of
+    directions that the sample did not touch. With K = k every M of trace k is a projection, and
+    samples orthogonal to it do not move it as long as eta_t |x|² < 1.
+
+    Parameters
+    ----------
+    step, schedule, relative, rounding, start, average
+        As for `MSG`.
+    K : int, optional
+        The largest rank, at least k; k + 1 by default, as the paper recommends.
+
+    Notes
+    -----
+    The cost of `MSG` at a rank m <= K.
+
+    References
+    ----------
+    Arora, Cotter and Srebro 2013, section 5.
+    """
+
+    K: int | None = parameter(None, help="largest rank of M; none means k + 1", low=1)
+
+    block: ClassVar[int] = BLOCK
+    name: ClassVar[str] = "capped-msg"
+    source: ClassVar[str] = "Arora, Cotter and Srebro 2013, section 5.1"
+
+    def projection(self, oracle: SampleOracle) -> Projection:
+        """Return the projection of the K largest eigenvalues.
+
+        Raises
+        ------
+        UsageError
+            If K < k: no feasible matrix has so low a rank.
+        """
+        max_rank = oracle.k + 1 if self.K is None else self.K
+        if max_rank < oracle.k:
+            raise UsageError(
+                f"capped-msg: K = {max_rank} is below k = {oracle.k}, the rank of every solution; "
+                "set K to k or more"
+            )
+        return Projection(CAPPED, oracle.k, min(max_rank, oracle.n))

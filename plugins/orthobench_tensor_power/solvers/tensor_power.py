@@ -1,0 +1,239 @@
+"""The robust tensor power method: one factor after the other, with restarts and deflation."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from orthobench_orthogonal_tensor import STARTS, TensorOracle, decomposition
+
+from orthobench.contract import (
+    Array,
+    Solution,
+    Solver,
+    State,
+    Status,
+    complete,
+    flops,
+    parameter,
+    polar,
+    unit_columns,
+)
+
+NULL = 1e-12
+"""A deflated tensor of at most this times the norm of T is rounding: no factors are left."""
+
+
+@dataclass(slots=True, kw_only=True)
+class TensorPowerState(State):
+    """The factors found, the deflated tensor, and the restarts for the next factor.
+
+    Attributes
+    ----------
+    rng : numpy.random.Generator
+        Draws the starts.
+    start : ndarray, shape (n, n)
+        Orthonormal columns; the last ones complete solutions.
+    norm : float
+        |T|.
+    deflated : ndarray, shape (n(n+1)/2, n)
+        T less the components found, packed
+        (`orthobench_tensor_power._kernels.contractions.packed`).
+    factors : ndarray, shape (n, found)
+        Unit columns, orthogonal up to noise.
+    weights : ndarray, shape (found,)
+    thetas : ndarray, shape (n, m)
+        The restarts still running, or the one being refined.
+    iterations : int
+        Number of iterations in the current phase.
+    refining : bool
+        Whether the phase is the refinement.
+    best : ndarray, shape (n,)
+        Of the restarts that have ended, the one of largest T(theta, theta, theta).
+    best_value : float
+        T(theta, theta, theta) of the best.
+    """
+
+    rng: np.random.Generator
+    start: Array
+    norm: float
+    deflated: Array
+    factors: Array
+    weights: Array
+    thetas: Array
+    iterations: int = 0
+    refining: bool = False
+    best: Array
+    best_value: float = -np.inf
+
+
+@dataclass(frozen=True)
+class TensorPower(Solver[TensorOracle, TensorPowerState]):
+    """Robust tensor power method: theta <- T(I, theta, theta) / |.|, with restarts and deflation.
+
+    For each factor: `iterations` iterations from each of `restarts` starts, and as many more from
+    the result of largest weight T(theta, theta, theta); that component is then subtracted from T.
+    One matrix product serves all restarts.
+
+    A step is one contraction T(I, theta, theta), of all restarts still running or of the one being
+    refined. A factor takes 2N + 1 steps or fewer: the refinement ends early when an iteration moves
+    theta by at most `tolerance`, and a restart when it moves by at most the square root of that,
+    since then its weight is known to `tolerance`. Without noise that takes about ten steps. The
+    run ends after n factors, or when the norm of the deflated tensor is 1e-12 of that of T.
+
+    Solutions are orthogonal at any time. With noise the factors found by deflation are not quite
+    orthogonal: they are replaced by the orthonormal q_i that maximize sum_i w_i <q_i, u_i>, the
+    polar factor of U diag(w). Columns not yet found are the orthonormal complement nearest to the
+    last columns of the common start. The weights of a solution are T(q, q, q) of T itself.
+
+    Parameters
+    ----------
+    restarts : int
+        Starts for each factor, L.
+    iterations : int
+        Iterations from each start, and again from the best of them, N.
+    tolerance : float
+        Distance that theta moves at convergence; zero for all N iterations, as in the paper.
+    start : {"random", "identity", "contraction"}
+        The starts of each factor: random unit vectors; the standard basis vectors in turn, at most
+        n; or the eigenvectors of T(I, I, w), T deflated and w random, the largest |eigenvalue|
+        first. Without noise the latter are the factors themselves.
+
+    Notes
+    -----
+    2n³m + 2n²m + 5nm flops for an iteration of m restarts, 2n³ + n² + n for a deflation; the
+    symmetry of T halves what is computed. Memory: n³/2 doubles for the deflated tensor.
+
+    References
+    ----------
+    Anandkumar, Ge, Hsu, Kakade and Telgarsky 2014, *Tensor decompositions for learning latent
+    variable models*, Algorithm 1.
+    """
+
+    restarts: int = parameter(30, help="starts for each factor", low=1)
+    iterations: int = parameter(30, help="iterations from each start, and to refine", low=1)
+    tolerance: float = parameter(
+        1e-12, help="theta has converged when it moves by no more; 0 for all iterations", low=0.0
+    )
+    start: str = parameter(
+        "random",
+        help="starts: random, standard basis vectors, or eigenvectors of a random T(I, I, w)",
+        choices=STARTS,
+    )
+
+    converges: ClassVar[bool] = True
+    name: ClassVar[str] = "tensor-power"
+    source: ClassVar[str] = (
+        "Anandkumar, Ge, Hsu, Kakade and Telgarsky 2014, Algorithm 1 (robust tensor power method)"
+    )
+
+    def init(self, oracle: TensorOracle, rng: np.random.Generator) -> TensorPowerState:
+        """Pack the tensor, and draw the starts of the first factor."""
+        from orthobench_tensor_power._kernels.contractions import norm, packed
+
+        n, deflated = oracle.n, packed(oracle.T)
+        state = TensorPowerState(
+            rng=rng,
+            start=oracle.start.copy(),
+            norm=norm(deflated),
+            deflated=deflated,
+            factors=np.empty((n, 0)),
+            weights=np.empty(0),
+            thetas=np.empty((n, 0)),
+            best=np.empty(n),
+        )
+        self._restart(state)
+        return state
+
+    def step(self, oracle: TensorOracle, state: TensorPowerState) -> None:
+        """Do one power iteration; then end restarts, refine the best or deflate, if it is time."""
+        from orthobench_tensor_power._kernels.contractions import power_iteration
+
+        thetas, values, moved = power_iteration(state.deflated, state.thetas)
+        state.work.steps += 1
+        state.work.flops += iteration_flops(oracle.n, len(values))
+        tolerance = self.tolerance if state.refining else self.tolerance**0.5
+        ended = (moved <= tolerance) | (state.iterations == self.iterations)
+        state.iterations += 1
+        if state.refining and ended[0]:
+            self._deflate(state, float(values[0]))
+        elif ended.any():
+            self._end(state, ended, thetas, values)
+        else:
+            state.thetas = thetas
+
+    def solution(self, state: TensorPowerState) -> Solution:
+        """Return orthonormal factors, those found first, and T(q, q, q) of each as its weight."""
+        from orthobench_tensor_power._kernels.contractions import contracted
+
+        found, n = len(state.weights), len(state.start)
+        Q = complete(polar(state.factors * state.weights), state.start, n)
+        Q[:, found:] = Q[:, found:] @ polar(Q[:, found:].T @ state.start[:, found:])
+        weights = np.einsum("ai,ai->i", Q, contracted(state.deflated, Q))
+        return decomposition(Q, weights + state.weights @ (state.factors.T @ Q) ** 3)
+
+    def _end(
+        self, state: TensorPowerState, ended: NDArray[np.bool_], thetas: Array, values: Array
+    ) -> None:
+        """Drop the restarts that have ended; after the last one, refine the best."""
+        best = int(np.where(ended, values, -np.inf).argmax())
+        if values[best] > state.best_value:
+            state.best, state.best_value = thetas[:, best].copy(), float(values[best])
+        state.thetas = np.compress(~ended, thetas, axis=1)
+        if ended.all():
+            state.thetas, state.iterations, state.refining = state.best[:, None], 1, True
+
+    def _deflate(self, state: TensorPowerState, weight: float) -> None:
+        """Subtract the component of the refined theta, and begin the next factor, if any."""
+        from orthobench_tensor_power._kernels.contractions import deflate
+
+        n = len(state.start)
+        left = deflate(state.deflated, state.thetas[:, 0].copy(), weight)
+        state.work.flops += deflation_flops(n)
+        state.factors = np.hstack([state.factors, state.thetas])
+        state.weights = np.append(state.weights, weight)
+        if len(state.weights) == n or left <= NULL * state.norm:
+            state.status = Status.CONVERGED
+        else:
+            self._restart(state)
+
+    def _restart(self, state: TensorPowerState) -> None:
+        """Begin the next factor."""
+        state.thetas = self._starts(state)
+        state.iterations, state.refining, state.best_value = 0, False, -np.inf
+
+    def _starts(self, state: TensorPowerState) -> Array:
+        """Return the starts of a factor: unit columns, shape (n, at most L)."""
+        n, L = len(state.start), self.restarts
+        if self.start == "random":
+            return unit_columns(state.rng.standard_normal((n, L)))
+        if self.start == "identity":
+            columns = len(state.weights) * L + np.arange(min(L, n))
+            return np.ascontiguousarray(np.eye(n)[:, columns % n])
+        bases = [_eigenvectors(state) for _ in range(-(-L // n))]
+        return np.ascontiguousarray(np.hstack(bases)[:, :L])
+
+
+def _eigenvectors(state: TensorPowerState) -> Array:
+    """Return the eigenvectors of T(I, I, w), T deflated, w random, largest |eigenvalue| first."""
+    from orthobench_tensor_power._kernels.contractions import weighted_slices
+
+    w = state.rng.standard_normal(len(state.start))
+    state.work.flops += flops.gemm(len(w) ** 2, 1, len(w)) + flops.eigh(len(w))
+    values, vectors = np.linalg.eigh(weighted_slices(state.deflated, w / np.linalg.norm(w)))
+    return np.asarray(vectors[:, np.argsort(-np.abs(values), kind="stable")])
+
+
+def iteration_flops(n: int, m: int) -> int:
+    """Return the flops of one power iteration of m vectors: 2n³m + 2n²m + 5nm.
+
+    For each x: T(I, I, x), T(I, x, x), T(x, x, x), the norm and the division.
+    """
+    return flops.gemm(n * n, m, n) + flops.gemm(n, m, n) + 5 * n * m
+
+
+def deflation_flops(n: int) -> int:
+    """Return the flops of T - w u ⊗ u ⊗ u: 2n³ + n² + n."""
+    return 2 * n**3 + n**2 + n

@@ -1,0 +1,235 @@
+"""The unfolding mat(X), n by n^(d-1): its Gram matrix and leading left singular vectors."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from math import comb
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from orthobench.contract import Array, DataError, flops, identity, is_plain, namespace
+from orthobench_tucker import MomentOracle, SymmetricTensorOracle
+from orthobench_tucker._kernels import whole_arrays as arrays
+from orthobench_tucker._kernels.ascending import units
+from orthobench_tucker._kernels.leading_eigenpairs import leading_eigenpairs
+from orthobench_tucker.sample_moments import monomials, sample_blocks
+
+NULL = 1e-13
+"""Eigenvalue of mat(X) mat(X)', relative to the largest, below which it is rounding in float64."""
+
+CANCELLED = 1e-14
+"""Eigenvalue, relative to their bound if samples did not cancel, below which it is rounding."""
+
+SINGLE = 1e-5
+"""Eigenvalue, relative to that bound, below which it may be rounding in single precision."""
+
+ROUGH = 1e-6
+"""Residual of eigenvectors of a Gram matrix in single precision."""
+
+
+class Unfolding:
+    """The Gram matrix mat(X) mat(X)' of an oracle's tensor, and its leading eigenvectors.
+
+    Parameters
+    ----------
+    oracle : SymmetricTensorOracle
+    form : str
+        ``"explicit"``: from the tensor (equation 7). Otherwise from samples where there are any:
+        from their p-by-p Gram matrix (equation 17), or from the distinct entries of mat(M) where
+        that is cheaper.
+    """
+
+    def __init__(self, oracle: SymmetricTensorOracle, form: str) -> None:
+        self.oracle = oracle
+        self.samples = oracle.X if form != "explicit" and isinstance(oracle, MomentOracle) else None
+
+    @cached_property
+    def gram(self) -> Any:
+        """mat(X) mat(X)', shape (n, n), symmetric."""
+        if self.oracle.place.moves:
+            return self._gram_elsewhere()
+        if self.samples is None:
+            return gram_of_tensor(self.oracle.T)
+        if by_entries(self.samples, self.oracle.order):
+            return gram_of_entries(self.samples, self.oracle.order)
+        return gram_of_samples(self.samples, self.oracle.order)
+
+    def _gram_elsewhere(self) -> Any:
+        if self.samples is None:
+            return arrays.gram_of_tensor(self.oracle.T)
+        X, order = self.samples, self.oracle.order
+        if not by_entries(X, order):
+            return arrays.gram_of_samples(X, order)
+        cores = arrays.ArrayCores(X, None, order)
+        W = cores.at(identity(cores.n, X))
+        return W @ (W * cores.multiplicities(cores.n)).T
+
+    @cached_property
+    def leading(self) -> tuple[Any, Any]:
+        """The r largest eigenvalues of `gram`, descending, and eigenvectors (n, r)."""
+        xp, elsewhere = namespace(self.gram), self.oracle.place.moves
+        if not xp.all(xp.isfinite(self.gram)):
+            raise DataError("the unfolded tensor is not finite; clean or rescale the data")
+        pairs = arrays.leading_eigenpairs if elsewhere else leading_eigenpairs
+        return pairs(self.gram, self.oracle.k)
+
+    @property
+    def basis(self) -> Any:
+        """The leading eigenvectors whose eigenvalues are above rounding, shape (n, <= r)."""
+        values, vectors = self.leading
+        least = units(values) * max(NULL * float(values[0]), CANCELLED * self.bound)
+        return vectors[:, : int(namespace(values).count_nonzero(values > least))]
+
+    @cached_property
+    def bound(self) -> float:
+        """(mean |x|^d)² of samples, a bound on the eigenvalues without cancellation; else zero."""
+        X = self.samples
+        if X is None:
+            return 0.0
+        plain, xp = is_plain(X), namespace(X)
+        squares = np.einsum("ij,ij->i", X, X) if plain else xp.sum(X * X, axis=1)
+        return float(xp.mean(squares ** (self.oracle.order / 2)) ** 2)
+
+    @property
+    def single_basis(self) -> Any:
+        """The same to about 1e-6, from the Gram matrix of samples in single precision.
+
+        It takes half the time, and a method that starts from it corrects the error. Where an
+        eigenvalue is so small that it might be rounding, and where the Gram matrix of samples is
+        not the cheapest way, it is `basis`.
+        """
+        if self.samples is None or by_entries(self.samples, self.oracle.order):
+            return self.basis
+        unit = self.bound ** (1 / (2 * self.oracle.order)) or 1.0
+        rows = np.multiply(self.samples, 1 / unit, dtype=np.float32, casting="same_kind")
+        gram = gram_of_samples(rows, self.oracle.order)
+        values, vectors = leading_eigenpairs(gram, self.oracle.k, ROUGH)
+        return vectors if values[-1] > SINGLE else self.basis
+
+    @property
+    def flops(self) -> int:
+        """Flops of `gram` and `leading`."""
+        n, d = self.oracle.n, self.oracle.order
+        if self.samples is None:
+            return gram_of_tensor_flops(n, d) + flops.eigh(n)
+        entries = by_entries(self.samples, d)
+        gram_flops = gram_of_entries_flops if entries else gram_of_samples_flops
+        return gram_flops(self.samples.shape[0], n, d) + flops.eigh(n)
+
+
+def by_entries(X: Any, order: int) -> bool:
+    """Return whether the distinct entries of mat(M) are cheaper than the Gram matrix of samples.
+
+    By the operations that are really done, where of symmetric results only half is computed. Those
+    of entries, in narrow products, were measured to take 1.6 to 2.1 times as long each at order 3,
+    3.5 to 4 times at order 4.
+    """
+    p, n = X.shape
+    entries = (p * (2 * n + 1) + n * n) * comb(n + order - 2, order - 1)
+    samples = 2 * p * p * n + (order - 2) * p * p // 2 + 2 * p * n * n
+    return bool(2 ** min(order - 2, 2) * entries < samples)
+
+
+def gram_of_samples(X: NDArray[np.floating[Any]], order: int) -> Array:
+    """Return mat(M) mat(M)' = X'(XX')^[d-1] X / p² (equation 17), M the moment of samples.
+
+    Parameters
+    ----------
+    X : ndarray, shape (p, n)
+        Samples in rows; equation 17 has them in columns. In double or single precision, which is
+        that of the products.
+    order : int
+        d.
+
+    Returns
+    -------
+    ndarray, shape (n, n)
+        In double precision.
+
+    Notes
+    -----
+    The Gram matrix XX' is never formed as a whole, but by tiles of its upper half:
+    2p²n + (d - 2)p²/2 + 2pn² operations, memory of a tile and of n² doubles.
+    """
+    from orthobench_tucker._kernels.sample_kernels import gram_of_unfolding
+
+    rows = X.view()
+    rows.flags.writeable = False
+    total = gram_of_unfolding(rows, order - 1, 48 if len(X) <= 1000 else 128, 512)
+    return np.divide(total, len(X) ** 2, dtype=np.float64)
+
+
+def gram_of_samples_flops(p: int, n: int, order: int) -> int:
+    """Return the flops of equation 17 without symmetry: 4p²n + (d - 2)p² + 2pn²."""
+    return 4 * p * p * n + (order - 2) * p * p + 2 * p * n * n
+
+
+def gram_of_entries(X: Array, order: int) -> Array:
+    """Return mat(M) mat(M)' from the distinct columns of mat(M), M the moment of samples.
+
+    Columns of ascending indices (k, ...), for one k at a time, each weighted by the number of
+    columns that it stands for.
+
+    Parameters
+    ----------
+    X : ndarray, shape (p, n)
+    order : int
+        d.
+
+    Notes
+    -----
+    p(2n + 1)N + n²N operations, N = C(n + d - 2, d - 1); memory n C(n + d - 3, d - 2).
+    """
+    p, n = X.shape
+    if order == 2:
+        M = X.T @ X / p
+        return np.asarray(M @ M.T)
+    total = np.zeros((n, n))
+    for k in range(n):
+        table = monomials(n - k, order - 2)
+        again = np.array([index.count(0) for index in table.indices])
+        columns = np.zeros((n, table.size))
+        for block in sample_blocks(X, table.size):
+            columns += block.T @ (table.of(block[:, k:].T) * block[:, k]).T
+        columns *= np.sqrt((order - 1) * table.multiplicities / (again + 1)) / p
+        total += columns @ columns.T
+    return total
+
+
+def gram_of_entries_flops(p: int, n: int, order: int) -> int:
+    """Return the flops of `gram_of_entries`: p(2n + 1)N + 2n²N, N = C(n + d - 2, d - 1)."""
+    return (p * (2 * n + 1) + 2 * n * n) * comb(n + order - 2, order - 1)
+
+
+def gram_of_tensor(T: Array) -> Array:
+    """Return mat(T) mat(T)' of a symmetric tensor (equation 7).
+
+    From order 4 on, only one of the equal columns (j, k, ...) and (k, j, ...) is taken, with weight
+    two; for lower orders the products would be too small to gain from it.
+
+    Parameters
+    ----------
+    T : ndarray, shape (n,) * d
+
+    Notes
+    -----
+    n^(d + 1) operations, since the result is symmetric; n^d (n + 1)/2 from order 4 on.
+    """
+    n, order = len(T), T.ndim
+    unfolding = T.reshape(n, -1)
+    if order <= 3:
+        return np.asarray(unfolding @ unfolding.T)
+    total, width = np.zeros((n, n)), n ** (order - 3)
+    for k in range(n):
+        begin, end = (k * n + k) * width, (k + 1) * n * width
+        diagonal, others = unfolding[:, begin : begin + width], unfolding[:, begin + width : end]
+        total += diagonal @ diagonal.T
+        total += 2 * (others @ others.T)
+    return total
+
+
+def gram_of_tensor_flops(n: int, order: int) -> int:
+    """Return the flops of equation 7 without symmetry: 2n^(d + 1)."""
+    return flops.gemm(n, n, n ** (order - 1))

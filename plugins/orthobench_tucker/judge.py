@@ -1,0 +1,262 @@
+"""The judge of symmetric Tucker decomposition, and the data tensors that it measures on."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import replace
+from functools import cached_property
+
+import numpy as np
+
+from orthobench.contract.problem import Solution
+from orthobench.tools.arrays import Array
+from orthobench.tools.geometry import drift, polar, subspace_error, unit_columns
+from orthobench_tucker import full_tensors, sample_moments
+from orthobench_tucker.oracle import ComponentSolution
+from orthobench_tucker.sample_moments import (
+    core_norm_squared,
+    full_core,
+    gradient,
+    integer_power,
+)
+
+
+class DataTensor(ABC):
+    """A symmetric tensor X of order d, that solutions are measured on.
+
+    Parameters
+    ----------
+    order : int
+        d.
+    """
+
+    def __init__(self, order: int) -> None:
+        self.order = order
+
+    @property
+    @abstractmethod
+    def norm_squared(self) -> float:
+        """|X|²."""
+
+    @property
+    def norm_error(self) -> float:
+        """The standard error of `norm_squared`; zero where that is exact."""
+        return 0.0
+
+    @abstractmethod
+    def partial_core(self, Q: Array) -> Array:
+        """Return X ·(I, Q, ..., Q), shape (n, N), a column for each monomial of degree d - 1."""
+
+    @abstractmethod
+    def contracted(self, V: Array) -> Array:
+        """Return X ·(v, ..., v) for each column v of `V`, shape (m,)."""
+
+    def core(self, Q: Array) -> Array:
+        """Return the core X ·(Q, ..., Q), shape (r,) * d."""
+        return full_core(Q.T @ self.partial_core(Q), self.order)
+
+    def objective(self, Q: Array) -> float:
+        """Return F(Q) = |X ·(Q, ..., Q)|²."""
+        return core_norm_squared(Q.T @ self.partial_core(Q), self.order)
+
+    def relative_error(self, solution: Solution) -> float:
+        """Return |X̂ - X|² / |X|² of the approximation X̂ by a solution, without forming either.
+
+        Section 4.5 of Jin et al. (2022) calls this squared ratio the relative error. For a basis X̂
+        is X ·(QQ', ..., QQ') as in equation 18, for components their sum. Below about 1e-15 it is
+        rounding, but never negative.
+        """
+        if isinstance(solution, ComponentSolution):
+            return max(0.0, self._component_residual(solution) / self.norm_squared)
+        return self.error_from_objective(self.objective(solution.point))
+
+    def error_from_objective(self, objective: float) -> float:
+        """Return the relative error of a basis from its objective, 1 - F(Q) / |X|²."""
+        return max(0.0, 1 - objective / self.norm_squared)
+
+    def _component_residual(self, solution: ComponentSolution) -> float:
+        V, w = solution.point, np.asarray(solution.weights)
+        own = w @ integer_power(V.T @ V, self.order) @ w
+        return float(self.norm_squared - 2 * (w @ self.contracted(V)) + own)
+
+    def relative_gradient(self, Q: Array) -> float:
+        """Return |(I - QQ') ∇F(Q)|_F / F(Q), the Riemannian gradient relative to F (section 4.2).
+
+        Zero where F is zero, since its gradient is zero there as well.
+        """
+        return self.objective_and_gradient(Q)[1]
+
+    def objective_and_gradient(self, Q: Array) -> tuple[float, float]:
+        """Return `objective` and `relative_gradient`, which have most of their cost in common."""
+        W = self.partial_core(Q)
+        S = Q.T @ W
+        objective = core_norm_squared(S, self.order)
+        if objective == 0:
+            return 0.0, 0.0
+        steepness = float(np.linalg.norm(gradient(W - Q @ S, S, self.order)))
+        return objective, steepness / objective
+
+
+class SampleMoment(DataTensor):
+    """The moment M = (1/p) sum_i x_i ⊗ ... ⊗ x_i of samples, never formed.
+
+    Parameters
+    ----------
+    X : ndarray, shape (p, n)
+        Samples in rows.
+    order : int
+        d.
+    """
+
+    def __init__(self, X: Array, order: int) -> None:
+        super().__init__(order)
+        self.X = X
+
+    @property
+    def norm_squared(self) -> float:
+        """|M|² (equation 9), estimated where it is dear (`sample_moments.norm_is_dear`)."""
+        return self._norm_squared[0]
+
+    @property
+    def norm_error(self) -> float:
+        """The standard error of that estimate; zero where |M|² is exact."""
+        return self._norm_squared[1]
+
+    @cached_property
+    def _norm_squared(self) -> tuple[float, float]:
+        p, n = self.X.shape
+        if sample_moments.norm_is_dear(p, n, self.order):
+            return sample_moments.estimated_norm_squared(self.X, self.order)
+        return sample_moments.moment_norm_squared(self.X, self.order), 0.0
+
+    def partial_core(self, Q: Array) -> Array:
+        """Return M ·(I, Q, ..., Q)."""
+        return sample_moments.partial_core(self.X, Q, self.order)
+
+    def contracted(self, V: Array) -> Array:
+        """Return the mean of (v'x)^d for each column v."""
+        return np.asarray(integer_power(self.X @ V, self.order).mean(axis=0))
+
+
+class FullTensor(DataTensor):
+    """A symmetric tensor with all its entries.
+
+    Parameters
+    ----------
+    T : ndarray, shape (n,) * d
+    """
+
+    def __init__(self, T: Array) -> None:
+        super().__init__(T.ndim)
+        self.T = T
+
+    @cached_property
+    def norm_squared(self) -> float:
+        """|T|²."""
+        return float(np.vdot(self.T, self.T))
+
+    def partial_core(self, Q: Array) -> Array:
+        """Return T ·(I, Q, ..., Q)."""
+        return full_tensors.partial_core(self.T, Q)
+
+    def contracted(self, V: Array) -> Array:
+        """Return T ·(v, ..., v) for each column."""
+        return np.array([self.core(v[:, None]).item() for v in V.T])
+
+
+class Judge:
+    """Measures decompositions on the test data, and on the data that solvers see.
+
+    Parameters
+    ----------
+    test : DataTensor
+        Metrics are reported on it: of fresh samples, or of the data themselves.
+    train : DataTensor, optional
+        The data that solvers see; None for an endless stream.
+    validation : DataTensor, optional
+        Of the fresh samples that parameters are tuned on.
+    basis : ndarray, shape (n, r*), optional
+        The true basis Q*.
+
+    Notes
+    -----
+    A call costs 2pn(r + N) flops for each moment of p samples, N = C(r + d - 2, d - 1), or about
+    2 n^d r for each tensor. Once |X|² of the test and the validation data is computed, in p²n flops
+    up to 3e9 of them, a tenth of a second, and linearly many beyond: there it is estimated from 24p
+    pairs of samples, in 64pn flops (`sample_moments.norm_is_dear`).
+    """
+
+    def __init__(
+        self,
+        test: DataTensor,
+        train: DataTensor | None = None,
+        validation: DataTensor | None = None,
+        basis: Array | None = None,
+    ) -> None:
+        self.test, self.train, self.validation, self.basis = test, train, validation, basis
+
+    def __call__(self, solution: Solution) -> dict[str, float]:
+        """Return the metrics; ``relative_error``, the primary one, first.
+
+        ``relative_error`` is |X̂ - X|² / |X|² on the test data, for a basis with the best core
+        there (equation 18), for components as they are; section 4.5 gives this name to the squared
+        ratio. If |X|² is estimated, ``relative_error_standard_error`` is the standard error that
+        this gives to ``relative_error``, which is never below it: a smaller error cannot be told
+        from zero. All solvers share |X|², and so this error. With validation data there is
+        ``validation_relative_error``. Bases also have:
+
+        - ``objective``: F on the test data. For samples it is the sum of the entries of
+          (X'QQ'X)^[d] over p², where section 4.4 misprints the norm for the sum.
+        - ``objective_ratio``: F(Q) / F(Q*) there, where the true basis is known (figure 5); above
+          one where Q has more columns, or fits the test samples better.
+        - ``subspace_error``: |(I - QQ')Q*|_F, where the true basis is known. The paper's
+          |QQ' - Q*Q*'| is √2 times that where the ranks are equal.
+        - ``relative_gradient``: |(I - QQ')∇F| / F on the data that solvers see, unless they are an
+          endless stream.
+        """
+        if isinstance(solution, ComponentSolution):
+            error = self.test.relative_error(solution)
+            return self._errors(error) | self._tuning(solution)
+        Q = solution.point
+        both = self.test.objective_and_gradient(Q) if self.train is self.test else None
+        objective = both[0] if both else self.test.objective(Q)
+        error = self.test.error_from_objective(objective)
+        metrics = self._errors(error) | {"objective": objective}
+        if self.basis is not None:
+            metrics["objective_ratio"] = objective / self.true_objective
+            metrics["subspace_error"] = subspace_error(Q, self.basis)
+        if self.train is not None:
+            metrics["relative_gradient"] = both[1] if both else self.train.relative_gradient(Q)
+        return metrics | self._tuning(solution)
+
+    def _errors(self, error: float) -> dict[str, float]:
+        if self.test.norm_error == 0:
+            return {"relative_error": error}
+        standard = abs(1 - error) * self.test.norm_error / self.test.norm_squared
+        return {
+            "relative_error": max(error, standard),
+            "relative_error_standard_error": standard,
+        }
+
+    def _tuning(self, solution: Solution) -> dict[str, float]:
+        if self.validation is None:
+            return {}
+        return {"validation_relative_error": self.validation.relative_error(solution)}
+
+    @cached_property
+    def true_objective(self) -> float:
+        """F(Q*) of the true basis on the test data."""
+        return self.test.objective(np.asarray(self.basis))
+
+
+def violation(solution: Solution) -> float:
+    """Return |Q'Q - I|_F of a basis; for components, the largest deviation from unit length."""
+    if isinstance(solution, ComponentSolution):
+        return float(np.abs(np.linalg.norm(solution.point, axis=0) - 1).max())
+    return drift(solution.point)
+
+
+def nearest(solution: Solution) -> Solution:
+    """Return a basis with orthonormal columns, or components of unit length."""
+    retract = unit_columns if isinstance(solution, ComponentSolution) else polar
+    return replace(solution, point=retract(solution.point))

@@ -1,0 +1,201 @@
+"""Bases of the peers of symmetric Tucker decomposition, which use the whole tensor."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from orthobench_kit.peer import Peer, finite
+
+from orthobench.contract import (
+    AnyProblem,
+    Array,
+    Solution,
+    State,
+    Status,
+    flops,
+    orthonormalize,
+    parameter,
+)
+from orthobench_tucker import (
+    MomentOracle,
+    SymmetricTensorOracle,
+    SymmetricTucker,
+    tensor_refusal,
+)
+from orthobench_tucker.sample_moments import integer_power
+
+ROWS = 256
+"""Samples whose products with all others are computed at once."""
+
+
+class Factors(NamedTuple):
+    """A factor for each mode, and the error of the decomposition.
+
+    Attributes
+    ----------
+    modes : list of ndarray, shape (n, r)
+    error : float
+        |X̂ - X| / |X|, as the library computes it; NaN before the first iteration.
+    """
+
+    modes: list[Array]
+    error: float = float("nan")
+
+
+@dataclass(slots=True, kw_only=True)
+class FactorsState(State):
+    """The tensor and its factors.
+
+    Attributes
+    ----------
+    tensor : object
+        In the form of the library.
+    factors : Factors
+    """
+
+    tensor: object
+    factors: Factors
+
+
+def tolerance_parameter() -> Any:
+    """Declare the parameter ``tolerance`` of an alternating method."""
+    return parameter(1e-14, help="change of the relative error to end at", low=0.0)
+
+
+def refusal(problem: AnyProblem) -> str | None:
+    """Return why a method that needs all entries of a tensor cannot take a problem, or None."""
+    if not isinstance(problem, SymmetricTucker):
+        return None
+    if problem.streamed:
+        return "needs all samples at once, and here they only stream"
+    shape = problem.tensor_shape
+    return None if shape is None else tensor_refusal(shape[0], len(shape))
+
+
+def hoevd(oracle: SymmetricTensorOracle) -> tuple[Array, int]:
+    """Return the leading eigenvectors of mat(X) mat(X)', (n, r), and their flops.
+
+    For samples X (p, n) the matrix is X'KX / p² with K_ij = (x_i'x_j)^(d-1), computed in blocks of
+    rows.
+
+    Notes
+    -----
+    4p²n + 2pn² flops from p samples, or 2n^(d+1), and 9n³.
+
+    References
+    ----------
+    Jin, Kileel, Kolda and Ward 2022, equations 7 and 17.
+    """
+    n, rank, order = oracle.n, oracle.k, oracle.order
+    if isinstance(oracle, MomentOracle):
+        X, p = oracle.X, len(oracle.X)
+        blocks = (X[begin : begin + ROWS] for begin in range(0, p, ROWS))
+        G = sum(block.T @ (integer_power(block @ X.T, order - 1) @ X) for block in blocks) / p**2
+        count = 2 * flops.gemm(p, p, n) + flops.gemm(n, n, p)
+    else:
+        unfolded = oracle.T.reshape(n, -1)
+        G, count = unfolded @ unfolded.T, flops.gemm(n, n, unfolded.shape[1])
+    _, vectors = np.linalg.eigh(G)
+    return np.ascontiguousarray(vectors[:, : -rank - 1 : -1]), count + flops.eigh(n)
+
+
+class WholeTensor(Peer[SymmetricTensorOracle, FactorsState]):
+    """Base of methods with a factor for each mode, on all n^d entries.
+
+    The factors differ, since one mode is updated after the other. The basis Q is the factor of the
+    last mode, whose update used all others. Where a method converges to a symmetric decomposition
+    all factors have the same span.
+    """
+
+    converges: ClassVar[bool] = True
+
+    def refuses(self, problem: AnyProblem) -> str | None:
+        """Return why not: another oracle, too large a tensor, or a missing library."""
+        return super().refuses(problem) or refusal(problem)
+
+    def begin(self, oracle: SymmetricTensorOracle, rng: np.random.Generator) -> FactorsState:
+        """Return the tensor in the form of the library, with the first factors."""
+        del rng
+        tensor = self.tensor(finite(oracle.T, "entries of the tensor"))
+        state = FactorsState(tensor=tensor, factors=self.first(oracle, tensor))
+        state.work.flops = oracle.forming_flops + self.first_flops(oracle.n, oracle.k, oracle.order)
+        return state
+
+    def solution(self, state: FactorsState) -> Solution:
+        """Return the factor of the last mode, (n, r), orthonormalized."""
+        return Solution(orthonormalize(state.factors.modes[-1]))
+
+    def first_flops(self, n: int, rank: int, order: int) -> int:
+        """Return the flops of `first`."""
+        del n, rank, order
+        return 0
+
+    @abstractmethod
+    def step_flops(self, n: int, rank: int, order: int) -> int:
+        """Return the flops of a step."""
+
+    @abstractmethod
+    def tensor(self, T: Array) -> object:
+        """Return the tensor in the form of the library."""
+
+    @abstractmethod
+    def first(self, oracle: SymmetricTensorOracle, tensor: object) -> Factors:
+        """Return the factors before the first step."""
+
+
+class AlternatingTucker(WholeTensor):
+    """Base of HOOI with a factor for each mode.
+
+    For each mode in turn the tensor is contracted with all other factors; the factor becomes the
+    leading left singular vectors of the result. Each step is one iteration, a call of the library
+    that starts from the last factors.
+
+    It ends where the error changes by less than `tolerance`, the library's own rule; with its
+    default of 1e-4 it would end long before convergence.
+    """
+
+    tolerance: float
+
+    def step(self, oracle: SymmetricTensorOracle, state: FactorsState) -> None:
+        """Update each mode once."""
+        before = state.factors.error
+        state.factors = self.iterate(oracle, state)
+        state.work.steps += 1
+        state.work.flops += self.step_flops(oracle.n, oracle.k, oracle.order)
+        if abs(before - state.factors.error) < self.tolerance:
+            state.status = Status.CONVERGED
+
+    @abstractmethod
+    def iterate(self, oracle: SymmetricTensorOracle, state: FactorsState) -> Factors:
+        """Return the factors after one more iteration."""
+
+
+class OneStepTucker(WholeTensor):
+    """Base of HOSVD: a single step, and no iteration."""
+
+    def step(self, oracle: SymmetricTensorOracle, state: FactorsState) -> None:
+        """Decompose the tensor, which ends the run."""
+        state.factors = self.decomposed(oracle, state)
+        state.work.steps += 1
+        state.work.flops += self.step_flops(oracle.n, oracle.k, oracle.order)
+        state.status = Status.COMPLETE
+
+    def first(self, oracle: SymmetricTensorOracle, tensor: object) -> Factors:
+        """Return the common start."""
+        del tensor
+        return Factors([oracle.start.copy()])
+
+    @abstractmethod
+    def decomposed(self, oracle: SymmetricTensorOracle, state: FactorsState) -> Factors:
+        """Return the factors of the decomposition."""
+
+
+def products_flops(n: int, rank: int, order: int, modes: int) -> int:
+    """Return the flops of contracting a tensor with (n, r) factors in some of its modes.
+
+    2n^d r + 2n^(d-1) r² + ..., one term for each mode.
+    """
+    return int(sum(2 * n ** (order - j + 1) * rank**j for j in range(1, modes + 1)))

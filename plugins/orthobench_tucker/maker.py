@@ -1,0 +1,276 @@
+"""Makes symmetric Tucker instances of your own tensor or samples."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cached_property, partial
+from math import inf, sqrt
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from orthobench_kit.streams import Sampler, source_of
+from orthobench_kit.symmetric_tensors import checked_orthonormal, checked_tensor, symmetrized
+
+from orthobench.contract.problem import Instance, Solution, unchanged
+from orthobench.contract.samples import SampleSource
+from orthobench.errors import DataError, UsageError
+from orthobench.tools.arrays import (
+    Array,
+    array_of,
+    check_rows,
+    is_array_like,
+    matrix,
+    unshared,
+    whole,
+)
+from orthobench.tools.rows import Rows, is_lazy
+from orthobench_tucker.judge import (
+    DataTensor,
+    FullTensor,
+    Judge,
+    SampleMoment,
+    nearest,
+    violation,
+)
+from orthobench_tucker.oracle import (
+    ComponentSolution,
+    GivenTensorOracle,
+    MomentOracle,
+    MomentStream,
+    TuckerOracle,
+)
+from orthobench_tucker.sample_moments import vanishes
+
+Samples: TypeAlias = "NDArray[np.generic] | SampleSource | Rows | Sampler | Iterable[Array]"
+
+
+LARGEST_CORE = 2**24
+"""Most entries of a core that a run may return."""
+
+LARGEST = 1e300
+"""Bound on |x|^(4d) of the longest sample or on |T|⁴, and on its inverse: |∇F|² is within it."""
+
+
+def symmetric_tucker(
+    *,
+    rank: int,
+    tensor: NDArray[np.generic] | None = None,
+    samples: Samples | None = None,
+    order: int | None = None,
+    test: NDArray[np.generic] | None = None,
+    validation: NDArray[np.generic] | None = None,
+    basis: Array | None = None,
+    core: bool = False,
+    passes: int = 1,
+) -> Instance[TuckerOracle]:
+    """Make a symmetric Tucker instance of your own tensor, or of your own samples.
+
+    Parameters
+    ----------
+    rank : int
+        Columns of the basis sought, 1 <= r <= n.
+    tensor : ndarray, shape (n,) * d, d >= 2
+        Symmetric up to rounding; it is copied.
+    samples : ndarray, shape (n, p), or a stream
+        Samples in *columns*, in place of a tensor: their moment of order `order` is decomposed.
+        A read-only array of float64 in Fortran order is not copied. A stream need not fit in
+        memory, and its samples are *rows*: an iterable of samples (n,) or blocks (rows, n), a
+        `SampleSource`, a Dask array, an HDF5 data set, a Zarr array or a scipy.sparse matrix, or a
+        sampler ``sampler(rng, count) -> (count, n)``, which never ends. Only streaming solvers
+        take streams.
+    order : int
+        Order d >= 2 of the moment; with samples only.
+    test : ndarray, shape (n, p_test), optional
+        Fresh samples that the judge measures on; by default `samples`. Needed for a stream.
+    validation : ndarray, shape (n, p_validation), optional
+        Fresh samples that parameters are tuned on.
+    basis : ndarray, shape (n, r*), optional
+        The true basis, where it is known; orthonormal.
+    core : bool
+        Whether the solution of a run gets its core, r^d numbers, from the judge's samples.
+    passes : int
+        How often a stream goes through an array of samples.
+
+    Returns
+    -------
+    Instance
+        Its metrics are those of `orthobench_tucker.judge.Judge`.
+
+    Raises
+    ------
+    UsageError
+        Where the rank is not a whole number from 1 to n, or the order not one from 2 on; on a
+        tensor and samples together, or neither.
+    DataError
+        Where data are not finite real numbers, not symmetric, all zero, or so large or small that
+        their moments overflow or underflow; says where. Where the moment of the samples is zero,
+        as odd moments of symmetric data are. Streams are checked when they are read.
+
+    Notes
+    -----
+    Checking p samples takes about 10pn flops; symmetrizing a tensor about dn^d, and a copy of it.
+
+    Examples
+    --------
+    >>> import numpy as np, orthobench as ob
+    >>> X = np.random.default_rng(0).exponential(size=(8, 500)) * np.arange(1, 9)[:, None]
+    >>> instance = ob.symmetric_tucker(samples=X, order=3, rank=2)
+    >>> list(instance.measure(ob.Solution(np.eye(8)[:, -2:])))
+    ['relative_error', 'objective', 'relative_gradient']
+    """
+    if (tensor is None) == (samples is None):
+        raise UsageError("pass a tensor, or samples with an order: one of the two")
+    if samples is None:
+        if order is not None or test is not None or validation is not None or passes != 1:
+            raise UsageError("order, test, validation and passes go with samples, not a tensor")
+        T = checked_tensor(tensor, 2, inf, "of shape (n,) * d with d >= 2")
+        _check_scale(float(np.abs(T).max()), 4, sqrt(T.size), "the tensor")
+        oracle, judge = _of_tensor(symmetrized(T), rank, basis)
+    else:
+        order = whole(order, "the order of the moment of samples", 2)
+        held = {"test": test, "validation": validation}
+        rows = {
+            part: None if data is None else _rows(data, order, f"{part} sample")
+            for part, data in held.items()
+        }
+        oracle, judge = _of_samples(samples, order, rank, rows, basis, passes)
+    return _instance(oracle, judge, core)
+
+
+def _of_tensor(T: Array, rank: int, basis: Array | None) -> tuple[TuckerOracle, Judge]:
+    rank = whole(rank, "rank", 1, len(T))
+    data = FullTensor(T)
+    return GivenTensorOracle(T, rank), Judge(data, data, None, _checked_basis(basis, len(T)))
+
+
+def _of_samples(
+    samples: Samples,
+    order: int,
+    rank: int,
+    rows: dict[str, Array | None],
+    basis: Array | None,
+    passes: int,
+) -> tuple[TuckerOracle, Judge]:
+    if isinstance(samples, np.ndarray) or not _streams(samples):
+        X = _rows(samples, order, "sample")
+        n, train = X.shape[1], SampleMoment(X, order)
+        rank = whole(rank, "rank", 1, n)
+        oracle: MomentStream = MomentOracle(X, order, rank, passes)
+    else:
+        width = None if rows["test"] is None else rows["test"].shape[1]
+        source = source_of(samples, passes, width)
+        n, train = source.d, None
+        rank = whole(rank, "rank", 1, n)
+        oracle = MomentStream(source, order, rank)
+    held = {
+        part: None if data is None else SampleMoment(_of_width(data, n, part), order)
+        for part, data in rows.items()
+    }
+    test = held["test"] or train
+    if test is None:
+        raise UsageError("a stream needs a test part to be judged by")
+    return oracle, Judge(test, train, held["validation"], _checked_basis(basis, n))
+
+
+def _streams(samples: object) -> bool:
+    """Whether samples come one after another; nested lists are refused as ambiguous."""
+    if isinstance(samples, (list, tuple)):
+        if any(isinstance(sample, (list, tuple)) for sample in samples):
+            raise DataError(
+                "the samples are lists: pass an array (n, p), whose columns are samples"
+            )
+        return True
+    stream = callable(samples) or isinstance(samples, (Iterable, SampleSource))
+    return is_lazy(samples) or (stream and not is_array_like(samples))
+
+
+def _instance(oracle: TuckerOracle, judge: Judge, core: bool) -> Instance[TuckerOracle]:
+    if judge.basis is not None and judge.true_objective == 0:
+        raise DataError("the core of the true basis is zero: it is not that of these data")
+    if core and oracle.k**oracle.order > LARGEST_CORE:
+        raise UsageError(
+            f"a core of {oracle.k}^{oracle.order} entries is more than {LARGEST_CORE}: leave it out"
+        )
+    finish = partial(_with_core, judge.test) if core else unchanged
+    return Instance(oracle, judge, violation=violation, nearest=nearest, finish=finish)
+
+
+class _WithCore(Solution):
+    """A basis whose core is computed when it is read, for which the data are read once.
+
+    Parameters
+    ----------
+    solution : Solution
+    data : DataTensor
+    """
+
+    def __init__(self, solution: Solution, data: DataTensor) -> None:
+        vars(self).update(point=solution.point, weights=solution.weights, data=data)
+
+    @cached_property
+    def core(self) -> Array:
+        """The core of the basis."""
+        data: DataTensor = vars(self)["data"]
+        return data.core(self.point)
+
+    def __reduce__(self) -> tuple[type[Solution], tuple[object, ...]]:
+        return Solution, (self.point, self.weights, self.core)
+
+
+def _with_core(data: DataTensor, solution: Solution) -> Solution:
+    """Return the solution with the core of its basis; components have none."""
+    return solution if isinstance(solution, ComponentSolution) else _WithCore(solution, data)
+
+
+def _rows(samples: object, order: int, what: str) -> Array:
+    """Return samples (n, p) as rows (p, n), C order; refuse those whose moment is unusable."""
+    columns = array_of(samples, f"the {what}s")
+    if columns.ndim != 2:
+        raise DataError(f"the {what}s must be a matrix (n, p), not of shape {columns.shape}")
+    X = np.ascontiguousarray(matrix(columns, f"the {what}s").T, dtype=np.float64)
+    if np.may_share_memory(X, columns):
+        X = unshared(X)
+    check_rows(X, what=what)
+    largest = max(float(X.max()), -float(X.min()))
+    if largest == 0:
+        raise DataError(f"the {what}s are all zero: there is nothing to decompose")
+    _check_scale(largest, 4 * order, sqrt(X.shape[1]), f"the {what}s")
+    if vanishes(X, order):
+        raise DataError(
+            f"the moment of order {order} of the {what}s is zero, as odd ones of data symmetric "
+            "about the origin are: there is nothing to decompose; take another order"
+        )
+    return X
+
+
+def _check_scale(largest: float, power: int, spread: float, what: str) -> None:
+    """Refuse data whose powers may overflow or underflow.
+
+    Parameters
+    ----------
+    largest : float
+        The largest absolute entry.
+    power : int
+        The highest power of the norm that methods and metrics take.
+    spread : float
+        Bound on the norm, over the largest entry.
+    what : str
+        What the message calls the data.
+    """
+    most = LARGEST ** (1 / power)
+    if not 1 / most <= largest <= most / spread:
+        raise DataError(
+            f"the largest entry of {what} is {largest:.3g}: its powers overflow or "
+            f"underflow; rescale it to lie between {1 / most:.1e} and {most / spread:.1e}"
+        )
+
+
+def _of_width(part: Array, n: int, what: str) -> Array:
+    if part.shape[1] != n:
+        raise DataError(f"the {what} part has {part.shape[1]} variables, the samples have {n}")
+    return part
+
+
+def _checked_basis(basis: Array | None, n: int) -> Array | None:
+    return None if basis is None else checked_orthonormal(basis, n, "the columns of the true basis")

@@ -1,0 +1,208 @@
+"""What symmetric Tucker decomposition poses: the oracles, a kind of solution, the base class."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from copy import copy
+from math import comb
+from typing import Any, ClassVar
+
+import numpy as np
+from orthobench_kit.sources import ArraySource
+
+from orthobench.contract.problem import Oracle, Problem, Solution, Work
+from orthobench.contract.samples import SampleOracle, SampleSource
+from orthobench.errors import UsageError
+from orthobench.tools.arrays import Array
+from orthobench.tools.flops import gemm
+from orthobench.tools.machine import refusal_of
+from orthobench_tucker import full_tensors, sample_moments
+from orthobench_tucker.full_tensors import moment_tensor
+from orthobench_tucker.sample_moments import core_norm_squared
+
+FEW = 1024
+"""The most samples of a warm-up."""
+
+
+class ComponentSolution(Solution):
+    """A symmetric CP decomposition sum_i w_i v_i ⊗ ... ⊗ v_i: no basis, but unit columns.
+
+    Its ``point`` is V (n, r'), its ``weights`` are w (r',); r' may be any number.
+    """
+
+
+class TuckerOracle(Oracle):
+    """A symmetric tensor of order d, for which a basis (n, r) is sought, r = ``k``.
+
+    Attributes
+    ----------
+    order : int
+        d.
+    """
+
+    order: int
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """n, r and the order."""
+        return (self.n, self.k, self.order)
+
+
+class SymmetricTensorOracle(TuckerOracle):
+    """A tensor with all its entries.
+
+    Attributes
+    ----------
+    forming_flops : int
+        Flops of forming `T` at its first use in a run; zero where the tensor was given.
+    """
+
+    forming_flops: int = 0
+
+    @property
+    @abstractmethod
+    def T(self) -> Array:
+        """The symmetric tensor, shape (n,) * d; do not write into it."""
+
+    def on_host(self, values: Any) -> Any:
+        """Return an array of the oracle's place as one of NumPy."""
+        return self.place.to_numpy(values) if self.place.moves else values
+
+    def partial_core(self, Q: Array) -> tuple[Array, Work]:
+        """Return W = T ·(I, Q, ..., Q), a column for each distinct monomial, and the work."""
+        n, d, r = self.n, self.order, Q.shape[1]
+        flops = sum(2 * n ** (d - j + 1) * r**j for j in range(1, d))
+        return full_tensors.partial_core(self.on_host(self.T), Q), Work(flops=flops)
+
+    def objective(self, solution: Solution) -> tuple[float, Work]:
+        """Return -F(Q) = -|T ·(Q, ..., Q)|²."""
+        Q = self.on_host(solution.point)
+        W, work = self.partial_core(Q)
+        work.flops += gemm(Q.shape[1], W.shape[1], self.n)
+        return -core_norm_squared(Q.T @ W, self.order), work
+
+
+class GivenTensorOracle(SymmetricTensorOracle):
+    """A tensor that is given with all its entries.
+
+    Parameters
+    ----------
+    T : ndarray, shape (n,) * d
+        C order, symmetric.
+    rank : int
+        r.
+    """
+
+    portable: ClassVar[bool] = True
+
+    def __init__(self, T: Array, rank: int) -> None:
+        self._tensor = T.view()
+        self._tensor.flags.writeable = False
+        self.n, self.k, self.order = len(T), rank, T.ndim
+
+    @property
+    def T(self) -> Array:
+        """The tensor."""
+        return self._tensor
+
+
+class MomentStream(TuckerOracle, SampleOracle):
+    """A stream of samples; the tensor is their moment E[x ⊗ ... ⊗ x].
+
+    Parameters
+    ----------
+    source : SampleSource
+    order, rank : int
+        d and r.
+    """
+
+    def __init__(self, source: SampleSource, order: int, rank: int) -> None:
+        self.order = order
+        super().__init__(source, rank)
+
+
+class MomentOracle(MomentStream, SymmetricTensorOracle):
+    """The moment of p samples: as the samples `X`, as a stream of them, or as a tensor `T`.
+
+    Parameters
+    ----------
+    X : ndarray, shape (p, n)
+        C order: a sample is contiguous. Do not write into it.
+    order, rank : int
+        d and r.
+    passes : int
+        How often the stream goes through the samples.
+
+    Notes
+    -----
+    The tensor is formed at its first use in a run, on the clock of the solver that uses it.
+    """
+
+    def __init__(self, X: Array, order: int, rank: int, passes: int = 1) -> None:
+        self.X = np.ascontiguousarray(X).view()
+        self.X.flags.writeable = False
+        self._tensor: Array | None = None
+        super().__init__(ArraySource(self.X, passes=passes), order, rank)
+        self.forming_flops = 2 * len(X) * comb(self.n + order - 1, order)
+
+    def miniature(self) -> Oracle:
+        """Return the oracle of a few of the samples: no kernel is compiled for more."""
+        small = copy(self)
+        small.X = self.X[: min(FEW, self.X.shape[0]), :]  # some libraries refuse more
+        return small
+
+    def partial_core(self, Q: Array) -> tuple[Array, Work]:
+        """Return M ·(I, Q, ..., Q) from the samples, and the work."""
+        d, r, X = self.order, Q.shape[1], self.on_host(self.X)
+        work = Work(flops=2 * len(X) * self.n * (r + comb(r + d - 2, d - 1)))
+        return sample_moments.partial_core(X, Q, d), work
+
+    def rewind(self, rng: np.random.Generator) -> None:
+        """Go back to the first sample, and drop the tensor."""
+        self._tensor = None
+        super().rewind(rng)
+
+    @property
+    def T(self) -> Array:
+        """The moment as a tensor, formed at the first use; 2p C(n + d - 1, d) flops.
+
+        Raises
+        ------
+        UsageError
+            Where it would not fit into memory.
+        """
+        if self._tensor is None:
+            refusal = tensor_refusal(self.n, self.order)
+            if refusal is not None:
+                raise UsageError(refusal)
+            self._tensor = moment_tensor(self.X, self.order)
+        return self._tensor
+
+
+def tensor_refusal(n: int, order: int) -> str | None:
+    """Return why a tensor of n^d entries and work arrays of its size do not fit into memory.
+
+    None where they do.
+    """
+    what = f"the explicit tensor of {n}^{order} entries, with as much to work on it,"
+    why = refusal_of(2 * 8 * n**order, what)
+    return why and f"{why}; take a solver that is implicit or streams"
+
+
+class SymmetricTucker(Problem[TuckerOracle]):
+    """Base of the problems of this family: its oracle, and the metrics that rank and tune."""
+
+    family: ClassVar[str] = "symmetric Tucker"
+    offers: ClassVar[type[TuckerOracle]] = MomentOracle
+    primary: ClassVar[str] = "relative_error"
+    tuned_by: ClassVar[str] = "relative_error"
+
+    @property
+    @abstractmethod
+    def tensor_shape(self) -> tuple[int, ...] | None:
+        """The shape of the tensor, (n,) * d; None where it is known only once data are read."""
+
+    @property
+    def streamed(self) -> bool:
+        """Whether solvers get samples only as a stream: the oracle is a plain `MomentStream`."""
+        return False

@@ -1,0 +1,226 @@
+"""Moments of the linear factor model x = Bf + ε, of almost low multilinear rank."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from math import sqrt
+from typing import ClassVar
+
+import numpy as np
+from orthobench_kit.data.generated import (
+    BLOCK_HELP,
+    LARGEST_BLOCK,
+    FactorSamples,
+    GeneratedRows,
+    key_of,
+)
+from orthobench_kit.data.row_files import IO, IO_HELP
+from orthobench_kit.sources import ArraySource
+
+from orthobench.contract import (
+    Array,
+    Instance,
+    ParameterError,
+    UsageError,
+    orthonormalize,
+    parameter,
+)
+from orthobench_tucker import (
+    MomentStream,
+    SymmetricTucker,
+    TuckerOracle,
+    symmetric_tucker,
+)
+from orthobench_tucker.problems.nig import NormalInverseGaussian, least_kurtosis
+from orthobench_tucker.problems.ranks import check_ranks
+
+HEAVIEST = 1e4
+"""Largest kurtosis: with more, draws of the mixing variance lose digits."""
+
+
+@dataclass(frozen=True)
+class FactorModel(SymmetricTucker):
+    """Base of the problems with samples x = Bf + ε of a linear factor model.
+
+    Equation 15 of Jin, Kileel, Kolda and Ward (2022). The moment of the samples is decomposed.
+    The judge measures on fresh samples, and knows the true basis Q*, the Q factor of B.
+    """
+
+    tuned_by: ClassVar[str] = "validation_relative_error"
+
+    n: int = parameter(100, help="variables", low=1)
+    order: int = parameter(3, help="order d of the moment", low=2)
+    rank: int = parameter(5, help="columns of the basis sought", low=1)
+    true_rank: int = parameter(5, help="factors", low=1)
+    inverse_snr: float = parameter(
+        0.5,
+        help="root mean square norm of the noise over that of the signal",
+        low=0.0,
+        high=1e6,
+    )
+    samples: int = parameter(5000, help="samples that solvers see; 0: an endless stream", low=0)
+    test: int = parameter(
+        5000, help="fresh samples for the judge; 0: it measures on those of the solvers", low=0
+    )
+    validation: int = parameter(2000, help="fresh samples to tune on", low=1)
+    passes: int = parameter(1, help="how often a stream goes through the samples", low=1)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_ranks(self.n, rank=self.rank, true_rank=self.true_rank)
+        if not self.samples and not self.test:
+            raise UsageError("samples = 0 and test = 0: an endless stream needs a test part")
+        if not self.samples and self.passes > 1:
+            raise ParameterError("passes", "an endless stream has one pass")
+
+    @property
+    def tensor_shape(self) -> tuple[int, ...]:
+        """(n,) * order."""
+        return (self.n,) * self.order
+
+    @property
+    def streamed(self) -> bool:
+        """Whether solvers draw their samples from an endless stream."""
+        return self.samples == 0
+
+    @abstractmethod
+    def factors(self, rng: np.random.Generator, count: int) -> Array:
+        """Draw independent factors of mean 0 and variance 1, shape (count, true_rank)."""
+
+    def build(self, rng: np.random.Generator) -> Instance[TuckerOracle]:
+        """Return the instance; `rng` draws B, then test, validation and training samples.
+
+        The samples of an endless stream are drawn while it runs.
+        """
+        B, sigma = self._model(rng)
+
+        def draw(rng: np.random.Generator, count: int) -> Array:
+            X: Array = rng.standard_normal((count, self.n))
+            X *= sigma
+            X += self.factors(rng, count) @ B.T
+            return X
+
+        test = draw(rng, self.test).T if self.test else None
+        validation = draw(rng, self.validation).T
+        return symmetric_tucker(
+            samples=draw(rng, self.samples).T if self.samples else draw,
+            order=self.order,
+            rank=self.rank,
+            test=test,
+            validation=validation,
+            basis=orthonormalize(B),
+            passes=self.passes,
+        )
+
+    def _model(self, rng: np.random.Generator) -> tuple[Array, float]:
+        """Draw B, and return it with the standard deviation of an entry of the noise."""
+        B = rng.standard_normal((self.n, self.true_rank))
+        return B, self.inverse_snr * float(np.linalg.norm(B)) / sqrt(self.n)
+
+
+@dataclass(frozen=True)
+class NIGFactor(FactorModel):
+    """Moments of a linear factor model with skewed, heavy-tailed factors.
+
+    x = Bf + ε (Jin, Kileel, Kolda and Ward 2022, section 4.1, equation 15): f has independent
+    normal-inverse Gaussian entries of mean 0 and variance 1, B (n, true_rank) is standard normal,
+    drawn anew for each seed, where the paper fixes it, and ε from N(0, σ² I) with
+    σ = `inverse_snr` |B|_F / √n. Equation 16 prints a ratio of norms of means, which are zero;
+    the right-hand side, σ√n / |B|, is the ratio of root mean square norms.
+
+    The paper does not give the parameters of the distribution. Mean and variance leave two: the
+    `skewness` and the `kurtosis`, the third and fourth moments. The default values, 1.5 and 9, are
+    those of alpha = 4/3, beta = 2/3, delta = √3/2, mu = -1/2. The ordering of Figure 4 at high
+    noise needs heavier tails, such as ``skewness=3 kurtosis=27``. Without skewness odd moments are
+    zero up to sampling noise.
+    """
+
+    name = "nig-factor"
+
+    skewness: float = parameter(1.5, help="third moment of a factor", low=-100.0, high=100.0)
+    kurtosis: float = parameter(
+        9.0, help="fourth moment of a factor, above 3 + 5/3 skewness²", above=3.0, high=HEAVIEST
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        least = least_kurtosis(self.skewness)
+        if self.kurtosis <= least:
+            raise ParameterError(
+                "kurtosis",
+                f"kurtosis must be > 3 + 5/3 skewness² = {least:g} where the skewness is "
+                f"{self.skewness:g}, not {self.kurtosis:g}",
+            )
+
+    def factors(self, rng: np.random.Generator, count: int) -> Array:
+        """Draw factors, shape (count, true_rank)."""
+        return self.law.draw(rng, (count, self.true_rank))
+
+    @property
+    def law(self) -> NormalInverseGaussian:
+        """The distribution of a factor."""
+        return NormalInverseGaussian.standardized(self.skewness, self.kurtosis)
+
+
+@dataclass(frozen=True)
+class GeneratedFactor(NIGFactor):
+    """Samples of `nig-factor` in float32, made block by block whenever they are read.
+
+    For as many samples as wanted without a file, as `generated-pca` does; they are a stream. The
+    judge measures on fresh samples, and knows the true basis.
+    """
+
+    name = "generated-factor"
+    offers: ClassVar[type[TuckerOracle]] = MomentStream
+
+    samples: int = parameter(100_000, help="samples of one pass", low=1)
+    test: int = parameter(5000, help="fresh samples for the judge", low=1)
+    block: int = parameter(4096, help=BLOCK_HELP, low=1, high=LARGEST_BLOCK)
+    io: str = parameter("untimed", help=IO_HELP, choices=IO)
+
+    @property
+    def streamed(self) -> bool:
+        """Whether solvers get their samples as a stream."""
+        return True
+
+    def build(self, rng: np.random.Generator) -> Instance[TuckerOracle]:
+        """Return the instance; `rng` draws B, test and validation samples, and a key."""
+        B, sigma = self._model(rng)
+        draw = FactorSamples(B.astype(np.float32), sigma, self.law.draw)
+        test, validation = (draw(rng, count).T for count in (self.test, self.validation))
+        rows = GeneratedRows(draw, (self.samples, self.n), self.block, key_of(rng))
+        seen = ArraySource(rows, passes=self.passes)
+        seen.timed = self.io == "timed"
+        return symmetric_tucker(
+            samples=seen,
+            order=self.order,
+            rank=self.rank,
+            test=test,
+            validation=validation,
+            basis=orthonormalize(B),
+        )
+
+
+@dataclass(frozen=True)
+class GaussianFactor(FactorModel):
+    """Moments of a linear factor model with Gaussian factors.
+
+    As `nig-factor`, with standard normal f. Table 2 of Jin, Kileel, Kolda and Ward (2022), section
+    4.5, measures relative errors on the samples that solvers see:
+    ``n=500 samples=10000 test=0``. Odd moments are zero up to sampling noise.
+    """
+
+    name = "gaussian-factor"
+
+    order: int = parameter(4, help="order d of the moment", low=2)
+    inverse_snr: float = parameter(
+        0.05,
+        help="root mean square norm of the noise over that of the signal",
+        low=0.0,
+        high=1e6,
+    )
+
+    def factors(self, rng: np.random.Generator, count: int) -> Array:
+        """Draw factors, shape (count, true_rank)."""
+        return rng.standard_normal((count, self.true_rank))

@@ -1,0 +1,171 @@
+"""Higher-order orthogonal iteration for symmetric tensors."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from orthobench.contract import Array, Solution, State, Status, complete, flops
+from orthobench_tucker import SymmetricTensorOracle
+from orthobench_tucker._kernels.partial_cores import (
+    PartialCores,
+    form_parameter,
+    partial_cores,
+    unfolded,
+)
+from orthobench_tucker.objective import derivatives, derivatives_flops
+from orthobench_tucker.starts import start_parameter
+from orthobench_tucker.stopping import (
+    count_returns,
+    fail_if_cycling,
+    fail_if_vanishing,
+    relative_gradient,
+    tolerance_parameter,
+)
+from orthobench_tucker.whole_tensor import WholeTensorSolver
+
+RETURNED = 1e-6
+"""Distance to the subspace before the last, relative to the step, below which a step returns."""
+
+ADVICE = "symmetric HOOI may; take pgd, or jacobi-tucker"
+"""What the message of a cycle tells the user to do."""
+
+
+@dataclass(slots=True, kw_only=True)
+class HOOIState(State):
+    """The basis with its partial core, and the two bases before it.
+
+    Attributes
+    ----------
+    Q, last, before : ndarray, shape (n, r)
+        The basis now, one iteration ago, and two iterations ago.
+    W : ndarray, shape (n, N)
+        X ·(I, Q, ..., Q).
+    objective : float
+        F(Q).
+    relative_gradient : float
+        |(I - QQ')∇F(Q)| / F(Q).
+    returns : int
+        Number of iterations in a row that have led back to the subspace before the last.
+    """
+
+    Q: Array
+    last: Array
+    before: Array
+    W: Array
+    objective: float = np.nan
+    relative_gradient: float = np.inf
+    returns: int = 0
+
+
+@dataclass(frozen=True)
+class HOOI(WholeTensorSolver[HOOIState]):
+    """Symmetric HOOI: Q <- the r leading left singular vectors of X ·(I, Q, ..., Q), unfolded.
+
+    HOOI updates one mode after the other; for a symmetric tensor with one basis for all modes
+    there is one update. Its fixed points are critical points of F, and for d = 2 it is orthogonal
+    iteration, whose limit is that of Eckart and Young. Of the r^(d - 1) columns of the unfolding
+    as many are equal as a monomial has multiplicity: the singular vectors are those of
+    W diag(multiplicities)^½, with a column for each monomial. They are computed by a singular
+    value decomposition, not from the smaller of the two Gram matrices: that would save little, and
+    lose half of the digits of all but the largest. Where the rank of W is below r, the missing
+    directions are taken from the last Q.
+
+    F may fall: unlike HOOI with a basis for each mode, the symmetric one is not alternating
+    maximization, and for some tensors it ends in a cycle of two subspaces (Kofidis and Regalia
+    2002, for r = 1). The run fails after eight iterations in a row that return to the subspace
+    before the last, up to 1e-6 of the distance in between; a converging run does so only where it
+    needs a million iterations for a digit.
+
+    It ends where the relative gradient |(I - QQ')∇F| / F is at most `tolerance`, and fails where W
+    vanishes at the first basis.
+
+    Parameters
+    ----------
+    form, start : str
+    tolerance : float
+        Zero never ends the run.
+
+    Notes
+    -----
+    A step costs one W (2pn(r + N) + pN flops from samples, `SampleCores.at`, or about 2n^d r from
+    the tensor, `TensorCores.at`), a singular value decomposition of an (n, N) matrix, and
+    6nrN + 4nr² + 2r²N flops, N = C(r + d - 2, d - 1). Memory: W, nN doubles, and the tensor in its
+    form.
+
+    References
+    ----------
+    De Lathauwer, De Moor and Vandewalle 2000, "On the best rank-1 and rank-(R1, ..., RN)
+    approximation of higher-order tensors", Algorithm 4.2, with one basis. Monomials, the
+    completion and the detection of cycles are this project's.
+    """
+
+    form: str = form_parameter()
+    start: str = start_parameter()
+    tolerance: float = tolerance_parameter()
+
+    name: ClassVar[str] = "hooi"
+    source: ClassVar[str] = "De Lathauwer, De Moor and Vandewalle 2000, Algorithm 4.2"
+
+    def init(self, oracle: SymmetricTensorOracle, rng: np.random.Generator) -> HOOIState:
+        """Compute the first basis and its partial core."""
+        Q = self.first_basis(oracle, rng)
+        state = HOOIState(Q=Q, last=Q, before=Q, W=np.empty(0))
+        state.work.flops += self.start_flops(oracle)
+        self._evaluate(partial_cores(oracle, self.form), state)
+        size = float(np.linalg.norm(unfolded(state.W, oracle.k, oracle.order)))
+        fail_if_vanishing(state, oracle, Q, size, oracle.order - 1)
+        return state
+
+    def advance(self, oracle: SymmetricTensorOracle, state: HOOIState, count: int) -> None:
+        """Iterate `count` times, or fewer where the run ends."""
+        cores = partial_cores(oracle, self.form)
+        for _ in range(count):
+            if state.status is not Status.RUNNING:
+                return
+            Q = leading_left(unfolded(state.W, oracle.k, oracle.order), state.Q)
+            state.Q, state.last, state.before = Q, state.Q, state.last
+            self._evaluate(cores, state)
+            state.work.steps += 1
+            state.work.flops += flops.svd(oracle.n, state.W.shape[1])
+            bases = state.before, state.last, state.Q
+            state.returns = count_returns(state.returns, bases, RETURNED)
+            fail_if_cycling(state, state.returns, ADVICE)
+
+    def solution(self, state: HOOIState) -> Solution:
+        """Return Q."""
+        return Solution(state.Q.copy())
+
+    def _evaluate(self, cores: PartialCores, state: HOOIState) -> None:
+        """Compute W, F and the gradient at Q; end the run where the gradient is small."""
+        n, rank = state.Q.shape
+        state.W = cores.at(state.Q)
+        S = state.Q.T @ state.W
+        state.objective, G, *_ = derivatives(state.W, S, state.Q, cores.order)
+        state.relative_gradient = relative_gradient(float(np.linalg.norm(G)), state.objective)
+        state.work.flops += cores.at_flops(rank) + derivatives_flops(n, rank, state.W.shape[1])
+        if self.tolerance > 0 and state.relative_gradient <= self.tolerance:
+            state.status = Status.CONVERGED
+
+
+def leading_left(A: Array, Q: Array) -> Array:
+    """Return the leading left singular vectors of a matrix, as many as Q has columns.
+
+    Parameters
+    ----------
+    A : ndarray, shape (n, N), N >= r
+    Q : ndarray, shape (n, r)
+        Orthonormal. Where the rank of A is below r, its directions outside the range of A complete
+        the basis.
+
+    Returns
+    -------
+    ndarray, shape (n, r)
+        Orthonormal, C order.
+    """
+    left, values, _ = np.linalg.svd(A, full_matrices=False)
+    rounding = max(A.shape) * np.finfo(np.float64).eps * values[0]
+    rank = int(np.count_nonzero(values > rounding))
+    return complete(left[:, :rank], Q, Q.shape[1])

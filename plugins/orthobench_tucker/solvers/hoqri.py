@@ -1,0 +1,110 @@
+"""HOQRI: the higher-order QR iteration, with one basis for all modes of a symmetric tensor."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from orthobench.contract import Array, Solution, flops, orthonormalize
+from orthobench_tucker import SymmetricTensorOracle
+from orthobench_tucker._kernels.partial_cores import PartialCores, form_parameter, partial_cores
+from orthobench_tucker.objective import Point, evaluate, evaluation_flops
+from orthobench_tucker.second_order import AscentState, check_first_point, check_point
+from orthobench_tucker.starts import start_parameter
+from orthobench_tucker.stopping import tolerance_parameter
+from orthobench_tucker.whole_tensor import WholeTensorSolver
+
+ROUNDING = 1e-14
+"""Fall of F, relative to F, that is rounding and no failed step."""
+
+
+@dataclass(slots=True, kw_only=True)
+class HOQRIState(AscentState):
+    """The basis with F and its gradient there, and the shift.
+
+    Attributes
+    ----------
+    shift : float
+        The multiple of Q that is added, in units of the gradient; zero before any step has failed.
+    """
+
+    shift: float = 0.0
+
+
+@dataclass(frozen=True)
+class HOQRI(WholeTensorSolver[HOQRIState]):
+    """HOQRI: Q <- orth(A), A = X ·(I, Q, ..., Q) contracted with the core, by a QR decomposition.
+
+    HOQRI updates one mode after the other; for a symmetric tensor with one basis for all modes
+    there is one update. A is ∇F(Q) / 2d, so that it is a gradient step of infinite length, without
+    the singular value decomposition of HOOI.
+
+    For even orders and positive semidefinite unfoldings F is convex, and does not fall. Of odd
+    order it may: of 60 random tensors of order 3 it did on 6. So a step that lowers F is rejected,
+    and tried again as Q <- orth(A + shift Q); the shift is at first the mean eigenvalue of Q'A,
+    and doubles at each rejection from then on. With a shift that is large enough, F rises.
+
+    It ends where the relative gradient |(I - QQ')∇F| / F is at most `tolerance`.
+
+    Parameters
+    ----------
+    form, start : str
+    tolerance : float
+        Zero never ends the run.
+
+    Notes
+    -----
+    A step, also one that is rejected, costs one W (2pn(r + N) + pN flops from samples,
+    `SampleCores.at`, or those of `TensorCores.at`), 6nrN + 8nr² + 2r²N for F and its gradient, and
+    a QR decomposition, 4nr²; N = C(r + d - 2, d - 1). Memory: W, nN doubles, and three times nr.
+
+    References
+    ----------
+    Sun, Bhat, Wang and Huang 2025, "HOQRI: higher-order QR iteration for low multilinear rank
+    approximation of large and sparse tensors" (arXiv 2510.16930), with one basis. The shift
+    is this project's.
+    """
+
+    form: str = form_parameter()
+    start: str = start_parameter()
+    tolerance: float = tolerance_parameter()
+
+    name: ClassVar[str] = "hoqri"
+    source: ClassVar[str] = "Sun, Bhat, Wang and Huang 2025"
+
+    def init(self, oracle: SymmetricTensorOracle, rng: np.random.Generator) -> HOQRIState:
+        """Evaluate F at the first basis."""
+        cores = partial_cores(oracle, self.form)
+        state = HOQRIState(point=evaluate(cores, self.first_basis(oracle, rng)))
+        check_first_point(state, oracle, self.tolerance)
+        state.work.flops += self.start_flops(oracle) + evaluation_flops(cores, oracle.k)
+        return state
+
+    def step(self, oracle: SymmetricTensorOracle, state: HOQRIState) -> None:
+        """Iterate once, or reject the iterate and raise the shift."""
+        cores, point = partial_cores(oracle, self.form), state.point
+        trial = evaluate(cores, orthonormalize(iterate(point, state.shift)), point.unit)
+        state.work.steps += 1
+        state.work.flops += step_flops(cores, oracle.k)
+        if trial.value < point.value * (1 - ROUNDING):
+            state.shift = max(2 * state.shift, float(np.trace(point.B)) / len(point.B))
+            return
+        state.point = trial
+        check_point(state, self.tolerance)
+
+    def solution(self, state: HOQRIState) -> Solution:
+        """Return Q."""
+        return Solution(state.point.Q.copy())
+
+
+def iterate(point: Point, shift: float) -> Array:
+    """Return ∇F(Q) + shift Q, from the parts of ∇F along Q and across."""
+    return np.asarray(point.gradient + point.Q @ (point.B + shift * np.eye(len(point.B))))
+
+
+def step_flops(cores: PartialCores, rank: int) -> int:
+    """Return the flops of a step: F and its gradient, ∇F + shift Q, and a QR decomposition."""
+    n = cores.n
+    return evaluation_flops(cores, rank) + flops.gemm(n, rank, rank) + flops.qr(n, rank)

@@ -1,0 +1,224 @@
+"""The Jacobi algorithm for the best low multilinear rank approximation of symmetric tensors."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from math import comb, factorial
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from orthobench.contract import Array, Solution, State, Status, complete, flops, parameter
+from orthobench_tucker import SymmetricTensorOracle
+from orthobench_tucker._kernels.partial_cores import unfolded
+from orthobench_tucker._kernels.tensor_cores import TensorCores
+from orthobench_tucker.objective import derivatives, derivatives_flops
+from orthobench_tucker.sample_moments import full_core
+from orthobench_tucker.starts import start_parameter
+from orthobench_tucker.stopping import fail_if_vanishing, relative_gradient, tolerance_parameter
+from orthobench_tucker.whole_tensor import WholeTensorSolver
+
+PRODUCT_RATE = 4
+"""Flops of a matrix product that take about as long as one flop of a rotation."""
+
+READING, CALLS = 12, 1_000_000
+"""Those that take about as long as reading an entry of the tensor, and as the calls of a block."""
+
+
+@dataclass(slots=True, kw_only=True)
+class JacobiState(State):
+    """The orthogonal matrix, and the gradient at its leading columns.
+
+    Attributes
+    ----------
+    U : ndarray, shape (n, n)
+        Q and a basis of its complement.
+    rank : int
+        r.
+    objective : float
+        F(Q).
+    slope : float
+        |(I - QQ')∇F(Q)|.
+    """
+
+    U: Array
+    rank: int
+    objective: float = np.nan
+    slope: float = np.inf
+
+
+@dataclass(frozen=True)
+class JacobiTucker(WholeTensorSolver[JacobiState]):
+    """Jacobi rotations of U = [Q, Q_perp], each to the global maximum of F in its plane.
+
+    Only planes (u_i, u_j) with i <= r < j change F = |X ·(Q, ..., Q)|². Along rotations in one of
+    them F is a trigonometric polynomial with harmonics up to d in twice the angle. Its global
+    maximum is found for any order d (`orthobench_tucker._kernels.plane_angle`); the paper solves
+    for the roots of a polynomial in the tangent, for d = 3. So F never falls.
+
+    One step is one sweep over all r(n - r) planes. A plane is skipped where the derivative of F
+    along it is below `threshold` · 2/n times the norm of the gradient. With the gradient at that
+    moment the paper proves, for a factor of at most 2/n, that some plane always passes and that all
+    limits are critical points. Here it is the gradient at the beginning of the sweep, and the
+    argument still holds: some plane of each sweep passes, since the r(n - r) derivatives are the
+    entries of the gradient, whose largest is at least 2/n of their norm; a rotation that passes
+    raises F by a constant times that norm squared; F is bounded, so that the norm goes to zero.
+
+    Before each sweep Q and Q_perp are rotated, each within its span, to the principal axes of
+    X ·(I, Q, ..., Q). That leaves F unchanged, and its second derivatives couple planes less. On
+    third and fourth moments of a factor model (n = 30 to 100), from random starts, 7 to 10 sweeps
+    are enough, where without it more than 60 were needed.
+
+    The paper rotates the whole tensor each time. Here the columns u_j are taken in blocks J: the
+    planes of a block need only X ·(V, ..., V) with V = [Q, U_J], a small tensor, which is rotated;
+    then one product gives Q and U_J, and another X ·(I, ..., I, Q) for the next block. Planes are
+    ordered by j, and by i for equal j, so that the result is the same up to rounding, of which no
+    more than that of one sweep adds up.
+
+    It ends where the relative gradient |(I - QQ')∇F| / F is at most `tolerance`, and fails where
+    X ·(I, Q, ..., Q) vanishes at the first basis.
+
+    Parameters
+    ----------
+    start : str
+    threshold : float
+        Zero skips no plane: cyclic Jacobi.
+    tolerance : float
+        Zero never ends the run.
+
+    Notes
+    -----
+    Counted as in the paper, where the tensor is rotated: 6d n^(d - 1) + 6n flops for a rotation and
+    `plane_flops` for each plane that is tried; and 4n²N + 9n³ for the principal axes. In fact a
+    sweep takes the 2n^(d + 1)/(d - 1)! flops of X ·(I, ..., I, U), for each of (n - r)/b blocks
+    about 2n^(d - 1) (r + b)² for X ·(V, ..., V), and 6d (r + b)^(d - 1) for a rotation. Memory:
+    that of `TensorCores.at` with r + b columns.
+
+    References
+    ----------
+    Ishteva, Absil and Van Dooren 2013, "Jacobi algorithm for the best low multilinear rank
+    approximation of symmetric tensors". Orders other than 3, principal axes, blocks, the angle, and
+    the threshold for whole sweeps are this project's.
+    """
+
+    start: str = start_parameter()
+    threshold: float = parameter(
+        0.1,
+        help="least derivative along a plane that is rotated, in units of 2/n of the gradient",
+        low=0.0,
+        high=1.0,
+    )
+    tolerance: float = tolerance_parameter()
+
+    name: ClassVar[str] = "jacobi-tucker"
+    source: ClassVar[str] = "Ishteva, Absil and Van Dooren 2013"
+
+    def init(self, oracle: SymmetricTensorOracle, rng: np.random.Generator) -> JacobiState:
+        """Compute the first basis and its complement."""
+        Q, n = self.first_basis(oracle, rng), oracle.n
+        state = JacobiState(U=complete(Q, np.eye(n), n), rank=oracle.k)
+        state.work.flops += self.start_flops(oracle) + flops.svd(n, n)
+        W = self._evaluate(TensorCores(oracle.T), state)
+        size = float(np.linalg.norm(unfolded(W, oracle.k, oracle.order)))
+        fail_if_vanishing(state, oracle, Q, size, oracle.order - 1)
+        return state
+
+    def step(self, oracle: SymmetricTensorOracle, state: JacobiState) -> None:
+        """Do one sweep."""
+        cores, n = TensorCores(oracle.T), oracle.n
+        least = self.threshold * 2 / n * state.slope if state.objective > 0 else 0.0
+        Y = cores.first(state.U[:, : state.rank])
+        for columns in blocks(n, state.rank, oracle.order):
+            Y = _rotate_block(cores, state, columns, Y, least)
+        # one Newton-Schulz step restores the orthogonality that rounding has cost
+        state.U = state.U @ (1.5 * np.eye(n) - 0.5 * (state.U.T @ state.U))
+        state.work.steps += 1
+        self._evaluate(cores, state)
+
+    def solution(self, state: JacobiState) -> Solution:
+        """Return the first r columns of U."""
+        return Solution(state.U[:, : state.rank].copy())
+
+    def _evaluate(self, cores: TensorCores, state: JacobiState) -> Array:
+        """Compute F and its gradient; end the run where that is small, else rotate U; return W."""
+        Q, rank = state.U[:, : state.rank], state.rank
+        W = cores.at(Q)
+        state.objective, G, *_ = derivatives(W, Q.T @ W, Q, cores.order)
+        state.slope = float(np.linalg.norm(G))
+        state.work.flops += cores.at_flops(rank) + derivatives_flops(len(Q), rank, W.shape[1])
+        if 0 < self.tolerance >= relative_gradient(state.slope, state.objective):
+            state.status = Status.CONVERGED
+        else:
+            _rotate_to_axes(state, unfolded(W, rank, cores.order))
+        return W
+
+
+def _rotate_to_axes(state: JacobiState, W: Array) -> None:
+    """Rotate Q and Q_perp, each within its span, to the principal axes of W, largest first."""
+    n, size = W.shape
+    for part in (slice(0, state.rank), slice(state.rank, n)):
+        inside = state.U[:, part].T @ W
+        axes = np.linalg.eigh(inside @ inside.T)[1][:, ::-1]
+        state.U[:, part] = state.U[:, part] @ axes
+    state.work.flops += 2 * flops.gemm(n, n, size) + flops.eigh(n)
+
+
+def _rotate_block(
+    cores: TensorCores, state: JacobiState, columns: NDArray[np.intp], Y: Array, least: float
+) -> Array:
+    """Rotate the planes of the first r columns of U with the others of `columns`.
+
+    Y is X ·(I, ..., I, Q) (`TensorCores.first`) before, and what is returned after.
+    """
+    from orthobench_tucker._kernels.plane_rotations import plane, rotate_planes
+
+    rank, order, V = state.rank, cores.order, state.U[:, columns]
+    Y = np.concatenate([Y, cores.first(V[:, rank:])])
+    small = full_core(cores.core(Y, V), order).reshape(-1)
+    turned = np.eye(len(columns))
+    tried, rotated = rotate_planes(small, turned, rank, order, plane(rank, order), least)
+    if rotated:
+        state.U[:, columns] = V @ turned.T
+    state.work.flops += tried * plane_flops(rank, order) + rotated * rotation_flops(cores.n, order)
+    return np.asarray(turned[:rank] @ Y)
+
+
+@lru_cache(maxsize=16)
+def block_size(n: int, rank: int, order: int) -> int:
+    """Return the number of columns of the complement in a block with which a sweep is fastest."""
+
+    def sweep(b: int) -> float:
+        m = rank + b
+        products: float = 2 * n ** (order - 1) * m * m + READING * n**order / factorial(order - 1)
+        rotations = 6 * order * rank * b * int(m ** (order - 1))
+        return ((products + CALLS) / PRODUCT_RATE + rotations) / b
+
+    return min(range(1, n - rank + 1), key=sweep)
+
+
+def blocks(n: int, rank: int, order: int) -> Iterator[NDArray[np.intp]]:
+    """Yield the columns of each block: the first r, then some of the others."""
+    if rank == n:
+        return
+    size = block_size(n, rank, order)
+    count = -(-(n - rank) // size)
+    for others in np.array_split(np.arange(rank, n), count):
+        yield np.concatenate([np.arange(rank), others])
+
+
+def rotation_flops(n: int, order: int) -> int:
+    """Return the flops of a rotation of the tensor and of U: 6d n^(d - 1) + 6n."""
+    return order * flops.givens(int(n ** (order - 1))) + flops.givens(n)
+
+
+def plane_flops(rank: int, order: int) -> int:
+    """Return the flops of F along a plane: 3(k + 1)² for each ascending tuple of d - k others.
+
+    There are C(r + d - k - 2, d - k) of these tuples for k = 1, ..., d: about
+    12 r^(d - 1)/(d - 1)! flops. The maximum of F takes some hundreds more.
+    """
+    others = {k: comb(rank + order - k - 2, order - k) for k in range(1, order)} | {order: 1}
+    return sum(3 * (k + 1) ** 2 * count for k, count in others.items())

@@ -1,0 +1,181 @@
+"""The Khatri-Rao sketch: a Tucker basis from one pass over samples, without iterating."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from orthobench.contract import (
+    AnyProblem,
+    Array,
+    BlockOracle,
+    Solution,
+    State,
+    Status,
+    SummarySolver,
+    UsageError,
+    complete,
+    flops,
+    orthonormalize,
+    parameter,
+    unit_columns,
+)
+from orthobench_tucker import MomentOracle, MomentStream, SymmetricTucker
+from orthobench_tucker._kernels.block_sums import BlockSum, added
+from orthobench_tucker.sketch import (
+    OVERSAMPLING,
+    block_sketch,
+    gaussian_factors,
+    leading_directions,
+    power_flops,
+    power_step,
+    sketch_flops,
+    sketch_of,
+)
+
+
+@dataclass(slots=True, kw_only=True)
+class SketchState(State):
+    """The sketch of the samples so far.
+
+    Attributes
+    ----------
+    start : ndarray, shape (n, r)
+        Orthonormal columns that complete solutions.
+    factors : ndarray, shape (d - 1, n, m)
+        The Gaussian vectors.
+    sums : ndarray, shape (n, m)
+        The sum of x (x'w_1j) ... (x'w_(d-1)j) over the samples, for each column j; after power
+        steps mat(M) mat(M)' times the last basis.
+    powered : bool
+        Whether the power steps have been done.
+    """
+
+    start: Array
+    factors: Array
+    sums: Array
+    powered: bool = False
+
+
+@dataclass(frozen=True)
+class KhatriRaoSketch(SummarySolver[MomentStream, SketchState, BlockSum]):
+    """Khatri-Rao sketch: leading left singular vectors of mat(M)Ω, Ω of Gaussian rank-one columns.
+
+    Column j of the sketch is the mean of x (x'w_1j) ... (x'w_(d-1)j) over the samples x, with
+    Gaussian vectors w that are drawn once. No tensor is formed, samples are used once, and nothing
+    is iterated. Sketches of parts of the samples, with the same vectors, add up, as those of blocks
+    do: merging loses nothing. A subspace of r dimensions that holds all samples is found exactly.
+
+    The columns are brought to unit length before the singular value decomposition: products of
+    Gaussians are heavy-tailed. Of odd order the sketch of samples that are symmetric about zero
+    vanishes with the moment.
+
+    With `power` steps Q <- orth(mat(M) mat(M)'Q), all of them in the last step of the pass, it
+    needs all samples at once, and compares all pairs of them.
+
+    Parameters
+    ----------
+    oversampling : int
+        Columns of the sketch beyond r.
+    power : int
+    batch : int
+        Any value gives the same sketch, up to rounding.
+
+    Notes
+    -----
+    2nbdm + (d - 2)bm flops a step of b samples, m = r + `oversampling`, and 6nm² + 20m³ where a
+    solution is read; 2p²(n + m) a power step. Memory: (d + 1)nm doubles.
+
+    References
+    ----------
+    Saibaba, Verma and Ballard 2025, "Improved analysis of Khatri-Rao random projections and
+    applications" (arXiv 2507.23207), their range finder for Tucker bases, on the moment of samples.
+    The unit columns are this project's.
+    """
+
+    oversampling: int = parameter(OVERSAMPLING, help="columns of the sketch beyond r", low=0)
+    power: int = parameter(0, help="power steps after the pass, from all samples at once", low=0)
+    batch: int = parameter(100, help="samples a step", low=1)
+
+    name: ClassVar[str] = "khatri-rao-sketch"
+    source: ClassVar[str] = "Saibaba, Verma and Ballard 2025"
+
+    def refuses(self, problem: AnyProblem) -> str | None:
+        """Return why not: power steps need all samples at once."""
+        streamed = isinstance(problem, SymmetricTucker) and problem.streamed
+        if self.power and (streamed or self.place.reduces):
+            return "does power steps here, which need all samples at once, and they only stream"
+        return super().refuses(problem)
+
+    def init(self, oracle: MomentStream, rng: np.random.Generator) -> SketchState:
+        """Draw the Gaussian vectors.
+
+        Raises
+        ------
+        UsageError
+            Where power steps are asked for, and samples only stream.
+        """
+        if self.power and not isinstance(oracle, MomentOracle):
+            raise UsageError("power steps need all samples at once: take power = 0")
+        factors = self._factors((oracle.n, oracle.k, oracle.order), rng)
+        return SketchState(
+            start=oracle.start.copy(), factors=factors, sums=np.zeros(factors.shape[1:])
+        )
+
+    def step(self, oracle: MomentStream, state: SketchState) -> None:
+        """Add a batch; after the last one of a pass do the power steps."""
+        X = oracle.take(self.batch)
+        state.sums += sketch_of(X, state.factors)
+        state.work.steps += 1
+        state.work.samples += len(X)
+        n, columns = state.sums.shape
+        state.work.flops += sketch_flops(len(X), n, columns, oracle.order) + n * columns
+        if not np.isfinite(state.sums).all():
+            state.status = Status.FAILED
+            state.reason = "the sketch overflows: rescale the samples to lengths near one"
+        elif self.power and isinstance(oracle, MomentOracle):
+            self._iterate_at_the_end(oracle, state)
+
+    def solution(self, state: SketchState) -> Solution:
+        """Return the leading left singular vectors, completed from the common start."""
+        Z = state.sums if state.powered else unit_columns(state.sums)
+        rank = state.start.shape[1]
+        return Solution(complete(leading_directions(Z, rank), state.start, rank))
+
+    def summarize(self, oracle: BlockOracle, block: NDArray[np.floating[Any]]) -> BlockSum:
+        """Return the sketch of a block, by the Gaussian vectors that all blocks have in common."""
+        factors = self._factors(oracle.sizes, oracle.rng())
+        order, (n, columns) = oracle.sizes[2], factors.shape[1:]
+        spent = sketch_flops(len(block), n, columns, order)
+        return BlockSum(rows=len(block), total=block_sketch(block, factors), flops=spent)
+
+    def merge(self, a: BlockSum, b: BlockSum) -> BlockSum:
+        """Return the sum of two sketches."""
+        return added(a, b)
+
+    def finish(self, oracle: BlockOracle, summary: BlockSum) -> Solution:
+        """Return the leading left singular vectors, completed from the common start."""
+        found = leading_directions(unit_columns(summary.total), oracle.k)
+        return Solution(complete(found, oracle.start, oracle.k))
+
+    def flops(self, oracle: BlockOracle, summary: BlockSum) -> int:
+        """Return the flops of a pass."""
+        return summary.flops + flops.svd(oracle.n, summary.total.shape[1])
+
+    def _factors(self, sizes: tuple[int, ...], rng: np.random.Generator) -> Array:
+        n, rank, order = sizes
+        return gaussian_factors(order, n, min(n, rank + self.oversampling), rng)
+
+    def _iterate_at_the_end(self, oracle: MomentOracle, state: SketchState) -> None:
+        """Do all power steps where no sample is left, which ends the run."""
+        if state.work.samples < len(oracle.X):
+            return
+        state.sums = unit_columns(state.sums)
+        for _ in range(self.power):
+            state.sums = power_step(oracle.X, orthonormalize(state.sums), oracle.order)
+            n, columns = state.sums.shape
+            state.work.flops += power_flops(len(oracle.X), n, columns, oracle.order)
+        state.powered, state.status = True, Status.COMPLETE

@@ -1,0 +1,126 @@
+"""Tucker decompositions of pyttb, the Tensor Toolbox for Python: alternating, and HOSVD."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from orthobench_kit.pyttb_calls import PACKAGES, fixed_arpack_start, gram_flops, tensor_of
+
+from orthobench.contract import Array
+from orthobench_tucker.library_tucker import (
+    AlternatingTucker,
+    Factors,
+    FactorsState,
+    OneStepTucker,
+    products_flops,
+    tolerance_parameter,
+)
+from orthobench_tucker.oracle import SymmetricTensorOracle
+
+
+@dataclass(frozen=True)
+class PyttbTuckerALS(AlternatingTucker):
+    """pyttb's tucker_als: HOOI with a factor for each mode, from the HOSVD.
+
+    As `tensorly-tucker`, but with singular vectors from the Gram matrix, by ARPACK: faster, and
+    with half of the digits of all but the largest. ARPACK starts from a fixed vector here; pyttb
+    draws a new one in each call, so that its last digits differ from run to run. Q is the factor of
+    the last mode.
+
+    Parameters
+    ----------
+    tolerance : float
+
+    Notes
+    -----
+    2n^(d+1) + 9n³ flops for each of d modes at the start, a Gram matrix and its eigenvectors. A
+    step: for each mode the product with all others,
+    `orthobench_tucker.library_tucker.products_flops`, and 2n² r^(d-1) + 9n³; 2nr^d for the core,
+    and 2n^d + 2r^d for norms. ARPACK is counted as an eigendecomposition by LAPACK. Memory: about
+    three tensors.
+
+    References
+    ----------
+    De Lathauwer, De Moor and Vandewalle 2000, "On the best rank-1 and rank-(R1, ..., RN)
+    approximation of higher-order tensors", Algorithm 4.2.
+    """
+
+    name: ClassVar[str] = "pyttb-tucker-als"
+    source: ClassVar[str] = "pyttb: pyttb.tucker_als"
+    packages: ClassVar[tuple[str, ...]] = PACKAGES
+
+    tolerance: float = tolerance_parameter()
+
+    def tensor(self, T: Array) -> object:
+        """Return a copy of the tensor, in Fortran order."""
+        return tensor_of(T)
+
+    def first(self, oracle: SymmetricTensorOracle, tensor: object) -> Factors:
+        """Return the HOSVD: leading eigenvectors of the Gram matrices of unfoldings."""
+        found: Any = tensor
+        with fixed_arpack_start():
+            return Factors([found.nvecs(mode, oracle.k) for mode in range(oracle.order)])
+
+    def iterate(self, oracle: SymmetricTensorOracle, state: FactorsState) -> Factors:
+        """Call tucker_als for one iteration, from the factors."""
+        from pyttb import tucker_als
+
+        ranks, start = [oracle.k] * oracle.order, list(state.factors.modes)
+        with fixed_arpack_start():
+            found, _, info = tucker_als(
+                state.tensor, ranks, stoptol=0.0, maxiters=1, init=start, printitn=0
+            )
+        return Factors(found.factor_matrices, 1 - float(info["fit"]))
+
+    def first_flops(self, n: int, rank: int, order: int) -> int:
+        """Return the flops of the HOSVD."""
+        del rank
+        return order * gram_flops(n, n ** (order - 1))
+
+    def step_flops(self, n: int, rank: int, order: int) -> int:
+        """Return the flops of an iteration."""
+        mode = products_flops(n, rank, order, order - 1) + gram_flops(n, rank ** (order - 1))
+        return order * mode + int(2 * n * rank**order + 2 * n**order + 2 * rank**order)
+
+
+@dataclass(frozen=True)
+class PyttbHOSVD(OneStepTucker):
+    """pyttb's hosvd, truncated mode after mode: each Gram matrix is that of the truncated tensor.
+
+    One step, and no iteration. pyttb truncates in sequence by default, which is faster; then the
+    factors of a symmetric tensor differ. Q is the factor of the last mode, from the tensor that is
+    truncated in all others.
+
+    Notes
+    -----
+    For mode j = 1, ..., d, when j - 1 are truncated, 2n² r^(j-1) n^(d-j) + 9n³ flops for the Gram
+    matrix and its eigenvectors, by LAPACK, and 2n^(d-j+1) r^j to truncate; 2n^d for the norm.
+    Memory: about two tensors.
+
+    References
+    ----------
+    Vannieuwenhoven, Vandebril and Meerbergen 2012, "A new truncation strategy for the higher-order
+    singular value decomposition".
+    """
+
+    name: ClassVar[str] = "pyttb-hosvd"
+    source: ClassVar[str] = "pyttb: pyttb.hosvd"
+    packages: ClassVar[tuple[str, ...]] = PACKAGES
+
+    def tensor(self, T: Array) -> object:
+        """Return a copy of the tensor, in Fortran order."""
+        return tensor_of(T)
+
+    def decomposed(self, oracle: SymmetricTensorOracle, state: FactorsState) -> Factors:
+        """Return the decomposition."""
+        from pyttb import hosvd
+
+        tensor: Any = state.tensor
+        found = hosvd(tensor, 0.0, verbosity=-1, ranks=[oracle.k] * oracle.order)
+        return Factors(found.factor_matrices)
+
+    def step_flops(self, n: int, rank: int, order: int) -> int:
+        """Return the flops of the decomposition."""
+        grams = sum(gram_flops(n, rank**j * n ** (order - 1 - j)) for j in range(order))
+        return grams + products_flops(n, rank, order, order) + int(2 * n**order)

@@ -1,0 +1,237 @@
+"""Quasi-Newton methods on the Grassmannian: BFGS and L-BFGS."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from math import inf
+from typing import ClassVar
+
+import numpy as np
+
+from orthobench.contract import (
+    AnyProblem,
+    Array,
+    Solution,
+    Status,
+    UsageError,
+    flops,
+    parameter,
+)
+from orthobench.tools.machine import refusal_of
+from orthobench_tucker import SymmetricTensorOracle, SymmetricTucker
+from orthobench_tucker._kernels.geodesics import (
+    Geodesic,
+    arrival_flops,
+    geodesic_flops,
+    transport_flops,
+)
+from orthobench_tucker._kernels.inverse_hessians import InverseHessian, LimitedMemory, LocalMatrix
+from orthobench_tucker._kernels.partial_cores import PartialCores, form_parameter, partial_cores
+from orthobench_tucker.line_search import Trial, wolfe_search
+from orthobench_tucker.objective import Point, evaluate, evaluation_flops
+from orthobench_tucker.second_order import (
+    AscentState,
+    check_first_point,
+    check_point,
+    check_stalled,
+    preconditioned_parameter,
+)
+from orthobench_tucker.starts import start_parameter
+from orthobench_tucker.stopping import tolerance_parameter
+from orthobench_tucker.whole_tensor import WholeTensorSolver
+
+METHODS = ("lbfgs", "bfgs")
+"""Values of the parameter ``method``."""
+
+UPWARD = 1e-8
+"""Least cosine between a direction and the gradient; below it the approximation is reset."""
+
+PATIENCE = 10
+"""Steps without halving the gradient after which it is tested for rounding."""
+
+
+@dataclass(slots=True, kw_only=True)
+class QuasiNewtonState(AscentState):
+    """The point, and the approximation of the inverse Hessian.
+
+    Attributes
+    ----------
+    inverse : InverseHessian
+    least : float
+        The norm of the gradient that has not been halved yet.
+    idle : int
+        Steps since that was recorded.
+    """
+
+    inverse: InverseHessian
+    least: float = inf
+    idle: int = 0
+
+    def record(self) -> None:
+        """Record the norm of the gradient where it is at most half of the last one recorded."""
+        self.idle += 1
+        if self.point.slope <= self.least / 2:
+            self.least, self.idle = self.point.slope, 0
+
+
+@dataclass(frozen=True)
+class QuasiNewton(WholeTensorSolver[QuasiNewtonState]):
+    """Quasi-Newton ascent along geodesics of the Grassmannian.
+
+    Each step follows the geodesic in the direction H grad F, where H approximates the inverse
+    Hessian of -F, to a point that meets the strong Wolfe conditions. H is moved there by parallel
+    transport, and updated with the step and the change of the gradient.
+
+    ``lbfgs`` keeps the last pairs of these, in global coordinates: tangent vectors (n, r), each
+    transported. ``bfgs`` keeps H as a matrix in local coordinates, in a frame of the complement
+    of Q that is transported: ((n - r) r)² doubles, and refused where these do not fit into memory.
+    Pairs without curvature are left out, and H is reset where its direction does not point upward.
+
+    With ``preconditioned``, which is this project's, the initial H is the inverse of
+    V -> V (Q'∇F), so that the first step is close to one of the power iteration; without it, a
+    multiple of the identity, as in the paper.
+
+    It ends where the relative gradient |grad F| / F is at most `tolerance`, or where the gradient
+    is found to be rounding (`orthobench_tucker.stopping.stop_at_rounding`), which is tested after
+    ten steps that do not halve it, and where the line search along the gradient itself fails.
+
+    Parameters
+    ----------
+    form, start : str
+    method : str
+    memory : int
+        Most pairs that ``lbfgs`` keeps.
+    preconditioned : bool
+    tolerance : float
+        Zero never ends the run.
+
+    Notes
+    -----
+    A step costs one evaluation of F and its gradient for each trial of the line search, most often
+    one, and for ``lbfgs`` about 16nr² flops for each pair, for ``bfgs`` 7 ((n - r) r)². Memory:
+    2nr doubles for each pair, or 2 ((n - r) r)².
+
+    References
+    ----------
+    Savas and Lim 2010, *Quasi-Newton methods on Grassmannians and multilinear approximations of
+    tensors*: BFGS in local coordinates, and L-BFGS, for symmetric tensors. F and its gradient come
+    from W = X ·(I, Q, ..., Q) as in Jin, Kileel, Kolda and Ward 2022.
+    """
+
+    form: str = form_parameter()
+    start: str = start_parameter()
+    method: str = parameter("lbfgs", choices=METHODS, help="limited memory, or a dense matrix")
+    memory: int = parameter(5, low=1, help="most pairs that lbfgs keeps", grid=(3, 5, 10))
+    preconditioned: bool = preconditioned_parameter()
+    tolerance: float = tolerance_parameter()
+
+    name: ClassVar[str] = "quasi-newton"
+    source: ClassVar[str] = "Savas and Lim 2010"
+
+    def refuses(self, problem: AnyProblem) -> str | None:
+        """Return why not: as for any solver of the whole tensor, or too large a matrix."""
+        why = super().refuses(problem)
+        if why is None and isinstance(problem, SymmetricTucker) and problem.tensor_shape:
+            rank = getattr(problem, "rank", None)
+            return self._too_large(problem.tensor_shape[0], rank) if rank else None
+        return why
+
+    def init(self, oracle: SymmetricTensorOracle, rng: np.random.Generator) -> QuasiNewtonState:
+        """Evaluate F at the first basis.
+
+        Raises
+        ------
+        UsageError
+            Where the matrix of ``bfgs`` would not fit into memory.
+        """
+        why = self._too_large(oracle.n, oracle.k)
+        if why is not None:
+            raise UsageError(why)
+        cores = partial_cores(oracle, self.form)
+        point = evaluate(cores, self.first_basis(oracle, rng))
+        state = QuasiNewtonState(point=point, inverse=self._limited())
+        check_first_point(state, oracle, self.tolerance)
+        if state.status is Status.RUNNING:
+            state.inverse = self._blank(point)
+        state.work.flops += self.start_flops(oracle) + evaluation_flops(cores, oracle.k)
+        return state
+
+    def step(self, oracle: SymmetricTensorOracle, state: QuasiNewtonState) -> None:
+        """Follow one geodesic; where the line search fails, reset the approximation."""
+        cores, point = partial_cores(oracle, self.form), state.point
+        direction = self._direction(state)
+        geodesic = Geodesic(point.Q, direction)
+        probe = partial(_trial, cores, geodesic, point.unit)
+        begin = Trial(0.0, point, float(np.vdot(point.gradient, direction)))
+        end, trials = wolfe_search(probe, begin, geodesic.longest)
+        n, r = point.Q.shape
+        state.work.steps += 1
+        state.work.flops += geodesic_flops(n, r) + state.inverse.step_flops(n, r)
+        state.work.flops += trials * (evaluation_flops(cores, r) + arrival_flops(n, r))
+        if end is None:
+            self._restart(cores, state)
+        else:
+            state.work.flops += transport_flops(n, r, r) + flops.gemm(n, r, r)
+            self._arrive(cores, state, geodesic, end)
+
+    def solution(self, state: QuasiNewtonState) -> Solution:
+        """Return Q, (n, r)."""
+        return Solution(state.point.Q.copy())
+
+    def _too_large(self, n: int, r: int) -> str | None:
+        if self.method == "lbfgs":
+            return None
+        k = (n - r) * r
+        why = refusal_of(2 * 8 * k * k, f"bfgs, with a matrix of {k} x {k} and as much to work,")
+        return why and f"{why}; take method = lbfgs"
+
+    def _blank(self, point: Point) -> InverseHessian:
+        if self.method == "bfgs":
+            return LocalMatrix.at(point, self.preconditioned)
+        return self._limited()
+
+    def _limited(self) -> LimitedMemory:
+        return LimitedMemory(self.memory, self.preconditioned)
+
+    def _direction(self, state: QuasiNewtonState) -> Array:
+        """Return H grad F; where it does not point upward, that of a blank H."""
+        point = state.point
+        direction = state.inverse.direction(point)
+        if state.inverse.blank or _upward(point, direction):
+            return direction
+        state.inverse = self._blank(point)
+        return state.inverse.direction(point)
+
+    def _arrive(
+        self, cores: PartialCores, state: QuasiNewtonState, geodesic: Geodesic, end: Trial
+    ) -> None:
+        """Move to the end of a geodesic, and update the approximation."""
+        s = end.t * geodesic.velocity(end.t)
+        y = geodesic.transport(state.point.gradient, end.t) - end.point.gradient
+        state.inverse.move(geodesic, end.t, s, y)
+        state.point = end.point
+        if state.inverse.outdated(end.point):
+            state.inverse = self._blank(end.point)
+        check_point(state, self.tolerance)
+        state.record()
+        if state.idle >= PATIENCE and state.status is Status.RUNNING and self.tolerance > 0:
+            state.idle = 0
+            check_stalled(cores, state, stuck=False)
+
+    def _restart(self, cores: PartialCores, state: QuasiNewtonState) -> None:
+        """Reset the approximation; where it is blank already, end the run."""
+        if not state.inverse.blank:
+            state.inverse = self._blank(state.point)
+        elif self.tolerance > 0:
+            check_stalled(cores, state, stuck=True)
+
+
+def _trial(cores: PartialCores, geodesic: Geodesic, unit: float, t: float) -> Trial:
+    point = evaluate(cores, geodesic.at(t), unit)
+    return Trial(t, point, float(np.vdot(point.gradient, geodesic.velocity(t))))
+
+
+def _upward(point: Point, direction: Array) -> bool:
+    rise = float(np.vdot(point.gradient, direction))
+    return rise > UPWARD * point.slope * float(np.linalg.norm(direction))

@@ -1,0 +1,214 @@
+"""Streaming projected gradient ascent on the symmetric Tucker objective."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from math import comb
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from orthobench.contract import Array, ParameterError, Status, flops, is_plain, parameter
+from orthobench_tucker import MomentStream
+from orthobench_tucker._kernels import streaming_arrays as arrays
+from orthobench_tucker._kernels.block_sums import in_double
+from orthobench_tucker._kernels.gradient_passes import GradientPasses, hoevd_gradients
+from orthobench_tucker._kernels.monomial_products import monomial_products
+from orthobench_tucker.sample_moments import monomials
+from orthobench_tucker.streaming import (
+    STEPS,
+    StreamingTucker,
+    StreamState,
+    count_batches,
+    hoevd_flops,
+    hoevd_phase,
+    split,
+    step_flops,
+)
+
+GRAM_FORM = np.empty(0, dtype=np.intp), np.empty(0, dtype=np.intp), np.empty(0)
+"""An empty table of monomials, which selects the Gram form; typed as others: one compilation."""
+for _part in GRAM_FORM[:2]:
+    _part.flags.writeable = False
+
+
+@dataclass(frozen=True)
+class SPGD(GradientPasses, StreamingTucker):
+    """Scalable projected gradient ascent of |M ·(Q, ..., Q)|² on batches of samples, with AdaGrad.
+
+    Phase I is `shoevd`, for `hoevd_steps` steps. Phase II, for each batch X (n, b):
+    G = (2d/b²) X (X'QQ'X)^[d-1] X'Q, the gradient of |(1/b) sum_i (Q'x_i) ⊗ ... ⊗ (Q'x_i)|²;
+    gamma <- (gamma² + |g|²)^(1/2) for each column g of G; Q <- qr(Q + step G / gamma). [d-1] is
+    the entrywise power. gamma starts at 1e-5 times the norm of the first gradient that is not
+    zero, in Phase II again, so that samples may have any unit. The paper's plain 1e-5 stops all
+    motion where |G| is far smaller, as for returns that are fractions.
+
+    The moment is never formed. The gradient is computed from the b-by-b Gram matrix, as printed,
+    or from the core of the batch, with a column for each of the N = C(r + d - 2, d - 1) monomials
+    of degree d - 1: from the smaller of the two.
+
+    Misprints corrected in Algorithm 2: the factor 2d/b² in line 3 is printed 2d/b; gamma_2 starts
+    at t = T_1, and T_2 is the number of iterations of Phase II (Table 2). The run fails at a batch
+    whose gradient overflows.
+
+    With blocks a pass is a step of either phase, along the mean gradient of the batches of all
+    blocks.
+
+    Batches bias the objective: E F_t(Q) = (1 - 1/b) F(Q) + (1/b) E|Q'x|^(2d).
+
+    Parameters
+    ----------
+    step : float
+        c_2. Large values make it the power iteration Q <- qr(G / gamma).
+    batch : int
+        b_2.
+    hoevd_steps : int
+        T_1; without Phase I about half of the runs end in a bad local maximum.
+    hoevd_step : float
+        c_1.
+    hoevd_batch : int, optional
+        b_1, at most `batch`, which is the default.
+
+    Notes
+    -----
+    4rnb + 4rb² + (d - 2)b² flops a step of Phase II for the gradient, and 4nr + 4nr² - 4r³/3 for
+    the step and its QR; Phase I as `shoevd`. Memory: Q, G and its sums, at most 3nr doubles; the
+    batch, nb; and b min(N, b).
+
+    References
+    ----------
+    Jin, Kileel, Kolda and Ward 2022, "Scalable symmetric Tucker tensor decomposition",
+    Algorithm 2 and equation 13.
+    """
+
+    step_size: float = parameter(1.0, help="c_2 of AdaGrad", name="step", above=0.0, grid=STEPS)
+    batch: int = parameter(50, help="samples a step", low=1)
+    hoevd_steps: int = parameter(20, help="T_1, steps of Phase I; 0 leaves it out", low=0)
+    hoevd_step: float = parameter(1.0, help="c_1, the step size of Phase I", above=0.0)
+    hoevd_batch: int | None = parameter(
+        None, help="b_1, samples a step of Phase I, at most batch; none: as many", low=1
+    )
+
+    name: ClassVar[str] = "spgd"
+    source: ClassVar[str] = "Jin, Kileel, Kolda and Ward 2022, Algorithm 2"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.hoevd_batch is not None and self.hoevd_batch > self.batch:
+            message = f"hoevd_batch must be at most batch = {self.batch}, not {self.hoevd_batch}"
+            raise ParameterError("hoevd_batch", message)
+
+    def init(self, oracle: MomentStream, rng: np.random.Generator) -> StreamState:
+        """Return the common start, a Haar random point: lines 2 and 3 of Algorithm 3."""
+        state = super().init(oracle, rng)
+        # without samples: it compiles Phase II, which a warm-up may not reach
+        self._tucker_phase(oracle, state, 0)
+        return state
+
+    def advance(self, oracle: MomentStream, state: StreamState, count: int) -> None:
+        """Take `count` batches, or fewer where the run fails."""
+        if state.status is not Status.RUNNING:
+            return
+        first = min(count, max(0, self.hoevd_steps - state.work.steps))
+        if first:
+            batch = self.hoevd_batch or self.batch
+            hoevd_phase(oracle, state, first, batch, self.hoevd_step)
+        if count > first and state.status is Status.RUNNING:
+            if state.work.steps == self.hoevd_steps:
+                state.gamma = 0.0 * state.gamma
+            self._tucker_phase(oracle, state, count - first)
+
+    def gradients(
+        self, number: int, block: NDArray[np.floating[Any]], rows: Array, order: int
+    ) -> tuple[Array, int]:
+        """Return the sum of the batches' gradients of a phase, and the flops."""
+        r, n = rows.shape
+        if number < self.hoevd_steps:
+            batch = self.hoevd_batch or self.batch
+            count = -(-len(block) // batch)
+            return hoevd_gradients(block, batch, rows, order), count * hoevd_flops(
+                n, r, order, batch
+            )
+        count = -(-len(block) // self.batch)
+        spent = count * tucker_flops((n, r, order), self.batch)
+        return tucker_gradients(block, self.batch, rows, order), spent
+
+    def step_sizes(self, number: int) -> tuple[float, bool]:
+        """Return c_1 in Phase I and c_2 in Phase II, with which AdaGrad begins anew."""
+        first = number < self.hoevd_steps
+        return (self.hoevd_step if first else self.step_size), number == self.hoevd_steps
+
+    def _tucker_phase(self, oracle: MomentStream, state: StreamState, count: int) -> None:
+        """Do `count` iterations of Phase II."""
+        for X, batch, some in split(oracle.take(count * self.batch), self.batch):
+            if state.status is not Status.RUNNING:
+                return
+            if is_plain(X):
+                done = self._kernel(oracle, state, X, batch)
+            else:
+                done, weights = some, arrays.tucker_weights(oracle.order, batch)
+                state.rows, state.gamma = arrays.ascend(
+                    X, batch, state.rows, state.gamma, self.step_size, weights
+                )
+            count_batches(state, some, done, batch, tucker_flops(oracle.sizes, batch))
+
+    def _kernel(self, oracle: MomentStream, state: StreamState, X: Array, batch: int) -> int:
+        """Do the iterations in a compiled kernel; return how many."""
+        from orthobench_tucker._kernels.streaming_kernels import tucker_ascent
+
+        done: int = tucker_ascent(
+            X,
+            batch,
+            state.rows,
+            state.gamma,
+            oracle.order,
+            self.step_size,
+            *monomial_table(oracle.k, oracle.order, batch),
+        )
+        return done
+
+
+@lru_cache(maxsize=16)
+def monomial_table(
+    rank: int, order: int, batch: int
+) -> tuple[NDArray[np.intp], NDArray[np.intp], Array]:
+    """Return the table of monomials for the core form; `GRAM_FORM` where that is smaller.
+
+    The products of `orthobench_tucker._kernels.monomial_products`, and the multiplicities of the
+    monomials of degree d - 1.
+    """
+    if comb(rank + order - 2, order - 1) > batch:
+        return GRAM_FORM
+    products = monomial_products(rank, order - 1)
+    return products.parents, products.last, monomials(rank, order - 1).multiplicities
+
+
+def tucker_gradients(
+    block: NDArray[np.floating[Any]], batch: int, rows: Array, order: int
+) -> Array:
+    """Return the sum of b (2d/b²) X (X'QQ'X)^[d-1] X'Q over batches X (n, b), transposed.
+
+    The parameters are those of `orthobench_tucker._kernels.gradient_passes.hoevd_gradients`.
+    """
+    from orthobench_tucker._kernels.streaming_kernels import tucker_gradient
+
+    total, G = np.zeros_like(rows), np.empty_like(rows)
+    for samples in in_double(block, batch):
+        table = monomial_table(len(rows), order, len(samples))
+        powers = np.empty((max(len(rows), len(table[0])), len(samples)))
+        tucker_gradient(samples, rows, order, *table, powers, G)
+        total += len(samples) * G
+    return total
+
+
+def tucker_flops(sizes: tuple[int, ...], batch: int) -> int:
+    """Return the flops of an iteration of Phase II: O(rnb + rb²) (equation 13), and the step.
+
+    As the paper counts, in either form: 4rnb for X'Q and the product with X, 4rb² + (d - 2)b² for
+    (X'QQ'X)^[d-1] and its product with X'Q; and `step_flops`.
+    """
+    (n, r, order), b = sizes, batch
+    products = 2 * flops.gemm(b, r, n) + 2 * flops.gemm(b, b, r)
+    return products + (order - 2) * b * b + step_flops(n, r)

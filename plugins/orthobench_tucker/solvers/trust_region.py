@@ -1,0 +1,193 @@
+"""Riemannian trust regions on the Grassmannian, with exact Hessian-vector products."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from math import inf, sqrt
+from typing import ClassVar
+
+import numpy as np
+
+from orthobench.contract import Solution, Status, flops, orthonormalize, parameter
+from orthobench_tucker import SymmetricTensorOracle
+from orthobench_tucker._kernels.partial_cores import PartialCores, form_parameter, partial_cores
+from orthobench_tucker._kernels.steihaug import Step, truncated_cg
+from orthobench_tucker.objective import (
+    RESOLVED,
+    Point,
+    evaluate,
+    evaluation_flops,
+    gain,
+    hessian,
+    hessian_flops,
+)
+from orthobench_tucker.second_order import (
+    AscentState,
+    check_first_point,
+    check_point,
+    check_stalled,
+    core_metric,
+    preconditioned_parameter,
+)
+from orthobench_tucker.starts import start_parameter
+from orthobench_tucker.stopping import tolerance_parameter
+from orthobench_tucker.whole_tensor import WholeTensorSolver
+
+ACCEPT, SHRINK, GROW = 0.1, 0.25, 0.75
+"""Ratios of the gain to the predicted one at which steps are accepted and the radius changes."""
+
+KAPPA, THETA = 0.1, 1.0
+"""The residual of a subproblem falls by kappa, or by the relative gradient to the power theta."""
+
+SMALLEST = 1e-16
+"""Radius, relative to the largest, below which no step is left."""
+
+FELL = 0.5
+"""Ratio of gradients above which a step has stalled whose gain is near rounding."""
+
+
+@dataclass(slots=True, kw_only=True)
+class TrustRegionState(AscentState):
+    """The point, and the radius of the trust region.
+
+    Attributes
+    ----------
+    radius : float
+        In the metric of the subproblem.
+    products : int
+        Number of Hessian-vector products so far.
+    """
+
+    radius: float
+    products: int = 0
+
+
+@dataclass(frozen=True)
+class TrustRegion(WholeTensorSolver[TrustRegionState]):
+    """The Riemannian trust-region method with truncated conjugate gradients.
+
+    Each step maximizes the quadratic model F + <grad F, V> + <V, Hess F[V]> / 2 within a radius
+    approximately, by the method of Steihaug and Toint, with exact products. The next point is
+    orth(Q + V), a retraction of second order, if F gains at least a tenth of what the model
+    predicts. The subproblem is solved to a residual of min(0.1, |grad F| / F) times the initial
+    one, so that convergence to a nondegenerate maximum is quadratic. Saddle points are left along
+    directions of positive curvature.
+
+    With ``preconditioned``, which is this project's, the subproblem is posed in the scaled metric
+    of V -> V (Q'∇F); it then takes few products where some factors are stronger than others.
+    Without it the metric is the identity, as in the paper.
+
+    Where the difference of two values of F is near rounding, the gain is taken from the
+    derivatives at both ends (`orthobench_tucker.objective.gain`). This replaces the regularized
+    ratio of Manopt, which accepts every step there.
+
+    It ends where the relative gradient |grad F| / F is at most `tolerance`, or where the gradient
+    is found to be rounding (`orthobench_tucker.stopping.stop_at_rounding`), which is tested once
+    the radius is too small, and after steps whose gain is near rounding and which do not halve the
+    gradient.
+
+    Parameters
+    ----------
+    form, start : str
+    radius : float
+        First radius, relative to sqrt(r), which is the largest.
+    inner : int, optional
+        Most Hessian-vector products in a step; by default the dimension, (n - r) r.
+    preconditioned : bool
+    tolerance : float
+        Zero never ends the run.
+
+    Notes
+    -----
+    A step costs one evaluation of F and its gradient, and a Hessian-vector product for each
+    iteration of the conjugate gradients. With samples a product costs up to two evaluations. With
+    an explicit tensor of order three or more it does not read the tensor, but the partial core
+    that the evaluation has made (`orthobench_tucker._kernels.pair_cores`), n² C(r + d - 3, d - 2)
+    doubles.
+
+    References
+    ----------
+    Ishteva, Absil, Van Huffel and De Lathauwer 2011, for tensors of order three that need not be
+    symmetric; here for symmetric tensors of any order, with the Hessian of Jin, Kileel, Kolda and
+    Ward 2022, equation 41. The method and its constants are those of Absil, Baker and Gallivan
+    2007.
+    """
+
+    form: str = form_parameter()
+    start: str = start_parameter()
+    radius: float = parameter(0.125, above=0.0, high=1.0, help="first radius, relative to sqrt(r)")
+    inner: int | None = parameter(None, low=1, help="most Hessian-vector products in a step")
+    preconditioned: bool = preconditioned_parameter()
+    tolerance: float = tolerance_parameter()
+
+    name: ClassVar[str] = "trust-region"
+    source: ClassVar[str] = "Ishteva, Absil, Van Huffel, De Lathauwer 2011"
+
+    def init(self, oracle: SymmetricTensorOracle, rng: np.random.Generator) -> TrustRegionState:
+        """Evaluate F at the first basis."""
+        cores = partial_cores(oracle, self.form)
+        point = evaluate(cores, self.first_basis(oracle, rng), pairs=True)
+        state = TrustRegionState(point=point, radius=self.radius * sqrt(oracle.k))
+        check_first_point(state, oracle, self.tolerance)
+        evaluation = evaluation_flops(cores, oracle.k, pairs=True)
+        state.work.flops += self.start_flops(oracle) + evaluation
+        return state
+
+    def step(self, oracle: SymmetricTensorOracle, state: TrustRegionState) -> None:
+        """Solve one subproblem, and take its step if F gains enough."""
+        cores, point = partial_cores(oracle, self.form), state.point
+        trial = self._subproblem(cores, state)
+        new = evaluate(cores, orthonormalize(point.Q + trial.V), point.unit, pairs=True)
+        slopes = (float(np.vdot(point.gradient, trial.V)), float(np.vdot(new.gradient, trial.V)))
+        gained = gain(point.value, new.value, slopes)
+        ratio = gained / trial.gain if trial.gain > 0 else -inf
+        if not ratio >= SHRINK:
+            state.radius /= 4
+        elif ratio > GROW and trial.bounded:
+            state.radius = min(2 * state.radius, sqrt(oracle.k))
+        self._count(cores, state, trial)
+        if ratio > ACCEPT:
+            state.point = new
+            check_point(state, self.tolerance)
+        self._check_stalled(cores, state, point, trial)
+
+    def solution(self, state: TrustRegionState) -> Solution:
+        """Return Q, (n, r)."""
+        return Solution(state.point.Q.copy())
+
+    def _subproblem(self, cores: PartialCores, state: TrustRegionState) -> Step:
+        point = state.point
+        n, r = point.Q.shape
+        inverse, _ = core_metric(point.B, self.preconditioned)
+        return truncated_cg(
+            point.gradient,
+            partial(hessian, cores, point),
+            inverse,
+            state.radius,
+            min(KAPPA, point.relative_gradient**THETA),
+            self.inner or (n - r) * r,
+        )
+
+    def _count(self, cores: PartialCores, state: TrustRegionState, trial: Step) -> None:
+        n, r = state.point.Q.shape
+        each = hessian_flops(cores, r) + flops.gemm(n, r, r) + 18 * n * r
+        state.work.steps += 1
+        state.products += trial.products
+        state.work.flops += (
+            trial.products * each
+            + flops.eigh(r)
+            + flops.qr(n, r)
+            + evaluation_flops(cores, r, pairs=True)
+        )
+
+    def _check_stalled(
+        self, cores: PartialCores, state: TrustRegionState, before: Point, trial: Step
+    ) -> None:
+        """End the run where no radius is left, or where gains near rounding lead nowhere."""
+        if state.status is not Status.RUNNING or self.tolerance == 0:
+            return
+        stuck = state.radius < SMALLEST * sqrt(before.Q.shape[1])
+        unseen = trial.gain <= RESOLVED * before.value
+        if stuck or (unseen and state.point.slope > FELL * before.slope):
+            check_stalled(cores, state, stuck=stuck)

@@ -1,0 +1,87 @@
+"""Second moments against the explicit d x d matrix."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from orthobench_kit.second_moments import DenseMoment, RowMoment, second_moment
+from orthobench_kit.sources import ArraySource
+
+from orthobench.errors import DataError
+from orthobench.tools.geometry import drift, random_point, subspace_error
+
+seeds = st.integers(0, 2**32 - 1)
+
+
+def rng(seed=0):
+    return np.random.default_rng(seed)
+
+
+def rows(n, d, seed=0):
+    """Rows with a decaying spectrum, so that the leading subspaces are well separated."""
+    return rng(seed).standard_normal((n, d)) * 0.8 ** np.arange(d)
+
+
+@given(n=st.integers(1, 40), d=st.integers(1, 40), seed=seeds)
+def test_both_forms_agree_with_the_matrix(n, d, seed):
+    X = rows(n, d, seed)
+    C = X.T @ X / n
+    k = int(rng(seed).integers(1, d + 1))
+    V = rng(seed + 1).standard_normal((d, 3))
+    expected = np.linalg.eigvalsh(C)[::-1][:k]
+    scale = np.trace(C)
+    for moment in (DenseMoment(C), RowMoment(X), second_moment(ArraySource(X))):
+        assert moment.d == d
+        assert np.allclose(moment.variances(V), np.diag(V.T @ C @ V), rtol=0, atol=1e-10 * scale)
+        assert moment.trace == pytest.approx(scale)
+        values, vectors = moment.leading(k)
+        assert np.allclose(values, expected, rtol=0, atol=1e-12 * scale)
+        assert drift(vectors) < 1e-12
+        assert np.allclose(C @ vectors, vectors * values, rtol=0, atol=1e-12 * scale)
+
+
+@pytest.mark.parametrize(("n", "form"), [(19, RowMoment), (20, DenseMoment), (700, DenseMoment)])
+def test_the_cheaper_form_is_taken(n, form):
+    assert type(second_moment(ArraySource(rows(n, 20)))) is form
+
+
+def test_rows_keep_the_accuracy_that_their_gram_matrix_has_not():
+    # singular values down to 1e-7: their squares drown in the Gram matrix's rounding
+    U, V = random_point(30, 8, rng(1)), random_point(60, 8, rng(2))
+    s = 10.0 ** -np.arange(8)
+    values, vectors = RowMoment((U * s) @ V.T).leading(8)
+    assert np.allclose(values * 30, s**2, rtol=1e-6)
+    assert subspace_error(V[:, :6], vectors[:, :6]) < 1e-8
+
+
+def test_beyond_the_rank_the_values_are_zero_and_the_vectors_orthonormal():
+    moment = RowMoment(rows(3, 10))
+    values, vectors = moment.leading(6)
+    assert np.all(values[:3] > 0)
+    assert np.all(values >= 0)
+    assert np.all(values[3:] < 1e-15)
+    assert drift(vectors) < 1e-12
+
+
+@pytest.mark.parametrize(
+    ("C", "message"),
+    [
+        (np.ones((2, 3)), "square"),
+        (np.ones(3), "matrix"),
+        (np.array([[1.0, 2.0], [3.0, 4.0]]), "symmetric"),
+        (np.array([[1.0, np.nan], [np.nan, 1.0]]), "row of the covariance 0"),
+        (np.eye(2) * 1j, "real numbers"),
+    ],
+)
+def test_what_is_no_covariance_is_refused(C, message):
+    with pytest.raises(DataError, match=message):
+        DenseMoment(C)
+
+
+def test_a_bad_row_of_the_judges_data_is_named():
+    X = np.ones((400, 3))
+    X[321, 2] = np.inf
+    with pytest.raises(DataError, match=r"sample 321 .*feature 2"):
+        second_moment(ArraySource(X))

@@ -1,0 +1,106 @@
+"""What orthogonal tensors pose: objectives, signs, starts elsewhere, and what is taken."""
+
+import numpy as np
+import pytest
+from orthobench_kit.symmetric_tensors import composed
+from orthobench_orthogonal_tensor.maker import LARGEST
+from orthobench_orthogonal_tensor.oracle import (
+    FourthOrderOracle,
+    TensorOracle,
+    decomposition,
+    first_point,
+    first_point_flops,
+)
+
+import orthobench as ob
+from orthobench.contract.problem import Solution
+from orthobench.errors import DataError
+from orthobench.tools.geometry import random_point
+from orthobench.tools.places import place_of
+
+N = 4
+U = random_point(N, N, np.random.default_rng(0))
+W = np.array([4.0, -3.0, 2.0, 1.0])
+
+
+def test_the_objective_is_minus_the_sum_of_squared_weights():
+    value, work = TensorOracle(composed(U, W)).objective(Solution(U, weights=W))
+    assert (value, work.flops, work.samples) == (-30, 2 * N, 0)
+
+
+def test_oracles_have_as_many_factors_as_sides_and_show_their_tensor_read_only():
+    for order, kind in ((3, TensorOracle), (4, FourthOrderOracle)):
+        T = composed(U, np.abs(W), order)
+        oracle = ob.orthogonal_tensor(T).oracle
+        assert type(oracle) is kind
+        assert (oracle.n, oracle.k, oracle.T.ndim) == (N, N, order)
+        assert not oracle.T.flags.writeable
+        assert T.flags.writeable
+
+
+def test_signs_are_turned_where_the_order_is_odd_only():
+    for order, signs in ((3, [1, -1, 1, 1]), (4, [1, 1, 1, 1]), (5, [1, -1, 1, 1])):
+        found = decomposition(U, W, order)
+        np.testing.assert_array_equal(found.point, U * signs)
+        np.testing.assert_array_equal(found.weights, W * signs)
+        np.testing.assert_allclose(
+            composed(found.point, found.weights, order), composed(U, W, order)
+        )
+        assert not np.shares_memory(found.point, U)
+        assert not np.shares_memory(found.weights, W)
+    assert decomposition(U, 0 * W).weights.tolist() == [0, 0, 0, 0]
+
+
+@pytest.mark.parametrize("start", ["random", "identity", "contraction"])
+def test_starts_are_the_same_elsewhere(start):
+    here = TensorOracle(composed(U, W))
+    here.start = random_point(N, N, np.random.default_rng(1))
+    there = here.to(place_of("array-api-strict"))
+    there.start = there.placed(here.start)
+    ours = first_point(here, start, np.random.default_rng(2))
+    theirs = np.asarray(first_point(there, start, np.random.default_rng(2)))
+    np.testing.assert_allclose(np.abs(ours.T @ theirs), np.eye(N), atol=1e-10)
+    assert ours.flags.writeable
+    assert not np.shares_memory(ours, here.start)
+
+
+def test_only_a_contraction_costs_flops():
+    assert first_point_flops(5, "contraction") == 2 * 5**3 + 9 * 5**3
+    assert first_point_flops(5, "random") == first_point_flops(5, "identity") == 0
+
+
+def test_entries_may_be_as_large_and_as_small_as_their_squares_allow():
+    T = composed(U, W)
+    T /= np.abs(T).max()
+    for factor in (LARGEST, 1 / LARGEST):
+        ob.orthogonal_tensor(T * factor)
+    for factor in (LARGEST * 1.01, 0.99 / LARGEST):
+        with pytest.raises(DataError, match=r"the largest entry of the tensor is .*: rescale"):
+            ob.orthogonal_tensor(T * factor)
+
+
+def test_the_optimum_is_the_sum_of_the_absolute_weights():
+    def gap(factors, weights, order=3, at=U):
+        T = composed(U, W if order == 3 else np.abs(W), order)
+        instance = ob.orthogonal_tensor(T, factors=factors, weights=weights)
+        return instance.measure(Solution(at))["objective_gap"]
+
+    signs = np.sign(W)
+    assert gap(U, W, at=U * signs) == pytest.approx(0, abs=1e-14)
+    assert gap(None, W) == pytest.approx((10 - 4) / 10)
+    assert gap(U, np.abs(W), order=4) == pytest.approx(0, abs=1e-14)
+    assert gap(None, W[:2]) == pytest.approx((7 - 4) / 7)
+
+
+@pytest.mark.parametrize(
+    ("factors", "weights", "order", "message"),
+    [
+        (None, [1.0] * 5, 3, "at most 4 weights"), (U[:, :2], [1.0], 3, "there must be 2 weights"),
+        (None, [[1.0]], 3, "not of shape"), (None, [0.0, 0.0], 3, "not all zero"),
+        (None, [np.inf], 3, "must be finite"), (None, [1.0, -1.0], 4, "must not be negative"),
+        (None, ["a"], 3, "the true weights must be real numbers"),
+    ],
+)  # fmt: skip
+def test_weights_that_do_not_fit_are_refused(factors, weights, order, message):
+    with pytest.raises(DataError, match=message):
+        ob.orthogonal_tensor(composed(U, np.abs(W), order), factors=factors, weights=weights)

@@ -1,0 +1,257 @@
+"""The instance maker, the judge and the starts of orthogonal tensor decomposition."""
+
+from __future__ import annotations
+
+import doctest
+from itertools import permutations
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from cases import case
+from hypothesis import given
+from hypothesis import strategies as st
+from orthobench_kit import symmetric_tensors
+from orthobench_kit.symmetric_tensors import (
+    composed,
+    contracted,
+    norm,
+    partly_contracted,
+    residual_norm,
+    symmetrized,
+)
+from orthobench_orthogonal_tensor import (
+    STARTS,
+    Judge,
+    OrthogonalTensor,
+    TensorOracle,
+    decomposition,
+    first_point,
+    maker,
+)
+from orthobench_orthogonal_tensor.maker import recovery_error
+
+import orthobench as ob
+from orthobench.contract.problem import Solution
+from orthobench.errors import DataError
+from orthobench.tools.geometry import drift, random_point
+
+seeds = st.integers(0, 2**32 - 1)
+
+
+def rng(seed=0):
+    return np.random.default_rng(seed)
+
+
+def noisy(n, seed=0):
+    """A symmetric tensor that is nobody's decomposition."""
+    A = rng(seed).standard_normal((n, n, n))
+    return symmetrized(sum(A.transpose(p) for p in permutations(range(3))) / 6)
+
+
+@pytest.mark.parametrize("module", [maker, symmetric_tensors], ids=lambda m: m.__name__)
+def test_the_docstring_examples_run(module):
+    result = doctest.testmod(module)
+    assert result.attempted > 3
+    assert result.failed == 0
+
+
+@given(n=st.integers(1, 9), k=st.integers(1, 9), seed=seeds)
+def test_slabs_give_what_the_definitions_give(n, k, seed):
+    T, U, w = noisy(n, seed), rng(seed).standard_normal((n, k)), rng(seed).standard_normal(k)
+    explicit = np.einsum("ai,bi,ci,i->abc", U, U, U, w)
+    values = np.einsum("abc,ai,bi,ci->i", T, U, U, U)
+    scale = max(1.0, np.abs(explicit).max()) * n**3
+    np.testing.assert_allclose(composed(U, w), explicit, atol=1e-14 * scale)
+    np.testing.assert_allclose(contracted(T, U), values, atol=1e-13 * scale)
+    assert residual_norm(T, U, w) == pytest.approx(np.linalg.norm(T - explicit), rel=1e-12)
+    assert norm(T) == pytest.approx(np.linalg.norm(T), rel=1e-13)
+
+
+@pytest.mark.parametrize("order", [3, 4])
+def test_the_gradient_is_a_contraction_with_all_indices_but_one(order):
+    F, U = random_point(6, 6, rng(1)), random_point(6, 6, rng(2))
+    T = composed(F, np.arange(1.0, 7.0), order)
+    explicit = {3: "abc,bi,ci->ai", 4: "abcd,bi,ci,di->ai"}[order]
+    np.testing.assert_allclose(
+        partly_contracted(T, U), np.einsum(explicit, T, *[U] * (order - 1)), atol=1e-13
+    )
+
+
+@given(n=st.integers(2, 8), seed=seeds)
+def test_the_metrics_are_those_of_the_explicit_tensors(n, seed):
+    T, U = noisy(n, seed), random_point(n, n, rng(seed))
+    metrics = Judge(T, random_point(n, n, rng(seed + 1)), 1.5 * n)(Solution(U))
+    captured = np.einsum("abc,ai,bi,ci->i", T, U, U, U)
+    residual = np.linalg.norm(T - np.einsum("ai,bi,ci,i->abc", U, U, U, captured))
+    assert next(iter(metrics)) == OrthogonalTensor.primary == "residual"
+    assert metrics["residual"] == pytest.approx(residual / np.linalg.norm(T))
+    assert metrics["objective"] == pytest.approx(captured.sum())
+    assert metrics["objective_gap"] == pytest.approx(1 - captured.sum() / (1.5 * n))
+    inner = np.einsum("ai,abc,bj,cj->ij", U, T, U, U)
+    gradient = np.linalg.norm(inner - inner.T) / 2 / np.linalg.norm(T)
+    assert metrics["relative_gradient"] == pytest.approx(gradient, rel=1e-10)
+    assert {type(value) for value in metrics.values()} == {float}
+
+
+@given(n=st.integers(1, 8), seed=seeds, size=st.sampled_from([0.0, 1e-9, 1e-2]))
+def test_the_recovery_error_is_the_largest_distance_up_to_order_and_sign(n, seed, size):
+    V = random_point(n, n, rng(seed))
+    r = int(rng(seed).integers(1, n + 1))
+    off = size * rng(seed + 1).standard_normal((n, n))
+    turned = ((V + off) * rng(seed).choice([-1.0, 1.0], n))[:, rng(seed + 2).permutation(n)]
+    expected = np.linalg.norm(off[:, :r], axis=0).max()
+    assert recovery_error(turned, V[:, :r]) == pytest.approx(expected, rel=1e-6, abs=1e-14)
+
+
+@pytest.mark.parametrize("angle", [1e-3, 1e-6, 1e-9, 1e-12])
+def test_a_residual_far_below_rounding_of_the_norm_is_exact(angle):
+    V, w = random_point(6, 6, rng(1)), np.arange(1.0, 7.0)
+    U = V.copy()
+    U[:, 0], U[:, 1] = (
+        np.cos(angle) * V[:, 0] + np.sin(angle) * V[:, 1],
+        np.cos(angle) * V[:, 1] - np.sin(angle) * V[:, 0],
+    )
+    # to first order each factor's error is orthogonal to it: three slots, w_i angle each
+    expected = angle * np.sqrt(3 * (w[0] ** 2 + w[1] ** 2)) / np.sqrt(w @ w)
+    residual = ob.orthogonal_tensor(composed(V, w)).measure(Solution(U))["residual"]
+    assert residual == pytest.approx(expected, rel=5e-3)
+
+
+def test_the_true_factors_are_the_optimum_whatever_their_order_and_sign():
+    V, w = random_point(7, 5, rng(1)), np.array([1.0, -2.0, 3.0, 0.5, 1.5])
+    instance = ob.orthogonal_tensor(composed(V, w), factors=V, weights=w)
+    full = np.hstack([V * np.sign(w), np.linalg.svd(V)[0][:, 5:]])
+    metrics = instance.measure(Solution(full[:, rng(2).permutation(7)]))
+    assert instance.best == {"objective_gap": 0.0}
+    assert all(abs(metrics[m]) < 1e-14 for m in ("residual", "objective_gap", "recovery_error"))
+    assert metrics["objective"] == pytest.approx(8.0)
+
+
+def test_signed_permutations_are_local_maxima_that_the_judge_tells_apart():
+    # misprint of Theorem 3: weights (1, 3), U = [e2, -e1] has negative curvature and f = 2 < 4
+    T = composed(np.eye(2), np.array([1.0, 3.0]))
+    instance = ob.orthogonal_tensor(T, factors=np.eye(2), weights=np.array([1.0, 3.0]))
+    metrics = instance.measure(Solution(np.array([[0.0, -1.0], [1.0, 0.0]])))
+    assert metrics["objective"] == 2.0
+    assert metrics["objective_gap"] == 0.5
+    assert metrics["residual"] == metrics["recovery_error"] == 0.0
+
+
+def test_one_dimension():
+    instance = ob.orthogonal_tensor(np.full((1, 1, 1), -2), factors=np.ones((1, 1)))
+    metrics = instance.measure(Solution(np.ones((1, 1))))
+    known = {"residual": 0.0, "objective": -2.0, "recovery_error": 0.0}
+    assert metrics == {**known, "relative_gradient": 0.0}
+
+
+@given(n=st.integers(1, 7), seed=seeds)
+def test_symmetrization_is_exact_and_keeps_what_is_symmetric(n, seed):
+    exact = noisy(n, seed)
+    assert all(np.array_equal(exact, exact.transpose(p)) for p in permutations(range(3)))
+    assert np.array_equal(symmetrized(exact), exact)
+    rough = exact * (1 + 1e-12 * rng(seed).standard_normal(exact.shape))
+    mean = symmetrized(rough)
+    assert all(np.array_equal(mean, mean.transpose(p)) for p in permutations(range(3)))
+    expected = sum(rough.transpose(p) for p in permutations(range(3))) / 6
+    np.testing.assert_allclose(mean, expected, rtol=1e-14, atol=1e-30)
+
+
+def test_the_callers_tensor_is_neither_written_nor_frozen():
+    T = noisy(4)
+    ob.orthogonal_tensor(T)
+    oracle = TensorOracle(T)
+    T[0, 0, 0] = 7.0
+    assert oracle.T[0, 0, 0] == 7.0
+    with pytest.raises(ValueError, match="read-only"):
+        oracle.T[0, 0, 0] = 1.0
+    assert oracle.n == oracle.k == 4
+
+
+def off_by(entry, value):
+    T = np.ones((3, 3, 3))
+    T[entry] += value
+    return T
+
+
+REFUSED = [
+    ({"T": np.ones((2, 2))}, r"cubic .* not of shape \(2, 2\)"),
+    ({"T": np.ones((2, 2, 3))}, r"cubic .* not of shape \(2, 2, 3\)"),
+    ({"T": np.empty((0, 0, 0))}, "cubic"),
+    ({"T": np.ones((2,) * 5)}, "cubic"),
+    ({"T": np.ones((2,) * 4), "weights": np.array([2.0, -1])}, "must not be negative"),
+    ({"T": np.ones((2, 2, 2)) * 1j}, "real numbers, not of dtype complex128"),
+    ({"T": off_by((0, 1, 2), np.nan)}, r"entry \(0, 1, 2\) of the tensor is nan"),
+    ({"T": off_by((2, 1, 0), -np.inf)}, r"entry \(2, 1, 0\) of the tensor is -inf"),
+    ({"T": np.zeros((3, 3, 3))}, "zero: there is nothing"),
+    ({"T": np.full((3, 3, 3), 1e200)}, "rescale"),
+    ({"T": np.full((3, 3, 3), 1e-200)}, "rescale"),
+    (
+        {"T": off_by((0, 2, 1), 0.6)},
+        r"not symmetric: entry \(0, 2, 1\) is 1.6, and the mean .* 1.1, 3.1e-01 of the largest",
+    ),
+    ({"T": off_by((1, 1, 2), 1e-9)}, r"entry \(1, 1, 2\)"),
+    ({"T": np.ones((3, 3, 3)), "factors": np.eye(4)}, r"factors must be of shape \(3, r\)"),
+    ({"T": np.ones((3, 3, 3)), "factors": 2 * np.eye(3)}, "not orthonormal"),
+    ({"T": np.ones((3, 3, 3)), "factors": np.full((3, 1), np.nan)}, "not orthonormal"),
+    (
+        {"T": np.ones((3, 3, 3)), "factors": np.eye(3) + 0j},
+        "true factors must be real numbers, not of dtype complex128",
+    ),
+    ({"T": np.ones((3, 3, 3)), "factors": np.full((3, 3), "1")}, "factors .* real .* <U1"),
+    (
+        {"T": np.ones((3, 3, 3)), "weights": np.ones(3) * 1j},
+        "true weights must be real numbers, not of dtype complex128",
+    ),
+    ({"T": np.ones((3, 3, 3)), "weights": ["1", "2", "3"]}, "weights .* real .* <U1"),
+    (
+        {"T": np.ones((3, 3, 3)), "factors": np.eye(3), "weights": np.ones(2)},
+        r"must be 3 weights, not of shape \(2,\)",
+    ),
+    ({"T": np.ones((3, 3, 3)), "weights": np.ones((3, 1))}, "at most 3 weights"),
+    ({"T": np.ones((3, 3, 3)), "weights": np.zeros(3)}, "not all zero"),
+    ({"T": np.ones((3, 3, 3)), "weights": np.array([1, np.nan, 1])}, "finite"),
+]
+"""Arguments, and what is said of them."""
+
+
+def test_bad_arguments_are_refused():
+    for arguments, message in REFUSED:
+        with case(message), pytest.raises(DataError, match=message):
+            ob.orthogonal_tensor(**arguments)
+
+
+@pytest.mark.parametrize("n", [1, 2, 9])
+@pytest.mark.parametrize("start", STARTS)
+def test_starts_are_orthogonal_fresh_and_repeatable(start, n):
+    oracle = TensorOracle(noisy(n))
+    oracle.start = random_point(n, n, rng(3))
+    points = [first_point(oracle, start, rng(5)) for _ in range(2)]
+    assert np.array_equal(*points)
+    assert points[0] is not oracle.start
+    assert points[0].flags.c_contiguous
+    assert points[0].flags.writeable
+    assert drift(points[0]) < 1e-13
+
+
+def test_a_random_contraction_has_the_factors_as_eigenvectors():
+    V = random_point(12, 12, rng(1))
+    oracle = TensorOracle(symmetrized(composed(V, rng(2).uniform(1, 2, 12))))
+    assert recovery_error(first_point(oracle, "contraction", rng(3)), V) < 1e-11
+    assert np.array_equal(first_point(oracle, "identity", rng(3)), np.eye(12))
+
+
+def test_the_common_start_is_taken_as_it_is():
+    oracle = SimpleNamespace(n=3, start=random_point(3, 3, rng(1)))
+    assert np.array_equal(first_point(oracle, "random", rng(2)), oracle.start)
+
+
+def test_factors_of_negative_weight_are_flipped():
+    U, w = random_point(3, 3, rng(1)), np.array([1.0, -2.0, 0.0])
+    solution = decomposition(U, w)
+    assert np.array_equal(solution.weights, [1, 2, 0])
+    assert np.array_equal(solution.point, U * [1, -1, 1])
+    assert solution.point is not U
+    np.testing.assert_allclose(
+        composed(solution.point, solution.weights), composed(U, w), atol=1e-15
+    )

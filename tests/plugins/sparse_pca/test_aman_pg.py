@@ -1,0 +1,207 @@
+"""aman-pg against a plain transcription and exact alternating minimization."""
+
+import numpy as np
+import pytest
+from orthobench_sparse_pca.solvers import aman_pg
+from orthobench_sparse_pca.solvers.aman_pg import AManPG
+
+import orthobench as ob
+from orthobench.tools import flops
+
+D, N, M = 30, 50, 3
+
+
+@pytest.fixture(scope="module")
+def A():
+    rng = np.random.default_rng(0)
+    V = np.zeros((D, M))
+    for j in range(M):
+        V[5 * j : 5 * j + 5, j] = 5**-0.5
+    A = V @ np.diag([3.0, 2.5, 2.0]) @ rng.standard_normal((M, N))
+    A += 0.3 * rng.standard_normal((D, N))
+    return A - A.mean(axis=1, keepdims=True)
+
+
+def soft(Y, bound):
+    return np.sign(Y) * np.maximum(np.abs(Y) - bound, 0)
+
+
+def scaled(A, gamma):
+    """Return S with the largest eigenvalue 1, and mu."""
+    A = A / np.linalg.norm(A, 2)
+    return A @ A.T, 2 * gamma * np.linalg.norm(A, axis=1).max()
+
+
+def objective(S, X, Y, mu, ridge):
+    fit = np.trace(Y.T @ S @ Y) if ridge is not None else 0.0
+    l2 = (1.0 if ridge is None else ridge) * np.sum(Y**2)
+    return fit - 2 * np.trace(X.T @ S @ Y) + l2 + mu * np.abs(Y).sum()
+
+
+def plain(S, mu, ridge, steps):
+    """Algorithm 1 of Chen et al. (2020) on the matrix, with the polar factor by eigenvectors."""
+    X = Y = np.linalg.eigh(S)[1][:, ::-1][:, :M]
+    L = 2 + 2 * (ridge or 0)
+    t, tau = 1 / L, 100 / D
+    for _ in range(steps):
+        if ridge is None:
+            Y = soft(S @ X, mu / 2)
+        else:
+            before, cut = objective(S, X, Y, mu, ridge), False
+            while True:
+                new = soft(Y - 2 * t * (S @ (Y - X) + ridge * Y), t * mu)
+                decrease = 1e-3 * np.sum((new - Y) ** 2) / t
+                if objective(S, X, new, mu, ridge) <= before - decrease:
+                    break
+                t, cut = t / 2, True
+            Y, t = new, max(1 / L, t / 1.01) if cut else 1.01 * t
+        G, cut = -2 * S @ Y, False
+        R = G - X @ (X.T @ G + G.T @ X) / 2
+        while True:
+            T = X - tau * R
+            values, W = np.linalg.eigh(T.T @ T)
+            new = T @ W @ np.diag(values**-0.5) @ W.T
+            if np.vdot(new - X, G) <= -1e-3 * tau * np.sum(R**2):
+                break
+            tau, cut = tau / 2, True
+        X, tau = new, tau if cut else 1.1 * tau
+    return X, Y
+
+
+def stepped(solver, A, steps):
+    oracle = ob.sparse_pca(A, m=M).oracle
+    state = solver.init(oracle, np.random.default_rng(0))
+    values = [state.value]
+    for _ in range(steps):
+        solver.step(oracle, state)
+        values.append(state.value)
+    return state, values
+
+
+@pytest.mark.parametrize("ridge", [None, 0.2])
+def test_steps_are_those_of_the_plain_method(A, ridge):
+    S, mu = scaled(A, 0.1)
+    state, _ = stepped(AManPG(penalties="common", gamma=0.1, ridge=ridge, tolerance=0.0), A, 6)
+    X, Y = plain(S, mu, ridge, 6)
+    signs = np.sign(np.sum(X * state.X, axis=0))
+    np.testing.assert_allclose(state.X * signs, X, atol=1e-9)
+    np.testing.assert_allclose(state.Y * signs, Y, atol=1e-9)
+    assert state.value == pytest.approx(objective(S, X, Y, mu, ridge), rel=1e-10)
+
+
+def test_no_step_raises_the_objective_and_the_first_small_one_is_the_last(A):
+    for ridge in (None, 0.05, 1.0):
+        settings = {"penalties": "common", "gamma": 0.2, "ridge": ridge}
+        _, values = stepped(AManPG(**settings, tolerance=0.0), A, 40)
+        assert np.diff(values).max() <= 1e-12
+        tolerance = 1.001 * abs(values[5] - values[4])
+        last = next(t for t in range(1, 41) if abs(values[t] - values[t - 1]) <= tolerance)
+        outcome = ob.solve(AManPG(**settings, tolerance=tolerance), ob.sparse_pca(A, m=M))
+        assert outcome.work.steps == last
+
+
+@pytest.mark.parametrize("ridge", [0.05, 1.0])
+def test_a_step_is_halved_until_it_gains_a_share_of_what_its_length_promises(A, monkeypatch, ridge):
+    S, mu = scaled(A, 0.2)
+    solver = AManPG(penalties="common", gamma=0.2, ridge=ridge, tolerance=0.0)
+    oracle = ob.sparse_pca(A, m=M).oracle
+    for share in (1e-3, 0.4, 0.45):
+        monkeypatch.setattr(aman_pg, "DECREASE", share)
+        state = solver.init(oracle, np.random.default_rng(0))
+        longest = t = state.t = 64 * state.t
+        X, value = state.X, state.value
+        before = objective(S, X, X, mu, ridge)
+        while True:
+            Y = soft(X - 2 * t * ridge * X, t * mu)
+            if objective(S, X, Y, mu, ridge) <= before - share * np.sum((Y - X) ** 2) / t:
+                break
+            t /= 2
+        solver.step(oracle, state)
+        np.testing.assert_allclose(state.Y, Y, atol=1e-12)
+        assert state.t == pytest.approx(max(0.5 / (1 + ridge), t / 1.01))
+        assert state.t <= longest / 4
+        assert state.value < value
+
+
+def test_it_ends_where_exact_alternating_minimization_does(A):
+    S, mu = scaled(A, 0.1)
+    X = np.linalg.eigh(S)[1][:, ::-1][:, :M]
+    for _ in range(3000):
+        Y = soft(S @ X, mu / 2)
+        P, _, Qt = np.linalg.svd(S @ Y, full_matrices=False)
+        X = P @ Qt
+    state, _ = stepped(AManPG(penalties="common", gamma=0.1, tolerance=0.0), A, 400)
+    assert state.value == pytest.approx(objective(S, X, Y, mu, None), abs=1e-9)
+
+
+def test_without_a_penalty_the_loadings_are_principal_components(A):
+    solver = AManPG(
+        penalties="common", gamma=0.0, ridge=0.0, loadings="thresholded", tolerance=1e-15
+    )
+    Z = ob.solve(solver, ob.sparse_pca(A, m=M)).solution
+    left = np.linalg.svd(A)[0][:, :M]
+    np.testing.assert_allclose(np.abs(Z), np.abs(left), atol=1e-10)
+
+
+def test_more_features_than_samples_start_at_the_same_vectors(A):
+    wide = A[:, :20]
+    state, _ = stepped(AManPG(), wide, 0)
+    np.testing.assert_allclose(np.abs(state.X), np.abs(np.linalg.svd(wide)[0][:, :M]), atol=1e-10)
+
+
+def test_the_planted_support_is_found_and_the_largest_penalty_leaves_nothing(A):
+    def solve(gamma):
+        instance = ob.sparse_pca(A, m=M)
+        return ob.solve("aman-pg", instance, gamma=gamma, penalties="common").solution
+
+    expected = np.kron(np.eye(M), np.ones((5, 1)))
+    found = (solve(0.25)[: 5 * M] != 0).astype(float)
+    assert sorted(map(tuple, found.T)) == sorted(map(tuple, expected.T))
+    assert not solve(0.999).any()
+
+
+@pytest.mark.parametrize("ridge", [None, 0.2])
+@pytest.mark.parametrize("columns", [50, 30, 20])
+def test_flops_are_those_of_products_factors_and_entries(A, columns, ridge):
+    solver, oracle = AManPG(ridge=ridge), ob.sparse_pca(A[:, :columns], m=M).oracle
+    state = solver.init(oracle, np.random.default_rng(0))
+    small, entries, product = min(D, columns), D * M, 4 * D * columns * M
+    value = (5 if ridge is None else 7) * entries
+    singular_vectors = 2 * D * columns * small + 9 * small**3
+    if columns < D:
+        singular_vectors += 2 * D * columns * M + flops.qr(D, M)
+    assert state.work.flops == singular_vectors + 4 * D * columns + product + value
+    before, t, tau = state.work.flops, state.t, state.tau
+    solver.step(oracle, state)
+    y = product + 2 * entries
+    if ridge is not None:
+        assert state.t == 1.01 * t
+        y = 4 * entries + value + product + value + 8 * entries
+    trials = 1 + max(0, round(np.log2(tau / state.tau)))
+    x = 4 * D * M * M + 6 * entries + trials * (flops.polar(D, M) + 4 * entries)
+    assert state.work.flops - before == y + x + product + value
+
+
+def test_a_step_along_the_manifold_that_became_too_short_begins_anew(A):
+    solver, oracle = AManPG(), ob.sparse_pca(A, m=M).oracle
+    for tau, moves in ((1e-5 / D, True), (0.9e-5 / D, False)):
+        state = solver.init(oracle, np.random.default_rng(0))
+        before, state.tau = state.X.copy(), tau
+        solver.step(oracle, state)
+        assert np.array_equal(state.X, before) is not moves
+        assert state.tau == (1.1 * tau if moves else 1 / D)
+
+
+def test_no_component_is_empty_where_one_has_much_more_variance():
+    rng = np.random.default_rng(3)
+    V = np.zeros((D, M))
+    for j in range(M):
+        V[5 * j : 5 * j + 5, j] = 5**-0.5
+    A = V @ np.diag([10.0, 2.0, 1.0]) @ rng.standard_normal((M, N))
+    A += 0.05 * rng.standard_normal((D, N))
+    counts = {}
+    for penalties in ("own", "common"):
+        outcome = ob.solve("aman-pg", ob.sparse_pca(A, M), gamma=0.15, penalties=penalties)
+        counts[penalties] = np.count_nonzero(outcome.solution, axis=0).tolist()
+    assert counts["own"] == [5, 5, 5]
+    assert 0 in counts["common"]

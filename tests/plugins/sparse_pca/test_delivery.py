@@ -1,0 +1,187 @@
+"""Sparse PCA at the cardinality that a problem asks for."""
+
+from itertools import combinations, product
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from orthobench_gpower.solvers.gpower import GPower
+from orthobench_sparse_pca.loadings import bisected
+from orthobench_sparse_pca.problems.classics import ClassicSparse
+from orthobench_sparse_pca.solvers.aman_pg import AManPG
+from orthobench_sparse_pca.solvers.exact import left, row_sums
+from orthobench_sparse_pca.solvers.tpower import TPower
+
+import orthobench as ob
+from orthobench.errors import UsageError
+from orthobench.racing.entrants import entry
+
+
+def built(**parameters):
+    return ClassicSparse(**parameters).build(np.random.default_rng(0))
+
+
+def counts(outcome):
+    return np.count_nonzero(outcome.solution, axis=0).tolist()
+
+
+def test_mtcars_gives_the_published_row():
+    """msPCA 0.5.1, benchmarking article: nsprcomp, (4, 4, 4), .832 at an overlap of .078."""
+    outcome = ob.solve("tpower", built())
+    found = outcome.trace[-1].metrics
+    assert counts(outcome) == [4, 4, 4]
+    assert round(found["explained_variance"], 3) == 0.832
+    assert round(found["overlap"], 3) == 0.078
+
+
+@pytest.mark.parametrize(("data", "m", "dense"), [("mtcars", 3, 0.899), ("pitprops", 6, 0.877)])
+def test_dense_components_explain_what_was_published(data, m, dense):
+    A = built(data=data, m=m).oracle.A
+    np.testing.assert_allclose(np.linalg.norm(A, axis=1) ** 2, A.shape[1] ** (data == "mtcars"))
+    values = np.linalg.eigvalsh(A @ A.T)
+    assert values[-m:].sum() / values.sum() == pytest.approx(dense, abs=1e-3)
+
+
+@pytest.mark.parametrize("solver", [GPower(), GPower(block=True), AManPG()])
+def test_a_penalty_is_found_that_delivers_no_more_than_asked_for(solver):
+    for data in ("mtcars", "wine"):
+        for m, asked in ((1, 3), (3, 4)):
+            outcome = ob.solve(solver, built(data=data, m=m, cardinality=asked))
+            assert all(1 <= count <= asked for count in counts(outcome))
+            assert outcome.trace[-1].metrics["undelivered"] == 0
+            assert outcome.work.steps == 1
+
+
+def test_every_run_of_the_search_is_counted():
+    runs = []
+
+    def run(gamma, own):
+        runs.append(ob.solve("aman-pg", ob.sparse_pca(own.A, 1), gamma=gamma))
+        return runs[-1].solution
+
+    instance = built(m=1, cardinality=3)
+    outcome = ob.solve("aman-pg", instance)
+    np.testing.assert_array_equal(bisected(run, instance.oracle), outcome.solution)
+    assert outcome.trace[-1].work.flops == sum(one.trace[-1].work.flops for one in runs)
+
+
+def test_what_is_asked_for_in_all_comes_from_one_penalty():
+    outcome = ob.solve("gpower", built(cardinality=12, each=False))
+    assert max(counts(outcome)) > 4
+    assert sum(counts(outcome)) <= 12
+    assert counts(ob.solve("tpower", built(cardinality=11, each=False))) == [4, 4, 3]
+    # of a shared support it is what all components can have
+    shared = ob.solve("geospca", built(cardinality=11, each=False)).solution
+    assert np.count_nonzero(shared.any(axis=1)) == 3
+
+
+def test_a_search_for_penalties_is_done_once_and_in_numpy():
+    oracle, solver = built(data="wine", m=2, cardinality=4).oracle, AManPG()
+    state = solver.init(oracle, np.random.default_rng(0))
+    assert not solver.solution(state).point.any()
+    solver.advance(oracle, state, 1)
+    before = state.work.flops, solver.solution(state).point
+    solver.advance(oracle, state, 1)
+    assert (state.work.steps, state.work.flops) == (1, before[0])
+    np.testing.assert_array_equal(solver.solution(state).point, before[1])
+    elsewhere = SimpleNamespace(cardinality=(4,), place=SimpleNamespace(moves=True))
+    with pytest.raises(UsageError, match="on=numpy only"):
+        solver.init(elsewhere, None)
+
+
+def test_components_asked_for_one_by_one_are_those_of_the_deflated_data():
+    instance = built(data="wine")
+    Z = ob.solve("aman-pg", instance).solution
+    A = instance.oracle.A
+    rest = A - np.outer(Z[:, 0], Z[:, 0] @ A)
+    own = ob.solve("aman-pg", ob.sparse_pca(rest, 1, cardinality=4)).solution
+    np.testing.assert_allclose(own[:, 0], Z[:, 1], atol=1e-9)
+
+
+def test_a_table_refuses_more_loadings_than_it_has_features():
+    with pytest.raises(UsageError, match="cardinality must be at most 11, not 12"):
+        ClassicSparse(cardinality=12)
+    assert ClassicSparse(cardinality=12, each=False).at == {"undelivered": (0.0,)}
+    assert "density" in ClassicSparse(cardinality=None).at
+
+
+def test_branch_and_bound_finds_the_best_of_all_supports():
+    for seed in range(3):
+        A = np.random.default_rng(seed).standard_normal((9, 12))
+        S = A @ A.T
+        supports = map(list, combinations(range(9), 3))
+        best = max(np.linalg.eigvalsh(S[np.ix_(own, own)])[-1] for own in supports)
+        outcome = ob.solve("sparse-pca-exact", ob.sparse_pca(A, 2, cardinality=3))
+        z = outcome.solution[:, 0]
+        assert z @ S @ z == pytest.approx(best, rel=1e-10)
+        rest = A - np.outer(z, z @ A)
+        own = ob.solve("sparse-pca-exact", ob.sparse_pca(rest, 1), cardinality=3).solution
+        np.testing.assert_allclose(abs(own[:, 0] @ outcome.solution[:, 1]), 1, atol=1e-9)
+    wide = ob.sparse_pca(np.random.default_rng(0).standard_normal((120, 12)), 1)
+    with pytest.raises(UsageError, match="of 120 features, and branch and bound takes 100"):
+        ob.solve("sparse-pca-exact", wide, cardinality=20)
+
+
+def test_the_best_support_is_in_a_part_that_is_left():
+    for count, seed in product((1, 2, 3, 4), range(3)):
+        A = np.random.default_rng(seed).standard_normal((9, 4))
+        S = A @ A.T
+        supports = list(map(list, combinations(range(9), count)))
+        values = [np.linalg.eigvalsh(S[np.ix_(own, own)])[-1] for own in supports]
+        best = supports[int(np.argmax(values))]
+        assert any(set(best) <= set(part.features) for part in left(A, count))
+        assert max(values) <= row_sums(A, count).max() * (1 + 1e-12)
+
+
+def test_the_best_pair_of_many_features_is_found():
+    A = np.random.default_rng(0).standard_normal((120, 6))
+    S = A @ A.T
+    mean, half = (
+        (S.diagonal()[:, None] + S.diagonal()) / 2,
+        (S.diagonal()[:, None] - S.diagonal()) / 2,
+    )
+    values = mean + np.hypot(half, S)
+    np.fill_diagonal(values, 0.0)
+    outcome = ob.solve("sparse-pca-exact", ob.sparse_pca(A, 1, cardinality=2))
+    z = outcome.solution[:, 0]
+    assert counts(outcome) == [2]
+    assert z @ S @ z == pytest.approx(values.max(), rel=1e-10)
+
+
+@pytest.mark.wide
+@pytest.mark.parametrize("constraint", ["orthogonal", "disjoint"])
+def test_orthogonal_components_give_the_published_row(constraint):
+    """msPCA 0.5.1, benchmarking article: (4, 4, 4), .829 at a violation of 9.4e-05."""
+    outcome = ob.solve("tpower-orthogonal", built(), constraint=constraint)
+    found = outcome.trace[-1].metrics
+    assert counts(outcome) == [4, 4, 4]
+    assert found["explained_variance"] == pytest.approx(0.829, abs=5e-4)
+    assert found["overlap"] <= 1e-4
+
+
+def test_one_component_is_that_of_the_truncated_power_method():
+    instance = built(m=1)
+    one, other = (ob.solve(name, instance).solution for name in ("tpower-orthogonal", "tpower"))
+    assert abs(one[:, 0] @ other[:, 0]) == pytest.approx(1, abs=1e-6)
+
+
+def test_iterations_on_a_component_end_where_they_gain_nothing():
+    A = np.random.default_rng(0).standard_normal((300, 50))
+
+    def found(inner):
+        instance = ob.sparse_pca(A, 1, cardinality=150)
+        outcome = ob.solve("tpower-orthogonal", instance, inner=inner, rounds=1)
+        return float(np.sum((A.T @ outcome.solution) ** 2)), outcome.trace[-1].work.flops
+
+    few, many, more = map(found, (2, 100, 1000))
+    assert many == more
+    assert many[0] > 1.05 * few[0]
+
+
+def test_a_parameter_without_effect_is_raced_once():
+    assert TPower(cardinality=3).refuses(ClassicSparse(cardinality=None)) is None
+    assert "leave it out" in str(TPower(cardinality=3).refuses(ClassicSparse()))
+    assert "leave it out" in str(GPower(gamma=0.4).refuses(ClassicSparse()))
+    raced = list(entry(ClassicSparse()).order.values())
+    assert raced.count("tpower") == raced.count("aman-pg") == 1
+    assert raced.count("givens-streaming-sparse-pca") > 1

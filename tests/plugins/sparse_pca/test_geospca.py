@@ -1,0 +1,67 @@
+"""GeoSPCA: the order of supports, what it ends at, and the best of all shared supports."""
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+from orthobench_sparse_pca.solvers.geospca import GeoSPCA
+
+import orthobench as ob
+from orthobench.errors import UsageError
+
+
+def explained(A, support, m):
+    return np.linalg.eigvalsh(A[list(support)] @ A[list(support)].T)[-m:].sum()
+
+
+def data(seed, d=9, N=14):
+    rng = np.random.default_rng(seed)
+    return rng.standard_normal((d, N)) * np.geomspace(3, 1, d)[rng.permutation(d), None]
+
+
+@pytest.mark.parametrize(("m", "count"), [(1, 3), (2, 2), (2, 4), (3, 5)])
+def test_it_ends_at_the_best_of_all_shared_supports(m, count):
+    for seed in range(3):
+        A = data(seed)
+        Z = ob.solve("geospca", ob.sparse_pca(A, m, cardinality=count)).solution
+        best = max(explained(A, s, m) for s in combinations(range(len(A)), count))
+        assert np.sum((A.T @ Z) ** 2) == pytest.approx(best, rel=1e-10)
+        np.testing.assert_allclose(Z.T @ Z, np.eye(m), atol=1e-12)
+        assert np.count_nonzero(Z.any(axis=1)) == count
+
+
+def test_supports_come_in_the_order_of_their_totals_each_once():
+    A = data(0, d=7)
+    solver = GeoSPCA(cardinality=3, cuts=100)
+    oracle = ob.sparse_pca(A, 2).oracle
+    state = solver.init(oracle, np.random.default_rng(0))
+    found = []
+    while state.heap:
+        found.append(state.heap[0])
+        solver.step(oracle, state)
+    totals = [-total for total, _ in found]
+    assert totals == sorted(totals, reverse=True)
+    assert len(totals) == len({places for _, places in found}) == 35
+
+
+def test_it_ends_where_little_enough_is_left():
+    A = data(1)
+    variances = np.sum(A**2, axis=1)
+    first = np.argsort(-variances)[:4]
+    left = (variances[first].sum() - explained(A, first, 2)) / variances.sum()
+    outcome = ob.solve("geospca", ob.sparse_pca(A, 2, cardinality=4), eta=1.01 * left)
+    assert outcome.trace[-1].work.steps == 1
+    assert set(np.flatnonzero(outcome.solution.any(axis=1))) == set(first)
+    more = ob.solve("geospca", ob.sparse_pca(A, 2, cardinality=4), eta=0.99 * left)
+    assert more.trace[-1].work.steps > 1
+
+
+def test_it_refuses_a_support_that_is_too_small():
+    with pytest.raises(UsageError, match="must be from 3, the components, to 9"):
+        ob.solve("geospca", ob.sparse_pca(data(0), 3, cardinality=2))
+
+
+def test_after_the_most_supports_it_does_not_say_that_it_converged():
+    problem = ob.sparse_pca(data(1), 2, cardinality=4)
+    assert ob.solve("geospca", problem).stop.converged
+    assert ob.solve("geospca", problem, cuts=1).stop.reason == "complete after 1 steps"

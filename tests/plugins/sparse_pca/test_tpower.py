@@ -1,0 +1,129 @@
+"""tpower against a plain transcription and all supports."""
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+from orthobench_sparse_pca.solvers.tpower import TPower, largest
+
+import orthobench as ob
+from orthobench.contract.solver import Status
+from orthobench.errors import UsageError
+
+
+def spiked(d, N, seed, nonzeros=4):
+    rng = np.random.default_rng(seed)
+    v = np.zeros(d)
+    v[rng.permutation(d)[:nonzeros]] = nonzeros**-0.5
+    A = rng.standard_normal((d, N)) + 1.2 * np.outer(v, rng.standard_normal(N))
+    return A - A.mean(axis=1, keepdims=True)
+
+
+def plain(S, cardinality, phases):
+    """Algorithm 1 of Yuan and Zhang (2013) on the matrix itself, 200 iterations a phase."""
+    x = np.eye(len(S))[np.argmax(np.diag(S))]
+    for factor in phases:
+        for _ in range(200):
+            y = S @ x
+            kept = np.argsort(-np.abs(y), kind="stable")[: min(factor * cardinality, len(S))]
+            x = np.zeros(len(S))
+            x[kept] = y[kept] / np.linalg.norm(y[kept])
+    return x
+
+
+def best(S, cardinality):
+    """Return the largest variance of so many loadings, over all supports."""
+    supports = map(list, combinations(range(len(S)), cardinality))
+    return max(np.linalg.eigvalsh(S[np.ix_(own, own)])[-1] for own in supports)
+
+
+@pytest.mark.parametrize(("start", "phases"), [("warm", (8, 4, 2, 1)), ("largest", (1,))])
+def test_follows_the_plain_method(start, phases):
+    for seed in range(4):
+        A = spiked(40, 60, seed)
+        solver = TPower(cardinality=4, start=start, tolerance=0.0)
+        z = ob.solve(solver, ob.sparse_pca(A, m=1)).solution[:, 0]
+        x = plain(A @ A.T, 4, phases)
+        np.testing.assert_allclose(z * np.sign(z @ x), x, atol=1e-7)
+
+
+def test_finds_the_best_of_all_supports_mostly_and_more_often_from_a_warm_start():
+    found = {"warm": 0, "largest": 0}
+    for seed in range(12):
+        A = spiked(12, 100, seed)
+        optimum = best(A @ A.T, 4)
+        for start in found:
+            z = ob.solve(TPower(cardinality=4, start=start), ob.sparse_pca(A, m=1)).solution
+            variance = float(np.sum((A.T @ z) ** 2))
+            assert variance <= optimum * (1 + 1e-12)
+            found[start] += variance >= optimum * (1 - 1e-6)
+    assert found["warm"] >= max(9, found["largest"])
+
+
+def test_components_are_those_of_the_deflated_data():
+    A = spiked(30, 50, 0) + 2 * spiked(30, 50, 1, nonzeros=5)
+    Z = ob.solve(TPower(cardinality=5), ob.sparse_pca(A, m=3)).solution
+    left = A
+    for z in Z.T:
+        own = ob.solve(TPower(cardinality=5), ob.sparse_pca(left, m=1)).solution[:, 0]
+        np.testing.assert_allclose(np.abs(own), np.abs(z), atol=1e-6)
+        left = left - np.outer(z, z @ left)
+    assert np.array_equal(np.count_nonzero(Z, axis=0), [5, 5, 5])
+
+
+def test_all_loadings_give_the_leading_singular_vector():
+    A = spiked(12, 30, 0)
+    z = ob.solve(TPower(cardinality=12, tolerance=0.0), ob.sparse_pca(A, m=1)).solution[:, 0]
+    assert abs(z @ np.linalg.svd(A)[0][:, 0]) == pytest.approx(1, abs=1e-10)
+
+
+def test_a_step_within_a_phase_lowers_no_variance():
+    instance = ob.sparse_pca(spiked(60, 30, 3), m=1)
+    solver = TPower(cardinality=5, start="largest", tolerance=0.0)
+    state = solver.init(instance.oracle, np.random.default_rng(0))
+    values = []
+    for _ in range(8):
+        solver.step(instance.oracle, state)
+        values.append(state.scores @ state.scores)
+    assert np.diff(values).min() >= -1e-12 * values[0]
+
+
+def test_equal_values_are_kept_by_index():
+    assert largest(np.array([1.0, 3.0, 2.0, 2.0, 2.0, 0.0]), 3).tolist() == [1, 2, 3]
+    assert largest(np.zeros(4), 4).tolist() == [0, 1, 2, 3]
+
+
+def test_data_of_low_rank_leave_columns_empty_and_too_many_loadings_are_refused():
+    A = np.outer([1.0, 2.0, 3.0], [1.0, -1.0, 2.0, -2.0])
+    Z = ob.solve(TPower(cardinality=3), ob.sparse_pca(A, m=2)).solution
+    assert np.array_equal(Z.any(axis=0), [True, False])
+    with pytest.raises(UsageError, match="cardinality = 10 is more than the 3 features"):
+        ob.solve("tpower", ob.sparse_pca(A, m=2))
+
+
+def run(solver, A, m):
+    """Return the state at the end, and the numbers of loadings on the way."""
+    oracle = ob.sparse_pca(A, m=m).oracle
+    state, sizes = solver.init(oracle, np.random.default_rng(0)), []
+    while state.status is Status.RUNNING:
+        solver.step(oracle, state)
+        sizes.append(len(state.support))
+    return state, sizes
+
+
+def test_a_warm_start_halves_the_number_of_loadings_from_eight_times_as_many():
+    _, sizes = run(TPower(cardinality=3, start="warm"), spiked(40, 60, 0), 1)
+    assert list(dict.fromkeys(sizes)) == [24, 12, 6, 3]
+
+
+def test_flops_are_those_of_products_with_all_data_and_with_the_support():
+    d, N, c = 30, 50, 5
+    state, sizes = run(TPower(cardinality=c, start="largest"), spiked(d, N, 0), 2)
+    start, step = 2 * d * N + 2 * N + 3, 2 * d * N + 2 * N + 2 * c * N + 3 * c
+    assert state.work.flops == 2 * start + len(sizes) * step + 4 * c * N
+
+
+def test_a_component_far_smaller_than_the_first_is_found():
+    A = np.array([[1.0, -1.0, 0.0, 0.0], [0.0, 0.0, 1e-9, -1e-9]])
+    state, _ = run(TPower(cardinality=1), A, 2)
+    np.testing.assert_array_equal(np.abs(state.Z), np.eye(2))

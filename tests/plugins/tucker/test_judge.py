@@ -1,0 +1,235 @@
+"""The judge of symmetric Tucker decomposition against tensors formed by brute force."""
+
+from __future__ import annotations
+
+from functools import reduce
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from orthobench_tucker import ComponentSolution, Judge, SampleMoment, sample_moments
+from orthobench_tucker.full_tensors import moment_tensor
+from orthobench_tucker.judge import FullTensor, violation
+
+from orthobench.contract.problem import Solution
+from orthobench.tools.geometry import orthonormalize, random_point
+
+ORDERS = (2, 3, 4, 5)
+LETTERS = "abcde"
+seeds = st.integers(0, 2**32 - 1)
+orders = st.sampled_from(ORDERS)
+
+
+def rng(seed=0):
+    return np.random.default_rng(seed)
+
+
+def skewed(p, n, seed=0):
+    return rng(seed).exponential(size=(p, n)) - 0.5
+
+
+def multiplied(T, A):
+    """T ·(A, ..., A)."""
+    letters = LETTERS[: T.ndim]
+    factors = ",".join(a + a.upper() for a in letters)
+    return np.einsum(f"{letters},{factors}->{letters.upper()}", T, *[A] * T.ndim, optimize=True)
+
+
+def data_tensor(form, X, order):
+    return SampleMoment(X, order) if form == "samples" else FullTensor(moment_tensor(X, order))
+
+
+def components(n, count, seed=0):
+    V = rng(seed).standard_normal((n, count))
+    return ComponentSolution(V / np.linalg.norm(V, axis=0), rng(seed + 1).standard_normal(count))
+
+
+@pytest.mark.parametrize("solution", [Solution(random_point(30, 4, rng())), components(30, 4)])
+def test_an_estimated_square_is_named_with_its_standard_error(solution, monkeypatch):
+    X = skewed(400, 30)
+    exact = Judge(SampleMoment(X, 3))(solution)
+    assert "relative_error_standard_error" not in exact
+    monkeypatch.setattr(sample_moments, "DEAR", 0)
+    monkeypatch.setattr(sample_moments, "PARTNERS", 16)
+    found = Judge(SampleMoment(X, 3))(solution)
+    error = found.pop("relative_error_standard_error")
+    assert list(found) == list(exact)
+    assert 0 < error < 0.3 * abs(1 - exact["relative_error"])
+    assert abs(found["relative_error"] - exact["relative_error"]) < 4 * error
+
+
+def test_an_error_below_its_standard_error_is_not_reported_as_zero(monkeypatch):
+    X = skewed(400, 30)
+    monkeypatch.setattr(sample_moments, "DEAR", 0)
+    moment = SampleMoment(X, 3)
+    monkeypatch.setattr(moment, "error_from_objective", lambda objective: 0.0)
+    found = Judge(moment)(Solution(random_point(30, 4, rng())))
+    assert found["relative_error"] == found["relative_error_standard_error"] > 0
+
+
+def test_metrics_of_one_part_are_those_of_two_alike():
+    X, Q = skewed(60, 6), Solution(random_point(6, 2, rng()))
+    one = SampleMoment(X, 3)
+    assert Judge(one, one)(Q) == Judge(one, SampleMoment(X, 3))(Q)
+
+
+@pytest.mark.parametrize("form", ["samples", "tensor"])
+@given(order=orders, n=st.integers(1, 5), p=st.integers(1, 20), seed=seeds)
+def test_the_error_is_that_of_the_explicit_approximation(form, order, n, p, seed):
+    X, r = skewed(p, n, seed), int(rng(seed).integers(1, n + 1))
+    Q, T = random_point(n, r, rng(seed)), moment_tensor(X, order)
+    judge = data_tensor(form, X, order)
+    approximation = multiplied(T, Q @ Q.T)
+    square = np.sum(T**2)
+    expected = np.sum((approximation - T) ** 2) / square
+    assert judge.norm_squared == pytest.approx(square, rel=1e-9)
+    assert judge.relative_error(Solution(Q)) == pytest.approx(expected, rel=1e-8, abs=1e-12)
+    # remark 1: |X - X(P, ..., P)|² = |X|² - F(Q), with the core X(Q, ..., Q)
+    core = multiplied(T, Q)
+    assert expected * square == pytest.approx(
+        square - np.sum(core**2), rel=1e-8, abs=1e-12 * square
+    )
+    np.testing.assert_allclose(judge.core(Q), core, atol=1e-12 * np.sqrt(square))
+    np.testing.assert_allclose(multiplied(core, Q.T), approximation, atol=1e-12 * np.sqrt(square))
+
+
+@pytest.mark.parametrize("form", ["samples", "tensor"])
+@given(order=orders, n=st.integers(1, 5), count=st.integers(1, 8), seed=seeds)
+def test_the_error_of_components_is_that_of_their_explicit_sum(form, order, n, count, seed):
+    X, solution = skewed(10, n, seed), components(n, count, seed)
+    T = moment_tensor(X, order)
+    terms = zip(solution.weights, solution.point.T, strict=True)
+    explicit = sum(w * reduce(np.multiply.outer, [v] * order) for w, v in terms)
+    error = data_tensor(form, X, order).relative_error(solution)
+    square = np.sum(T**2)
+    expected = np.sum((explicit - T) ** 2) / square
+    assert error == pytest.approx(expected, rel=1e-8, abs=1e-10 * (1 + count**2 / square))
+
+
+@pytest.mark.parametrize("form", ["samples", "tensor"])
+@pytest.mark.parametrize("order", ORDERS)
+def test_the_relative_gradient_is_the_slope_along_the_manifold_over_the_objective(form, order):
+    X, Q = skewed(50, 6), random_point(6, 2, rng(1))
+    T = moment_tensor(X, order)
+
+    def F(Q):
+        return np.sum(multiplied(T, orthonormalize(Q)) ** 2)
+
+    G, h = np.empty_like(Q), 1e-5
+    for at in np.ndindex(*Q.shape):
+        E = np.zeros_like(Q)
+        E[at] = h
+        G[at] = (F(Q + E) - F(Q - E)) / (2 * h)
+    found = data_tensor(form, X, order).relative_gradient(Q)
+    assert found == pytest.approx(np.linalg.norm(G) / F(Q), rel=1e-6)
+
+
+@pytest.mark.parametrize("form", ["samples", "tensor"])
+def test_the_relative_gradient_vanishes_where_it_must(form):
+    X = skewed(50, 6)
+    X[:, 3:] = 0.0
+    judge, eye = data_tensor(form, X, 3), np.eye(6)
+    assert judge.relative_gradient(eye[:, :3]) < 1e-15
+    assert judge.relative_gradient(eye[:, 3:]) == 0.0  # F = 0: a minimum
+    assert judge.relative_gradient(eye) < 1e-15
+    # for d = 2 eigenvectors are critical
+    C = data_tensor(form, skewed(50, 6), 2)
+    vectors = np.linalg.eigh(skewed(50, 6).T @ skewed(50, 6))[1]
+    assert C.relative_gradient(vectors[:, [1, 4]]) < 1e-13
+
+
+@given(
+    order=orders, n=st.integers(1, 6), p=st.integers(1, 15), seed=seeds, scale=st.integers(-9, 9)
+)
+def test_invariances(order, n, p, seed, scale):
+    X, r = skewed(p, n, seed), int(rng(seed).integers(1, n + 1))
+    Q = random_point(n, r, rng(seed))
+    judge = SampleMoment(X, order)
+    error = judge.relative_error(Solution(Q))
+    assert 0 <= error <= 1 + 1e-12
+    other = random_point(r, r, rng(seed + 1))
+    turned = Q @ other
+    near = {"rel": 1e-9, "abs": 1e-12 * judge.norm_squared}
+    assert judge.objective(turned) == pytest.approx(judge.objective(Q), **near)
+    shuffled = SampleMoment(X[rng(seed).permutation(p)], order)
+    assert shuffled.objective(Q) == pytest.approx(judge.objective(Q), **near)
+    assert shuffled.norm_squared == pytest.approx(judge.norm_squared, rel=1e-12)
+    # one basis within another captures less
+    assert (
+        judge.objective(Q[:, :1]) <= judge.objective(Q) * (1 + 1e-12) + 1e-15 * judge.norm_squared
+    )
+    scaled = SampleMoment(X * 10.0**scale, order)
+    assert scaled.relative_error(Solution(Q)) == pytest.approx(error, abs=1e-12)
+    frame = random_point(n, n, rng(seed + 2))
+    moved = SampleMoment(X @ frame.T, order)
+    assert moved.relative_error(Solution(frame @ Q)) == pytest.approx(error, abs=1e-11)
+
+
+def test_an_error_is_never_negative_by_rounding():
+    for seed in range(50):
+        judge = SampleMoment(skewed(20, 5, seed), 3)
+        assert 0 <= judge.relative_error(Solution(random_point(5, 5, rng(seed)))) < 1e-14
+        v = random_point(5, 1, rng(seed))
+        power = FullTensor(reduce(np.multiply.outer, [v[:, 0]] * 3))
+        assert 0 <= power.relative_error(ComponentSolution(v, np.ones(1))) < 1e-14
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_the_metrics_are_those_that_are_documented(order):
+    seen, test, validation = skewed(60, 7), skewed(80, 7, 1), skewed(30, 7, 2)
+    known, Q = random_point(7, 3, rng(3)), random_point(7, 3, rng(4))
+    judge = Judge(*(SampleMoment(X, order) for X in (test, seen, validation)), known)
+    metrics = judge(Solution(Q))
+    assert next(iter(metrics)) == "relative_error"
+    T = {name: moment_tensor(X, order) for name, X in [("test", test), ("held", validation)]}
+
+    def F(name, Q):
+        return np.sum(multiplied(T[name], Q) ** 2)
+
+    projectors = Q @ Q.T - known @ known.T
+    assert metrics == pytest.approx(
+        {
+            "relative_error": 1 - F("test", Q) / np.sum(T["test"] ** 2),
+            "validation_relative_error": 1 - F("held", Q) / np.sum(T["held"] ** 2),
+            "objective": F("test", Q),
+            "objective_ratio": F("test", Q) / F("test", known),
+            "subspace_error": np.linalg.norm(projectors) / np.sqrt(2),
+            "relative_gradient": SampleMoment(seen, order).relative_gradient(Q),
+        },
+        rel=1e-9,
+    )
+    assert judge(Solution(known))["objective_ratio"] == 1
+    assert judge(Solution(known))["subspace_error"] < 1e-15
+    assert {type(value) for value in metrics.values()} == {float}
+
+
+def test_what_is_not_known_is_not_reported():
+    test, Q = SampleMoment(skewed(20, 4), 3), Solution(random_point(4, 2, rng()))
+    assert list(Judge(test)(Q)) == ["relative_error", "objective"]
+    solution = components(4, 3)
+    everything = Judge(test, test, test, np.eye(4)[:, :2])(solution)
+    assert list(everything) == ["relative_error", "validation_relative_error"]
+
+
+def test_the_objective_keeps_its_digits_where_it_is_small():
+    X = skewed(50, 4) * [1.0, 1.0, 1.0, 1e-4]
+    Q = np.eye(4)[:, 3:]
+    objective = Judge(SampleMoment(X, 3))(Solution(Q))["objective"]
+    assert objective == pytest.approx(np.mean(X[:, 3] ** 3) ** 2, rel=1e-12)
+    assert objective < 1e-20
+
+
+def test_a_basis_with_fewer_columns_than_the_true_one():
+    judge = Judge(SampleMoment(skewed(20, 5), 3), basis=np.eye(5)[:, :3])
+    metrics = judge(Solution(np.eye(5)[:, :2]))
+    assert metrics["subspace_error"] == 1
+    assert metrics["objective_ratio"] < 1
+
+
+def test_components_must_have_unit_columns_and_bases_orthonormal_ones():
+    solution = components(5, 9)
+    assert violation(solution) < 1e-14
+    longer = ComponentSolution(solution.point * 1.1, solution.weights)
+    assert violation(longer) == pytest.approx(0.1)
+    assert violation(Solution(np.eye(5)[:, :2] * 1.1)) == pytest.approx(0.21 * np.sqrt(2))

@@ -1,0 +1,460 @@
+"""The instance maker and the oracles of symmetric Tucker decomposition."""
+
+from __future__ import annotations
+
+import doctest
+import pickle
+from dataclasses import dataclass
+from functools import reduce
+from itertools import permutations
+
+import numpy as np
+import pytest
+from cases import case
+from orthobench_kit.sources import ArraySource
+from orthobench_tucker import (
+    ComponentSolution,
+    GivenTensorOracle,
+    MomentOracle,
+    MomentStream,
+    SymmetricTensorOracle,
+    TuckerOracle,
+    tensor_refusal,
+)
+from orthobench_tucker import maker as family
+from orthobench_tucker.full_tensors import moment_tensor
+from orthobench_tucker.judge import FullTensor
+from orthobench_tucker.oracle import SymmetricTucker
+
+import orthobench as ob
+from orthobench.contract.problem import Solution
+from orthobench.contract.samples import SampleOracle, block_rows
+from orthobench.contract.solver import Solver, State
+from orthobench.errors import DataError, UsageError
+from orthobench.harness.identity import Streams
+from orthobench.harness.run import run
+from orthobench.harness.stopping import RunStatus
+from orthobench.tools import machine
+from orthobench.tools.geometry import random_point
+
+STREAMS = Streams.of("problem", "watcher", 0)
+
+
+def rng(seed=0):
+    return np.random.default_rng(seed)
+
+
+def skewed(n, p, seed=0):
+    """Samples in columns."""
+    return rng(seed).exponential(size=(n, p)) - 0.5
+
+
+def draw(rng, count):
+    return rng.exponential(size=(count, 4)) - 0.5
+
+
+def moment(X, order):
+    return sum(reduce(np.multiply.outer, [x] * order) for x in X.T) / X.shape[1]
+
+
+def with_entry(A, at, value):
+    A = np.array(A, dtype=float)
+    A[at] = value
+    return A
+
+
+def test_the_docstring_example_runs():
+    found = doctest.testmod(family)
+    assert found.attempted
+    assert not found.failed
+
+
+class TestTensor:
+    def test_the_oracle_holds_a_symmetric_copy_that_nobody_writes_into(self):
+        T = moment(skewed(5, 30), 3)
+        rough = T * (1 + 1e-13 * rng().standard_normal(T.shape))
+        before = rough.copy()
+        instance = ob.symmetric_tucker(tensor=rough, rank=2)
+        oracle = instance.oracle
+        assert type(oracle) is GivenTensorOracle
+        assert (oracle.n, oracle.k, oracle.order, oracle.sizes) == (5, 2, 3, (5, 2, 3))
+        assert oracle.forming_flops == 0
+        for axes in permutations(range(3)):
+            np.testing.assert_allclose(oracle.T.transpose(axes), oracle.T, rtol=1e-15)
+        np.testing.assert_allclose(oracle.T, T, rtol=1e-12)
+        assert np.array_equal(rough, before)
+        with pytest.raises(ValueError, match="read-only"):
+            oracle.T[0, 0, 0] = 1
+        rough[0, 0, 0] = 7
+        assert oracle.T[0, 0, 0] != 7
+
+    def test_a_tensor_and_its_samples_are_judged_alike(self):
+        X, Q = skewed(6, 40), Solution(random_point(6, 2, rng(1)))
+        known = random_point(6, 2, rng(2))
+        for order in (2, 3, 4, 5):
+            given = {"rank": 2, "basis": known}
+            of_tensor = ob.symmetric_tucker(tensor=moment(X, order), **given).measure(Q)
+            of_samples = ob.symmetric_tucker(samples=X, order=order, **given).measure(Q)
+            assert of_tensor == pytest.approx(of_samples, rel=1e-9)
+
+    def test_integers_and_one_dimension(self):
+        instance = ob.symmetric_tucker(tensor=np.full((1, 1, 1, 1), -2), rank=1)
+        metrics = instance.measure(Solution(np.ones((1, 1))))
+        assert metrics == {"relative_error": 0.0, "objective": 4.0, "relative_gradient": 0.0}
+
+
+class TestSamples:
+    def test_the_oracle_has_all_capabilities(self):
+        X = skewed(5, 60)
+        oracle = ob.symmetric_tucker(samples=X, order=3, rank=2).oracle
+        assert type(oracle) is MomentOracle
+        for capability in (SymmetricTensorOracle, MomentStream, SampleOracle, TuckerOracle):
+            assert isinstance(oracle, capability)
+        assert np.array_equal(oracle.X, X.T)
+        assert oracle.X.flags.c_contiguous
+        np.testing.assert_allclose(oracle.T, moment(X, 3), rtol=1e-12, atol=1e-15)
+        assert oracle.forming_flops == 2 * 60 * (5 * 6 * 7 // 6)
+        with pytest.raises(ValueError, match="read-only"):
+            oracle.X[0, 0] = 1
+
+    @pytest.mark.parametrize("order", [2, 3, 4, 5])
+    def test_the_tensor_is_formed_once_in_a_run(self, order):
+        oracle = ob.symmetric_tucker(samples=skewed(4, 30), order=order, rank=2).oracle
+        first = oracle.T
+        assert oracle.T is first
+        oracle.rewind(rng())
+        assert oracle.T is not first
+        assert np.array_equal(oracle.T, first)
+
+    def test_a_fortran_array_is_not_copied_where_nobody_can_change_it(self):
+        X = np.asfortranarray(skewed(5, 60))
+        oracle = ob.symmetric_tucker(samples=X, order=3, rank=2).oracle
+        assert X.flags.writeable
+        assert not np.shares_memory(oracle.X, X)
+        X.flags.writeable = False
+        assert np.shares_memory(ob.symmetric_tucker(samples=X, order=3, rank=2).oracle.X, X)
+
+    def test_the_stream_goes_through_the_columns_in_their_order(self):
+        X = skewed(3, 700)
+        oracle = ob.symmetric_tucker(samples=X, order=3, rank=1, passes=2).oracle
+        oracle.prepare(10**6)
+        assert np.array_equal(oracle.take(1400), np.tile(X.T, (2, 1)))
+        assert oracle.remaining() == 0
+
+    @pytest.mark.parametrize("dtype", [np.float32, np.int8, bool])
+    def test_every_real_dtype_is_taken(self, dtype):
+        X = (rng().uniform(size=(4, 50)) < 0.3).astype(dtype)
+        oracle = ob.symmetric_tucker(samples=X, order=2, rank=1).oracle
+        assert oracle.X.dtype == np.float64
+        assert np.array_equal(oracle.X, X.T)
+
+    def test_a_test_part_is_what_is_reported_on(self):
+        X, test, held = skewed(5, 60), skewed(5, 90, 1), skewed(5, 40, 2)
+        Q = Solution(random_point(5, 2, rng(3)))
+        both = ob.symmetric_tucker(samples=X, order=3, rank=2, test=test, validation=held)
+        metrics = both.measure(Q)
+        alone, tuning = (
+            ob.symmetric_tucker(samples=part, order=3, rank=2).measure(Q) for part in (test, held)
+        )
+        own = ob.symmetric_tucker(samples=X, order=3, rank=2).measure(Q)
+        assert metrics["relative_error"] == alone["relative_error"]
+        assert metrics["objective"] == alone["objective"]
+        assert metrics["validation_relative_error"] == tuning["relative_error"]
+        assert metrics["relative_gradient"] == own["relative_gradient"]
+
+
+class TestStreams:
+    def streamed(self, samples, **others):
+        return ob.symmetric_tucker(
+            samples=samples, order=3, rank=2, test=skewed(4, 50, 9), **others
+        )
+
+    @pytest.mark.parametrize("form", [list, iter, lambda X: iter(np.split(X, [100, 555]))])
+    def test_an_iterable_gives_rows(self, form):
+        X = skewed(4, 700).T
+        oracle = self.streamed(form(X)).oracle
+        assert type(oracle) is MomentStream
+        oracle.prepare(10**6)
+        assert np.array_equal(oracle.take(700), X)
+
+    def test_a_source_is_taken_as_it_is(self):
+        X = skewed(4, 700).T
+        source = ArraySource(X, range(50, 60), passes=3, scale=2.0, centre=1.0)
+        oracle = self.streamed(source).oracle
+        oracle.prepare(10**6)
+        assert np.array_equal(oracle.take(30), np.tile((X[50:60] - 1) * 2, (3, 1)))
+
+    def test_a_sampler_has_no_end_and_does_not_depend_on_chunks(self):
+        taken = []
+        for chunks in ([1000], [1, 1, 300, 98, 600]):
+            oracle = self.streamed(draw).oracle
+            oracle.rewind(rng(5))
+            pieces = []
+            for count in chunks:
+                oracle.prepare(count)
+                pieces.append(oracle.take(count).copy())
+            taken.append(np.concatenate(pieces))
+            assert oracle.remaining() == np.inf
+        assert np.array_equal(*taken)
+        blocks, other = -(-1000 // block_rows(4)), rng(5)
+        drawn = np.concatenate([draw(other, block_rows(4)) for _ in range(blocks)])
+        assert np.array_equal(taken[0], drawn[:1000])
+
+    def test_the_judge_of_a_stream_has_no_gradient(self):
+        metrics = self.streamed(draw).measure(Solution(np.eye(4)[:, :2]))
+        assert list(metrics) == ["relative_error", "objective"]
+
+    @pytest.mark.parametrize(
+        ("arguments", "error", "message"),
+        [
+            ({"test": None}, UsageError, "a sampler needs its covariance or a test part"),
+            ({"samples": [np.ones(4)], "test": None}, UsageError, "stream needs a test part"),
+            ({"passes": 2}, UsageError, "only an array can be gone through several times"),
+            ({"rank": 5}, UsageError, "between 1 and 4, not 5"),
+            ({"samples": []}, DataError, "the samples must be a matrix"),
+            ({"samples": ["a"]}, DataError, "the samples must be real numbers"),
+            ({"samples": [np.ones(3)]}, DataError, "test part has 4 variables, .* have 3"),
+        ],
+    )
+    def test_bad_arguments_are_refused(self, arguments, error, message):
+        good = {"samples": draw, "order": 3, "rank": 2, "test": skewed(4, 50)}
+        with pytest.raises(error, match=message):
+            ob.symmetric_tucker(**{**good, **arguments})
+
+    def test_a_draw_of_a_wrong_width_is_refused_when_it_is_read(self):
+        oracle = ob.symmetric_tucker(samples=draw, order=3, rank=2, test=skewed(5, 9)).oracle
+        with pytest.raises(DataError, match=r"returned shape .* where .*5\) was asked"):
+            oracle.prepare(1)
+
+
+X34, T3 = skewed(3, 40), moment(skewed(3, 40), 3)
+
+
+REFUSED = [
+    ({}, UsageError, "one of the two"),
+    ({"tensor": T3, "samples": X34}, UsageError, "one of the two"),
+    ({"tensor": T3, "order": 3}, UsageError, "go with samples, not a tensor"),
+    ({"tensor": T3, "test": X34}, UsageError, "go with samples"),
+    ({"tensor": T3, "validation": X34}, UsageError, "go with samples"),
+    ({"tensor": T3, "passes": 2}, UsageError, "go with samples"),
+    ({"samples": X34}, UsageError, "order of the moment .* >= 2, not None"),
+    ({"samples": X34, "order": 1}, UsageError, ">= 2, not 1"),
+    ({"samples": X34, "order": 2.5}, UsageError, ">= 2, not 2.5"),
+    ({"samples": X34, "order": 3, "rank": 4}, UsageError, "between 1 and 3, not 4"),
+    ({"samples": X34, "order": 3, "rank": 0}, UsageError, "between 1 and 3, not 0"),
+    ({"samples": X34, "order": 3, "rank": 1.5}, UsageError, "whole number .* not 1.5"),
+    ({"tensor": T3, "rank": 4}, UsageError, "between 1 and 3, not 4"),
+    ({"samples": X34, "order": 3, "passes": 0}, UsageError, "passes must be a whole number >="),
+    ({"samples": X34, "order": 3, "passes": 2.5}, UsageError, "passes .* not 2.5"),
+    ({"samples": X34[0], "order": 3}, DataError, r"matrix \(n, p\), not of shape \(40,\)"),
+    ({"samples": X34[:, :0], "order": 3}, DataError, r"empty: shape \(3, 0\)"),
+    ({"samples": X34 * 1j, "order": 3}, DataError, "real numbers, not of dtype complex128"),
+    (
+        {"samples": with_entry(X34, (1, 7), np.nan), "order": 3},
+        DataError,
+        "sample 7 .* is not finite: feature 1 is nan",
+    ),
+    (
+        {"samples": X34, "order": 3, "test": with_entry(X34, (2, 9), np.inf)},
+        DataError,
+        "^test sample 9 .* feature 2 is inf",
+    ),
+    (
+        {"samples": X34, "order": 3, "validation": with_entry(X34, (2, 9), np.inf)},
+        DataError,
+        "^validation sample 9 .* feature 2 is inf",
+    ),
+    ({"samples": X34, "order": 3, "test": X34[:2]}, DataError, "test part has 2 variables"),
+    (
+        {"samples": X34, "order": 3, "validation": X34[:2]},
+        DataError,
+        "validation part has 2 variables, the samples have 3",
+    ),
+    ({"samples": 0 * X34, "order": 3}, DataError, "samples are all zero"),
+    ({"samples": X34, "order": 3, "test": 0 * X34}, DataError, "test samples are all zero"),
+    ({"samples": X34 * 1e80, "order": 3}, DataError, r"samples is 5\.56e\+80: .* rescale"),
+    ({"samples": X34 * 1e-200, "order": 3}, DataError, r"e-200: .* rescale it to lie between"),
+    ({"samples": np.hstack([X34, -X34]), "order": 3}, DataError, "order 3 .* is zero, as odd"),
+    ({"tensor": np.ones(3)}, DataError, r"shape \(n,\) \* d with d >= 2, not of shape \(3,\)"),
+    ({"tensor": np.ones((3, 3, 2))}, DataError, r"not of shape \(3, 3, 2\)"),
+    ({"tensor": np.empty((0, 0, 0))}, DataError, r"not of shape \(0, 0, 0\)"),
+    ({"tensor": T3 * 1j}, DataError, "real numbers, not of dtype complex128"),
+    (
+        {"tensor": with_entry(T3, (0, 1, 2), np.nan)},
+        DataError,
+        r"entry \(0, 1, 2\) of the tensor is nan",
+    ),
+    (
+        {"tensor": with_entry(T3, (2, 0, 1), 3.0)},
+        DataError,
+        r"not symmetric: entry \(2, 0, 1\) is 3",
+    ),
+    ({"tensor": 0 * T3}, DataError, "tensor is zero"),
+    ({"tensor": T3 * 1e80}, DataError, "largest entry of the tensor is .*e\\+80: .* rescale"),
+    ({"tensor": T3 * 1e-200}, DataError, "rescale"),
+    (
+        {"tensor": T3, "basis": np.eye(4)},
+        DataError,
+        r"must be of shape \(3, r\), .* not \(4, 4\)",
+    ),
+    (
+        {"tensor": T3, "basis": np.ones(3)},
+        DataError,
+        r"must be of shape \(3, r\), .* not \(3,\)",
+    ),
+    ({"tensor": T3, "basis": 2 * np.eye(3)}, DataError, "not orthonormal: .* = 5.2"),
+    ({"tensor": T3, "basis": np.full((3, 1), np.nan)}, DataError, "not orthonormal"),
+    ({"tensor": T3, "basis": np.eye(3) + 0j}, DataError, "basis must be real .* complex128"),
+    ({"tensor": T3, "basis": np.full((3, 1), "1")}, DataError, "basis must be real .* <U1"),
+    (
+        {"tensor": with_entry(np.zeros((3,) * 3), (0, 0, 0), 1), "basis": np.eye(3)[:, 1:]},
+        DataError,
+        "core of the true basis is zero",
+    ),
+]
+"""Arguments beside a rank of 2, and what is said of them."""
+
+
+def test_bad_arguments_are_refused():
+    for arguments, error, message in REFUSED:
+        with case(message), pytest.raises(error, match=message):
+            ob.symmetric_tucker(**{"rank": 2, **arguments})
+
+
+def test_data_as_large_and_as_small_as_is_allowed_have_finite_metrics():
+    X = skewed(5, 40)
+    X /= np.abs(X).max()
+    Q = Solution(random_point(5, 2, rng(1)))
+    for order in (2, 3, 4, 5):
+        reference = ob.symmetric_tucker(samples=X, order=order, rank=2).measure(Q)
+        most = 1e300 ** (1 / (4 * order))
+        for scale in (most / 2.3, 1.01 / most):
+            metrics = ob.symmetric_tucker(samples=X * scale, order=order, rank=2).measure(Q)
+            for metric in ("relative_error", "relative_gradient"):
+                assert metrics[metric] == pytest.approx(reference[metric])
+        for scale in (1.01 * most / np.sqrt(5), 0.99 / most):
+            with pytest.raises(DataError, match="rescale it to lie between"):
+                ob.symmetric_tucker(samples=X * scale, order=order, rank=2)
+    T = moment(X, 3)
+    T /= np.abs(T).max()
+    for scale in (8e73, 1.01e-75):
+        metrics = ob.symmetric_tucker(tensor=T * scale, rank=2).measure(Q)
+        assert np.isfinite(list(metrics.values())).all()
+
+
+@pytest.mark.parametrize("core", [False, True])
+def test_the_instance_of_a_tensor_and_every_judge_pickle(core):
+    X, Q = skewed(4, 30), Solution(random_point(4, 2, rng(1)))
+    given = {"rank": 2, "basis": np.eye(4)[:, :2], "core": core}
+    of_tensor = ob.symmetric_tucker(tensor=moment(X, 3), **given)
+    again = pickle.loads(pickle.dumps(of_tensor))  # noqa: S301
+    assert again.measure(Q) == of_tensor.measure(Q)
+    assert np.array_equal(again.oracle.T, of_tensor.oracle.T)
+    of_samples = ob.symmetric_tucker(samples=X, order=3, **given)
+    judging = of_samples.measure, of_samples.finish
+    measure, finish = pickle.loads(pickle.dumps(judging))  # noqa: S301
+    assert measure(Q) == of_samples.measure(Q)
+    assert (finish(Q).core is not None) == core
+    assert not core or np.array_equal(finish(Q).core, of_samples.measure.test.core(Q.point))
+
+
+@dataclass(kw_only=True)
+class Seen(State):
+    point: np.ndarray
+
+
+@dataclass(frozen=True)
+class Ascent(Solver[MomentStream, Seen]):
+    """Steps of the power method on the second moment of a batch."""
+
+    name = "ascent-toy"
+    batch = 50
+
+    def init(self, oracle, rng):
+        return Seen(point=oracle.start.copy())
+
+    def step(self, oracle, state):
+        rows = oracle.take(self.batch)
+        state.point = np.linalg.qr(rows.T @ (rows @ state.point))[0]
+        state.work.steps += 1
+        state.work.samples += self.batch
+
+    def solution(self, state):
+        return Solution(state.point.copy())
+
+
+@pytest.mark.parametrize("order", [2, 3, 4, 5])
+def test_a_run_gives_the_core_that_is_asked_for(order):
+    X, test = skewed(6, 500), skewed(6, 300, 1)
+    for judged in (X, test):
+        part = {} if judged is X else {"test": test}
+        instance = ob.symmetric_tucker(samples=X, order=order, rank=2, core=True, **part)
+        outcome = run(instance, Ascent(), ob.Budget(), STREAMS)
+        assert outcome.stop.status is RunStatus.DONE
+        T, Q = moment_tensor(judged.T, order), outcome.solution
+        core = T
+        for _ in range(order):
+            core = np.tensordot(core, Q, axes=([0], [0]))
+        np.testing.assert_allclose(outcome.core, core, rtol=1e-10, atol=1e-13)
+        np.testing.assert_allclose(outcome.core, instance.measure.test.core(Q))
+        # the core is the least-squares one: its error is what the judge reports
+        back = outcome.core
+        for _ in range(order):
+            back = np.tensordot(back, Q, axes=([0], [1]))
+        error = np.sum((back - T) ** 2) / np.sum(T**2)
+        assert outcome.trace[-1].metrics["relative_error"] == pytest.approx(error)
+        plain = ob.symmetric_tucker(samples=X, order=order, rank=2, **part)
+        assert run(plain, Ascent(), ob.Budget(), STREAMS).core is None
+
+
+def test_components_are_finished_without_a_core():
+    instance = ob.symmetric_tucker(samples=skewed(4, 30), order=4, rank=2, core=True)
+    V = rng().standard_normal((4, 300))
+    solution = ComponentSolution(V / np.linalg.norm(V, axis=0), np.ones(300))
+    assert instance.finish(solution) is solution
+
+
+def test_too_large_a_core_is_refused():
+    with pytest.raises(UsageError, match=r"core of 9\^8 entries .* leave it out"):
+        ob.symmetric_tucker(samples=skewed(9, 30), order=8, rank=9, core=True)
+    assert ob.symmetric_tucker(samples=skewed(9, 30), order=8, rank=9).oracle.k == 9
+
+
+def test_a_tensor_that_does_not_fit_is_refused_before_it_is_formed(monkeypatch):
+    oracle = ob.symmetric_tucker(samples=skewed(20, 30), order=4, rank=2).oracle
+    monkeypatch.setattr(machine, "total", lambda: 2 * 8 * 20**4 - 1)
+    with pytest.raises(UsageError, match=r"20\^4 entries, .* needs 2\.4 MiB .* implicit"):
+        _ = oracle.T
+    monkeypatch.setattr(machine, "total", lambda: 2 * 8 * 20**4)
+    assert oracle.T.shape == (20,) * 4
+    assert tensor_refusal(20, 4) is None
+    monkeypatch.setattr(machine, "total", lambda: None)
+    assert tensor_refusal(10**6, 9) is None
+
+
+def test_the_measured_form_of_one_vector_is_that_of_its_power():
+    T = moment(skewed(4, 30), 4)
+    v = rng(1).standard_normal((4, 2))
+    expected = np.einsum("abcd,ak,bk,ck,dk->k", T, v, v, v, v)
+    np.testing.assert_allclose(FullTensor(T).contracted(v), expected, rtol=1e-11)
+
+
+def test_a_warm_up_has_few_samples_and_the_run_has_all():
+    X = np.random.default_rng(0).standard_normal((1500, 5))
+    oracle = MomentOracle(X, 3, 2)
+    oracle.start = random_point(5, 2, np.random.default_rng(1))
+    small = oracle.miniature()
+    assert np.array_equal(small.X, X[:1024])
+    assert (small.sizes, small.start is oracle.start) == (oracle.sizes, True)
+    np.testing.assert_allclose(small.T, moment_tensor(X[:1024], 3), atol=1e-15)
+    np.testing.assert_allclose(oracle.T, moment_tensor(X, 3), atol=1e-15)
+
+
+def test_problems_are_not_streamed_unless_they_say_so():
+    class Of(SymmetricTucker):
+        tensor_shape = 2, 2, 2
+
+        def build(self, rng):
+            raise NotImplementedError
+
+    assert Of().streamed is False
