@@ -19,6 +19,7 @@ from click.testing import CliRunner
 import orthobench as ob
 from orthobench.atlas.answers import expected_order
 from orthobench.cli.main import main
+from orthobench.contract import SampleOracle
 from orthobench.errors import UsageError
 from orthobench.racing.entrants import entrants, entry
 from orthobench.racing.grid import Point, measure
@@ -108,7 +109,7 @@ def test_configurations_are_the_default_and_the_points_of_the_grid() -> None:
 
 
 def test_packages_that_are_missing_are_listed_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    cls = ob.catalogue().solvers["sklearn-pca"].item
+    cls = ob.catalogue().solver_class("sklearn-pca", SampleOracle).item
     monkeypatch.setattr(cls, "packages", ("no-such-package",))
     found = entry("digits")
     assert found.missing["sklearn-pca"] == "unavailable: install orthobench[peers]"
