@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from enum import Enum
+from enum import StrEnum
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -80,7 +80,7 @@ OF_START = 1e-3
 """The tolerance of a device times this is that of a value as a part of the one at the start."""
 
 
-class Change(Enum):
+class Change(StrEnum):
     """The outcome of a comparison."""
 
     WORSE = "worse"

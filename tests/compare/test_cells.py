@@ -11,8 +11,8 @@ import pytest
 
 from orthobench.compare import cells as module
 from orthobench.compare import protocol
-from orthobench.compare.cells import SideCells, collect, run_again, unchanged
-from orthobench.compare.comparison import Options
+from orthobench.compare.cells import SideCells, collect, requested, run_again, unchanged
+from orthobench.compare.options import Options
 from orthobench.compare.process import SideError, run_of
 from orthobench.compare.remote import worker
 from orthobench.compare.sides import Side
@@ -67,8 +67,8 @@ class InProcess:
         self.request(do, **arguments)
         return self.reply()
 
-    def run(self, key):
-        return run_of(key, self.reply()), {}
+    def outcome(self):
+        return self.reply()
 
 
 STARTED, KNOWN = [], {}
@@ -113,7 +113,6 @@ def test_a_run_is_that_of_the_cell(suite):
     assert (run.stop.status, run.budget, run.problem.primary) == (
         RunStatus.BUDGET, {"steps": 4}, "gap"
     )  # fmt: skip
-    assert [mark.work.steps for mark in run.trace] == [0, 1, 2, 3, 4]
     assert [mark.work.flops for mark in run.trace] == [0, 100, 200, 300, 400]
     gaps = [mark.metrics["gap"] for mark in run.trace]
     assert gaps == sorted(gaps, reverse=True)
@@ -153,23 +152,22 @@ def test_runs_end_once_they_have_taken_five_times_what_one_may_take(suite, monke
         assert [run.stop.status.absent for run in cells.runs.values()] == [False, True, True, True]
 
 
-def described(side, root, libraries=("lib",), **modules):
+def described(root, libraries=("lib",), **modules):
     facts = {"libraries": libraries, "modules": {"lib": ["mylib"]}}
-    runs = {ONE: run_of(ONE, FINISHED)}
-    module._require_own(SideCells(replace(side, root=root), runs, facts=facts, imported=modules))
-
-
-FINISHED = {"status": "budget", "reason": "", "trace": [], "primary": "gap"}
+    runs = {ONE: run_of(ONE, {"status": "budget", "reason": "", "trace": [], "primary": "gap"})}
+    cells = SideCells(replace(BASE, root=root), {}, {}, (), facts, runs=runs)
+    cells.add_imported(modules)
+    cells.require_libraries()
 
 
 def test_a_library_that_is_imported_from_elsewhere_is_refused_with_both_places(tmp_path):
-    described(BASE, tmp_path, mylib=str(tmp_path / "lib/mylib.py"))
-    described(BASE, tmp_path, libraries=())
-    described(replace(BASE), None, mylib="/elsewhere/mylib.py")
+    described(tmp_path, mylib=str(tmp_path / "lib/mylib.py"))
+    described(tmp_path, libraries=())
+    described(None, mylib="/elsewhere/mylib.py")
     with pytest.raises(UsageError, match=rf"from /elsewhere/mylib.py, and it was .* {tmp_path}"):
-        described(BASE, tmp_path, mylib="/elsewhere/mylib.py")
+        described(tmp_path, mylib="/elsewhere/mylib.py")
     with pytest.raises(UsageError, match=r"no cell imports lib of .*v1"):
-        described(BASE, tmp_path)
+        described(tmp_path)
 
 
 def test_what_a_side_does_not_know_or_refuses_is_absent_with_the_reason(suite, toys):
@@ -202,11 +200,11 @@ def test_broken_plugins_of_a_side_are_noted(suite):
 
 
 def test_a_process_that_died_is_replaced(suite, monkeypatch):
-    def dying(self, key):
+    def dying(self):
         self.alive = self.side.name == "v2"
-        return run_of(key, self.reply()), {}
+        return self.reply()
 
-    monkeypatch.setattr(InProcess, "run", dying)
+    monkeypatch.setattr(InProcess, "outcome", dying)
     both, _ = collected(suite)
     assert [len(cells.runs) for cells in both] == [4, 4]
     assert STARTED == ["v1", "v2", "v1", "v1", "v1"]
@@ -232,11 +230,12 @@ def test_solvers_problems_and_seeds_of_the_command_line_replace_those_of_the_sui
 
 def test_problems_of_the_command_line_have_a_budget_in_samples_where_the_suite_has_none(suite):
     suite.write_text(SUITE.replace("budget = { steps = 4 }", ""))
-    _, tables = module._suite([BASE], Options(suite, problems=("leading-subspace",)))
+    tables = requested([BASE], Options(suite, problems=("leading-subspace",)))["tables"]
     assert tables["budget"] == {"samples": 10_000, "steps": 10_000}
-    assert "budget" not in module._suite([BASE], Options(suite))[1]
+    assert "budget" not in requested([BASE], Options(suite))["tables"]
     suite.write_text(SUITE)
-    assert module._suite([BASE], Options(suite, problems=("x",)))[1]["budget"] == {"steps": 4}
+    tables = requested([BASE], Options(suite, problems=("x",)))["tables"]
+    assert tables["budget"] == {"steps": 4}
 
 
 def test_a_suite_that_cannot_be_read_is_refused(tmp_path):
@@ -266,8 +265,7 @@ def planned(suite, toys, monkeypatch):
     names = SimpleNamespace(**{**vars(protocol), "catalogue": lambda: toys.registry})
     monkeypatch.setattr(worker, "names", lambda: names)
     one = worker.Worker("cpu")
-    tables = module._suite([BASE], Options(suite))[1]
-    one.plan(tables, "mine", 1.5)
+    one.plan(requested([BASE], Options(suite))["tables"], "mine", 1.5)
     return one
 
 
@@ -470,10 +468,6 @@ def test_a_copy_goes_on_and_the_process_waits_for_its_end(monkeypatch):
         assert worker._continue_in_copy(copies) == {}
     assert len(waited) == 1
     assert all(0 < len(memory) < 4_000_000 for memory in worker._ballast)
-
-
-def test_cells_of_a_side_begin_without_runs():
-    assert SideCells(BASE, {}).why_absent(ONE) == "it is not in its suite"
 
 
 def test_a_suite_that_head_changed_is_noted(suite):

@@ -162,20 +162,28 @@ def test_other_packages_come_after_the_own_ones_and_editable_ones_too(empty, mon
     assert sorted(shared_paths()) == sorted([*shared, str(empty / "hidden")])
 
 
-def test_pip_builds_where_something_that_it_needs_is_not_here(empty, monkeypatch):
-    asked = []
-    monkeypatch.setattr(module, "_pip", lambda side, *words: asked.append(words))
-    (empty / "pyproject.toml").write_text('build-system.requires = ["pytest>=8", "no-such[x] >=1"]')
-    module._build(Side("HEAD", "folder", str(empty)), empty, empty / "wheel")
-    assert asked == [("wheel", "--no-deps", "-w", str(empty / "wheel"), str(empty))]
-
-
 @pytest.fixture
-def called(monkeypatch):
-    """The programs that are called, and none of them runs."""
+def called(empty, monkeypatch):
+    """The programs that are called, each of which writes a wheel and does not run."""
     calls = []
-    monkeypatch.setattr(module, "_call", lambda *words: calls.append(words))
+
+    def call(side, verb, command, folder=None):
+        calls.append((verb, command, folder))
+        (empty / "wheel" / "toy.whl").touch()
+
+    monkeypatch.setattr(module, "_call", call)
     return calls
+
+
+SIDE = Side("HEAD", "folder", "")
+
+
+def test_pip_builds_what_needs_something_that_is_not_here(empty, called):
+    (empty / "pyproject.toml").write_text('build-system.requires = ["pytest>=8", "no-such[x] >=1"]')
+    assert module._build(SIDE, empty, empty / "wheel") == empty / "wheel" / "toy.whl"
+    ((verb, command, _),) = called
+    assert (verb, command[1:4]) == ("build", ["-I", "-m", "pip"])
+    assert command[-5:] == ["wheel", "--no-deps", "-w", str(empty / "wheel"), str(empty)]
 
 
 @pytest.mark.parametrize(
@@ -188,39 +196,31 @@ def called(monkeypatch):
             "import_module('a.b').c.d.build_wheel(",
         ),
         ("build-system = { requires = [], build-backend = 'a' }", "('a').build_wheel("),
+        (
+            "build-system = { requires = [], build-backend = 'a', backend-path = ['.', 'more'] }",
+            "sys.path[:0] = ['SOURCE', 'SOURCE/more']; import_module('a').build_wheel(",
+        ),
     ],
 )
 def test_a_wheel_is_built_by_the_backend_that_a_project_names(empty, called, project, call):
-    source, target, side = empty / "source", empty / "wheel", Side("HEAD", "folder", "")
+    source, target = empty / "source", empty / "wheel"
     source.mkdir()
-    if project:
-        (source / "pyproject.toml").write_text(project)
-    module._build(side, source, target)
-    ((who, verb, command, folder),) = called
-    assert (who, verb, command[:3], folder) == (side, "build", [sys.executable, "-I", "-c"], source)
-    assert f"{call}{str(target)!r})" in command[3]
-    assert "sys.path[:0] = [];" in command[3]
-    assert target.is_dir()
+    (source / ("pyproject.toml" if project else "setup.py")).write_text(project)
+    assert module._build(SIDE, source, target) == target / "toy.whl"
+    ((verb, command, folder),) = called
+    assert (verb, command[:3], folder) == ("build", [sys.executable, "-I", "-c"], source)
+    assert f"{call.replace('SOURCE', str(source))}{str(target)!r})" in command[3]
 
 
-def test_a_backend_of_the_project_itself_is_imported_from_its_folders(empty, called):
-    table = "build-system = { requires = [], build-backend = 'a', backend-path = ['.', 'more'] }"
-    (empty / "pyproject.toml").write_text(table)
-    module._build(Side("HEAD", "folder", ""), empty, empty / "wheel")
-    assert f"sys.path[:0] = [{str(empty)!r}, {str(empty / 'more')!r}];" in called[0][2][3]
-
-
-@pytest.mark.parametrize(("words", "verb"), [(("wheel", "."), "build"), (("--x",), "install")])
-def test_pip_is_asked_without_questions(called, monkeypatch, words, verb):
-    side = Side("HEAD", "folder", "")
-    module._pip(side, *words)
-    ((who, said, command),) = called
-    assert (who, said, command[1:4]) == (side, verb, ["-I", "-m", "pip"])
-    assert command[-len(words) :] == [*words]
+def test_pip_is_asked_without_questions(empty, called, monkeypatch):
+    (empty / "wheel").mkdir()
+    module._pip(SIDE, "--x")
+    ((verb, command, _),) = called
+    assert (verb, command[1:4], command[-1]) == ("install", ["-I", "-m", "pip"], "--x")
     assert "--no-input" in command
     monkeypatch.setattr(module.util, "find_spec", lambda name: None)
     with pytest.raises(UsageError, match="pip is not installed here"):
-        module._pip(side, *words)
+        module._pip(SIDE, "--x")
 
 
 def test_a_program_that_fails_is_told_with_its_last_lines(empty):
@@ -238,20 +238,17 @@ def test_a_program_that_fails_is_told_with_its_last_lines(empty):
 
 def test_a_build_that_fails_here_is_tried_by_pip_and_the_first_reason_is_told(empty, monkeypatch):
     """As setuptools of Python 3.11, which is installed and cannot build a wheel by itself."""
-    asked = []
+    tried = []
 
-    def fails(side, verb, *_):
-        raise UsageError("no bdist_wheel")
+    def fails(side, verb, command, *_):
+        tried.append("pip" in command)
+        raise UsageError(f"reason {len(tried)}")
 
     monkeypatch.setattr(module, "_call", fails)
-    monkeypatch.setattr(module, "_pip", lambda side, *words: asked.append(words[0]))
     (empty / "pyproject.toml").write_text("build-system.requires = []")
-    module._build(Side("HEAD", "folder", ""), empty, empty / "wheel")
-    assert asked == ["wheel"]
-    monkeypatch.undo()
-    monkeypatch.setattr(module, "_call", fails)
-    with pytest.raises(UsageError, match="no bdist_wheel"):
-        module._build(Side("HEAD", "folder", ""), empty, empty / "again")
+    with pytest.raises(UsageError, match="reason 1"):
+        module._build(SIDE, empty, empty / "wheel")
+    assert tried == [False, True]
 
 
 @pytest.mark.parametrize(
@@ -285,8 +282,6 @@ class Answering:
 def test_an_environment_is_asked_for_its_code_whose_state_is_kept(empty, monkeypatch):
     monkeypatch.setattr(module, "SideProcess", Answering)
     (empty / "code.py").touch()
-    revision = Side("v1", "revision", "1")
-    assert module._checked(revision) is revision
     side = Side("env", "environment", str(empty), python=Path(sys.executable))
     checked = module._checked(side)
     assert (checked.root, {*checked.files}) == (empty, {"code.py"})
@@ -312,7 +307,7 @@ def test_a_wheel_is_unpacked_or_installed_where_it_has_more_than_packages(empty,
     assert (packages / "toy.py").exists() is not data
     assert [words[2:4] for words in asked] == [("install", str(wheel))] * data
     assert (packages / "_orthobench_shared.pth").read_text() == "\n".join(shared_paths())
-    assert made.changed() == []
+    made.check()
     assert said == [f"{side}: making its environment"]
 
 

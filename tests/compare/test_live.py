@@ -14,7 +14,7 @@ import orthobench as ob
 from orthobench.cli.comparing import compare as command
 from orthobench.compare.cells import SUITE as SUITE_BY_DEFAULT
 from orthobench.compare.cells import collect
-from orthobench.compare.comparison import Options, Question
+from orthobench.compare.options import Options, Question
 from orthobench.compare.process import SideError, SideProcess
 from orthobench.compare.run import compare
 from orthobench.compare.sides import Side

@@ -15,18 +15,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orthobench.compare.changes import Changes, File
-from orthobench.compare.comparison import (
-    TOLERANCE,
-    UNTOUCHED,
-    Comparison,
-    Options,
-    Question,
-    Row,
-    percent,
-)
+from orthobench.compare.comparison import UNTOUCHED, Comparison, Row
+from orthobench.compare.options import TOLERANCE, Options, Question
 from orthobench.compare.reports import LIMIT, MARKER, SHOWN, facts, junit, lines, markdown
 from orthobench.compare.sides import Side
 from orthobench.stats.run_pairs import Change, Finding
+from orthobench.tools.formatting import percent
 
 RESULT, WORK, TIME, MEMORY, IMPORT, FIRST = Question
 WORSE, _MIXED, PROBABLE, BETTER, SAME, UNDECIDED, NONE, NEW = Change
@@ -334,7 +328,7 @@ def test_markdown_shows_names_as_they_are():
 
 CHANGED = Changes(
     packages={"scipy": ("1.14.1", "1.17.1"), "gone": ("1", None)},
-    dependencies=True, requirements=(("numpy>=2.1",), ("numpy>=2.3",)),
+    dependencies=True, requirements={"base": ["numpy>=2.1"], "head": ["numpy>=2.3"]},
     parameters={"msg step": ("8", "4")},
     files=(
         File("toy/solver.py", "changed", 6, False, solvers=("msg", "oja")),

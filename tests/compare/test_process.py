@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from orthobench.compare import process as module
-from orthobench.compare.comparison import Options
+from orthobench.compare.options import Options
 from orthobench.compare.process import SideError, SideProcess, run_of
 from orthobench.compare.sides import Side
 from orthobench.contract.solver import Work
@@ -98,9 +97,7 @@ def test_replies_come_in_time_and_are_asked_for(process):
 def test_what_a_side_cannot_do_is_said_and_a_run_has_failed(process, reply, said):
     with pytest.raises(SideError, match=said):
         process(reply).reply()
-    run, _ = process(reply).run(KEY)
+    run = run_of(KEY, process(reply).outcome())
     assert run.stop.status is RunStatus.ERROR
     assert said in run.stop.reason
-    run, modules = process({"ended": 0, "loaded": {"toy": "/here"}, **REPLY}).run(KEY)
-    assert (run.stop.status, modules) == (RunStatus.BUDGET, {"toy": "/here"})
-    assert process(REPLY).run(KEY) == (module.run_of(KEY, REPLY), {})
+    assert process({"ended": 0, **REPLY}).outcome() == {"ended": 0, **REPLY}

@@ -5,13 +5,12 @@ import numpy as np
 import pytest
 
 from orthobench.compare import timing
-from orthobench.compare.comparison import TOLERANCE, Options, Question, percent
+from orthobench.compare.options import TOLERANCE, Options, Question
 from orthobench.compare.process import SideError
 from orthobench.compare.sides import Side
 from orthobench.compare.timing import (
     FEW,
     PAIRS,
-    Measured,
     TimedCell,
     _decide,
     _next_cells,
@@ -21,6 +20,7 @@ from orthobench.compare.timing import (
     measure,
 )
 from orthobench.stats.run_pairs import Change
+from orthobench.tools.formatting import percent
 
 BASE, HEAD = Side("BASE", "environment", "a"), Side("HEAD", "environment", "b")
 
@@ -176,8 +176,8 @@ def test_a_cell_whose_interval_is_beyond_the_tolerance_is_probably_slower_before
     machine = Machine({"a": 0.2}, layout=0.001, disturbance=0.001)
     measured, changes = timed_on(machine, timed, budget=3.0)
     answer = findings(timed)["a"][Question.TIME]
-    assert (measured.rounds, len(timed[0].pairs)) == (4, 2)
-    assert measured.prolonged
+    assert (measured[0], len(timed[0].pairs)) == (4, 2)
+    assert measured[1]
     assert changes == {"a": Change.PROBABLE}
     assert answer.low > 1.02
     assert answer.explanation.endswith("ms a run in BASE, 4 rounds")
@@ -224,7 +224,7 @@ def test_a_cell_that_kills_its_process_is_not_compared_and_costs_no_other():
 
 def test_without_a_budget_nothing_is_decided():
     measured, changes = timed_on(Machine({"a": 0.5}), cells("a"), budget=-1.0)
-    assert (measured, changes) == (Measured(), {"a": Change.UNDECIDED})
+    assert (measured, changes) == ((0, False), {"a": Change.UNDECIDED})
 
 
 @pytest.mark.parametrize(("seconds", "turns"), [(0.01, 12), (0.1, 5), (30.0, 2)])
@@ -288,7 +288,7 @@ def test_no_cell_is_timed_after_the_deadline():
     options = Options(budget=3.0)
     measured = measure((BASE, HEAD), timed, options, machine.start, print, clock.__next__)
     assert [len(cell.logs) for cell in timed] == [1, 0]
-    assert measured.prolonged
+    assert measured[1]
 
 
 def test_a_change_far_beyond_the_tolerance_needs_one_pair_of_processes():
@@ -311,12 +311,12 @@ def test_threads_are_timed_in_fresh_processes_without_copies(machine):
 def test_undecided_times_say_what_they_exclude_and_a_wide_one_gets_twice_the_budget():
     calm = Machine({"a": 0.02}, layout=0.01, disturbance=0.01)
     measured, changes = timed_on(calm, narrow := cells("a"), budget=6.0)
-    assert (changes, measured.prolonged) == ({"a": Change.UNDECIDED}, False)
+    assert (changes, measured[1]) == ({"a": Change.UNDECIDED}, False)
     answer = findings(narrow)["a"][Question.TIME]
     assert f"more than {percent(answer.high)} is excluded" in answer.explanation
     loud = Machine({}, layout=0.4, disturbance=0.5)
     measured, changes = timed_on(loud, cells("a"), budget=6.0)
-    assert (changes, measured.prolonged) == ({"a": Change.UNDECIDED}, True)
+    assert (changes, measured[1]) == ({"a": Change.UNDECIDED}, True)
     assert 11.0 < loud.seconds < 14.0
 
 
