@@ -16,7 +16,7 @@ from .conftest import UNTOLD
 
 
 def acting(text):
-    return reach.acting_code(reach.parsed(textwrap.dedent(text).encode()))
+    return [*map(ast.dump, reach.acting_nodes(reach.parsed(textwrap.dedent(text).encode())))]
 
 
 BASE = '''
