@@ -54,10 +54,10 @@ class SideProcess(Process):
         if request:
             self.request("plan", **request)
 
-    def begin(self, copy: bool = True) -> None:
-        """Begin a round, until the request ``end``, in a copy of the process or in itself."""
+    def begin(self) -> None:
+        """Begin a round in a copy of the process, which lasts until the request ``end``."""
         self._side.check()
-        self.ask("begin", copy=copy)
+        self.ask("begin")
 
     def ask(self, do: str, **arguments: Any) -> dict[str, Any]:
         """Send a request, and return its reply."""

@@ -196,7 +196,7 @@ def measure(
             # without copies, rounds of one pair would share their places in memory
             copies = not any(cell.alone for cell in left)
             ready, done = now(), 0
-            while alive and (copies or not done) and (left := waiting()):
+            while alive and (left := waiting()):
                 # a pair is used for at least as long as it took to start
                 if done >= ROUNDS_OF_A_PAIR and now() - ready > ready - begin:
                     break
@@ -268,21 +268,18 @@ def _round(
     Return whether the processes can serve another round. A cell that fails in a copy is timed
     without copies from then on.
     """
-    for process in pair:
-        process.begin(copies)
+    for process in pair if copies else ():
+        process.begin()
     for cell in cells:
         try:
             _observe(cell, pair, swapped)
         except SideError as error:
-            if copies:
-                cell.alone = True
-            else:
-                cell.failed = f"cannot be timed: {error}"
+            cell.alone, cell.failed = True, "" if copies else f"cannot be timed: {error}"
             return False
         cell.pairs.add(number)
-    for process in pair:
+    for process in pair if copies else ():
         process.ask("end")
-    return True
+    return copies
 
 
 def _observe(cell: TimedCell, pair: Sequence[SideProcess], swapped: bool) -> None:

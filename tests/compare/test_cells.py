@@ -305,7 +305,7 @@ def test_what_is_no_method_or_raises_is_told(planned):
 
 def test_requests_are_answered_until_the_channel_is_closed():
     requests = [
-        {"do": "suite", "name": "none"}, {"do": "begin", "copy": False}, {"do": "end"}, None
+        {"do": "suite", "name": "none"}, {"do": "suite", "name": "other"}, None
     ]  # fmt: skip
     sent = []
     channel = SimpleNamespace(receive=lambda: requests.pop(0), send=sent.append)
@@ -315,7 +315,7 @@ def test_requests_are_answered_until_the_channel_is_closed():
         worker.main(channel, "cpu")
     finally:
         worker.Worker = before
-    assert sent == [{"text": "none"}, {}, {}]
+    assert sent == [{"text": "none"}, {"text": "other"}]
 
 
 def test_versions_are_no_part_of_what_a_cell_depends_on(monkeypatch):
@@ -460,12 +460,11 @@ def test_a_copy_goes_on_and_the_process_waits_for_its_end(monkeypatch):
 
     monkeypatch.setattr(worker.os, "fork", lambda: 7, raising=False)
     monkeypatch.setattr(worker.os, "waitpid", wait)
-    assert worker._continue_in_copy(True) == {"ended": 3}
+    assert worker._continue_in_copy() == {"ended": 3}
     assert waited == [(7, 0)]
     monkeypatch.setattr(worker, "_ballast", [])
-    for copies in (True, False):
-        monkeypatch.setattr(worker.os, "fork", lambda: 0, raising=False)
-        assert worker._continue_in_copy(copies) == {}
+    monkeypatch.setattr(worker.os, "fork", lambda: 0, raising=False)
+    assert worker._continue_in_copy() == {}
     assert len(waited) == 1
     assert all(0 < len(memory) < 4_000_000 for memory in worker._ballast)
 

@@ -79,7 +79,7 @@ def test_replies_come_in_time_and_are_asked_for(process):
     one = process({"a": 1}, {}, {"b": 2}, options=Options(run_limit=7.0))
     assert one.ask("suite", name="x") == {"a": 1}
     one.begin()
-    assert process.seen["sent"] == [{"do": "suite", "name": "x"}, {"do": "begin", "copy": True}]
+    assert process.seen["sent"] == [{"do": "suite", "name": "x"}, {"do": "begin"}]
     assert process.seen["patience"] == 7.0
     assert one.reply(3.0) == {"b": 2}
     assert process.seen["patience"] == 3.0

@@ -233,16 +233,13 @@ def main(channel: Any, clock: str) -> None:
         To and from the parent.
     clock : {"cpu", "wall"}
     """
-    worker, copied = Worker(clock), False
+    worker = Worker(clock)
     while (request := channel.receive()) is not None:
         match request.pop("do"):
             case "begin":
-                copied = request["copy"]
-                channel.send(_continue_in_copy(copied))
-            case "end" if copied:
-                os._exit(0)
+                channel.send(_continue_in_copy())
             case "end":
-                channel.send({})
+                os._exit(0)
             case do:
                 channel.send(_answer(worker, do, request))
 
@@ -256,14 +253,13 @@ def _answer(worker: Worker, do: str, request: dict[str, Any]) -> dict[str, Any]:
     return answer
 
 
-def _continue_in_copy(copies: bool) -> dict[str, Any]:
+def _continue_in_copy() -> dict[str, Any]:
     """Go on in a copy of this process; in the process itself wait for the copy to end.
 
     The copy has all that is imported and compiled, and its memory in another order: where its
     arrays lie, which alone makes the same code some percent faster or slower, is drawn anew.
-    Where there are no copies, only what is allocated from now on lies elsewhere.
     """
-    process = os.fork() if copies else 0
+    process = os.fork()
     if process == 0:
         chance = random.SystemRandom()
         for most, least, largest in ((200, 1, 20_000), (5, 100_000, 4_000_000)):
