@@ -12,20 +12,7 @@ from typing import Any
 
 import click
 
-from orthobench.cli.options import (
-    AS_JSON,
-    AUTO_WORKERS,
-    COUNT,
-    FILE,
-    FOLDER,
-    MEMORY_LIMIT,
-    POSITIVE,
-    PROBLEMS,
-    QUIET,
-    SOLVERS,
-    STORE,
-    TIMEOUT,
-)
+from orthobench.cli import options as shared
 from orthobench.cli.printing import FAILED, WRONG, print_facts, status_line
 
 QUESTIONS = ("result", "work", "time", "memory", "import", "first")
@@ -58,11 +45,11 @@ def suite_named(text: str) -> str | Path:
 
 SUITE_NAME = click.option("--suite", type=suite_named, metavar="SUITE", help="Name or file of the "
                           "suite.  [default: regression]")  # fmt: skip
-SEEDS = click.option("--seeds", type=COUNT, help="Number of seeds, instead of the suite's.")
+SEEDS = click.option("--seeds", type=shared.COUNT, help="Number of seeds, instead of the suite's.")
 CLOCK = click.option("--clock", type=click.Choice(("cpu", "wall")), default="cpu",
                      show_default=True, help="Time by the processor's clock, or by wall time."
                      )  # fmt: skip
-WITH = click.option("--with", "extras", type=FOLDER, multiple=True, metavar="DIR",
+WITH = click.option("--with", "extras", type=shared.FOLDER, multiple=True, metavar="DIR",
                     help="Build this project of the repository too, on each side. Repeatable."
                     )  # fmt: skip
 
@@ -77,27 +64,27 @@ WITH = click.option("--with", "extras", type=FOLDER, multiple=True, metavar="DIR
               "time=3% memory=10% import=25% first=25%]")  # fmt: skip
 @click.option("--undecided", type=part, default="25%", show_default=True, metavar="PART",
               help="The slow-down that a time has to exclude if it is undecided.")  # fmt: skip
-@click.option("--budget", type=POSITIVE, default=90.0, show_default=True, metavar="SECONDS",
+@click.option("--budget", type=shared.POSITIVE, default=90.0, show_default=True, metavar="SECONDS",
               help="How long the timing may take; it is doubled once if times are undecided."
               )  # fmt: skip
-@click.option("--run-limit", type=POSITIVE, metavar="SECONDS",
+@click.option("--run-limit", type=shared.POSITIVE, metavar="SECONDS",
               help="How long one run may take.  [default: twice the budget, 60 at least]"
               )  # fmt: skip
-@PROBLEMS
-@SOLVERS
+@shared.PROBLEMS
+@shared.SOLVERS
 @SEEDS
 @CLOCK
 @WITH
 @click.option("--name-base", metavar="NAME", help="What reports call BASE.")
 @click.option("--name-head", metavar="NAME", help="What reports call HEAD.")
-@click.option("--markdown", type=FILE, help="Also write Markdown, for a pull request's comment.")
-@click.option("--junit", type=FILE, help="Also write JUnit XML.")
+@click.option("--markdown", type=shared.FILE, help="Also write Markdown, for a comment.")
+@click.option("--junit", type=shared.FILE, help="Also write JUnit XML.")
 @click.option("--fail-on", type=click.Choice(("worse", "probable")), default="worse",
               show_default=True, help="Whether probably slower is a regression too.")  # fmt: skip
 @click.option("--all", "every", is_flag=True,
               help="Compare and list every cell, also where nothing of it differs.")  # fmt: skip
-@QUIET
-@AS_JSON
+@shared.QUIET
+@shared.AS_JSON
 def compare(base: str, head: str, tolerances: tuple[dict[str, float], ...],
             extras: tuple[Path, ...], name_base: str | None, name_head: str | None,
             markdown: Path | None, junit: Path | None, every: bool, fail_on: str, quiet: bool,
@@ -164,40 +151,31 @@ def compare(base: str, head: str, tolerances: tuple[dict[str, float], ...],
 
 
 @click.command()
-@STORE
-@click.option(
-    "--share",
-    type=click.FloatRange(0, 1, min_open=True),
-    default=0.1,
-    help="Share of the cells to compute again.",
-)
+@shared.STORE
+@click.option("--share", type=click.FloatRange(0, 1, min_open=True), default=0.1,
+              help="Share of the cells to compute again.")  # fmt: skip
 @click.option("--seed", type=int, default=0, help="Of the draw of these cells.")
-@click.option(
-    "--data",
-    "folders",
-    multiple=True,
-    type=FOLDER,
-    help="Where files may be read that STORE names. Repeatable.  [default: nowhere]",
-)
-@AUTO_WORKERS
-@TIMEOUT
-@MEMORY_LIMIT
-@QUIET
-@AS_JSON
+@click.option("--data", "folders", multiple=True, type=shared.FOLDER, help="Where files may be "
+              "read that STORE names. Repeatable.  [default: nowhere]")  # fmt: skip
+@shared.AUTO_WORKERS
+@shared.TIMEOUT
+@shared.MEMORY_LIMIT
+@shared.QUIET
+@shared.AS_JSON
 def verify(store: Path, share: float, seed: int, folders: tuple[Path, ...],
            workers: Any, timeout: float | None, memory_limit: int | None,
            quiet: bool, as_json: bool) -> None:  # fmt: skip
-    """Compute a random share of the cells in STORE again, and compare.
+    """Compute a random share of the cells in shared.STORE again, and compare.
 
-    STORE is a store, or the folder that holds results.sqlite; it is only read.
+    shared.STORE is a store, or the folder that holds results.sqlite; it is only read.
     Endings, steps, samples, flops and metrics of all checkpoints are compared: bit for bit on the
     same platform with the same code, within a tolerance otherwise, which is named. Seconds are not.
     What is not installed here is named and counts as not checked.
 
     \b
-    orthobench verify STORE --share 1       all cells
-    orthobench verify STORE --seed 1        another share
-    orthobench verify STORE --timeout 60 --memory-limit 4GiB
+    orthobench verify shared.STORE --share 1       all cells
+    orthobench verify shared.STORE --seed 1        another share
+    orthobench verify shared.STORE --timeout 60 --memory-limit 4GiB
                                             a store of somebody else
 
     The exit code is 1 where a value did not come out again, and 2 where nothing could be checked.
