@@ -151,7 +151,7 @@ def _import(both: Sequence[SideCells], project: str, options: Options) -> Findin
     seen: list[timing.Pair] = []
     answer = UNTOUCHED
     try:
-        while len(seen) < timing.OBSERVED[Question.IMPORT]:
+        while len(seen) < timing.FEWEST[Question.IMPORT]:
             seconds = {i: _seconds_to_import(both[i], project, options)
                        for i in ((1, 0) if len(seen) % 2 else (0, 1))}  # fmt: skip
             seen.append((seconds[0], seconds[1]))

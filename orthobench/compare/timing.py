@@ -41,12 +41,10 @@ RATE = 0.01  # the expected part of false discoveries among the cells that are c
 ENOUGH = math.log(1 / 0.05)  # evidence that a cell is not slower, at which its timing ends
 FAR = math.log(1.25)  # no place in memory makes code slower by this, so that one pair is enough
 FEW = 3  # the fewest rounds that show it
-OBSERVED = {  # the fewest observations that show it; a process may wait for a file or a lock
-    Question.MEMORY: 3, Question.IMPORT: 5, Question.FIRST: 5,
-}  # fmt: skip
-FLOORS = {  # what a few observations may be larger by, whatever BASE's are
-    Question.MEMORY: 4.0 * 2**20, Question.IMPORT: 0.1, Question.FIRST: 0.2,
-}  # fmt: skip
+# the fewest observations of what is asked few times: a process may wait for a file or a lock
+FEWEST = {Question.MEMORY: 3, Question.IMPORT: 5, Question.FIRST: 5}
+# what they may be larger by, whatever BASE's are
+FLOORS = {Question.MEMORY: 4.0 * 2**20, Question.IMPORT: 0.1, Question.FIRST: 0.2}
 PATIENCE = 30  # times its first run is what a run may take that is timed
 SHORTEST = 10.0  # seconds that it may take in any case
 
@@ -226,20 +224,20 @@ def _warm_up(cells: Sequence[TimedCell], pair: Sequence[SideProcess], order: Seq
     """
     for cell in cells:
         begin = time.monotonic()
-        replies = _both(cell, pair, order, "time", runs=1)
-        cell.patience = max(SHORTEST, PATIENCE * (time.monotonic() - begin))
-        if replies:
-            base, head = replies
+        try:
+            base, head = _both(cell, pair, order, "time", runs=1)
+            cell.patience = max(SHORTEST, PATIENCE * (time.monotonic() - begin))
             cell.alone = cell.alone or not (base["copies"] and head["copies"])
             cell.first.append((base["awake"], head["awake"]))
             seconds = base["seconds"] + head["seconds"]
             cell.runs = cell.runs or math.ceil(SECONDS / max(min(seconds), 1e-6))
             cell.turns = cell.turns or min(TURNS, max(2, int(LONG / (cell.runs * sum(seconds)))))
-        known = len(cell.peaks) >= OBSERVED[Question.MEMORY]
-        if replies and not known and (peaks := _both(cell, pair, order, "peak")):
-            base, head = (peak["bytes"] for peak in peaks)
-            if base is not None and head is not None:
-                cell.peaks.append((base, head))
+            if len(cell.peaks) < FEWEST[Question.MEMORY]:
+                base, head = _both(cell, pair, order, "peak")
+                if None not in (base["bytes"], head["bytes"]):
+                    cell.peaks.append((base["bytes"], head["bytes"]))
+        except SideError as error:
+            cell.failed = f"cannot be timed: {error}"
         if not all(process.alive for process in pair):
             return False
     return True
@@ -247,15 +245,14 @@ def _warm_up(cells: Sequence[TimedCell], pair: Sequence[SideProcess], order: Seq
 
 def _both(
     cell: TimedCell, pair: Sequence[SideProcess], order: Sequence[int], do: str, **arguments: Any
-) -> tuple[dict[str, Any], dict[str, Any]] | None:
-    """Ask both processes one after the other; return both replies, None if a side fails."""
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Ask both processes one after the other, and return both replies."""
     replies = {}
     for side in order:
         try:
             replies[side] = pair[side].ask(do, key=cell.key, steps=cell.steps[side], **arguments)
         except SideError as error:
-            cell.failed = f"cannot be timed: {('BASE', 'HEAD')[side]}: {error}"
-            return None
+            raise SideError(f"{('BASE', 'HEAD')[side]}: {error}") from None
     return replies[0], replies[1]
 
 
@@ -332,7 +329,7 @@ def few(question: Question, seen: Sequence[Pair], tolerance: Mapping[str, float]
     """Return the answer of a few observations of both sides, taken next to each other.
 
     HEAD is worse if it exceeds BASE by more than is tolerated, and by more than a floor, in each of
-    `OBSERVED` observations; it is undecided while there are fewer, and all of them do.
+    `FEWEST` observations; it is undecided while there are fewer, and all of them do.
 
     Parameters
     ----------
@@ -349,7 +346,7 @@ def few(question: Question, seen: Sequence[Pair], tolerance: Mapping[str, float]
 
     base, head = (median(side) for side in zip(*seen, strict=True))
     worse, better = all(exceeds(*pair) for pair in seen), all(exceeds(b, a) for a, b in seen)
-    change, enough = Change.SAME, len(seen) >= OBSERVED[question]
+    change, enough = Change.SAME, len(seen) >= FEWEST[question]
     if worse:
         change = Change.WORSE if enough else Change.UNDECIDED
     elif better and enough:
