@@ -21,13 +21,9 @@ from orthobench.compare.sides import (
     states_of,
 )
 from orthobench.errors import UsageError
-from orthobench.tools.git import GitError, git
+from orthobench.tools.git import GitError
 
-from .conftest import UNTOLD
-
-
-def git_as_a(folder, *words):
-    git(folder, "-c", "user.name=A", "-c", "user.email=a@b.c", *words)
+from .conftest import UNTOLD, git
 
 
 def kind_of(text, here):
@@ -72,15 +68,12 @@ def test_a_folder_is_a_project_by_either_of_its_files_and_an_environment_by_its_
     with pytest.raises(UsageError, match="unknown BASE"):
         resolve("BASE", str(empty), empty)
     (empty / "bin" / "python").chmod(0o755)
-    assert kind_of(str(empty), empty) == ("environment", str(empty / "bin" / "python"))
-
-
-def test_a_file_that_runs_but_is_no_python_and_a_folder_named_as_a_wheel_mean_nothing(empty):
     (empty / "program").touch(mode=0o755)
     (empty / "folder.whl").mkdir()
     for text in ("program", "folder.whl"):
         with pytest.raises(UsageError, match="unknown BASE"):
             resolve("BASE", text, empty)
+    assert kind_of(str(empty), empty) == ("environment", str(empty / "bin" / "python"))
 
 
 def test_a_project_in_a_repository_without_a_commit_is_a_folder_alone(project, empty):
@@ -147,17 +140,17 @@ def test_more_projects_of_a_repository_come_with_a_side(project, empty):
 def test_submodules_are_those_of_the_revision_and_of_the_working_tree(project, empty):
     inner, outer = empty / "inner", empty / "outer"
     for folder in (inner, outer):
-        git_as_a(empty, "clone", "-q", str(project.root), str(folder))
-    git_as_a(outer, "-c", "protocol.file.allow=always", "submodule", "add", "-q", str(inner), "sub")
-    git_as_a(outer / "sub", "checkout", "-q", project.first)
-    git_as_a(outer, "commit", "-qam", "with a submodule")
-    git_as_a(outer / "sub", "checkout", "-q", project.second)
+        git(empty, "clone", "-q", str(project.root), str(folder))
+    git(outer, "-c", "protocol.file.allow=always", "submodule", "add", "-q", str(inner), "sub")
+    git(outer / "sub", "checkout", "-q", project.first)
+    git(outer, "commit", "-qam", "with a submodule")
+    git(outer / "sub", "checkout", "-q", project.second)
     for name, version in (("HEAD", "first"), (".", "second")):
         side = resolve("HEAD", name, outer)
         with checked_out(side, empty / side.kind) as (tree,):
             text = (tree / "sub" / "toy_solver.py").read_text()
             assert text.startswith(f"VERSION = '{version}'")
-    git_as_a(outer, "submodule", "deinit", "-q", "--force", "sub")
+    git(outer, "submodule", "deinit", "-q", "--force", "sub")
     shutil.rmtree(outer / ".git" / "modules")
     with (
         pytest.raises(UsageError, match=r"the submodule sub is not here at .*submodule update"),
@@ -290,40 +283,15 @@ def replace(path):
     ("name", "change"),
     [("a.py", replace), ("a.py", Path.unlink), ("new.py", Path.touch), ("new.pth", Path.touch)],
 )
-def test_a_file_that_was_changed_is_named(code, name, change):
+def test_a_file_that_was_changed_is_named_and_others_are_counted(code, name, change):
     side = Side("main", "revision", "", role="BASE", root=code, files=states_of(code))
     side.check()
     change(code / name)
-    with pytest.raises(ChangedError, match=rf"BASE 'main' is not what was built.*{name}"):
+    with pytest.raises(ChangedError, match=rf"BASE 'main' is not what was built.*{name} changed"):
         side.check()
-
-
-def test_the_first_of_several_changed_files_is_named_and_the_others_are_counted(code):
-    side = Side("main", "revision", "", root=code, files=states_of(code))
-    replace(code / "b.py")
-    with pytest.raises(ChangedError, match=r"/b\.py changed; find out"):
+    (code / "b.py").unlink()
+    with pytest.raises(ChangedError, match=r"\.py and 1 more changed"):
         side.check()
-    (code / "a.py").unlink()
-    with pytest.raises(ChangedError, match=r"/a\.py and 1 more changed"):
-        side.check()
-    (code / "new.py").touch()
-    with pytest.raises(ChangedError, match=r"/a\.py and 2 more changed"):
-        side.check()
-
-
-def test_a_side_whose_files_are_not_known_has_not_changed():
-    Side("main", "revision", "").check()
-
-
-def test_sides_are_the_same_whatever_was_built_of_them(code):
-    built = Side("v1", "revision", "1", root=code, files=states_of(code))
-    assert built == Side("v1", "revision", "1") != Side("v1", "revision", "2")
-    assert "root" not in repr(built)
-
-
-def test_a_side_is_called_by_its_role_and_name():
-    assert str(Side("v1", "revision", "", role="HEAD")) == "HEAD 'v1'"
-    assert str(Side("v1", "revision", "")) == "'v1'"
 
 
 def test_what_python_and_numba_compile_is_no_change(code):
@@ -331,6 +299,7 @@ def test_what_python_and_numba_compile_is_no_change(code):
     (code / "__pycache__" / "a.nbc").write_text("compiled")
     (code / "__pycache__" / "b.pyc").touch()
     side.check()
+    Side("main", "revision", "").check()  # as its files are not known
 
 
 def test_a_side_that_was_changed_begins_no_round_and_starts_no_process(code):
@@ -355,8 +324,8 @@ def test_commits_between_and_files_beside_the_project_are_known(project, empty):
     for folder in ("plugin", "lib"):
         (root / folder).mkdir()
         (root / folder / "pyproject.toml").touch()
-    git_as_a(root, "add", "-A")
-    git_as_a(root, "commit", "-qm", "Add two projects")
+    git(root, "add", "-A")
+    git(root, "commit", "-qm", "Add two projects")
     base = resolve("BASE", "HEAD~1", root / "plugin")
     for name in ("HEAD", "."):
         head = resolve("HEAD", name, root / "plugin")

@@ -13,7 +13,6 @@ from orthobench.compare.timing import (
     PAIRS,
     TimedCell,
     _decide,
-    _next_cells,
     evidence,
     few,
     findings,
@@ -155,11 +154,6 @@ def test_nothing_is_called_slower_where_nothing_changed(seed):
     assert Change.WORSE not in changes.values()
 
 
-def test_what_is_within_the_tolerance_is_no_regression():
-    _, changes = timed_on(Machine({"a": 0.05}), cells("a", tolerance=0.15))
-    assert changes == {"a": Change.SAME}
-
-
 def test_what_is_slower_for_sure_and_within_the_tolerance_is_no_regression():
     """Seen to be slower within a few rounds, and never called so."""
     timed = cells("a", tolerance=0.05)
@@ -214,17 +208,12 @@ def test_seconds_are_of_a_unit_of_work():
     assert changes == {"a": Change.SAME}
 
 
-def test_a_cell_that_raises_is_not_compared_and_costs_no_other():
-    machine = Machine({"b": 0.3}, failing={"a"})
-    _, changes = timed_on(machine, cells("a", "b"))
-    assert changes == {"a": Change.NONE, "b": Change.WORSE}
-
-
-def test_a_cell_that_kills_its_process_is_not_compared_and_costs_no_other():
+@pytest.mark.parametrize(("kind", "reason"), [("failing", "it raised"), ("deadly", "it died")])
+def test_a_cell_that_raises_or_kills_its_process_costs_no_other(kind, reason):
     timed = cells("a", "b")
-    _, changes = timed_on(Machine({"b": 0.3}, deadly={"a"}), timed)
+    _, changes = timed_on(Machine({"b": 0.3}, **{kind: {"a"}}), timed)
     assert changes == {"a": Change.NONE, "b": Change.WORSE}
-    assert timed[0].failed == "cannot be timed: BASE: it died"
+    assert timed[0].failed == f"cannot be timed: BASE: {reason}"
 
 
 def test_without_a_budget_nothing_is_decided():
@@ -232,57 +221,30 @@ def test_without_a_budget_nothing_is_decided():
     assert (measured, changes) == ((0, False), {"a": Change.UNDECIDED})
 
 
-@pytest.mark.parametrize(("seconds", "turns"), [(0.01, 12), (0.1, 5), (30.0, 2)])
-def test_long_runs_have_fewer_turns(seconds, turns):
-    timed = [TimedCell("a", (10, 10), (1.0, 1.0))]
+@pytest.mark.parametrize(
+    ("seconds", "runs", "turns"), [(0.001, 2, 12), (0.01, 1, 12), (0.1, 1, 5), (30.0, 1, 2)]
+)
+def test_long_runs_have_fewer_turns_and_short_ones_are_repeated(seconds, runs, turns):
+    (cell,) = timed = [TimedCell("a", (10, 10), (1.0, 1.0))]
     machine = Machine({})
     machine.reply = lambda process, do, request: (
-        {"seconds": [seconds], "awake": seconds, "copies": True} if do == "time" else
-        {"bytes": None}
+        {"seconds": [seconds] * request["runs"], "awake": seconds, "copies": True}
+        if do == "time" else {"bytes": None}
     )  # fmt: skip
     clock = iter(range(99)).__next__
-    measure((BASE, HEAD), timed, Options(budget=3), machine.start, print, clock)
-    assert timed[0].turns == turns
-
-
-def test_short_runs_are_repeated_in_a_turn():
-    timed = [TimedCell("a", (10, 10), (1.0, 1.0))]
-    machine = Machine({})
-    machine.reply = lambda process, do, request: (
-        {"seconds": [1e-3] * request["runs"], "awake": 1e-3, "copies": True} if do == "time" else
-        {"bytes": None}
-    )  # fmt: skip
-    said, clock = [], iter(range(99)).__next__
-    measure((BASE, HEAD), timed, Options(budget=30), machine.start, said.append, clock)
-    assert timed[0].runs == math.ceil(timing.SECONDS / 1e-3) == 2
-    assert timed[0].seconds == pytest.approx(1e-3)
-    assert said[0] == "round 1: 1 of 1 cells not decided"
-
-
-def seen(key, *logs, pairs=PAIRS):
-    tolerance = {**TOLERANCE, "time": 0.1}
-    return TimedCell(
-        key, (10, 10), (1.0, 1.0), logs=[*logs], pairs={*range(pairs)}, tolerance=tolerance
-    )
-
-
-def test_every_fourth_round_is_for_all_cells_and_the_others_for_the_slowest_quarter():
-    timed = [seen(str(i), *[i / 100 - 0.02, i / 100 + 0.02] * 2) for i in range(5)]
-    for rounds, keys in ((4, "01234"), (5, "43"), (6, "43"), (7, "43"), (8, "01234")):
-        assert [cell.key for cell in _next_cells(timed, rounds)] == [*keys], rounds
-    few = [*timed, seen("few", 0.0, 0.0, 0.0)]
-    assert _next_cells(few, 5) == few
+    measure((BASE, HEAD), timed, Options(budget=30), machine.start, lambda _: None, clock)
+    assert (cell.runs, cell.turns) == (runs, turns)
+    assert cell.seconds == pytest.approx(seconds)
 
 
 def test_a_cell_is_the_same_once_it_is_nineteen_to_one_that_it_is_not_slower():
     """Evidence is the logarithm of odds, of which a twentieth is left."""
-    assert _decide([seen("a", 0.0, 0.0, 0.0)]) == [Change.UNDECIDED]
-    assert _decide([seen("a", 0.0, 0.0, 0.0, 0.0)]) == [Change.SAME]
-    found = []
+    tolerance, found = {**TOLERANCE, "time": 0.1}, []
     for n in range(2, 30):
         logs = [0.13, -0.13] * n
+        cell = TimedCell("a", (10, 10), (1.0, 1.0), logs=logs, pairs={1, 2, 3}, tolerance=tolerance)
         sure = evidence(logs, -math.log1p(0.1)) >= math.log(20)
-        found.append(_decide([seen("a", *logs)])[0])
+        found.append(_decide([cell])[0])
         assert found[-1] is (Change.SAME if sure else Change.UNDECIDED), n
     assert {*found} == {Change.SAME, Change.UNDECIDED}
 

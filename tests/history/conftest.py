@@ -1,8 +1,6 @@
 """A repository of plain commits, and sides that stand for their environments."""
 
 import json
-import os
-import subprocess
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -16,17 +14,9 @@ from orthobench.history import follow as following
 from orthobench.history.commits import commits_of
 from orthobench.history.follow import Followed, History
 from orthobench.history.record import Record
+from tests.compare.conftest import git
 
 CELLS = [["problem", "solver", seed] for seed in range(3)]
-
-
-def git(folder, *words):
-    env = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
-    who = ["-c", "user.name=A", "-c", "user.email=a@b.c", "-c", "init.defaultBranch=main"]
-    return subprocess.run(
-        ["git", "-C", folder, *who, *words],  # noqa: S607
-        capture_output=True, text=True, check=True, env=env,
-    ).stdout.strip()  # fmt: skip
 
 
 class Repository:

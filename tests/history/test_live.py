@@ -6,9 +6,7 @@ import pytest
 from click.testing import CliRunner
 
 from orthobench.cli.main import main
-from tests.compare.conftest import BACKEND, PROJECT
-
-from .conftest import git
+from tests.compare.conftest import BACKEND, PROJECT, git
 
 SOLVER = '''
 from dataclasses import dataclass
