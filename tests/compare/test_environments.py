@@ -5,11 +5,12 @@ import json
 import os
 import subprocess
 import sys
-import sysconfig
 import tempfile
 import venv
 import zipfile
+from contextlib import nullcontext
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -28,31 +29,8 @@ def asked(side, code=VERSION):
     return done.stdout.split()
 
 
-def unpacked(side, *words):
-    """Do what pip does for the toy: build its wheel, or unpack it."""
-    if "wheel" in words:
-        *_, out, source = words
-        Path(out).mkdir()
-        code = f"import backend; backend.build_wheel({out!r})"
-        subprocess.run([sys.executable, "-c", code], cwd=source, check=True)
-        return
-    folder = Path(words[words.index("--python") + 1]).parents[1]
-    where = {"base": str(folder), "platbase": str(folder)}
-    with zipfile.ZipFile(words[words.index("install") + 1]) as wheel:
-        wheel.extractall(sysconfig.get_path("purelib", "venv", where))
-
-
-@pytest.fixture
-def no_pip(monkeypatch):
-    calls = []
-    monkeypatch.setattr(
-        module, "_pip", lambda side, *words: (calls.append(words[0]), unpacked(side, *words))
-    )
-    return calls
-
-
 @pytest.mark.wide
-def test_each_side_imports_its_own_code_and_shares_the_rest(project, no_pip):
+def test_each_side_imports_its_own_code_and_shares_the_rest(project):
     said = []
     with sides("HEAD~1", ".", here=project.root, progress=said.append) as (base, head):
         first, ours = asked(base)
@@ -82,7 +60,7 @@ for site in pathlib.Path.cwd().parent.parent.glob("*/base/lib/*/site-packages"):
     ],
 )
 @pytest.mark.wide
-def test_a_build_of_head_that_changes_base_is_refused(project, no_pip, empty, attack, monkeypatch):
+def test_a_build_of_head_that_changes_base_is_refused(project, empty, attack, monkeypatch):
     (empty / "scratch").mkdir()  # no other comparison on this machine is reached
     monkeypatch.setattr(tempfile, "tempdir", str(empty / "scratch"))
     project.git("clone", "-q", str(project.root), str(empty / "clone"))
@@ -95,13 +73,17 @@ def test_a_build_of_head_that_changes_base_is_refused(project, no_pip, empty, at
         pass
 
 
-def test_nothing_is_built_where_one_side_means_nothing(project, no_pip):
-    with pytest.raises(UsageError, match="unknown HEAD"), sides("v1.0", "v9", here=project.root):
+def test_nothing_is_built_where_one_side_means_nothing(project):
+    said = []
+    with (
+        pytest.raises(UsageError, match="unknown HEAD"),
+        sides("v1.0", "v9", here=project.root, progress=said.append),
+    ):
         pass
-    assert no_pip == []
+    assert said == []
 
 
-def test_a_project_that_the_revision_does_not_have_is_refused(project, no_pip):
+def test_a_project_that_the_revision_does_not_have_is_refused(project):
     inner = project.root / "inner"
     inner.mkdir()
     (inner / "pyproject.toml").touch()
@@ -112,7 +94,6 @@ def test_a_project_that_the_revision_does_not_have_is_refused(project, no_pip):
     finally:
         (inner / "pyproject.toml").unlink()
         inner.rmdir()
-    assert no_pip == []
 
 
 def test_an_environment_without_orthobench_is_refused(empty):
@@ -125,7 +106,7 @@ def test_an_environment_without_orthobench_is_refused(empty):
 
 
 @pytest.mark.wide
-def test_a_plugin_of_the_side_that_does_not_load_is_refused(project, no_pip):
+def test_a_plugin_of_the_side_that_does_not_load_is_refused(project):
     (project.root / "toy_solver.py").rename(project.root / "kept")
     (project.root / "toy_solver.py").write_text("import no_such_module\n")
     said = r"HEAD '\.' cannot be compared: its plugin 'toy' does not load: .*no_such_module"
@@ -168,12 +149,16 @@ def called(empty, monkeypatch):
 SIDE = Side("HEAD", "folder", "")
 
 
-def test_pip_builds_what_needs_something_that_is_not_here(empty, called):
+def test_pip_builds_what_needs_something_that_is_not_here(empty, called, monkeypatch):
     (empty / "pyproject.toml").write_text('build-system.requires = ["pytest>=8", "no-such[x] >=1"]')
     assert module._build(SIDE, empty, empty / "wheel") == empty / "wheel" / "toy.whl"
     ((verb, command, _),) = called
     assert (verb, command[1:4]) == ("build", ["-I", "-m", "pip"])
     assert command[-5:] == ["wheel", "--no-deps", "-w", str(empty / "wheel"), str(empty)]
+    assert "--no-input" in command
+    monkeypatch.setattr(module.util, "find_spec", lambda name: None)
+    with pytest.raises(UsageError, match="pip is not installed here"):
+        module._build(SIDE, empty, empty / "another")
 
 
 @pytest.mark.parametrize(
@@ -200,17 +185,6 @@ def test_a_wheel_is_built_by_the_backend_that_a_project_names(empty, called, pro
     ((verb, command, folder),) = called
     assert (verb, command[:3], folder) == ("build", [sys.executable, "-I", "-c"], source)
     assert f"{call.replace('SOURCE', str(source))}{str(target)!r})" in command[3]
-
-
-def test_pip_is_asked_without_questions(empty, called, monkeypatch):
-    (empty / "wheel").mkdir()
-    module._pip(SIDE, "--x")
-    ((verb, command, _),) = called
-    assert (verb, command[1:4], command[-1]) == ("install", ["-I", "-m", "pip"], "--x")
-    assert "--no-input" in command
-    monkeypatch.setattr(module.util, "find_spec", lambda name: None)
-    with pytest.raises(UsageError, match="pip is not installed here"):
-        module._pip(SIDE, "--x")
 
 
 def test_a_program_that_fails_is_told_with_its_last_lines(empty):
@@ -251,54 +225,30 @@ def test_what_a_build_needs_is_here_if_its_version_fits(text, here):
     assert module._is_installed(text) is here
 
 
-class Answering:
-    """A process of a side that says where its orthobench is."""
-
-    def __init__(self, side, options):
-        self.side = side
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *error):
-        pass
-
-    def ask(self, do, distributions):
-        if "broken" in distributions:
-            raise module.SideError("it died")
-        return {"orthobench": self.side.detail}
-
-
 def test_an_environment_is_asked_for_its_code_whose_state_is_kept(empty, monkeypatch):
-    monkeypatch.setattr(module, "SideProcess", Answering)
+    process = SimpleNamespace(ask=lambda do, distributions: {"orthobench": str(empty)})
+    monkeypatch.setattr(module, "SideProcess", lambda side, options: nullcontext(process))
     (empty / "code.py").touch()
-    side = Side("env", "environment", str(empty), python=Path(sys.executable))
-    checked = module._checked(side)
-    assert (checked.root, {*checked.files}) == (empty, {"code.py"})
-    assert module._checked(checked) is checked
-    broken = Side("v1", "wheel", "", python=Path(sys.executable), distributions=("broken",))
-    with pytest.raises(UsageError, match="'v1' cannot be compared: it died"):
-        module._checked(broken)
+    with sides(sys.executable) as (side,):
+        assert (side.root, {*side.files}) == (empty, {"code.py"})
 
 
 @pytest.mark.parametrize("data", [False, True])
 def test_a_wheel_is_unpacked_or_installed_where_it_has_more_than_packages(empty, monkeypatch, data):
-    asked, said = [], []
+    asked = []
     monkeypatch.setattr(module, "_pip", lambda side, *words: asked.append(words))
     wheel = empty / "toy_thing-1.0-py3-none-any.whl"
     with zipfile.ZipFile(wheel, "w") as files:
         files.writestr("toy.py", "")
         files.writestr("toy_thing-1.0.data/scripts/toy" if data else "toy.data", "")
     side = Side(str(wheel), "wheel", str(wheel), role="HEAD")
-    made = module._installed(side, empty / "scratch", said.append)
+    made = module._installed(side, empty / "scratch", lambda _: None)
     assert (made.root, made.distributions) == (empty / "scratch" / "head", ("toy_thing",))
     assert made.python == made.root / "bin" / "python"
     (packages,) = made.root.glob("lib/*/site-packages")
     assert (packages / "toy.py").exists() is not data
     assert [words[2:4] for words in asked] == [("install", str(wheel))] * data
-    assert (packages / "_orthobench_shared.pth").read_text() == "\n".join(shared_paths())
     made.check()
-    assert said == [f"{side}: making its environment"]
 
 
 @pytest.mark.slow
