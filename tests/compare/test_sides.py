@@ -13,13 +13,7 @@ from orthobench.compare.cells import SideCells
 from orthobench.compare.changes import between
 from orthobench.compare.options import Options
 from orthobench.compare.process import SideProcess
-from orthobench.compare.sides import (
-    ChangedError,
-    Side,
-    checked_out,
-    resolve,
-    states_of,
-)
+from orthobench.compare.sides import ChangedError, Side, checked_out, resolve, states_of
 from orthobench.errors import UsageError
 from orthobench.tools.git import GitError
 
