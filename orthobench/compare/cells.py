@@ -84,22 +84,12 @@ class SideCells:
         return {name: kind[part] for name, kind in self.kinds.items() if kind[part]}
 
     @property
-    def library_modules(self) -> dict[str, list[str]]:
-        """The top-level modules of the side's libraries."""
-        return {name: self.facts["modules"][name] for name in self.facts["libraries"]}
-
-    @property
     def importable(self) -> dict[str, list[str]]:
         """The modules of each project that are imported: of a library those that runs import."""
-        used, libraries = self.used, self.facts["libraries"]
+        libraries, used = self.facts["libraries"], {x.partition(".")[0] for x in self.imported}
         found = {project: [name for name in names if project not in libraries or name in used]
                  for project, names in self.facts["modules"].items()}  # fmt: skip
         return {project: names for project, names in found.items() if names}
-
-    @property
-    def used(self) -> set[str]:
-        """The top-level modules of the side's libraries that the runs import."""
-        return {name.partition(".")[0] for name in self.imported}
 
     def add_imported(self, modules: Mapping[str, str]) -> None:
         """Add modules of libraries that a run has imported, with their files.
@@ -120,8 +110,8 @@ class SideCells:
 
     def require_libraries(self) -> None:
         """Refuse the side if no run imports a library of it, although some have not failed."""
-        for library, modules in self.library_modules.items():
-            if not self.used & {*modules} and not all(run.failed for run in self.runs.values()):
+        for library in {*self.facts["libraries"]} - {*self.importable}:
+            if not all(run.failed for run in self.runs.values()):
                 raise UsageError(
                     f"no cell imports {library} of {self.side}: name solvers that use it, with "
                     "-s FILE.py:CLASS or a built-in one"
@@ -203,7 +193,8 @@ def run_cells(
         Called with each run as soon as it is known, as the worker tells of it.
     """
     deadline, keys = time.monotonic() + seconds, [*keys]
-    watched = [[*chain(*cells.library_modules.values())] for cells in found]
+    watched = [[*chain(*map(cells.facts["modules"].get, cells.facts["libraries"]))]
+               for cells in found]  # fmt: skip
     for number, key in enumerate(keys, start=1):
         progress(f"{key[1]} on {key[0]}, {number} of {len(keys)} cells")
         having = [i for i, cells in enumerate(found) if key in cells.content]

@@ -23,8 +23,6 @@ from orthobench.tools.places import TOLERANCES
 
 Answers = dict[Question, Finding]
 
-OF_CELLS = tuple(asked for asked in Question if asked is not Question.IMPORT)
-
 
 def compare(base: Side, head: Side, options: Options, progress: Progress) -> Comparison:
     """Compare two sides on the cells of a suite.
@@ -46,13 +44,13 @@ def compare(base: Side, head: Side, options: Options, progress: Progress) -> Com
     begin = time.monotonic()
     old, new = both = collect([base, head], options, progress)
     same, changes = unchanged(both, options), between(old, new)
-    keys = list({**old.content, **new.content, **run_pairs.pairs(old.runs, new.runs)})
+    keys = list({**old.content, **new.content})
     if not keys:
         reasons = dict.fromkeys(reason for cells in both for _, _, reason in cells.absent)
         raise UsageError(f"nothing to compare: {'; '.join(reasons) or 'the suite has no cells'}")
+    untouched: Answers = {asked: UNTOUCHED for asked in Question if asked is not Question.IMPORT}
     found: dict[Key, Answers] = {
-        key: dict.fromkeys(OF_CELLS, UNTOUCHED) if key in same else _exact(old, new, key, options)
-        for key in keys
+        key: {**untouched} if key in same else _exact(old, new, key, options) for key in keys
     }
     _blame_irreproducible(both, found, options, progress)
     rounds, prolonged = _time(both, found, options, progress)
