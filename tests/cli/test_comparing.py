@@ -11,12 +11,8 @@ from click.testing import CliRunner
 from orthobench.cli.main import main
 from orthobench.compare import environments
 from orthobench.compare import run as running
-from orthobench.compare.comparison import (
-    TOLERANCE,
-    Comparison,
-    Question,
-    Row,
-)
+from orthobench.compare.comparison import Comparison, Row
+from orthobench.compare.options import TOLERANCE, Question
 from orthobench.compare.sides import Side
 from orthobench.errors import UsageError
 from orthobench.stats.run_pairs import Change, Finding
@@ -122,10 +118,6 @@ def test_files_are_written_beside_what_is_printed(compare, tmp_path):
     assert "3 regressions" in (tmp_path / "a.md").read_text(encoding="utf-8")
     assert ET.parse(tmp_path / "b.xml").getroot().get("failures") == "3"  # noqa: S314
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a.md", "b.xml"]
-    compare("--dashboard", "c.json", change=Change.WORSE)
-    entries = json.loads((tmp_path / "c.json").read_text())
-    assert entries[0] == {"name": "result: msg on digits, seed 0", "unit": "of BASE", "value": 1.5}
-    assert len(entries) == 3
 
 
 @pytest.mark.parametrize("path", ["nowhere/x.xml", "/dev/null"])
