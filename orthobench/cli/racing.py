@@ -16,7 +16,8 @@ from orthobench.cli.options import AS_JSON, FILE, PROBLEMS, QUIET, SOLVERS, size
 from orthobench.cli.printing import FAILED, INTERRUPTED, print_json, say
 
 if TYPE_CHECKING:
-    from orthobench.racing.race import Race, Tell
+    from orthobench.racing.race import Race
+    from orthobench.racing.scheduler import Tell
 
 UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
 

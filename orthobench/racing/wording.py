@@ -10,7 +10,7 @@ import numpy as np
 
 from orthobench.decide.rule import Comparison, Decision, chosen
 from orthobench.decide.wording import factor_text, verdict_text
-from orthobench.racing.halving import Field
+from orthobench.racing.standing import Standing
 from orthobench.stats.calls import Call, calls_of, one_call
 from orthobench.stats.costs import ALL_COSTS, Cost
 from orthobench.tools.formatting import clean, duration, plural
@@ -24,12 +24,12 @@ def at(seconds: float) -> str:
     return f"{seconds:6.1f} s "
 
 
-def standing(race: Field, cost: str, running: str, elapsed: float, left: float) -> str:
+def standing(race: Standing, cost: str, running: str, elapsed: float, left: float) -> str:
     """Return the table of a race under way, and who leads, how many are in it, and the time left.
 
     Parameters
     ----------
-    race : Field
+    race : Standing
     cost : str
     running : str
         The configuration that runs now, for as long as nothing leads.
@@ -52,7 +52,7 @@ def timing_line(elapsed: float, calls: int) -> str:
     return f"{at(elapsed)} {plural(calls, 'call')} timed one after another"
 
 
-def leading_call(race: Field) -> Call | None:
+def leading_call(race: Standing) -> Call | None:
     """Return the call of the leader on the first seed, where nothing is shown yet."""
     trial = race.latest.get((race.leader or "", 0))
     if trial is None or trial.curve is None:
@@ -66,7 +66,7 @@ def leading_call(race: Field) -> Call | None:
     return chosen(own[first:])
 
 
-def provisional(race: Field, call: Call | None, cost: Cost) -> str:
+def provisional(race: Standing, call: Call | None, cost: Cost) -> str:
     """Return what leads if too few seeds show that it is as good as the best."""
     if race.leader is None or call is None:
         ended = any(t.ended for t in race.trials)
@@ -85,13 +85,13 @@ def provisional(race: Field, call: Call | None, cost: Cost) -> str:
 
 
 def table(
-    race: Field, first: str | None, decided: Mapping[str, Decision], title: str = "winner"
+    race: Standing, first: str | None, decided: Mapping[str, Decision], title: str = "winner"
 ) -> list[dict[str, Any]]:
     """Return a row for each configuration, the first one on top, then by cost.
 
     Parameters
     ----------
-    race : Field
+    race : Standing
     first : str, optional
         The configuration that wins or leads.
     decided : mapping
@@ -112,12 +112,12 @@ def table(
     return sorted(rows, key=lambda r: (r["configuration"] != first, r["cost"], not r["seeds"]))
 
 
-def race_evidence(race: Field, call: Call | None, alone: bool, workers: int) -> str:
+def race_evidence(race: Standing, call: Call | None, alone: bool, workers: int) -> str:
     """Return how a race timed calls, and how many configurations ran on how many seeds.
 
     Parameters
     ----------
-    race : Field
+    race : Standing
     call : Call, optional
         The call to make.
     alone : bool
@@ -135,14 +135,14 @@ def race_evidence(race: Field, call: Call | None, alone: bool, workers: int) -> 
 
 
 def final_rows(
-    race: Field, comparison: Comparison | None, call: Call | None, first: str | None,
+    race: Standing, comparison: Comparison | None, call: Call | None, first: str | None,
     firsts: Mapping[str, float],
 ) -> list[dict[str, Any]]:  # fmt: skip
     """Return a row for each configuration, that of the call to make first.
 
     Parameters
     ----------
-    race : Field
+    race : Standing
     comparison : Comparison, optional
         What is decided.
     call : Call, optional
