@@ -122,7 +122,7 @@ def _print(one: Race, many: bool) -> None:
     from orthobench.racing import wording
 
     say()
-    for line in wording.final_lines(one.table, one.cost):
+    for line in wording.lines(one.table, one.cost):
         say(line)
     for why, names in one.lacking.items():
         say("\n".join(textwrap.wrap(f"not raced: {', '.join(names)} ({why})", 80)))

@@ -195,24 +195,20 @@ def races(
 ) -> list[Race]:
     """Race on several problems in turn, each in its share of the time that is left; see `race`."""
     began = time.monotonic()
-    _check(within, tolerance, cost)
+    if not 0 < within < math.inf:
+        raise UsageError(f"a race takes a positive number of seconds, not {within}")
+    if not 0 < tolerance < 1:
+        raise UsageError(f"the tolerance is a part of the gap, in (0, 1), not {tolerance}")
+    if cost not in COSTS:
+        raise unknown("cost", cost, COSTS)
     entries = [entry(problem, cost, solvers) for problem in problems]
     found: list[Race] = []
     for i, one in enumerate(entries):
-        spent = time.monotonic() - began
-        rules = Rules(
-            one.order,
-            (within - spent) / (len(entries) - i) if i else within / len(entries),
-            tolerance,
-            cost == "seconds",
-            ending=one.ending,
-        )
         started = time.monotonic() if i else began
-        found.append(
-            run(
-                one, rules, cost, store, memory=memory, began=started, tell=tell, source=problems[i]
-            )
-        )
+        total = (began + within - started) / (len(entries) - i)
+        rules = Rules(one.order, total, tolerance, cost == "seconds", ending=one.ending)
+        how: dict[str, Any] = {"memory": memory, "tell": tell, "source": problems[i]}
+        found.append(run(one, rules, cost, store, began=started, **how))
         if found[-1].interrupted:
             break
     return found
@@ -270,32 +266,17 @@ def run(
     return _result(race, results, one.missing, source, executor.at_once, interrupted)
 
 
-def _check(within: float, tolerance: float, cost: str) -> None:
-    if not 0 < within < math.inf:
-        raise UsageError(f"a race takes a positive number of seconds, not {within}")
-    if not 0 < tolerance < 1:
-        raise UsageError(f"the tolerance is a part of the gap, in (0, 1), not {tolerance}")
-    if cost not in COSTS:
-        raise unknown("cost", cost, COSTS)
-
-
 def stored(suite: Suite, path: Path) -> tuple[list[tuple[Cell, Run]], int]:
     """Return the runs of a race that are stored and would be the same today, and how many not."""
     if not exists(path):
         return [], 0
     planned = {(c.solver_label, c.seed): c for c in suite.cells()}
     with Store(path) as store:
-        records = store.records(suite.name)
-    found, stale = [], 0
-    for run in records:
-        cell = planned.get((run.solver.label, run.seed))
-        if run.stop.status is RunStatus.MISSING:
-            continue
-        if cell and (own := replace(cell, budget=Budget(**run.budget))).key == run.key:
-            found.append((own, run))
-        else:
-            stale += 1
-    return found, stale
+        runs = [r for r in store.records(suite.name) if r.stop.status is not RunStatus.MISSING]
+    pairs = [(planned.get((run.solver.label, run.seed)), run) for run in runs]
+    now = [(replace(c, budget=Budget(**run.budget)), run) for c, run in pairs if c]
+    found = [(cell, run) for cell, run in now if cell.key == run.key]
+    return found, len(runs) - len(found)
 
 
 def _result(
@@ -321,7 +302,7 @@ def _result(
     call = named.call if named else leading
     winner = named.solver if named else standing.leader
     solver = solvers.get(winner or "")
-    rows = wording.final_rows(standing, told, call, winner, firsts)
+    rows = wording.rows(standing, told, call, winner, firsts)
     others = [row["factor"] for row in rows[1:] if row["verdict"] in ("as good", "exact")]
     sentence = answer([told] if told else []).sentence
     return Race(
@@ -329,7 +310,7 @@ def _result(
         {} if solver is None else changed_values(solver),
         min(others, default=math.nan),
         sentence if named else wording.provisional(standing, call, ALL_COSTS[cost]),
-        wording.race_evidence(standing, call, bool(firsts), workers),
+        wording.evidence(standing, call, bool(firsts), workers, decided=named is not None),
         named is not None,
         rows,
         tuple(

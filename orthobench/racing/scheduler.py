@@ -22,7 +22,7 @@ from orthobench.harness.trace import Outcome
 from orthobench.racing import wording
 from orthobench.racing.halving import Ask, Field
 from orthobench.racing.standing import Rules, Standing
-from orthobench.racing.timing import Caller
+from orthobench.racing.timing import time_calls
 from orthobench.racing.trials import measured, trial_of
 from orthobench.results.results import Results
 from orthobench.results.runs import Run
@@ -160,17 +160,14 @@ class RaceScheduler(Scheduler):
 
     def conclude(self) -> Mapping[str, Any]:
         """Time the calls that may be named, one after another; return what the session records."""
-        rules, problem = self.standing.rules, self.suite.problems[0].problem
         solvers = {s.label: s.solver for s in self.suite.solvers}
-        calls, end = self._offers(), self.began + rules.total - RESERVE[0]
-        if calls and self._clock() < end:
+        calls, left = self._offers(), self.standing.rules.total - RESERVE[0] - self.elapsed
+        if calls and left > 0:
             self.tell(wording.timing_line(self.elapsed, len(calls)), False)
-            with Caller(problem) as caller:
-                for i, (name, stop) in enumerate(calls):
-                    left = (end - self._clock()) / (1 + (i < len(calls) - 1))
-                    if (times := caller.times(solvers[name], stop, left)) is None:
-                        break
-                    self.timed[name, stop] = times.seconds, times.first
+            own = [(solvers[name], stop) for name, stop in calls]
+            took = time_calls(self.suite.problems[0].problem, own, left)
+            for call, seconds in zip(calls, took, strict=False):
+                self.timed[call] = seconds
         timed = [[name, dict(stop.limits), *took] for (name, stop), took in self.timed.items()]
         return {"race": {**self._asked, "timed": timed, "dropped": self.dropped}}
 

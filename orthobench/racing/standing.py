@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,6 +14,7 @@ from orthobench.decide.rule import TOLERANCE, Decision, Evidence, Verdict, named
 from orthobench.decide.wording import factor_text
 from orthobench.racing.trials import Trial
 from orthobench.stats.calls import calls_of
+from orthobench.tools.collections import grouped
 
 FINALISTS = 6
 """Maximum number of configurations that run on fresh seeds."""
@@ -100,6 +100,11 @@ class Standing:
         return {(t.configuration, t.seed): t for t in found}
 
     @cached_property
+    def ran(self) -> dict[str, list[Trial]]:
+        """The trials that count, by configuration."""
+        return grouped(self.latest.values(), lambda trial: trial.configuration)
+
+    @cached_property
     def gaps(self) -> dict[int, tuple[float, float]]:
         """The common start and the best value seen, of each seed that something is known of."""
         sound = [t for t in self.latest.values() if len(t.values)]
@@ -123,7 +128,7 @@ class Standing:
 
     def costs(self, configuration: str) -> list[float]:
         """Return the cost to the target on each seed that it was run on."""
-        own = [t for (name, _), t in self.latest.items() if name == configuration]
+        own = self.ran.get(configuration, ())
         return [t.cost(self.target(t.seed)) if t.seed in self.gaps else math.inf for t in own]
 
     def cost(self, configuration: str) -> float:
@@ -134,15 +139,15 @@ class Standing:
     @cached_property
     def failed(self) -> dict[str, str]:
         """Why each configuration failed that did, on half of its seeds or more."""
-        found = {t.configuration: t.failed for t in self.latest.values() if t.failed}
-        ran = Counter(name for name, _ in self.latest)
-        failed = Counter(t.configuration for t in self.latest.values() if t.failed)
-        return {name: why for name, why in found.items() if 2 * failed[name] >= ran[name]}
+        why = {name: [t.failed for t in own if t.failed] for name, own in self.ran.items()}
+        return {
+            n: some[-1] for n, some in why.items() if some and 2 * len(some) >= len(self.ran[n])
+        }
 
     @cached_property
     def leader(self) -> str | None:
         """The cheapest of the configurations that are there, on most seeds of those that have."""
-        raced = {name for name, _ in self.latest} - set(self.failed)
+        raced = self.ran.keys() - self.failed.keys()
         least = {n: min(self.costs(n)) for n in self.rules.order if n in raced}
         there = [name for name, cost in least.items() if cost < math.inf]
         final = [name for name in there if len(self.costs(name)) > 1]
@@ -153,18 +158,15 @@ class Standing:
         """The seconds that the leader needed, the median over seeds."""
         if self.leader is None:
             return math.inf
-        own = [t for (name, _), t in self.latest.items() if name == self.leader]
-        needed = [t.seconds_to(self.target(t.seed)) for t in own if t.seed in self.gaps]
+        own = [t for t in self.ran[self.leader] if t.seed in self.gaps]
+        needed = [t.seconds_to(self.target(t.seed)) for t in own]
         return median([s for s in needed if s < math.inf])
 
     @cached_property
     def dropped(self) -> dict[str, str]:
         """Why each configuration is out of the race that is."""
-        found = {}
-        for name in self.rules.order:
-            if (trial := self.latest.get((name, 0))) is not None and (why := self._why(trial)):
-                found[name] = why
-        return found
+        first = (self.latest.get((name, 0)) for name in self.rules.order)
+        return {t.configuration: why for t in first if t and (why := self._why(t))}
 
     def _why(self, trial: Trial) -> str:
         """Return why a configuration is out of the race; empty where it is not."""
@@ -180,7 +182,8 @@ class Standing:
             return ""
         factor = self.cost(name) / self.cost(leader)
         if math.inf > factor > self.rules.factor * (FAR if len(costs) > 2 else 1):
-            return f"{factor_text(factor)} times the {self._noun} of {leader} for the same quality"
+            noun = "time" if self.rules.timed else "cost"
+            return f"{factor_text(factor)} times the {noun} of {leader} for the same quality"
         return ""
 
     @cached_property
@@ -195,8 +198,7 @@ class Standing:
         if trial.ended and trial.lowest == math.inf:
             return "ends outside the level at which solvers are compared"
         if trial.ended:
-            share = f"{100 * self.above(trial):.2g} %"
-            return f"ends {share} of the gap above {leader}"
+            return f"ends {100 * self.above(trial):.2g} % of the gap above {leader}"
         if self.rules.timed and trial.cap >= self.rules.factor * self.lead:
             factor = factor_text(trial.cap / self.lead)
             return f"more than {factor} times the time of {leader} for the same quality"
@@ -220,10 +222,6 @@ class Standing:
     def _fresh_cap(self) -> float:
         """The seconds of a run on a fresh seed."""
         return max(self.floor, FRESH * self.lead)
-
-    @property
-    def _noun(self) -> str:
-        return "time" if self.rules.timed else "cost"
 
     @cached_property
     def finalists(self) -> list[str]:
@@ -257,46 +255,39 @@ class Standing:
     def decisions(self) -> list[Decision]:
         """Return what is decided of the finalists, on the seeds that something is known of."""
         seeds = sorted(self.gaps)
-        names = self.finalists
-
-        trials = {name: [self.latest.get((name, s)) for s in seeds] for name in names}
-
-        def final(trial: Trial | None) -> float:
-            if trial is None or not (len(trial.values) or trial.failed):
-                return math.nan
-            return float(trial.values[-1]) if len(trial.values) else math.inf
-
+        trials = {name: [self.latest.get((name, s)) for s in seeds] for name in self.finalists}
         calls = {
             name: calls_of(
-                [trial.curve if trial else None for trial in own],
-                [bool(trial and trial.failed) for trial in own],
-                next(trial.ratio for trial in own if trial),
+                [t.curve if t else None for t in own],
+                [bool(t and t.failed) for t in own],
+                next(t.ratio for t in own if t),
             )
             for name, own in trials.items()
         }
-        spent = {
-            name: [t.spent if t and len(t.values) else None for t in own]
+        costs = {
+            name: calls[name].costs([t.spent if t and len(t.values) else None for t in own])
             for name, own in trials.items()
         }
         evidence = Evidence(
-            {name: [final(trial) for trial in own] for name, own in trials.items()},
+            {name: [t.end if t else math.nan for t in own] for name, own in trials.items()},
             [self.gaps[s][0] for s in seeds],
             calls,
             [self.gaps[s][1] for s in seeds],
             {name: [t and t.values.tobytes() for t in own] for name, own in trials.items()},
-            any(trial.certified for trial in self.latest.values()),
+            any(t.certified for t in self.latest.values()),
         )
-        return evidence.decide(
-            {name: own.costs(spent[name]) for name, own in calls.items()},
-            self.rules.tolerance,
-            "seconds" if self.rules.timed else "",
-        )
+        return evidence.decide(costs, self.rules.tolerance, self._cost)
+
+    @property
+    def _cost(self) -> str:
+        """The cost that the rule of decision knows, if it is seconds."""
+        return "seconds" if self.rules.timed else ""
 
     @cached_property
     def settled(self) -> bool:
         """Whether a call can be named, and nothing open is cheaper."""
         decided = self.decisions()
-        named = named_of(decided, "seconds" if self.rules.timed else "")
+        named = named_of(decided, self._cost)
         if named is None or named.call is None:
             return False
         if not named.call.stop.own and named.call.seeds < self.rules.seeds:

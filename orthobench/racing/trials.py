@@ -12,7 +12,7 @@ from orthobench.harness.run import RATIO
 from orthobench.harness.stopping import RunStatus, Termination
 from orthobench.results.runs import Run
 from orthobench.results.traces import read
-from orthobench.stats.calls import Curve, ratio_of
+from orthobench.stats.calls import Curve, Stop, ratio_of
 from orthobench.stats.targets import path_of
 from orthobench.tools.arrays import Array
 
@@ -75,6 +75,18 @@ class Trial:
         """Whether it ended by itself, at a known optimum."""
         start = np.fmin(self.start, self.values[0]) if len(self.values) else math.nan
         return bool(self.certified and self.ended and abs(self.values[-1]) <= EXACT * abs(start))
+
+    @property
+    def end(self) -> float:
+        """The value at its end: infinite if it failed, NaN if it was killed before its first."""
+        if len(self.values):
+            return float(self.values[-1])
+        return math.inf if self.failed else math.nan
+
+    def at_stop(self, stop: Stop) -> float:
+        """Return the value at which a call ends; infinite if there is none."""
+        curve, steps = self.curve, dict(stop.limits).get("steps", math.inf)
+        return math.inf if curve is None else float(curve.values[curve.steps <= steps][-1])
 
     @property
     def lowest(self) -> float:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, TypeAlias
 
 import pytest
 
@@ -21,7 +21,6 @@ from orthobench.racing import race as module
 from orthobench.racing import scheduler
 from orthobench.racing.entrants import Entry, entrants
 from orthobench.racing.standing import Rules
-from orthobench.racing.timing import CallTimes
 from orthobench.registry.suite_file import from_table
 from orthobench.results.store import Store
 from orthobench.stats.calls import Stop
@@ -78,24 +77,17 @@ class Track:
         )  # fmt: skip
 
 
-class Callers:
-    """Makes no call, but says what each takes."""
+MADE: list[str] = []
+"""The calls that were timed."""
 
-    made: ClassVar[list[str]] = []
 
-    def __init__(self, problem: Any) -> None:
-        pass
-
-    def __enter__(self) -> Callers:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        pass
-
-    def times(self, solver: Any, stop: Stop, seconds: float) -> CallTimes:
-        name = "power step=0.5" if solver.step_size == 0.5 else solver.name
-        self.made.append(name)
-        return CallTimes(9.0, (COSTS[name],), 1)
+def time_calls(
+    problem: Any, calls: Sequence[tuple[Any, Stop]], seconds: float
+) -> Iterator[tuple[float, float]]:
+    """Make no call, but say what each takes."""
+    for solver, _ in calls:
+        MADE.append("power step=0.5" if solver.step_size == 0.5 else solver.name)
+        yield COSTS[MADE[-1]], 9.0
 
 
 def track_in(folder: Path, toys: SimpleNamespace, monkeypatch: pytest.MonkeyPatch) -> Track:
@@ -109,8 +101,8 @@ def track_in(folder: Path, toys: SimpleNamespace, monkeypatch: pytest.MonkeyPatc
     asked = from_table(table, "toys", known)
     found = Track(entrants(asked, asked.problems[0]), folder / "race.sqlite")
     monkeypatch.setattr(scheduler, "kernels_of", lambda cell: frozenset())
-    monkeypatch.setattr(scheduler, "Caller", Callers)
-    monkeypatch.setattr(Callers, "made", [])
+    monkeypatch.setattr(scheduler, "time_calls", time_calls)
+    MADE.clear()
     return found
 
 
@@ -168,12 +160,12 @@ def test_the_session_says_how_many_runs_shared_the_machine(track: Track) -> None
 
 def test_a_race_that_is_over_says_the_same_again_and_runs_and_times_nothing(track: Track) -> None:
     first = track.race()
-    begun, made = len(track.begun), len(Callers.made)
-    assert made
+    begun, made = len(track.begun), len(MADE)
+    assert made == 3
     with Store(track.path) as store:
         sessions = len(store.sessions())
     again = track.race()
-    assert (len(track.begun), len(Callers.made)) == (begun, made)
+    assert (len(track.begun), len(MADE)) == (begun, made)
     assert again.facts() == {**first.facts(), "seconds": again.seconds}
     with Store(track.path) as store:
         assert len(store.sessions()) == sessions
@@ -186,13 +178,13 @@ def test_calls_are_timed_again_if_the_last_session_was_broken_off(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
-        patched.setattr(Callers, "times", interrupt)
+        patched.setattr(scheduler, "time_calls", interrupt)
         found = track.race()
     assert (found.interrupted, found.winner) == (True, "power")
     begun = len(track.begun)
     again = track.race()
     assert (len(track.begun), again.interrupted) == (begun, False)
-    assert Callers.made
+    assert MADE
 
 
 def test_other_costs_are_not_seconds(track: Track) -> None:
