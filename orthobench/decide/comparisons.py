@@ -23,7 +23,7 @@ from orthobench.tools.collections import grouped
 
 def answer_of(results: Results, cost: str = "seconds", tolerance: float | None = None) -> Answer:
     """Return which solver to use, by all results of a suite; the arguments as in `compare`."""
-    return answer(compare(results.entries, cost, tolerance), results.suite)
+    return answer(compare(results.entries, cost, tolerance), results.suite_as_typed)
 
 
 def compare(

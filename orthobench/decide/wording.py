@@ -311,6 +311,8 @@ def _remedy(comparisons: Sequence[Comparison], suite: str) -> str:
         return ""
     there = [max(d.seeds + d.copies for d in c.decisions) for c in open_]
     seeds = max(map(sum, zip(there, more, strict=True)))
+    if not suite.endswith(".toml") and suite not in {COMMAND_LINE, *catalogue().suites}:
+        suite = PYTHON  # tables, which only their caller can change
     command = f"orthobench run {shlex.quote(clean(suite))}"
     unnamed = {COMMAND_LINE: f"add --seeds {seeds}", PYTHON: f"pass seeds={seeds}"}
     if seeds <= max(c.seeds for c in comparisons):  # some runs are still to come

@@ -11,7 +11,7 @@ from orthobench.errors import UsageError
 from orthobench.harness.identity import canonical, describe, digest
 from orthobench.harness.stopping import Budget, Target
 from orthobench.harness.suite import Suite, SuiteProblem, SuiteSolver
-from orthobench.racing.halving import SEEDS
+from orthobench.racing.standing import SEEDS
 from orthobench.registry.suite_file import requested_suite
 from orthobench.tools.formatting import assignments, listed
 

@@ -24,7 +24,7 @@ from orthobench.results.runs import Run
 from orthobench.results.traces import read
 from orthobench.stats.targets import Path
 from orthobench.tools.arrays import Array
-from orthobench.tools.formatting import count
+from orthobench.tools.formatting import plural
 
 LONGEST = 2**40
 """Maximum number of steps of a stop."""
@@ -63,7 +63,7 @@ class Stop:
         return f"ob.Budget({', '.join(values)})" if self.limits else ""
 
     def __str__(self) -> str:
-        limits = (f"{count(value)} {name}" for name, value in self.limits)
+        limits = (plural(round(value), name.removesuffix("s")) for name, value in self.limits)
         return ", ".join(limits) or "own end"
 
 

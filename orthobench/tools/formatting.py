@@ -85,7 +85,7 @@ def budget_text(budget: Mapping[str, float]) -> str:
         "seconds": duration, "flops": lambda value: f"{si(value)} flops",
     }  # fmt: skip
     parts = [
-        formats[name](value) if name in formats else f"{count(value)} {name}"
+        formats[name](value) if name in formats else plural(round(value), name.removesuffix("s"))
         for name, value in budget.items()
     ]
     return f"budget {', '.join(parts)}" if parts else ""

@@ -216,7 +216,7 @@ def _computed(
     with Progress(quiet) as progress:
         progress.expect(len(cells))
         for threads, group in grouped(cells, lambda cell: cell.threads).items():
-            for event in local.run(group, workers, threads, limits):
+            for event in local.run(group, workers, threads, limits or Limits()):
                 run = runs[id(event.cell)]
                 if event.outcome is None:
                     progress.begin(run.label, event.worker)

@@ -80,9 +80,9 @@ STORES = {
 TOLD = {
     "clear": "Use fast: …1.10 s, on 10 of 10 seeds; the next takes 3 times as long.",
     "partial": "Use fast: …1.10 s, on 10 of 10 seeds; the next takes 3 times as long.",
-    "one seed": "1 seed …--seeds 5.",
+    "one seed": "1 seed …orthobench run a/s.toml --seeds 5.",
     "three seeds": "3 seeds …--seeds 5.",
-    "just begun": "2 seeds …orthobench run s.",
+    "just begun": "2 seeds …orthobench run a/s.toml.",
     "all failed": "No solver…failed…",
     "all equal": "Use a: …2 solvers, 1.10 s, on 10 of 10 seeds; the next takes 2 times as long.",
     "copies": "Use a: …1.10 s, on 8 of 8 seeds.",
@@ -99,7 +99,8 @@ TOLD = {
 @pytest.fixture
 def stores(monkeypatch):
     """The results of each store, by its name."""
-    session = {"environment": {}, "text": "", "command": "", "started": "2026", "ended": "2026"}
+    session = {"environment": {}, "text": "", "started": "2026", "ended": "2026"}
+    session["command"] = "orthobench run a/s.toml"
     monkeypatch.setattr(Results, "session", lambda self: session)
     monkeypatch.setattr(Results, "exhibits", lambda self, records: {r.key: {} for r in records})
     return {name: Results("s", Path("results.sqlite"), own) for name, own in STORES.items()}
@@ -176,7 +177,7 @@ def test_advice_from_an_atlas_of_the_store_says_the_same(stores):
 
 def advice_agrees(name, results):
     found = results.answer()
-    own = answer(decided(rows_of([results])), results.suite)
+    own = answer(decided(rows_of([results])), results.suite_as_typed)
     assert own.use == found.use, name
     if name not in ("partial", "just begun"):  # it does not know of what is to come
         assert own.sentence == found.sentence, name

@@ -194,14 +194,15 @@ def waiting(seeds=2, more=None, planned=None, distinct=None, names="ab"):
 def test_the_sentence_says_what_to_run_if_nobody_is_as_good():
     for one, suite, text in (
         (waiting(2, 3), "", ""),
-        (waiting(1, 4), "s", ": orthobench run s --seeds 5"),
-        (waiting(2, 3), "a b", ": orthobench run 'a b' --seeds 5"),
+        (waiting(1, 4), "s.toml", ": orthobench run s.toml --seeds 5"),
+        (waiting(2, 3), "a/b c.toml", ": orthobench run 'a/b c.toml' --seeds 5"),
         (waiting(2, 3), COMMAND_LINE, ": add --seeds 5"),
         (waiting(2, 3), PYTHON, ": pass seeds=5"),
-        (waiting(2, 3, planned=5), "s", ": orthobench run s"),
+        (waiting(2, 3, planned=5), "s.toml", ": orthobench run s.toml"),
         (waiting(2, 3, planned=5), PYTHON, ": run it again"),
-        (waiting(5, 7), "s", ": orthobench run s --seeds 12"),
-        (waiting(5, MOST_ASKED), "s", ": orthobench run s --seeds 105"),
+        (waiting(5, 7), "quickstart", ": orthobench run quickstart --seeds 12"),
+        (waiting(5, MOST_ASKED), "s.toml", ": orthobench run s.toml --seeds 105"),
+        (waiting(2, 3), "tables", ": pass seeds=5"),
         (waiting(5, MOST_ASKED + 1), "s", ""),
         (waiting(5, None), "s", ""),
         (waiting(4, 1), "", ""),
@@ -230,9 +231,9 @@ def test_nobody_is_named_if_all_failed_or_none_ran():
 
 
 def test_problems_without_a_good_solver_are_named():
-    found = sentence(on("p", good("a", 1.0)), replace(waiting(6, 4), problem="q"), suite="s")
+    found = sentence(on("p", good("a", 1.0)), replace(waiting(6, 4), problem="q"), suite="s.toml")
     assert found.endswith(
-        " Nobody is shown to be as good as the best on q: orthobench run s --seeds 10."
+        " Nobody is shown to be as good as the best on q: orthobench run s.toml --seeds 10."
     )
 
 

@@ -40,7 +40,7 @@ def test_cells_that_are_added_come_before_those_of_later_problems(toys):
     waiting = CellQueue([first, *others])
     waiting.take()
     waiting.add([late])
-    assert list(waiting.drained()) == [others[0], others[1], late]
+    assert list(iter(waiting.take, None)) == [others[0], others[1], late]
     assert waiting.take() is None
 
 

@@ -1,6 +1,6 @@
 """Blocks and cells on a cluster whose scheduler does each task at once, in this process."""
 
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -15,7 +15,7 @@ from orthobench.errors import UsageError
 from orthobench.harness.cell import Cell
 from orthobench.harness.clusters import ClusterError
 from orthobench.harness.execution import CLOCK
-from orthobench.harness.executors import Limits, dask, local, make_executor
+from orthobench.harness.executors import Executor, Limits, dask, local
 from orthobench.harness.reducing import on_dask as module
 from orthobench.harness.reducing.on_dask import OnDask
 from orthobench.harness.reducing.parts import Blocks as Task
@@ -270,7 +270,7 @@ def test_cells_that_end_together_come_together(cell, monkeypatch):
     monkeypatch.setattr(distributed, "as_completed", Completed)
     monkeypatch.setattr(dask, "connected", connected)
     cells = [replace(cell, seed=seed) for seed in range(3)]
-    run = make_executor("dask", threads=2, limits=Limits(timeout=9.0), scheduler="tls://a:1")
+    run = Executor("dask", 1, 2, Limits(timeout=9.0), "tls://a:1").run
     events = [*run(cells)]
     assert client.address == "tls://a:1"
     assert [(e.cell.seed, e.worker, e.more) for e in events] == [
@@ -328,3 +328,11 @@ def test_a_process_beside_a_worker_is_kept_where_a_cell_raises(cell, monkeypatch
     with pytest.raises(ZeroDivisionError):
         dask._alone(cell, 1, Limits())
     assert len(dask._idle) == 1
+
+
+def test_a_cluster_says_how_many_cells_run_at_once_and_share_a_machine(monkeypatch):
+    client = Client(["a"])
+    client.nthreads = lambda: {"tcp://a:1": 2, "tcp://a:2": 1, "tcp://b:1": 2}
+    monkeypatch.setattr(dask, "connected", lambda address: nullcontext(client))
+    facts = Executor("dask", scheduler="tls://a:1").facts()
+    assert (facts["workers"], facts["shared"]) == (5, 3)

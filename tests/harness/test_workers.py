@@ -3,7 +3,6 @@
 import math
 import sys
 from dataclasses import replace
-from functools import partial
 from queue import Empty, SimpleQueue
 from types import SimpleNamespace
 
@@ -13,11 +12,11 @@ from orthobench.errors import UsageError
 from orthobench.harness.cell import Cell
 from orthobench.harness.executors import (
     Event,
+    Executor,
     Limit,
     Limits,
     in_batches,
     local,
-    make_executor,
     run_inline,
 )
 from orthobench.harness.executors.cell_queue import CellQueue
@@ -290,10 +289,10 @@ def test_limits_are_positive():
         assert Limits(timeout=1e-9, memory=1).memory == 1, limits
 
 
-def test_settings_that_an_executor_does_not_have_are_refused():
+def test_settings_that_an_executor_does_not_have_are_refused(monkeypatch):
     for name, settings, said in (
         ("locla", {}, "did you mean 'local'"),
-        ("local", {"workers": 0}, "at least one worker, not 0"),
+        ("local", {"workers": 0}, "workers must be a whole number >= 1, not 0, nor 'auto'"),
         ("local", {"scheduler": "tls://a:1"}, "goes with dask alone, not local"),
         ("inline", {"scheduler": "tls://a:1"}, "goes with dask alone, not inline"),
         ("dask", {}, "goes with dask alone, not dask"),
@@ -301,21 +300,21 @@ def test_settings_that_an_executor_does_not_have_are_refused():
         ("inline", {"limits": Limits(isolate=True)}, "workers and limits need processes"),
     ):
         with pytest.raises(UsageError, match=said):
-            make_executor(name, **settings)
-
-
-def test_an_executor_has_its_settings(monkeypatch):
-    assert make_executor("inline", limits=Limits()) is run_inline
-    assert make_executor("inline", threads=3) is run_inline
-    assert make_executor("local").keywords == {"workers": 1, "threads": 1, "limits": None}
-    found = make_executor("local", 3, 2, Limits(memory=10**9))
-    assert isinstance(found, partial)
-    assert found.func is local.run
-    assert found.keywords == {"workers": 3, "threads": 2, "limits": Limits(memory=10**9)}
+            Executor(name, **settings)
     monkeypatch.setattr(sys, "platform", "darwin")
-    assert make_executor("local", limits=Limits(timeout=1.0)).func is local.run
     with pytest.raises(UsageError, match="only Linux can limit"):
-        make_executor("local", limits=Limits(memory=10**9))
+        Executor(limits=Limits(memory=10**9))
+
+
+def test_an_executor_says_how_many_runs_share_the_machine(monkeypatch):
+    monkeypatch.setattr("orthobench.harness.executors.cores", lambda: 8)
+    for executor, at_once in (
+        (Executor("inline"), 1), (Executor(workers=3), 3), (Executor(workers="auto", threads=3), 2),
+        (Executor(workers="auto", threads=9), 1), (Executor("inline", "auto"), 1),
+    ):  # fmt: skip
+        facts = executor.facts()
+        assert (executor.at_once, facts["workers"], facts["shared"]) == (at_once,) * 3
+    assert Executor(limits=Limits(timeout=9.0)).facts()["timeout"] == 9.0
 
 
 def test_cells_on_the_same_data_run_together_in_this_process(cell):

@@ -9,7 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from orthobench.racing.halving import FINALISTS, MOST, SEEDS, Ask, Field, Rules, Trial
+from orthobench.racing.halving import MOST, Ask, Field
+from orthobench.racing.standing import FINALISTS, SEEDS, Rules
+from orthobench.racing.trials import Trial
 
 OVERHEAD = 0.2
 SLACK = 2.0

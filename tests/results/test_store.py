@@ -22,7 +22,7 @@ from orthobench import api
 from orthobench.contract.exhibits import Image, packed
 from orthobench.errors import StoreError, UsageError
 from orthobench.harness.cell import execute
-from orthobench.harness.executors import Event, Limits
+from orthobench.harness.executors import Event, Executor, Limits
 from orthobench.harness.stopping import RunStatus, Target, Termination
 from orthobench.harness.trace import Outcome
 from orthobench.registry.suite_file import from_table
@@ -624,7 +624,10 @@ def test_a_new_plan_takes_the_place_of_the_old_and_more_is_added_once(path, suit
         store.plan(suite.name, cells[2:4])
         keys = [cell.key for cell in cells]
         assert [run.key for run in store.records(suite.name)] == keys[:4]
-        store.replan(suite.name, cells[1:2])
+        other = replace(cells[4], position=cells[3].position, solver_label=cells[3].solver_label)
+        store.plan(suite.name, [other])
+        assert [run.key for run in store.records(suite.name)] == [*keys[:3], other.key]
+        store.begin(suite, cells[1:2], "", {})
         assert [run.key for run in store.records(suite.name)] == keys[1:2]
         assert store.known(keys) == {*store.contents()} == {keys[0]}
         assert [run.key for run in store.runs()] == keys[:1]
@@ -789,13 +792,13 @@ def test_what_cannot_be_written_is_not_called_damage(path, suite):
 def test_a_cell_that_was_cut_runs_again_under_a_longer_limit(tmp_path, toys, monkeypatch):
     limits = []
 
-    def run(waiting):
-        for cell in waiting.drained():
+    def run(executor, waiting):
+        for cell in iter(waiting.take, None):
             limits.append(Limits().limit(cell).seconds)
             outcome = Outcome(Termination.cut(limits[-1])) if cut else execute(cell)
             yield Event(cell, "1", outcome)
 
-    monkeypatch.setattr(api, "make_executor", lambda *_: run)
+    monkeypatch.setattr(Executor, "run", run)
     table = {**TABLE, "seeds": 1, "solver": [{"name": "power"}]}
     again = {"store": tmp_path / "s.sqlite", "quiet": True}
     cut = True

@@ -3,7 +3,9 @@
 import numpy as np
 
 from orthobench.decide.rule import FEWEST, TOLERANCE
-from orthobench.racing.halving import SEEDS, Field, Rules, Trial
+from orthobench.racing.halving import Field
+from orthobench.racing.standing import SEEDS, Rules
+from orthobench.racing.trials import Trial
 
 KINDS = ("normal", "heavy tails", "skewed")
 

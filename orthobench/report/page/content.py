@@ -58,9 +58,9 @@ def page_content(results: Results) -> dict[str, Any]:
     table = _suite_of(session["text"])
     by_family = grouped(entries, lambda entry: entry.problem_info.family)
     runs = {name: run_matrix(group) for name, group in by_family.items()}
-    suite = clean(results.suite)
+    suite, typed = clean(results.suite), results.suite_as_typed
     answers = {
-        name: family_answers(group, suite) if any(e.finished for e in group) else {}
+        name: family_answers(group, typed) if any(e.finished for e in group) else {}
         for name, group in by_family.items()
     }
     first = [next(iter(own.values())) for own in answers.values() if own]

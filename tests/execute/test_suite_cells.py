@@ -9,11 +9,10 @@ import pytest
 import orthobench as ob
 from orthobench import api
 from orthobench.errors import UsageError
-from orthobench.harness.executors import run_inline
-from orthobench.harness.executors.cell_queue import CellQueue
+from orthobench.execute.suite_cells import SuiteCells, complete, rest_of, undecided
+from orthobench.harness.executors import Executor, run_inline
 from orthobench.registry.suite_file import from_table
 from orthobench.report.terminal.progress import Progress
-from orthobench.results.course import RemainingCells, complete, rest_of, undecided
 from orthobench.results.store import Store
 
 TABLE = {
@@ -86,7 +85,7 @@ def test_records_stay_in_the_suites_order(suite, tmp_path):
 def test_a_run_that_is_cut_off_anywhere_and_resumed_leaves_the_same_store(
     suite, whole, tmp_path, monkeypatch, cells
 ):
-    def cut_off(waiting):
+    def cut_off(executor, waiting):
         finished = 0
         for event in run_inline(waiting):
             yield event
@@ -95,7 +94,7 @@ def test_a_run_that_is_cut_off_anywhere_and_resumed_leaves_the_same_store(
                 raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
-        patched.setattr(api, "make_executor", lambda *_: cut_off)
+        patched.setattr(Executor, "run", cut_off)
         with pytest.raises(KeyboardInterrupt):
             run(suite, tmp_path / "cut.sqlite")
     run(suite, tmp_path / "cut.sqlite")
@@ -203,7 +202,13 @@ def test_only_what_matches_is_explained_and_tried_again(toys, tmp_path, monkeypa
     assert len(facts) == 4
     assert {fact["action"] for fact in facts} == {"runs"}
     ran = []
-    monkeypatch.setattr(api, "CellQueue", lambda cells: ran.extend(cells) or CellQueue(cells))
+
+    def noted(executor, waiting):
+        for event in run_inline(waiting):
+            ran.extend([event.cell] if event.outcome else [])
+            yield event
+
+    monkeypatch.setattr(Executor, "run", noted)
     run(suite, path, only="*n=6 *nan", retry=True)
     assert {(cell.problem.n, cell.solver.fault) for cell in ran} == {(6, "nan")}
     assert len(ran) == 4
@@ -286,10 +291,11 @@ def test_a_choice_is_between_two_trials_or_more(toys, tmp_path):
         assert [len(of_pair) for of_pair in found.values()] == [2 * len(points)] * waiting
         with Store(tmp_path / f"{len(points)}.sqlite", write=True) as store:
             store.begin(suite, cells, "", {})
-            left = RemainingCells(suite, store, cells, cells)
+            left = SuiteCells(suite, cells, cells)
+            left.begin(store)
             # of four seeds two are for tuning; the chosen trial runs on the others
             assert len(left) == len(cells) + 2 * waiting
-            assert (len(left.cells), left.stored) == (len(cells), 0)
+            assert (len([*iter(left.take, None)]), left.stored) == (len(cells), 0)
         whole = replace(suite, tuning_seeds=())
         assert undecided(whole, whole.cells()) == {}
 

@@ -1,15 +1,20 @@
-"""The course of a run: the cells left, the choice of trials on the way, and the tables finished."""
+"""The cells of a suite: those left, the choice of trials on the way, and more seeds at the end."""
 
 from __future__ import annotations
 
+import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
+from types import MappingProxyType
 from typing import TypeAlias
 
 from orthobench.errors import UsageError, quoted
+from orthobench.execute.loop import Scheduler
 from orthobench.harness.cell import Cell
+from orthobench.harness.executors.cell_queue import CellQueue, Data
 from orthobench.harness.identity import canonical
 from orthobench.harness.stopping import RunStatus
 from orthobench.harness.suite import Suite
@@ -21,86 +26,139 @@ Pair: TypeAlias = tuple[str, str]
 """The labels of a problem and a solver."""
 
 
-class RemainingCells:
-    """What is left of a run, as its cells finish.
+class SuiteCells(Scheduler):
+    """The cells of a suite that are not stored yet, and those that follow from what they give.
 
     Trials on the tuning seeds come first. When those of a solver on a problem are finished, one is
-    chosen, and the rest of its cells are planned.
+    chosen, and the rest of its cells join the plan. When all cells are finished, more may follow.
 
     Parameters
     ----------
     suite : Suite
-    store : Store
-        Has the plan of the suite, and every finished cell before `finish` is told.
     planned : sequence of Cell
         `Suite.cells`.
     asked : sequence of Cell
         Those of them that run.
-
-    Attributes
-    ----------
-    stored : int
-        How many cells were in the store already.
+    again : mapping
+        The limits in seconds that cut runs which are repeated now, by key.
+    more : callable, optional
+        Given the cells so far when all are finished, returns more to run.
     """
 
     def __init__(
-        self, suite: Suite, store: Store, planned: Sequence[Cell], asked: Sequence[Cell]
+        self,
+        suite: Suite,
+        planned: Sequence[Cell],
+        asked: Sequence[Cell],
+        again: Mapping[str, float] = MappingProxyType({}),
+        more: Callable[[Sequence[Cell]], list[Cell]] | None = None,
     ) -> None:
-        self._suite, self._store = suite, store
-        self._asked = {pair_of(p) for p in asked}
-        self._unfinished = list(dict.fromkeys(p.problem_label for p in asked))
+        self.suite, self.planned = suite, planned
+        self._again, self._more = again, more
+        self._asked = {pair_of(cell) for cell in asked}
+        self._unfinished = list(dict.fromkeys(cell.problem_label for cell in asked))
         self._undecided = undecided(suite, planned)
+        self._queue = CellQueue()
         self._left: dict[str, list[Cell]] = {}
         self._of_pair: Counter[Pair] = Counter()
         self._of_problem = Counter(problem for problem, _ in self._undecided)
-        self.stored = 0
-        self._add(planned)
-        for pair in list(self._undecided):
-            self._decide(pair)
 
     def __len__(self) -> int:
         """Return how many cells are left, one trial for each choice that is still to be made."""
-        rest = len(self._suite.seeds) - len(self._suite.tuning_seeds)
+        rest = len(self.suite.seeds) - len(self.suite.tuning_seeds)
         return len(self._left) + rest * len(self._undecided)
 
-    @property
-    def cells(self) -> list[Cell]:
-        """The cells that can run now."""
-        return [planned[0] for planned in self._left.values()]
+    def begin(self, store: Store) -> None:
+        """Leave out the cells that a store has."""
+        self._store = store
+        self._add(self.planned)
+        for pair in list(self._undecided):
+            self._decide(pair)
 
-    def finish(self, cell: Cell) -> list[Cell]:
-        """Take a cell off those left; return the cells that follow from it."""
+    def take(
+        self, held: Data | None = None, last: bool = False, beside: Collection[Cell] = ()
+    ) -> Cell | None:
+        """Return the next cell in the order of a `CellQueue`."""
+        if not self._left:
+            self._look_again()
+        return self._queue.take(held, last, beside)
+
+    def finish(self, cell: Cell) -> None:
+        """Take a cell off those left, and add those that follow from it."""
+        self._queue.finish(cell)
         pairs = [pair_of(p) for p in self._left.pop(cell.key)]
         for pair in pairs:
             self._of_pair[pair] -= 1
             self._of_problem[pair[0]] -= 1
-        return [p for pair in pairs for p in self._decide(pair)]
+        for pair in pairs:
+            self._decide(pair)
 
     def tables(self) -> Iterator[str]:
         """Yield the problems all of whose cells are finished, each once, in the suite's order."""
         while self._unfinished and not self._of_problem[self._unfinished[0]]:
             yield self._unfinished.pop(0)
 
-    def _decide(self, pair: Pair) -> list[Cell]:
-        """Choose a trial where all are finished; return the rest of its cells that is left."""
+    def _decide(self, pair: Pair) -> None:
+        """Choose a trial if all are finished, and add the rest of its cells."""
         if self._of_pair[pair] or pair not in self._undecided:
-            return []
-        rest = rest_of(self._suite, self._store, self._undecided.pop(pair)) or []
+            return
+        rest = rest_of(self.suite, self._store, self._undecided.pop(pair)) or []
         self._of_problem[pair[0]] -= 1
-        self._store.plan(self._suite.name, rest)
-        return self._add(rest)
+        self._store.plan(self.suite.name, rest)
+        self._add(rest)
 
-    def _add(self, planned: Sequence[Cell]) -> list[Cell]:
-        """Add cells that run to those left; return these, without what is stored or left."""
-        planned = [p for p in planned if pair_of(p) in self._asked]
-        done = self._store.known(p.key for p in planned)
-        open_ = [p for p in planned if p.key not in done]
-        self.stored += len(planned) - len(open_)
-        for p in open_:
-            self._left.setdefault(p.key, []).append(p)
-            self._of_pair[pair_of(p)] += 1
-            self._of_problem[p.problem_label] += 1
-        return [p for p in open_ if self._left[p.key][0] is p]
+    def _look_again(self) -> None:
+        """Add the cells that follow when all others are finished, until none follow."""
+        while self._more and not self._left:
+            if not (more := self._more(self.planned)):
+                self._more = None
+                return
+            self._store.plan(self.suite.name, more)
+            self.planned = [*self.planned, *more]
+            self._asked |= {pair_of(cell) for cell in more}
+            problems = dict.fromkeys(cell.problem_label for cell in more)
+            self._unfinished += [p for p in problems if p not in self._unfinished]
+            self._add(more)
+
+    def _add(self, planned: Sequence[Cell]) -> None:
+        """Add cells that run to those left, without those that are stored or left already."""
+        asked = [cell for cell in planned if pair_of(cell) in self._asked]
+        done = self._store.known(cell.key for cell in asked)
+        self.stored += sum(cell.key in done for cell in asked)
+        for cell in asked:
+            if cell.key not in done:
+                if cell.key not in self._left:
+                    self._queue.add([replace(cell, cut=self._again.get(cell.key, 0.0))])
+                self._left.setdefault(cell.key, []).append(cell)
+                self._of_pair[pair_of(cell)] += 1
+                self._of_problem[cell.problem_label] += 1
+
+
+def repeated(
+    suite: Suite, store: Store, asked: Iterable[Cell], timeout: float | None, retry: bool
+) -> dict[str, float]:
+    """Return the keys of stored runs that run again, each with the limit in seconds that cut it.
+
+    Parameters
+    ----------
+    suite : Suite
+    store : Store
+    asked : iterable of Cell
+        Runs of other solvers and problems stay as they are.
+    timeout : float, optional
+        The limit in seconds that they have now; what a shorter one cut runs again.
+    retry : bool
+        Whether those that failed run again, too.
+    """
+    if suite.name not in store.suites():
+        return {}
+    pairs, longest = {pair_of(cell) for cell in asked}, timeout or math.inf
+    return {
+        run.key: run.stop.limit
+        for run in store.records(suite.name)
+        if (run.problem.label, run.solver.label) in pairs
+        and (0 < run.stop.limit < longest or (retry and not run.ok))
+    }
 
 
 def pair_of(planned: Cell) -> Pair:
