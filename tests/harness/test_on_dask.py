@@ -19,7 +19,6 @@ from orthobench.harness.executors import Executor, Limits, dask, local
 from orthobench.harness.reducing import on_dask as module
 from orthobench.harness.reducing.on_dask import OnDask
 from orthobench.harness.reducing.parts import Blocks as Task
-from orthobench.harness.reducing.reduction import Here
 from orthobench.harness.stopping import Budget, RunStatus, Termination
 from orthobench.harness.trace import Outcome
 from orthobench.tools.environment import limited
@@ -97,7 +96,7 @@ def engine(monkeypatch):
 
 @pytest.mark.parametrize("workers", [["a"], ["b", "a"], ["c", "a", "b"]])
 def test_a_pass_gives_the_bits_of_one_process_on_any_number_of_workers(engine, workers):
-    here = Here(Task(PowerSteps(on="blocks"), Blocks(), 3000), ORACLE).reduce(ORACLE)
+    here = Task(PowerSteps(on="blocks"), Blocks(), 3000).reduce(ORACLE)
     found = engine(workers)
     part = found.reduce(ORACLE)
     assert found.workers == len(workers)
@@ -152,7 +151,7 @@ def test_a_pass_has_one_blas_thread_wherever_it_is(engine):
 
     for on in ("blocks", "dask:tcp://a:1"):
         task = Task(Noting(on=on), Blocks(SAMPLES[:200]), 200)
-        found = Here(task, ORACLE) if on == "blocks" else engine(["a"], task)
+        found = task if on == "blocks" else engine(["a"], task)
         threads.clear()  # those of the warm-up
         with limited(2):
             found.reduce(ORACLE)

@@ -223,7 +223,7 @@ def test_a_merged_summary_cost_both_parts_and_the_merging():
 
 def test_a_solver_ends_its_run_by_sharing_nothing():
     outcome = solved(turns=5, wrong="converges")
-    assert outcome.stop.reason == "converged after 1 steps"
+    assert outcome.stop.reason == "converged after 1 step"
 
 
 def test_blocks_that_are_unfit_are_named():
