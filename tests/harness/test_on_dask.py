@@ -185,20 +185,6 @@ def test_what_is_shared_goes_to_each_worker(engine):
     assert found._client.sent[-1] is shared
 
 
-def test_a_summary_that_another_process_made_has_moved(engine, monkeypatch):
-    found = engine(["a"])
-    part = found.reduce(ORACLE)
-    monkeypatch.setattr(module, "here", lambda: "elsewhere")
-    assert found.reduce(ORACLE).moved == part.summary.size == 8 * 12 + 16
-
-
-def test_a_run_gives_the_cluster_back(engine):
-    found = engine(["a"])
-    assert found._client.address == "tcp://a:1"
-    found.close()
-    assert found._client.address == ""
-
-
 def test_workers_that_do_not_begin_are_said(engine):
     with pytest.raises(ClusterError, match="1 Dask workers did not begin in time"):
         engine([])
@@ -315,18 +301,6 @@ def test_a_process_beside_a_worker_is_kept_for_cells_with_the_same_limits(cell, 
     dask._alone(cell, 2, Limits(timeout=1.0))
     assert len(closed) == 2
     assert dask._idle == [first]
-
-
-def test_a_process_beside_a_worker_is_kept_where_a_cell_raises(cell, monkeypatch):
-    def fail(worker, cell):
-        raise ZeroDivisionError
-
-    monkeypatch.setattr(dask, "_idle", [])
-    monkeypatch.setattr(dask.atexit, "register", lambda function: None)
-    monkeypatch.setattr(local, "execute", fail)
-    with pytest.raises(ZeroDivisionError):
-        dask._alone(cell, 1, Limits())
-    assert len(dask._idle) == 1
 
 
 def test_a_cluster_says_how_many_cells_run_at_once_and_share_a_machine(monkeypatch):
