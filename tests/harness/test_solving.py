@@ -174,19 +174,3 @@ def test_what_cannot_be_imported_or_made_ready_ends_before_the_run(start, quiet,
     ((stop, _),) = wire.sent
     assert (stop.status, stop.reason) == (RunStatus.ERROR, "power: ZeroDivisionError('toy')")
     assert gc.isenabled()
-
-
-def test_a_process_limits_its_memory_and_its_copies_let_go_of_the_channel(monkeypatch):
-    limits, after = [], []
-    resource = pytest.importorskip("resource")
-    monkeypatch.setattr(resource, "setrlimit", lambda kind, value: limits.append((kind, value)))
-    monkeypatch.setattr(solving.faulthandler, "enable", lambda: None)
-    monkeypatch.setattr(
-        solving.os, "register_at_fork", lambda after_in_child: after.append(after_in_child)
-    )
-    channel = SimpleNamespace(close=lambda: None)
-    solving.prepare_process(channel, None)
-    assert limits == []
-    solving.prepare_process(channel, 10**9)
-    assert limits == [(resource.RLIMIT_DATA, (10**9, 10**9))]
-    assert after == [channel.close] * 2

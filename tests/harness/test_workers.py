@@ -3,7 +3,7 @@
 import math
 import sys
 from dataclasses import replace
-from queue import Empty, SimpleQueue
+from queue import SimpleQueue
 from types import SimpleNamespace
 
 import pytest
@@ -84,16 +84,6 @@ def test_a_process_is_started_for_the_first_cell_and_kept(cell):
     one.begin(replace(cell, seed=1))
     assert [process] == STARTED
     assert one.held == (cell.problem, 1)
-
-
-def test_a_process_that_died_idle_is_replaced(cell):
-    one = worker()
-    one.begin(cell)
-    one.take(DONE)
-    STARTED[0].alive = False
-    one.begin(cell)
-    assert len(STARTED) == 2
-    assert one.process is STARTED[1]
 
 
 def test_every_other_worker_begins_with_the_last_solver(toys):
@@ -227,31 +217,6 @@ def test_nobody_waits_beyond_a_deadline_or_a_time(cell, now):
     assert not event.more
 
 
-def test_as_long_is_waited_as_is_left(now):
-    one, waited = worker(), []
-
-    def get(timeout):
-        waited.append(timeout)
-        raise Empty
-
-    for deadline, until in ((105.0, math.inf), (105.0, 103.0), (99.0, math.inf), (math.inf,) * 2):
-        one.deadline = deadline if deadline > now.at else math.inf
-        assert [*next_events([one], SimpleNamespace(get=get), min(deadline, until))] == []
-    assert waited == [5.0, 3.0, 0.0, None]
-
-
-def test_a_cell_is_executed_on_an_idle_worker(cell, monkeypatch):
-    one = worker()
-
-    class Prompt(Fake):
-        def send(self, message):
-            super().send(message)
-            one.replies.put((self, DONE))
-
-    monkeypatch.setattr(local, "Process", Prompt)
-    assert local.execute(one, cell) is DONE
-
-
 def test_workers_take_cells_until_none_is_left(cell, monkeypatch):
     class Prompt(Fake):
         def __init__(self, *words):
@@ -274,19 +239,6 @@ def test_workers_take_cells_until_none_is_left(cell, monkeypatch):
     STARTED.clear()
     assert len([*local.run(cells)]) == 6
     assert [process.about[2] for process in STARTED] == [1]  # one worker with one thread
-
-
-def test_limits_are_positive():
-    for limits, said in (
-        ({"timeout": 0}, "time limit must be positive, not 0"),
-        ({"timeout": -1.0}, "time limit"),
-        ({"timeout": math.nan}, "time limit"),
-        ({"memory": 0}, "memory limit must be positive, not 0"),
-        ({"memory": -5}, "memory limit"),
-    ):
-        with pytest.raises(UsageError, match=said):
-            Limits(**limits)
-        assert Limits(timeout=1e-9, memory=1).memory == 1, limits
 
 
 def test_settings_that_an_executor_does_not_have_are_refused(monkeypatch):
@@ -353,45 +305,3 @@ def test_what_a_process_cannot_import_is_an_error_with_the_way_out():
         "a worker process cannot import it (No module named 'mine'); take the inline executor"
     )
     assert "ModuleNotFoundError" in stop.traceback
-
-
-class Wire:
-    """A channel whose parent sends these requests; those that are errors cannot be read."""
-
-    def __init__(self, *requests):
-        self.requests, self.sent = [*requests, None], []
-
-    def receive(self):
-        request = self.requests.pop(0)
-        if isinstance(request, Exception):
-            raise request
-        return request
-
-    def send(self, message):
-        self.sent.append(message)
-
-    def close(self):
-        pass
-
-
-def test_a_worker_process_serves_requests_until_its_parent_is_gone(cell, monkeypatch):
-    said = []
-
-    class Noted:
-        def __init__(self, threads, memory):
-            said.append((threads, memory))
-
-        def execute(self, request, limit):
-            return request, limit, DONE
-
-        def close(self):
-            said.append("closed")
-
-    monkeypatch.setattr(local, "prepare_process", lambda channel, memory: said.append(memory))
-    monkeypatch.setattr(local, "Guard", Noted)
-    wire = Wire(("a cell", Limit(1.0)), ModuleNotFoundError("No module named 'mine'"))
-    local.main(wire, 2, 10**9)
-    assert said == [10**9, (2, 10**9), "closed"]
-    first, second = wire.sent
-    assert first == ("a cell", Limit(1.0), DONE)
-    assert second.stop.reason.startswith("a worker process cannot import it (No module named")

@@ -77,20 +77,6 @@ def test_what_ends_at_a_level_keeps_it(density: float, inside: bool) -> None:
     assert trial.start == 1.0
 
 
-def test_only_the_end_has_to_keep_a_level() -> None:
-    run = ran(levels=(Target("density", 0.3),))
-    metrics = [{**mark.metrics, "density": 1 - 0.4 * i} for i, mark in enumerate(run.trace)]
-    trace = [replace(m, metrics=own) for m, own in zip(run.trace, metrics, strict=True)]
-    assert trial_of(replace(run, trace=trace), "seconds").values.tolist() == [
-        math.inf, math.inf, 0.25,
-    ]  # fmt: skip
-
-
-def test_what_reports_no_level_ends_outside_of_it() -> None:
-    trial = trial_of(ran(levels=(Target("rank", 3),)), "seconds")
-    assert trial.values.tolist() == 3 * [math.inf]
-
-
 @pytest.mark.parametrize(
     ("metrics", "metric"),
     [({"gap": 1, "val": 1}, "gap"), ({"val": 1}, "val"), ({"other": 1}, "gap"), (None, "gap")],
@@ -188,13 +174,6 @@ def test_no_race_of_a_map_begins_when_the_time_is_over(
         f"{name}: Use a. {number - i} point{'s' * (number - i != 1)} left"
         for i, name in enumerate(ran, 1)
     ]
-
-
-def test_races_of_a_map_drop_nobody_before_ten_times_the_time_of_the_leader(
-    measured_points: Any,
-) -> None:
-    _, ((_, rules, _), *_), _ = measured_points(100.0)
-    assert rules == Rules({"a": "a"}, 4.0, factor=10.0, finalists=10, seeds=5)
 
 
 def test_a_race_of_a_map_that_was_broken_off_is_left(measured_points: Any) -> None:

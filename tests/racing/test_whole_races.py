@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, TypeAlias
@@ -187,6 +187,25 @@ def test_calls_are_timed_again_if_the_last_session_was_broken_off(
     assert MADE
 
 
+def test_the_order_of_runs_and_their_seconds_follow_from_what_they_gave(track: Track) -> None:
+    def script(cell: Cell) -> Outcome:
+        cost = COSTS[cell.solver_label] * (4 if cell.solver_label == "slower" else 1)
+        track.now += min(cost, cell.budget.seconds)
+        if cell.budget.seconds < cost:
+            half = {0.0: 1.0, cell.budget.seconds: 0.3}
+            return outcome(cell, RunStatus.BUDGET, half)
+        return outcome(cell, curve={0.0: 1.0, cost: 1e-3 + 1e-4 * cell.seed})
+
+    track.each, track.script = 0.25, script
+    track.race(60.0)
+    asked = [f"{cell.solver_label}, {cell.seed}: {cell.budget.seconds:g}" for cell in track.begun]
+    assert asked == [
+        "power, 0: 6", "slower, 0: 4.1", "power step=0.5, 0: 4.1", "slower, 0: 6",
+        *(f"{name}, {seed}: {cap:g}" for seed in range(1, 5)
+          for name, cap in (("power", 2.5), ("power step=0.5", 5))),
+    ]  # fmt: skip
+
+
 def test_other_costs_are_not_seconds(track: Track) -> None:
     found = track.race(cost="flops")
     assert {row["cost"] for row in found.table} == {1000.0}
@@ -282,17 +301,6 @@ def test_facts_are_all_but_the_runs(finished: Finished) -> None:
     assert str(found) == f"{found.sentence}\n{found.evidence}\n\n{found.code}"
 
 
-def test_solvers_that_lack_the_same_are_listed_together(finished: Finished) -> None:
-    missing = {"a": "install x", "b": "install y", "c": "install x"}
-    found = replace(finished.race, missing=missing)
-    assert found.lacking == {"install x": ["a", "c"], "install y": ["b"]}
-
-
-def test_the_first_standing_is_told_at_once(finished: Finished) -> None:
-    first = next(text for text, standing in finished.track.told if standing)
-    assert "the first run begins; 0 of 3 raced, 0 dropped; " in first
-
-
 @pytest.fixture
 def shares(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Rules, float]]:
     """What each of several races is given; the clock is at 10 s before, and 30 s later after it."""
@@ -325,12 +333,6 @@ def test_several_races_share_the_time_that_is_left(shares: list[tuple[Rules, flo
 def test_no_race_begins_after_one_that_was_broken_off(shares: list[tuple[Rules, float]]) -> None:
     assert len(raced(5)) == 3
     assert [rules.total for rules, _ in shares] == [24.0, 22.5, 20.0]
-
-
-def test_only_seconds_are_timed(shares: list[tuple[Rules, float]]) -> None:
-    for cost in ("samples", "flops", "memory", "products"):
-        raced(1, cost)
-        assert not shares[-1][0].timed, cost
 
 
 def test_a_store_has_a_folder_of_its_own_where_none_is_named(

@@ -54,8 +54,8 @@ def stops(*curves):
 
 def test_a_seed_that_was_cut_hides_all_later_stops():
     long = curve(0, 1, 2, 3, 4, 5, 6, ended=True)
-    assert stops(long, long) == [*(f"{n} steps" for n in range(1, 6)), "own end"]
-    assert stops(long, curve(0, 1, 2, 3)) == ["1 steps", "2 steps", "3 steps"]
+    assert stops(long, long) == ["1 step", *(f"{n} steps" for n in range(2, 6)), "own end"]
+    assert stops(long, curve(0, 1, 2, 3)) == ["1 step", "2 steps", "3 steps"]
     assert stops(long, curve(0)) == stops(None, None) == []
 
 

@@ -7,7 +7,7 @@ import socket
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, ClassVar, TypeAlias, TypeVar
 
 from numpy.typing import NDArray
 
@@ -67,7 +67,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Blocks:
-    """What a worker needs in all passes of a run.
+    """What a worker needs in all passes of a run; on the place ``blocks`` this process is it.
 
     Attributes
     ----------
@@ -80,6 +80,8 @@ class Blocks:
     solver: AnySummarySolver
     source: BlockSource
     rows: int
+
+    workers: ClassVar[int] = 1
 
     @cached_property
     def ends(self) -> tuple[int, int]:
@@ -119,6 +121,13 @@ class Blocks:
             summary, here(), a.seconds + b.seconds + seconds, a.reading + b.reading,
             a.moved + b.moved + came, peaks,
         )  # fmt: skip
+
+    def reduce(self, oracle: BlockOracle) -> Part:
+        """Return the summary of all blocks."""
+        return self.reduced(oracle, 0, self.count)
+
+    def close(self) -> None:
+        """Nothing was started."""
 
     def reduced(self, oracle: BlockOracle, begin: int, end: int) -> Part:
         """Summarize some blocks with one BLAS thread, and merge them as `reduced` does."""

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import replace
-from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+import numpy as np
 
 from orthobench.contract.placed_solvers import BlockOracle, Summary
 from orthobench.contract.problem import Oracle, Solution
 from orthobench.contract.samples import BlockSource
 from orthobench.contract.solver import State, Status
 from orthobench.errors import UsageError
-from orthobench.harness.execution import Execution, check_solution, timed_call
 from orthobench.harness.identity import Streams
+from orthobench.harness.placement import Calls
 from orthobench.harness.reducing.parts import (
     MEMORY,
     MOVED,
@@ -27,98 +27,82 @@ from orthobench.harness.reducing.parts import (
     Part,
 )
 from orthobench.harness.stopping import Budget
-from orthobench.harness.trace import Checkpoint
 from orthobench.tools.places import Place
 
 if TYPE_CHECKING:
     from orthobench.harness.reducing.on_dask import OnDask
 
 
-class Here:
-    """The engine of the place ``blocks``: this process, block after block.
-
-    Parameters
-    ----------
-    blocks : Blocks
-    oracle : BlockOracle
-        Of the first pass.
-    """
-
-    workers = 1
-
-    def __init__(self, blocks: Blocks, oracle: BlockOracle) -> None:
-        self._blocks = blocks
-        blocks.warm_up(oracle)
-
-    def reduce(self, oracle: BlockOracle) -> Part:
-        """Return the summary of all blocks."""
-        return self._blocks.reduced(oracle, 0, self._blocks.count)
-
-    def close(self) -> None:
-        """Nothing was started."""
-
-
-class Reduction(Execution):
-    """A `SummarySolver` at work on blocks, and the clock.
+class Reduction(Calls):
+    """The calls of a `SummarySolver` on blocks: a step is a pass over all of them.
 
     The clock of a pass is its wall time, less what a worker spends on reading on average where the
     source does not have reading timed.
 
     Parameters
     ----------
+    solver : SummarySolver
     oracle : Oracle
         With a `BlockSource`.
-    solver : SummarySolver
     budget : Budget
         Where it allows fewer samples than the passes have, each pass reads the first ones only.
     streams : Streams
     """
 
-    solver: AnySummarySolver
+    streams, collects = False, True
 
     def __init__(
-        self, oracle: Oracle, solver: AnySummarySolver, budget: Budget, streams: Streams
+        self, solver: AnySummarySolver, oracle: Oracle, budget: Budget, streams: Streams
     ) -> None:
         source = _source(oracle)
-        self.solver, self.state, self.seconds = solver, State(), 0.0
         self.batch = _rows(source.length, solver, budget)
-        self._timed = source.timed
+        self._solver, self._timed = solver, source.timed
         self._next = BlockOracle(oracle.sizes, oracle.start, self.batch, streams.solver)
         self._last: tuple[BlockOracle, Summary] | None = None
         self._engine = _engine(solver.place, Blocks(solver, source, self.batch), self._next)
         self._spent = dict.fromkeys(WORKER_METRICS, 0.0)
         self._spent[WORKERS] = float(self._engine.workers)
 
-    def advance(self, count: int) -> None:
-        """Do `count` passes, or as many as are left."""
-        for _ in range(count):
-            if self.state.status is not Status.RUNNING or not self._left:
-                return
-            spent, part = timed_call(self._pass, collect=True)
-            self.seconds += spent if self._timed else spent - part.reading / self._engine.workers
-            self._count(part)
+    def init(self, oracle: Oracle, rng: np.random.Generator) -> State:
+        """Return the state before the first pass."""
+        del oracle, rng
+        return State()
 
-    def read(self) -> tuple[Checkpoint, Solution]:
-        """Return seconds and work so far, what was measured beside them, and the solution."""
+    def left(self, state: State) -> float:
+        """Return the number of passes that are left."""
+        return self._solver.passes - state.work.steps
+
+    def advance(self, oracle: Oracle, state: State, count: int) -> None:
+        """Do `count` passes, fewer where the solver converges."""
+        del oracle
+        self.besides = 0.0
+        for _ in range(count):
+            part = self._pass(state)
+            if not self._timed:
+                self.besides += part.reading / self._engine.workers
+            if state.status is not Status.RUNNING:
+                return
+
+    def solution(self, state: State) -> Solution:
+        """Return the solution after the last pass."""
+        del state
         if self._last is None:
-            reading, solution = 0.0, Solution(self._next.start.copy())
-        else:
-            reading, solution = timed_call(partial(self.solver.finish, *self._last))
-        check_solution(solution)
-        work = replace(self.state.work)
-        return Checkpoint(self.seconds, reading, work, extra_metrics=dict(self._spent)), solution
+            return Solution(self._next.start.copy())
+        solution: Solution = self._solver.finish(*self._last)
+        return solution
+
+    def extra_metrics(self, oracle: Oracle) -> dict[str, float]:
+        """Return what the workers spent."""
+        del oracle
+        return dict(self._spent)
 
     def close(self) -> None:
         """End what was started for the run."""
         self._engine.close()
 
-    @property
-    def _left(self) -> bool:
-        return self.state.work.steps < self.solver.passes
-
-    def _pass(self) -> Part:
+    def _pass(self, state: State) -> Part:
         """Go through all blocks once, and prepare the pass after it."""
-        oracle, work = self._next, self.state.work
+        oracle, work = self._next, state.work
         part = self._engine.reduce(oracle)
         if part.summary.rows != oracle.rows:
             raise RuntimeError(
@@ -127,23 +111,19 @@ class Reduction(Execution):
         self._last = (oracle, part.summary)
         work.steps += 1
         work.samples += oracle.rows
-        work.flops += self.solver.flops(oracle, part.summary)
-        if self._left:
-            self._share(oracle, self.solver.proceed(oracle, part.summary))
+        work.flops += self._solver.flops(oracle, part.summary)
+        if self.left(state):
+            shared = self._solver.proceed(oracle, part.summary)
+            if shared is None:
+                state.status = Status.CONVERGED
+            else:
+                self._next = replace(oracle, number=oracle.number + 1, shared=shared)
+        spent = self._spent
+        spent[WORKER_SECONDS] += part.seconds + (part.reading if self._timed else 0.0)
+        spent[READING] += part.reading
+        spent[MOVED] += part.moved
+        spent[MEMORY] = max(spent[MEMORY], *part.peaks.values())
         return part
-
-    def _share(self, oracle: BlockOracle, shared: Mapping[str, Any] | None) -> None:
-        if shared is None:
-            self.state.status = Status.CONVERGED
-        else:
-            self._next = replace(oracle, number=oracle.number + 1, shared=shared)
-
-    def _count(self, part: Part) -> None:
-        worker_seconds = part.seconds + (part.reading if self._timed else 0.0)
-        self._spent[WORKER_SECONDS] += worker_seconds
-        self._spent[READING] += part.reading
-        self._spent[MOVED] += part.moved
-        self._spent[MEMORY] = max(self._spent[MEMORY], *part.peaks.values())
 
 
 def _source(oracle: Oracle) -> BlockSource:
@@ -168,9 +148,10 @@ def _rows(length: int, solver: AnySummarySolver, budget: Budget) -> int:
     return int(rows)
 
 
-def _engine(place: Place, blocks: Blocks, oracle: BlockOracle) -> Here | OnDask:
+def _engine(place: Place, blocks: Blocks, oracle: BlockOracle) -> Blocks | OnDask:
     if place.packages:
         from orthobench.harness.reducing.on_dask import OnDask
 
         return OnDask(place, blocks, oracle)
-    return Here(blocks, oracle)
+    blocks.warm_up(oracle)
+    return blocks

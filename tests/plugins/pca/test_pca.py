@@ -10,7 +10,7 @@ import pytest
 import scipy.sparse as sp
 from orthobench_pca import judge, matrices, orthobench_solvers, own_optimum, scatter
 from orthobench_pca.judge import PCASolution
-from orthobench_pca.problems.matrices import matrices as problems
+from orthobench_pca.problems import matrices as problems
 from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
 import orthobench as ob

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from orthobench_polar.coefficients import SCHEDULES, composed
-from orthobench_polar.problems.spectra import spectra as problems
+from orthobench_polar.problems import spectra as problems
 from orthobench_polar.solvers.rational import (
     ZolotarevFunction,
     degree,

@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 from orthobench_polar.coefficients import JORDAN
 from orthobench_polar.maker import scaled
+from orthobench_polar.problems import recording
 from orthobench_polar.problems.spectra import (
     CauchyPolar,
     GaussianPolar,
     NetworkPolar,
     PrescribedSpectrum,
     ScaledColumns,
-    recording,
 )
 from orthobench_polar.solvers.direct import TorchMuon
 
