@@ -7,11 +7,12 @@ import shlex
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from orthobench.decide.rule import FEWEST, Comparison, Decision, Verdict
+from orthobench.decide.rule import Comparison, Decision, Verdict
 from orthobench.harness.suite import COMMAND_LINE, PYTHON
 from orthobench.registry.plugins import catalogue
 from orthobench.stats.calls import Call
 from orthobench.stats.costs import ALL_COSTS
+from orthobench.stats.noninferiority import FEWEST
 from orthobench.tools.collections import grouped
 from orthobench.tools.formatting import clean, listed, number, plural
 

@@ -20,10 +20,10 @@ from statistics import median
 from typing import TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from orthobench.decide.rule import (
     EXACT,
-    FEWEST,
     FREE,
     TOLERANCE,
     Decision,
@@ -33,7 +33,9 @@ from orthobench.decide.rule import (
 )
 from orthobench.decide.wording import factor_text
 from orthobench.harness.run import RATIO
-from orthobench.stats.calls import Curve, calls_of
+from orthobench.stats.calls import calls_of
+from orthobench.stats.cost_curve import CostCurve, settled
+from orthobench.stats.noninferiority import FEWEST
 from orthobench.tools.arrays import Array
 
 FINALISTS = 6
@@ -119,17 +121,17 @@ class Trial:
     ended: bool = False
     failed: str = ""
     start: float = math.nan
-    steps: Array | None = None
+    steps: NDArray[np.int64] | None = None
     certified: bool = False
     ratio: float = RATIO
 
     @property
-    def curve(self) -> Curve | None:
+    def curve(self) -> CostCurve | None:
         """What it says about calls; None if it failed."""
         if not len(self.values):
             return None
         steps = np.arange(len(self.values)) if self.steps is None else self.steps
-        return Curve(steps.astype(np.int64), self.values, self.ended)
+        return CostCurve(steps, self.values, self.ended)
 
     @property
     def exact(self) -> bool:
@@ -144,16 +146,11 @@ class Trial:
 
     def cost(self, target: float) -> float:
         """Return the cost of the first checkpoint from which on all are at or below a value."""
-        return self._first(self.spent, target)
+        return settled(self.values, self.spent, target)
 
     def seconds_to(self, target: float) -> float:
         """Return the seconds of the first checkpoint from which on all are at or below a value."""
-        return self._first(self.seconds, target)
-
-    def _first(self, amounts: Array, target: float) -> float:
-        above = np.flatnonzero(self.values > target)
-        place = above[-1] + 1 if len(above) else 0
-        return float(amounts[place]) if place < len(amounts) else math.inf
+        return settled(self.values, self.seconds, target)
 
     def at(self, seconds: float) -> float:
         """Return the smallest value that was there after some seconds."""

@@ -40,10 +40,9 @@ from orthobench.report.notebook_view import Results
 from orthobench.results.runs import Run
 from orthobench.results.schema import exists
 from orthobench.results.store import FILE, Store
-from orthobench.results.traces import read
 from orthobench.stats.calls import Call, Stop, ratio_of
+from orthobench.stats.cost_curve import cost_curve
 from orthobench.stats.costs import ALL_COSTS
-from orthobench.stats.targets import path_of
 from orthobench.tools import environment
 from orthobench.tools.collections import plain
 from orthobench.tools.environment import cores, limited
@@ -487,7 +486,7 @@ def trial_of(run: Run, cost: str) -> Trial:
     if stop.status in FRESH:
         counted = replace(run, stop=Termination(RunStatus.BUDGET, stop.reason))
     level = run.problem.levels[0] if run.problem.levels else None
-    path = path_of(counted, level, measured(run))
+    path = cost_curve(counted, level, measured(run))
     nothing = np.zeros(0)
     if path is None:
         failed = "" if stop.status in FRESH else stop.reason
@@ -499,7 +498,7 @@ def trial_of(run: Run, cost: str) -> Trial:
     return Trial(
         run.solver.label, run.seed, cap, values, seconds, path.spent(cost), ended,
         start=path.start,
-        steps=read(run.trace, lambda mark: mark.work.steps)[: len(values)],
+        steps=path.steps,
         certified=measured(run) == run.problem.primary,
         ratio=ratio_of(run),
     )  # fmt: skip

@@ -11,7 +11,7 @@ import numpy as np
 from orthobench.decide.rule import Comparison, Decision, chosen
 from orthobench.decide.wording import factor_text, verdict_text
 from orthobench.racing.halving import Field
-from orthobench.stats.calls import Call, calls_of, one_call
+from orthobench.stats.calls import Call, calls_of
 from orthobench.stats.costs import ALL_COSTS, Cost
 from orthobench.tools.formatting import clean, duration, plural
 
@@ -59,9 +59,7 @@ def leading_call(race: Field) -> Call | None:
         return None
     calls = calls_of([trial.curve], [False], trial.ratio)
     costs, target = calls.costs([trial.spent]), np.array([race.target(0)])
-    own = [
-        one_call(stop, costs[j], calls.values[j], target, j) for j, stop in enumerate(calls.stops)
-    ]
+    own = [calls.call(j, costs[j], target) for j in range(len(calls.stops))]
     first = max((j for j, call in enumerate(own) if call.misses), default=-1) + 1
     return chosen(own[first:])
 

@@ -44,13 +44,7 @@ def quantiles(values: ArrayLike, q: float | Sequence[float]) -> Any:
         As from `numpy.quantile`; infinite where a quantile lies between a finite value and an
         infinite one.
     """
-    # numpy.quantile takes ten times as long, most of it to inspect its arguments
-    ordered = np.sort(bounded(values), axis=0)
-    at = np.asarray(q, dtype=np.float64) * (len(ordered) - 1)
-    before = np.floor(at).astype(np.intp)
-    below, above = ordered[before], ordered[np.minimum(before + 1, len(ordered) - 1)]
-    part = (at - before).reshape(at.shape + (1,) * (ordered.ndim - 1))
-    return restored(_between(below, above, part))
+    return restored(np.quantile(bounded(values), q, axis=0))
 
 
 def spread(values: ArrayLike) -> tuple[Any, Any, Any]:
@@ -122,43 +116,25 @@ def intervals(rows: ArrayLike, level: float = 0.95) -> tuple[Array, Array]:
 
 def _intervals(ordered: Array, level: float) -> Array:
     """Return the ends of the intervals of sorted rows, shape (2, m)."""
-    lower, upper, counts = _middles(ordered.shape[-1])
+    lower, upper = _middles(ordered.shape[-1])
     medians = (ordered[:, lower] + ordered[:, upper]) / 2
-    order = np.argsort(medians, axis=1)
-    upto, medians = np.cumsum(counts[order], axis=1), np.take_along_axis(medians, order, axis=1)
     tail = (1 - expanded_level(level, ordered.shape[-1])) / 2
-
-    def end(q: float) -> Array:
-        at = q * (RESAMPLES - 1)
-        before = math.floor(at)
-        after = min(before + 1, RESAMPLES - 1)
-        below, above = (_placed(medians, upto, place) for place in (before, after))
-        return _between(below, above, np.array(at - before))
-
+    ends = np.quantile(medians, [tail, 1 - tail], axis=1)
     # quantiles of equal values differ from them by rounding
-    return np.clip([end(tail), end(1 - tail)], ordered[:, 0], ordered[:, -1])
+    return np.clip(ends, ordered[:, 0], ordered[:, -1])
 
 
 @cache
-def _middles(n: int) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]:
-    """Return the places of the middle values of resamples of n sorted ones, and how often each.
+def _middles(n: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Return the places of the two middle values of each resample of n sorted values.
 
-    The median of a resample of a sorted row is the value at the median of its indices: the same
-    for all rows, and many resamples have the same. Each resample comes with its mirror image, so
-    that intervals change sign with the values.
+    The median of a resample of a sorted row is the value at the median of its indices, the same for
+    all rows. Each resample comes with its mirror image, so that intervals change sign with the
+    values.
     """
     drawn = np.sort(np.random.default_rng(0).integers(0, n, (RESAMPLES // 2, n)), axis=1)
     lower, upper = drawn[:, (n - 1) // 2], drawn[:, n // 2]
-    both = np.append([lower, upper], [n - 1 - upper, n - 1 - lower], axis=1)
-    (first, second), counts = np.unique(both, axis=1, return_counts=True)
-    return first, second, counts
-
-
-def _placed(values: Array, upto: NDArray[np.intp], place: int) -> Array:
-    """Return the value at a place of each row, of sorted values that occur several times."""
-    column = (upto <= place).sum(axis=1, keepdims=True)
-    found: Array = np.take_along_axis(values, column, axis=1)[:, 0]
-    return found
+    return np.append(lower, n - 1 - upper), np.append(upper, n - 1 - lower)
 
 
 def expanded_level(level: float, n: int) -> float:
@@ -175,43 +151,10 @@ def expanded_level(level: float, n: int) -> float:
 
 @cache
 def student_quantile(probability: float, freedom: int) -> float:
-    """Return a quantile of Student's t distribution, by bisection on its closed form.
+    """Return a quantile of Student's t distribution."""
+    from scipy.special import stdtrit
 
-    Importing SciPy would take longer than all else that a command does.
-
-    Source: Abramowitz and Stegun 1964, *Handbook of Mathematical Functions*, 26.7.3 and 26.7.4.
-
-    Parameters
-    ----------
-    probability : float
-        At least one half.
-    freedom : int
-        Degrees of freedom.
-    """
-    low, high = 0.0, math.pi / 2
-    while low < (middle := (low + high) / 2) < high:
-        if _within(middle, freedom) < 2 * probability - 1:
-            low = middle
-        else:
-            high = middle
-    return math.sqrt(freedom) * math.tan(low)
-
-
-def _within(angle: float, freedom: int) -> float:
-    """Return the probability of less than sqrt(freedom) tan(angle), in absolute value."""
-    sine, cosine = math.sin(angle), math.cos(angle)
-    odd = freedom % 2
-    term, total = cosine if odd else 1.0, 0.0
-    for i in range(1 + odd, freedom, 2):
-        total += term
-        term *= cosine**2 * i / (i + 1)
-    return 2 / math.pi * (angle + sine * total) if odd else sine * total
-
-
-def _between(below: Array, above: Array, part: Array) -> Array:
-    """Return the values at a part of the way, from the nearer end, as numpy does."""
-    step = above - below
-    return np.where(part < 0.5, below + step * part, above - step * (1 - part))
+    return float(stdtrit(freedom, probability))
 
 
 def bounded(values: ArrayLike) -> Array:

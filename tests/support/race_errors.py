@@ -2,8 +2,9 @@
 
 import numpy as np
 
-from orthobench.decide.rule import FEWEST, TOLERANCE
+from orthobench.decide.rule import TOLERANCE
 from orthobench.racing.halving import SEEDS, Field, Rules, Trial
+from orthobench.stats.noninferiority import FEWEST
 
 KINDS = ("normal", "heavy tails", "skewed")
 
