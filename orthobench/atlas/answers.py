@@ -134,8 +134,7 @@ def _compare(rows: Sequence[AtlasRow], cost: str, tolerance: float) -> Compariso
     )
     return Comparison(
         first.problem, f"{first.name} {first.rows} x {first.d}", first.family, first.metric,
-        best, tuple(decisions), tolerance, cost, len(seeds), max(d.seeds for d in decided),
-        settings(first.parameters),
+        best, tuple(decisions), tolerance, cost, len(seeds), first.name, settings(first.parameters),
     )  # fmt: skip
 
 

@@ -122,8 +122,7 @@ def _compare(
         return Comparison(
             results[0].problem, info.name, info.family, metric, evidence.best,
             tuple(with_facts(d) for d in (*decided, *absent)),
-            tolerance, cost, len(seeds), max((d.seeds for d in decided), default=0),
-            info.parameters,
+            tolerance, cost, len(seeds), info.name, info.parameters,
         )  # fmt: skip
 
     usual = results[0].tolerance or TOLERANCE

@@ -181,7 +181,7 @@ class Comparison:
     problem : str
         Its label.
     block : str
-        Its name in the catalogue: variants of one data set are one block.
+        Variants of one data set are one block.
     family : str
     metric : str
         What is compared; smaller is better.
@@ -194,8 +194,8 @@ class Comparison:
         What is least: one of `orthobench.stats.costs.COSTS`.
     seeds : int
         Seeds planned.
-    distinct : int
-        Seeds whose runs are no copies of those of another one.
+    name : str
+        The name of the problem in the catalogue.
     parameters : mapping
         The parameters of the problem.
     """
@@ -209,8 +209,13 @@ class Comparison:
     tolerance: float = TOLERANCE
     cost: str = "seconds"
     seeds: int = 0
-    distinct: int = 0
+    name: str = ""
     parameters: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def distinct(self) -> int:
+        """Seeds whose runs are no copies of those of another one."""
+        return max((d.seeds for d in self.decisions), default=0)
 
     @cached_property
     def named(self) -> Decision | None:
@@ -241,6 +246,15 @@ class Comparison:
         if named.call is named.exact:
             return _cheapest_decision(d for d in self.as_good if d.cost < named.cost)
         return self.exact
+
+    def lead(self, solver: str) -> float:
+        """Return the cost of the next solver that is as good over the cost of a solver.
+
+        NaN if it is not as good itself, or no other is that is not cheaper.
+        """
+        own = self.of(solver)
+        costs = [d.cost for d in self.as_good if d.solver != solver and d.cost >= own.cost]
+        return min(costs) / own.cost if own.as_good and costs and own.cost > 0 else math.nan
 
     def with_costs(self, costs: Mapping[tuple[str, Stop], float]) -> Comparison:
         """Return the comparison with other costs of some calls, given by solver and stop."""

@@ -24,9 +24,6 @@ FEW = 4
 RESAMPLES = 5000
 """Bootstrap resamples for each interval."""
 
-ROWS = 256
-"""Rows whose intervals are computed in one batch, so that memory stays below 100 MB."""
-
 
 def quantiles(values: ArrayLike, q: float | Sequence[float]) -> Any:
     """Return quantiles along the first axis, linearly interpolated, with infinity as a value.
@@ -60,35 +57,17 @@ def spread_name(runs: int) -> str:
 
 
 def interval(values: ArrayLike, level: float = 0.95) -> tuple[float, float]:
-    """Return the bootstrap interval of the median of one sample; see `intervals`.
-
-    Parameters
-    ----------
-    values : array_like, shape (n,)
-    level : float
-        Nominal coverage.
-    """
-    low, high = intervals(np.asarray(values)[None], level)
-    return float(low[0]), float(high[0])
-
-
-def intervals(rows: ArrayLike, level: float = 0.95) -> tuple[Array, Array]:
-    """Return the expanded percentile-bootstrap interval of the median of each row.
+    """Return the expanded percentile-bootstrap interval of the median.
 
     The plain percentile interval is too narrow for few values. The expanded one takes quantiles of
     the bootstrap distribution that lie further out: see `expanded_level`.
 
     Parameters
     ----------
-    rows : array_like, shape (m, n)
+    values : array_like, shape (n,)
         NaN counts as positive infinity. With n = 1, the value is its own interval.
     level : float
         Nominal coverage.
-
-    Returns
-    -------
-    low, high : ndarray, shape (m,)
-        The interval of a row is the same, bit for bit, whatever the other rows are.
 
     Notes
     -----
@@ -106,31 +85,23 @@ def intervals(rows: ArrayLike, level: float = 0.95) -> tuple[Array, Array]:
 
     Deterministic: the resamples are drawn from a fixed seed.
     """
-    ordered = np.sort(bounded(rows), axis=-1)
-    if ordered.shape[-1] < 2:
-        return restored(ordered[:, 0]), restored(ordered[:, -1])
-    batches = np.array_split(ordered, range(ROWS, len(ordered), ROWS))
-    low, high = np.concatenate([_intervals(batch, level) for batch in batches], axis=1)
-    return restored(low), restored(high)
-
-
-def _intervals(ordered: Array, level: float) -> Array:
-    """Return the ends of the intervals of sorted rows, shape (2, m)."""
-    lower, upper = _middles(ordered.shape[-1])
-    medians = (ordered[:, lower] + ordered[:, upper]) / 2
-    tail = (1 - expanded_level(level, ordered.shape[-1])) / 2
-    ends = np.quantile(medians, [tail, 1 - tail], axis=1)
+    ordered = np.sort(bounded(values))
+    if len(ordered) < 2:
+        return float(restored(ordered[0])), float(restored(ordered[0]))
+    lower, upper = _middles(len(ordered))
+    tail = (1 - expanded_level(level, len(ordered))) / 2
+    ends = np.quantile((ordered[lower] + ordered[upper]) / 2, [tail, 1 - tail])
     # quantiles of equal values differ from them by rounding
-    return np.clip(ends, ordered[:, 0], ordered[:, -1])
+    low, high = restored(np.clip(ends, ordered[0], ordered[-1]))
+    return float(low), float(high)
 
 
 @cache
 def _middles(n: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Return the places of the two middle values of each resample of n sorted values.
 
-    The median of a resample of a sorted row is the value at the median of its indices, the same for
-    all rows. Each resample comes with its mirror image, so that intervals change sign with the
-    values.
+    The median of a resample is the value at the median of its indices. Each resample comes with its
+    mirror image, so that intervals change sign with the values.
     """
     drawn = np.sort(np.random.default_rng(0).integers(0, n, (RESAMPLES // 2, n)), axis=1)
     lower, upper = drawn[:, (n - 1) // 2], drawn[:, n // 2]

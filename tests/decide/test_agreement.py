@@ -73,7 +73,7 @@ STORES = {
     "one for the rest": [r for p, levels in {"w 1": (0.1, 0.5, 0.5), "w 2": (0.1, 0.5, 0.5),
         "x 1": (0.5, 0.1, 0.1), "x 2": (0.5, 0.1, 0.5), "y": (0.1, 0.5, 0.5)}.items()
                      for solver, level, seconds in zip("abc", levels, (1.0, 1.3, 1.0), strict=True)
-                     for r in runs(solver, level, problem=p, seconds=seconds, name=p)],
+                     for r in runs(solver, level, problem=p, seconds=seconds, name=p[0])],
     "nothing": missing(runs("a", 0.1)),
 }  # fmt: skip
 
