@@ -12,7 +12,7 @@ import pytest
 from records import altered, record
 
 from orthobench.atlas.answers import compare as decided
-from orthobench.atlas.collect import _rows_of as rows_of
+from orthobench.atlas.collect import rows_of
 from orthobench.cli import printing
 from orthobench.contract.solver import Work
 from orthobench.decide.answer import answer, plain_answer
