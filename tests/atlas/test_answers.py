@@ -20,7 +20,6 @@ from orthobench.atlas.answers import (
     folded,
     of_family,
     opened,
-    origin,
     overview,
     portfolio,
     short,
@@ -137,16 +136,6 @@ def test_solvers_that_changed_since_they_were_measured_are_named(rows):
     assert changed(every) == "Changed since it was measured: what all solvers share."
 
 
-def test_the_order_to_try_is_as_long_as_is_asked_for():
-    decisions = tuple(good(f"s{i}", 1.0 + i, 1.0 + i) for i in range(4))
-    one = Comparison("p", "p", "f", "gap", "s0", decisions)
-    assert portfolio([one]) == ["s0", "s1", "s2", "s3"]
-    assert portfolio([one], most=2) == ["s0", "s1"]
-    many = tuple(good(f"s{i}", 1.0) for i in range(50))
-    assert len(portfolio([replace(one, decisions=many)])) == 40
-    assert portfolio([]) == []
-
-
 def test_pages_of_text_have_a_line_for_each_kind_and_view(rows):
     atlas = Atlas((*rows(family="PCA"), *rows(family="other thing")), {"date": "2026-01-02"})
     *lines, empty, last = overview(atlas)
@@ -171,14 +160,6 @@ def test_views_are_those_whose_cost_was_counted(rows):
     failed = [replace(r, failed=True) if r.seed == 0 else r for r in made]
     assert "Fewest samples" in views(failed)
     assert views([replace(r, failed=True) for r in made]) == {}
-
-
-def test_machines_and_dates_are_named_where_they_are_known():
-    assert origin(Atlas((), {"machines": ["a", "b"], "date": "2026"})) == (
-        "From the atlas of 2026: 0 runs, timed on a and b."
-    )
-    assert origin(Atlas((), {"machine": "m"})).startswith("From the atlas of an unknown date: 0")
-    assert origin(Atlas((), {"machine": "m"})).endswith("timed on m.")
 
 
 def test_without_an_atlas_there_is_no_order_to_try_in_and_no_answer(rows, tmp_path, monkeypatch):

@@ -1,19 +1,14 @@
 """Stores as rows of an atlas: a real run of two suites, in one store and in two."""
 
-import json
 import math
-import shutil
 from dataclasses import replace
 from pathlib import Path
 
-import edited_stores as edit
-import numpy as np
 import pytest
 from records import record
 
 import orthobench as ob
-from orthobench.atlas.collect import LONGEST, _peaks, _row, collect, described, merged
-from orthobench.atlas.table import Atlas
+from orthobench.atlas.collect import LONGEST, _peaks, _row, collect, merged
 from orthobench.contract.solver import Work
 from orthobench.errors import StoreError, UsageError
 from orthobench.harness.execution import PEAK
@@ -105,35 +100,11 @@ def test_solvers_of_other_stores_join_those_of_a_suite(store, tmp_path):
     assert {row.suite for row in atlas.rows} == {"pca"}
 
 
-def test_other_budgets_are_refused(store, tmp_path):
-    more = tmp_path / "more.sqlite"
-    run(more, solver=[{"name": "history-pca"}], budget={"samples": 200})
-    with pytest.raises(UsageError, match="two budgets for 'spiked-covariance"):
-        collect([store, more])
-
-
 def test_an_empty_store_is_refused(tmp_path):
     with Store(tmp_path / "new.sqlite", write=True):
         pass
     with pytest.raises(StoreError, match="nothing was run"):
         collect([tmp_path / "new.sqlite"])
-
-
-def test_problems_are_described_by_their_data(store):
-    atlas = described(collect([store]))
-    assert {(row.d, row.k) for row in atlas.rows} == {(10, 2), (20, 2)}
-    assert all(0 < row.noise < 1 for row in atlas.rows)
-    unknown = replace(atlas, rows=(replace(atlas.rows[0], name="gone", d=0),))
-    assert described(unknown).rows[0].d == 0
-
-
-def test_two_results_of_a_cell_that_differ_are_refused(store, tmp_path):
-    shutil.copy(store, tmp_path / "theirs.sqlite")
-    with Store(store) as opened:
-        key = next(r.key for r in opened.records("pca") if r.solver.label == "batch-pca")
-    edit.rewritten(tmp_path / "theirs.sqlite", key, edit.metric("suboptimality", 1e-9))
-    with pytest.raises(UsageError, match="different results of batch-pca on"):
-        collect([store, tmp_path / "theirs.sqlite"])
 
 
 def test_a_solver_that_lacks_a_seed_takes_it_from_no_other(store, tmp_path):
@@ -142,14 +113,6 @@ def test_a_solver_that_lacks_a_seed_takes_it_from_no_other(store, tmp_path):
     later = [[row for row in one.rows if row.seed > 0] for one in (alone, found)]
     assert [r.lowest for r in later[0]] == [r.lowest for r in later[1] if r.solver != "ccipca"]
     assert {row.seed for row in found.rows if row.solver == "ccipca"} == {0}
-
-
-def test_no_file_that_a_store_names_is_read(store, tmp_path):
-    np.save(tmp_path / "X.npy", np.eye(9))
-    (row, *_) = collect([store]).rows
-    parameters = json.dumps({"path": str(tmp_path / "X.npy"), "k": 2})
-    alien = replace(row, name="npy-stochastic-pca", parameters=parameters)
-    assert np.isnan(described(Atlas((alien,))).rows[0].decay)
 
 
 def ended(key, gap=0.5, **more):

@@ -15,7 +15,6 @@ from orthobench.atlas.losses import (
     fit,
     linear,
     losses,
-    mean_loss,
     nearer,
     position_of,
     single_best,
@@ -95,11 +94,6 @@ def test_a_problem_that_nobody_solves_is_left_out(rows):
     made = rows(problems=2, solvers=2, seeds=6)
     failed = [replace(r, value=math.inf, failed=True) if r.name == "p0" else r for r in made]
     assert losses(failed).names == ("p1",)
-
-
-def test_the_mean_of_no_losses_is_that_of_a_miss():
-    assert mean_loss(np.array([1.0, 2.0])) == 1.5
-    assert mean_loss(np.array([])) == math.log(MISS)
 
 
 def row(number, rows, d, memory, name="a"):

@@ -81,13 +81,6 @@ def place(lost, second=None, more=()):
     return drawn(found, "single")["rows"][0][1][0][0]
 
 
-def test_the_colour_of_a_place_grows_with_what_is_lost_up_to_a_miss():
-    strengths = [place(lost)["strength"] for lost in (1.0, 1.5, 3.0, 10.0, 20.0)]
-    assert strengths == sorted(strengths)
-    assert (strengths[0], strengths[-1]) == (12, 45)  # percent
-    assert 0 < strengths[0] < strengths[1] < strengths[2] < strengths[3] == strengths[4] < 100
-
-
 def test_a_place_says_whether_another_is_close_and_who_comes_next():
     assert place(5.0, 1.09)["close"]
     assert not place(5.0, 1.11)["close"]

@@ -10,7 +10,6 @@ import pytest
 from pyarrow import parquet
 
 from orthobench.atlas import table as module
-from orthobench.atlas.losses import features_in, position_of
 from orthobench.atlas.table import (
     KINDS,
     Atlas,
@@ -52,10 +51,6 @@ def test_reading_and_writing_again_changes_no_bit(rows, tmp_path):
     found = written(rows(), tmp_path / "a.parquet")
     write(found, tmp_path / "b.parquet")
     assert (tmp_path / "a.parquet").read_bytes() == (tmp_path / "b.parquet").read_bytes()
-
-
-def test_an_empty_atlas_is_one(tmp_path):
-    assert written([], tmp_path / "a.parquet").rows == ()
 
 
 @pytest.mark.parametrize("problems", [17, pytest.param(167, marks=pytest.mark.slow)])
@@ -114,13 +109,6 @@ def test_without_pyarrow_it_says_what_to_install(tmp_path, monkeypatch):
     for call in (lambda: read(path), lambda: write(Atlas(()), path)):
         with pytest.raises(UsageError, match=r"pip install 'orthobench\[atlas\]'"):
             call()
-
-
-def test_of_a_row_that_says_nothing_of_its_data_all_is_unknown():
-    row = of("gap", "p")
-    assert np.isnan(position_of(features_in(row))).all()
-    assert (row.rows, row.d, row.k) == (0, 0, 0)
-    assert (row.failed, row.value) == (False, math.inf)
 
 
 def test_a_flipped_byte_changes_no_number_unseen(rows, tmp_path):

@@ -141,15 +141,6 @@ def test_another_solver_is_named_for_the_other_problems():
     assert said.endswith("on 2 of 3 problems, in 12 of 12 runs. Else use b on y.")
 
 
-def test_three_are_named_of_many_others_and_of_many_problems():
-    parts = [on(f"p{i}", good(name, 1.0)) for i, name in enumerate("abcdef")]
-    said = sentence(*parts, on("q", good("a", 1.0)))
-    assert "Else use b on p1, c on p2, d on p3 and 2 others." in said
-    missed = [on(f"{kind} 1", good("b", 1.0), other("a", WORSE)) for kind in "vwxyz"]
-    kept = [on(f"k{i}", good("a", 1.0), other("b", WORSE)) for i in range(6)]
-    assert "Else use b on v 1, w 1, x 1 and 2 others." in sentence(*kept, *missed)
-
-
 def test_a_kind_is_named_once_if_all_of_it_are_missed():
     parts = [on(f"x {i}", good("a", 1.0), other("b", WORSE)) for i in range(5)]
     parts += [on(f"y {i}", good("b", 1.0), other("a", WORSE)) for i in range(2)]

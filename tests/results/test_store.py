@@ -17,7 +17,6 @@ import damaged_stores
 import numpy as np
 import pytest
 
-import orthobench
 from orthobench import api
 from orthobench.contract.exhibits import Image, packed
 from orthobench.errors import StoreError, UsageError
@@ -26,9 +25,7 @@ from orthobench.harness.executors import Event, Limits
 from orthobench.harness.stopping import RunStatus, Target, Termination
 from orthobench.harness.trace import Outcome
 from orthobench.registry.suite_file import from_table
-from orthobench.report.page import content
 from orthobench.results import rows, schema
-from orthobench.results.results import Results
 from orthobench.results.runs import Run
 from orthobench.results.store import Store
 from orthobench.tools.machine import Load
@@ -95,18 +92,6 @@ def test_records_come_back_as_they_were(path, suite):
     }
 
 
-def test_records_share_the_names_of_their_metrics(path, suite):
-    fill(path, suite)
-    with Store(path) as store:
-        marks = [mark for record in store.records("toys") for mark in record.trace]
-    assert len({id(name) for mark in marks for name in mark.metrics}) == 3
-
-
-def test_a_new_store_has_pages_of_32_kilobytes(path, suite):
-    fill(path, suite)
-    assert count(path, "PRAGMA page_size") == [(2**15,)]
-
-
 def test_failed_cells_keep_reason_traceback_and_curve(path, suite):
     fill(path, suite)
     with Store(path) as store:
@@ -153,14 +138,6 @@ def test_records_are_those_of_one_time(path, suite, monkeypatch):
         assert store.records("toys") == expected
         monkeypatch.undo()
         assert all(record.stop.status is RunStatus.MISSING for record in store.records("toys"))
-
-
-def test_discarded_cells_are_gone(path, suite):
-    planned = fill(path, suite)
-    with Store(path, write=True) as store:
-        store.discard([planned[0].key])
-        assert store.records("toys")[0].stop.status is RunStatus.MISSING
-    assert count(path, "SELECT count(*) FROM run") == [(5,)]
 
 
 def test_metrics_that_are_no_numbers_come_back_as_nan(path, suite):
@@ -485,16 +462,6 @@ def test_exhibits_come_back_as_they_were_and_in_their_order(path, pictured):
             assert packed(exhibit) == packed(made[name])
 
 
-def test_listing_records_reads_no_exhibit(path, pictured):
-    fill(path, pictured)
-    read = []
-    with Store(path) as store:
-        store._connection.set_authorizer(lambda *at: read.append(at[1:3]) or sqlite3.SQLITE_OK)
-        assert store.records("toys")
-    assert ("run", "status") in read
-    assert "exhibit" not in {table for table, _ in read}
-
-
 def test_discarded_cells_are_gone_with_their_exhibits(path, pictured):
     planned = fill(path, pictured)
     with Store(path, write=True) as store:
@@ -643,13 +610,6 @@ def test_records_of_a_problem_and_a_solver_are_those_with_their_labels(path, toy
         assert store.records("two", "no problem") == []
 
 
-def test_a_folder_above_a_new_store_is_made(tmp_path):
-    path = tmp_path / "a" / "b" / "store.sqlite"
-    Store(path, write=True).close()
-    assert path.exists()
-    Store(path, write=True).close()
-
-
 def test_a_missing_store_is_said_and_not_made(path):
     with pytest.raises(StoreError, match="there is no store"):
         Store(path)
@@ -666,14 +626,6 @@ def test_content_is_what_the_result_depends_on(path, suite):
     assert settings["versions"].keys() == {"orthobench", "orthobench-toys"}
     assert settings["budget"] == {"steps": 6}
     assert settings["threads"] == 1
-
-
-def test_results_tell_the_versions_of_what_took_part(path, suite):
-    fill(path, suite)
-    results = Results.read(path)
-    assert results.versions == {"orthobench": orthobench.__version__, "orthobench-toys": "1.0"}
-    told = content.page_content(results)["provenance"]
-    assert told["orthobench-toys"] == "1.0"
 
 
 def rotten(outcome, seconds=None, work=None, extra=None, **stop):

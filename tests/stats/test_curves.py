@@ -150,14 +150,6 @@ def test_curves_of_descending_runs_descend(all_points):
     assert (np.diff(c.y) <= 1e-9 * c.y[:-1] + 1e-300).all()
 
 
-def test_a_jump_to_rounding_is_not_interpolated():
-    exact = record([(1, 0.5), (10, 0.5), (100, 1e-33)])
-    other = record([(1, 0.5), (50, 0.5), (100, 0.5)], seed=1)
-    drawn = curve([exact, other], "samples", "gap")
-    assert drawn.x.tolist() == [1, 10, 50, 100]
-    np.testing.assert_allclose(drawn.low, [0.5, 0.5, 0.5, 1e-33], rtol=1e-14)
-
-
 def test_values_that_jump_by_a_million_are_joined_and_by_more_are_held():
     for end, middle in ((1e-6, 1e-3), (0.99e-6, 1.0)):
         runs = [record([(1, 1.0), (100, end)]), record([(1, 1.0), (10, 1.0), (100, 1.0)], 1)]
@@ -165,15 +157,3 @@ def test_values_that_jump_by_a_million_are_joined_and_by_more_are_held():
     for end, middle in ((1e6, 1e3), (1.01e6, 1.0)):
         runs = [record([(1, 1.0), (100, end)]), record([(1, 1.0), (10, 1.0), (100, 1.0)], 1)]
         assert curve(runs, "samples", "gap").high[1] == pytest.approx(middle)
-
-
-def test_the_value_of_the_start_is_held_until_the_first_step_is_done():
-    marks = [
-        Checkpoint(seconds, 0.0, Work(steps, steps, steps), {"gap": gap})
-        for seconds, steps, gap in ((1.0, 0, 8.0), (100.0, 1, 2.0), (200.0, 2, 1.0))
-    ]
-    first = made("0", seed=0, status=RunStatus.DONE, trace=tuple(marks))
-    second = record([(1, 9.0), (50, 9.0), (200, 9.0)], 1)
-    found = curve([first, second], "seconds", "gap")
-    assert found.x.tolist() == pytest.approx([1, 50, 100 * (1 - 1e-6), 100, 200])
-    assert found.low.tolist() == pytest.approx([8, 8, 8, 2, 1])
