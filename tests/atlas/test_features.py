@@ -143,21 +143,7 @@ def test_an_instance_is_at_its_beginning_afterwards():
     assert isinstance(before, Features)
 
 
-def test_the_decay_is_over_as_many_eigenvalues_as_there_are():
-    X = np.diag(np.sqrt(1 / np.array([1, 1.2, 1.5, 2, 3, 4.5])))
-    for k, count in ((5, 5), (6, 5), (1, 1)):
-        ratio = np.array([1, 1.2, 1.5, 2, 3, 4.5])[: count + 1]
-        assert features(X, k).decay == pytest.approx(ratio[-1] ** (1 / count))
-        noise = 1 - (X[:k, :k] ** 2).sum() / (X**2).sum()
-        assert features(X, k).noise == pytest.approx(noise if k < 6 else 0, abs=1e-12)
-
-
 def test_eigenvalues_that_are_negligible_count_as_such():
     X = np.diag([1.0, 0.5, 1e-9])
     assert features(X, 2).decay == pytest.approx(1e12**0.5)
     assert features(np.diag([1.0, 0.5, 2e-6]), 2).decay == pytest.approx(5e5)
-
-
-def test_more_eigenvalues_than_there_are_rows_are_zero():
-    values = leading(np.array([[3.0, 4.0, 0.0, 0.0]]), 3)
-    np.testing.assert_allclose(values, [25, 0, 0], atol=1e-12)

@@ -176,13 +176,3 @@ def test_without_rows_the_size_is_that_of_what_is_sought():
     np.testing.assert_allclose(on_line, [y for _, y in line["marks"]], atol=1e-9)
     mixed = [Features(0, 10, 1), Features(7, 10, 10), Features(7, 10, 100)]
     assert lines(mixed, [1.0, 10.0, 100.0])["what"] == "columns x sought"
-
-
-def test_a_line_needs_three_sizes_and_a_plot_three_and_a_cost():
-    three = [Features(rows, 10, 2) for rows in (5, 50, 500)]
-    nan = np.nan
-    two = lines(three, [[1.0, 1.0, 1.0], [2.0, nan, nan], [3.0, 2.0, nan]], ("a", "b", "c"))
-    assert [one["line"] is None for one in two["leaders"]] == [False, True, True]
-    assert np.isnan(two["leaders"][1]["power"])
-    assert lines(three, [nan] * 3) is None
-    assert lines([three[0], three[1], three[1]], [1.0, 2.0, 3.0]) is None

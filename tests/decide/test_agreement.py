@@ -199,19 +199,6 @@ def test_the_tolerance_of_the_suite_holds_everywhere(stores, capsys):
     assert list(family["answers"])[:2] == [("seconds", "60 %"), ("seconds", "0.0001 %")]
 
 
-def test_use_can_be_typed_and_counts_are_those_of_comparisons(stores):
-    for name, results in stores.items():
-        found = results.answer()
-        if found.use is None:
-            assert found.as_good_on in (0, 2), name
-            continue
-        assert found.use in {r.solver.name for r in results.records}, name
-        good = sum(c.of(found.solver).as_good for c in found.comparisons)
-        assert found.as_good_on == good, name
-        assert found.problems == len({r.problem.label for r in results.records}), name
-        assert not math.isnan(found.mean_factor), name
-
-
 def test_of_another_cost_another_may_be_the_star():
     dear = [altered(r, trace=tuple(_work(at, 50) for at in r.trace)) for r in runs("fast", 0.1)]
     results = Results("s", Path("x"), dear + runs("slow", 0.1, seconds=3.0))

@@ -127,12 +127,6 @@ def test_the_price_of_one_that_is_not_the_cheapest():
     assert use_sentence(["a"], unknown).endswith(" seeds.")
 
 
-def test_variants_of_one_data_set_count_once_in_the_average():
-    variants = [replace(c, block="x") for c in dearer([4.0, 4.0, 4.0])[:3]]
-    said = use_sentence(["a"], [*variants, dearer([])[0]])
-    assert "2 times the cheapest on average, at most 4; b is the cheapest on 3" in said
-
-
 def test_another_solver_is_named_for_the_other_problems():
     said = sentence(
         on("x 1", good("a", 1.0), other("b", WORSE)), on("x 2", good("a", 1.0), other("b", WORSE)),

@@ -89,16 +89,6 @@ def test_each_chosen_run_is_there_with_its_dimension(results, runs):
     }  # fmt: skip
 
 
-def test_functions_are_numbered_from_1_and_names_of_folders_are_short(results, tmp_path):
-    long = [altered(r, solver=f"{r.solver.label} {'x' * 99}") for r in results.records]
-    FORMATS["ioh"](replace(results, records=long), tmp_path)
-    for folder in tmp_path.iterdir():
-        assert len(folder.name) == len("1-") + 60
-        assert sorted(path.name for path in folder.glob("*.json")) == [
-            "IOHprofiler_f1.json", "IOHprofiler_f2.json"
-        ]  # fmt: skip
-
-
 def test_values_are_the_smallest_so_far_at_their_costs(results, runs):
     entry = results.entries[0]
     record = entry.records[1]
@@ -126,15 +116,6 @@ def test_a_run_that_works_before_its_first_checkpoint_starts_like_the_others(res
     table = export._evaluations(records[late], "flops", results.entries)
     assert table[0].tolist() == [1.0, results.records[late].start, 0.0, 0.0, 0.0, 0.0]
     assert table[1][0] > 1
-
-
-def test_a_value_that_rises_again_counts_as_it_was(results):
-    record = next(r for r in results.records if "raise" not in r.solver.label)
-    marks = list(record.trace)
-    marks[-1] = replace(marks[-1], metrics={**marks[-1].metrics, "gap": 99.0})
-    rows = export._evaluations(replace(record, trace=tuple(marks)), "flops", results.entries)
-    assert rows[-1][1] == rows[-2][1] == marks[-2].metrics["gap"]
-    assert rows[-1][0] == 1 + marks[-1].work.flops
 
 
 def test_names_of_strangers_stay_in_the_folder(results, tmp_path):

@@ -1,15 +1,11 @@
 import _thread
 import itertools
 import math
-import os
 import re
 import shutil
 import signal
 import sqlite3
-import subprocess
-import sys
 import threading
-import time
 from contextlib import closing
 from dataclasses import replace
 
@@ -152,42 +148,6 @@ def test_metrics_that_are_no_numbers_come_back_as_nan(path, suite):
     assert metrics["size"] == float("inf")
 
 
-WRITE_FOR_EVER = """
-import sys
-from contextlib import closing
-from dataclasses import replace
-from pathlib import Path
-from orthobench.harness.cell import execute
-from orthobench.registry.plugins import catalogue
-from orthobench.results.store import Store
-from orthobench.tools.machine import Load
-from orthobench.registry.suite_file import from_table
-
-table = {"problem": [{"name": "spiked-covariance"}], "solver": [{"name": "batch-pca"}]}
-suite = from_table(table | {"budget": {"steps": 6}}, "toys", catalogue())
-planned = suite.cells()
-executed = execute(planned[0])
-with Store(Path(sys.argv[1]), write=True) as store:
-    session = store.begin(suite, planned, "", {})
-    for seed in range(10**6):
-        store.add(session, [(replace(planned[0], seed=seed), executed)])
-"""
-
-
-def test_kill_leaves_whole_cells_only(path):
-    process = subprocess.Popen([sys.executable, "-c", WRITE_FOR_EVER, str(path)])
-    while process.poll() is None and count(path, "SELECT count(*) FROM run")[0][0] < 20:
-        time.sleep(0.01)
-    process.kill()
-    process.wait()
-    with Store(path) as store:
-        assert store.suites() == ["toys"]
-    cells = count(path, "SELECT points, length(trace) FROM run")
-    assert len(cells) >= 20
-    assert len(set(cells)) == 1
-    assert cells[0][0] == 7
-
-
 def test_a_cell_is_on_the_disk_once_it_is_written(path, suite):
     fill(path, suite)
     with Store(path, write=True) as store:
@@ -245,13 +205,6 @@ def test_the_load_around_a_run_comes_back(path, suite, tmp_path):
     with Store(tmp_path / "other.sqlite", write=True) as store:
         store.merge(path)
         assert [run.load for run in store.records("toys")[:3]] == loads
-
-
-@pytest.mark.parametrize("executor", ["inline", pytest.param("local", marks=pytest.mark.wide)])
-def test_every_run_has_the_load_before_and_after_it(path, suite, executor):
-    loads = [r.load for r in api.run(suite, path, executor=executor, quiet=True).records]
-    assert all(before.processors == os.cpu_count() for before, _ in loads)
-    assert all(one.average >= 0 for load in loads for one in load)
 
 
 def change(path, *statements):
@@ -503,20 +456,6 @@ def test_too_many_or_too_large_exhibits_are_refused(path, pictured, tmp_path):
         other = Store(tmp_path / f"{count}.sqlite", write=True)
         with other, pytest.raises(StoreError, match=f"{path} is damaged .*at most 64 exhibits"):
             other.merge(path)
-
-
-def test_no_more_entries_of_exhibits_are_read_at_once_than_fit_in_memory(
-    path, pictured, monkeypatch
-):
-    keys = [cell.key for cell in fill(path, pictured)]
-    with Store(path) as store:
-        sizes = [sum(one.size for one in own.values()) for own in store.exhibits(keys).values()]
-        monkeypatch.setattr(rows, "TOGETHER", sum(sizes))
-        assert [*store.exhibits(keys)] == keys
-        monkeypatch.setattr(rows, "TOGETHER", sum(sizes) - 1)
-        with pytest.raises(StoreError, match="exhibits have more than"):
-            store.exhibits(keys)
-        assert [*store.exhibits(keys[:1])] == keys[:1]
 
 
 def test_the_levels_of_a_problem_are_kept(path, suite):

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from orthobench.contract.solver import Work
 from orthobench.errors import StoreError
 from orthobench.harness.trace import Checkpoint
-from orthobench.results.traces import RATIO, SMALL, Trace, packed, unpacked
+from orthobench.results.traces import Trace, packed, unpacked
 
 GOLDEN = bytes.fromhex(
     "6380c52fa5e63041000ba5e6d8404005a5e6bc80800b0ccc10c04e91312f5e30c3003d23e7c3830b07362c98"
@@ -91,18 +91,3 @@ def test_counts_and_times_below_zero_are_refused():
     low = replace(made[0], work=Work(0, -1, 0))
     with pytest.raises(ValueError, match="negative"):
         unpacked(packed([*made, low, made[0]])[1], 11, 1)
-
-
-def test_a_block_unpacks_to_64_kib_even_where_it_is_denser_than_a_run_could_be():
-    def repeated(points):
-        return packed(
-            [Checkpoint(0.0, 0.0, Work(0, 0, 0), dict.fromkeys("abc", 0.0))] * (points + 1)
-        )
-
-    most = SMALL // (8 * 8)
-    _, block = repeated(most)
-    assert RATIO * len(block) < SMALL
-    assert unpacked(block, most, 3)[2].shape == (3, most)
-    _, block = repeated(most + 1)
-    with pytest.raises(ValueError, match="a trace cannot have 1025 checkpoints of 3 metrics"):
-        unpacked(block, most + 1, 3)

@@ -248,14 +248,6 @@ class TestEntries:
         assert last(record([]), "validation") == math.inf
         assert last(record([0.5], status=RunStatus.ERROR), "validation") == math.inf
 
-    def test_numbers_come_before_words_and_the_smaller_first(self):
-        values = ["auto", 2, 0.5, "9", 10]
-        runs = [
-            altered(record([1.0], 1.0), key=str(v), tuned={"step": v}) for v in values
-        ]  # fmt: skip
-        (entry,) = choose(runs)
-        assert [trial.tuned["step"] for trial in entry.trials] == [0.5, 2, 10, "9", "auto"]
-
 
 class TestLevels:
     """Lower scores are bought with density: gamma, density, score."""

@@ -14,6 +14,7 @@ from orthobench.stats.costs import COSTS
 from orthobench.stats.values import (
     final,
     final_spread,
+    geometric_mean,
     median_final,
     metric_of,
     others_cost,
@@ -73,3 +74,8 @@ def test_the_spread_is_over_all_that_was_planned():
     assert final_spread(runs, VAL, 3) == (1, 0, 2)
     assert final_spread([*runs, failed], VAL, 4) == (1.5, 0.75, math.inf)
     assert final_spread(runs, VAL, 5) == (2, 1, math.inf)
+
+
+def test_factors_of_one_block_have_the_weight_of_one_in_a_geometric_mean():
+    assert geometric_mean([4.0, 9.0], "ab") == pytest.approx(6)
+    assert geometric_mean([4.0, 4.0, 9.0], "aab") == pytest.approx(6)
