@@ -18,9 +18,10 @@ from typing import TypeAlias
 
 import numpy as np
 
-from orthobench.decide.rule import FEWEST, FREE
+from orthobench.decide.rule import FREE
 from orthobench.racing.standing import BEHIND, FACTOR, FRESH, SURE, Standing
 from orthobench.racing.trials import Trial
+from orthobench.stats.noninferiority import FEWEST
 
 MOST = 10.0
 """How many times the seconds of the leader what may pass the best value has at most."""

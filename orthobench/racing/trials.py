@@ -6,14 +6,14 @@ import math
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from orthobench.decide.rule import EXACT
 from orthobench.harness.run import RATIO
 from orthobench.harness.stopping import RunStatus, Termination
 from orthobench.results.runs import Run
-from orthobench.results.traces import read
-from orthobench.stats.calls import Curve, Stop, ratio_of
-from orthobench.stats.targets import path_of
+from orthobench.stats.calls import Stop, ratio_of
+from orthobench.stats.cost_curve import CostCurve, cost_curve, settled
 from orthobench.tools.arrays import Array
 
 FRESH = RunStatus.TIMEOUT, RunStatus.NOTHING_DONE
@@ -58,17 +58,17 @@ class Trial:
     ended: bool = False
     failed: str = ""
     start: float = math.nan
-    steps: Array | None = None
+    steps: NDArray[np.int64] | None = None
     certified: bool = False
     ratio: float = RATIO
 
     @property
-    def curve(self) -> Curve | None:
+    def curve(self) -> CostCurve | None:
         """What it says about calls; None if it failed."""
         if not len(self.values):
             return None
         steps = np.arange(len(self.values)) if self.steps is None else self.steps
-        return Curve(steps.astype(np.int64), self.values, self.ended)
+        return CostCurve(steps, self.values, self.ended)
 
     @property
     def exact(self) -> bool:
@@ -95,16 +95,11 @@ class Trial:
 
     def cost(self, target: float) -> float:
         """Return the cost of the first checkpoint from which on all are at or below a value."""
-        return self._first(self.spent, target)
+        return settled(self.values, self.spent, target)
 
     def seconds_to(self, target: float) -> float:
         """Return the seconds of the first checkpoint from which on all are at or below a value."""
-        return self._first(self.seconds, target)
-
-    def _first(self, amounts: Array, target: float) -> float:
-        above = np.flatnonzero(self.values > target)
-        place = above[-1] + 1 if len(above) else 0
-        return float(amounts[place]) if place < len(amounts) else math.inf
+        return settled(self.values, self.seconds, target)
 
     def at(self, seconds: float) -> float:
         """Return the smallest value that was there after some seconds."""
@@ -118,7 +113,7 @@ def trial_of(run: Run, cost: str) -> Trial:
     if stop.status in FRESH:
         counted = replace(run, stop=Termination(RunStatus.BUDGET, stop.reason))
     level = run.problem.levels[0] if run.problem.levels else None
-    path = path_of(counted, level, measured(run))
+    path = cost_curve(counted, level, measured(run))
     nothing = np.zeros(0)
     if path is None:
         failed = "" if stop.status in FRESH else stop.reason
@@ -130,7 +125,7 @@ def trial_of(run: Run, cost: str) -> Trial:
     return Trial(
         run.solver.label, run.seed, cap, values, seconds, path.spent(cost), ended,
         start=path.start,
-        steps=read(run.trace, lambda mark: mark.work.steps)[: len(values)],
+        steps=path.steps,
         certified=measured(run) == run.problem.primary,
         ratio=ratio_of(run),
     )  # fmt: skip

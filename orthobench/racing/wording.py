@@ -12,7 +12,7 @@ import numpy as np
 from orthobench.decide.rule import Comparison, Verdict, chosen
 from orthobench.decide.wording import verdict_text
 from orthobench.racing.standing import Standing
-from orthobench.stats.calls import Call, Stop, calls_of, one_call
+from orthobench.stats.calls import Call, Stop, calls_of
 from orthobench.stats.costs import ALL_COSTS, Cost
 from orthobench.tools.formatting import clean, duration, plural
 
@@ -60,9 +60,7 @@ def leading_call(race: Standing) -> Call | None:
         return None
     calls = calls_of([trial.curve], [False], trial.ratio)
     costs, target = calls.costs([trial.spent]), np.array([race.target(0)])
-    own = [
-        one_call(stop, costs[j], calls.values[j], target, j) for j, stop in enumerate(calls.stops)
-    ]
+    own = [calls.call(j, costs[j], target) for j in range(len(calls.stops))]
     first = max((j for j, call in enumerate(own) if call.misses), default=-1) + 1
     if (call := chosen(own[first:])) is None:
         return None
