@@ -76,7 +76,7 @@ def test_processor_time_is_not_compared_on_a_gpu(monkeypatch, on, clock, said):
     reply["trace"] = [[0, 1, 2, 1.0], [3, 4, 5, 0.5]]
     side = Side("BASE", "folder", "here")
     runs = {key: run_of(key, reply)}
-    cells = SideCells(side, {"name": "toys"}, {}, (), UNTOLD, runs=runs)
+    cells = SideCells(side, {"name": "toys"}, {key: ""}, (), UNTOLD, runs=runs)
     monkeypatch.setattr(comparing, "collect", lambda *_: [cells, cells])
     monkeypatch.setattr(comparing.timing, "measure", lambda *_: (0, False))
     found = comparing.compare(side, side, Options(clock=clock), lambda _: None)
