@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -31,37 +32,7 @@ EXACT: Mapping[Question, Callable[[Run, Run, float], Finding]] = {
 }
 
 
-@dataclass(frozen=True)
-class Step:
-    """A change of a curve from one commit that has it to the next one.
-
-    Attributes
-    ----------
-    place, since : int
-        The places of the two commits, the later one first.
-    gap : int
-        The number of commits between them, which have no result.
-    commit, subject : str
-        Those of the later commit.
-    question, problem, solver : str
-    change : str
-        ``"worse"``, ``"better"`` or, if seeds disagree, ``"mixed"``.
-    ratio : float
-    said : str
-        What changed, on the seed that is worst, or that changed most if none is worse.
-    """
-
-    place: int
-    since: int
-    gap: int
-    commit: str
-    subject: str
-    question: str
-    problem: str
-    solver: str
-    change: str
-    ratio: float
-    said: str
+Step: TypeAlias = dict[str, Any]  # plain values, as `curves` describes them
 
 
 @dataclass
@@ -103,6 +74,17 @@ def curves(history: History, ratios: Sequence[Ratio]) -> tuple[list[Curve], list
     history : History
     ratios : sequence of Ratio
         Of times; none if they were not measured.
+
+    Returns
+    -------
+    curves : list of Curve
+    steps : list of dict
+        Changes of a curve from one commit that has it to the next one. ``place`` and ``since`` are
+        the places of these commits, the later one first, and ``gap`` is the number of commits
+        between them, which have no result; ``commit`` and ``subject`` are those of the later one.
+        ``change`` is ``"worse"``, ``"better"`` or, if seeds disagree, ``"mixed"``; ``ratio`` and
+        ``said`` are of the seed that is worst, or that changed most if none is worse. Besides
+        ``question``, ``problem`` and ``solver``.
     """
     keys = dict.fromkeys(key for one in reversed(history.commits) for key in one.runs)
     found, steps = [], list[Step]()
@@ -112,7 +94,7 @@ def curves(history: History, ratios: Sequence[Ratio]) -> tuple[list[Curve], list
         steps += _chain(curve, [one for one in ratios if one.key[:2] == group[0][:2]],
                         history.commits, 2 * len(ratios))  # fmt: skip
         found.append(curve)
-    return found, sorted(steps, key=lambda step: -step.place)
+    return found, sorted(steps, key=lambda step: -step["place"])
 
 
 def _curve(keys: Sequence[Key], commits: Sequence[Followed]) -> Curve:
@@ -198,14 +180,15 @@ def _step(
     change: Change, finding: Finding, seeds: str = "",
 ) -> Step:  # fmt: skip
     """Return a step, from one place in the history to another."""
-    (first, second), (problem, solver, seed) = ends, key
+    (since, place), (problem, solver, seed) = ends, key
     said = Row(question, problem, solver, seed, finding).said
     said = said.replace("HEAD", "this commit").replace("BASE", "the one before") + seeds
-    commit = commits[second].commit
-    return Step(
-        second, first, second - first - 1, commit.hash, clean(commit.subject), question, problem,
-        solver, change, finding.ratio, said,
-    )  # fmt: skip
+    commit = commits[place].commit
+    return {
+        "place": place, "since": since, "gap": place - since - 1, "commit": commit.hash,
+        "subject": clean(commit.subject), "question": question, "problem": problem,
+        "solver": solver, "change": change, "ratio": finding.ratio, "said": said,
+    }  # fmt: skip
 
 
 def _chain(

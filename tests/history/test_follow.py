@@ -110,7 +110,7 @@ def test_work_is_counted_to_what_the_oldest_commit_reaches(repository, fake):
     assert curve.unit == "flops"
     assert curve.work[1] == pytest.approx(1.5 * curve.work[0])
     assert math.isinf(curve.work[2])
-    assert [(s.place, s.change) for s in steps if s.question == "work"] == [
+    assert [(s["place"], s["change"]) for s in steps if s["question"] == "work"] == [
         (2, "worse"), (1, "worse"),
     ]  # fmt: skip
 

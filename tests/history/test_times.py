@@ -91,7 +91,7 @@ def test_ratios_are_chained_and_identities_cost_no_timing(repository, fake, monk
     assert [(one.since, one.place) for one in found] == [(1, 2), (2, 3)]
     (curve,), steps = curves(history, found)
     assert curve.time == pytest.approx([1, 1, 1.1, 1.1], rel=0.01)
-    assert [(s.place, s.change) for s in steps if s.question == "time"] == [(2, "worse")]
+    assert [(s["place"], s["change"]) for s in steps if s["question"] == "time"] == [(2, "worse")]
     assert curve.low[-1] < curve.time[-1] < curve.high[-1] < 1.05 * curve.low[-1]
     times.ratios(history, lambda _: None)
     assert len(asked) == 2
