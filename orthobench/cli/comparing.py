@@ -79,6 +79,7 @@ WITH = click.option("--with", "extras", type=shared.FOLDER, multiple=True, metav
 @click.option("--name-head", metavar="NAME", help="What reports call HEAD.")
 @click.option("--markdown", type=shared.FILE, help="Also write Markdown, for a comment.")
 @click.option("--junit", type=shared.FILE, help="Also write JUnit XML.")
+@click.option("--dashboard", type=shared.FILE, help="Also write JSON for github-action-benchmark.")
 @click.option("--fail-on", type=click.Choice(("worse", "probable")), default="worse",
               show_default=True, help="Whether probably slower is a regression too.")  # fmt: skip
 @click.option("--all", "every", is_flag=True,
@@ -87,8 +88,8 @@ WITH = click.option("--with", "extras", type=shared.FOLDER, multiple=True, metav
 @shared.AS_JSON
 def compare(base: str, head: str, tolerances: tuple[dict[str, float], ...],
             extras: tuple[Path, ...], name_base: str | None, name_head: str | None,
-            markdown: Path | None, junit: Path | None, every: bool, fail_on: str, quiet: bool,
-            as_json: bool, **chosen: Any) -> None:  # fmt: skip
+            markdown: Path | None, junit: Path | None, dashboard: Path | None, every: bool,
+            fail_on: str, quiet: bool, as_json: bool, **chosen: Any) -> None:  # fmt: skip
     """Compare HEAD with BASE: is a result worse, does it take more work, is it slower.
 
     Each of BASE and HEAD is a git revision, a project's folder as it is (with uncommitted changes),
@@ -117,8 +118,8 @@ def compare(base: str, head: str, tolerances: tuple[dict[str, float], ...],
     from orthobench.tools.files import atomic_write, refuse_unwritable
     from orthobench.tools.formatting import clean
 
-    writers = ((markdown, reports.markdown), (junit, reports.junit))
-    files = {path: text for path, text in writers if path}
+    writers = {markdown: reports.markdown, junit: reports.junit, dashboard: reports.dashboard}
+    files = {path: text for path, text in writers.items() if path}
     for path in files:  # before the minutes that a comparison takes
         refuse_unwritable(path)
     given = {**TOLERANCE, **{name: part for one in tolerances for name, part in one.items()}}

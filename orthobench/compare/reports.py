@@ -1,7 +1,8 @@
-"""A comparison for people and machines: a terminal, Markdown, JUnit XML and JSON."""
+"""A comparison for people and machines: a terminal, Markdown, JUnit XML, JSON, dashboards."""
 
 from __future__ import annotations
 
+import json
 import re
 import textwrap
 from collections.abc import Iterator
@@ -164,6 +165,25 @@ def facts(comparison: Comparison) -> dict[str, Any]:
         "rounds": comparison.rounds, "seconds": comparison.seconds,
         "machine": dict(comparison.machine), "notes": list(comparison.notes),
     }  # fmt: skip
+
+
+def dashboard(comparison: Comparison) -> str:
+    """Return JSON for dashboards: the ratio of each cell to BASE, where a smaller one is better.
+
+    github-action-benchmark reads it as ``customSmallerIsBetter``.
+
+    Parameters
+    ----------
+    comparison : Comparison
+    """
+    entries = []
+    for row in comparison.rows:
+        low, high = (finite_or_none(end) for end in (row.finding.low, row.finding.high))
+        if (ratio := finite_or_none(row.finding.ratio)) is not None:
+            name = f"{row.question.value}: {clean(row.label)}"
+            spread = {"range": f"{low:g} to {high:g}"} if low is not None and high else {}
+            entries.append({"name": name, "unit": "of BASE", "value": ratio, **spread})
+    return json.dumps(entries, indent=1)
 
 
 def _side(side: Side) -> str:
