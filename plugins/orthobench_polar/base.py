@@ -6,11 +6,10 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import numpy as np
-from orthobench_kit.stacks import each, lengths, sizes, stacked, transposed
+from orthobench_kit.stacks import each, lengths, sizes, stacked
 
-from orthobench.contract import ArraySolver, State, Status, copied, flops, identity, namespace
-from orthobench_polar.judge import PolarSolution
-from orthobench_polar.oracle import PolarOracle
+from orthobench.contract import ArraySolver, State, Status, copied, flops, namespace
+from orthobench_polar.oracle import PolarOracle, PolarSolution
 
 
 @dataclass(slots=True, kw_only=True)
@@ -72,20 +71,6 @@ def normalization_flops(A: Any) -> int:
     """Return the flops of `normalized` for one matrix."""
     _, n, p = sizes(A)
     return 3 * n * p
-
-
-def gram(X: Any) -> Any:
-    """Return X'X of each matrix."""
-    return transposed(X) @ X
-
-
-def polynomial(S: Any, coefficients: tuple[float, float, float]) -> tuple[Any, int]:
-    """Return a I + b S + c S², and how many products of matrices (p, p) it took."""
-    a, b, c = coefficients
-    unit = identity(S.shape[-1], S)
-    if c == 0:
-        return a * unit + b * S, 0
-    return a * unit + b * S + c * (S @ S), 1
 
 
 def rounding_unit(X: Any) -> float:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
+from orthobench_kit.polar import gram
 from orthobench_kit.stacks import sizes, stacked, transposed
 
 from orthobench.contract import (
@@ -19,10 +20,9 @@ from orthobench.contract import (
     parameter,
 )
 from orthobench.tools.places import Place
-from orthobench_polar.base import PolarSolver, PolarState, counted, finish, gram, rounding_unit
+from orthobench_polar.base import PolarSolver, PolarState, counted, finish, rounding_unit
 from orthobench_polar.coefficients import SCHEDULES
-from orthobench_polar.judge import PolarSolution
-from orthobench_polar.oracle import PolarOracle
+from orthobench_polar.oracle import PolarOracle, PolarSolution
 
 WITHOUT_MUON = "PyTorch with torch.optim.Muon is not installed: pip install 'torch>=2.9'"
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
+from orthobench_kit.polar import Coefficients, gram, polynomial
 from orthobench_kit.stacks import sizes, stacked, transposed
 
 from orthobench.contract import Status, namespace, parameter
@@ -14,14 +15,11 @@ from orthobench_polar.base import (
     PolarState,
     PolarStateT,
     counted,
-    gram,
     normalization_flops,
     normalized,
-    polynomial,
 )
-from orthobench_polar.coefficients import SCHEDULES, Coefficients, Schedule
-from orthobench_polar.judge import PolarSolution
-from orthobench_polar.oracle import PolarOracle
+from orthobench_polar.coefficients import SCHEDULES, Schedule
+from orthobench_polar.oracle import PolarOracle, PolarSolution
 
 
 def coefficients_parameter() -> Any:

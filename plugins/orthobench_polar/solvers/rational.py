@@ -8,6 +8,7 @@ from math import asinh, isfinite, pi, sinh, sqrt
 from typing import Any, ClassVar
 
 import numpy as np
+from orthobench_kit.polar import gram
 from orthobench_kit.stacks import lengths, most, sizes, stacked, transposed
 
 from orthobench.contract import Status, copied, flops, identity, namespace, parameter
@@ -18,11 +19,9 @@ from orthobench_polar.base import (
     PolarStateT,
     counted,
     finish,
-    gram,
     rounding_unit,
 )
-from orthobench_polar.judge import PolarSolution
-from orthobench_polar.oracle import PolarOracle
+from orthobench_polar.oracle import PolarOracle, PolarSolution
 
 SAFE = 100.0
 """The largest weight of X'X at which a step may solve with I + cX'X, and needs no QR."""

@@ -13,6 +13,7 @@ from math import ceil, log
 from typing import Any, TypeAlias
 
 import numpy as np
+from orthobench_kit.polar import gram, polynomial
 from orthobench_kit.stacks import lengths, most, q_factor, sizes, transposed
 
 from orthobench.contract import Array, flops, identity, is_plain, namespace
@@ -101,8 +102,8 @@ def newton_schulz(X: Any, D: Any) -> tuple[Any, int]:
         Y = Y / bound
     done, unit = 4 * m * n * p, identity(p, X)
     for _ in range(iterations(bound, X)):
-        S = transposed(Y) @ Y
-        Y = Y @ (1.5 * unit - 0.5 * S)
+        S = gram(Y)
+        Y = Y @ polynomial(S)[0]
         done += m * (2 * flops.gemm(n, p, p) + 5 * p * p)
         if isinstance(Y, np.ndarray) and norm(S - unit) <= CLOSE:
             break

@@ -11,6 +11,7 @@ from orthobench.contract import Array, Status, flops, parameter
 from orthobench.tools.arrays import inner
 from orthobench_stiefel import StiefelOracle
 from orthobench_stiefel._kernels.line_search import RHO, Reference
+from orthobench_stiefel._kernels.secants import two_loop
 from orthobench_stiefel.descent import (
     Descent,
     Iterate,
@@ -150,16 +151,10 @@ class CDOpt(Descent[StiefelOracle, DissolvedState]):
         settle(state, norm_of(H, state), self.tolerance)
 
     def _direction(self, state: DissolvedState) -> Array:
-        """Return the two-loop recursion (Nocedal and Wright 2006, Algorithm 7.4)."""
-        D, parts = state.H, []
+        """Return the direction of limited-memory BFGS, at first 1/10 of a unit of the gradient."""
         if not state.changes:
-            return np.asarray(0.1 / norm_of(D, state) * D)
-        state.work.flops += (8 * len(state.changes) + 3) * D.size
-        for S, Y, over in reversed(state.changes):
-            parts.append(over * float(inner(S, D)))
-            D = D - parts[-1] * Y
+            return np.asarray(0.1 / norm_of(state.H, state) * state.H)
+        state.work.flops += (8 * len(state.changes) + 3) * state.H.size
         _, Y, over = state.changes[-1]
-        D = D / (over * float(inner(Y, Y)))
-        for (S, Y, over), part in zip(state.changes, reversed(parts), strict=True):
-            D = D + (part - over * float(inner(Y, D))) * S
-        return D
+        scale = over * float(inner(Y, Y))
+        return np.asarray(two_loop(state.H, state.changes, lambda D: D / scale))

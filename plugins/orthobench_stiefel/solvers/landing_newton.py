@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+from orthobench_kit.polar import newton_schulz
 
 from orthobench.contract import Array, Status, flops
 from orthobench.tools.arrays import inner
@@ -136,7 +137,7 @@ class LandingNewton(Descent[StiefelOracle, NewtonState]):
     def _move(self, oracle: StiefelOracle, state: NewtonState, X: Array) -> None:
         """Evaluate at the point to which X lands."""
         n, p = X.shape
-        state.X, state.Y = X, landed(X)
+        state.X, state.Y = X, newton_schulz(X)
         values, state.V = np.linalg.eigh(state.Y.T @ state.Y)
         state.sums = values[:, None] + values
         state.value, state.G = evaluated(oracle, state, state.Y)
@@ -191,9 +192,3 @@ class LandingNewton(Descent[StiefelOracle, NewtonState]):
         h = DIFFERENCE / max(norm_of(D, state), 1e-300)
         state.work.flops += oracle.gradient_flops + 5 * size_of(D)
         return np.asarray((factor * oracle.gradient(state.Y + h * D) - state.G) / h)
-
-
-def landed(X: Array) -> Array:
-    """Return X (3I - X'X)/2, one Newton-Schulz step; 4np² flops."""
-    Y: Array = X @ (1.5 * np.eye(X.shape[1]) - 0.5 * (X.T @ X))
-    return Y

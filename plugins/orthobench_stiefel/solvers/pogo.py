@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from orthobench_kit.stacks import each, lengths, sizes, transposed
+from orthobench_kit.polar import gram, polynomial
+from orthobench_kit.stacks import each, lengths, sizes
 
-from orthobench.contract import Array, ParameterError, copied, flops, identity, namespace, parameter
+from orthobench.contract import Array, ParameterError, copied, flops, namespace, parameter
 from orthobench.contract.placed_solvers import unless_ended
 from orthobench.tools.arrays import sqrt
 from orthobench_stiefel import ProductOracle
@@ -141,9 +142,9 @@ class POGO(FieldDescent[PogoState]):
         if self.move(oracle, state, 0.0, SAFE_DEFECT):
             M = state.X
             m, n, p = sizes(M)
-            S = transposed(M) @ M
+            S = gram(M)
             normal = best_normal(S, state) if self.best_normal else self.normal
-            corrected = M @ ((1 + normal) * identity(p, M) - normal * S)
+            corrected = M @ polynomial(S, (1 + normal, -normal, 0.0))[0]
             state.X = unless_ended(state, corrected, before)
             state.work.flops += m * (2 * flops.gemm(n, p, p) + 3 * p * p)
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from orthobench_polar.base import counted, normalized, polynomial
 from orthobench_polar.coefficients import SCHEDULES, Schedule
-from orthobench_polar.judge import PolarSolution
+from orthobench_polar.oracle import PolarSolution
 from orthobench_polar.solvers.direct import PolarEigh, PolarSVD, ScipyPolar
 from orthobench_polar.solvers.newton_schulz import GramNewtonSchulz, NewtonSchulz, TurboNewtonSchulz
 from orthobench_polar.solvers.rational import (

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from orthobench_kit.angles import minimize
 from orthobench_stiefel import projected
-from orthobench_stiefel.orthogonal_group.planes import minimize
 from orthobench_stiefel.problems.ica import ICA, SIGNS, amari_distance
 from orthobench_stiefel.problems.orthogonal_brockett import Brockett, BrockettOracle
 from orthobench_stiefel.problems.orthogonal_procrustes import Optima, Procrustes

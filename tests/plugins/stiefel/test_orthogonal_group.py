@@ -4,11 +4,9 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from orthobench_kit.angles import minimize
 from orthobench_stiefel import projected
-from orthobench_stiefel.orthogonal_group import Judge
-from orthobench_stiefel.orthogonal_group.maker import gradient_norm
-from orthobench_stiefel.orthogonal_group.oracle import orthogonal
-from orthobench_stiefel.orthogonal_group.planes import minimize
+from orthobench_stiefel.orthogonal_group import Judge, orthogonal
 from scipy.linalg import expm
 
 import orthobench as ob

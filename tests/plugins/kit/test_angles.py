@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from orthobench_stiefel.orthogonal_group.planes import (
+from orthobench_kit.angles import (
     Trigonometric,
     _grid_minima,
     _interpolant,
