@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 from orthobench_kit.stacks import matrix_rows, unstacked
 
-from orthobench.contract.problem import Oracle, Problem, Solution, Work
 from orthobench.contract.parameters import ParameterError
+from orthobench.contract.problem import Oracle, Problem, Solution, Work
 from orthobench.tools.arrays import Array, namespace
 from orthobench.tools.geometry import polar
 
