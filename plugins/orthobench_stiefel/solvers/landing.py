@@ -9,7 +9,6 @@ import numpy as np
 
 from orthobench.contract import copied, parameter
 from orthobench_stiefel import ProductOracle
-from orthobench_stiefel._kernels.landing_field import FieldDescent
 from orthobench_stiefel.descent import (
     Iterate,
     batch_parameter,
@@ -17,6 +16,7 @@ from orthobench_stiefel.descent import (
     relative_parameter,
     tolerance_parameter,
 )
+from orthobench_stiefel.landing_field import FieldDescent
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,6 @@ from orthobench.contract import Array, ParameterError, copied, flops, namespace,
 from orthobench.contract.placed_solvers import unless_ended
 from orthobench.tools.arrays import sqrt
 from orthobench_stiefel import ProductOracle
-from orthobench_stiefel._kernels.landing_field import FieldDescent
 from orthobench_stiefel.descent import (
     Iterate,
     batch_parameter,
@@ -23,6 +22,7 @@ from orthobench_stiefel.descent import (
     size_of,
     tolerance_parameter,
 )
+from orthobench_stiefel.landing_field import FieldDescent
 
 SAFE_DEFECT = 0.5
 """The largest |M'M - I| of the intermediate point of a safe step."""

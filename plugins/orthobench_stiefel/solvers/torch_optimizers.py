@@ -12,13 +12,7 @@ from orthobench_kit.peer import Peer
 
 from orthobench.contract import Array, Solution, flops, parameter
 from orthobench_stiefel import StiefelOracle
-from orthobench_stiefel.descent import (
-    Iterate,
-    batch_parameter,
-    check_batch,
-    estimated,
-    momentum_parameter,
-)
+from orthobench_stiefel.descent import Iterate, batch_parameter, check_batch, momentum_parameter
 
 MAPS = {"matrix-exp": 45, "cayley": 6, "householder": 4}
 """Parametrizations of torch, and the products, about, of (n, n) matrices in their value and its
@@ -69,7 +63,7 @@ class TorchPeer(Peer[StiefelOracle, TorchState]):
             optimizer.param_groups[0].update(state.memory["counters"])
             optimizer.state[point].update(_copied(state.memory["means"]))
         for _ in range(count):
-            G = estimated(oracle, state, state.X, self.batch)
+            G = state.estimated(oracle, state.X, self.batch)
             point.grad = torch.tensor(G).reshape(point.shape)
             optimizer.step()
             state.X = point.detach().numpy().reshape(G.shape).copy()
@@ -153,7 +147,7 @@ class TorchOrthogonal(TorchPeer):
         columns = oracle.k if self.map == "householder" else n
         for _ in range(count):
             optimizer.zero_grad()
-            X.backward(X.new_tensor(estimated(oracle, state, state.X, self.batch)))
+            X.backward(X.new_tensor(state.estimated(oracle, state.X, self.batch)))
             optimizer.step()
             X = layer.weight
             state.X = X.detach().numpy().copy()

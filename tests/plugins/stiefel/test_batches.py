@@ -8,8 +8,8 @@ import pytest
 from gpu_places import marked
 from orthobench_givens.solvers.coordinate_descent import Givens
 from orthobench_stiefel import projected
-from orthobench_stiefel._kernels.landing_field import landing_field, safe_step
 from orthobench_stiefel._kernels.retractions import RETRACTIONS
+from orthobench_stiefel.landing_field import landing_field, safe_step
 from orthobench_stiefel.problems.procrustes import LeastSquaresOracle, StiefelProcrustesBatch
 from orthobench_stiefel.solvers.landing import Landing
 from orthobench_stiefel.solvers.pogo import POGO

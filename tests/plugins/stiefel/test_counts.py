@@ -10,13 +10,11 @@ from math import inf
 import numpy as np
 import pytest
 from orthobench_stiefel import projected
-from orthobench_stiefel._kernels.cayley import CayleyCurve
-from orthobench_stiefel._kernels.landing_field import safe_step
 from orthobench_stiefel._kernels.line_search import BOUNDS, Reference, barzilai_borwein
-from orthobench_stiefel._kernels.retractions import RETRACTIONS
+from orthobench_stiefel._kernels.retractions import RETRACTIONS, CayleyCurve
 from orthobench_stiefel._kernels.secants import PAIRS
-from orthobench_stiefel._kernels.spectral import msign
 from orthobench_stiefel.descent import DRIFT, Iterate, cleaned, length_of, scaled, settle
+from orthobench_stiefel.landing_field import safe_step
 from orthobench_stiefel.solvers.cdopt import CDOpt
 from orthobench_stiefel.solvers.landing import Landing
 from orthobench_stiefel.solvers.landing_newton import LandingNewton, landed
@@ -26,6 +24,7 @@ from orthobench_stiefel.solvers.random_submanifold import COVER, RandomSubmanifo
 from orthobench_stiefel.solvers.riemannian_gradient import RiemannianGradient
 from orthobench_stiefel.solvers.spel import SPEL
 from orthobench_stiefel.solvers.wen_yin import WenYin
+from orthobench_stiefel.spectral import msign
 
 import orthobench as ob
 from orthobench.contract.solver import Status

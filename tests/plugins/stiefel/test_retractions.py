@@ -5,9 +5,9 @@ from itertools import product
 import numpy as np
 import pytest
 from orthobench_stiefel import projected
-from orthobench_stiefel._kernels.cayley import CayleyCurve
 from orthobench_stiefel._kernels.retractions import (
     RETRACTIONS,
+    CayleyCurve,
     cayley,
     cholesky_qr,
     iterations,

@@ -5,9 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from orthobench_stiefel import projected
-from orthobench_stiefel._kernels.landing_field import landing_field, safe_step
-from orthobench_stiefel._kernels.spectral import msign
 from orthobench_stiefel.descent import Iterate
+from orthobench_stiefel.landing_field import landing_field, safe_step
 from orthobench_stiefel.problems.brockett import StiefelBrockett
 from orthobench_stiefel.problems.procrustes import StiefelProcrustes
 from orthobench_stiefel.solvers.cdopt import CDOpt
@@ -24,6 +23,7 @@ from orthobench_stiefel.solvers.random_submanifold import RandomSubmanifold, _re
 from orthobench_stiefel.solvers.riemannian_gradient import RiemannianGradient
 from orthobench_stiefel.solvers.spel import SPEL
 from orthobench_stiefel.solvers.wen_yin import WenYin
+from orthobench_stiefel.spectral import msign
 from scipy.linalg import expm
 
 import orthobench as ob

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import numpy as np
@@ -12,11 +13,9 @@ from orthobench_stiefel import ProductOracle, StiefelOracle, projected
 from orthobench_stiefel.descent import (
     Descent,
     Iterate,
+    batch_parameter,
     check_batch,
-    estimated,
-    measured,
-    norm_of,
-    settle,
+    tolerance_parameter,
 )
 
 POWERS = {"constant": 0.0, "1/sqrt(t)": 0.5, "1/t": 1.0}
@@ -39,18 +38,7 @@ def msign(A: Array) -> tuple[Array, int]:
     return (U * there) @ Vt, flops.polar(*A.shape) + A.size
 
 
-def schedule_parameter() -> Any:
-    """Declare the parameter ``schedule``."""
-    return parameter("1/sqrt(t)", choices=tuple(POWERS), help="how steps fall with their number")
-
-
-def spectral_step_parameter() -> Any:
-    """Declare the parameter ``step``."""
-    return parameter(
-        0.1, name="step", above=0.0, grid=(0.03, 0.1, 0.3, 1.0), help="first step, in radians"
-    )
-
-
+@dataclass(frozen=True)
 class SpectralDescent(Descent[StiefelOracle, IterateT]):
     """Base of the methods X <- msign(X - t A) whose directions A have singular values of one.
 
@@ -58,10 +46,14 @@ class SpectralDescent(Descent[StiefelOracle, IterateT]):
     unit of the cost has no part in it.
     """
 
-    step_size: float
-    schedule: str
-    batch: int
-    tolerance: float
+    step_size: float = parameter(
+        0.1, name="step", above=0.0, grid=(0.03, 0.1, 0.3, 1.0), help="first step, in radians"
+    )
+    schedule: str = parameter(
+        "1/sqrt(t)", choices=tuple(POWERS), help="how steps fall with their number"
+    )
+    batch: int = batch_parameter()
+    tolerance: float = tolerance_parameter()
 
     @abstractmethod
     def direction(self, state: Any, G: Array) -> Array:
@@ -75,13 +67,13 @@ class SpectralDescent(Descent[StiefelOracle, IterateT]):
     def step(self, oracle: StiefelOracle, state: Any) -> None:
         """Do one step, and return to the manifold by the polar factor."""
         state.work.steps += 1
-        G = estimated(oracle, state, state.X, self.batch)
-        if measured(state, G):
+        G = state.estimated(oracle, state.X, self.batch)
+        if state.measured(G):
             return
         n, p = G.shape
         state.work.flops += 2 * flops.gemm(n, p, p) + n * p + 2 * p * p
-        tangent = norm_of(projected(state.X, G), state)
-        if settle(state, tangent, 0.0 if self.batch else self.tolerance):
+        tangent = state.norm_of(projected(state.X, G))
+        if state.settle(tangent, 0.0 if self.batch else self.tolerance):
             return
         length = self.step_size / state.work.steps ** POWERS[self.schedule]
         state.X, done = msign(state.X - length * self.direction(state, G))
