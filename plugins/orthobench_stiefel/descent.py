@@ -135,6 +135,12 @@ class Iterate(EndingState):
 class Descent(Solver[OracleT_contra, StateT]):
     """Base of the methods, which begin at the common start and return the iterate as it is."""
 
+    def begun(self, oracle: ProductOracle) -> dict[str, Any]:
+        """Return the start and the first `Iterate.factor`; refuse a batch that does not fit."""
+        check_batch(oracle, getattr(self, "batch", 0))
+        factor = None if getattr(self, "relative", True) else 1
+        return {"X": copied(oracle.start), "factor": factor}
+
     def solution(self, state: Any) -> Solution:
         """Return X, the matrices of a stack one below another."""
         return Solution(stacked(copied(state.X)))

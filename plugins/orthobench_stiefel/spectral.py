@@ -9,12 +9,11 @@ from typing import Any, TypeVar
 import numpy as np
 
 from orthobench.contract import Array, flops, parameter
-from orthobench_stiefel import ProductOracle, StiefelOracle, projected
+from orthobench_stiefel import StiefelOracle, projected
 from orthobench_stiefel.descent import (
     Descent,
     Iterate,
     batch_parameter,
-    check_batch,
     tolerance_parameter,
 )
 
@@ -58,11 +57,6 @@ class SpectralDescent(Descent[StiefelOracle, IterateT]):
     @abstractmethod
     def direction(self, state: Any, G: Array) -> Array:
         """Return A for a gradient G, and count its flops."""
-
-    def start(self, oracle: ProductOracle) -> Array:
-        """Return a copy of the start, for a batch that fits."""
-        check_batch(oracle, self.batch)
-        return np.array(oracle.start)
 
     def step(self, oracle: StiefelOracle, state: Any) -> None:
         """Do one step, and return to the manifold by the polar factor."""

@@ -89,10 +89,9 @@ class CDOpt(Descent[StiefelOracle, DissolvedState]):
     def init(self, oracle: StiefelOracle, rng: np.random.Generator) -> DissolvedState:
         """Evaluate the start."""
         del rng
-        X = np.array(oracle.start)
-        state = DissolvedState(
-            X=X, H=X, reference=Reference(0.0), factor=None if self.relative else 1
-        )
+        begun = self.begun(oracle)
+        X = begun["X"]
+        state = DissolvedState(**begun, H=X, reference=Reference(0.0))
         state.reference.cost, state.H = self._dissolved(oracle, state, X)
         state.unit = state.norm_of(state.H)
         # without a factor the gradient is zero, or not finite

@@ -106,8 +106,9 @@ class LandingNewton(Descent[StiefelOracle, NewtonState]):
     def init(self, oracle: StiefelOracle, rng: np.random.Generator) -> NewtonState:
         """Evaluate the start."""
         del rng
-        X = np.array(oracle.start)
-        state = NewtonState(X=X, Y=X, G=X, R=X, V=X, sums=X, factor=None if self.relative else 1)
+        begun = self.begun(oracle)
+        X = begun["X"]
+        state = NewtonState(**begun, Y=X, G=X, R=X, V=X, sums=X)
         self._move(oracle, state, X)
         state.unit = state.norm_of(state.G)
         state.settle(state.norm_of(state.R), self.tolerance)

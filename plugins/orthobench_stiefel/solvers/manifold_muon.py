@@ -75,7 +75,7 @@ class ManifoldMuon(SpectralDescent[Iterate]):
     def init(self, oracle: StiefelOracle, rng: np.random.Generator) -> Iterate:
         """Begin at the start."""
         del rng
-        return Iterate(X=self.start(oracle), factor=None if self.relative else 1)
+        return Iterate(**self.begun(oracle))
 
     def direction(self, state: Iterate, G: Array) -> Array:
         """Solve the dual."""

@@ -9,14 +9,13 @@ import numpy as np
 from orthobench_kit.polar import gram, polynomial
 from orthobench_kit.stacks import each, lengths, sizes
 
-from orthobench.contract import Array, ParameterError, copied, flops, namespace, parameter
+from orthobench.contract import Array, ParameterError, flops, namespace, parameter
 from orthobench.contract.placed_solvers import unless_ended
 from orthobench.tools.arrays import sqrt
 from orthobench_stiefel import ProductOracle
 from orthobench_stiefel.descent import (
     Iterate,
     batch_parameter,
-    check_batch,
     momentum_parameter,
     relative_parameter,
     size_of,
@@ -129,10 +128,8 @@ class POGO(FieldDescent[PogoState]):
     def init(self, oracle: ProductOracle, rng: np.random.Generator) -> PogoState:
         """Begin at the start."""
         del rng
-        check_batch(oracle, self.batch)
-        X = copied(oracle.start)
-        factor = None if self.relative else 1
-        return PogoState(X=X, mean=namespace(X).zeros_like(X), factor=factor)
+        begun = self.begun(oracle)
+        return PogoState(**begun, mean=namespace(begun["X"]).zeros_like(begun["X"]))
 
     @np.errstate(over="ignore", invalid="ignore")  # a run that diverges ends as failed
     def step(self, oracle: ProductOracle, state: PogoState) -> None:

@@ -13,7 +13,6 @@ from orthobench_kit.stacks import matrix_rows, q_factor, sizes, transposed
 from orthobench.contract import (
     Status,
     UsageError,
-    copied,
     flops,
     identity,
     namespace,
@@ -27,7 +26,6 @@ from orthobench_stiefel.descent import (
     ArrayDescent,
     Iterate,
     batch_parameter,
-    check_batch,
     relative_parameter,
     size_of,
     tolerance_parameter,
@@ -120,14 +118,12 @@ class RandomSubmanifold(ArrayDescent[SubmanifoldState]):
         UsageError
             Where the size is more than n.
         """
-        check_batch(oracle, self.batch)
-        X = copied(oracle.start)
-        _, n, _ = sizes(X)
+        begun = self.begun(oracle)
+        _, n, _ = sizes(begun["X"])
         size = max(2, n // 2) if self.size is None else self.size
         if size > n and self.size is not None:
             raise UsageError(f"size = {size} coordinates are more than the {n} rows of X")
-        factor = None if self.relative else 1
-        return SubmanifoldState(X=X, rng=rng, size=min(size, n), factor=factor)
+        return SubmanifoldState(**begun, rng=rng, size=min(size, n))
 
     def step(self, oracle: ProductOracle, state: SubmanifoldState) -> None:
         """Rotate the coordinates of one draw."""

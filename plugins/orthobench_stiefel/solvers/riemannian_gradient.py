@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from orthobench_kit.stacks import sizes, transposed
 
-from orthobench.contract import Status, UsageError, copied, flops, namespace, parameter
+from orthobench.contract import Status, UsageError, flops, namespace, parameter
 from orthobench.contract.placed_solvers import read_end, unless_ended
 from orthobench.tools.arrays import inner, minimum, where
 from orthobench_stiefel import ProductOracle, projected
@@ -20,7 +20,6 @@ from orthobench_stiefel.descent import (
     ArrayDescent,
     Iterate,
     batch_parameter,
-    check_batch,
     momentum_parameter,
     relative_parameter,
     size_of,
@@ -175,17 +174,16 @@ class RiemannianGradient(ArrayDescent[GradientState]):
     def init(self, oracle: ProductOracle, rng: np.random.Generator) -> GradientState:
         """Evaluate the start."""
         del rng
-        check_batch(oracle, self.batch)
+        begun = self.begun(oracle)
         if self.batch and self.steps != "constant":
             raise UsageError(f"steps = {self.steps} searches with the whole cost; take batch = 0")
         if self.momentum and self.steps != "constant":
             raise UsageError(f"steps = {self.steps} has no momentum; take momentum = 0")
-        X = copied(oracle.start)
+        X = begun["X"]
         reference = Reference(0.0, eps=float(namespace(X).finfo(X.dtype).eps))
         state = GradientState(
-            X=X, R=X, D=X, slope=0.0, length=self.step_size, reference=reference,
-            factor=None if self.relative else 1,
-        )  # fmt: skip
+            **begun, R=X, D=X, slope=0.0, length=self.step_size, reference=reference
+        )
         if self.steps == "constant":
             G = state.estimated(oracle, X, self.batch)
         else:

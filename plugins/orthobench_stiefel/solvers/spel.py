@@ -67,8 +67,8 @@ class SPEL(SpectralDescent[SpelState]):
     def init(self, oracle: StiefelOracle, rng: np.random.Generator) -> SpelState:
         """Begin at the start."""
         del rng
-        X = self.start(oracle)
-        return SpelState(X=X, mean=np.zeros_like(X))
+        begun = self.begun(oracle)
+        return SpelState(**begun, mean=np.zeros_like(begun["X"]))
 
     def direction(self, state: SpelState, G: Array) -> Array:
         """Return msign of the projected sum of gradients."""

@@ -105,12 +105,12 @@ class WenYin(Descent[StiefelOracle, WenYinState]):
     def init(self, oracle: StiefelOracle, rng: np.random.Generator) -> WenYinState:
         """Evaluate the start."""
         del rng
-        X = oracle.start.copy()
-        curve = CayleyCurve(X, np.zeros_like(X))
+        begun = self.begun(oracle)
+        X = begun["X"]
+        curve, reference = CayleyCurve(X, np.zeros_like(X)), Reference(0.0)
         state = WenYinState(
-            X=X, curve=curve, value=0.0, length=self.step_size, reference=Reference(0.0), unit=1.0,
-            factor=None if self.relative else 1,
-        )  # fmt: skip
+            **begun, curve=curve, value=0.0, length=self.step_size, reference=reference, unit=1.0
+        )
         state.value, G = state.evaluated(oracle, X)
         state.reference.cost = state.value
         if not state.settle(state.norm_of(G), 0.0):
