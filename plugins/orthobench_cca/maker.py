@@ -10,10 +10,10 @@ from numpy.typing import ArrayLike
 from orthobench.contract import DataError, Instance, UsageError
 from orthobench.tools.arrays import array_of, check_rows, is_number, matrix, whole
 from orthobench.tools.sparse import checked_sparse, is_sparse
+from orthobench_cca.canonical import Canonical, canonical, whitened
 from orthobench_cca.covariances import SINGULAR
 from orthobench_cca.judge import Judge
 from orthobench_cca.oracle import PairsMatrices, PairsOracle
-from orthobench_cca.solvers.exact import Canonical, canonical, whitened
 
 EXACT = 3000
 """The most columns, or pairs where these are fewer, for which the judge knows the truth."""

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TypeAlias
 
 import numpy as np
+from orthobench_kit.polar import NEWTON_SCHULZ, Coefficients
 
 from orthobench.contract import Array
-
-Coefficients: TypeAlias = tuple[float, float, float]
-"""a, b and c of a x + b x³ + c x⁵."""
 
 JORDAN: Coefficients = (3.4445, -4.7750, 2.0315)
 
@@ -93,7 +90,7 @@ SCHEDULES: Mapping[str, Schedule] = {
         "Grishina, Smirnov and Rakhuba 2025, arXiv:2506.10935, for [0.001, 1]",
     ),
     "deepseek-v4": Schedule((JORDAN,) * 8 + ((2.0, -1.5, 0.5),), 10, "as reported for DeepSeek-V4"),
-    "cubic": Schedule(((1.5, -0.5, 0.0),), 30, "Björck and Bowie 1971"),
+    "cubic": Schedule((NEWTON_SCHULZ,), 30, "Björck and Bowie 1971"),
     "quintic": Schedule(((1.875, -1.25, 0.375),), 20, "Kovarik 1970"),
 }
 """The schedules by the names that people use."""

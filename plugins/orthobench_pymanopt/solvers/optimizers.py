@@ -42,26 +42,6 @@ class Result(NamedTuple):
     cost: float
 
 
-def tolerance_parameter() -> Any:
-    """Declare the parameter ``tolerance`` of Pymanopt's optimizers."""
-    return parameter(
-        1e-12,
-        low=0.0,
-        help="norm of the gradient to end at, relative to F, or on the Stiefel "
-        "manifold to the matrix of partial derivatives at the start",
-    )
-
-
-def start_parameter() -> Any:
-    """Declare the parameter ``start`` of Pymanopt's optimizers."""
-    return parameter(
-        "hoevd",
-        help="first basis of a Tucker decomposition: leading eigenvectors of the unfolding, or the "
-        "common random start; on the Stiefel manifold always the latter",
-        choices=("hoevd", "random"),
-    )
-
-
 def run_optimizer(
     optimizer: type[Any],
     target: Objective,
@@ -113,6 +93,7 @@ def run_optimizer(
     return Result(found.point, found.iterations, float(found.cost))
 
 
+@dataclass(frozen=True)
 class Pymanopt(Rerun[ManifoldOracle]):
     """Base of Pymanopt's optimizers.
 
@@ -128,8 +109,18 @@ class Pymanopt(Rerun[ManifoldOracle]):
 
     packages: ClassVar[tuple[str, ...]] = PACKAGES
 
-    start: str
-    tolerance: float
+    start: str = parameter(
+        "hoevd",
+        help="first basis of a Tucker decomposition: leading eigenvectors of the unfolding, or the "
+        "common random start; on the Stiefel manifold always the latter",
+        choices=("hoevd", "random"),
+    )
+    tolerance: float = parameter(
+        1e-12,
+        low=0.0,
+        help="norm of the gradient to end at, relative to F, or on the Stiefel "
+        "manifold to the matrix of partial derivatives at the start",
+    )
 
     def refuses(self, problem: AnyProblem) -> str | None:
         """Return why not: another oracle, too large a tensor, or a missing library."""
@@ -184,9 +175,6 @@ class PymanoptSteepestDescent(Pymanopt):
     using automatic differentiation"; Absil, Mahony and Sepulchre 2008, Algorithm 1.
     """
 
-    start: str = start_parameter()
-    tolerance: float = tolerance_parameter()
-
     name: ClassVar[str] = "pymanopt-steepest-descent"
     source: ClassVar[str] = "Pymanopt: pymanopt.optimizers.SteepestDescent"
 
@@ -231,8 +219,6 @@ class PymanoptConjugateGradient(Pymanopt):
         help="how directions are conjugated",
         choices=("FletcherReeves", "HagerZhang", "HestenesStiefel", "PolakRibiere", "LiuStorey"),
     )
-    start: str = start_parameter()
-    tolerance: float = tolerance_parameter()
 
     name: ClassVar[str] = "pymanopt-conjugate-gradient"
     source: ClassVar[str] = "Pymanopt: pymanopt.optimizers.ConjugateGradient"
@@ -274,9 +260,6 @@ class PymanoptTrustRegions(Pymanopt):
     Townsend, Koep and Weichwald 2016; Absil, Baker and Gallivan 2007, "Trust-region methods on
     Riemannian manifolds", Algorithms 1 and 2.
     """
-
-    start: str = start_parameter()
-    tolerance: float = tolerance_parameter()
 
     name: ClassVar[str] = "pymanopt-trust-regions"
     source: ClassVar[str] = "Pymanopt: pymanopt.optimizers.TrustRegions"

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from orthobench_kit.data import digits, idx
 from orthobench_kit.data.mnist import TEST_IMAGES, TEST_LABELS
 
-from orthobench.contract import Array, DataError, Instance, UsageError, parameter
+from orthobench.contract import Array, DataError, Instance, parameter
 from orthobench.tools.datasets import fetch
 from orthobench.tools.flops import gemm
 from orthobench_stiefel import FiniteSumOracle, Stiefel, StiefelOracle, instance
@@ -45,11 +45,7 @@ class NetworkOracle(FiniteSumOracle):
         forward = gemm(1, self.k, self.n) + gemm(1, CLASSES, self.k) + self.k + 4 * CLASSES
         self.term_flops = 2 * forward
         self.cost_flops, self.gradient_flops = self.terms * forward, self.terms * self.term_flops
-
-    @property
-    def both_flops(self) -> int:
-        """Flops of one `value_and_gradient`."""
-        return self.gradient_flops
+        self.both_flops = self.gradient_flops
 
     def value(self, X: Any) -> float:
         """Return the mean cross-entropy."""
@@ -115,11 +111,6 @@ class OrthogonalNetwork(Stiefel):
     )
     p: int = parameter(40, help="columns of X: units of the hidden layer", low=CLASSES)
     gain: float = parameter(4.0, help="size of the entries of C, times sqrt(p)", above=0.0)
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.p > self.n:
-            raise UsageError(f"p = {self.p} columns of X are more than the {self.n} pixels")
 
     @property
     def n(self) -> int:  # type: ignore[override]

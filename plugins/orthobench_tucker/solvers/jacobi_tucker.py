@@ -10,6 +10,7 @@ from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from orthobench_kit.polar import newton_schulz
 
 from orthobench.contract import Array, Solution, State, Status, complete, flops, parameter
 from orthobench_tucker import SymmetricTensorOracle
@@ -134,7 +135,7 @@ class JacobiTucker(WholeTensorSolver[JacobiState]):
         for columns in blocks(n, state.rank, oracle.order):
             Y = _rotate_block(cores, state, columns, Y, least)
         # one Newton-Schulz step restores the orthogonality that rounding has cost
-        state.U = state.U @ (1.5 * np.eye(n) - 0.5 * (state.U.T @ state.U))
+        state.U = newton_schulz(state.U)
         state.work.steps += 1
         self._evaluate(cores, state)
 

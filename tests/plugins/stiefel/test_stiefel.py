@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from orthobench_stiefel.functions import FunctionOracle
 from orthobench_stiefel.judge import feasible, projected
-from orthobench_stiefel.maker import START_DEFECT
 from orthobench_stiefel.oracle import FiniteSumOracle
 
 import orthobench as ob
@@ -173,15 +172,6 @@ def test_a_run_begins_on_the_component_that_is_asked_for(determinant):
         np.testing.assert_array_equal(np.abs(oracle.start[:, -1]), np.abs(U[:, -1]))
 
 
-@pytest.mark.parametrize("determinant", [None, 0])
-def test_a_run_begins_where_the_start_is_where_no_component_is_asked_for(determinant):
-    oracle = FunctionOracle(cost, 4, 4, determinant=determinant)
-    assert oracle.components == (1 if determinant is None else 2)
-    for seed in range(8):
-        oracle.start = point(seed, 4, 4)
-        np.testing.assert_array_equal(oracle.start, point(seed, 4, 4))
-
-
 def test_restarts_take_both_components_in_turn():
     oracle = FunctionOracle(cost, 4, 4, determinant=0)
     oracle.start = point(0, 4, 4)
@@ -248,28 +238,6 @@ def test_a_cost_that_breaks_later_is_refused_too(value, message):
         FunctionOracle(lambda X: value, N, P).value(point())
 
 
-def test_a_gradient_that_breaks_later_is_refused_too():
-    oracle = FunctionOracle(cost, N, P, lambda X: X.T)
-    with pytest.raises(ob.DataError, match=r"real matrix of shape \(6, 3\)"):
-        oracle.gradient(point())
-    with pytest.raises(ob.UsageError, match="needs the gradient of the cost"):
-        FunctionOracle(cost, N, P).gradient(point())
-
-
-def test_a_start_may_be_off_the_manifold_by_rounding():
-    X = point()
-    for part, refused in ((0.9, False), (1.1, True)):
-        off = X * np.sqrt(1 + np.array([part * START_DEFECT, 0, 0]))
-        assert (drift(off) > START_DEFECT) is refused
-        if refused:
-            with pytest.raises(ob.UsageError, match="start is off the manifold"):
-                ob.stiefel(cost, n=N, p=P, start=off)
-        else:
-            kept = ob.stiefel(cost, n=N, p=P, start=off).oracle
-            kept.start = point(7)
-            np.testing.assert_array_equal(kept.start, off)
-
-
 def test_only_of_a_square_matrix_the_determinant_is_told():
     square = ob.stiefel(lambda X: float(X[0, 0]), n=3, p=3)
     assert square.measure(Solution(np.eye(3)))["determinant"] == 1
@@ -277,8 +245,3 @@ def test_only_of_a_square_matrix_the_determinant_is_told():
     assert (square.oracle.components, square.oracle.determinant) == (2, 0)
     begun = ob.stiefel(lambda X: float(X[0, 0]), n=3, p=3, start=np.eye(3)).oracle
     assert (begun.components, begun.determinant) == (1, None)
-
-
-def test_the_best_value_is_told_with_a_gap_of_zero():
-    assert ob.stiefel(cost, n=N, p=P, best=2).best == {"objective_gap": 0.0, "objective": 2.0}
-    assert ob.stiefel(cost, n=N, p=P).best == {}

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from orthobench_stiefel.orthogonal_group.planes import Trigonometric
+from orthobench_kit.angles import Trigonometric
 from orthobench_tucker._kernels.plane_angle import best_angle, derivatives, gain
 from orthobench_tucker._kernels.plane_rotations import plane, restrict, rotate_planes
 from orthobench_tucker.solvers import jacobi_tucker

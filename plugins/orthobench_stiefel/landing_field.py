@@ -11,15 +11,7 @@ from orthobench.contract.placed_solvers import unless_ended
 from orthobench.contract.solver import StateT
 from orthobench.tools.arrays import maximum, minimum, ratio, sqrt
 from orthobench_stiefel import ProductOracle
-from orthobench_stiefel.descent import (
-    ArrayDescent,
-    Iterate,
-    estimated,
-    measured,
-    norm_of,
-    settle,
-    size_of,
-)
+from orthobench_stiefel.descent import ArrayDescent, Iterate, size_of
 
 
 def landing_field(X: Any, G: Any, attraction: float) -> tuple[Any, Any, int]:
@@ -89,15 +81,15 @@ class FieldDescent(ArrayDescent[StateT]):
         eps : float
             The largest defect that a safe step allows.
         """
-        G = estimated(oracle, state, state.X, self.batch)
-        if measured(state, G):
+        G = state.estimated(oracle, state.X, self.batch)
+        if state.measured(G):
             return False
         followed = self.followed(state, G)
         field, defect, done = landing_field(state.X, followed, attraction)
         state.work.flops += done + 2 * size_of(G)
-        norm = norm_of(field, state)
+        norm = state.norm_of(field)
         exact = followed is G and not self.batch
-        if settle(state, norm, self.tolerance if exact else 0.0):
+        if state.settle(norm, self.tolerance if exact else 0.0):
             return False
         step: Any = self.step_size
         if self.safe_step:

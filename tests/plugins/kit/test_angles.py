@@ -4,11 +4,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from orthobench_stiefel.orthogonal_group.planes import (
+from orthobench_kit.angles import (
     Trigonometric,
-    _grid_minima,
-    _interpolant,
-    _sampled,
     minimize,
 )
 
@@ -191,41 +188,3 @@ def test_what_is_not_finite_is_refused():
         minimize(Trigonometric((0.0, 1.0, np.inf), (0.0, 1.0, 0.0)))
     with pytest.raises(DataError, match=r"nan after a rotation by 2\.35619"):
         minimize(lambda t: np.nan if 2 < t < 2.5 else 1.0)
-
-
-def test_an_interpolant_has_the_values_of_its_grid_where_the_upper_half_is_rounding():
-    angles = 2 * np.pi * np.arange(16) / 16
-    made = Trigonometric([0.5, 2.0, 0.0, 0.0, -1.0], [0.0, 1.0, 0.0, 3.0, 0.25])
-    found = _interpolant(np.array([made(angle) for angle in angles]), 1e-12)
-    np.testing.assert_allclose(found.cosines, made.cosines, atol=1e-14)
-    np.testing.assert_allclose(found.sines, made.sines, atol=1e-14)
-    above = np.cos(5 * angles)
-    assert _interpolant(above, 1e-12) is None
-    assert _interpolant(0.9e-12 * above + 1.0, 1e-12).cosines == [1, 0, 0, 0, 0]
-
-
-def test_grids_double_and_keep_what_was_evaluated():
-    calls = []
-
-    def f(angle):
-        calls.append(angle)
-        return np.cos(3 * angle)
-
-    first = _sampled(f, 16, np.empty(0))
-    second = _sampled(f, 32, first)
-    assert len(calls) == 32
-    np.testing.assert_allclose(second, np.cos(6 * np.pi * np.arange(32) / 32), atol=1e-14)
-    np.testing.assert_array_equal(second[::2], first)
-
-
-def test_the_lowest_minima_of_a_grid_come_first():
-    assert _grid_minima(np.array([3.0, 1.0, 2.0, 0.0, 5.0, 4.0, 9.0, 2.0])) == [3, 1, 7]
-    assert _grid_minima(np.array([0.0, 1.0, 2.0, 1.0])) == [0]
-    many = np.array([5.0, 9.0, 4.0, 9.0, 3.0, 9.0, 2.0, 9.0])
-    assert _grid_minima(many) == [6, 4, 2]
-
-
-def test_harmonics_that_are_zero_do_not_count():
-    assert Trigonometric([7.0, 0.0], [0.0, 0.0]).minimum() == (0, 0, 0)
-    angle, gain, spread = Trigonometric([7.0, 0.0, 2.0], [0.0, 0.0, 0.0]).minimum()
-    assert (abs(angle), gain, spread) == (pytest.approx(np.pi / 2), pytest.approx(4), 4)

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import numpy as np
 
 from orthobench.contract import Array, flops, parameter
-from orthobench_stiefel import ProductOracle, StiefelOracle, projected
+from orthobench_stiefel import StiefelOracle, projected
 from orthobench_stiefel.descent import (
     Descent,
     Iterate,
-    check_batch,
-    estimated,
-    measured,
-    norm_of,
-    settle,
+    batch_parameter,
+    tolerance_parameter,
 )
 
 POWERS = {"constant": 0.0, "1/sqrt(t)": 0.5, "1/t": 1.0}
@@ -39,18 +37,7 @@ def msign(A: Array) -> tuple[Array, int]:
     return (U * there) @ Vt, flops.polar(*A.shape) + A.size
 
 
-def schedule_parameter() -> Any:
-    """Declare the parameter ``schedule``."""
-    return parameter("1/sqrt(t)", choices=tuple(POWERS), help="how steps fall with their number")
-
-
-def spectral_step_parameter() -> Any:
-    """Declare the parameter ``step``."""
-    return parameter(
-        0.1, name="step", above=0.0, grid=(0.03, 0.1, 0.3, 1.0), help="first step, in radians"
-    )
-
-
+@dataclass(frozen=True)
 class SpectralDescent(Descent[StiefelOracle, IterateT]):
     """Base of the methods X <- msign(X - t A) whose directions A have singular values of one.
 
@@ -58,30 +45,29 @@ class SpectralDescent(Descent[StiefelOracle, IterateT]):
     unit of the cost has no part in it.
     """
 
-    step_size: float
-    schedule: str
-    batch: int
-    tolerance: float
+    step_size: float = parameter(
+        0.1, name="step", above=0.0, grid=(0.03, 0.1, 0.3, 1.0), help="first step, in radians"
+    )
+    schedule: str = parameter(
+        "1/sqrt(t)", choices=tuple(POWERS), help="how steps fall with their number"
+    )
+    batch: int = batch_parameter()
+    tolerance: float = tolerance_parameter()
 
     @abstractmethod
     def direction(self, state: Any, G: Array) -> Array:
         """Return A for a gradient G, and count its flops."""
 
-    def start(self, oracle: ProductOracle) -> Array:
-        """Return a copy of the start, for a batch that fits."""
-        check_batch(oracle, self.batch)
-        return np.array(oracle.start)
-
     def step(self, oracle: StiefelOracle, state: Any) -> None:
         """Do one step, and return to the manifold by the polar factor."""
         state.work.steps += 1
-        G = estimated(oracle, state, state.X, self.batch)
-        if measured(state, G):
+        G = state.estimated(oracle, state.X, self.batch)
+        if state.measured(G):
             return
         n, p = G.shape
         state.work.flops += 2 * flops.gemm(n, p, p) + n * p + 2 * p * p
-        tangent = norm_of(projected(state.X, G), state)
-        if settle(state, tangent, 0.0 if self.batch else self.tolerance):
+        tangent = state.norm_of(projected(state.X, G))
+        if state.settle(tangent, 0.0 if self.batch else self.tolerance):
             return
         length = self.step_size / state.work.steps ** POWERS[self.schedule]
         state.X, done = msign(state.X - length * self.direction(state, G))
