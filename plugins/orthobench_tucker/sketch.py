@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from orthobench.contract import Array, flops, unit_columns
 from orthobench_tucker.sample_moments import integer_power, sample_blocks
+from orthobench_tucker.streaming import BlockSum
 
 OVERSAMPLING = 10
 """Columns of a sketch beyond the rank."""
@@ -68,6 +69,13 @@ def block_sketch(block: NDArray[np.floating[Any]], factors: Array) -> Array:
     for begin in range(0, len(block), ROWS):
         total += sketch_of(block[begin : begin + ROWS], vectors)
     return total
+
+
+def sketch_sum(block: NDArray[np.floating[Any]], factors: Array) -> BlockSum:
+    """Return the sketch of a block as a summary."""
+    _, n, columns = factors.shape
+    spent = sketch_flops(len(block), n, columns, len(factors) + 1)
+    return BlockSum(rows=len(block), total=block_sketch(block, factors), flops=spent)
 
 
 def sketch_flops(p: int, n: int, columns: int, order: int) -> int:

@@ -11,7 +11,8 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from orthobench_kit.rerun import Rerun, RerunState, Run
 from orthobench_tucker import SymmetricTensorOracle
-from orthobench_tucker.library_tucker import hoevd, refusal
+from orthobench_tucker.library_tucker import hoevd
+from orthobench_tucker.whole_tensor import refusal
 
 from orthobench.contract import AnyProblem, Array, Solution, parameter, polar
 from orthobench_pymanopt.objectives import ManifoldOracle, Objective, objective
@@ -124,7 +125,7 @@ class Pymanopt(Rerun[ManifoldOracle]):
 
     def refuses(self, problem: AnyProblem) -> str | None:
         """Return why not: another oracle, too large a tensor, or a missing library."""
-        return super().refuses(problem) or refusal(problem)
+        return super().refuses(problem) or refusal(problem, "explicit")
 
     def prepare(self, oracle: ManifoldOracle) -> tuple[Any, Solution, int]:
         """Compute the first point."""

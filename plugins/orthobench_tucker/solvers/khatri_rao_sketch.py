@@ -24,17 +24,17 @@ from orthobench.contract import (
     unit_columns,
 )
 from orthobench_tucker import MomentOracle, MomentStream, SymmetricTucker
-from orthobench_tucker._kernels.block_sums import BlockSum, added
 from orthobench_tucker.sketch import (
     OVERSAMPLING,
-    block_sketch,
     gaussian_factors,
     leading_directions,
     power_flops,
     power_step,
     sketch_flops,
     sketch_of,
+    sketch_sum,
 )
+from orthobench_tucker.streaming import BlockSum, added
 
 
 @dataclass(slots=True, kw_only=True)
@@ -147,10 +147,7 @@ class KhatriRaoSketch(SummarySolver[MomentStream, SketchState, BlockSum]):
 
     def summarize(self, oracle: BlockOracle, block: NDArray[np.floating[Any]]) -> BlockSum:
         """Return the sketch of a block, by the Gaussian vectors that all blocks have in common."""
-        factors = self._factors(oracle.sizes, oracle.rng())
-        order, (n, columns) = oracle.sizes[2], factors.shape[1:]
-        spent = sketch_flops(len(block), n, columns, order)
-        return BlockSum(rows=len(block), total=block_sketch(block, factors), flops=spent)
+        return sketch_sum(block, self._factors(oracle.sizes, oracle.rng()))
 
     def merge(self, a: BlockSum, b: BlockSum) -> BlockSum:
         """Return the sum of two sketches."""

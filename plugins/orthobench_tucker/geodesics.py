@@ -1,21 +1,21 @@
-"""Quasi-Newton approximations of the inverse Hessian of -F, transported along geodesics.
+"""Geodesics of the Grassmannian, and inverse Hessians that are transported along them.
 
-They are updated with pairs (s, y): a step s, and the change y of the gradient of -F along it, both
-at the end of the geodesic. Parallel transport moves earlier pairs, or the matrix, there as well.
+The latter are quasi-Newton approximations H of (-Hess F)^-1, updated with pairs (s, y): a step s,
+and the change y of the gradient of -F along it, both at the end of the geodesic. Parallel transport
+moves earlier pairs, or the matrix, there as well. A pair without curvature, s'y <= 1e-10 |s| |y|,
+is left out. So H stays positive definite, which in exact arithmetic the strong Wolfe conditions
+ensure.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from math import sqrt
-from typing import Protocol
 
 import numpy as np
 
 from orthobench.contract import Array, flops
-from orthobench_tucker._kernels.geodesics import Geodesic, transport_flops
-from orthobench_tucker.objective import Point
-from orthobench_tucker.second_order import core_metric
+from orthobench_tucker.objective import Point, core_metric
 
 CURVED = 1e-10
 """Least s'y, relative to |s| |y|, of a pair that is kept."""
@@ -24,28 +24,89 @@ OUTDATED = 2.0
 """Factor by which the metric of the core may change before a matrix is reset."""
 
 
-class InverseHessian(Protocol):
-    """An approximation H of (-Hess F)^-1 at a point."""
+class Geodesic:
+    """The geodesic from the span of Q in a horizontal direction D = U Σ V'.
 
-    @property
-    def blank(self) -> bool:
-        """Whether it has not been updated yet."""
+    Q(t) = Q V cos(Σt) V' + U sin(Σt) V', computed as Q plus a change, so that no digits are lost
+    where t is small. Parallel transport along the geodesic multiplies tangent vectors (n, r) from
+    the left only: with the bases Q(t) they keep their coordinates.
 
-    def direction(self, point: Point) -> Array:
-        """Return H grad F, a direction of ascent, horizontal."""
+    Parameters
+    ----------
+    Q : ndarray, shape (n, r)
+        Orthonormal.
+    D : ndarray, shape (n, r)
+        Q'D = 0.
 
-    def move(self, geodesic: Geodesic, t: float, s: Array, y: Array) -> None:
-        """Transport H along a geodesic, and update it with the pair (s, y) at its end.
+    Attributes
+    ----------
+    longest : float
+        The t at which the largest principal angle between Q(0) and Q(t) is π/2; up to it the
+        geodesic is the shortest curve.
 
-        A pair without curvature, s'y <= 1e-10 |s| |y|, is left out. So H stays positive definite,
-        which in exact arithmetic the strong Wolfe conditions ensure.
+    Notes
+    -----
+    A thin SVD (n, r), and 2nr² flops (`geodesic_flops`).
+
+    References
+    ----------
+    Edelman, Arias and Smith 1998, Theorems 2.3 and 2.4.
+    """
+
+    def __init__(self, Q: Array, D: Array) -> None:
+        self.Q = Q
+        self.U, self.angles, self.Vt = np.linalg.svd(D, full_matrices=False)
+        self.QV = Q @ self.Vt.T
+        self.longest = float(np.pi / 2 / self.angles[0]) if self.angles[0] > 0 else np.inf
+
+    def at(self, t: float) -> Array:
+        """Return Q(t), orthonormal up to the last bits.
+
+        6nr² flops. A Newton step towards the polar factor, Q(3I - Q'Q)/2, keeps rounding errors
+        from accumulating from one geodesic to the next.
         """
+        turn = t * self.angles
+        change = self.QV * (-2 * np.sin(turn / 2) ** 2) + self.U * np.sin(turn)
+        Q = self.Q + change @ self.Vt
+        return np.asarray(1.5 * Q - Q @ (0.5 * (Q.T @ Q)))
 
-    def outdated(self, point: Point) -> bool:
-        """Return whether it should be reset at a point."""
+    def velocity(self, t: float) -> Array:
+        """Return dQ/dt at t, which is D transported to Q(t); 2nr² flops."""
+        turn = t * self.angles
+        columns = (self.U * np.cos(turn) - self.QV * np.sin(turn)) * self.angles
+        return np.asarray(columns @ self.Vt)
 
-    def step_flops(self, n: int, r: int) -> int:
-        """Return the flops of `direction` and `move` with the present pairs or matrix."""
+    def transport(self, X: Array, t: float) -> Array:
+        """Return columns orthogonal to Q(0), moved to Q(t) by parallel transport, an isometry.
+
+        Parameters
+        ----------
+        X : ndarray, shape (n, m)
+            A tangent vector, or a basis of the complement of Q(0).
+        t : float
+
+        Notes
+        -----
+        `transport_flops`.
+        """
+        turn = t * self.angles
+        columns = self.U * (-2 * np.sin(turn / 2) ** 2) - self.QV * np.sin(turn)
+        return np.asarray(X + columns @ (self.U.T @ X))
+
+
+def geodesic_flops(n: int, rank: int) -> int:
+    """Return the flops of making a geodesic: a thin SVD and 2nr²."""
+    return flops.svd(n, rank) + flops.gemm(n, rank, rank)
+
+
+def arrival_flops(n: int, rank: int) -> int:
+    """Return the flops of a point on a geodesic and a slope there: 8nr² + 12nr."""
+    return 4 * flops.gemm(n, rank, rank) + 12 * n * rank
+
+
+def transport_flops(n: int, rank: int, columns: int) -> int:
+    """Return the flops of transporting m = `columns` columns: 4nrm + 3nr + nm."""
+    return 2 * flops.gemm(n, rank, columns) + 3 * n * rank + n * columns
 
 
 @dataclass(slots=True)
@@ -53,7 +114,7 @@ class LimitedMemory:
     """L-BFGS: the last pairs of tangent vectors (n, r), transported with the point.
 
     The initial H is M times s'y / y'My, with the last pair (s, y); M is the inverse of the metric
-    of the present core (`orthobench_tucker.second_order.core_metric`), or the identity.
+    of the present core (`core_metric`), or the identity.
 
     Parameters
     ----------

@@ -1,9 +1,9 @@
-"""The first contraction of a symmetric tensor, from its distinct entries only, compiled.
+"""Contractions of symmetric tensors with the columns of bases, compiled.
 
-A symmetric tensor of order d is a stack of (n, n) slabs, one for each tuple of its first d - 2
-indices, of which ascending tuples are enough. Of a slab times Q only the entries b >= the largest
-of those indices are needed: the others equal entries of other slabs. Sixteen entries are computed
-at once, in the lanes of the processor.
+The first one reads only the distinct entries. A symmetric tensor of order d is a stack of (n, n)
+slabs, one for each tuple of its first d - 2 indices, of which ascending tuples are enough. Of a
+slab times Q only the entries b >= the largest of those indices are needed: the others equal
+entries of other slabs. Sixteen entries are computed at once, in the lanes of the processor.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from orthobench.contract import Array
 from orthobench.tools.compiled import kernel
 from orthobench.tools.simd import COUNT, fill, load, prefetch, store
 
+Indices = NDArray[np.intp]
+
 
 @kernel
-def slab_products(
-    T: Array, n: int, slabs: NDArray[np.intp], lasts: NDArray[np.intp], Q: Array
-) -> Array:
+def slab_products(T: Array, n: int, slabs: Indices, lasts: Indices, Q: Array) -> Array:
     """Return T ·(I, ..., I, Q) at all ascending tuples of the d - 1 remaining indices.
 
     Parameters
@@ -103,3 +103,42 @@ def _one(T: Array, at: int, ahead: int, n: int, Q: Array, k: int, Y: Array, to: 
     if n % 2:
         even = even + load(T, at + (n - 1) * n) * Q[n - 1, k]
     store(Y[k], to, even + odd)
+
+
+@kernel
+def matrix_cores(Y: Array, rows: Array, firsts: Indices, S: Array) -> None:
+    """Set S to the columns of V'AV from a first one on, of several symmetric matrices A.
+
+    Only the half above the diagonal is unpacked: with A = B + B', V'AV = V'BV + (V'BV)'.
+
+    Parameters
+    ----------
+    Y : ndarray, shape (count, n(n + 1)/2)
+        Each matrix at ascending pairs of indices, in lexical order.
+    rows : ndarray, shape (m, n)
+        V'.
+    firsts : ndarray of int, shape (count,)
+        The first column of each.
+    S : ndarray, shape (m, sum of m - firsts)
+        Overwritten; the columns of one matrix after those of another.
+
+    Notes
+    -----
+    2mn² + 2m²n flops for each matrix.
+    """
+    m, n = rows.shape
+    half, product, core = np.zeros((n, n)), np.empty((m, n)), np.empty((m, m))
+    column = 0
+    for k in range(len(Y)):
+        at = 0
+        for i in range(n):
+            half[i, i] = 0.5 * Y[k, at]
+            for j in range(i + 1, n):
+                half[i, j] = Y[k, at + j - i]
+            at += n - i
+        np.dot(rows, half, product)
+        np.dot(product, rows.T, core)
+        for f in range(firsts[k], m):
+            for g in range(m):
+                S[g, column] = core[f, g] + core[g, f]
+            column += 1

@@ -18,13 +18,15 @@ After three steps in a row that were accepted s doubles, up to its initial value
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from math import sqrt
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from orthobench.contract import is_plain, namespace
-from orthobench.tools.arrays import inner
+from orthobench.contract import State, namespace
+from orthobench.tools.arrays import inner, like
+from orthobench_tucker._kernels.arrays import GAMMA_0, units
 from orthobench_tucker.objective import RESOLVED, gain
 
 SUFFICIENT = 0.1
@@ -65,6 +67,92 @@ class Iterate(NamedTuple):
     tangent: Any
     objective: float
     relative_gradient: float
+
+
+@dataclass(slots=True, kw_only=True)
+class PGDState(State):
+    """The iterate, and the step size.
+
+    Attributes
+    ----------
+    iterate : Iterate
+        The basis with its gradient.
+    before : array, shape (r, n)
+        Q' before the last step.
+    squares : array, shape (r,)
+        For each column gamma_0², to which AdaGrad adds the squares of its gradients.
+    lipschitz : float
+        L (`PGD`) under the rule "constant"; else zero.
+    step_size : float
+        s of the rule "ascending".
+    accepted : int
+        Number of steps that this rule has accepted in a row since s changed.
+    raised : bool
+        Whether the last step raised F.
+    returns : int
+        Number of steps in a row that have led back to the subspace before the last.
+    """
+
+    iterate: Iterate
+    before: Any
+    squares: Any
+    lipschitz: float
+    step_size: float
+    accepted: int = 0
+    raised: bool = True
+    returns: int = 0
+
+    @property
+    def basis(self) -> Any:
+        """Q', shape (r, n)."""
+        return self.iterate.basis
+
+    @property
+    def objective(self) -> float:
+        """F(Q)."""
+        return self.iterate.objective
+
+    @property
+    def relative_gradient(self) -> float:
+        """The relative gradient."""
+        return self.iterate.relative_gradient
+
+
+def first_state(iterate: Iterate, step_size: float, lipschitz: float = 0.0) -> PGDState:
+    """Return the state before the first step."""
+    first = GAMMA_0**2 * float(
+        inner(iterate.inner, iterate.inner) + inner(iterate.tangent, iterate.tangent)
+    )
+    return PGDState(
+        iterate=iterate,
+        before=iterate.basis,
+        squares=like(np.full(iterate.basis.shape[0], first), iterate.basis),
+        lipschitz=lipschitz,
+        step_size=step_size,
+    )
+
+
+def accepts(state: PGDState, trial: Iterate, order: int, largest: float) -> bool:
+    """Return whether a step raises F enough, and change the state: its iterate, or s.
+
+    Parameters
+    ----------
+    state : PGDState
+    trial : Iterate
+        After the step.
+    order : int
+        d.
+    largest : float
+        The initial value of s.
+    """
+    if not sufficient(state.iterate, trial, order, state.step_size):
+        state.step_size, state.accepted = max(state.step_size / CUT, SMALLEST), 0
+        return False
+    state.iterate = trial
+    state.accepted += 1
+    if state.step_size < largest and state.accepted >= PATIENCE:
+        state.step_size, state.accepted = min(GROWTH * state.step_size, largest), 0
+    return True
 
 
 def sufficient(current: Iterate, trial: Iterate, order: int, step_size: float) -> bool:
@@ -123,28 +211,6 @@ def end_slopes(current: Iterate, trial: Iterate) -> tuple[float, float]:
     return float(first), -float(last)
 
 
-def next_step_size(step_size: float, largest: float, accepted: int) -> tuple[float, int]:
-    """Return s after a step that was accepted, and the number of these since s last changed.
-
-    Parameters
-    ----------
-    step_size, largest : float
-        s, and its initial value.
-    accepted : int
-        The number before this step.
-    """
-    if step_size < largest and accepted + 1 >= PATIENCE:
-        return min(GROWTH * step_size, largest), 0
-    return step_size, accepted + 1
-
-
 def unresolved(current: Iterate) -> bool:
     """Return whether the gradient is so small that gains of F are near rounding."""
     return current.relative_gradient**2 <= RESOLVED * sqrt(units(current.basis))
-
-
-def units(A: Any) -> float:
-    """Return the rounding unit of an array in units of that of double precision."""
-    if is_plain(A):
-        return 1.0
-    return float(namespace(A).finfo(A.dtype).eps) / float(np.finfo(np.float64).eps)

@@ -1,8 +1,8 @@
-"""Kernels of sample moments that are never formed.
+"""Contractions of moments of samples, which are never formed, compiled.
 
 All products are BLAS products of a block of samples, which stays in the cache between them. The
 blocks are short: OpenBLAS has kernels for small products that are up to three times faster on
-these tall matrices (`orthobench_tucker._kernels.sample_cores.block_rows`).
+these tall matrices (`orthobench_tucker._kernels.partial_cores.block_rows`).
 """
 
 from __future__ import annotations

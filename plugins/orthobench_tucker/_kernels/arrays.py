@@ -1,22 +1,34 @@
-"""Unfoldings, partial cores and gradient steps with arrays of any library.
+"""Partial cores, unfoldings and steps of ascent with arrays of any library.
 
-The formulae are those of `orthobench_tucker._kernels.unfoldings`, `sample_cores`, `tensor_cores`
-and `pgd_kernels`, which take NumPy's. Of symmetric results all entries are computed.
+The formulae are those of the modules `unfoldings`, `partial_cores` and `ascent` beside this one,
+which take NumPy's. Of symmetric results all entries are computed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from math import comb
-from typing import Any, Self
+from collections.abc import Callable, Iterator
+from typing import Any
 
-from orthobench.contract import flops, identity, namespace, orthonormalize
+import numpy as np
+
+from orthobench.contract import identity, is_plain, namespace, orthonormalize
 from orthobench.tools.arrays import inner, like, norm, numbers
-from orthobench_tucker import MomentOracle, SymmetricTensorOracle
+from orthobench_tucker import SymmetricTensorOracle
+from orthobench_tucker._kernels.partial_cores import (
+    sample_core_flops,
+    samples_of,
+    tensor_core_flops,
+)
 from orthobench_tucker.sample_moments import monomials
 
 BLOCK = 2**24
 """Most numbers that are computed from a block of samples."""
+
+GAMMA_0 = 1e-5
+"""AdaGrad's initial denominators, relative to the norm of the first gradient that is not zero.
+
+Algorithms 2 and 3 of Jin et al. (2022) have the plain 1e-5. That stops all motion where gradients
+are far smaller, as for small data: a gradient scales like the data to the power 2d."""
 
 
 def gram_of_samples(X: Any, order: int) -> Any:
@@ -52,24 +64,15 @@ class ArrayCores:
 
     Parameters
     ----------
-    samples : array, shape (p, n), optional
-    tensor : array, shape (n,) * d, optional
-        In the place of samples.
-    order : int
-        d.
+    oracle : SymmetricTensorOracle
+    form : str
+        ``"explicit"``: from the tensor. Otherwise from samples where there are any.
     """
 
-    def __init__(self, samples: Any, tensor: Any, order: int) -> None:
-        self.samples, self.tensor, self.order = samples, tensor, order
-        self.n = int((tensor if samples is None else samples).shape[-1])
+    def __init__(self, oracle: SymmetricTensorOracle, form: str) -> None:
+        self.n, self.order, self.samples = oracle.n, oracle.order, samples_of(oracle, form)
+        self.tensor = oracle.T if self.samples is None else None
         self._tables: dict[int, list[tuple[Any, Any]]] = {}
-
-    @classmethod
-    def of(cls, oracle: SymmetricTensorOracle, form: str) -> Self:
-        """Return the partial cores of an oracle's tensor, explicit or from samples."""
-        if form != "explicit" and isinstance(oracle, MomentOracle):
-            return cls(oracle.X, None, oracle.order)
-        return cls(None, oracle.T, oracle.order)
 
     def at(self, Q: Any) -> Any:
         """Return W, shape (n, N)."""
@@ -87,11 +90,9 @@ class ArrayCores:
 
     def at_flops(self, rank: int) -> int:
         """Return the flops of `at`, as the classes for NumPy count them."""
-        n, d = self.n, self.order
         if self.samples is None:
-            return sum(flops.gemm(n ** (d - i - 1) * rank**i, rank, n) for i in range(d - 1))
-        p, N = self.samples.shape[0], comb(rank + d - 2, d - 1)
-        return int(2 * p * n * rank + p * N + 2 * p * n * N)
+            return tensor_core_flops(self.n, rank, self.order)
+        return sample_core_flops(self.samples.shape[0], self.n, rank, self.order)
 
     def _monomials(self, Z: Any) -> Any:
         """Return the monomials of degree d - 1 of each row of Z, shape (p, N)."""
@@ -141,8 +142,72 @@ def stepped_by_length(basis: Any, P: Any, tangent: Any, squares: Any, size: floa
     return stepped(basis, P, tangent, scales)
 
 
+def ascend(
+    X: Any,
+    batch: int,
+    rows: Any,
+    gamma: Any,
+    step: float,
+    weights: Callable[[Any, Any], Any],
+) -> tuple[Any, Any]:
+    """Do an AdaGrad step for each batch of samples; return the basis and the denominators.
+
+    Parameters
+    ----------
+    X : array, shape (count * batch, n)
+    batch : int
+    rows : array, shape (r, n)
+        Q'.
+    gamma : array, shape (r,)
+        Zero before the first gradient that is not zero.
+    step : float
+    weights : callable
+        Maps a batch (b, n) and Q'X' (r, b) to the weights R (r, b) of the samples in the
+        gradient RX.
+
+    Notes
+    -----
+    All entries of symmetric products are computed. Nothing waits for the device.
+    """
+    for begin in range(0, X.shape[0], batch):
+        samples = X[begin : begin + batch, :]
+        G = weights(samples, rows @ samples.T) @ samples
+        rows, gamma = _stepped(rows, gamma, G, step)
+    return rows, gamma
+
+
+def hoevd_weights(order: int, batch: int) -> Callable[[Any, Any], Any]:
+    """Return the weights (2/b²) Y (XX')^[d-1] of Algorithm 3, an entrywise power."""
+    return lambda X, Y: (2 / batch**2) * (Y @ (X @ X.T) ** (order - 1))
+
+
+def tucker_weights(order: int, batch: int) -> Callable[[Any, Any], Any]:
+    """Return the weights (2d/b²) Y (Y'Y)^[d-1] of Algorithm 2, an entrywise power."""
+    return lambda _, Y: (2 * order / batch**2) * (Y @ (Y.T @ Y) ** (order - 1))
+
+
+def _stepped(rows: Any, gamma: Any, G: Any, step: float) -> tuple[Any, Any]:
+    """Return Q' after one step along a gradient, and AdaGrad's denominators."""
+    xp = namespace(G)
+    squares = xp.sum(G * G, axis=1)
+    total = xp.sum(squares)
+    first = xp.where(gamma == 0, GAMMA_0 * xp.sqrt(total), gamma)
+    longer = xp.sqrt(first * first + squares)
+    moves = total > 0
+    scale = step / xp.where(moves, longer, xp.ones_like(longer))
+    moved = orthonormalize((rows + scale[:, None] * G).T).T
+    return xp.where(moves, moved, rows), xp.where(moves, longer, gamma)
+
+
 def _blocks(X: Any, width: int) -> Iterator[Any]:
     """Yield blocks of samples of which `width` numbers each are computed."""
     rows = max(1, BLOCK // width)
     for begin in range(0, X.shape[0], rows):
         yield X[begin : min(begin + rows, X.shape[0]), :]
+
+
+def units(A: Any) -> float:
+    """Return the rounding unit of an array in units of that of double precision."""
+    if is_plain(A):
+        return 1.0
+    return float(namespace(A).finfo(A.dtype).eps) / float(np.finfo(np.float64).eps)

@@ -11,7 +11,7 @@ import numpy as np
 
 from orthobench.contract import Array
 from orthobench.tools.compiled import kernel, summed
-from orthobench_tucker._kernels.cp_iterates import CPIterate
+from orthobench_tucker.solvers.cp_adam import CPIterate
 
 
 class Settings(NamedTuple):
