@@ -155,8 +155,10 @@ def _files(cls: type, packages: Iterable[str]) -> Iterator[Path]:
     """Yield the files of packages that are no Python, and those that a class names."""
     module = file_of(cls.__module__)
     for package in packages:
-        root = None if package == CORE else _root(package)
-        for path in sorted(root.rglob("*")) if root is not None and root.is_dir() else ():
+        root = _root(package)
+        if package == CORE or root is None:
+            continue
+        for path in sorted(root.rglob("*")):  # none of a package that is one file
             inner = path.relative_to(root).parts
             hidden = any(part.startswith((".", "__pycache__")) for part in inner)
             if (
