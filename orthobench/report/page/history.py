@@ -12,7 +12,7 @@ import numpy as np
 from orthobench._version import __version__
 from orthobench.contract.panel import Axis, Key, Panel, Plot, Series
 from orthobench.report.page.plot_data import plot_data
-from orthobench.report.page.write import SCRIPTS, environment, resource, scripted
+from orthobench.report.page.write import environment, resource, scripted
 from orthobench.report.style import REFERENCES, solver_styles
 from orthobench.tools.collections import grouped
 from orthobench.tools.files import atomic_write
@@ -56,7 +56,7 @@ def write_history(found: Mapping[str, Any], shown: Mapping[str, str], folder: Pa
         counts=[plural(len(found["commits"]), "commit"), plural(len(found["curves"]), "curve"),
                 *map(plural, map(len, changes), ("step", "gap"))],
         data=plot_data(plots, styles)["data"], references=REFERENCES, style=resource("page.css"),
-        **scripted(map(resource, (*SCRIPTS, "history.js"))),
+        **scripted(),
     )  # fmt: skip
     path = folder / "index.html"
     with atomic_write(path) as file:

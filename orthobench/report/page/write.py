@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from functools import cache
 from importlib import resources
 from pathlib import Path
@@ -24,13 +24,10 @@ if TYPE_CHECKING:
     from jinja2 import Environment
 
 SCRIPTS = (
-    "formatting.js", "elements.js", "load.js", "scales.js", "lines.js", "chart.js", "labels.js",
-    "plots.js", "reading.js", "runs.js", "saving.js", "links.js", "start.js",
+    "state.js", "elements.js", "scales.js", "lines.js", "chart.js", "labels.js", "plots.js",
+    "reading.js", "saving.js", "page.js",
 )  # fmt: skip
-"""The parts of the script of every page with plots, each after those that it uses."""
-
-OWN = ("decisions.js", "tables.js", "page.js")
-"""Those of this page alone."""
+"""The parts of the script of a page, each after those that it uses."""
 
 
 def write_page(results: Results, folder: Path) -> Path:
@@ -66,13 +63,13 @@ def rendered(content: Mapping[str, Any]) -> str:
     return template.render(
         page=content, cell=cell, marks=MARKS,
         costs=COSTS, all_costs=ALL_COSTS, few=FEW, texts=TEXTS, references=REFERENCES,
-        style=resource("page.css"), **scripted(map(resource, (*SCRIPTS, *OWN))),
+        style=resource("page.css"), **scripted(),
     )  # fmt: skip
 
 
-def scripted(parts: Iterable[str]) -> dict[str, str]:
+def scripted() -> dict[str, str]:
     """Return the script of a page, and its digest: whatever the data contain, nothing else runs."""
-    script = "\n".join(parts)
+    script = "\n".join(map(resource, SCRIPTS))
     digest = hashlib.sha256(f"\n{script}\n".encode()).digest()
     return {"script": script, "allowed": f"'sha256-{base64.b64encode(digest).decode()}'"}
 
