@@ -13,6 +13,7 @@ from orthobench.compare.comparison import Question
 from orthobench.history.follow import Followed, History
 from orthobench.history.times import Ratio
 from orthobench.results.runs import Run
+from orthobench.results.traces import COUNTS
 from orthobench.stats import run_pairs
 from orthobench.stats.bootstrap import quantiles
 from orthobench.stats.run_pairs import Change, Finding, Key
@@ -160,7 +161,7 @@ def _work(runs: Sequence[Run | None]) -> tuple[str, list[float]]:
         there = np.flatnonzero(run_pairs.smoothed(run_pairs.values(run)) <= target) if way else [-1]
         return float(counts[there[0]]) if len(there) else math.inf
 
-    return run_pairs.COUNTS[at], [*map(spent, runs)]
+    return COUNTS[at], [*map(spent, runs)]
 
 
 def _median(rows: Sequence[Sequence[float]]) -> Array:
