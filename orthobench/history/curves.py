@@ -15,6 +15,7 @@ from orthobench.compare.options import Question
 from orthobench.history.follow import Followed, History
 from orthobench.history.times import Ratio
 from orthobench.results.runs import Run
+from orthobench.results.traces import COUNTS
 from orthobench.stats import run_pairs
 from orthobench.stats.bootstrap import quantiles
 from orthobench.stats.run_pairs import Change, Finding, Key
@@ -130,7 +131,7 @@ def _work(runs: Sequence[Run | None]) -> tuple[str, list[float]]:
         there = np.flatnonzero(run_pairs.smoothed(run_pairs.values(run)) <= target) if way else [-1]
         return float(run_pairs.work_table(run)[there[0], at]) if len(there) else math.inf
 
-    return run_pairs.COUNTS[at], [spent(run) if run else math.nan for run in runs]
+    return COUNTS[at], [spent(run) if run else math.nan for run in runs]
 
 
 def _median(rows: Sequence[Sequence[float]]) -> list[float]:

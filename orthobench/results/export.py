@@ -26,6 +26,7 @@ from orthobench.errors import UsageError, unknown
 from orthobench.harness.identity import canonical
 from orthobench.results.results import TIMES, Results
 from orthobench.results.runs import Run
+from orthobench.results.traces import COUNTS as WORK
 from orthobench.results.traces import read
 from orthobench.results.tuning import SolverResult
 from orthobench.tools.arrays import Array
@@ -37,8 +38,6 @@ if TYPE_CHECKING:
 
 HERE = ("problem", "family", "solver", "reason", "chosen", "number")
 """Columns of a table of results that one for benchopt does not have, or calls otherwise."""
-
-WORK = ("steps", "samples", "flops")
 
 IOH_VERSION = "0.3.5"
 """The version of the format of IOHprofiler, that of the IOHexperimenter that writes it so."""

@@ -18,13 +18,12 @@ import numpy as np
 from orthobench.errors import UsageError
 from orthobench.harness.stopping import RunStatus
 from orthobench.results.runs import Run
+from orthobench.results.traces import COUNTS
 from orthobench.tools.arrays import Array
 from orthobench.tools.places import place_of
 
 Key: TypeAlias = "tuple[str, str, int]"
 """Problem, solver with its tuned values, and seed."""
-
-COUNTS = ("steps", "samples", "flops")
 
 LEFT = (1e-1, 1e-2, 1e-3, 1e-4, 1e-5)
 """Targets, as the part that is left of the way from the first run's start to its end."""

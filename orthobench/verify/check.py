@@ -25,7 +25,8 @@ from orthobench.registry.plugins import Registry
 from orthobench.report.terminal.progress import Progress
 from orthobench.results.runs import Run
 from orthobench.results.store import Store
-from orthobench.stats.run_pairs import COUNTS, EXACT, PLATFORMS, differences
+from orthobench.results.traces import COUNTS
+from orthobench.stats.run_pairs import EXACT, PLATFORMS, differences
 from orthobench.tools import environment
 from orthobench.tools.collections import grouped
 from orthobench.tools.formatting import plural

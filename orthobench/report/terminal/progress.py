@@ -75,16 +75,11 @@ class Progress(Observer):
         if self._bar:
             self._update(self._bar, description=slowest)
             self._bar.stop()
-        elif self._shown:
-            if slowest:
-                self._write(slowest)
-            if self._left:
-                done = len(self._ended)
-                self._write(f"stopped after {done} of {done + self._left} cells")
-
-    @property
-    def _shown(self) -> bool:
-        return not math.isnan(self._began)
+        elif not math.isnan(self._began):
+            done = len(self._ended)
+            stopped = f"stopped after {done} of {done + self._left} cells" if self._left else ""
+            for line in filter(None, (slowest, stopped)):
+                self._write(line)
 
     def expect(self, left: int, stored: int = 0) -> None:
         """Take another number of cells as those that are left; the first begins the display.
@@ -99,7 +94,7 @@ class Progress(Observer):
         self._left = left
         if self._bar:
             self._update(self._bar, total=len(self._ended) + left)
-        elif not (self._quiet or self._shown) and left + stored:
+        elif math.isnan(self._began) and left + stored and not self._quiet:
             self._began = self._last = self._clock()
             if left and self._stream.isatty():
                 kept = f", {stored} from the store" if stored else ""
@@ -118,14 +113,7 @@ class Progress(Observer):
                 self._show(results)
 
     def begin(self, label: str, worker: str = "1") -> None:
-        """Show that a worker begins a cell.
-
-        Parameters
-        ----------
-        label : str
-        worker : str
-            The worker that runs it; some executors have several.
-        """
+        """Show that a worker, of which some executors have several, begins a cell."""
         self._running[worker] = clean(label), self._clock()
         if self._bar:
             self._update(self._bar, description=self._names())
@@ -137,14 +125,7 @@ class Progress(Observer):
                 self._write(f"{clean(label)} takes long: {said}")
 
     def end(self, label: str, failed: bool, worker: str = "1") -> None:
-        """Count one cell that has ended.
-
-        Parameters
-        ----------
-        label : str
-        failed : bool
-        worker : str
-        """
+        """Count one cell that has ended."""
         now = self._clock()
         _, since = self._running.pop(worker, ("", now))
         self._slowest = max(self._slowest, (now - since, label))
@@ -155,7 +136,7 @@ class Progress(Observer):
         if self._bar:
             text = self._names() or clean(label)
             self._update(self._bar, advance=1, description=text, failed=failures)
-        elif self._shown:
+        elif not math.isnan(self._began):
             self._tell(label, failures)
         if not self._predicted:
             self._predict()
@@ -169,23 +150,26 @@ class Progress(Observer):
     def _tell(self, label: str, failures: str) -> None:
         """Write a line after about every tenth of the cells, for logs."""
         now, done = self._ended[-1], len(self._ended)
-        many = done - self._written >= SHARE * (done + self._left)
-        if not (many or now - self._last >= SECONDS or not self._left):
+        total = done + self._left
+        if self._left and done - self._written < SHARE * total and now - self._last < SECONDS:
             return
         self._written, self._last = done, now
         times = f"{duration(now - self._began)} elapsed"
         if done > FEW and self._left:
-            # without the first cell, which compiles kernels
-            left = (now - self._ended[0]) / (done - 1) * self._left
-            times += f", {duration(left)} left"
-        self._write(f"{done}/{done + self._left} cells{failures}, {times}: {clean(label)}")
+            times += f", {duration(self._each * self._left)} left"
+        self._write(f"{done}/{total} cells{failures}, {times}: {clean(label)}")
+
+    @property
+    def _each(self) -> float:
+        """The seconds of a cell on average, without the first one, which compiles kernels."""
+        return (self._ended[-1] - self._ended[0]) / max(1, len(self._ended) - 1)
 
     def _predict(self) -> None:
-        """Write once how long the whole takes, where that is long, without the first cell."""
-        done, elapsed = len(self._ended), self._ended[-1] - self._ended[0]
-        if elapsed < (SECONDS if done > FEW else LONG / 4):
+        """Write once how long the whole takes, if that is long."""
+        done = len(self._ended)
+        if self._ended[-1] - self._ended[0] < (SECONDS if done > FEW else LONG / 4):
             return
-        total = elapsed / (done - 1) * (done + self._left)
+        total = self._each * (done + self._left)
         if total > LONG:
             self._predicted = True
             with self._hidden():

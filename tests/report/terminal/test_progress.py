@@ -85,24 +85,12 @@ def test_a_run_of_more_than_two_minutes_is_predicted_once():
     assert [len(said(total, 4.0)) for total in (30, 31)] == [0, 1]
 
 
-def test_few_cells_give_a_line_each():
-    assert len(lines(3, 0.1)) == 4
-
-
 def test_lines_count_failures_and_what_the_store_had():
     found = lines(4, 0.1, failed=(1, 2), stored=7)
     assert found[0] == "4 cells to run (7 more from the store)"
     assert "failed" not in found[1]
     assert found[2].startswith("2/4 cells, 1 failed,")
     assert found[4].startswith("4/4 cells, 2 failed,")
-
-
-def test_labels_stay_on_their_line():
-    stream = io.StringIO()
-    with Progress(stream=stream) as progress:
-        progress.expect(1)
-        progress.end("a\nb [bold]c", failed=False)
-    assert stream.getvalue().splitlines()[-1].endswith("a b [bold]c")
 
 
 def test_an_interrupted_run_says_how_far_it_came():
@@ -171,26 +159,6 @@ def test_workers_have_times_of_their_own():
         clock.now = 35.0
         progress.end("short", failed=False, worker="2")
     assert stream.getvalue().endswith("slowest cell: long, 30.0 s\n")
-
-
-def test_a_line_is_due_after_a_tenth_of_the_cells_or_ten_seconds():
-    def told(total, seconds):
-        return [int(at) for at in re.findall(r"(?m)^(\d+)/", "\n".join(lines(total, seconds)))]
-
-    assert told(20, 1.0) == [*range(2, 21, 2)]
-    assert told(40, 5.0) == [*range(2, 41, 2)]
-    assert told(40, 9.99) == [*range(2, 41, 2)]
-    assert told(40, 10.0) == [*range(1, 41)]
-
-
-def test_the_time_left_is_told_after_a_few_cells():
-    found = lines(10, 1.0)
-    assert ["left" in line for line in found[1:]] == [False] * 5 + [True] * 4 + [False]
-    assert found[6] == "6/10 cells, 6.00 s elapsed, 4.00 s left: cell 5"
-
-
-def test_an_interrupted_run_that_ended_says_nothing_of_it():
-    assert "stopped" not in "".join(lines(3, 0.1))
 
 
 def test_a_terminal_shows_each_worker_and_what_was_slow(monkeypatch):
