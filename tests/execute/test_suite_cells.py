@@ -10,7 +10,10 @@ import orthobench as ob
 from orthobench import api
 from orthobench.errors import UsageError
 from orthobench.execute.suite_cells import SuiteCells, complete, rest_of, undecided
-from orthobench.harness.executors import Executor, run_inline
+from orthobench.harness.cell import execute
+from orthobench.harness.executors import Event, Executor, Limits, run_inline
+from orthobench.harness.stopping import Termination
+from orthobench.harness.trace import Outcome
 from orthobench.registry.suite_file import from_table
 from orthobench.report.terminal.progress import Progress
 from orthobench.results.store import Store
@@ -73,12 +76,6 @@ def test_trials_run_on_the_tuning_seeds_and_the_chosen_one_on_all(suite, tmp_pat
         assert [r.seed for r in entry.records] == [0, 1, 2, 3]
         assert entry.tuned_on == ((0, 1) if entry.solver == "power" else (0, 1, 2, 3))
     assert [r.key for r in results.records] == [r[0] for r in rows(tmp_path / "s.sqlite")]
-
-
-def test_records_stay_in_the_suites_order(suite, tmp_path):
-    run(suite, tmp_path / "s.sqlite")
-    found = [(row[1], row[4], row[2]) for row in rows(tmp_path / "s.sqlite")]
-    assert found == sorted(found, key=lambda one: (one[0], one[1], one[2] == "fixed"))
 
 
 @pytest.mark.parametrize("cells", [1, 11, 20])
@@ -172,11 +169,6 @@ def test_the_same_cells_are_not_run_twice_where_the_rule_changes(toys, suite, tm
     assert {fact["action"] for fact in api.explained(suite, path)} == {"stored"}
 
 
-def test_tuning_takes_no_other_keys(toys):
-    with pytest.raises(UsageError, match=r"tuning\.seed: unknown key 'seed'.*'seeds'"):
-        from_table({**TABLE, "tuning": {"seed": 2}}, "toys", toys.registry)
-
-
 def test_only_what_matches_runs_and_the_rest_stays(suite, whole, tmp_path):
     path, shown = tmp_path / "s.sqlite", []
     results = run(suite, path, only="*n=5 power", observer=Progress(True, shown.append))
@@ -190,6 +182,29 @@ def test_only_what_matches_runs_and_the_rest_stays(suite, whole, tmp_path):
     assert rows(path) == whole
     changed = replace(suite, text="seeds = 4")  # so that the store does not count as complete
     run(changed, path, only="* fixed")
+    assert rows(path) == whole
+
+
+def test_a_cell_of_a_chosen_trial_that_was_cut_runs_again_under_a_longer_limit(
+    suite, whole, tmp_path, monkeypatch
+):
+    limits = []
+
+    def cut(executor, waiting):
+        for cell in iter(waiting.take, None):
+            if cell.seed == 3 and cell.solver_label == "power":
+                limits.append(Limits().limit(cell).seconds)
+                yield Event(cell, "1", Outcome(Termination.cut(limits[-1])))
+            else:
+                yield Event(cell, "1", execute(cell))
+
+    path = tmp_path / "s.sqlite"
+    with monkeypatch.context() as patched:
+        patched.setattr(Executor, "run", cut)
+        assert sum(one.absent for one in run(suite, path).records) == 2
+        run(suite, path)
+    assert limits == [60.0, 60.0, 120.0, 120.0]
+    run(suite, path)
     assert rows(path) == whole
 
 
@@ -246,26 +261,17 @@ def test_a_suite_is_complete_after_its_last_session(suite, finished):
 
 
 def test_a_suite_with_another_text_is_not_complete(suite, finished):
-    whole = finished.read_bytes()
-    for text in ("!", "~"):
-        finished.write_bytes(whole)
-        assert not is_complete(finished, replace(suite, text=text))
-        with Store(finished, write=True) as store:
-            planned = [*store.records("toys")]
-            session = store.begin(replace(suite, text=text), suite.cells(), "", {})
-            store.end(session)
-            assert len(planned) == 24
-        assert not is_complete(finished, suite)
+    assert not is_complete(finished, replace(suite, text="!"))
+    with Store(finished, write=True) as store:
+        store.end(store.begin(replace(suite, text="!"), suite.cells(), "", {}))
+    assert not is_complete(finished, suite)
 
 
 def test_a_suite_after_which_another_ran_is_not_complete(suite, finished):
-    whole = finished.read_bytes()
-    for name in ("a", "z"):
-        finished.write_bytes(whole)
-        with Store(finished, write=True) as store:
-            store.end(store.begin(replace(suite, name=name), [], "", {}))
-        assert not is_complete(finished, suite)
-        assert not is_complete(finished, replace(suite, name="never run"))
+    with Store(finished, write=True) as store:
+        store.end(store.begin(replace(suite, name="a"), [], "", {}))
+    assert not is_complete(finished, suite)
+    assert not is_complete(finished, replace(suite, name="never run"))
 
 
 def test_a_suite_that_was_broken_off_lacks_a_run_or_has_others_is_not_complete(suite, finished):
