@@ -33,7 +33,8 @@ def rows() -> Iterator[AtlasRow]:
         yield AtlasRow(
             suite=f"suite {family}", family=f"family {family}", problem=f"p{problem}",
             name=f"p{problem % 6}", parameters=f'{{"n": {problem}}}', d=10 + problem, k=4, rows=900,
-            solver=f"solver {solver}", solver_name=f"solver-{solver}", seed=seed, metric="gap", start=1.0, ending="budget",
+            solver=f"solver {solver}", solver_name=f"solver-{solver}", seed=seed,
+            metric="gap", start=1.0, ending="budget",
             value=(1 + solver) * math.exp(0.1 * rng.normal()) * 1e-3, lowest=1e-3,
             seconds=1e-6 * math.exp(rng.normal()) * steps, samples=steps,
             flops=(50 + solver) * steps,
