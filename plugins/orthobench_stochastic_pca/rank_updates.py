@@ -1,19 +1,85 @@
-"""The base of all methods that keep a spectrum, changed by one rank-one update a sample."""
+"""M <- projection of (M + eta xx'), sample by sample: what all methods that keep a spectrum share.
+
+They are exact: working in blocks changes nothing but rounding. At rank m, in blocks of b samples,
+about 2(m + b)(1 + m/b)d + 2m²(m + b) flops a sample, nearly all of them in matrix products. Memory:
+3(m + b)d doubles.
+
+``work.flops`` counts Algorithm 1 of Arora, Cotter and Srebro (2013) as the paper states it, sample
+by sample: 4dm + 2d for the coordinates, the residual and its norm; 9n³ for the eigenproblem of size
+n, which is m + 1 where there is a residual and m otherwise; and 2dnm' for the m' eigenvectors that
+the projection leaves a positive eigenvalue. The others are multiplied by zero and are not formed.
+To form all n takes 2dn² instead: of that count ``work.flops`` of `msg` is 0.92 to 0.97 on digits.
+"""
 
 from __future__ import annotations
 
-from abc import abstractmethod
-from dataclasses import dataclass, replace
-from typing import ClassVar
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
-from orthobench.contract import Array, SampleOracle, Solver
-from orthobench_stochastic_pca._kernels.blocks import BLOCK, BlockState, advance_blocks, fail_on_nan
-from orthobench_stochastic_pca._kernels.factored_sum import FactoredSum
-from orthobench_stochastic_pca._kernels.spectrum import Iterate, Projection
-from orthobench_stochastic_pca.mini_batches import moderated
+from orthobench.contract import Array, SampleOracle
+from orthobench_stochastic_pca._kernels.iterates import BLOCK, Iterate, Projection
+from orthobench_stochastic_pca.blocks import BlockState, advance_blocks, fail_on_nan, moderated
 from orthobench_stochastic_pca.schedule import UNKNOWN, Unit
+
+MIN_ROWS = 256
+"""Rows of the factors that are gathered before they are first compressed."""
+
+
+class FactoredSum(NamedTuple):
+    """A sum S of positive semidefinite matrices P'P, given by their factors P; immutable.
+
+    Memory: at most about 2d times the rank of S, or d² doubles once that rank exceeds d / 2.
+
+    Attributes
+    ----------
+    factors : tuple of ndarray, shapes (g, d)
+        The compressed part, then the factors added since.
+    rows : int
+        Rows of all factors together.
+    limit : int
+        Number of rows above which they are compressed.
+    dense : ndarray, shape (d, d), or None
+        S itself, once its rank exceeds d / 2.
+    """
+
+    factors: tuple[Array, ...] = ()
+    rows: int = 0
+    limit: int = MIN_ROWS
+    dense: Array | None = None
+
+    def plus(self, P: Array) -> FactoredSum:
+        """Return the sum with P'P added for P (g, d), which is kept, not copied.
+
+        2gd² flops if S is dense, else none until the next compression: to as many rows as its rank,
+        or to S itself.
+        """
+        if self.dense is not None:
+            return self._replace(dense=self.dense + P.T @ P)
+        grown = self._replace(factors=(*self.factors, P), rows=self.rows + len(P))
+        if grown.rows <= self.limit:
+            return grown
+        values, vectors = grown.spectrum()
+        d, rank = vectors.shape
+        if 2 * rank > d:
+            return FactoredSum(dense=(vectors * values) @ vectors.T)
+        factor = np.ascontiguousarray((vectors * np.sqrt(values)).T)
+        return FactoredSum((factor,), rank, max(MIN_ROWS, 2 * rank))
+
+    def spectrum(self) -> tuple[Array, Array]:
+        """Return the eigenvalues of S above rounding, descending, and their eigenvectors (d, r).
+
+        A thin SVD of the factors, or an eigendecomposition of S, 9d³ flops.
+        """
+        if self.dense is not None:
+            values, vectors = np.linalg.eigh(self.dense)
+            keep = values > len(values) * np.finfo(float).eps * values[-1]
+            return values[keep][::-1], vectors[:, keep][:, ::-1]
+        _, s, Vt = np.linalg.svd(np.concatenate(self.factors), full_matrices=False)
+        keep = s**2 > len(s) * np.finfo(float).eps * s[:1] ** 2
+        return s[keep] ** 2, Vt[keep].T
 
 
 @dataclass(frozen=True)
@@ -52,141 +118,80 @@ class SpectrumState(BlockState[SummedIterate]):
     seed: int
 
 
-@dataclass(frozen=True)
-class RankUpdates(Solver[SampleOracle, SpectrumState]):
-    """Base of the methods M <- projection of (M + eta xx'), with a step for each sample.
-
-    They are exact: working in blocks changes nothing but rounding.
-
-    Class attributes
-    ----------------
-    block : int
-        Samples in a block: more for methods of higher rank.
-    relative : bool
-        Whether results do not depend on the unit of the samples. May be a parameter.
-
-    Notes
-    -----
-    At rank m, in blocks of b samples, about 2(m + b)(1 + m/b)d + 2m²(m + b) flops a sample, nearly
-    all of them in matrix products. Memory: 3(m + b)d doubles.
-
-    ``work.flops`` counts Algorithm 1 as the paper states it, sample by sample: 4dm + 2d for the
-    coordinates, the residual and its norm; 9n³ for the eigenproblem of size n, which is m + 1
-    where there is a residual and m otherwise; and 2dnm' for the m' eigenvectors that the projection
-    leaves a positive eigenvalue. The others are multiplied by zero and are not formed. To form all
-    n takes 2dn² instead: of that count ``work.flops`` of `msg` is 0.92 to 0.97 on digits.
-
-    References
-    ----------
-    Arora, Cotter and Srebro 2013, Algorithm 1.
-    """
-
-    block: ClassVar[int] = BLOCK
-    relative = True
-    batch = 1
-
-    @abstractmethod
-    def projection(self, oracle: SampleOracle) -> Projection:
-        """Return the projection of the eigenvalues, or raise if parameters do not fit."""
-
-    @abstractmethod
-    def initial(self, oracle: SampleOracle) -> Iterate:
-        """Return the iterate before the first sample."""
-
-    @abstractmethod
-    def etas_along(self, first: int, samples: Array, unit: Unit) -> tuple[Array, Unit]:
-        """Return the step sizes for samples from number `first` on, and the unit after them."""
-
-    @property
-    def averages(self) -> bool:
-        """Whether the iterates are summed."""
-        return False
-
-    def init(self, oracle: SampleOracle, rng: np.random.Generator) -> SpectrumState:
-        """Start at the initial iterate; `rng` gives the seed of sampled rounding."""
-        projection = self.projection(oracle)
-        iterate = SummedIterate(self.initial(oracle), FactoredSum() if self.averages else None)
-        return SpectrumState(
-            iterate=iterate,
-            base=iterate,
-            pending=np.empty((0, oracle.n)),
-            start=oracle.start,
-            projection=projection,
-            seed=int(rng.integers(2**63)),
-        )
-
-    def advance(self, oracle: SampleOracle, state: SpectrumState, count: int) -> None:
-        """Take `count` samples, with one update each."""
-
-        def process(iterate: SummedIterate, samples: Array, first: int) -> SummedIterate:
-            etas, unit = self.etas_along(first + 1, samples, iterate.unit)
-            update = self._updated if iterate.total is None else self._summed
-            return replace(update(iterate, samples, etas, state.projection), unit=unit)
-
-        samples = oracle.take(count)
-        samples = moderated(state, samples) if self.relative else samples
-        advance_blocks(state, samples, self.block, process)
-        fail_on_nan(state, state.iterate.matrix.drift)
-        state.work.flops = state.iterate.matrix.flops
-
-    def _updated(
-        self, iterate: SummedIterate, samples: Array, etas: Array, projection: Projection
-    ) -> SummedIterate:
-        """Return the iterate after the samples."""
-        from orthobench_stochastic_pca._kernels.updates import update_blocks
-
-        updated, _ = update_blocks(
-            iterate.matrix, samples, etas, self.block, projection, summing=False
-        )
-        return SummedIterate(updated)
-
-    def _summed(
-        self, iterate: SummedIterate, samples: Array, etas: Array, projection: Projection
-    ) -> SummedIterate:
-        """Return the iterate after the samples, and the sum of all iterates."""
-        from orthobench_stochastic_pca._kernels.updates import update_blocks
-
-        matrix, total = iterate.matrix, iterate.total or FactoredSum()
-        for first in range(0, len(samples), self.block):
-            block = slice(first, first + self.block)
-            updated, P = update_blocks(
-                matrix, samples[block], etas[block], self.block, projection, summing=True
-            )
-            matrix, total = updated, total.plus(P)
-        return SummedIterate(matrix, total)
+def begun(
+    oracle: SampleOracle,
+    rng: np.random.Generator,
+    projection: Projection,
+    first: Iterate,
+    average: bool = False,
+) -> SpectrumState:
+    """Return the state before the first sample; `rng` gives the seed of sampled rounding."""
+    iterate = SummedIterate(first, FactoredSum() if average else None)
+    return SpectrumState(
+        iterate=iterate,
+        base=iterate,
+        pending=np.empty((0, oracle.n)),
+        start=oracle.start,
+        projection=projection,
+        seed=int(rng.integers(2**63)),
+    )
 
 
-def scaled_identity(d: int, factor: float) -> Iterate:
-    """Return `factor` times the identity.
+Steps = Callable[[int, Array, Unit], tuple[Array, Unit]]
+"""Step sizes for samples from a number on, and the unit after them: `Scheduled.etas_along`."""
+
+
+def update(
+    oracle: SampleOracle,
+    state: SpectrumState,
+    count: int,
+    steps: Steps,
+    block: int = BLOCK,
+    relative: bool = True,
+) -> None:
+    """Take `count` samples, with one update each.
 
     Parameters
     ----------
-    d : int
-        Length of a sample.
-    factor : float
-        0 for the zero matrix.
-
-    Returns
-    -------
-    Iterate
+    oracle : SampleOracle
+    state : SpectrumState
+        Changed in place.
+    count : int
+    steps : callable
+    block : int
+        Samples in a block: more for methods of higher rank.
+    relative : bool
+        Whether results do not depend on the unit of the samples.
     """
+    from orthobench_stochastic_pca._kernels.updates import update_blocks
+
+    def process(iterate: SummedIterate, samples: Array, first: int) -> SummedIterate:
+        etas, unit = steps(first + 1, samples, iterate.unit)
+        matrix, total = iterate.matrix, iterate.total
+        size = len(samples) if total is None else block
+        for begin in range(0, len(samples), size):
+            part = slice(begin, begin + size)
+            matrix, P = update_blocks(
+                matrix, samples[part], etas[part], block, state.projection, total is not None
+            )
+            total = total and total.plus(P)
+        return SummedIterate(matrix, total, unit)
+
+    samples = oracle.take(count)
+    advance_blocks(state, moderated(state, samples) if relative else samples, block, process)
+    fail_on_nan(state, state.iterate.matrix.drift)
+    state.work.flops = state.iterate.matrix.flops
+
+
+def scaled_identity(d: int, factor: float) -> Iterate:
+    """Return `factor` times the identity of d dimensions; 0 for the zero matrix."""
     return Iterate(np.empty((0, d)), np.empty(0), factor)
 
 
 def on_subspace(U: Array, value: float, full: bool) -> Iterate:
-    """Return `value` times the projection onto a subspace.
+    """Return `value` times the projection onto the span of orthonormal columns.
 
-    Parameters
-    ----------
-    U : ndarray, shape (d, k)
-        Orthonormal columns.
-    value : float
-    full : bool
-        Whether the trace of M is k.
-
-    Returns
-    -------
-    Iterate
+    `full` says whether the trace of M is then k.
     """
     basis = np.array(U.T, order="C")
     return Iterate(basis, np.full(len(basis), value), 0.0, full)

@@ -1,24 +1,33 @@
-"""The base of the methods on the convex relaxation: step sizes, rounding and averaging."""
+"""The base of the methods on the convex relaxation, and the subspaces that they read off M."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
-from orthobench.contract import Array, complete, parameter
+from orthobench.contract import Array, SampleOracle, Solver, complete, parameter
 from orthobench_stochastic_pca import RelaxedSolution
-from orthobench_stochastic_pca._kernels.rounding import fill_trace, sampled
-from orthobench_stochastic_pca._kernels.spectrum import Iterate
-from orthobench_stochastic_pca.rank_updates import RankUpdates, SpectrumState
+from orthobench_stochastic_pca._kernels.iterates import BLOCK, Iterate, Projection
+from orthobench_stochastic_pca.rank_updates import SpectrumState, begun, update
 from orthobench_stochastic_pca.schedule import Scheduled
+
+ROUNDING = 1e-12
+"""Weights and differences of the trace up to this are rounding."""
+
+MANY = 24
+"""Samples in a block of methods whose rank is not bounded."""
 
 
 @dataclass(frozen=True)
-class Relaxed(Scheduled, RankUpdates):
+class Relaxed(Scheduled, Solver[SampleOracle, SpectrumState]):
     """Base of the methods on the relaxation {0 <= M <= I, tr M = k}.
+
+    Subclasses say what M begins as, and how its eigenvalues are projected after each step.
 
     Parameters
     ----------
@@ -26,6 +35,13 @@ class Relaxed(Scheduled, RankUpdates):
         The subspace of a solution: that of the k leading eigenvectors of M, or a corner (an
         extreme point) of the feasible set, drawn at random such that its expectation is M. The
         draw is a function of the solver's seed and the number of steps.
+
+    Class attributes
+    ----------------
+    block : int
+        Samples in a block.
+    average : bool
+        Whether the solution is read off the mean of all M. May be a parameter.
 
     References
     ----------
@@ -38,9 +54,32 @@ class Relaxed(Scheduled, RankUpdates):
         choices=("leading", "sampled"),
     )
 
+    block: ClassVar[int] = BLOCK
+    average = False
+    batch = 1
+
     @abstractmethod
+    def initial(self, oracle: SampleOracle) -> Iterate:
+        """Return the iterate before the first sample."""
+
+    @abstractmethod
+    def projection(self, oracle: SampleOracle) -> Projection:
+        """Return the projection of the eigenvalues, or raise if parameters do not fit."""
+
     def eigenvalues(self, matrix: Iterate) -> tuple[Array, float]:
-        """Return M's eigenvalues, in the iterate's order, and that of all other directions."""
+        """Return M's eigenvalues, in the iterate's order, and that of all other directions.
+
+        By default those of the iterate, which is M itself.
+        """
+        return matrix.values, 0.0
+
+    def init(self, oracle: SampleOracle, rng: np.random.Generator) -> SpectrumState:
+        """Start at the initial iterate; `rng` gives the seed of sampled rounding."""
+        return begun(oracle, rng, self.projection(oracle), self.initial(oracle), self.average)
+
+    def advance(self, oracle: SampleOracle, state: SpectrumState, count: int) -> None:
+        """Take `count` samples, with one update each."""
+        update(oracle, state, count, self.etas_along, self.block, self.relative)
 
     def solution(self, state: SpectrumState) -> RelaxedSolution:
         """Return the subspace and M, or the average of all M if the solver averages."""
@@ -68,39 +107,111 @@ class Relaxed(Scheduled, RankUpdates):
         return np.ascontiguousarray(vectors[:, chosen])
 
 
-@dataclass(frozen=True)
-class Averaging(Relaxed):
-    """Base of the methods on the relaxation that may start anywhere and average.
-
-    Parameters
-    ----------
-    start : {"zero", "random"}
-        The first M: zero, or a multiple of the projection onto the oracle's random start.
-    average : bool
-        Read the solution off the mean of M(1), ..., M(t), step 3 of section 3.1.
-
-    Notes
-    -----
-    The average costs 2(m + b)²m flops a sample more, at rank m in blocks of b samples, and memory
-    d times its rank.
-
-    References
-    ----------
-    Arora, Cotter and Srebro 2013, section 3.1.
-    """
-
-    start: str = parameter(
+def start_parameter() -> Any:
+    """Declare the parameter ``start``."""
+    return parameter(
         "zero",
         help="the first M: zero, or the projection onto a random subspace",
         choices=("zero", "random"),
     )
-    average: bool = parameter(
+
+
+def average_parameter() -> Any:
+    """Declare the parameter ``average``."""
+    return parameter(
         False, help="read the solution off the average of all iterates, not the last one"
     )
 
-    block: ClassVar[int] = 24
 
-    @property
-    def averages(self) -> bool:
-        """Whether the iterates are summed."""
-        return self.average
+def corners(values: Array, k: int) -> Iterator[tuple[float, NDArray[np.intp]]]:
+    """Decompose a feasible matrix into a convex combination of projections of rank k.
+
+    These are the corners, or extreme points, of the feasible set.
+
+    Parameters
+    ----------
+    values : ndarray, shape (n,)
+        Eigenvalues in [0, 1] with sum k.
+    k : int
+
+    Yields
+    ------
+    weight : float
+        All weights sum to one.
+    chosen : ndarray of int, shape (k,)
+        The eigenvectors that span the corner. The indicators of all `chosen`, weighted, sum to
+        `values`.
+
+    Notes
+    -----
+    At most n corners: each weight takes one value to zero, or makes one equal to the remaining
+    weight, and there it stays. O(n log n) operations each.
+
+    References
+    ----------
+    Warmuth and Kuzmin 2008, Algorithm 2; Arora, Cotter and Srebro 2013, Lemma 3.1.
+    """
+    left, total = np.clip(values, 0.0, 1.0), 1.0
+    while total > 0.0:
+        order = np.argsort(-left, kind="stable")
+        chosen, others = order[:k], order[k:]
+        largest = left[others[0]] if len(others) else 0.0
+        weight = min(left[chosen[-1]], total - largest)
+        if weight <= ROUNDING or total - weight <= ROUNDING:
+            weight = total
+        yield float(weight), chosen
+        left[chosen] = np.maximum(left[chosen] - weight, 0.0)
+        total -= weight
+
+
+def sampled(values: Array, k: int, rng: np.random.Generator) -> NDArray[np.intp]:
+    """Draw a corner with its weight as probability, by one draw: its expectation is the matrix.
+
+    Parameters and cost are those of `corners`.
+    """
+    threshold = rng.random()
+    chosen = np.arange(k)
+    for weight, chosen in corners(values, k):  # noqa: B007 - the last one is used
+        threshold -= weight
+        if threshold < 0.0:
+            break
+    return chosen
+
+
+def fill_trace(vectors: Array, values: Array, floor: float, start: Array) -> tuple[Array, Array]:
+    """Return the eigendecomposition of a matrix of trace k, from which `sampled` can draw.
+
+    Parameters
+    ----------
+    vectors : ndarray, shape (d, m)
+        Eigenvectors.
+    values : ndarray, shape (m,)
+        Eigenvalues, descending.
+    floor : float
+        The eigenvalue of all other directions; if positive, these get eigenvectors too.
+    start : ndarray, shape (d, k)
+        Orthonormal columns. If the trace is below k, the eigenvalues of the eigenvectors and of
+        the directions of `start` are raised by one shift, clipped to [0, 1].
+
+    Returns
+    -------
+    vectors : ndarray, shape (d, n)
+    values : ndarray, shape (n,)
+        Eigenvalues in [0, 1] with sum k.
+
+    References
+    ----------
+    Arora, Cotter and Srebro 2013, Lemma 3.2.
+    """
+    from orthobench_stochastic_pca._kernels.projection import shift
+
+    (d, m), k = vectors.shape, start.shape[1]
+    if floor > 0.0 and m < d:
+        basis, _ = np.linalg.qr(vectors, mode="complete")
+        return np.hstack([vectors, basis[:, m:]]), np.append(values, np.full(d - m, floor))
+    if values.sum() >= k - ROUNDING:
+        return vectors, values
+    n = min(m + k, d)
+    spread = np.append(values, np.zeros(n - m))
+    change = shift(np.ascontiguousarray(spread[::-1]), float(k))
+    return complete(vectors, start, n), np.clip(spread + change, 0.0, 1.0)

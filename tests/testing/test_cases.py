@@ -202,7 +202,7 @@ TEST = """
 @pytest.fixture(scope="module")
 def kernels():
     """Loads Numba, which can be loaded only once: runs inside forget the modules that they load."""
-    shift(np.ones(2), np.ones(2), 1.0)
+    shift(np.ones(2), 1.0)
 
 
 @pytest.mark.usefixtures("kernels")

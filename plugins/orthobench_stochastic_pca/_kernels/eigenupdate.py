@@ -7,33 +7,33 @@ equation (`secular`); each method has its own projection of the eigenvalues (`pr
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
 from orthobench.contract import Array
 from orthobench.tools.compiled import kernel
-from orthobench_stochastic_pca._kernels.dense import axpy, dot
-from orthobench_stochastic_pca._kernels.eigenrotation import rotate
+from orthobench_stochastic_pca._kernels.iterates import Onto, Projection
 from orthobench_stochastic_pca._kernels.projection import (
-    onto_capped,
     onto_complement,
     onto_density,
     onto_fantope,
 )
-from orthobench_stochastic_pca._kernels.secular import SecularWorkspace, eigenvalues
-from orthobench_stochastic_pca._kernels.small_eigenproblem import (
-    Scalars,
-    SmallEigenproblem,
-    number_active,
-    rows_of,
+from orthobench_stochastic_pca._kernels.secular import (
+    SecularWorkspace,
+    eigenvalues,
+    eigenvectors,
+    secular_workspace,
 )
-from orthobench_stochastic_pca._kernels.span import DEPENDENT, TINY
-from orthobench_stochastic_pca._kernels.spectrum import (
-    CAPPED,
-    COMPLEMENT,
-    DENSITY,
-    FANTOPE,
-    Projection,
+from orthobench_stochastic_pca._kernels.span import (
+    DEPENDENT,
+    TINY,
+    axpy,
+    dot,
+    matrix,
+    multiply,
+    rows_of,
 )
 
 TIED = 1e-12
@@ -41,6 +41,55 @@ TIED = 1e-12
 
 CANCELLED = 0.1
 """A residual shorter than this times its sample is orthogonalized a second time."""
+
+
+class SmallEigenproblem(NamedTuple):
+    """An iterate in coordinates of a block, and the arrays to update it in.
+
+    Row 0 of `diagonal`, `z` and `basis` is for the new direction, whose eigenvalue is the
+    smallest; the m rows of the iterate follow. Matrices are flat.
+
+    Attributes
+    ----------
+    diagonal, z : ndarray, shape (n,)
+        The eigenproblem of diag(diagonal) + zz'.
+    residual : ndarray, shape (n,)
+        The part of a sample orthogonal to the iterate's basis.
+    basis : ndarray, shape (n²,)
+        The iterate's eigenvectors as rows.
+    rotated, gathered, vectors : ndarray, shape (n²,)
+        Scratch.
+    order : ndarray of int, shape (n,)
+        The slots by ascending eigenvalue (`SecularWorkspace`).
+    rank : ndarray of int, shape (n,)
+        The number of each slot among the active ones, -1 for the others.
+    picked : ndarray of int, shape (n,)
+        Scratch.
+    secular : SecularWorkspace
+    """
+
+    diagonal: Array
+    z: Array
+    residual: Array
+    basis: Array
+    rotated: Array
+    gathered: Array
+    vectors: Array
+    order: NDArray[np.int64]
+    rank: NDArray[np.int64]
+    picked: NDArray[np.int64]
+    secular: SecularWorkspace
+
+
+@kernel
+def small_eigenproblem(n: int) -> SmallEigenproblem:
+    """Return arrays for bases and spans of fewer than n vectors; 4n² doubles."""
+    return SmallEigenproblem(
+        np.empty(n), np.empty(n), np.empty(n),
+        np.empty(n * n), np.empty(n * n), np.empty(n * n), np.empty(n * n),
+        np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n, np.int64),
+        secular_workspace(n),
+    )  # fmt: skip
 
 
 @kernel
@@ -109,41 +158,51 @@ def _project_out(W: Array, x: Array, z: Array, scratch: Array) -> float:
 
 @kernel
 def update(
-    at: Scalars, added: int, width: int, d: int, projection: Projection, small: SmallEigenproblem
-) -> Scalars:
+    m: int,
+    added: int,
+    width: int,
+    d: int,
+    floor: float,
+    full: bool,
+    projection: Projection,
+    small: SmallEigenproblem,
+) -> tuple[int, float, bool]:
     """Update and project the eigendecomposition, after `extend`.
 
     Lines 4 to 9 of Algorithm 1.
 
     Parameters
     ----------
-    at : Scalars
-        Those of the iterate.
+    m : int
+        Rank of the iterate.
     added : int
         1 if row 0 holds a new direction, else 0.
     width : int
         Length of the coordinates.
     d : int
         Length of a sample.
+    floor : float
+    full : bool
+        Those of the iterate.
     projection : Projection
     small : SmallEigenproblem
         Its diagonal and basis are overwritten.
 
     Returns
     -------
-    Scalars
+    m : int
+    floor : float
+    full : bool
         Those of the updated iterate.
 
     Notes
     -----
     At rank m, 2m² width flops for the eigenvectors, and about 50m² for all else.
     """
-    first, n = 1 - added, at.m + added
+    first, n = 1 - added, m + added
     small.diagonal[0] = 0.0
-    W, lam, order = rows_of(small.basis, first, at.m + 1, width), small.secular.lam, small.order[:n]
-    active = eigenvalues(
-        small.diagonal[first : at.m + 1], small.z[first : at.m + 1], W, small.secular
-    )
+    W, lam, order = rows_of(small.basis, first, m + 1, width), small.secular.lam, small.order[:n]
+    active = eigenvalues(small.diagonal[first : m + 1], small.z[first : m + 1], W, small.secular)
     _sort(lam, order)
     dropped = max(0, n - projection.max_rank)
     if dropped:
@@ -151,12 +210,22 @@ def update(
     values = small.diagonal[1 : n - dropped + 1]
     for i in range(len(values)):
         values[i] = lam[order[dropped + i]]
-    floor, full = _project(values, d - n, at.floor, at.full, projection)
-    zeros = _count_zeros(values)
+    k = float(projection.k)
+    if projection.onto == Onto.FANTOPE:
+        onto_fantope(values, k, False)
+    elif projection.onto == Onto.CAPPED:
+        full = onto_fantope(values, k, full)
+    elif projection.onto == Onto.COMPLEMENT:
+        onto_complement(values, k)
+    elif projection.onto == Onto.DENSITY:
+        floor = onto_density(values, d - n, k)
+    zeros = 0
+    while zeros < len(values) and not values[zeros] > 0.0:
+        zeros += 1
     for i in range(len(values) - zeros):
         values[i] = values[i + zeros]
-    rotate(W, order[dropped + zeros :], active, small)
-    return Scalars(len(values) - zeros, floor, full, at.flops)
+    _rotate(W, order[dropped + zeros :], active, small)
+    return len(values) - zeros, floor, full
 
 
 @kernel
@@ -171,6 +240,14 @@ def _sort(lam: Array, order: NDArray[np.int64]) -> None:
 
 
 @kernel
+def _number_active(work: SecularWorkspace, active: int, n: int, rank: NDArray[np.int64]) -> None:
+    """Set the rank of each of n slots to its number among the active ones, -1 for the others."""
+    rank[:n] = -1
+    for j in range(active):
+        rank[work.active[j]] = j
+
+
+@kernel
 def _break_tie(
     work: SecularWorkspace,
     order: NDArray[np.int64],
@@ -182,7 +259,7 @@ def _break_tie(
     margin = TIED * work.lam[order[-1]]
     if len(order) < 2 or work.lam[order[1]] > work.lam[order[0]] + margin:
         return
-    number_active(work, active, len(order), rank)
+    _number_active(work, active, len(order), rank)
     for i in range(len(order)):
         slot = order[i]
         if work.lam[slot] > work.lam[order[0]] + margin:
@@ -195,26 +272,75 @@ def _break_tie(
 
 
 @kernel
-def _project(
-    values: Array, others: int, floor: float, full: bool, projection: Projection
-) -> tuple[float, bool]:
-    """Project the eigenvalues in place; return the new floor, and whether the trace is k."""
-    k = float(projection.k)
-    if projection.kind == FANTOPE:
-        onto_fantope(values, k)
-    elif projection.kind == CAPPED:
-        full = onto_capped(values, k, full)
-    elif projection.kind == COMPLEMENT:
-        onto_complement(values, k)
-    elif projection.kind == DENSITY:
-        floor = onto_density(values, others, k)
-    return floor, full
+def _rotate(W: Array, kept: NDArray[np.int64], active: int, small: SmallEigenproblem) -> None:
+    """Set rows 1, 2, ... of the basis to the eigenvectors in the kept slots.
+
+    Parameters
+    ----------
+    W : ndarray, shape (n, width), C order
+        The basis before, as `eigenvalues` left it: a view of rows of ``small.basis``.
+    kept : ndarray of int
+        Slots, in the order of the new rows.
+    active : int
+        The number of active slots.
+    small : SmallEigenproblem
+
+    Notes
+    -----
+    2 len(kept) active width flops.
+    """
+    if active < len(W):
+        _rotate_some(W, kept, active, small)
+    elif len(kept):
+        size = len(kept) * W.shape[1]
+        _combine(W, kept, len(kept), active, small)
+        new = small.basis[W.shape[1] :]
+        for i in range(size):
+            new[i] = small.rotated[i]
 
 
 @kernel
-def _count_zeros(values: Array) -> int:
-    """Return the number of values, which are ascending, that are not positive."""
-    for i in range(len(values)):
-        if values[i] > 0.0:
-            return i
-    return len(values)
+def _combine(
+    W: Array, chosen: NDArray[np.int64], count: int, active: int, small: SmallEigenproblem
+) -> None:
+    """Set the rows of `rotated` to the chosen eigenvectors, combinations of the rows of W."""
+    V = matrix(small.vectors, count, active)
+    eigenvectors(active, chosen, count, small.secular, V)
+    multiply(V, W, matrix(small.rotated, count, W.shape[1]))
+
+
+@kernel
+def _rotate_some(W: Array, kept: NDArray[np.int64], active: int, small: SmallEigenproblem) -> None:
+    """Do as `_rotate` if some slots are not active: their rows stay as they are."""
+    n, width = W.shape
+    rank, picked = small.rank, small.picked
+    _number_active(small.secular, active, n, rank)
+    gathered = matrix(small.gathered, n, width)
+    for slot in small.secular.active[:active]:
+        _copy_row(W, slot, gathered, rank[slot])
+    rows, others = 0, active
+    for slot in kept:  # the active ones are combined; the rows of the others lie after those
+        if rank[slot] >= 0:
+            picked[rows] = rank[slot]
+            rows += 1
+        else:
+            _copy_row(W, slot, gathered, others)
+            others += 1
+    rotated = matrix(small.rotated, rows, width)
+    if rows:
+        _combine(gathered[:active], picked, rows, active, small)
+    new = rows_of(small.basis, 1, len(kept) + 1, width)
+    for i in range(len(kept) - 1, -1, -1):
+        if rank[kept[i]] >= 0:
+            rows -= 1
+            _copy_row(rotated, rows, new, i)
+        else:
+            others -= 1
+            _copy_row(gathered, others, new, i)
+
+
+@kernel
+def _copy_row(source: Array, i: int, into: Array, j: int) -> None:
+    """Copy row i of `source` to row j of `into`."""
+    for column in range(source.shape[1]):
+        into[j, column] = source[i, column]

@@ -13,17 +13,15 @@ from orthobench.tools.compiled import kernel
 
 
 @kernel
-def shift(values: Array, counts: Array, k: float) -> float:
+def shift(values: Array, k: float) -> float:
     """Return the S for which the values min(1, max(0, value + S)) sum to k.
 
     Parameters
     ----------
     values : ndarray, shape (n,)
-        Eigenvalues, ascending; equal ones may be listed once.
-    counts : ndarray, shape (n,)
-        Their multiplicities, as floats.
+        Eigenvalues, ascending.
     k : float
-        0 < k <= counts.sum().
+        0 < k <= n.
 
     Returns
     -------
@@ -50,67 +48,42 @@ def shift(values: Array, counts: Array, k: float) -> float:
             break
         if enters <= leaves:
             low -= 1
-            inside += counts[low]
-            inside_sum += counts[low] * values[low]
+            inside += 1.0
+            inside_sum += values[low]
         else:
             high -= 1
-            inside -= counts[high]
-            inside_sum -= counts[high] * values[high]
-            ones += counts[high]
+            inside -= 1.0
+            inside_sum -= values[high]
+            ones += 1.0
         if low == high:
             inside_sum = 0.0  # exactly, without the rounding errors of the sum
     if low == high:
         reaches_one: float = 1.0 - values[high]
         return reaches_one
-    return _between(values, counts, low, high, k - ones)
-
-
-@kernel
-def _between(values: Array, counts: Array, low: int, high: int, rest: float) -> float:
-    """Return the S for which values[low:high] + S sum to `rest`."""
-    total, number = 0.0, 0.0
+    total = 0.0
     for i in range(low, high):
-        total += counts[i] * values[i]
-        number += counts[i]
-    return (rest - total) / number
+        total += values[i]
+    return (k - ones - total) / (high - low)
 
 
 @kernel
-def onto_fantope(values: Array, k: float) -> None:
-    """Project eigenvalues onto {0 <= s <= 1, sum s <= k} in place: the projection of MSG.
+def onto_fantope(values: Array, k: float, full: bool) -> bool:
+    """Project eigenvalues onto {0 <= s <= 1, sum s <= k} in place: MSG and capped MSG.
 
-    Started at zero, as in Theorem 1, the trace grows to k first. An update never lowers it, so
-    that from then on this is the projection onto {0 <= s <= 1, sum s = k}.
+    Started at zero, as in Theorem 1, the trace grows to k first. An update of MSG never lowers it,
+    so that from then on this is the projection onto {0 <= s <= 1, sum s = k}, with a shift that is
+    never positive: eigenvalues of zero need not be listed. Where capped MSG has dropped some the
+    trace may be lower, and the shift positive.
 
     Parameters
     ----------
     values : ndarray, shape (n,)
-        Ascending, nonnegative. Zero eigenvalues need not be listed: they stay zero, since the
-        shift is never positive.
-    k : float
-
-    References
-    ----------
-    Arora, Cotter and Srebro 2013, Lemma 3.2 and Theorem 1.
-    """
-    if _clipped_sum(values) > k:
-        _shift(values, k)
-    _clip(values)
-
-
-@kernel
-def onto_capped(values: Array, k: float, full: bool) -> bool:
-    """Project eigenvalues onto {0 <= s <= 1, sum s = k} in place: the projection of capped MSG.
-
-    Parameters
-    ----------
-    values : ndarray, shape (n,)
-        The K largest eigenvalues, ascending. Keeping those is optimal under the rank constraint of
-        problem 5.1: the larger an eigenvalue, the more keeping it shortens the distance.
+        Ascending, nonnegative. Of capped MSG the K largest, which it is optimal to keep under the
+        rank constraint of problem 5.1: the larger an eigenvalue, the more keeping it shortens the
+        distance.
     k : float
     full : bool
-        Whether the trace has reached k before. Until then the constraint is sum s <= k; from then
-        on the shift may be positive.
+        Whether the sum has to be k. False for MSG; for capped MSG whether the trace has reached k.
 
     Returns
     -------
@@ -119,12 +92,14 @@ def onto_capped(values: Array, k: float, full: bool) -> bool:
 
     References
     ----------
-    Arora, Cotter and Srebro 2013, section 5.1.
+    Arora, Cotter and Srebro 2013, Lemma 3.2, Theorem 1 and section 5.1.
     """
-    total = _clipped_sum(values)
-    if total != k and (full or total > k):
-        _shift(values, k)
-    _clip(values)
+    total = 0.0
+    for value in values:
+        total += min(1.0, value)
+    change = shift(values, k) if total > k or (full and total < k) else 0.0
+    for i in range(len(values)):
+        values[i] = min(1.0, max(0.0, values[i] + change))
     return full or total >= k
 
 
@@ -205,30 +180,3 @@ def onto_density(values: Array, others: int, k: float) -> float:
     for i in range(n):
         values[i] = max(0.0, min(values[i], -floor))
     return floor
-
-
-@kernel
-def _clipped_sum(values: Array) -> float:
-    """Return the sum of min(1, value)."""
-    total = 0.0
-    for value in values:
-        total += min(1.0, value)
-    return total
-
-
-@kernel
-def _shift(values: Array, k: float) -> None:
-    """Add the S of `shift` to the values, each of multiplicity one, in place."""
-    counts = np.empty(len(values))
-    for i in range(len(values)):
-        counts[i] = 1.0
-    change = shift(values, counts, k)
-    for i in range(len(values)):
-        values[i] += change
-
-
-@kernel
-def _clip(values: Array) -> None:
-    """Clip the values to [0, 1] in place."""
-    for i in range(len(values)):
-        values[i] = min(1.0, max(0.0, values[i]))

@@ -1,8 +1,8 @@
-"""Kernels of the methods that rotate one direction of their basis towards each sample.
+"""Kernels of the methods that turn their basis towards each sample.
 
 With w = U'x, p = Uw and the residual r = x - p, both Oja's method with orthonormalization and
 GROUSE rotate the basis in the plane of p and r: U + ((cos a - 1) p/|p| + sin a r/|r|) w'/|w|.
-Only the angle a differs, in Krasulina's method too.
+Only the angle a differs, in Krasulina's method too. CCIPCA turns its directions one by one.
 """
 
 from __future__ import annotations
@@ -11,11 +11,19 @@ import numpy as np
 
 from orthobench.contract import Array
 from orthobench.tools.compiled import kernel
-from orthobench_stochastic_pca._kernels.blocks import BLOCK
-from orthobench_stochastic_pca._kernels.dense import axpy, copy_rows, dot, matrix, set_identity
-from orthobench_stochastic_pca._kernels.rotation_rules import GEODESIC, KRASULINA
-from orthobench_stochastic_pca._kernels.span import DEPENDENT, TINY, expand, workspace
-from orthobench_stochastic_pca._kernels.span_basis import write_basis
+from orthobench_stochastic_pca._kernels.iterates import BLOCK, Angle
+from orthobench_stochastic_pca._kernels.span import (
+    DEPENDENT,
+    TINY,
+    axpy,
+    copy_rows,
+    dot,
+    expand,
+    matrix,
+    set_identity,
+    workspace,
+    write_basis,
+)
 
 CANCELLED = 1e-2
 """Value of |r|²/|x|² below which r is orthogonalized to U a second time."""
@@ -23,7 +31,7 @@ CANCELLED = 1e-2
 
 @kernel
 def rotate_blocks(
-    U: Array, drift: float, samples: Array, etas: Array, angle: int
+    U: Array, drift: float, samples: Array, etas: Array, angle: Angle
 ) -> tuple[Array, float]:
     """Rotate a basis towards samples, one after the other.
 
@@ -37,8 +45,7 @@ def rotate_blocks(
         Handled in blocks of `BLOCK`, of which the last may be incomplete.
     etas : ndarray, shape (count,)
         Step sizes.
-    angle : int
-        `orthobench_stochastic_pca.solvers.rotating.OJA`, `GEODESIC` (GROUSE) or `KRASULINA`.
+    angle : Angle
 
     Returns
     -------
@@ -81,7 +88,7 @@ def rotate_blocks(
 
 
 @kernel
-def _rotate(W: Array, z: Array, n: int, eta: float, angle: int, scratch: Array) -> None:
+def _rotate(W: Array, z: Array, n: int, eta: float, angle: Angle, scratch: Array) -> None:
     """Rotate the rows of W towards z, in place; both are zero from entry n on."""
     w, p, r = scratch
     for i in range(n):
@@ -106,16 +113,16 @@ def _rotate(W: Array, z: Array, n: int, eta: float, angle: int, scratch: Array) 
 
 
 @kernel
-def _angle(p: float, r: float, eta: float, kind: int) -> tuple[float, float]:
+def _angle(p: float, r: float, eta: float, kind: Angle) -> tuple[float, float]:
     """Return cos a - 1 and sin a for the angle a of the step, from |p| and |r|.
 
     For GROUSE it is eta |p||r|, along the geodesic. For Oja's method, (I + eta xx')p has the
     component |p| (1 + eta |p|²) along p and eta |p|² |r| along r. Krasulina's
     step has no part along p, where |p| remains.
     """
-    if kind == GEODESIC:
+    if kind == Angle.GEODESIC:
         angle = eta * p * r
-    elif kind == KRASULINA:
+    elif kind == Angle.KRASULINA:
         angle = np.arctan2(p * r, 1.0 / eta)
     elif eta <= 1.0:
         angle = np.arctan2(eta * p * r, 1.0 + eta * p * p)
@@ -123,3 +130,48 @@ def _angle(p: float, r: float, eta: float, kind: int) -> tuple[float, float]:
         angle = np.arctan2(p * r, 1.0 / eta + p * p)
     half = np.sin(angle / 2)
     return -2.0 * half * half, np.sin(angle)
+
+
+@kernel
+def turn(V: Array, samples: Array, before: int, amnesic: float) -> None:
+    """Turn directions towards samples, one after the other, in place.
+
+    Parameters
+    ----------
+    V : ndarray, shape (k, d), C order
+        Directions, of zeros where there is none yet.
+    samples : ndarray, shape (count, d), C order
+    before : int
+        Number of samples before these.
+    amnesic : float
+        How much more than earlier ones a sample counts.
+
+    Notes
+    -----
+    14dk flops a sample.
+
+    References
+    ----------
+    Weng, Zhang and Hwang 2003, Algorithm 1.
+    """
+    k, d = V.shape
+    u = np.empty(d)
+    for t in range(len(samples)):
+        n = before + t + 1
+        extra = amnesic if n > amnesic + 1.0 else 0.0
+        for j in range(d):
+            u[j] = samples[t, j]
+        for i in range(min(k, n)):
+            v = V[i]
+            square = dot(v, v, d)
+            if square <= TINY:  # it has none yet, and takes what is left of the sample
+                for j in range(d):
+                    v[j] = u[j]
+                break
+            along = (1.0 + extra) / n * dot(u, v, d) / np.sqrt(square)
+            for j in range(d):
+                v[j] *= (n - 1.0 - extra) / n
+            axpy(along, u, v, d)
+            square = dot(v, v, d)
+            if square > TINY:
+                axpy(-dot(u, v, d) / square, v, u, d)

@@ -31,7 +31,7 @@ from orthobench.tools.simd import (
     total,
     where,
 )
-from orthobench_stochastic_pca._kernels.dense import dot
+from orthobench_stochastic_pca._kernels.span import dot
 
 EPS = 2.0**-52
 """The spacing of doubles at 1."""
@@ -76,31 +76,12 @@ class SecularWorkspace(NamedTuple):
 
 @kernel
 def secular_workspace(n: int) -> SecularWorkspace:
-    """Return work arrays for updates of at most n by n matrices.
-
-    Parameters
-    ----------
-    n : int
-
-    Returns
-    -------
-    SecularWorkspace
-
-    Notes
-    -----
-    Memory: 8n doubles.
-    """
+    """Return work arrays for updates of at most n by n matrices; 8n doubles."""
     padded = n + 2 * COUNT
     return SecularWorkspace(
-        np.empty(n),
-        np.empty(n, np.int64),
-        np.empty(padded),
-        np.empty(padded),
-        np.empty(padded),
-        np.empty(padded),
-        np.empty(padded),
-        np.empty(padded),
-    )
+        np.empty(n), np.empty(n, np.int64), np.empty(padded), np.empty(padded),
+        np.empty(padded), np.empty(padded), np.empty(padded), np.empty(padded),
+    )  # fmt: skip
 
 
 @kernel

@@ -3,7 +3,7 @@
 Whatever a streaming method does with the samples x_1, ..., x_b of a block, its basis stays in
 span(U, x_1, ..., x_b). So vectors of length d take part in two matrix products only: one gives the
 coordinates of the samples in an orthonormal basis [U; Q] of that span (`expand`), one writes the
-new basis (`span_basis.write_basis`). The updates in between work on vectors of length m + q. In
+new basis (`write_basis`). The updates in between work on vectors of length m + q. In
 exact arithmetic the result is that of the updates made one by one.
 
 Bases are stored as rows: U is (m, d), C order, and the samples of the block lie in the rows
@@ -34,15 +34,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from orthobench.contract import Array
-from orthobench.tools.compiled import kernel
-from orthobench_stochastic_pca._kernels.dense import (
-    axpy,
-    copy_rows,
-    dot,
-    matrix,
-    multiply,
-    multiply_transposed,
-)
+from orthobench.tools.compiled import kernel, summed
 
 DEPENDENT = 1e-10
 """A residual of at most this times the norm of its sample adds no direction."""
@@ -62,9 +54,68 @@ SMALL_PRODUCT = 1_000_000
 PANEL = 4
 """Rows of a product computed at once if that brings it below `SMALL_PRODUCT`."""
 
+MAX_DRIFT = 1e-13
+"""Largest bound on the orthogonality defect of U that is left uncorrected."""
+
+
+@kernel
+def matrix(flat: Array, rows: int, columns: int) -> Array:
+    """Return a view of the beginning of a flat array as a contiguous matrix."""
+    return flat[: rows * columns].reshape(rows, columns)
+
+
+@kernel
+def rows_of(flat: Array, first: int, last: int, width: int) -> Array:
+    """Return a view of rows first, ..., last - 1 of a flat matrix with so many columns."""
+    return flat[first * width : last * width].reshape(last - first, width)
+
+
+@summed
+def dot(x: Array, y: Array, n: int) -> float:
+    """Return the inner product of the first n entries, in an order of summation that vectorizes."""
+    total = 0.0
+    for i in range(n):
+        total += x[i] * y[i]
+    return total
+
+
+@kernel
+def axpy(c: float, x: Array, y: Array, n: int) -> None:
+    """Set y <- c x + y in the first n entries, in place."""
+    for i in range(n):
+        y[i] += c * x[i]
+
+
+@kernel
+def copy_rows(A: Array, B: Array) -> None:
+    """Copy a matrix to the first rows and columns of another."""
+    for i in range(A.shape[0]):
+        for j in range(A.shape[1]):
+            B[i, j] = A[i, j]
+
+
+@kernel
+def set_identity(W: Array) -> None:
+    """Set a matrix, of any shape, to ones on its diagonal and zeros elsewhere."""
+    for i in range(W.shape[0]):
+        for j in range(W.shape[1]):
+            W[i, j] = 1.0 if i == j else 0.0
+
+
+@kernel
+def multiply(A: Array, B: Array, out: Array) -> None:
+    """Set out = AB, by BLAS; compiled once for all callers."""
+    np.dot(A, B, out)
+
+
+@kernel
+def multiply_transposed(A: Array, B: Array, out: Array) -> None:
+    """Set out = AB', by BLAS; compiled once for all callers."""
+    np.dot(A, B.T, out)
+
 
 class Workspace(NamedTuple):
-    """The arrays of `expand` and of `span_basis`; made by `workspace`.
+    """The arrays of `expand` and `write_basis`; made by `workspace`.
 
     Attributes
     ----------
@@ -111,33 +162,14 @@ class Span(NamedTuple):
 
 @kernel
 def workspace(capacity: int, b: int, d: int) -> Workspace:
-    """Return work arrays for blocks of at most `b` samples.
+    """Return work arrays for blocks of at most b samples of length d.
 
-    Parameters
-    ----------
-    capacity : int
-        Largest number of rows of U and samples together.
-    b : int
-        Largest number of samples in a block.
-    d : int
-        Length of a sample.
-
-    Returns
-    -------
-    Workspace
-
-    Notes
-    -----
-    Memory: capacity² + 2 b capacity + bd doubles.
+    Samples and rows of U together are at most `capacity`. Memory: capacity² + 2 b capacity + bd
+    doubles.
     """
-    return Workspace(
-        np.zeros((b, capacity)),
-        np.zeros(b, np.int64),
-        np.zeros((b, capacity)),
-        np.zeros(b),
-        np.empty(capacity * capacity),
-        np.empty((b, d)),
-    )
+    coords, factor = np.zeros((b, capacity)), np.zeros((b, capacity))
+    flat, residuals = np.empty(capacity * capacity), np.empty((b, d))
+    return Workspace(coords, np.zeros(b, np.int64), factor, np.zeros(b), flat, residuals)
 
 
 @kernel
@@ -153,7 +185,7 @@ def expand(V: Array, m: int, count: int, drift: float, work: Workspace) -> Span:
     m, count : int
         Rows of U, and samples.
     drift : float
-        Bound on the orthogonality defect of U, as `span_basis.write_basis` returned it; 0 at first.
+        Bound on the orthogonality defect of U, as `write_basis` returned it; 0 at first.
     work : Workspace
         Its coordinates and extents are set.
 
@@ -188,18 +220,8 @@ def expand(V: Array, m: int, count: int, drift: float, work: Workspace) -> Span:
 
 @kernel
 def panel(rows: int, columns: int, d: int) -> int:
-    """Return how many rows of a product of rows * columns * d multiplications to compute at once.
-
-    Parameters
-    ----------
-    rows, columns, d : int
-
-    Returns
-    -------
-    int
-    """
-    fits = PANEL * columns * d <= SMALL_PRODUCT
-    return PANEL if fits else rows
+    """Return how many rows of a (rows, columns) by (columns, d) product to compute at once."""
+    return PANEL if PANEL * columns * d <= SMALL_PRODUCT else rows
 
 
 @kernel
@@ -293,3 +315,103 @@ def _gram_schmidt(V: Array, m: int, count: int, work: Workspace) -> int:
             n += 1
         work.extent[j] = n
     return n - m
+
+
+@kernel
+def write_basis(V: Array, span: Span, W: Array, new: Array, work: Workspace) -> float:
+    """Write the basis W [U; Q] and return a bound on its orthogonality defect.
+
+    If the bound exceeds `MAX_DRIFT`, the basis is re-orthonormalized.
+
+    Parameters
+    ----------
+    V, span
+        As `expand` left and returned them; V is scratch afterwards.
+    W : ndarray, shape (rows, m + q), C order
+        Orthonormal rows: the new basis in coordinates of [U; Q]; overwritten.
+    new : ndarray, shape (>= rows, d), C order
+        Its first rows are set.
+    work : Workspace
+        As `expand` left it.
+
+    Returns
+    -------
+    float
+
+    Notes
+    -----
+    2 rows (m + q) d flops; 4 rows² d more to re-orthonormalize.
+    """
+    rows = len(W)
+    if rows == 0:
+        return 0.0
+    write_combinations(V, span, W, new, work)
+    if span.drift <= MAX_DRIFT:
+        return span.drift
+    reorthonormalize(new, rows, V, work)
+    return ROUNDING
+
+
+@kernel
+def write_combinations(V: Array, span: Span, W: Array, new: Array, work: Workspace) -> None:
+    """Write the combinations W [U; Q], for any rows W, and leave V as it is.
+
+    Parameters
+    ----------
+    V, span, work
+        As `expand` left and returned them.
+    W : ndarray, shape (rows, m + q), C order
+        Overwritten.
+    new : ndarray, shape (>= rows, d), C order
+        Its first rows are set.
+
+    Notes
+    -----
+    2 rows (m + q) d flops.
+    """
+    rows, inner = W.shape
+    if span.implicit:
+        _onto_samples(W, work.factor, span.m, span.q)
+    step = panel(rows, inner, V.shape[1])
+    for i in range(0, rows, step):
+        multiply(W[i : i + step], V[:inner], new[i : min(i + step, rows)])
+
+
+@kernel
+def reorthonormalize(U: Array, m: int, spare: Array, work: Workspace) -> None:
+    """Re-orthonormalize the first m rows of U in place by one Newton-Schulz step.
+
+    U <- (3I - UU') U / 2 squares an orthogonality defect below one, up to a factor of 3/4.
+
+    Parameters
+    ----------
+    U : ndarray, shape (>= m, d), C order
+    m : int
+    spare : ndarray, shape (>= m, d), C order
+        Scratch.
+    work : Workspace
+
+    Notes
+    -----
+    4m²d flops.
+
+    References
+    ----------
+    Björck and Bowie 1971.
+    """
+    C = matrix(work.flat, m, m)
+    multiply_transposed(U[:m], U[:m], C)
+    for i in range(m):
+        for j in range(m):
+            C[i, j] = (1.5 if i == j else 0.0) - 0.5 * C[i, j]
+    multiply(C, U[:m], spare[:m])
+    copy_rows(spare[:m], U)
+
+
+@kernel
+def _onto_samples(W: Array, L: Array, m: int, q: int) -> None:
+    """Turn coordinates in [U; Q] into coefficients of [U; X] in place, where X = L [U; Q]."""
+    for row in W:
+        for j in range(q - 1, -1, -1):
+            row[m + j] /= L[j, m + j]
+            axpy(-row[m + j], L[j], row, m + j)

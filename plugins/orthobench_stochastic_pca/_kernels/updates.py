@@ -12,18 +12,26 @@ import numpy as np
 
 from orthobench.contract import Array, flops
 from orthobench.tools.compiled import kernel
-from orthobench_stochastic_pca._kernels.dense import axpy, copy_rows, set_identity
-from orthobench_stochastic_pca._kernels.eigenupdate import extend, update
-from orthobench_stochastic_pca._kernels.secular import EPS
-from orthobench_stochastic_pca._kernels.small_eigenproblem import (
-    Scalars,
+from orthobench_stochastic_pca._kernels.eigenupdate import (
     SmallEigenproblem,
-    rows_of,
+    extend,
     small_eigenproblem,
+    update,
 )
-from orthobench_stochastic_pca._kernels.span import Span, Workspace, expand, workspace
-from orthobench_stochastic_pca._kernels.span_basis import write_basis, write_combinations
-from orthobench_stochastic_pca._kernels.spectrum import COMPLEMENT, Iterate, Projection
+from orthobench_stochastic_pca._kernels.iterates import Iterate, Onto, Projection
+from orthobench_stochastic_pca._kernels.secular import EPS
+from orthobench_stochastic_pca._kernels.span import (
+    Span,
+    Workspace,
+    axpy,
+    copy_rows,
+    expand,
+    rows_of,
+    set_identity,
+    workspace,
+    write_basis,
+    write_combinations,
+)
 
 _eigh = kernel(flops.eigh)
 
@@ -68,60 +76,42 @@ def update_blocks(
     ----------
     Arora, Cotter and Srebro 2013, Algorithm 1.
     """
-    at = Scalars(len(start.values), start.floor, start.full, start.flops)
-    drift, P = start.drift, start.basis[:0]
-    V, new, work, small = _allocate(start.basis, start.values, at.m, block)
+    m, floor, full, spent = len(start.values), start.floor, start.full, start.flops
+    drift, P, d = start.drift, start.basis[:0], start.basis.shape[1]
+    V, new, work, small = _allocate(start.basis, start.values, m, block)
     for first in range(0, len(samples), block):
         last = min(first + block, len(samples))
-        if at.m + block >= len(V):
-            V, new, work, small = _allocate(V, small.diagonal[1 : at.m + 1], at.m, block)
-        copy_rows(samples[first:last], V[at.m :])
-        span = expand(V, at.m, last - first, drift, work)
+        if m + block >= len(V):
+            V, new, work, small = _allocate(V, small.diagonal[1 : m + 1], m, block)
+        copy_rows(samples[first:last], V[m:])
+        span = expand(V, m, last - first, drift, work)
         if np.isnan(span.drift):
             drift = span.drift
             break
-        size = span.m + span.q if summing else 0
-        moment = np.zeros(size * size)
-        at = _update_block(at, span, etas[first:last], projection, V.shape[1], work, small, moment)
+        width = span.m + span.q
+        moment = np.zeros(width * width if summing else 0)
+        set_identity(_basis(small, m, width))
+        for j in range(last - first):
+            added = extend(work.coords[j, :width], etas[first + j], m, d, small)
+            spent += _flops(d, m, added)
+            if added >= 0:
+                n = m + added
+                m, floor, full = update(m, added, width, d, floor, full, projection, small)
+                spent += 2 * d * n * m
+            if summing:
+                _add_to_moment(_basis(small, m, width), small.diagonal[1:], projection.onto, moment)
         if summing:
             P = _factored(moment, V, span, work)
-        drift = write_basis(V, span, _basis(small, at.m, span), new, work)
+        drift = write_basis(V, span, _basis(small, m, width), new, work)
         V, new = new, V
-    values = small.diagonal[1 : at.m + 1].copy()
-    return Iterate(V[: at.m].copy(), values, at.floor, at.full, drift, at.flops), P
+    values = small.diagonal[1 : m + 1].copy()
+    return Iterate(V[:m].copy(), values, floor, full, drift, spent), P
 
 
 @kernel
-def _update_block(
-    at: Scalars,
-    span: Span,
-    etas: Array,
-    projection: Projection,
-    d: int,
-    work: Workspace,
-    small: SmallEigenproblem,
-    moment: Array,
-) -> Scalars:
-    """Do the updates of one block; add each M to the moment, unless that is empty."""
-    width = span.m + span.q
-    set_identity(_basis(small, span.m, span))
-    for j in range(len(etas)):
-        added = extend(work.coords[j, :width], etas[j], at.m, d, small)
-        cost = _flops(d, at.m, added)
-        if added >= 0:
-            n = at.m + added
-            at = update(at, added, width, d, projection, small)
-            cost += 2 * d * n * at.m
-        at = Scalars(at.m, at.floor, at.full, at.flops + cost)
-        if len(moment):
-            _add_to_moment(_basis(small, at.m, span), small.diagonal[1:], projection.kind, moment)
-    return at
-
-
-@kernel
-def _basis(small: SmallEigenproblem, m: int, span: Span) -> Array:
+def _basis(small: SmallEigenproblem, m: int, width: int) -> Array:
     """Return the iterate's basis in coordinates of the block, shape (m, width)."""
-    return rows_of(small.basis, 1, m + 1, span.m + span.q)
+    return rows_of(small.basis, 1, m + 1, width)
 
 
 @kernel
@@ -130,7 +120,7 @@ def _allocate(
 ) -> tuple[Array, Array, Workspace, SmallEigenproblem]:
     """Return arrays with room for a few blocks of new directions, with basis and values filled in.
 
-    V, a second array of its shape, and the work arrays of `span` and `small_eigenproblem`.
+    V, a second array of its shape, and the work arrays of `span` and `eigenupdate`.
     """
     d = basis.shape[1]
     capacity = m + m // 2 + 2 * block
@@ -146,20 +136,18 @@ def _flops(d: int, m: int, added: int) -> int:
     """Return the flops of Algorithm 1 at rank m, except for the product on line 4 or 7.
 
     2dm for the coordinates, 2dm + 2d for the residual and its norm, and the small eigenproblem. Why
-    the product is counted for the eigenvectors that are kept only, `RankUpdates` says.
+    the product is counted for the eigenvectors that are kept only, `rank_updates` says.
     """
     cost = 4 * d * m + 2 * d
     return cost + _eigh(m + added) if added >= 0 else cost
 
 
 @kernel
-def _add_to_moment(W: Array, values: Array, kind: int, moment: Array) -> None:
+def _add_to_moment(W: Array, values: Array, onto: Onto, moment: Array) -> None:
     """Add M = W' diag(eigenvalues) W to the moment."""
     m, width = W.shape
     for j in range(m):
-        weight = values[j]
-        if kind == COMPLEMENT:
-            weight = -np.expm1(-values[j])
+        weight = -np.expm1(-values[j]) if onto == Onto.COMPLEMENT else values[j]
         for i in range(width):
             axpy(weight * W[j, i], W[j], moment[i * width :], width)
 

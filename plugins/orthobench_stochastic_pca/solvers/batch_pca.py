@@ -9,12 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from orthobench.contract import (
+    Array,
     ArraySolver,
     BlockOracle,
     SampleOracle,
     Solution,
     State,
     Status,
+    Summary,
     SummarySolver,
     complete,
     copied,
@@ -24,14 +26,10 @@ from orthobench.contract import (
     orthonormalize,
 )
 from orthobench.tools.arrays import in_rows
-from orthobench_stochastic_pca._kernels.moment_sums import MomentSum, merged, moment_sum, unpacked
+from orthobench_stochastic_pca._kernels.sums import NULL, Samples, second_moment
 
 BLOCK = 256
 """Samples added to the second moment at once, at fixed places in the stream."""
-
-NULL = 450
-"""An eigenvalue of the (n, n) Gram matrix up to this times the rounding unit, times n, times the
-largest is rounding."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -57,6 +55,31 @@ class BatchState(State):
     moment: Any = None
 
 
+@dataclass(frozen=True, kw_only=True)
+class MomentSum(Summary):
+    """The sum of second moments xx', or the samples where there are at most as many as features.
+
+    Attributes
+    ----------
+    values : ndarray, shape (rows, d) or (d(d + 1)/2,)
+        The samples; or the upper triangle of the sum, column by column, in float64.
+    """
+
+    values: NDArray[np.floating[Any]]
+
+    @classmethod
+    def of(cls, block: Samples) -> MomentSum:
+        """Return the summary of samples."""
+        rows, d = block.shape
+        return cls(rows=rows, values=block.copy() if rows <= d else packed(block))
+
+    def triangle(self) -> Array:
+        """Return the upper triangle of the sum."""
+        if self.values.ndim == 2:
+            return packed(self.values)
+        return np.asarray(self.values, dtype=np.float64)
+
+
 @dataclass(frozen=True)
 class BatchPCA(
     SummarySolver[SampleOracle, BatchState, MomentSum], ArraySolver[SampleOracle, BatchState]
@@ -67,8 +90,7 @@ class BatchPCA(
     and is timed as reading. Up to d samples their (n, n) Gram matrix is decomposed; with more, the
     (d, d) second moment, to which samples are added in blocks of 256.
 
-    The moments of blocks add up (`orthobench_stochastic_pca._kernels.moment_sums`): merging loses
-    nothing.
+    The moments of blocks add up: merging loses nothing but the rounding of a sum.
 
     Notes
     -----
@@ -113,14 +135,16 @@ class BatchPCA(
             return Solution(complete(leading_rows(X, k), state.start, k))
         return Solution(_leading(_with(state.moment, X), k)[1])
 
-    def summarize(self, oracle: BlockOracle, block: NDArray[np.floating[Any]]) -> MomentSum:
+    def summarize(self, oracle: BlockOracle, block: Samples) -> MomentSum:
         """Return the second moment of a block, or its samples where they are fewer than d."""
         del oracle
-        return moment_sum(block)
+        return MomentSum.of(block)
 
     def merge(self, a: MomentSum, b: MomentSum) -> MomentSum:
         """Return the sum of two second moments."""
-        return merged(a, b)
+        if a.values.ndim == b.values.ndim == 2:
+            return MomentSum.of(np.concatenate([a.values, b.values]))
+        return MomentSum(rows=a.rows + b.rows, values=a.triangle() + b.triangle())
 
     def finish(self, oracle: BlockOracle, summary: MomentSum) -> Solution:
         """Return the k leading eigenvectors, shape (d, k), largest eigenvalue first."""
@@ -135,32 +159,33 @@ class BatchPCA(
 
 
 def erm_flops(n: int, d: int, k: int) -> int:
-    """Return the flops of batch PCA in the cheaper of its two forms.
+    """Return the flops of batch PCA of n samples of d features in the cheaper of its two forms.
 
     The second moment and its eigendecomposition, 2nd² + 9d³; or the Gram matrix, its
     eigendecomposition, and the products that turn the k leading vectors into those of the moment,
     2n²d + 9n³ + 2ndk.
-
-    Parameters
-    ----------
-    n : int
-        Samples.
-    d : int
-        Features.
-    k : int
-        Dimension of the subspace.
-
-    Returns
-    -------
-    int
     """
-    moment = flops.gemm(d, d, n) + flops.eigh(d)
-    return min(moment, gram_flops(n, d, k))
+    return min(flops.gemm(d, d, n) + flops.eigh(d), gram_flops(n, d, k))
 
 
 def gram_flops(n: int, d: int, k: int) -> int:
     """Return the flops of `leading_rows`."""
     return flops.gemm(n, n, d) + flops.eigh(n) + flops.gemm(d, k, n)
+
+
+def packed(rows: Samples) -> Array:
+    """Return the upper triangle of the second moment of samples, shape (d(d + 1)/2,)."""
+    from scipy.linalg.lapack import dtrttp
+
+    return np.asarray(dtrttp(second_moment(rows))[0])
+
+
+def unpacked(values: Array) -> Array:
+    """Return a matrix in Fortran order with this upper triangle; below it are zeros."""
+    from scipy.linalg.lapack import dtpttr
+
+    d = int(np.sqrt(2 * len(values)))
+    return np.asarray(dtpttr(d, values)[0])
 
 
 def _sum_up(state: BatchState) -> None:
@@ -209,21 +234,9 @@ def _leading(C: Any, k: int) -> tuple[Any, Any]:
 
 
 def leading_rows(X: Any, k: int) -> Any:
-    """Return the leading right singular vectors of rows, from their Gram matrix.
+    """Return the leading right singular vectors (d, <= k) of rows (n, d), from their Gram matrix.
 
-    Parameters
-    ----------
-    X : array, shape (n, d)
-    k : int
-
-    Returns
-    -------
-    array, shape (d, <= k)
-        Fewer where X has a lower rank.
-
-    Notes
-    -----
-    2n²d + 9n³ + 2ndk flops.
+    Fewer than k where X has a lower rank. 2n²d + 9n³ + 2ndk flops.
     """
     xp, (n, _) = namespace(X), X.shape
     if n == 0 or not xp.any(X != 0):

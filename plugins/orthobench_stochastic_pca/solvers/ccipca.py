@@ -18,7 +18,7 @@ from orthobench.contract import (
     parameter,
     unit_columns,
 )
-from orthobench_stochastic_pca.mini_batches import fail_unless_finite
+from orthobench_stochastic_pca.blocks import fail_unless_finite
 
 
 @dataclass(slots=True, kw_only=True)
@@ -89,7 +89,7 @@ class CCIPCA(Solver[SampleOracle, CCIPCAState]):
 
     def advance(self, oracle: SampleOracle, state: CCIPCAState, count: int) -> None:
         """Take `count` samples."""
-        from orthobench_stochastic_pca._kernels.directions import turn
+        from orthobench_stochastic_pca._kernels.rotations import turn
 
         samples = oracle.take(count)
         if self.relative:

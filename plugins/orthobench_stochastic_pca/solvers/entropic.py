@@ -8,16 +8,16 @@ from typing import ClassVar
 import numpy as np
 
 from orthobench.contract import Array, SampleOracle
-from orthobench_stochastic_pca._kernels.spectrum import COMPLEMENT, DENSITY, Iterate, Projection
+from orthobench_stochastic_pca._kernels.iterates import Iterate, Onto, Projection
 from orthobench_stochastic_pca.rank_updates import on_subspace, scaled_identity
-from orthobench_stochastic_pca.relaxed import Averaging, Relaxed
+from orthobench_stochastic_pca.relaxed import MANY, Relaxed, average_parameter, start_parameter
 
 SOFTENING = 0.1
 """One less the eigenvalues of a random start: mirror descent would never leave eigenvalue 1."""
 
 
 @dataclass(frozen=True)
-class WarmuthKuzmin(Averaging):
+class WarmuthKuzmin(Relaxed):
     """Warmuth and Kuzmin's algorithm: mirror descent on I - M with the von Neumann entropy.
 
     With N = -log(I - M) a step is N <- N + eta_t x x', then N <- max(0, N - gamma) with gamma such
@@ -40,12 +40,16 @@ class WarmuthKuzmin(Averaging):
     Warmuth and Kuzmin 2008; Arora, Cotter and Srebro 2013, section 3.3.
     """
 
+    start: str = start_parameter()
+    average: bool = average_parameter()
+
+    block: ClassVar[int] = MANY
     name: ClassVar[str] = "warmuth-kuzmin"
     source: ClassVar[str] = "Arora, Cotter and Srebro 2013, section 3.3; Warmuth and Kuzmin 2008"
 
     def projection(self, oracle: SampleOracle) -> Projection:
         """Return the projection in the divergence of I - M."""
-        return Projection(COMPLEMENT, oracle.k, oracle.n)
+        return Projection(Onto.COMPLEMENT, oracle.k, oracle.n)
 
     def initial(self, oracle: SampleOracle) -> Iterate:
         """Return N of the first M."""
@@ -85,7 +89,7 @@ class MEG(Relaxed):
 
     def projection(self, oracle: SampleOracle) -> Projection:
         """Return the projection in the divergence of M."""
-        return Projection(DENSITY, oracle.k, oracle.n)
+        return Projection(Onto.DENSITY, oracle.k, oracle.n)
 
     def initial(self, oracle: SampleOracle) -> Iterate:
         """Return the logarithm of (k/d) I."""

@@ -22,8 +22,8 @@ from orthobench.contract import (
     flops,
     parameter,
 )
-from orthobench_stochastic_pca._kernels.moment_sums import second_moment
-from orthobench_stochastic_pca.mini_batches import fail_unless_finite
+from orthobench_stochastic_pca._kernels.sums import second_moment
+from orthobench_stochastic_pca.blocks import fail_unless_finite
 from orthobench_stochastic_pca.solvers.batch_pca import gram_flops, leading_rows
 
 NARROW = 16
@@ -74,8 +74,8 @@ class FrequentDirections(SummarySolver[SampleOracle, SketchState, Sketch]):
 
     where A_j is the best approximation of rank j; samples of rank below l are kept exactly.
 
-    Blocks are sketched each by itself (`sketched`), and sketches merged (`merge`), within the same
-    bound for all samples together.
+    Blocks are sketched each by itself (`sketched`), and sketches merged, within the same bound for
+    all samples together, whatever was merged before.
 
     Parameters
     ----------
@@ -235,21 +235,3 @@ def _shrunk_moment(moment: Array, size: int) -> Array:
     least = max(float(values[0]), 0.0) if d >= size else 0.0
     kept = np.flatnonzero(values > least)[::-1][: size - 1]
     return np.asarray(np.sqrt(values[kept] - least)[:, None] * vectors[:, kept].T)
-
-
-def merge(one: Array, other: Array, size: int) -> Array:
-    """Return the sketch of all samples from sketches of two parts of them.
-
-    Its error is within the bound of `FrequentDirections` for all samples together, whatever was
-    merged before.
-
-    Parameters
-    ----------
-    one, other : ndarray, shapes (< size, d)
-    size : int
-
-    Returns
-    -------
-    ndarray, shape (< size, d)
-    """
-    return shrunk(np.concatenate([one, other]), size)

@@ -17,7 +17,7 @@ from orthobench.contract import (
     orthonormalize,
     parameter,
 )
-from orthobench_stochastic_pca.mini_batches import ModeratedState, batch_parameter, taken
+from orthobench_stochastic_pca.blocks import ModeratedState, batch_parameter, taken
 
 
 @dataclass(slots=True, kw_only=True)

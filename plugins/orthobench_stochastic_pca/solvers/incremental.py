@@ -17,19 +17,14 @@ from orthobench.contract import (
     complete,
     parameter,
 )
-from orthobench_stochastic_pca._kernels.low_rank_sums import (
-    LowRankSum,
-    leading_basis,
-    low_rank_sum,
-    merged,
-)
-from orthobench_stochastic_pca._kernels.spectrum import TRUNCATED, Iterate, Projection
-from orthobench_stochastic_pca.rank_updates import RankUpdates, SpectrumState, scaled_identity
+from orthobench_stochastic_pca._kernels.iterates import Onto, Projection
+from orthobench_stochastic_pca._kernels.sums import LowRankSum
+from orthobench_stochastic_pca.rank_updates import SpectrumState, begun, scaled_identity, update
 from orthobench_stochastic_pca.schedule import Unit
 
 
 @dataclass(frozen=True)
-class IncrementalPCA(RankUpdates, SummarySolver[SampleOracle, SpectrumState, LowRankSum]):
+class IncrementalPCA(SummarySolver[SampleOracle, SpectrumState, LowRankSum]):
     """Incremental PCA: M <- the best rank-k approximation of M + x x', from zero.
 
     It has no step size. On orthogonal samples it may stick at a suboptimal subspace: a sample
@@ -63,22 +58,22 @@ class IncrementalPCA(RankUpdates, SummarySolver[SampleOracle, SpectrumState, Low
         choices=("old", "new"),
     )
 
+    batch = 1
     name: ClassVar[str] = "incremental-pca"
     source: ClassVar[str] = "Arora, Cotter and Srebro 2013, section 5.2"
     merge_error: ClassVar[float] = 0.2
 
+    def init(self, oracle: SampleOracle, rng: np.random.Generator) -> SpectrumState:
+        """Start at zero."""
+        return begun(oracle, rng, self.projection(oracle), scaled_identity(oracle.n, 0.0))
+
     def projection(self, oracle: SampleOracle) -> Projection:
         """Return the projection that keeps the k largest eigenvalues."""
-        return Projection(TRUNCATED, oracle.k, oracle.k, self.ties == "old")
+        return Projection(Onto.RANK, oracle.k, oracle.k, self.ties == "old")
 
-    def initial(self, oracle: SampleOracle) -> Iterate:
-        """Return zero."""
-        return scaled_identity(oracle.n, 0.0)
-
-    def etas_along(self, first: int, samples: Array, unit: Unit) -> tuple[Array, Unit]:
-        """Return ones."""
-        del first
-        return np.ones(len(samples)), unit
+    def advance(self, oracle: SampleOracle, state: SpectrumState, count: int) -> None:
+        """Take `count` samples, with one update each."""
+        update(oracle, state, count, _ones)
 
     def solution(self, state: SpectrumState) -> Solution:
         """Return the eigenvectors, shape (d, k), largest eigenvalue first."""
@@ -87,12 +82,18 @@ class IncrementalPCA(RankUpdates, SummarySolver[SampleOracle, SpectrumState, Low
 
     def summarize(self, oracle: BlockOracle, block: NDArray[np.floating[Any]]) -> LowRankSum:
         """Return the best approximation of rank k of the second moment of a block."""
-        return low_rank_sum(block, oracle.k)
+        return LowRankSum.of(block, oracle.k)
 
     def merge(self, a: LowRankSum, b: LowRankSum) -> LowRankSum:
         """Return the best approximation of rank k of the sum of two."""
-        return merged(a, b)
+        return a.plus(b)
 
     def finish(self, oracle: BlockOracle, summary: LowRankSum) -> Solution:
         """Return the eigenvectors, shape (d, k), largest eigenvalue first."""
-        return Solution(leading_basis(summary, oracle.start))
+        return summary.solution(oracle.start)
+
+
+def _ones(first: int, samples: Array, unit: Unit) -> tuple[Array, Unit]:
+    """Return the step sizes of a method that has none."""
+    del first
+    return np.ones(len(samples)), unit

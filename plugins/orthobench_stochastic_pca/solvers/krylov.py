@@ -9,14 +9,15 @@ from math import inf
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from orthobench.contract import (
+    Array,
     ArraySolver,
     BlockOracle,
     SampleOracle,
     Solution,
     Status,
+    Summary,
     SummarySolver,
     complete,
     copied,
@@ -26,26 +27,91 @@ from orthobench.contract import (
     parameter,
 )
 from orthobench.tools.arrays import in_rows, like
-from orthobench_stochastic_pca._kernels.product_sums import (
-    ProductSum,
-    merged,
-    moment_product,
-    product,
-    product_sum,
-)
-from orthobench_stochastic_pca._kernels.rayleigh_ritz import (
-    Pairs,
-    Space,
-    beginning,
-    grown,
-    grown_flops,
-    krylov_pairs,
-    krylov_pairs_flops,
-    null,
-    subspace_pairs,
-    subspace_pairs_flops,
-)
-from orthobench_stochastic_pca.mini_batches import ModeratedState, fail_unless_finite, moderated
+from orthobench_stochastic_pca._kernels.sums import Samples, block_product, moment_product, product
+from orthobench_stochastic_pca.blocks import ModeratedState, fail_unless_finite, moderated
+
+NULL = 450
+"""A singular value up to this times the rounding unit times the largest is rounding."""
+
+
+def null(A: Any) -> float:
+    """Return what a singular value of rounding is up to, relative to the largest."""
+    return NULL * float(namespace(A).finfo(A.dtype).eps)
+
+
+class Space(NamedTuple):
+    """A subspace whose last directions are to be multiplied by AA'.
+
+    Attributes
+    ----------
+    basis : array, shape (s, m)
+        Orthonormal columns.
+    last : array, shape (s, width)
+        The last of them, as an array of its own: products with it are faster.
+    T : array, shape (m - width, m - width)
+        Q'AA'Q of those before.
+    """
+
+    basis: Any
+    last: Any
+    T: Any
+
+
+class Pairs(NamedTuple):
+    """Approximate eigenpairs of AA', leading first.
+
+    Attributes
+    ----------
+    values : array, shape (k,)
+    vectors : array, shape (m, k)
+        In the basis of the subspace.
+    residuals : array, shape (k,)
+        |AA'u - value u|.
+    T : array, shape (m, m)
+        Q'AA'Q.
+    rest : array, shape (s, width)
+        The product less its part in a subspace that grows; the product where it does not grow.
+    """
+
+    values: Any
+    vectors: Any
+    residuals: Any
+    T: Any
+    rest: Any
+
+    def done(self, tolerance: float) -> bool:
+        """Return whether all residuals are at most so much of the largest eigenvalue."""
+        return bool(namespace(self.values).max(self.residuals) <= tolerance * self.values[0])
+
+    @property
+    def rank(self) -> int:
+        """The number of values above rounding."""
+        least = null(self.values) * self.values[0]
+        return int(namespace(self.values).count_nonzero(self.values > least))
+
+
+def beginning(Q: Any) -> Space:
+    """Return the subspace of orthonormal columns, none of them multiplied yet."""
+    return Space(Q, Q, Q[:0, :0])
+
+
+def _leading(T: Any, k: int) -> tuple[Any, Any]:
+    """Return the k leading eigenpairs of a symmetric matrix, largest first."""
+    xp = namespace(T)
+    values, vectors = xp.linalg.eigh(T)
+    return xp.flip(values[-k:]), xp.flip(vectors[:, -k:], axis=1)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProductSum(Summary):
+    """The product X'XQ of all samples X of some blocks.
+
+    Attributes
+    ----------
+    product : ndarray, shape (d, b)
+    """
+
+    product: Array
 
 
 @dataclass(slots=True, kw_only=True)
@@ -66,22 +132,6 @@ class CollectedState(ModeratedState):
     seed: int
     X: Any
     basis: Any
-
-
-class Ritz(NamedTuple):
-    """Approximate eigenpairs of AA' from a subspace, leading first.
-
-    Attributes
-    ----------
-    values : array, shape (k,)
-    vectors : array, shape (s, k)
-    flops : int
-        Of all that led to them.
-    """
-
-    values: Any
-    vectors: Any
-    flops: int
 
 
 @dataclass(frozen=True)
@@ -121,20 +171,24 @@ class Randomized(
         """One for each product."""
         return self.iterations
 
+    @staticmethod
     @abstractmethod
-    def pairs(self, space: Space, W: Any, k: int) -> Pairs:
-        """Return k approximate eigenpairs of AA' from a subspace and its product."""
+    def pairs(space: Space, W: Any, k: int) -> Pairs:
+        """Return k approximate eigenpairs of AA' from a subspace, of whose last part W is AA'."""
 
+    @staticmethod
     @abstractmethod
-    def following(self, space: Space, pairs: Pairs, most: int) -> Space | None:
+    def following(space: Space, pairs: Pairs, most: int) -> Space | None:
         """Return the next subspace, with at most so many new directions; None where none is new."""
 
+    @staticmethod
     @abstractmethod
-    def pairs_flops(self, s: int, m: int, width: int, k: int) -> int:
+    def pairs_flops(s: int, m: int, width: int, k: int) -> int:
         """Return the flops of `pairs`, of m directions of which `width` are new."""
 
+    @staticmethod
     @abstractmethod
-    def following_flops(self, s: int, m: int, width: int) -> int:
+    def following_flops(s: int, m: int, width: int) -> int:
         """Return the flops of `following`."""
 
     def init(self, oracle: SampleOracle, rng: np.random.Generator) -> CollectedState:
@@ -178,40 +232,38 @@ class Randomized(
         s, t = A.shape
         columns = min(k + self.oversampling, s)
         G = like(np.random.default_rng(seed).standard_normal((t, columns)), A)
-        found = self.ritz(A, orthonormalize(product(A, G)), min(k, s))
-        rank = int(namespace(A).count_nonzero(found.values > null(A) * found.values[0]))
-        U = in_rows(found.vectors[:, :rank])
-        count = found.flops + flops.gemm(s, columns, t) + flops.qr(s, columns)
-        if not wide:
-            return U, count
-        m = U.shape[1]
-        return orthonormalize(A.T @ U), count + flops.gemm(t, m, s) + flops.qr(t, m)
-
-    def ritz(self, A: Any, Q: Any, k: int) -> Ritz:
-        """Return k approximate eigenpairs of AA' from an orthonormal block Q of at least k."""
-        (s, t), b = A.shape, Q.shape[1]
-        space, count = beginning(Q), 0
+        space = beginning(orthonormalize(product(A, G)))
+        count = flops.gemm(s, columns, t) + flops.qr(s, columns)
+        k = min(k, s)
         for products in range(1, self.iterations + 1):
             m, width = space.basis.shape[1], space.last.shape[1]
             found = self.pairs(space, moment_product(A, space.last), k)
             count += 2 * flops.gemm(s, width, t) + self.pairs_flops(s, m, width, k)
             if products == self.iterations or found.done(self.tolerance):
                 break
-            more = self.following(space, found, b)
+            more = self.following(space, found, columns)
             count += self.following_flops(s, m, width)
             if more is None:
                 break
             space = more
         vectors = space.basis @ found.vectors
-        return Ritz(found.values, vectors, count + flops.gemm(s, k, found.vectors.shape[0]))
+        count += flops.gemm(s, k, found.vectors.shape[0])
+        U = in_rows(vectors[:, : found.rank])
+        if not wide:
+            return U, count
+        rank = U.shape[1]
+        return orthonormalize(A.T @ U), count + flops.gemm(t, rank, s) + flops.qr(t, rank)
 
-    def summarize(self, oracle: BlockOracle, block: NDArray[np.floating[Any]]) -> ProductSum:
-        """Return the product of a block's second moment with the last directions."""
-        return product_sum(block, self._space(oracle).last)
+    def summarize(self, oracle: BlockOracle, block: Samples) -> ProductSum:
+        """Return the product of a block's second moment with the last directions, 4db a sample."""
+        Q = self._space(oracle).last
+        spent = 2 * flops.gemm(len(block), Q.shape[1], Q.shape[0])
+        return ProductSum(rows=len(block), product=block_product(block, Q), flops=spent)
 
     def merge(self, a: ProductSum, b: ProductSum) -> ProductSum:
-        """Return the sum of two products."""
-        return merged(a, b)
+        """Return the sum of two products: exact, but for its rounding."""
+        spent = a.flops + b.flops + a.product.size
+        return ProductSum(rows=a.rows + b.rows, product=a.product + b.product, flops=spent)
 
     def finish(self, oracle: BlockOracle, summary: ProductSum) -> Solution:
         """Return the leading approximate eigenvectors after a pass, shape (d, k)."""
@@ -270,21 +322,47 @@ class BlockKrylov(Randomized):
     name: ClassVar[str] = "block-krylov"
     source: ClassVar[str] = "Musco and Musco 2015, Algorithm 2"
 
-    def pairs(self, space: Space, W: Any, k: int) -> Pairs:
+    @staticmethod
+    def pairs(space: Space, W: Any, k: int) -> Pairs:
         """Return the k leading Ritz pairs of the Krylov space."""
-        return krylov_pairs(space, W, k)
+        xp, T = namespace(W), space.basis.T @ W
+        if m := space.T.shape[0]:
+            T = xp.concat([xp.concat([space.T, T[:m, :].T]), T], axis=1)
+        values, Y = _leading(T, k)
+        rest = W - space.basis @ T[:, -W.shape[1] :]
+        residuals = xp.linalg.vector_norm(rest @ Y[-W.shape[1] :, :], axis=0)
+        return Pairs(values, Y, residuals, T, rest)
 
-    def following(self, space: Space, pairs: Pairs, most: int) -> Space | None:
-        """Return the Krylov space with the directions that the last product adds."""
-        return grown(space, pairs, most)
+    @staticmethod
+    def following(space: Space, pairs: Pairs, most: int) -> Space | None:
+        """Return the Krylov space with the directions that the last product adds.
 
-    def pairs_flops(self, s: int, m: int, width: int, k: int) -> int:
-        """Return the flops of `pairs`."""
-        return krylov_pairs_flops(s, m, width, k)
+        The product, once orthogonalized, is orthogonalized again: in directions where it is small,
+        little of the basis that is left in it is much. Directions where it is rounding are dropped.
+        """
+        xp, (s, m) = namespace(pairs.rest), space.basis.shape
+        most = min(most, s - m)
+        if not most:
+            return None
+        left, values, _ = xp.linalg.svd(pairs.rest, full_matrices=False)
+        least = null(pairs.rest) * pairs.values[0]
+        Q = in_rows(left[:, : int(xp.count_nonzero(values > least))])
+        Q = orthonormalize(Q - space.basis @ (space.basis.T @ Q))[:, :most]
+        if not Q.shape[1]:
+            return None
+        return Space(xp.concat([space.basis, Q], axis=1), Q, pairs.T)
 
-    def following_flops(self, s: int, m: int, width: int) -> int:
+    @staticmethod
+    def pairs_flops(s: int, m: int, width: int, k: int) -> int:
+        """Return the flops of `pairs`, of m directions of which `width` are new."""
+        return 2 * flops.gemm(s, width, m) + flops.eigh(m) + flops.gemm(s, k, width)
+
+    @staticmethod
+    def following_flops(s: int, m: int, width: int) -> int:
         """Return the flops of `following`."""
-        return grown_flops(s, m, width)
+        if m == s:
+            return 0
+        return flops.svd(s, width) + 2 * flops.gemm(s, width, m) + flops.qr(s, width)
 
 
 @dataclass(frozen=True)
@@ -309,21 +387,29 @@ class SubspaceIteration(Randomized):
     name: ClassVar[str] = "subspace-iteration"
     source: ClassVar[str] = "Halko, Martinsson and Tropp 2011, Algorithm 4.4"
 
-    def pairs(self, space: Space, W: Any, k: int) -> Pairs:
+    @staticmethod
+    def pairs(space: Space, W: Any, k: int) -> Pairs:
         """Return the k leading Ritz pairs of the last block."""
-        return subspace_pairs(space, W, k)
+        Q = space.basis
+        T = Q.T @ W
+        values, Y = _leading(T, k)
+        residuals = namespace(W).linalg.vector_norm(W @ Y - Q @ (Y * values), axis=0)
+        return Pairs(values, Y, residuals, T, W)
 
-    def following(self, space: Space, pairs: Pairs, most: int) -> Space:
+    @staticmethod
+    def following(space: Space, pairs: Pairs, most: int) -> Space:
         """Return the span of the last product."""
         del space, most
         return beginning(orthonormalize(pairs.rest))
 
-    def pairs_flops(self, s: int, m: int, width: int, k: int) -> int:
+    @staticmethod
+    def pairs_flops(s: int, m: int, width: int, k: int) -> int:
         """Return the flops of `pairs`."""
         del width
-        return subspace_pairs_flops(s, m, k)
+        return flops.gemm(s, m, m) + flops.eigh(m) + 2 * flops.gemm(s, k, m)
 
-    def following_flops(self, s: int, m: int, width: int) -> int:
+    @staticmethod
+    def following_flops(s: int, m: int, width: int) -> int:
         """Return the flops of `following`."""
         del width
         return flops.qr(s, m)

@@ -5,15 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from orthobench.contract import Array, SampleOracle, UsageError, parameter
-from orthobench_stochastic_pca._kernels.blocks import BLOCK
-from orthobench_stochastic_pca._kernels.spectrum import CAPPED, FANTOPE, Iterate, Projection
+from orthobench.contract import SampleOracle, UsageError, parameter
+from orthobench_stochastic_pca._kernels.iterates import BLOCK, Iterate, Onto, Projection
 from orthobench_stochastic_pca.rank_updates import on_subspace, scaled_identity
-from orthobench_stochastic_pca.relaxed import Averaging
+from orthobench_stochastic_pca.relaxed import MANY, Relaxed, average_parameter, start_parameter
 
 
 @dataclass(frozen=True)
-class MSG(Averaging):
+class MSG(Relaxed):
     """Matrix stochastic gradient: M <- P(M + eta_t x x') on {0 <= M <= I, tr M = k}.
 
     P shifts all eigenvalues by one number and clips them to [0, 1], so that they sum to k. Started
@@ -45,12 +44,12 @@ class MSG(Averaging):
     corrected (`orthobench_stochastic_pca._kernels.projection.shift`).
     """
 
+    start: str = start_parameter()
+    average: bool = average_parameter()
+
+    block: ClassVar[int] = MANY
     name: ClassVar[str] = "msg"
     source: ClassVar[str] = "Arora, Cotter and Srebro 2013, Algorithms 1 and 2"
-
-    def projection(self, oracle: SampleOracle) -> Projection:
-        """Return the projection onto the fantope, {0 <= M <= I, tr M <= k}."""
-        return Projection(FANTOPE, oracle.k, oracle.n)
 
     def initial(self, oracle: SampleOracle) -> Iterate:
         """Return zero, or the projection onto the oracle's start."""
@@ -58,9 +57,9 @@ class MSG(Averaging):
             return scaled_identity(oracle.n, 0.0)
         return on_subspace(oracle.start, 1.0, full=True)
 
-    def eigenvalues(self, matrix: Iterate) -> tuple[Array, float]:
-        """Return the values of the iterate, which is M itself."""
-        return matrix.values, 0.0
+    def projection(self, oracle: SampleOracle) -> Projection:
+        """Return the projection onto the fantope, {0 <= M <= I, tr M <= k}."""
+        return Projection(Onto.FANTOPE, oracle.k, oracle.n)
 
 
 @dataclass(frozen=True)
@@ -108,4 +107,4 @@ class CappedMSG(MSG):
                 f"capped-msg: K = {max_rank} is below k = {oracle.k}, the rank of every solution; "
                 "set K to k or more"
             )
-        return Projection(CAPPED, oracle.k, min(max_rank, oracle.n))
+        return Projection(Onto.CAPPED, oracle.k, min(max_rank, oracle.n))

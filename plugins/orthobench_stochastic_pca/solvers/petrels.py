@@ -17,7 +17,7 @@ from orthobench.contract import (
     parameter,
 )
 from orthobench_stochastic_pca import EntryOracle
-from orthobench_stochastic_pca.entries import coefficients
+from orthobench_stochastic_pca.blocks import fail_unless_finite
 
 
 @dataclass(slots=True, kw_only=True)
@@ -96,13 +96,13 @@ class PETRELS(Solver[EntryOracle, PETRELSState]):
         state.work.steps += 1
         state.work.samples += 1
         state.work.flops += step_flops(oracle.n, oracle.k, int(np.count_nonzero(seen)))
-        if not np.isfinite(x).all():
-            state.status, state.reason = Status.FAILED, "a sample is not finite"
+        fail_unless_finite(state, x)
+        if state.status is Status.FAILED:
             return
         if self.relative:
             state.unit = state.unit or float(np.linalg.norm(x))
             x = x / (state.unit or 1.0)
-        a = coefficients(state.D[seen], x[seen])
+        a = np.linalg.lstsq(state.D[seen], x[seen], rcond=None)[0]
         state.inverses /= self.forgetting
         spread = state.inverses[seen] @ a
         growth = 1 + spread @ a

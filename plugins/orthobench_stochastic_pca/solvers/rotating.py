@@ -18,19 +18,28 @@ from orthobench.contract import (
     SummarySolver,
     copied,
     is_plain,
+    namespace,
+    orthonormalize,
     parameter,
 )
 from orthobench.tools.arrays import in_rows
-from orthobench_stochastic_pca import EntryOracle
-from orthobench_stochastic_pca._kernels.blocks import BLOCK, BlockState, advance_blocks, fail_on_nan
-from orthobench_stochastic_pca._kernels.low_rank_sums import LowRankSum, leading_basis, merged
-from orthobench_stochastic_pca._kernels.rotation_rules import GEODESIC, KRASULINA, OJA
-from orthobench_stochastic_pca.entries import entry_flops, rotated_by_entries
-from orthobench_stochastic_pca.mini_batches import moderated
+from orthobench_stochastic_pca import EntryOracle, Positions
+from orthobench_stochastic_pca._kernels.iterates import BLOCK, Angle
+from orthobench_stochastic_pca._kernels.sums import LowRankSum
+from orthobench_stochastic_pca.blocks import BlockState, advance_blocks, fail_on_nan, moderated
 from orthobench_stochastic_pca.schedule import UNKNOWN, Scheduled, Unit
 
 CONVERTED = 1024
 """Samples of a block of float32 that are in float64 at once: whole blocks of `BLOCK`."""
+
+CLEANED = 256
+"""Samples after which rounding is taken out of a basis of other libraries' arrays."""
+
+DEPENDENT = 64
+"""A residual there up to this times the rounding unit, relative to the sample, is rounding."""
+
+LEFT = 1e-10
+"""A residual of observed entries, relative to them, that is rounding."""
 
 
 class Basis(NamedTuple):
@@ -57,8 +66,7 @@ class Rotating(Scheduled, ArraySolver[SampleOracle, BlockState[Basis]]):
 
     Class attributes
     ----------------
-    angle : int
-        `OJA`, `GEODESIC` or `KRASULINA`.
+    angle : Angle
 
     Notes
     -----
@@ -68,7 +76,7 @@ class Rotating(Scheduled, ArraySolver[SampleOracle, BlockState[Basis]]):
     """
 
     batch = 1
-    angle: ClassVar[int]
+    angle: ClassVar[Angle]
 
     @staticmethod
     def flops_per_sample(d: int, k: int) -> int:
@@ -81,7 +89,8 @@ class Rotating(Scheduled, ArraySolver[SampleOracle, BlockState[Basis]]):
     def init(self, oracle: SampleOracle, rng: np.random.Generator) -> BlockState[Basis]:
         """Start at ``oracle.start``."""
         del rng
-        return BlockState.initial(Basis(copied(in_rows(oracle.start.T))), oracle.n)
+        basis = Basis(copied(in_rows(oracle.start.T)))
+        return BlockState(iterate=basis, base=basis, pending=np.empty((0, oracle.n)))
 
     def advance(self, oracle: SampleOracle, state: BlockState[Basis], count: int) -> None:
         """Take `count` samples, with one rotation each."""
@@ -91,7 +100,12 @@ class Rotating(Scheduled, ArraySolver[SampleOracle, BlockState[Basis]]):
             advance_blocks(state, samples, BLOCK, self._rotated)
             fail_on_nan(state, state.iterate.drift)
         else:
-            self._rotate_elsewhere(state, samples)
+            first = state.work.samples
+            etas, unit = self.etas_along(first + 1, samples, state.iterate.unit)
+            rows = rotated_elsewhere(state.iterate.rows, samples, etas, first, self.angle)
+            state.iterate = Basis(rows, unit=unit)
+            state.work.steps += count
+            state.work.samples += count
         state.work.flops += count * self.flops_per_sample(oracle.n, oracle.k)
 
     def solution(self, state: BlockState[Basis]) -> Solution:
@@ -104,16 +118,6 @@ class Rotating(Scheduled, ArraySolver[SampleOracle, BlockState[Basis]]):
 
         etas, unit = self.etas_along(first + 1, samples, basis.unit)
         return Basis(*rotate_blocks(basis.rows, basis.drift, samples, etas, self.angle), unit)
-
-    def _rotate_elsewhere(self, state: BlockState[Basis], samples: Any) -> None:
-        from orthobench_stochastic_pca._kernels.rotating_arrays import rotate
-
-        first, count = state.work.samples, samples.shape[0]
-        etas, unit = self.etas_along(first + 1, samples, state.iterate.unit)
-        rows = rotate(state.iterate.rows, samples, etas, first, self.angle)
-        state.iterate = Basis(rows, unit=unit)
-        state.work.steps += count
-        state.work.samples += count
 
 
 @dataclass(frozen=True)
@@ -160,9 +164,9 @@ class Oja(Rotating, SummarySolver[SampleOracle, BlockState[Basis], LowRankSum]):
     merge_error: ClassVar[float] = 0.9
 
     @property
-    def angle(self) -> int:  # type: ignore[override]
+    def angle(self) -> Angle:  # type: ignore[override]
         """That of the form."""
-        return KRASULINA if self.form == "krasulina" else OJA
+        return Angle.KRASULINA if self.form == "krasulina" else Angle.OJA
 
     def summarize(self, oracle: BlockOracle, block: NDArray[np.floating[Any]]) -> LowRankSum:
         """Return the basis after a block, its rows as long as the root of the number of samples."""
@@ -177,11 +181,11 @@ class Oja(Rotating, SummarySolver[SampleOracle, BlockState[Basis], LowRankSum]):
 
     def merge(self, a: LowRankSum, b: LowRankSum) -> LowRankSum:
         """Return the best approximation of rank k of the sum of two averages."""
-        return merged(a, b)
+        return a.plus(b)
 
     def finish(self, oracle: BlockOracle, summary: LowRankSum) -> Solution:
         """Return the leading eigenvectors of the average, shape (d, k)."""
-        return Solution(leading_basis(summary, oracle.start))
+        return summary.solution(oracle.start)
 
 
 @dataclass(frozen=True)
@@ -210,7 +214,7 @@ class GrassmannianSGD(Rotating):
 
     name: ClassVar[str] = "grassmannian-sgd"
     source: ClassVar[str] = "Balzano, Nowak and Recht 2010, Algorithm 1"
-    angle: ClassVar[int] = GEODESIC
+    angle: ClassVar[Angle] = Angle.GEODESIC
 
     def advance(self, oracle: SampleOracle, state: BlockState[Basis], count: int) -> None:
         """Take `count` samples, by their observed entries where others are missing."""
@@ -226,9 +230,79 @@ class GrassmannianSGD(Rotating):
     def _rotated_by_entries(
         self, oracle: EntryOracle, basis: Basis, samples: Array, first: int
     ) -> Basis:
-        """Return the basis after samples with missing entries."""
+        """Return the basis after samples with missing entries.
+
+        A Newton-Schulz step after each block of `BLOCK` samples takes the rounding out.
+        """
         if not np.isfinite(samples).all():
             return Basis(basis.rows, np.nan)
         etas, unit = self.etas_along(first + 1, samples, basis.unit)
-        rows = rotated_by_entries(basis.rows, samples, oracle.observed(samples), etas)
+        rows, observed = basis.rows, oracle.observed(samples)
+        for begin in range(0, len(samples), BLOCK):
+            part = slice(begin, begin + BLOCK)
+            rows = rotated_by_entries(rows, samples[part], observed[part], etas[part])
+            rows = 1.5 * rows - 0.5 * (rows @ rows.T) @ rows
         return Basis(rows, unit=unit)
+
+
+def rotated_by_entries(rows: Array, samples: Array, observed: Positions, etas: Array) -> Array:
+    """Return U' after samples of which only some entries are observed, by GROUSE; `entry_flops`."""
+    rows = rows.copy()
+    for x, seen, eta in zip(samples, observed, etas, strict=True):
+        w = np.linalg.lstsq(rows[:, seen].T, x[seen], rcond=None)[0]
+        p, r = w @ rows, np.zeros(len(x))
+        r[seen] = x[seen] - p[seen]
+        r -= (rows @ r) @ rows  # the rounding of what cancelled
+        onto, left = float(np.linalg.norm(p)), float(np.linalg.norm(r))
+        if onto == 0 or left <= LEFT * float(np.linalg.norm(x[seen])):
+            continue
+        angle = eta * onto * left
+        direction = (np.cos(angle) - 1) / onto * p + np.sin(angle) / left * r
+        rows += np.outer(w / onto, direction)
+    return rows
+
+
+def entry_flops(samples: int, entries: int, d: int, k: int) -> int:
+    """Return the flops of GROUSE on samples with so many observed entries in all.
+
+    2mk² + 6mk for least squares on m entries, 4dk for p and the rotation, 8d for lengths. What
+    takes rounding out is not counted.
+    """
+    return entries * (2 * k * k + 6 * k) + samples * (4 * d * k + 8 * d)
+
+
+def rotated_elsewhere(U: Any, samples: Any, etas: Any, first: int, angle: Angle) -> Any:
+    """Return orthonormal rows U (k, d) rotated towards samples, with arrays of any library.
+
+    `first` is the number of samples before these. 10kd flops a sample, and once in 256 those of a
+    QR. Nothing waits for the device.
+    """
+    xp = namespace(U)
+    eps = float(xp.finfo(U.dtype).eps)
+    steps = etas.tolist() if is_plain(etas) else etas
+    for j in range(samples.shape[0]):
+        x = samples[j, :]
+        w = U @ x
+        along = w @ U
+        r = x - along
+        r = r - (U @ r) @ U
+        onto, left = xp.linalg.vector_norm(w), xp.linalg.vector_norm(r)
+        moves = (onto > 0) & (left > DEPENDENT * eps * xp.linalg.vector_norm(x))
+        one = xp.ones_like(onto)
+        p, q = xp.where(moves, onto, one), xp.where(moves, left, one)
+        turn = _angle(p, q, steps[j], angle)
+        change = (-2 * xp.sin(turn / 2) ** 2 / p) * along + (xp.sin(turn) / q) * r
+        U = xp.where(moves, U + (w / p)[:, None] * change[None, :], U)
+        if (first + j + 1) % CLEANED == 0:
+            U = orthonormalize(U.T).T
+    return U
+
+
+def _angle(p: Any, r: Any, eta: Any, kind: Angle) -> Any:
+    """Return the angle of the step, from |w| and |r|."""
+    xp = namespace(p)
+    if kind is Angle.GEODESIC:
+        return eta * p * r
+    if kind is Angle.KRASULINA:
+        return xp.atan(eta * p * r)
+    return xp.atan2(eta * p * r, 1 + eta * p * p)

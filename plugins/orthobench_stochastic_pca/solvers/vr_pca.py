@@ -19,7 +19,7 @@ from orthobench.contract import (
     parameter,
     polar,
 )
-from orthobench_stochastic_pca.mini_batches import ModeratedState, batch_parameter, taken
+from orthobench_stochastic_pca.blocks import ModeratedState, batch_parameter, taken
 
 ENDLESS = 1000
 """Samples of a pass where the samples never repeat."""

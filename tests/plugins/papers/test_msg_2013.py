@@ -12,7 +12,7 @@ from orthobench_papers.msg_2013 import (
     theorem_1,
     updates,
 )
-from orthobench_stochastic_pca._kernels.spectrum import CAPPED, FANTOPE, TRUNCATED, Projection
+from orthobench_stochastic_pca._kernels.iterates import Onto, Projection
 from orthobench_stochastic_pca.relaxed import Relaxed
 from orthobench_stochastic_pca.schedule import Scheduled
 from orthobench_stochastic_pca.solvers.entropic import WarmuthKuzmin
@@ -199,15 +199,15 @@ class TestMNIST:
 
 
 def no_shift(solver, oracle):
-    return Projection(FANTOPE, oracle.n, oracle.n)
+    return Projection(Onto.FANTOPE, oracle.n, oracle.n)
 
 
 def no_spare_direction(solver, oracle):
-    return Projection(CAPPED, oracle.k, oracle.k)
+    return Projection(Onto.CAPPED, oracle.k, oracle.k)
 
 
 def two_spare_directions(solver, oracle):
-    return Projection(TRUNCATED, oracle.k + 2, oracle.k + 2)
+    return Projection(Onto.RANK, oracle.k + 2, oracle.k + 2)
 
 
 def logarithms(solver, matrix):

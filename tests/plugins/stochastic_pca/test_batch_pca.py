@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from orthobench_kit.sources import ArraySource
 from orthobench_stochastic_pca.solvers import batch_pca
-from orthobench_stochastic_pca.solvers.batch_pca import BatchPCA, erm_flops
+from orthobench_stochastic_pca.solvers.batch_pca import BLOCK, BatchPCA, erm_flops, leading_rows
 
 from orthobench.contract.samples import SampleOracle
 from orthobench.tools.geometry import drift, random_point, subspace_error
@@ -96,6 +96,20 @@ def test_flops_are_those_of_one_decomposition():
     assert erm_flops(10, 30, 4) == 2 * 10**2 * 30 + 9 * 10**3 + 2 * 10 * 30 * 4
 
 
-def test_flops_never_fall():
-    counts = [erm_flops(n, 64, 20) for n in range(1, 130)]
-    assert counts == sorted(counts)
+def test_rows_of_low_rank_have_as_many_singular_vectors():
+    X = np.zeros((4, 6))
+    assert leading_rows(X, 2).shape == (6, 0)
+    X[0, 0], X[1, 1] = 1.0, 1e-9
+    assert leading_rows(X, 3).shape == (6, 1)
+    X[1, 1] = 1e-5
+    np.testing.assert_allclose(np.abs(leading_rows(X, 3)), np.eye(6, 2), atol=1e-8)
+
+
+@pytest.mark.parametrize("d", [BLOCK - 1, BLOCK + 2])
+def test_samples_are_summed_once_there_are_as_many_as_features_and_a_block(d):
+    X = np.random.default_rng(0).standard_normal((2 * BLOCK + 9, d))
+    first = max(d, BLOCK)
+    for count, summed in ((first - 1, 0), (first, BLOCK), (2 * BLOCK, 2 * BLOCK)):
+        state = reached(X[:count], 2)
+        assert state.summed == summed
+        assert sum(map(len, state.recent)) == count - summed

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
-from orthobench_stochastic_pca._kernels.blocks import BlockState, advance_blocks
+from orthobench_stochastic_pca.blocks import BlockState, advance_blocks
 
 SIZE = 4
 
@@ -15,6 +15,10 @@ SIZE = 4
 def cut(total, cuts):
     edges = [0, *sorted(c % (total + 1) for c in cuts), total]
     return [slice(a, b) for a, b in pairwise(edges)]
+
+
+def begun():
+    return BlockState(iterate=(), base=(), pending=np.empty((0, 1)))
 
 
 def recorder(calls):
@@ -32,7 +36,7 @@ def recorder(calls):
 @given(st.integers(0, 40), st.lists(st.integers(0, 100), max_size=8))
 def test_blocks_begin_at_multiples_of_their_size(total, cuts):
     samples = np.arange(total, dtype=float)[:, None]
-    state, calls = BlockState.initial((), 1), []
+    state, calls = begun(), []
     for part in cut(total, cuts):
         advance_blocks(state, samples[part], SIZE, recorder(calls))
         state = pickle.loads(pickle.dumps(state))  # noqa: S301
@@ -45,14 +49,14 @@ def test_blocks_begin_at_multiples_of_their_size(total, cuts):
 
 def test_whole_blocks_are_processed_in_one_call():
     calls = []
-    state = BlockState.initial((), 1)
+    state = begun()
     advance_blocks(state, np.zeros((4 * SIZE + 1, 1)), SIZE, recorder(calls))
     assert [call.count for call in calls] == [4 * SIZE, 1]
 
 
 def test_pending_samples_are_copied():
     samples = np.zeros((3, 1))
-    state = BlockState.initial((), 1)
+    state = begun()
     advance_blocks(state, samples, SIZE, recorder([]))
     samples += 7
     assert not state.pending.any()

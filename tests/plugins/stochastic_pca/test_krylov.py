@@ -2,19 +2,18 @@
 
 import numpy as np
 import pytest
-from orthobench_stochastic_pca._kernels.product_sums import add_product, panel_width
-from orthobench_stochastic_pca.solvers.krylov import BlockKrylov, SubspaceIteration
+from orthobench_stochastic_pca.solvers.krylov import (
+    BlockKrylov,
+    Pairs,
+    Space,
+    SubspaceIteration,
+    beginning,
+)
 
 import orthobench as ob
-from orthobench.tools.geometry import drift, subspace_error
+from orthobench.tools.geometry import drift, random_point, subspace_error
 
 METHODS = (BlockKrylov, SubspaceIteration)
-ORDERS = {
-    "rows": lambda A: A,
-    "columns": np.asfortranarray,
-    "a part of the columns": lambda A: np.hstack([A, A])[:, : A.shape[1]],
-    "single": lambda A: np.asfortranarray(A.astype(np.float32)),
-}
 
 
 def matrix(n, d, values, seed=0):
@@ -64,20 +63,6 @@ def test_blocks_of_small_directions_stay_orthogonal_to_those_before():
     assert subspace_error(right[:, :4], found) < 1e-12
 
 
-@pytest.mark.parametrize("order", ORDERS)
-def test_a_product_is_added_in_place(order):
-    rng = np.random.default_rng(0)
-    A = ORDERS[order](rng.integers(-9, 9, (30, 7)).astype(float))
-    B, total = rng.integers(-9, 9, (7, 4)).astype(A.dtype), np.ones((30, 4))
-    add_product(total, A, B)
-    assert (total == 1 + A @ B).all()
-
-
-@pytest.mark.parametrize(("entries", "width"), [(32_000, 24), (100_000, 8), (200_000, 500)])
-def test_panels_have_multiples_of_eight_samples_or_all(entries, width):
-    assert panel_width(entries, 500) == width
-
-
 @pytest.mark.parametrize("q", [0, 2, 4])
 def test_the_krylov_space_is_that_of_the_powers(q):
     X, _ = matrix(80, 50, np.arange(1.0, 51) ** -0.5)
@@ -122,3 +107,39 @@ def test_it_ends_where_the_residuals_are_below_the_tolerance(cls):
         flops.append(count)
     assert flops == sorted(flops)
     assert flops[0] < flops[-1]
+
+
+def test_ritz_pairs_are_those_of_the_projected_matrix_and_their_residuals():
+    rng = np.random.default_rng(0)
+    C = rng.standard_normal((9, 9))
+    C = C @ C.T
+    Q = random_point(9, 5, rng)
+    T = Q.T @ C @ Q
+    values, Y = np.linalg.eigh(T)
+    expected = np.linalg.norm(C @ Q @ Y - Q @ Y * values, axis=0)[::-1][:2]
+    found = BlockKrylov.pairs(Space(Q, Q[:, 3:], T[:3, :3]), C @ Q[:, 3:], 2)
+    np.testing.assert_allclose(found.values, values[::-1][:2])
+    np.testing.assert_allclose(found.T, T)
+    np.testing.assert_allclose(Q.T @ found.rest, 0, atol=1e-12)
+    whole = SubspaceIteration.pairs(beginning(Q), C @ Q, 2)
+    np.testing.assert_allclose(whole.values, values[::-1][:2])
+    np.testing.assert_allclose(whole.residuals, expected)
+
+
+def test_a_space_grows_by_the_directions_of_the_product_that_it_lacks():
+    basis = np.eye(6)[:, :2]
+    space, rest = Space(basis, basis, np.zeros((0, 0))), np.zeros((6, 2))
+    rest[3, 0], rest[4, 1] = 2.0, 1.0
+    pairs = Pairs(np.array([6.0, 5.0]), None, None, np.diag([6.0, 5.0]), rest)
+    grown = BlockKrylov.following
+    found = grown(space, pairs, 5)
+    assert found.basis.shape == (6, 4)
+    np.testing.assert_allclose(found.basis.T @ found.basis, np.eye(4), atol=1e-14)
+    assert grown(space, pairs, 1).last.shape == (6, 1)
+    assert grown(space, pairs._replace(rest=np.zeros((6, 2))), 5) is None
+    # what is rounding is relative to the largest value
+    for unit in (1e-6, 1e6):
+        for share, width in ((1e-14, 0), (1e-12, 2)):
+            scaled = pairs._replace(values=unit * pairs.values, rest=share * unit * rest)
+            more = grown(space, scaled, 5)
+            assert (0 if more is None else more.last.shape[1]) == width

@@ -53,6 +53,15 @@ def test_grassmannian_sgd_is_the_published_algorithm():
         np.testing.assert_allclose(solver.solution(state).point, U, atol=1e-10)
 
 
+def test_fewer_observed_entries_than_columns_change_nothing():
+    rows = entries(1, 7, 1.0)
+    rows[0, 2:] = 0.0
+    oracle, solver = opened(rows, 2), GrassmannianSGD(relative=False)
+    state = solver.init(oracle, np.random.default_rng(0))
+    solver.advance(oracle, state, 1)
+    np.testing.assert_allclose(solver.solution(state).point, oracle.start, atol=1e-12)
+
+
 def test_where_nothing_is_missing_it_is_the_method_for_whole_samples():
     rows, found = entries(200, 10, 1.0), []
     for kind in (EntryOracle, SampleOracle):

@@ -7,30 +7,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from orthobench_kit.sources import ArraySource
-from orthobench_stochastic_pca.solvers.rotating import GrassmannianSGD, Oja
+from orthobench_stochastic_pca._kernels.iterates import Angle
+from orthobench_stochastic_pca._kernels.rotations import rotate_blocks
+from orthobench_stochastic_pca.reference import METHODS
+from orthobench_stochastic_pca.solvers.rotating import (
+    CLEANED,
+    DEPENDENT,
+    GrassmannianSGD,
+    Oja,
+    rotated_elsewhere,
+)
 
 from orthobench.contract.samples import SampleOracle
 from orthobench.tools.geometry import drift, random_point, subspace_error
 
 SOLVERS = [Oja, GrassmannianSGD]
-
-
-def plain_oja(U, x, eta):
-    return np.linalg.qr(U + np.outer(x, eta * (x @ U)))[0]
-
-
-def plain_grouse(U, x, eta):
-    w = U.T @ x
-    p = U @ w
-    r = x - p
-    size, left = np.linalg.norm(p), np.linalg.norm(r)
-    if size <= 1e-140 or left <= 1e-10 * size:
-        return U
-    a = eta * size * left
-    return U + np.outer((np.cos(a) - 1) / size * p + np.sin(a) / left * r, w / size)
-
-
-PLAIN = {Oja: plain_oja, GrassmannianSGD: plain_grouse}
 
 
 def oracle_of(X, k, seed=0):
@@ -79,7 +70,7 @@ def test_follows_the_plain_method(cls, sample):
         solver = cls(step_size=2.0, relative=False)
         U = oracle_of(X, k).start
         for t, x in enumerate(X, 1):
-            U = PLAIN[cls](U, x, 2.0 / np.sqrt(t))
+            U = METHODS[cls.name].step(U, x, 2.0 / np.sqrt(t))
         point = solver.solution(reached(solver, X, k)).point
         assert subspace_error(U, point) <= 1e-10, (d, k)
         if cls is GrassmannianSGD:
@@ -200,3 +191,30 @@ def test_converges_to_the_leading_subspace(cls):
     solver = cls(step_size=1.0, schedule="1/t", relative=False)
     assert subspace_error(spikes, oracle_of(X, k).start) > 1.0
     assert subspace_error(spikes, solver.solution(reached(solver, X, k)).point) < 0.02
+
+
+@pytest.mark.parametrize("kind", Angle)
+def test_arrays_of_other_libraries_are_rotated_as_those_of_numpy(kind):
+    """Samples in the span, orthogonal to it and of zeros among them."""
+    rng = np.random.default_rng(10)
+    U = np.ascontiguousarray(random_point(6, 2, rng).T)
+    X = rng.standard_normal((6, 6))
+    X[1], X[2], X[3] = U[0] + U[1], X[2] - (U @ X[2]) @ U, 0.0
+    etas = np.array([0.3, 1.0, 1.0, 1.0, 0.1, 2.0])
+    found = rotated_elsewhere(U, X, etas, 0, kind)
+    np.testing.assert_allclose(found, rotate_blocks(U, 0.0, X, etas, kind)[0], atol=1e-13)
+    assert drift(found.T) < 1e-14
+
+
+@pytest.mark.parametrize(("share", "moves"), [(0.1, False), (10.0, True)])
+def test_there_a_residual_of_rounding_changes_nothing(share, moves):
+    basis, x = np.eye(2, 6), np.zeros((1, 6))
+    x[0, 0], x[0, 4] = 1.0, share * DEPENDENT * 2.0**-52
+    found = rotated_elsewhere(basis, x, np.ones(1), 0, Angle.GEODESIC)
+    assert np.array_equal(found, basis) is not moves
+
+
+@pytest.mark.parametrize(("first", "cleaned"), [(CLEANED - 2, False), (CLEANED - 1, True)])
+def test_there_a_basis_is_orthonormalized_after_so_many_samples(first, cleaned):
+    found = rotated_elsewhere(np.eye(2, 6) * 1.01, np.zeros((1, 6)), np.ones(1), first, Angle.OJA)
+    assert (drift(found.T) < 1e-14) is cleaned

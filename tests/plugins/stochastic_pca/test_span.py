@@ -4,8 +4,14 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from orthobench_stochastic_pca._kernels.span import MAX_IMPLICIT_DRIFT, expand, workspace
-from orthobench_stochastic_pca._kernels.span_basis import MAX_DRIFT, reorthonormalize, write_basis
+from orthobench_stochastic_pca._kernels.span import (
+    MAX_DRIFT,
+    MAX_IMPLICIT_DRIFT,
+    expand,
+    reorthonormalize,
+    workspace,
+    write_basis,
+)
 
 from orthobench.tools.geometry import drift, random_point
 

@@ -7,10 +7,9 @@ import pytest
 from block_passes import cut, oracle_of, passes, points, summary_of
 from hypothesis import given
 from hypothesis import strategies as st
-from orthobench_stochastic_pca._kernels.low_rank_sums import leading_part
-from orthobench_stochastic_pca._kernels.moment_sums import merged, moment_sum, unpacked
+from orthobench_stochastic_pca._kernels.sums import leading_part
 from orthobench_stochastic_pca.solvers import frequent_directions
-from orthobench_stochastic_pca.solvers.batch_pca import BatchPCA
+from orthobench_stochastic_pca.solvers.batch_pca import BatchPCA, MomentSum, unpacked
 from orthobench_stochastic_pca.solvers.frequent_directions import FrequentDirections, sketched
 from orthobench_stochastic_pca.solvers.incremental import IncrementalPCA
 from orthobench_stochastic_pca.solvers.krylov import BlockKrylov, SubspaceIteration
@@ -65,7 +64,7 @@ def gap(X, B):
 @given(splits())
 def test_moments_of_any_blocks_merge_to_that_of_all_samples(split):
     X, parts, order = split
-    whole = merged_in(order, map(moment_sum, parts), merged)
+    whole = merged_in(order, map(MomentSum.of, parts), BatchPCA().merge)
     assert whole.rows == len(X)
     if len(X) <= X.shape[1]:
         np.testing.assert_array_equal(whole.values, X)

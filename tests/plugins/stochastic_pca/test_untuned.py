@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from orthobench_kit.sources import ArraySource
+from orthobench_stochastic_pca.blocks import EXTREME, ModeratedState, moderated
 from orthobench_stochastic_pca.solvers.ada_oja import AdaOja
 from orthobench_stochastic_pca.solvers.ccipca import CCIPCA
 from orthobench_stochastic_pca.solvers.history_pca import HistoryPCA
@@ -107,3 +108,28 @@ def test_an_epoch_takes_each_sample_twice_and_the_first_pass_is_a_power_iteratio
     start = random_point(D, K, np.random.default_rng(1))
     one = reached(VRPCA(batch=50), start=start).W
     assert subspace_error(np.linalg.qr(SPECTRUM[:, None] * start)[0], one) < 1e-12
+
+
+@pytest.mark.parametrize("rates", ["column", "common"])
+def test_a_step_of_ada_oja_is_of_each_column_or_of_all(rates):
+    """A block of zeros before it says nothing, neither of the unit."""
+    X, start = STREAM[:8], random_point(D, K, np.random.default_rng(0))
+    state = reached(AdaOja(batch=8, rates=rates), X=np.vstack([0 * X, X]), start=start)
+    G = X.T @ (X @ start) / 8
+    first = (1e-5 * np.sum(X * X) / 8) ** 2
+    squares = first + (np.sum(G * G, axis=0) if rates == "column" else np.sum(G * G))
+    np.testing.assert_allclose(state.squares, np.broadcast_to(squares, K))
+    Q = np.linalg.qr(start + G / np.sqrt(squares))[0]
+    np.testing.assert_allclose(np.abs(np.diag(Q.T @ state.U)), 1.0)
+
+
+@pytest.mark.parametrize("exponent", [EXTREME, EXTREME + 1, -EXTREME, -EXTREME - 1])
+def test_extreme_samples_are_divided_by_a_power_of_two(exponent):
+    state, moved = ModeratedState(), exponent if abs(exponent) > EXTREME else 0
+    assert not moderated(state, np.zeros((2, 2))).any()
+    assert state.exponent is None
+    X = np.array([[0.0, 0.0], [np.ldexp(0.5, exponent), 0.0], [np.ldexp(0.5, exponent + 9), 0.0]])
+    np.testing.assert_array_equal(moderated(state, X), np.ldexp(X, -moved))
+    assert state.exponent == moved
+    later = moderated(state, np.ldexp(X, 40))
+    np.testing.assert_array_equal(later, np.ldexp(X, 40 - moved))

@@ -1,8 +1,11 @@
+"""Subspaces of matrices of the relaxation: sampled corners, filled traces, sums of iterates."""
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from orthobench_stochastic_pca._kernels.rounding import corners, fill_trace, sampled
+from orthobench_stochastic_pca.rank_updates import MIN_ROWS, FactoredSum
+from orthobench_stochastic_pca.relaxed import corners, fill_trace, sampled
 
 from orthobench.tools.geometry import drift, random_point
 
@@ -63,3 +66,39 @@ def test_a_floor_gets_eigenvectors_of_its_own():
     basis, values = fill_trace(vectors, np.array([0.9, 0.6, 0.25]), 0.05, random_point(8, 2, rng))
     assert drift(basis) < 1e-13
     assert values.tolist() == [0.9, 0.6, 0.25, 0.05, 0.05, 0.05, 0.05, 0.05]
+
+
+def summed(factors):
+    total = FactoredSum()
+    for P in factors:
+        total = total.plus(P)
+    return total
+
+
+@pytest.mark.parametrize(("d", "rank"), [(400, 5), (400, 150), (30, 30)])
+def test_a_sum_is_kept_whatever_its_rank(d, rank):
+    rng = np.random.default_rng(rank)
+    basis = rng.standard_normal((rank, d))
+    factors = [rng.standard_normal((7, rank)) @ basis for _ in range(150)]
+    exact = sum(P.T @ P for P in factors)
+    values, vectors = summed(factors).spectrum()
+    assert np.all(np.diff(values) <= 0)
+    assert drift(vectors) < 1e-13
+    found = (vectors * values) @ vectors.T
+    np.testing.assert_allclose(found, exact, atol=1e-12 * np.abs(exact).max())
+
+
+def test_memory_follows_the_rank_not_the_number_of_factors():
+    rng = np.random.default_rng(0)
+    basis = rng.standard_normal((5, 2000))
+    total = summed(rng.standard_normal((7, 5)) @ basis for _ in range(300))
+    assert total.dense is None
+    assert total.rows <= MIN_ROWS
+    wide = summed([np.eye(MIN_ROWS + 1, 3 * MIN_ROWS)])
+    assert (wide.rows, wide.limit) == (MIN_ROWS + 1, 2 * MIN_ROWS + 2)
+
+
+def test_nothing_sums_to_nothing():
+    values, vectors = summed([np.empty((0, 6)), np.empty((0, 6))]).spectrum()
+    assert values.shape == (0,)
+    assert vectors.shape == (6, 0)

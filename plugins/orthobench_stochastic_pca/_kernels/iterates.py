@@ -1,13 +1,37 @@
-"""The iterate of the methods that keep a spectrum, and the projection that each of them uses."""
+"""What solvers hand to compiled kernels and take back; nothing here loads numba."""
 
 from __future__ import annotations
 
+from enum import IntEnum
 from typing import NamedTuple
 
 from orthobench.contract import Array
 
-FANTOPE, CAPPED, TRUNCATED, COMPLEMENT, DENSITY = range(5)
-"""Kinds of projection: of msg, capped-msg, incremental-pca, warmuth-kuzmin and meg."""
+BLOCK = 16
+"""Samples in a block: for the usual ranks m near the minimizer b of 2(m + b/2) + 2m(m + b)/b."""
+
+
+class Angle(IntEnum):
+    """By which angle a basis is rotated towards a sample (`rotations`)."""
+
+    OJA = 0
+    GEODESIC = 1
+    KRASULINA = 2
+
+
+class Onto(IntEnum):
+    """The set onto which eigenvalues are projected after each update (`projection`)."""
+
+    FANTOPE = 0
+    """{0 <= M <= I, tr M <= k}: msg."""
+    CAPPED = 1
+    """The same for rank K, and with trace k once that is reached: capped-msg."""
+    RANK = 2
+    """All matrices of rank k: incremental-pca."""
+    COMPLEMENT = 3
+    """N = -log(I - M) with tr M <= k: warmuth-kuzmin."""
+    DENSITY = 4
+    """log M with M <= I and tr M = k: meg."""
 
 
 class Projection(NamedTuple):
@@ -15,9 +39,7 @@ class Projection(NamedTuple):
 
     Attributes
     ----------
-    kind : int
-        FANTOPE, CAPPED, TRUNCATED, COMPLEMENT or DENSITY
-        (`orthobench_stochastic_pca._kernels.projection`).
+    onto : Onto
     k : int
         The trace of M to reach.
     max_rank : int
@@ -27,7 +49,7 @@ class Projection(NamedTuple):
         False, one whose eigenvector it left alone.
     """
 
-    kind: int
+    onto: Onto
     k: int
     max_rank: int
     keep_old: bool = True
