@@ -117,12 +117,8 @@ def generalized_eigenvectors(A: ArrayLike, B: ArrayLike, k: int) -> Instance[Pen
     if not judge.values[-1] > SINGULAR * judge.values[0]:
         positive = int(np.count_nonzero(judge.values > SINGULAR * abs(judge.values[0])))
         raise DataError(f"only {positive} eigenvalues are positive: k = {k} is too large")
-    return Instance(
-        PencilOracle(A, B, k),
-        judge,
-        {"suboptimality": 0.0, "error": 0.0},
-        violation=judge.violation,
-    )
+    best = {"suboptimality": 0.0, "error": 0.0}
+    return Instance(PencilOracle(A, B, k), judge, best, violation=judge.violation)
 
 
 def _symmetric(data: ArrayLike, name: str) -> Array:

@@ -178,23 +178,15 @@ class FiniteSumOracle(StiefelOracle):
         return self.terms_gradient(X, self._there[begin : begin + batch])
 
     def _draw(self, count: int) -> NDArray[np.intp]:
-        """Return the numbers of the next terms."""
-        return np.concatenate([self._next(size) for size in self._pieces(count)])
-
-    def _pieces(self, batch: int) -> list[int]:
-        """Return how a batch is divided by the ends of epochs."""
-        pieces, at = [], self._drawn % self.terms
-        while batch > 0:
-            pieces.append(min(batch, self.terms - at))
-            batch, at = batch - pieces[-1], 0
-        return pieces
-
-    def _next(self, size: int) -> NDArray[np.intp]:
-        at = self._drawn % self.terms
-        if at == 0 and self._drawn:
-            self._order = self._rng.permutation(self.terms)
-        self._drawn += size
-        return self._order[at : at + size]
+        """Return the numbers of the next terms, of several epochs if they do not suffice."""
+        drawn: list[NDArray[np.intp]] = []
+        while count > 0:
+            at = self._drawn % self.terms
+            if at == 0 and self._drawn:
+                self._order = self._rng.permutation(self.terms)
+            drawn.append(self._order[at : at + count])
+            self._drawn, count = self._drawn + len(drawn[-1]), count - len(drawn[-1])
+        return np.concatenate(drawn)
 
 
 class Stiefel(Problem[ProductOracle]):

@@ -8,11 +8,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from orthobench_kit.data import digits, idx
+from orthobench_kit.data import digits, mnist
 from orthobench_kit.data.mnist import TEST_IMAGES, TEST_LABELS
 
-from orthobench.contract import Array, DataError, Instance, parameter
-from orthobench.tools.datasets import fetch
+from orthobench.contract import Array, Instance, parameter
 from orthobench.tools.flops import gemm
 from orthobench_stiefel import FiniteSumOracle, Stiefel, StiefelOracle, instance
 
@@ -173,7 +172,5 @@ def _images(name: str) -> tuple[Array, NDArray[np.intp]]:
     """Return images in rows, and the number that each of them shows."""
     if name == "digits":
         return digits.pixels().astype(np.float64), digits.labels()
-    images, labels = idx.read(fetch(TEST_IMAGES)), idx.read(fetch(TEST_LABELS))
-    if images.shape[1:] != (28, 28) or labels.shape != images.shape[:1]:
-        raise DataError(f"images of shape {images.shape} and labels of {labels.shape} do not fit")
+    images, labels = mnist.read(TEST_IMAGES), mnist.read(TEST_LABELS)
     return images.reshape(len(images), -1).astype(np.float64), labels.astype(np.intp)

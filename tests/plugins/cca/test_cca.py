@@ -386,36 +386,6 @@ def test_scikit_learn_finds_them_one_by_one_and_partial_least_squares_does_not()
     assert scores.measure(point)["suboptimality"] < 1e-8
 
 
-def pencil_of(X, Y, units):
-    S = np.cov(np.hstack([X / units[0], Y / units[1]]).T, bias=True)
-    p, A, B = X.shape[1], S.copy(), S.copy()
-    A[:p, :p] = A[p:, p:] = B[:p, p:] = B[p:, :p] = 0
-    return A, B
-
-
-@pytest.mark.parametrize("solver", [CCAEY, SGHA, GammaEigengame])
-def test_a_step_on_all_pairs_is_that_of_the_pencil(solver):
-    X, Y, _ = planted(6, 5)
-    instance = ob.cca(X, Y, k=2)
-    state = ended(solver(batch=60, step_size=0.1), instance)
-    Z = random_point(11, 2, np.random.default_rng(0))
-    A, B = pencil_of(X, Y, [np.sqrt(np.mean((M - M.mean(axis=0)) ** 2)) for M in (X, Y)])
-    if solver is GammaEigengame:
-        moved = []
-        for i in range(2):
-            z = Z[:, i]
-            a, b = z @ A @ z, z @ B @ z
-            direction = b * A @ z - a * B @ z
-            for j in range(i):
-                y = Z[:, j] / np.sqrt(Z[:, j] @ B @ Z[:, j])
-                direction -= (z @ A @ y) * (b * B @ y - (z @ B @ y) * B @ z)
-            moved.append((z + 0.1 * direction) / np.linalg.norm(z + 0.1 * direction))
-        expected = np.array(moved).T
-    else:
-        expected = Z + 0.1 * (A @ Z - B @ Z @ (Z.T @ (B if solver is CCAEY else A) @ Z))
-    np.testing.assert_allclose(state.Z, expected, atol=1e-10)
-
-
 @pytest.mark.parametrize("solver", [CCAEY, SGHA, GammaEigengame])
 def test_canonical_variables_are_a_fixed_point(solver):
     X, Y, (A, B) = planted(6, 5)

@@ -6,7 +6,6 @@ from orthobench_cca.canonical import whitened
 from orthobench_cca.covariances import SINGULAR, normalized
 from orthobench_cca.judge import Judge, distance
 from orthobench_cca.oracle import Centred
-from orthobench_cca.pencil import generalized_eigenvectors
 from orthobench_kit.polar import inverse_root
 
 import orthobench as ob
@@ -110,24 +109,3 @@ def test_where_the_truth_is_too_dear_the_most_is_one_for_each_variable():
     assert "x_error" not in found
     assert "test_captured" not in found
     assert "passes" not in found
-
-
-def test_pencils_need_definite_symmetric_matrices_and_positive_eigenvalues():
-    A, B = np.diag([3.0, 2.0, -1.0]), np.eye(3)
-    assert generalized_eigenvectors(A, B, 2).measure.values.tolist() == [3.0, 2.0]
-    with pytest.raises(ob.DataError, match="only 2 eigenvalues are positive: k = 3"):
-        generalized_eigenvectors(A, B, 3)
-    for least, refused in ((SINGULAR / 2, True), (2 * SINGULAR, False)):
-        edge = np.diag([1.0, 1.0, least])
-        if refused:
-            with pytest.raises(ob.DataError, match="B is not positive definite"):
-                generalized_eigenvectors(A, edge, 1)
-        else:
-            generalized_eigenvectors(A, edge, 1)
-    skewed = A + np.eye(3, k=1) * 4e-10
-    with pytest.raises(ob.DataError, match="A must be a symmetric matrix"):
-        generalized_eigenvectors(skewed, B, 1)
-    found = generalized_eigenvectors(A + np.eye(3, k=1) * 2e-10, B, 1).oracle.A
-    np.testing.assert_array_equal(found, found.T)
-    with pytest.raises(ob.DataError, match=r"A is of shape \(3, 3\) and B of \(2, 2\)"):
-        generalized_eigenvectors(A, np.eye(2), 1)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from orthobench_polar.coefficients import SCHEDULES, composed
+from orthobench_polar.coefficients import SCHEDULES
 from orthobench_polar.solvers.rational import (
     ZolotarevFunction,
     degree,
@@ -45,6 +45,14 @@ def matrix(condition, n=60, p=20, seed=0):
     U = np.linalg.qr(rng.standard_normal((n, p)))[0]
     V = np.linalg.qr(rng.standard_normal((p, p)))[0]
     return (U * np.geomspace(1, 1 / condition, p)) @ V.T, U @ V.T
+
+
+def composed(schedule, values, steps, safety=0.0):
+    """Return what singular values become after some steps."""
+    for number in range(steps):
+        a, b, c = schedule.at(number, safety)
+        values = values * (a + values**2 * (b + c * values**2))
+    return values
 
 
 def final(solver, A, **parameters):

@@ -103,8 +103,7 @@ def test_images_are_centred_scaled_and_split_in_ten_parts():
 
 def written(monkeypatch, images, labels):
     found = {network.TEST_IMAGES: images, network.TEST_LABELS: labels}
-    monkeypatch.setattr(network, "fetch", lambda file: file)
-    monkeypatch.setattr(network.idx, "read", found.get)
+    monkeypatch.setattr(network.mnist, "read", found.get)
 
 
 def test_images_of_mnist_are_rows_of_784_pixels(monkeypatch):
@@ -116,10 +115,3 @@ def test_images_of_mnist_are_rows_of_784_pixels(monkeypatch):
     assert (problem.n, oracle.n, oracle.terms) == (784, 784, 15)
     order = np.random.default_rng(0).permutation(30)
     assert np.array_equal(oracle.Y.argmax(axis=1), labels[order[:15]])
-
-
-@pytest.mark.parametrize("shapes", [((30, 28, 27), (30,)), ((30, 28, 28), (29,))])
-def test_images_and_labels_that_do_not_fit_are_refused(shapes, monkeypatch):
-    written(monkeypatch, *map(np.zeros, shapes))
-    with pytest.raises(ob.DataError, match="do not fit"):
-        OrthogonalNetwork(images="mnist", p=10).build(np.random.default_rng(0))

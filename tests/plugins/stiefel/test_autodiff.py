@@ -61,14 +61,6 @@ def test_a_solver_in_single_precision_of_numpy_has_it_in_double(written):
     assert G.dtype == np.float32
 
 
-@WRITTEN
-def test_the_optimum_is_found(written):
-    instance = ob.stiefel(written(), n=N, p=P, best=LEAST)
-    outcome = ob.solve("riemannian-gradient", instance)
-    assert abs(outcome.trace[-1].metrics["objective_gap"]) < 1e-12
-    assert outcome.trace[-1].metrics["relative_gradient_norm"] < 1e-8
-
-
 @pytest.mark.parametrize(
     ("spoiled", "message"),
     [

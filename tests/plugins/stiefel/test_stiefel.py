@@ -119,7 +119,7 @@ def test_an_epoch_of_batches_is_the_gradient_and_each_term_is_drawn_once():
 def test_a_batch_may_go_over_the_end_of_an_epoch():
     oracle = Quadratic(np.eye(5))
     oracle.rewind(np.random.default_rng(1))
-    drawn = np.concatenate([oracle._next(size) for size in oracle._pieces(13)])
+    drawn = oracle._draw(13)
     assert oracle.taken == 13
     assert sorted(drawn[:5]) == sorted(drawn[5:10]) == list(range(5))
     assert len(set(drawn[10:])) == 3
@@ -146,10 +146,10 @@ def test_terms_are_the_same_however_many_are_drawn_ahead_elsewhere(ahead):
 def test_an_order_begins_again_and_is_another_after_each_epoch():
     oracle = Quadratic(np.eye(30))
     oracle.rewind(np.random.default_rng(1))
-    first, second = oracle._next(30).tolist(), oracle._next(30).tolist()
+    first, second = oracle._draw(30).tolist(), oracle._draw(30).tolist()
     assert first != second
     oracle.rewind(np.random.default_rng(1))
-    assert (oracle.taken, oracle._next(30).tolist()) == (0, first)
+    assert (oracle.taken, oracle._draw(30).tolist()) == (0, first)
 
 
 def test_the_cost_of_a_solution_counts_its_flops_and_terms():
