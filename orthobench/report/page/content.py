@@ -162,12 +162,15 @@ def _family_section(name: str, answers: Answers) -> dict[str, Any]:
 
 def _code(answer: Answer) -> str:
     """Return the line that makes the call on the first problem; empty if no solver is named."""
-    good = [c.of(answer.solver) for c in answer.comparisons if c.of(answer.solver).as_good]
-    call = good[0].call if good else None
+    good = [c for c in answer.comparisons if c.of(answer.solver).as_good]
+    call = good[0].of(answer.solver).call if good else None
     if answer.use is None or call is None:
         return ""
+    known = catalogue().problems.get(good[0].name)
     try:
-        solver = catalogue().solver(answer.use, answer.parameters)
+        solver = catalogue().solver(
+            answer.use, answer.parameters, known.item.offers if known else None
+        )
     except UsageError:  # it is not installed here
         return ""
     return solve_line(solver, call.stop)
