@@ -27,7 +27,7 @@ from orthobench_tucker import (
 from orthobench_tucker._kernels.arrays import with_positive_largest
 from orthobench_tucker._kernels.partial_cores import samples_of
 from orthobench_tucker._kernels.unfoldings import Unfolding, by_entries
-from orthobench_tucker.sketch import sketched_basis, sketched_basis_flops
+from orthobench_tucker.solvers.khatri_rao_sketch import sketched_basis, sketched_basis_flops
 from orthobench_tucker.streaming import hoevd_ascent, hoevd_flops, split
 
 FORMS = ("auto", "implicit", "explicit")

@@ -143,12 +143,7 @@ def stepped_by_length(basis: Any, P: Any, tangent: Any, squares: Any, size: floa
 
 
 def ascend(
-    X: Any,
-    batch: int,
-    rows: Any,
-    gamma: Any,
-    step: float,
-    weights: Callable[[Any, Any], Any],
+    X: Any, batch: int, rows: Any, gamma: Any, step: float, weights: Callable[[Any, Any], Any]
 ) -> tuple[Any, Any]:
     """Do an AdaGrad step for each batch of samples; return the basis and the denominators.
 

@@ -90,13 +90,7 @@ def partial_core(
 
 @kernel
 def partial_core_along(
-    X: Array,
-    basis: Array,
-    direction: Array,
-    parents: Indices,
-    last: Indices,
-    size: int,
-    rows: int,
+    X: Array, basis: Array, direction: Array, parents: Indices, last: Indices, size: int, rows: int
 ) -> Array:
     """Return the derivative of W' in a direction V' (r, n); arguments as of `partial_core`."""
     p, n = X.shape

@@ -23,12 +23,7 @@ from orthobench.contract import (
 )
 from orthobench.tools.machine import refusal_of
 from orthobench_tucker import SymmetricTensorOracle
-from orthobench_tucker._kernels.unfoldings import (
-    CANCELLED,
-    NULL,
-    Unfolding,
-    leading_eigenpairs,
-)
+from orthobench_tucker._kernels.unfoldings import CANCELLED, NULL, Unfolding, leading_eigenpairs
 from orthobench_tucker.sample_moments import BLOCK_BYTES, monomials
 from orthobench_tucker.streaming import BlockSum, added, in_double
 from orthobench_tucker.whole_tensor import (

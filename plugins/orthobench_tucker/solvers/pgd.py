@@ -18,12 +18,10 @@ from orthobench.contract import (
     Solution,
     Status,
     SummarySolver,
-    complete,
     copied,
     flops,
     namespace,
     parameter,
-    unit_columns,
 )
 from orthobench.tools.arrays import in_rows, like, norm
 from orthobench_tucker import SymmetricTensorOracle
@@ -40,12 +38,7 @@ from orthobench_tucker.ascending import (
 )
 from orthobench_tucker.objective import derivatives_flops
 from orthobench_tucker.sample_moments import monomials
-from orthobench_tucker.sketch import (
-    OVERSAMPLING,
-    gaussian_factors,
-    leading_directions,
-    sketch_sum,
-)
+from orthobench_tucker.solvers.khatri_rao_sketch import KhatriRaoSketch
 from orthobench_tucker.stopping import (
     count_returns,
     fail_if_cycling,
@@ -73,6 +66,9 @@ RETURNED = 1e-3
 
 BLOCK_STARTS = ("auto", "sketch", "random")
 """Starts that one pass over blocks can make, or that need none."""
+
+SKETCH = KhatriRaoSketch()
+"""Makes the start in the first pass over blocks."""
 
 
 @dataclass(frozen=True)
@@ -243,11 +239,9 @@ class PGD(
 
     def summarize(self, oracle: BlockOracle, block: NDArray[np.floating[Any]]) -> BlockSum:
         """Return the sketch of a block in the pass that makes the start; else its part of W'."""
-        n, rank, order = oracle.sizes
         if self._sketches(oracle):
-            columns = min(n, rank + OVERSAMPLING)
-            return sketch_sum(block, gaussian_factors(order, n, columns, oracle.rng()))
-        basis = _basis(oracle)
+            return SKETCH.summarize(oracle, block)
+        basis, (n, rank, order) = _basis(oracle), oracle.sizes
         total, spent = np.zeros((monomials(rank, order - 1).size, n)), 0
         for samples in in_double(block):
             cores = SampleCores(samples, order)
@@ -262,15 +256,15 @@ class PGD(
     def finish(self, oracle: BlockOracle, summary: BlockSum) -> Solution:
         """Return the sketch's basis, or the best basis so far."""
         if self._sketches(oracle):
-            return Solution(_sketched_basis(oracle, summary))
+            return SKETCH.finish(oracle, summary)
         state, _ = self._evaluated(oracle, summary)
         return Solution(np.ascontiguousarray(state.basis.T))
 
     def flops(self, oracle: BlockOracle, summary: BlockSum) -> int:
         """Return the flops of a pass."""
-        n, rank, order = oracle.sizes
         if self._sketches(oracle):
-            return summary.flops + flops.svd(*summary.total.shape)
+            return SKETCH.flops(oracle, summary)
+        n, rank, order = oracle.sizes
         return summary.flops + step_flops(n, rank, monomials(rank, order - 1).size)
 
     def proceed(self, oracle: BlockOracle, summary: BlockSum) -> Mapping[str, Any] | None:
@@ -278,7 +272,7 @@ class PGD(
         from orthobench_tucker._kernels.ascent import stepped_by_length
 
         if self._sketches(oracle):
-            return {"basis": np.ascontiguousarray(_sketched_basis(oracle, summary).T)}
+            return {"basis": np.ascontiguousarray(SKETCH.finish(oracle, summary).point.T)}
         state, accepted = self._evaluated(oracle, summary)
         stuck = not accepted and (unresolved(state.iterate) or state.step_size <= SMALLEST)
         if stuck or 0 < self.tolerance >= state.relative_gradient:
@@ -343,8 +337,3 @@ def _basis(oracle: BlockOracle) -> Array:
     """Return Q' of a pass, shape (r, n)."""
     basis: Array = oracle.shared.get("basis", oracle.start.T)
     return np.ascontiguousarray(basis)
-
-
-def _sketched_basis(oracle: BlockOracle, summary: BlockSum) -> Array:
-    found = leading_directions(unit_columns(summary.total), oracle.k)
-    return complete(found, oracle.start, oracle.k)

@@ -10,15 +10,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from orthobench.contract import (
-    AnyProblem,
-    Array,
-    Solution,
-    Status,
-    UsageError,
-    flops,
-    parameter,
-)
+from orthobench.contract import AnyProblem, Array, Solution, Status, UsageError, flops, parameter
 from orthobench.tools.machine import refusal_of
 from orthobench_tucker import SymmetricTensorOracle, SymmetricTucker
 from orthobench_tucker._kernels.partial_cores import PartialCores, partial_cores

@@ -19,10 +19,10 @@ from orthobench_stiefel.problems.network import OrthogonalNetwork
 from orthobench_stiefel.problems.procrustes import StiefelProcrustes
 from orthobench_stiefel.problems.rotation import WeightRotation
 from orthobench_stochastic_pca.problems import parts
+from orthobench_tucker.oracle import check_ranks
 from orthobench_tucker.problems.factors import NIGFactor
 from orthobench_tucker.problems.hyperspectral import HyperspectralAnomaly
 from orthobench_tucker.problems.portfolio import Portfolio
-from orthobench_tucker.problems.ranks import check_ranks
 from orthobench_tucker.problems.returns import Returns, read_returns
 
 from orthobench.errors import DataError, UsageError
