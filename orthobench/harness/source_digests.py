@@ -32,7 +32,6 @@ HARNESS = {
     "harness.placement": "the clock of devices",
     "harness.stopping": "budgets and targets",
     "harness.judging": "metrics and feasibility",
-    "harness.reducing.parts": "summaries of blocks",
     "harness.reducing.reduction": "passes over blocks",
     "tools.geometry": "the starting point",
 }

@@ -14,13 +14,14 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TypeAlias
 
 import numpy as np
 
-from orthobench.decide.rule import FREE
-from orthobench.racing.standing import BEHIND, FACTOR, FRESH, SURE, Standing
-from orthobench.racing.trials import Trial
+from orthobench.decide.rule import FREE, Decision, Evidence, Verdict, named_of
+from orthobench.racing.standing import BEHIND, FACTOR, FRESH, SURE, Standing, Trial
+from orthobench.stats.calls import calls_of
 from orthobench.stats.noninferiority import FEWEST
 
 MOST = 10.0
@@ -52,6 +53,78 @@ class Ask:
 @dataclass(frozen=True)
 class Field(Standing):
     """A race as it stands, and what to run next."""
+
+    @cached_property
+    def finalists(self) -> list[str]:
+        """The configurations that run on fresh seeds, the cheapest first.
+
+        The best of each solver come before others of the same; then those that ended so little
+        above the best value that another seed may put them in front.
+        """
+        if 0 not in self.gaps:
+            return []
+        out = set(self.dropped)
+        first = {
+            name: self.latest[name, 0].cost(self.target(0))
+            for name in self.rules.order
+            if (name, 0) in self.latest and name not in out
+        }
+        there = sorted((n for n, c in first.items() if c < math.inf), key=lambda n: first[n])
+        best = {self.rules.order[name]: name for name in reversed(there)}
+        rest = [name for name in there if name not in best.values()]
+        missed = [self.latest[name, 0] for name, cost in first.items() if cost == math.inf]
+        exact = sorted((n for n in there if self.latest[n, 0].exact), key=self._end)[:SURE]
+        near = sorted((t for t in missed if t.ended and self._near(t)), key=self.above)
+        chosen = [n for n in there if n in best.values()]
+        ranked = dict.fromkeys([*exact, *chosen, *rest, *(t.configuration for t in near)])
+        return sorted([*ranked][: self.rules.finalists], key=self.cost)
+
+    def _end(self, name: str) -> float:
+        """Return the seconds of a configuration on the first seed."""
+        return float(self.latest[name, 0].seconds[-1])
+
+    def decisions(self) -> list[Decision]:
+        """Return what is decided of the finalists, on the seeds that something is known of."""
+        seeds = sorted(self.gaps)
+        trials = {name: [self.latest.get((name, s)) for s in seeds] for name in self.finalists}
+        calls = {
+            name: calls_of(
+                [t.curve if t else None for t in own],
+                [bool(t and t.failed) for t in own],
+                next(t.ratio for t in own if t),
+            )
+            for name, own in trials.items()
+        }
+        costs = {
+            name: calls[name].costs([t.spent if t and len(t.values) else None for t in own])
+            for name, own in trials.items()
+        }
+        evidence = Evidence(
+            {name: [t.end if t else math.nan for t in own] for name, own in trials.items()},
+            [self.gaps[s][0] for s in seeds],
+            calls,
+            [self.gaps[s][1] for s in seeds],
+            {name: [t and t.values.tobytes() for t in own] for name, own in trials.items()},
+            any(t.certified for t in self.latest.values()),
+        )
+        return evidence.decide(costs, self.rules.tolerance, self._cost)
+
+    @property
+    def _cost(self) -> str:
+        """The cost that the rule of decision knows, if it is seconds."""
+        return "seconds" if self.rules.timed else ""
+
+    @cached_property
+    def settled(self) -> bool:
+        """Whether a call can be named, and nothing open is cheaper."""
+        decided = self.decisions()
+        named = named_of(decided, self._cost)
+        if named is None or named.call is None:
+            return False
+        if not named.call.stop.own and named.call.seeds < self.rules.seeds:
+            return False  # a few seeds say too little about how often a short stop misses
+        open_ = (d for d in decided if d.verdict in (Verdict.UNDECIDED, Verdict.UNTESTED))
+        return not any(d.cost <= named.cost for d in open_)
 
     def next(self, left: float, overhead: float = 0.0, running: Collection[Run] = ()) -> Ask | None:
         """Return what to run next, None where there is nothing until one of those running ends.

@@ -24,7 +24,7 @@ from orthobench.harness.stopping import Budget, RunStatus
 from orthobench.harness.suite import Suite
 from orthobench.racing import wording
 from orthobench.racing.entrants import Entry, entry
-from orthobench.racing.scheduler import Clock, RaceScheduler, Tell, compared, ticking
+from orthobench.racing.scheduler import Clock, RaceScheduler, Tell, compared
 from orthobench.racing.standing import Rules
 from orthobench.report.notebook_view import Results
 from orthobench.results.runs import Run
@@ -32,12 +32,16 @@ from orthobench.results.schema import exists
 from orthobench.results.store import FILE, Store
 from orthobench.stats.calls import Stop
 from orthobench.stats.costs import ALL_COSTS
-from orthobench.tools.collections import plain
+from orthobench.tools.collections import grouped, plain
 from orthobench.tools.environment import cores
 from orthobench.tools.files import safe_join
+from orthobench.tools.processes import Alarm
 
 COSTS = ("seconds", "samples", "flops", "memory", "products")
 """What a race can make least."""
+
+TICK = 4.0
+"""Seconds between two standings."""
 
 MOST_WORKERS = 4
 """The most runs at once: more share the bandwidth of the memory."""
@@ -119,10 +123,7 @@ class Race:
     @property
     def lacking(self) -> dict[str, list[str]]:
         """The solvers that could not take part, by what to install."""
-        return {
-            why: [name for name, reason in self.missing.items() if reason == why]
-            for why in self.missing.values()
-        }
+        return grouped(self.missing, lambda name: self.missing[name])
 
     def facts(self) -> dict[str, Any]:
         """Return all but the runs as JSON values."""
@@ -253,10 +254,16 @@ def run(
         suite, rules, cost, known, executor.at_once, began, clock, tell or (lambda *_: None)
     )
     interrupted = False
+
+    def tick() -> None:
+        race.tell_standing()
+        alarm.set(TICK)
+
     with Store(path, write=True) as opened:
         try:
             if not race.repeats(opened):
-                with ticking(race):
+                with Alarm(tick) as alarm:
+                    alarm.set(0.0)
                     execute(race, executor, opened, Observer(), shlex.join(sys.argv))
         except KeyboardInterrupt:
             if not race.standing.trials:

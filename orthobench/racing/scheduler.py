@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from statistics import median
@@ -21,9 +19,8 @@ from orthobench.harness.suite import Suite
 from orthobench.harness.trace import Outcome
 from orthobench.racing import wording
 from orthobench.racing.halving import Ask, Field
-from orthobench.racing.standing import Rules, Standing
+from orthobench.racing.standing import Rules, Standing, measured, trial_of
 from orthobench.racing.timing import time_calls
-from orthobench.racing.trials import measured, trial_of
 from orthobench.results.results import Results
 from orthobench.results.runs import Run
 from orthobench.results.store import Store
@@ -45,9 +42,6 @@ BEGINNING = 0.6
 LOADING = 0.15
 """The least share of the time of a race that packages may take to load, kernels to compile, data to
 be built, or a process to start."""
-
-TICK = 4.0
-"""Seconds between two standings."""
 
 Clock: TypeAlias = Callable[[], float]
 
@@ -111,11 +105,6 @@ class RaceScheduler(Scheduler):
     def left(self) -> float:
         """Seconds until the last run has to be over."""
         return self.deadline - self._clock()
-
-    @property
-    def running(self) -> str:
-        """The configuration that began first of those that run now; empty without any."""
-        return next(iter(self._running), ("", 0))[0]
 
     def take(
         self, held: Data | None = None, last: bool = False, beside: Collection[Cell] = ()
@@ -209,6 +198,12 @@ class RaceScheduler(Scheduler):
         first = max(LOADING * total, 2 * self._overheads[0])
         return max(SLACK, 3 * self._overhead) + (first if fresh else 0.0)
 
+    def tell_standing(self) -> None:
+        """Tell how the race stands."""
+        now = next(iter(self._running), ("", 0))[0]
+        text = wording.standing(self.standing, self.cost, now, self.elapsed, self.left)
+        self.tell(text, True)
+
     def _tell_dropped(self) -> None:
         """Tell which solvers are out with all of their configurations since the last time."""
         order, dropped = self.standing.rules.order, self.standing.dropped
@@ -239,21 +234,3 @@ def compared(runs: Sequence[Run], cost: str, standing: Standing) -> Comparison |
     metric = next((measured(run) for run in runs if run.trace), "")
     entries = Results("", Path(), runs).entries
     return next(iter(compare(entries, cost, standing.rules.tolerance, metric)), None)
-
-
-@contextmanager
-def ticking(race: RaceScheduler) -> Iterator[None]:
-    """Tell how a race stands now and again, meanwhile."""
-    over = threading.Event()
-
-    def tick() -> None:
-        while not over.is_set():
-            now = wording.standing(race.standing, race.cost, race.running, race.elapsed, race.left)
-            race.tell(now, True)
-            over.wait(TICK)
-
-    threading.Thread(target=tick, daemon=True).start()
-    try:
-        yield
-    finally:
-        over.set()

@@ -1,19 +1,24 @@
-"""How a race stands: who leads, who is dropped, who is a finalist, and what is decided of them."""
+"""How a race stands by its trials: who leads, and who is dropped and why."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from statistics import median
 
 import numpy as np
+from numpy.typing import NDArray
 
-from orthobench.decide.rule import TOLERANCE, Decision, Evidence, Verdict, named_of
+from orthobench.decide.rule import EXACT, TOLERANCE
 from orthobench.decide.wording import factor_text
-from orthobench.racing.trials import Trial
-from orthobench.stats.calls import calls_of
+from orthobench.harness.run import RATIO
+from orthobench.harness.stopping import RunStatus, Termination
+from orthobench.results.runs import Run
+from orthobench.stats.calls import Stop, ratio_of
+from orthobench.stats.cost_curve import CostCurve, cost_curve, settled
+from orthobench.tools.arrays import Array
 from orthobench.tools.collections import grouped
 
 FINALISTS = 6
@@ -43,6 +48,95 @@ where there is room: luck decides about one seed."""
 
 FAR = 0.75
 """The share of that factor beyond which a finalist is dropped, after three seeds."""
+
+SHORT = RunStatus.TIMEOUT, RunStatus.NOTHING_DONE
+"""How runs end that had too little time, which is no failure in a race."""
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A run of a configuration on a seed.
+
+    Attributes
+    ----------
+    configuration : str
+    seed : int
+    cap : float
+        The seconds that it had.
+    values : ndarray, shape (m,)
+        What is to be small, at each checkpoint; empty where the run failed, infinite where it does
+        not keep a level of another metric.
+    seconds, spent : ndarray, shape (m,)
+        The seconds and the cost up to each checkpoint.
+    ended : bool
+        Whether it ended by itself, so that more time would change nothing.
+    failed : str
+        Why it failed; empty where it did not.
+    start : float
+        The value where it began, if that is not its first: a start may be out of what counts.
+    steps : ndarray of int, shape (m,), optional
+        The steps up to each checkpoint; by default 0, 1, 2 and so on.
+    certified : bool
+        Whether a value of zero is known to be the optimum.
+    ratio : float
+        The ratio of the numbers of steps of two checkpoints.
+    """
+
+    configuration: str
+    seed: int
+    cap: float
+    values: Array
+    seconds: Array
+    spent: Array
+    ended: bool = False
+    failed: str = ""
+    start: float = math.nan
+    steps: NDArray[np.int64] | None = None
+    certified: bool = False
+    ratio: float = RATIO
+
+    @property
+    def curve(self) -> CostCurve | None:
+        """What it says about calls; None if it failed."""
+        if not len(self.values):
+            return None
+        steps = np.arange(len(self.values)) if self.steps is None else self.steps
+        return CostCurve(steps, self.values, self.ended)
+
+    @property
+    def exact(self) -> bool:
+        """Whether it ended by itself, at a known optimum."""
+        start = np.fmin(self.start, self.values[0]) if len(self.values) else math.nan
+        return bool(self.certified and self.ended and abs(self.values[-1]) <= EXACT * abs(start))
+
+    @property
+    def end(self) -> float:
+        """The value at its end: infinite if it failed, NaN if it was killed before its first."""
+        if len(self.values):
+            return float(self.values[-1])
+        return math.inf if self.failed else math.nan
+
+    def at_stop(self, stop: Stop) -> float:
+        """Return the value at which a call ends; infinite if there is none."""
+        curve, steps = self.curve, dict(stop.limits).get("steps", math.inf)
+        return math.inf if curve is None else float(curve.values[curve.steps <= steps][-1])
+
+    @property
+    def lowest(self) -> float:
+        """The smallest value that it reached."""
+        return float(self.values.min(initial=math.inf))
+
+    def cost(self, target: float) -> float:
+        """Return the cost of the first checkpoint from which on all are at or below a value."""
+        return settled(self.values, self.spent, target)
+
+    def seconds_to(self, target: float) -> float:
+        """Return the seconds of the first checkpoint from which on all are at or below a value."""
+        return settled(self.values, self.seconds, target)
+
+    def at(self, seconds: float) -> float:
+        """Return the smallest value that was there after some seconds."""
+        return float(self.values[self.seconds <= seconds].min(initial=math.inf))
 
 
 @dataclass(frozen=True)
@@ -223,74 +317,37 @@ class Standing:
         """The seconds of a run on a fresh seed."""
         return max(self.floor, FRESH * self.lead)
 
-    @cached_property
-    def finalists(self) -> list[str]:
-        """The configurations that run on fresh seeds, the cheapest first.
 
-        The best of each solver come before others of the same; then those that ended so little
-        above the best value that another seed may put them in front.
-        """
-        if 0 not in self.gaps:
-            return []
-        out = set(self.dropped)
-        first = {
-            name: self.latest[name, 0].cost(self.target(0))
-            for name in self.rules.order
-            if (name, 0) in self.latest and name not in out
-        }
-        there = sorted((n for n, c in first.items() if c < math.inf), key=lambda n: first[n])
-        best = {self.rules.order[name]: name for name in reversed(there)}
-        rest = [name for name in there if name not in best.values()]
-        missed = [self.latest[name, 0] for name, cost in first.items() if cost == math.inf]
-        exact = sorted((n for n in there if self.latest[n, 0].exact), key=self._end)[:SURE]
-        near = sorted((t for t in missed if t.ended and self._near(t)), key=self.above)
-        chosen = [n for n in there if n in best.values()]
-        ranked = dict.fromkeys([*exact, *chosen, *rest, *(t.configuration for t in near)])
-        return sorted([*ranked][: self.rules.finalists], key=self.cost)
+def trial_of(run: Run, cost: str) -> Trial:
+    """Return what a stored run says in a race."""
+    stop, cap = run.stop, run.budget.get("seconds", math.inf)
+    counted = run
+    if stop.status in SHORT:
+        counted = replace(run, stop=Termination(RunStatus.BUDGET, stop.reason))
+    level = run.problem.levels[0] if run.problem.levels else None
+    path = cost_curve(counted, level, measured(run))
+    nothing = np.zeros(0)
+    if path is None:
+        failed = "" if stop.status in SHORT else stop.reason
+        return Trial(run.solver.label, run.seed, cap, nothing, nothing, nothing, False, failed)
+    values, seconds = path.values, path.spent("seconds")
+    if level and run.trace[-1].metrics.get(level.metric, math.inf) > level.value:
+        values = np.full_like(values, math.inf)
+    ended = stop.status in (RunStatus.DONE, RunStatus.NOT_STATIONARY)
+    return Trial(
+        run.solver.label, run.seed, cap, values, seconds, path.spent(cost), ended,
+        start=path.start,
+        steps=path.steps,
+        certified=measured(run) == run.problem.primary,
+        ratio=ratio_of(run),
+    )  # fmt: skip
 
-    def _end(self, name: str) -> float:
-        """Return the seconds of a configuration on the first seed."""
-        return float(self.latest[name, 0].seconds[-1])
 
-    def decisions(self) -> list[Decision]:
-        """Return what is decided of the finalists, on the seeds that something is known of."""
-        seeds = sorted(self.gaps)
-        trials = {name: [self.latest.get((name, s)) for s in seeds] for name in self.finalists}
-        calls = {
-            name: calls_of(
-                [t.curve if t else None for t in own],
-                [bool(t and t.failed) for t in own],
-                next(t.ratio for t in own if t),
-            )
-            for name, own in trials.items()
-        }
-        costs = {
-            name: calls[name].costs([t.spent if t and len(t.values) else None for t in own])
-            for name, own in trials.items()
-        }
-        evidence = Evidence(
-            {name: [t.end if t else math.nan for t in own] for name, own in trials.items()},
-            [self.gaps[s][0] for s in seeds],
-            calls,
-            [self.gaps[s][1] for s in seeds],
-            {name: [t and t.values.tobytes() for t in own] for name, own in trials.items()},
-            any(t.certified for t in self.latest.values()),
-        )
-        return evidence.decide(costs, self.rules.tolerance, self._cost)
+def measured(run: Run) -> str:
+    """Return the metric that a race is about: the primary one of the problem, where it is known.
 
-    @property
-    def _cost(self) -> str:
-        """The cost that the rule of decision knows, if it is seconds."""
-        return "seconds" if self.rules.timed else ""
-
-    @cached_property
-    def settled(self) -> bool:
-        """Whether a call can be named, and nothing open is cheaper."""
-        decided = self.decisions()
-        named = named_of(decided, self._cost)
-        if named is None or named.call is None:
-            return False
-        if not named.call.stop.own and named.call.seeds < self.rules.seeds:
-            return False  # a few seeds say too little about how often a short stop misses
-        open_ = (d for d in decided if d.verdict in (Verdict.UNDECIDED, Verdict.UNTESTED))
-        return not any(d.cost <= named.cost for d in open_)
+    A function of one's own has no known optimum, so its value is compared.
+    """
+    known = run.trace[0].metrics if run.trace else {}
+    primary, other = run.problem.primary, run.problem.tuned_by
+    return other if primary not in known and other in known else primary

@@ -18,7 +18,7 @@ from orthobench.harness.execution import CLOCK
 from orthobench.harness.executors import Executor, Limits, dask, local
 from orthobench.harness.reducing import on_dask as module
 from orthobench.harness.reducing.on_dask import OnDask
-from orthobench.harness.reducing.parts import Blocks as Task
+from orthobench.harness.reducing.reduction import Blocks as Task
 from orthobench.harness.stopping import Budget, RunStatus, Termination
 from orthobench.harness.trace import Outcome
 from orthobench.tools.environment import limited

@@ -20,7 +20,7 @@ from orthobench.harness.execution import CLOCK, ready_oracle
 from orthobench.harness.executors.messages import RemoteSource, packed, unpacked
 from orthobench.harness.identity import Streams
 from orthobench.harness.reducing.on_dask import OnDask, run_length
-from orthobench.harness.reducing.parts import (
+from orthobench.harness.reducing.reduction import (
     MEMORY,
     MOVED,
     READING,
@@ -28,7 +28,7 @@ from orthobench.harness.reducing.parts import (
     WORKERS,
     reduced,
 )
-from orthobench.harness.reducing.parts import Blocks as Task
+from orthobench.harness.reducing.reduction import Blocks as Task
 from orthobench.harness.stopping import RunStatus
 from orthobench.tools import machine
 from orthobench.verify.check import verify

@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 
 from orthobench.racing.halving import MOST, Ask, Field
-from orthobench.racing.standing import FINALISTS, SEEDS, Rules
-from orthobench.racing.trials import Trial
+from orthobench.racing.standing import FINALISTS, SEEDS, Rules, Trial
 
 OVERHEAD = 0.2
 SLACK = 2.0

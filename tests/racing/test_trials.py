@@ -23,8 +23,7 @@ from orthobench.racing.entrants import Entry, entrants
 from orthobench.racing.grid import Point, grids, points
 from orthobench.racing.race import stored
 from orthobench.racing.scheduler import RaceScheduler
-from orthobench.racing.standing import Rules
-from orthobench.racing.trials import measured, trial_of
+from orthobench.racing.standing import Rules, measured, trial_of
 from orthobench.registry.suite_file import from_table
 from orthobench.results.runs import Run
 from orthobench.results.store import Store

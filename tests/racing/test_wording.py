@@ -10,8 +10,7 @@ import pytest
 from orthobench.decide.rule import Comparison, Decision, Verdict
 from orthobench.racing import wording
 from orthobench.racing.halving import Field
-from orthobench.racing.standing import Rules
-from orthobench.racing.trials import Trial
+from orthobench.racing.standing import Rules, Trial
 from orthobench.stats.costs import ALL_COSTS
 
 SECONDS = ALL_COSTS["seconds"]

@@ -4,8 +4,7 @@ import numpy as np
 
 from orthobench.decide.rule import TOLERANCE
 from orthobench.racing.halving import Field
-from orthobench.racing.standing import SEEDS, Rules
-from orthobench.racing.trials import Trial
+from orthobench.racing.standing import SEEDS, Rules, Trial
 from orthobench.stats.noninferiority import FEWEST
 
 KINDS = ("normal", "heavy tails", "skewed")

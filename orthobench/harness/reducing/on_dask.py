@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 
 from orthobench.contract.placed_solvers import BlockOracle
 from orthobench.harness.clusters import ClusterError, Workers, connected, silenced
-from orthobench.harness.reducing.parts import Blocks, Part, here, reduced
+from orthobench.harness.reducing.reduction import Blocks, Part, here, reduced
 from orthobench.tools.environment import limited
 from orthobench.tools.places import Place
 
