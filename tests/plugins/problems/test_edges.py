@@ -7,9 +7,10 @@ import pytest
 from cases import case
 from orthobench_kit.data.normalization import normalization_of
 from orthobench_kit.data.shares import check_shares, part_sizes
-from orthobench_orthogonal_tensor.problems.gaussians import GaussianMixtureMoments
+from orthobench_orthogonal_tensor.problems.gmm import GaussianMixtureMoments
 from orthobench_orthogonal_tensor.problems.lda import LDAMoments
-from orthobench_orthogonal_tensor.problems.mixtures import Mixture, whitening
+from orthobench_orthogonal_tensor.problems.mixtures import Mixture
+from orthobench_orthogonal_tensor.problems.whitening import whitening
 from orthobench_sparse_pca.problems.parts import check_components
 from orthobench_sparse_pca.problems.planted import PlantedSparse
 from orthobench_stiefel.problems.brockett import StiefelBrockett
