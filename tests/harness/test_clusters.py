@@ -115,30 +115,3 @@ def test_a_scheduler_of_ours_listens_on_this_machine_alone_and_serves_no_page(mo
     assert where == {"protocol": "tls://", "host": "127.0.0.1", "port": 0, "dashboard": False}
     assert issubclass(head, distributed.Scheduler)
     assert head.start_http_server is clusters.Silent.start_http_server
-
-
-def test_a_worker_of_ours_has_one_thread_and_ends_with_its_scheduler(monkeypatch):
-    NOTED.clear()
-
-    class Hand:
-        def __init__(self, address, **settings):
-            NOTED.append((address, settings))
-
-        async def __aenter__(self):
-            return self
-
-        async def __aexit__(self, *error):
-            NOTED.append("gone")
-
-        async def finished(self):
-            NOTED.append("finished")
-
-    monkeypatch.setattr(distributed, "Worker", Hand)
-    clusters.main(None, "tls://a:1", "folder")
-    ((address, settings), *ends) = NOTED
-    assert (address, ends) == ("tls://a:1", ["finished", "gone"])
-    assert settings.pop("security").require_encryption
-    assert settings == {
-        "nthreads": 1, "memory_limit": 0, "host": "127.0.0.1", "local_directory": "folder",
-        "dashboard": False,
-    }  # fmt: skip

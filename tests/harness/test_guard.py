@@ -6,7 +6,6 @@ import pickle
 import re
 import threading
 from dataclasses import replace
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -208,10 +207,7 @@ def test_what_is_no_checkpoint_is_the_error_of_its_cell(cell, changes, said):
     assert guard.process is None  # nobody else gets it
 
 
-NO_POINTS = [np.ones(6), np.eye(6, 2) * 1j, np.eye(6, 2, dtype=object), "a point"]
-
-
-@pytest.mark.parametrize("wrong", NO_POINTS)
+@pytest.mark.parametrize("wrong", [np.ones(6), np.eye(6, 2) * 1j, np.eye(6, 2, dtype=object), "a"])
 def test_what_is_no_point_is_the_error_of_its_cell(cell, wrong):
     outcome, _ = executed(cell, BEGUN, point(0), (point(1)[0], Solution(wrong)), DONE)
     assert outcome.stop.status is RunStatus.ERROR
@@ -304,24 +300,6 @@ def test_a_run_whose_clock_is_not_trusted_is_suspect(cell, monkeypatch):
     assert len(asked) == 1
 
 
-def test_what_is_used_is_counted_from_the_beginning_of_the_run_to_its_judgement(cell, monkeypatch):
-    told = iter([
-        Usage(cpu=1.0, wall=10.0, queued=1.0, children=0, stolen=0.5),
-        Usage(cpu=2.0, wall=15.0, queued=3.0, children=1, stolen=0.75),
-        Usage(cpu=4.0, wall=25.0, queued=9.0, children=2, stolen=1.0),
-    ])  # fmt: skip
-    own = iter([100.0, 100.5, 108.0])
-    asked = []
-    monkeypatch.setattr(module, "usage", lambda pid: next(told))
-    monkeypatch.setattr(module, "queued", lambda pid: next(own))
-    monkeypatch.setattr(module, "suspicion", lambda spent, *more: asked.append(spent))
-    # answers of the warm-up do not count, and two of the run take 0.25 s and 0.5 s
-    ticks = iter([0.0, 0.0, 1.0, 9.0, *3 * [9.5], 10.0, 10.25, 20.0, 20.5])
-    monkeypatch.setattr(module, "time", SimpleNamespace(monotonic=lambda: next(ticks)))
-    executed(cell, OVER, BEGUN, BEGUN, point(0), OVER, OVER, DONE)
-    assert asked == [Usage(cpu=3.0, wall=5.0, queued=2.5 + 0.75, children=1, stolen=0.5)]
-
-
 X = np.arange(40.0).reshape(20, 2)
 
 
@@ -336,12 +314,6 @@ def test_twice_as_many_samples_are_handed_out_until_the_end():
     assert [None if r is None else len(r) for r in rows] == [3, 3, 6, 8, None]
     assert np.array_equal(np.concatenate(rows[:4]), X)
     assert server.bytes == X.nbytes
-
-
-def test_no_more_samples_are_handed_out_at_once_than_the_window_of_an_oracle(monkeypatch):
-    monkeypatch.setattr("orthobench.contract.samples.WINDOW_BYTES", 16 * 4)
-    server = SampleServer([ArraySource(X)], STREAMS, np.inf, 3)
-    assert [len(rows) for rows in served(server, 5)] == [3, 3, 4, 4, 4]
 
 
 def test_samples_that_no_run_may_have_are_not_read():

@@ -178,13 +178,6 @@ def test_each_worker_is_warmed_up_and_has_neighbouring_blocks_in_turn(engine):
     assert all(priority <= -1.5 for _, _, priority, _ in merges)
 
 
-def test_what_is_shared_goes_to_each_worker(engine):
-    shared = replace(ORACLE, number=1, shared={"U": START, "step": 1.0})
-    found = engine(["a", "b", "c"])
-    assert found.reduce(shared).moved == 3 * (START.nbytes + 8)
-    assert found._client.sent[-1] is shared
-
-
 def test_workers_that_do_not_begin_are_said(engine):
     with pytest.raises(ClusterError, match="1 Dask workers did not begin in time"):
         engine([])

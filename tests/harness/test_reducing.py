@@ -1,10 +1,7 @@
 """Runs over blocks in this process: the tree, the clock, budgets, and blocks that are unfit."""
 
 import gc
-from functools import partial
-from itertools import repeat
 from math import ceil, log2
-from types import SimpleNamespace
 
 import block_solvers
 import numpy as np
@@ -15,11 +12,10 @@ import orthobench as ob
 from orthobench.api import SolverError
 from orthobench.contract import BlockOracle
 from orthobench.errors import DataError, UsageError
-from orthobench.harness.clusters import ClusterError
 from orthobench.harness.execution import CLOCK, ready_oracle
 from orthobench.harness.executors.messages import RemoteSource, packed, unpacked
 from orthobench.harness.identity import Streams
-from orthobench.harness.reducing.on_dask import OnDask, run_length
+from orthobench.harness.reducing.on_dask import run_length
 from orthobench.harness.reducing.reduction import (
     MEMORY,
     MOVED,
@@ -82,34 +78,6 @@ def test_tasks_are_few_but_enough_for_all_workers():
             tasks = ceil(blocks / length)
             assert min(blocks, 16 * workers) <= tasks <= 32 * workers, (workers, blocks)
     assert [run_length(blocks, 2) for blocks in (63, 64, 127, 128)] == [1, 2, 2, 4]
-
-
-def test_a_result_is_waited_for_while_there_are_workers_and_30_looks_without():
-    pytest.importorskip("distributed")
-    for workers, looks, comes in (
-        ([], 30, True),
-        ([], 31, False),
-        (["tls://a"], 300, True),
-    ):
-        said = iter([*repeat(TimeoutError, looks), "a summary"])
-
-        def result(timeout, said=said):
-            if (found := next(said)) is TimeoutError:
-                raise found
-            return found
-
-        engine = OnDask.__new__(OnDask)
-        engine._own = None
-        engine._client = SimpleNamespace(
-            scheduler=SimpleNamespace(addr="tls://b"),
-            nthreads=partial(dict.fromkeys, workers),
-        )
-        future = SimpleNamespace(status="pending", result=result)
-        if comes:
-            assert engine._result(future) == "a summary", workers
-        else:
-            with pytest.raises(ClusterError, match="gone, or all of its workers are"):
-                engine._result(future)
 
 
 def solved(budget=None, source=None, **parameters):

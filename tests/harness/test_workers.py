@@ -19,7 +19,6 @@ from orthobench.harness.executors import (
     local,
     run_inline,
 )
-from orthobench.harness.executors.cell_queue import CellQueue
 from orthobench.harness.executors.local import Worker, next_events
 from orthobench.harness.executors.solving import unimportable
 from orthobench.harness.stopping import Budget, RunStatus, Termination
@@ -84,16 +83,6 @@ def test_a_process_is_started_for_the_first_cell_and_kept(cell):
     one.begin(replace(cell, seed=1))
     assert [process] == STARTED
     assert one.held == (cell.problem, 1)
-
-
-def test_every_other_worker_begins_with_the_last_solver(toys):
-    """Two that begin with the same one would wait for each other to compile its kernels."""
-    steps = (0.25, 0.5, 0.75, 1.0)
-    cells = [Cell(toys.Problem(), toys.Solver(step_size=s), 0, Budget(steps=1)) for s in steps]
-    crew = [Worker(name, 1, Limits(), SimpleQueue()) for name in "abc"]
-    begun = [*local._assign(crew, CellQueue(cells))]
-    assert [event.cell for event in begun] == [cells[0], cells[3], cells[1]]
-    assert [(event.worker, event.outcome) for event in begun] == [(name, None) for name in "abc"]
 
 
 @pytest.mark.parametrize(
