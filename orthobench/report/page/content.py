@@ -33,7 +33,6 @@ from orthobench.report.page.problems import (
 from orthobench.report.plots.collection import comparison_plots, exhibit_plots, problem_plots
 from orthobench.report.plots.exhibits import exhibitions
 from orthobench.report.plots.families import costs
-from orthobench.report.plots.sweeps import break_evens
 from orthobench.report.rows import problem_rows
 from orthobench.report.style import solver_styles
 from orthobench.results.results import Results
@@ -111,7 +110,6 @@ def page_content(results: Results) -> dict[str, Any]:
         "anchors": {one["label"]: one["id"] for one in problems},
         "plots": plots,
         "comparison_plots": range(of_problems, len(plots)),
-        "break_evens": break_evens(entries),
         "table": all_numbers(rows),
         "provenance": _provenance(results, session),
         "styles": styles,

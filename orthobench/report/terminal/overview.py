@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from orthobench.decide.answer import Answer, standings
 from orthobench.decide.rule import Comparison, Verdict
 from orthobench.decide.wording import MARKS, mark, seeds_text
+from orthobench.report.rows import bare_table
 from orthobench.report.terminal import table as tables
 from orthobench.stats.costs import ALL_COSTS
 from orthobench.tools.formatting import clean, plural
@@ -118,7 +119,7 @@ def _part(
     """Return a table of solvers, with a column of some width for each comparison."""
     from rich.text import Text
 
-    table = tables.bare_table()
+    table = bare_table()
     table.add_column("", min_width=longest, max_width=longest, overflow="fold")
     for comparison, _, width in columns:
         title = Text(clean(comparison.problem))

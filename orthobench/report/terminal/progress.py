@@ -15,20 +15,14 @@ from orthobench.tools.formatting import clean, duration
 if TYPE_CHECKING:
     from rich.progress import Progress as Bar
 
-SHARE = 0.1
-"""The fraction of the cells after which another plain line is written."""
-
 SECONDS = 10.0
-"""The seconds after which the next finished cell is followed by a plain line in any case."""
+"""The seconds after which the next finished cell is followed by a plain line."""
 
 SLOW = 10.0
 """The seconds that the slowest cell must take to be named."""
 
 FEW = 5
 """The number of cells after which the time left is estimated."""
-
-LONG = 120.0
-"""The seconds beyond which a prediction of the whole is written."""
 
 
 class Progress(Observer):
@@ -65,9 +59,8 @@ class Progress(Observer):
         self._running: dict[str, tuple[str, float]] = {}
         self._slowest = (0.0, "")
         self._ended: list[float] = []
-        self._left = self._failed = self._written = 0
+        self._left = self._failed = 0
         self._began = self._last = math.nan
-        self._predicted = quiet
 
     def __exit__(self, *error: object) -> None:
         seconds, label = self._slowest
@@ -138,8 +131,6 @@ class Progress(Observer):
             self._update(self._bar, advance=1, description=text, failed=failures)
         elif not math.isnan(self._began):
             self._tell(label, failures)
-        if not self._predicted:
-            self._predict()
 
     def _names(self) -> str:
         """Return the cells that the workers run, the one that was begun first in front."""
@@ -148,33 +139,17 @@ class Progress(Observer):
         return "  ".join(f"[{worker}] {label}" for worker, (label, _) in self._running.items())
 
     def _tell(self, label: str, failures: str) -> None:
-        """Write a line after about every tenth of the cells, for logs."""
+        """Write a line every few seconds and at the end, for logs."""
         now, done = self._ended[-1], len(self._ended)
-        total = done + self._left
-        if self._left and done - self._written < SHARE * total and now - self._last < SECONDS:
+        if self._left and now - self._last < SECONDS:
             return
-        self._written, self._last = done, now
+        self._last = now
         times = f"{duration(now - self._began)} elapsed"
         if done > FEW and self._left:
-            times += f", {duration(self._each * self._left)} left"
-        self._write(f"{done}/{total} cells{failures}, {times}: {clean(label)}")
-
-    @property
-    def _each(self) -> float:
-        """The seconds of a cell on average, without the first one, which compiles kernels."""
-        return (self._ended[-1] - self._ended[0]) / max(1, len(self._ended) - 1)
-
-    def _predict(self) -> None:
-        """Write once how long the whole takes, if that is long."""
-        done = len(self._ended)
-        if self._ended[-1] - self._ended[0] < (SECONDS if done > FEW else LONG / 4):
-            return
-        total = self._each * (done + self._left)
-        if total > LONG:
-            self._predicted = True
-            with self._hidden():
-                text = f"about {duration(total)} in all, judged by the first {done} cells"
-                self._write(f"{text}; what is finished when it is stopped is kept")
+            # without the first cell, which compiles kernels
+            left = (now - self._ended[0]) / (done - 1) * self._left
+            times += f", {duration(left)} left"
+        self._write(f"{done}/{done + self._left} cells{failures}, {times}: {clean(label)}")
 
     @contextmanager
     def _hidden(self) -> Iterator[None]:

@@ -11,7 +11,7 @@ from orthobench.decide.rule import Comparison
 from orthobench.decide.wording import MARKS, factor_text, mark, seeds_text, verdict_text
 from orthobench.harness.stopping import RunStatus
 from orthobench.report import caveats
-from orthobench.report.rows import Row, problem_rows
+from orthobench.report.rows import Row, bare_table, problem_rows
 from orthobench.report.terminal.sparkline import NARROW, WIDE, sparklines
 from orthobench.results.runs import Run
 from orthobench.results.tuning import SolverResult
@@ -220,16 +220,6 @@ def texts_of(
         )
         for row in part
     ]
-
-
-def bare_table() -> Table:
-    """Return a table of which only the head is underlined."""
-    from rich.box import SIMPLE_HEAD
-    from rich.table import Table
-
-    return Table(
-        box=SIMPLE_HEAD, show_edge=False, padding=(0, 0, 0, 1), pad_edge=False, header_style="bold"
-    )
 
 
 def _table(part: Sequence[Row], comparison: Comparison, console: Console, curved: bool) -> Table:

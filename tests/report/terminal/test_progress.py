@@ -30,12 +30,10 @@ def lines(total, seconds, failed=(), stored=0):
     return stream.getvalue().splitlines()
 
 
-def test_quick_cells_give_a_line_a_tenth():
-    found = lines(1000, 0.001)
-    assert len(found) == 11
-    assert found[0] == "1000 cells to run"
-    assert found[1].startswith("100/1000 cells, 100 ms elapsed, 900 ms left")
-    assert found[-1] == "1000/1000 cells, 1.00 s elapsed: cell 999"
+def test_quick_cells_give_a_line_at_the_end():
+    assert lines(1000, 0.001) == [
+        "1000 cells to run", "1000/1000 cells, 1.00 s elapsed: cell 999",
+    ]  # fmt: skip
 
 
 def test_the_time_left_leaves_out_a_first_cell_that_compiles():
@@ -47,7 +45,7 @@ def test_the_time_left_leaves_out_a_first_cell_that_compiles():
             progress.end("cell", failed=False)
     found = stream.getvalue().splitlines()
     assert found[1] == "1/20 cells, 50.0 s elapsed: cell"
-    assert any(line.startswith("11/20 cells, 60.0 s elapsed, 9.00 s left") for line in found)
+    assert found[2] == "11/20 cells, 60.0 s elapsed, 9.00 s left: cell"
 
 
 def test_the_number_of_cells_may_change():
@@ -65,28 +63,8 @@ def test_slow_cells_give_a_line_every_ten_seconds():
     assert [line.split("/")[0] for line in found[1:4]] == ["3", "6", "9"]
 
 
-def test_a_run_of_more_than_two_minutes_is_predicted_once():
-    def said(total, seconds, stream=io.StringIO):
-        stream, clock = stream(), Clock()
-        with Progress(stream=stream, clock=clock) as progress:
-            progress.expect(total)
-            for _ in range(min(total, 20)):
-                clock.now += seconds
-                progress.end("cell", failed=False)
-        return re.findall(r"about (.*) in all, judged by the first (\d+) cells", stream.getvalue())
-
-    for stream in (io.StringIO, Terminal):
-        assert said(500, 4.0, stream) == [("33 min 20 s", "6")]
-        assert said(10, 40.0, stream) == [("6 min 40 s", "2")]
-        assert said(20, 4.0, stream) == []
-    # after half a minute, or of more than five cells after ten seconds
-    assert [said(10, seconds)[0][1] for seconds in (30.0, 29.0)] == ["2", "3"]
-    assert [said(500, seconds)[0][1] for seconds in (2.0, 1.9)] == ["6", "7"]
-    assert [len(said(total, 4.0)) for total in (30, 31)] == [0, 1]
-
-
 def test_lines_count_failures_and_what_the_store_had():
-    found = lines(4, 0.1, failed=(1, 2), stored=7)
+    found = lines(4, 10.0, failed=(1, 2), stored=7)
     assert found[0] == "4 cells to run (7 more from the store)"
     assert "failed" not in found[1]
     assert found[2].startswith("2/4 cells, 1 failed,")
