@@ -8,13 +8,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from orthobench.contract import (
-    AnyProblem,
-    Array,
-    Solver,
-    UsageError,
-    parameter,
-)
+from orthobench.contract import AnyProblem, Array, Solver, UsageError, parameter
 from orthobench.contract.solver import StateT
 from orthobench_sparse_pca.oracle import SparsePCAOracle, settled
 

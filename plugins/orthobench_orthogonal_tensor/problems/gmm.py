@@ -261,10 +261,7 @@ def gmm_tensor(
 
 
 def mixture_instance(
-    moments: WhitenedMoments,
-    X: Array,
-    labels: Labels | None = None,
-    truth: Mixture | None = None,
+    moments: WhitenedMoments, X: Array, labels: Labels | None = None, truth: Mixture | None = None
 ) -> MixtureInstance:
     """Make an instance of moments that are already known, such as exact ones.
 
