@@ -168,9 +168,11 @@ class RaceScheduler(Scheduler):
         found = session["environment"].get("race", {})
         if session["ended"] is None or any(found.get(n) != v for n, v in self._asked.items()):
             return False
-        for name, limits, *took in found["timed"]:
-            self.timed[name, Stop.at(**limits)] = tuple(took)
-        self.dropped = found["dropped"]
+        timed = {(name, Stop.at(**limits)): tuple(t) for name, limits, *t in found["timed"]}
+        self._store = store
+        if not timed.keys() >= {*self._offers()}:
+            return False  # there was no time for all
+        self.timed, self.dropped = timed, found["dropped"]
         return True
 
     @property

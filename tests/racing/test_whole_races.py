@@ -171,16 +171,19 @@ def test_a_race_that_is_over_says_the_same_again_and_runs_and_times_nothing(trac
         assert len(store.sessions()) == sessions
 
 
-def test_calls_are_timed_again_if_the_last_session_was_broken_off(
-    track: Track, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("broken_off", [True, False])
+def test_calls_are_timed_again_if_there_was_no_time_for_them(
+    track: Track, monkeypatch: pytest.MonkeyPatch, broken_off: bool
 ) -> None:
-    def interrupt(*_: object) -> None:
-        raise KeyboardInterrupt
+    def end(*_: object) -> tuple[()]:
+        if broken_off:
+            raise KeyboardInterrupt
+        return ()
 
     with monkeypatch.context() as patched:
-        patched.setattr(scheduler, "time_calls", interrupt)
+        patched.setattr(scheduler, "time_calls", end)
         found = track.race()
-    assert (found.interrupted, found.winner) == (True, "power")
+    assert (found.interrupted, found.winner) == (broken_off, "power")
     begun = len(track.begun)
     again = track.race()
     assert (len(track.begun), again.interrupted) == (begun, False)
