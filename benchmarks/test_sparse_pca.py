@@ -121,6 +121,7 @@ def test_givens_against_plain_numpy(benchmark, beside, report, source, kind, scr
     report(
         f"givens-sparse-pca, {source} {kind}, {gamma:g}",
         f"{kept} x {SAMPLES}",
+        "-",
         f"{1 / slow:.0f}",
         f"{1 / fast:.0f}",
         f"{slow / fast:.0f}",
