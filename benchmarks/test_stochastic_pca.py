@@ -90,7 +90,7 @@ def plain_run(name, U, X, etas):
     iterate = method.begin(U)
     for i, (x, eta) in enumerate(zip(X, etas, strict=True)):
         iterate = method.step(iterate, x, eta)
-        ranks[i] = len(iterate.s) if isinstance(iterate, Spectrum) else U.shape[1]
+        ranks[i] = len(iterate.s) if isinstance(iterate, Spectrum) else iterate.shape[1]
     return method.read(iterate), ranks
 
 
