@@ -23,7 +23,7 @@ import numpy as np
 
 import orthobench as ob
 from orthobench.atlas.answers import opened
-from orthobench.atlas.losses import MODELS, losses
+from orthobench.atlas.losses import losses, single_best
 from orthobench.decide.answer import MISS
 from orthobench.tools.arrays import Array
 
@@ -37,7 +37,7 @@ def held_out(path: Path | None) -> Iterator[tuple[str, int, Array, Array]]:
         found = losses(rows)
         if len(set(found.blocks)) > 1:
             yield (
-                kind, len(found.problems), found.held_out(MODELS[0]), found.held_out(found.model)
+                kind, len(found.problems), found.held_out[single_best], found.held_out[found.model]
             )  # fmt: skip
 
 

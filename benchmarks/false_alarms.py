@@ -29,7 +29,7 @@ import click
 import numpy as np
 
 import orthobench as ob
-from orthobench.compare.comparison import Options, Question
+from orthobench.compare.options import Options, Question
 from orthobench.compare.run import compare
 from orthobench.compare.sides import Side
 from orthobench.registry.suite_file import load

@@ -17,7 +17,7 @@ import smoke
 from smoke import usually
 
 from orthobench.atlas.site import write_site
-from orthobench.atlas.table import SHARES, Atlas, AtlasRow
+from orthobench.atlas.table import Atlas, AtlasRow
 
 FAMILIES, PROBLEMS = usually(7, smoke=1), usually(24, smoke=2)
 SOLVERS, SEEDS = usually(30, smoke=3), usually(10, smoke=2)
@@ -29,15 +29,15 @@ def rows() -> Iterator[AtlasRow]:
     rng = np.random.default_rng(0)
     for at in np.ndindex(FAMILIES, PROBLEMS, SOLVERS, SEEDS):
         family, problem, solver, seed = at
-        costs = np.round(1.3 ** np.sort(rng.integers(1, 40, len(SHARES)))) + 1  # checkpoints
-        pace, flops = 1e-6 * math.exp(rng.normal()), (50 + solver) * costs
+        steps = round(1.3 ** rng.integers(1, 40)) + 1
         yield AtlasRow(
             suite=f"suite {family}", family=f"family {family}", problem=f"p{problem}",
             name=f"p{problem % 6}", parameters=f'{{"n": {problem}}}', d=10 + problem, k=4, rows=900,
-            solver=f"solver {solver}", seed=seed, metric="gap", start=1.0, ending="budget",
+            solver=f"solver {solver}", solver_name=f"solver-{solver}", seed=seed,
+            metric="gap", start=1.0, ending="budget",
             value=(1 + solver) * math.exp(0.1 * rng.normal()) * 1e-3, lowest=1e-3,
-            seconds=pace * costs[-1], samples=costs[-1], flops=flops[-1],
-            seconds_to=tuple(pace * costs), samples_to=tuple(costs), flops_to=tuple(flops),
+            seconds=1e-6 * math.exp(rng.normal()) * steps, samples=steps,
+            flops=(50 + solver) * steps,
         )  # fmt: skip
 
 

@@ -15,8 +15,8 @@ from pathlib import Path
 import pytest
 from smoke import usually
 
-from orthobench.compare.comparison import Options
 from orthobench.compare.environments import sides
+from orthobench.compare.options import Options
 from orthobench.compare.run import compare
 
 ROOT = Path(__file__).parents[1]

@@ -22,8 +22,9 @@ from orthobench_tucker._kernels.partial_cores import partial_cores
 from orthobench_tucker.objective import evaluate, hessian
 from orthobench_tucker.solvers.quasi_newton import QuasiNewton
 from orthobench_tucker.solvers.trust_region import TrustRegion
-from orthobench_tucker.starts import hoevd_basis
+from orthobench_tucker.whole_tensor import hoevd_basis
 from peers import imported
+from plain_tucker import on_grassmann
 from smoke import usually
 
 from orthobench.contract.solver import Status
@@ -71,8 +72,7 @@ def forming(n):
 def pymanopt_problem(n, form):
     pymanopt = imported("pymanopt")
     manifold = pymanopt.manifolds.Grassmann(n, RANK)
-    T, cores = oracle(n).T, partial_cores(oracle(n), "implicit")
-    Q = oracle(n).start
+    cores, Q = partial_cores(oracle(n), "implicit"), oracle(n).start
     unit = evaluate(cores, Q).unit
     wrap = pymanopt.function.numpy(manifold)
     if form == "implicit":
@@ -82,34 +82,7 @@ def pymanopt_problem(n, form):
         }
         cost = wrap(lambda Q: -evaluate(cores, Q, unit).value)
         return pymanopt, pymanopt.Problem(manifold, cost, **functions), Q
-    T = T / unit
-
-    def cores_of(Q):
-        pair = np.tensordot(T, Q, axes=(2, 0))
-        W = np.tensordot(pair, Q, axes=(1, 0))
-        return pair, W, np.tensordot(Q, W, axes=(0, 0))
-
-    def over(A, B):
-        return np.tensordot(A, B, axes=((1, 2), (1, 2)))
-
-    def gradient(Q):
-        _, W, S = cores_of(Q)
-        return -6 * over(W, S)
-
-    def product(Q, V):
-        pair, W, S = cores_of(Q)
-        mixed = np.tensordot(pair, V, axes=(1, 0))
-        dW = mixed + mixed.transpose(0, 2, 1)
-        dS = np.tensordot(V, W, axes=(0, 0)) + np.tensordot(Q, dW, axes=(0, 0))
-        return -6 * (over(dW, S) + over(W, dS))
-
-    problem = pymanopt.Problem(
-        manifold,
-        wrap(lambda Q: -float(np.sum(cores_of(Q)[2] ** 2))),
-        euclidean_gradient=wrap(gradient),
-        euclidean_hessian=wrap(product),
-    )
-    return pymanopt, problem, Q
+    return pymanopt, on_grassmann(oracle(n).T / unit, RANK), Q
 
 
 def seconds(call):

@@ -21,8 +21,8 @@ from orthobench_tucker.solvers.khatri_rao_sketch import KhatriRaoSketch
 from smoke import usually
 
 from orthobench.contract import SampleOracle
+from orthobench.harness.execution import Execution
 from orthobench.harness.identity import Streams
-from orthobench.harness.reducing.reduction import Reduction
 from orthobench.harness.stopping import Budget
 from orthobench.tools.geometry import random_point
 
@@ -54,7 +54,7 @@ def source(tmp_path_factory):
 def a_pass(solver, oracle):
     """Return the seconds of a pass on the harness's clock, and its solution."""
     oracle.start = random_point(oracle.n, oracle.k, np.random.default_rng(0))
-    run = Reduction(oracle, solver, Budget(), Streams.of("blocks", solver.name, 0))
+    run = Execution(oracle, solver, Budget(), Streams.of("blocks", solver.name, 0))
     try:
         run.advance(1)
         mark, solution = run.read()

@@ -14,7 +14,7 @@ from time import perf_counter
 import numpy as np
 import plain_tensor
 import pytest
-from orthobench_givens._kernels.row_rotation import rotate_rows
+from orthobench_givens._kernels.tensor_angles import rotate_rows
 from orthobench_givens.solvers.tensor import GivensTensor
 from orthobench_kit.symmetric_tensors import symmetrized
 from orthobench_orthogonal_tensor import TensorOracle

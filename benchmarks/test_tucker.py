@@ -22,13 +22,13 @@ from time import perf_counter
 import numpy as np
 import pytest
 from orthobench_tucker import SampleMoment, symmetric_tucker
-from orthobench_tucker._kernels.sample_cores import SampleCores
+from orthobench_tucker._kernels.partial_cores import SampleCores
 from orthobench_tucker.full_tensors import moment_tensor
 from orthobench_tucker.sample_moments import monomials
 from orthobench_tucker.solvers.hoevd import HOEVD
 from orthobench_tucker.solvers.pgd import PGD
 from peers import imported
-from plain_tucker_batch import core_gradient, factor_samples, gram_gradient, trust_regions
+from plain_tucker import core_gradient, factor_samples, gram_gradient, trust_regions
 from smoke import usually
 
 from orthobench.contract.solver import Status

@@ -13,9 +13,9 @@ from time import perf_counter
 
 import numpy as np
 import pytest
-from orthobench_tucker._kernels.cp_iterates import first_iterate
-from orthobench_tucker._kernels.cp_kernels import Settings, descend
-from plain_cp import run
+from orthobench_tucker._kernels.cp import Settings, descend
+from orthobench_tucker.reference import cp_adam
+from orthobench_tucker.solvers.cp_adam import first_iterate
 from smoke import usually
 
 N, BATCH = usually((500, 50), smoke=(20, 10))
@@ -56,7 +56,7 @@ def test_against_plain_numpy(benchmark, beside, report, components, order):
     plain = []
 
     def take_turns():
-        call = lambda: run(V, np.ones(components), X, order, BATCH, RATE)  # noqa: E731
+        call = lambda: cp_adam(V, np.ones(components), X, order, BATCH, RATE)  # noqa: E731
         plain.append(seconds(call))
         return (start.copy(),), {}
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, nullcontext
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -13,10 +12,18 @@ from orthobench.contract.problem import AnyInstance, AnyProblem, Oracle, Problem
 from orthobench.contract.solver import AnySolver, Solver
 from orthobench.decide.more_seeds import default_limit, more_cells
 from orthobench.errors import OrthobenchError, UsageError, quoted
+from orthobench.execute.loop import execute
+from orthobench.execute.suite_cells import (
+    SuiteCells,
+    complete,
+    matching,
+    repeated,
+    rest_of,
+    undecided,
+)
 from orthobench.harness import run as harness
 from orthobench.harness.cell import Cell, instance_of
-from orthobench.harness.executors import Execute, Limits, Observer, in_batches, make_executor
-from orthobench.harness.executors.cell_queue import CellQueue
+from orthobench.harness.executors import Executor, Limits, Observer
 from orthobench.harness.identity import Streams
 from orthobench.harness.judging import LateJudgement, judged, needs_judge
 from orthobench.harness.stopping import Budget, Rule
@@ -27,23 +34,14 @@ from orthobench.registry.plugins import Registry, catalogue, solver_for
 from orthobench.registry.suite_file import LARGEST_SEED, from_table, requested_suite
 from orthobench.report.notebook_view import Outcome, Results
 from orthobench.report.terminal.progress import Progress
-from orthobench.results.course import (
-    RemainingCells,
-    complete,
-    matching,
-    pair_of,
-    rest_of,
-    undecided,
-)
 from orthobench.results.explain import RUNS, explain
 from orthobench.results.runs import Run
 from orthobench.results.schema import exists
 from orthobench.results.store import FILE, Store
-from orthobench.tools import environment
 from orthobench.tools.arrays import whole
 from orthobench.tools.collections import grouped
-from orthobench.tools.environment import cores, limited
-from orthobench.tools.files import hide_home, safe_join
+from orthobench.tools.environment import limited
+from orthobench.tools.files import safe_join
 
 RESULTS = "orthobench-results"
 """The folder where runs put their stores and figures, one folder a suite."""
@@ -259,54 +257,38 @@ def run(
     path = Path(store or default_store(known))
     planned = known.cells()
     asked = matching(planned, only)
-    workers = _workers(workers, executor, known.threads)
-    run_cells = make_executor(executor, workers, known.threads, limits, scheduler)
+    limits = limits or Limits()
+    runner = Executor(executor, workers, known.threads, limits, scheduler)
     preflight.check_cells(asked)
+
+    def results(records: Sequence[Run]) -> Results:
+        return Results(known.name, path, records, score=known.score, tolerance=known.tolerance)
+
     with ExitStack() as stack:
         opened = stack.enter_context(Store(path, write=True)) if exists(path) else None
-        cut = _cut(opened, known, limits or Limits()) if opened else {}
-        done = opened.known(p.key for p in planned) - cut.keys() if opened else set()
+        again = repeated(known, opened, asked, limits.timeout, retry) if opened else {}
+        done = opened.known(p.key for p in planned) - again.keys() if opened else set()
         observer = stack.enter_context(observer or Progress(quiet))
-        left = retry or decide or cut
-        if opened and not left and (there := complete(opened, known, planned)):
-            results = _results(known, path, there)
+        if opened and not (again or decide) and (there := complete(opened, known, planned)):
             observer.expect(0, len(there))
             for of_problem in grouped(there, lambda r: r.problem.label).values():
-                observer.table(replace(results, records=of_problem))
-            return results
+                observer.table(results(of_problem))
+            return results(there)
         preflight.check_problems(asked, done)
-        with limited(known.threads):
-            ran_on = environment.snapshot()
-        how = {"executor": executor, "workers": workers, "scheduler": scheduler}
-        facts = {**ran_on, "run": {**how, **asdict(limits or Limits())}}
         # nothing is written before all that can be refused is checked
         opened = opened or stack.enter_context(Store(path, write=True))
-        session = opened.begin(known, planned, hide_home(command), facts)
-        if retry:
-            pairs = {pair_of(p) for p in asked}
-            records = (r for r in opened.records(known.name) if not r.ok)
-            opened.discard({r.key for r in records if (r.problem.label, r.solver.label) in pairs})
-        opened.discard(cut.keys() & {p.key for p in asked})
-        planned = [replace(p, cut=cut[p.key]) if p.key in cut else p for p in planned]
-        more = matching(planned, only) if cut else asked
-        while more:
-            course = RemainingCells(known, opened, planned, more)
-            _execute(opened, session, course, run_cells, observer, known)
-            results = _results(known, path, opened.records(known.name))
-            more = more_cells(results, planned, most) if most else []
-            opened.plan(known.name, more)
-            planned += more
-        opened.end(session)
-        return results
+        opened.discard(again)
+        written = opened
 
+        def more(cells: Sequence[Cell]) -> list[Cell]:
+            return more_cells(results(written.records(known.name)), cells, most) if most else []
 
-def _cut(store: Store, suite: Suite, limits: Limits) -> dict[str, float]:
-    """Return the keys of cells that a shorter limit cut than they would have now, each with it."""
-    if suite.name not in store.suites():
-        return {}
-    ended = {run.key: run.stop.limit for run in store.records(suite.name)}
-    longest = limits.timeout or math.inf
-    return {key: limit for key, limit in ended.items() if 0 < limit < longest}
+        def show(problem: str) -> None:
+            observer.table(results(written.records(known.name, problem)))
+
+        cells = SuiteCells(known, planned, asked, again, more)
+        execute(cells, runner, opened, observer, command, show)
+        return results(opened.records(known.name))
 
 
 def explained(
@@ -375,53 +357,6 @@ def find_suite(
 def default_store(suite: Suite) -> Path:
     """Return where a suite's store is, where nobody names one; refuse links on the way there."""
     return safe_join(Path(), RESULTS, suite.name, FILE)
-
-
-def _results(suite: Suite, path: Path, records: Sequence[Run]) -> Results:
-    """Return the results of a suite, as it scores trials and compares solvers."""
-    return Results(suite.name, path, records, score=suite.score, tolerance=suite.tolerance)
-
-
-def _workers(workers: int | str, executor: str, threads: int) -> int:
-    """Return the number of workers that is meant by a number or by ``"auto"``."""
-    if workers != "auto":
-        return whole(workers, "workers", why=", nor 'auto'")
-    return 1 if executor == "inline" else max(1, cores() // threads)
-
-
-def _execute(
-    store: Store,
-    session: int,
-    course: RemainingCells,
-    run_cells: Execute,
-    observer: Observer,
-    suite: Suite,
-) -> None:
-    """Run the cells that are left, and store each as it ends."""
-
-    def show_finished() -> None:
-        for problem in course.tables():
-            records = store.records(suite.name, problem)
-            observer.table(_results(suite, store.path, records))
-
-    waiting = CellQueue(course.cells)
-    observer.expect(len(course), course.stored)
-    show_finished()
-    for events in in_batches(run_cells(waiting)):
-        if ended := [(e.cell, e.outcome) for e in events if e.outcome]:
-            store.add(session, ended)
-        for event in events:
-            label = event.cell.label
-            if event.late:
-                observer.late(label, event.late)
-                continue
-            if event.outcome is None:
-                observer.begin(label, event.worker)
-                continue
-            observer.end(label, event.outcome.stop.status.failed, event.worker)
-            waiting.add(course.finish(event.cell))
-        observer.expect(len(course))
-        show_finished()
 
 
 def _problem(text: str) -> AnyProblem:

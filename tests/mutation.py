@@ -51,6 +51,7 @@ ROOMS = {
     "orthobench/compare": ("tests/compare", "tests/cli/test_comparing.py"),
     "orthobench/contract": ("tests/contract", "tests/harness", "tests/testing", "tests/registry"),
     "orthobench/decide": ("tests/decide", "tests/report", "tests/atlas/test_answers.py"),
+    "orthobench/execute": ("tests/execute", "tests/test_api.py"),
     "orthobench/harness/executors": (
         "tests/test_api.py", "tests/faults/test_local.py", "tests/faults/test_exploits.py",
         "tests/faults/test_dask.py", "tests/harness",

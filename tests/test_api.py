@@ -9,13 +9,11 @@ import numpy as np
 import pytest
 
 import orthobench as ob
-from orthobench import api
 from orthobench.api import SolverError
 from orthobench.contract import Solver
 from orthobench.registry import plugins, suite_file
 from orthobench.registry.plugins import catalogue
 from orthobench.results.store import Store
-from orthobench.tools.environment import cores
 
 
 @pytest.fixture(scope="module")
@@ -425,16 +423,3 @@ def test_classes_take_the_place_of_the_solvers_of_a_suite(tmp_path, toys, monkey
         (r.problem.label, r.solver.label, r.seed, r.trace[-1].work.steps) for r in results.records
     ]
     assert found == [("leading-subspace n=5", name, 3, 5) for name in ("again", "power")]
-
-
-def test_as_many_workers_as_are_asked_for_or_have_cores(monkeypatch):
-    for workers, executor, threads, number in (
-        (3, "local", 1, 3), ("auto", "inline", 1, 1), ("auto", "local", 1, cores()),
-        ("auto", "local", 10**6, 1),
-    ):  # fmt: skip
-        assert api._workers(workers, executor, threads) == number, (workers, executor, threads)
-    monkeypatch.setattr(api, "cores", lambda: 5)
-    assert api._workers("auto", "local", 2) == 2
-    for workers in ("a", "many", "z"):
-        with pytest.raises(ob.UsageError, match=r"a whole number .* nor 'auto'"):
-            api._workers(workers, "local", 1)

@@ -25,9 +25,9 @@ from orthobench_tucker import MomentStream
 from reduction_times import Costs, MeasuredPass, PassTime, fitted, simulated
 
 from orthobench.contract import BlockOracle, SampleOracle, random_point
+from orthobench.harness.execution import Execution
 from orthobench.harness.identity import Streams
-from orthobench.harness.reducing.parts import WORKER_SECONDS
-from orthobench.harness.reducing.reduction import Reduction
+from orthobench.harness.reducing.reduction import WORKER_SECONDS
 from orthobench.harness.stopping import Budget
 from orthobench.registry.plugins import catalogue
 from orthobench.tools.environment import limited
@@ -146,7 +146,7 @@ def measured(solver: str, source: ArraySource, workers: int, rounds: int = 3) ->
     made: Any = catalogue().solver(solver, {"on": f"dask:{workers}"})
     runs = []
     for _ in range(rounds):
-        run = Reduction(
+        run = Execution(
             _oracle(solver, source),
             made,
             Budget(),

@@ -2,11 +2,11 @@
 
 For each solver the logarithm of its cost over that of the cheapest that is as good, where a miss
 counts ten, is predicted at the features of the data: by its mean over the problems of the family,
-nearer ones with more weight (exp(-x/h) at a distance x between the logarithms of features), by a
-ridge regression on them, or by randomized trees. Of these models the one is used whose advice has
-the least regret on the problems of the atlas when those of the same data are left out. The first
-gives all problems the same weight, which is the single best solver: advice leaves that one only
-where this gains on problems that it was not made from.
+in which nearer ones may have more weight (exp(-2 x) at a distance x between the logarithms of
+features), by a ridge regression on them, or by randomized trees. Of these models the one is used
+whose advice has the least regret on the problems of the atlas when those of the same data are left
+out. The mean gives the single best solver: advice leaves that one only if this gains on problems
+that it was not made from.
 
 Costs are those of calls to the solver's own end. If the rows of the data are ordered, only problems
 solved to `STRICT` count: solvers that see samples one after another do not end there.
@@ -35,7 +35,7 @@ from orthobench.atlas.losses import (
 from orthobench.atlas.table import Atlas, AtlasRow, settings
 from orthobench.contract.problem import AnyInstance, AnyProblem, Problem
 from orthobench.contract.solver import AnySolver
-from orthobench.decide.answer import Answer, answer
+from orthobench.decide.answer import Answer, answer, common
 from orthobench.decide.code import code_of
 from orthobench.decide.rule import STRICT, TOLERANCE
 from orthobench.decide.wording import factor_text
@@ -154,7 +154,7 @@ def advise(
             "no solver of the atlas that is installed here and ends by itself can take these data: "
             f"{_check(text)} tries all"
         )
-    taken = np.array([expected_bytes(rows, name.split()[0], features) for name in found.solvers])
+    taken = np.array([expected_bytes(rows, name, features) for name in found.solver_names])
     if memory < math.inf:
         known, usable = taken[usable & np.isfinite(taken)], usable & (taken <= memory)
         if not usable.any():
@@ -222,10 +222,10 @@ def _usable(
     solver: str, rows: Sequence[AtlasRow], recipe: AnyProblem | None, instance: AnyInstance
 ) -> AnySolver | None:
     """Return the solver with a label if it is installed here, takes the data and can be ended."""
-    text = next(row.solver_parameters for row in rows if row.solver == solver)
+    row = next(row for row in rows if row.solver == solver)
     try:
         offers = type(instance.oracle)
-        made = catalogue().solver(solver.split()[0], settings(text), offers)
+        made = catalogue().solver(row.solver_name, settings(row.solver_parameters), offers)
         check_ending(made, instance, Budget(**dict(_stop(made, instance, rows).limits)), None)
     except UsageError:
         return None
@@ -260,13 +260,8 @@ def _worded(
 ) -> Advice:
     """Return the advice in words, with the command that settles it."""
     solver, second = found.solvers[order[0]], [found.solvers[i] for i in order[1:2]]
-    measured = [settings(row.solver_parameters) for row in rows if row.solver == solver]
-    parameters = {
-        name: value
-        for name, value in measured[0].items()
-        if all(one.get(name) == value for one in measured)
-    }
-    regret = math.exp(mean_loss(found.held_out(found.model)))
+    parameters = common([settings(r.solver_parameters) for r in rows if r.solver == solver])
+    regret = math.exp(mean_loss(found.held_out[found.model]))
     extrapolation, which = _extrapolation(features, rows)
     far = np.nansum(np.abs(found.positions - position_of(features)), axis=1)
     near = tuple(dict.fromkeys(found.problems[i] for i in np.argsort(far)[:3]))
@@ -283,8 +278,9 @@ def _worded(
             "and a race would tell more"
         )
     return Advice(
-        solver.split()[0], parameters, regret, extrapolation, second[0] if second else None,
-        f"{sentence}.", _check(text), features, near, solver, code, stop,
+        found.solver_names[order[0]], parameters, regret, extrapolation,
+        second[0] if second else None, f"{sentence}.", _check(text), features, near, solver, code,
+        stop,
     )  # fmt: skip
 
 

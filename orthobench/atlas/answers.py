@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from orthobench.atlas.table import SHARES, Atlas, AtlasRow, read, settings
+from orthobench.atlas.table import Atlas, AtlasRow, read, settings
 from orthobench.contract.problem import AnyProblem
 from orthobench.decide.answer import MISS, Answer, answer, plain_answer, standings
 from orthobench.decide.rule import (
@@ -90,16 +90,14 @@ def compare(
     cost : str
         One of `orthobench.atlas.table.COSTS`.
     tolerance : float
-        One of `SHARES`.
 
     Raises
     ------
     UsageError
-        On a tolerance for which the atlas has no costs.
+        If the tolerance is not between 0 and 1.
     """
-    if tolerance not in SHARES:
-        shares = ", ".join(f"{share:g}" for share in SHARES)
-        raise UsageError(f"the atlas has costs to {shares} of the gap, not to {tolerance:g}")
+    if not 0 < tolerance < 1:
+        raise UsageError(f"the tolerance is a part of the gap, between 0 and 1, not {tolerance:g}")
     own = list(rows)
     if cost == "seconds" and own:
         (machine, _), *_ = Counter(row.machine for row in own).most_common(1)
@@ -129,13 +127,16 @@ def _compare(rows: Sequence[AtlasRow], cost: str, tolerance: float) -> Compariso
     )
     one = {solver: next(iter(own.values())) for solver, own in runs.items()}
     decisions = (
-        replace(d, name=name_of(d.solver), parameters=settings(one[d.solver].solver_parameters))
+        replace(
+            d,
+            name=one[d.solver].solver_name,
+            parameters=settings(one[d.solver].solver_parameters),
+        )
         for d in decided
     )
     return Comparison(
         first.problem, f"{first.name} {first.rows} x {first.d}", first.family, first.metric,
-        best, tuple(decisions), tolerance, cost, len(seeds), max(d.seeds for d in decided),
-        settings(first.parameters),
+        best, tuple(decisions), tolerance, cost, len(seeds), first.name, settings(first.parameters),
     )  # fmt: skip
 
 
@@ -203,7 +204,7 @@ def of_family(atlas: Atlas, kinds: Sequence[str]) -> Iterator[str]:
 def changed(rows: Sequence[AtlasRow]) -> str:
     """Return a sentence about solvers whose code is another one than that of their runs, if any."""
     known, found = catalogue(), dict[str, bool]()
-    for solver, own in grouped(rows, lambda row: name_of(row.solver)).items():
+    for solver, own in grouped(rows, lambda row: row.solver_name).items():
         codes = {row.code for row in own} - {""}
         if codes and own[0].name in known.problems and solver in known.solvers:
             problem = known.problems[own[0].name].item
@@ -238,14 +239,15 @@ def with_records(atlas: Atlas) -> Atlas:
     which to try those of each kind of problems is in it, which `expected_order` reads.
     """
     clauses: dict[str, list[str]] = {}
-    order: dict[str, list[str]] = {}
+    order: dict[str, list[tuple[str, dict[str, Any]]]] = {}
     for kind, rows in atlas.kinds.items():
         comparisons = compare(rows)
-        order[kind] = portfolio(comparisons)
+        own = {r.solver: (r.solver_name, settings(r.solver_parameters)) for r in reversed(rows)}
+        order[kind] = [own[solver] for solver in portfolio(comparisons)]
         first = {one.use: one for one in reversed(standings(comparisons))}
-        for solver, one in first.items():
+        for name, one in first.items():
             among = f"{one.as_good_on} of {one.problems} problems of {clean(kind)}"
-            clauses.setdefault(solver, []).append(
+            clauses.setdefault(name, []).append(
                 f"{among} (cheapest on {one.cheapest_on or 'none'})"
             )
     records = {
@@ -274,7 +276,7 @@ def portfolio(comparisons: Sequence[Comparison], most: int = PORTFOLIO) -> list[
     return order
 
 
-def expected_order(problem: AnyProblem) -> list[str]:
+def expected_order(problem: AnyProblem) -> list[tuple[str, dict[str, Any]]]:
     """Return in which order to try solvers on problems of a family, as an atlas has it.
 
     Nothing is built or measured, and no row is read. Empty where no atlas is installed, or it has
@@ -282,16 +284,16 @@ def expected_order(problem: AnyProblem) -> list[str]:
 
     Returns
     -------
-    list of str
-        Labels: names, or names with values of parameters.
+    list of (str, dict)
+        Names in the catalogue, with all parameters.
     """
     try:
         order = opened(None, rows=False).about.get("order", {})
     except OrthobenchError:
         return []
     metric = problem.primary.replace("_", " ")
-    found: list[str] = order.get(f"{problem.family} by {metric}") or order.get(problem.family, [])
-    return found
+    found = order.get(f"{problem.family} by {metric}") or order.get(problem.family, [])
+    return [(name, parameters) for name, parameters in found]
 
 
 def find(atlas: Atlas, text: str) -> tuple[list[str], str]:
@@ -321,11 +323,6 @@ def find(atlas: Atlas, text: str) -> tuple[list[str], str]:
 def folded(text: str) -> str:
     """Return a name without the differences that people do not type."""
     return text.lower().replace("-", " ")
-
-
-def name_of(solver: str) -> str:
-    """Return the name in the catalogue that the label of a solver begins with."""
-    return next(iter(solver.split()), "")
 
 
 def short(one: Answer) -> str:

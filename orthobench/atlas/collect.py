@@ -12,7 +12,7 @@ import numpy as np
 
 from orthobench.atlas.answers import code_digest
 from orthobench.atlas.features import features_of
-from orthobench.atlas.table import COSTS, SHARES, UNREACHED, Atlas, AtlasRow, settings
+from orthobench.atlas.table import COSTS, Atlas, AtlasRow, settings
 from orthobench.errors import OrthobenchError, StoreError, UsageError
 from orthobench.harness.execution import MEMORY, PEAK
 from orthobench.harness.identity import Streams, canonical
@@ -22,8 +22,8 @@ from orthobench.results.results import Results, store_at
 from orthobench.results.runs import Run
 from orthobench.results.store import Store
 from orthobench.results.tuning import SolverResult
+from orthobench.stats.cost_curve import CostCurve, cost_curve
 from orthobench.stats.costs import COSTS as READ
-from orthobench.stats.targets import Instance, run_matrix
 from orthobench.stats.values import final, metric_of
 from orthobench.tools.collections import grouped
 from orthobench.tools.files import refuse_files
@@ -54,7 +54,9 @@ def collect(stores: Sequence[Path]) -> Atlas:
         raise UsageError("these runs measured memory alone: give the stores of timed runs, too")
     peaks = _peaks(run for own in suites.values() for part in own for run in part.records)
     rows = [
-        replace(row, memory=peaks.get(_of(row), math.nan)) for own in timed for row in _rows_of(own)
+        replace(row, memory=peaks.get((row.name, row.parameters, row.solver_name), math.nan))
+        for own in timed
+        for row in rows_of(own)
     ]
     return Atlas(tuple(rows), _about([part for own in timed for part in own]))
 
@@ -67,10 +69,6 @@ def _peaks(runs: Iterable[Run]) -> dict[tuple[str, str, str], float]:
             at = run.problem.name, canonical(run.problem.parameters), run.solver.name
             peaks[at] = max(peaks.get(at, 0.0), float(run.trace[-1].metrics.get(PEAK, 0.0)))
     return peaks
-
-
-def _of(row: AtlasRow) -> tuple[str, str, str]:
-    return row.name, row.parameters, row.solver.split()[0]
 
 
 def by_suite(stores: Sequence[Path]) -> dict[str, list[Results]]:
@@ -104,41 +102,25 @@ def _machine(part: Results) -> str:
     return str(part.session()["environment"].get("cpu", ""))
 
 
-def _rows_of(parts: Sequence[Results]) -> Iterator[AtlasRow]:
+def rows_of(parts: Sequence[Results]) -> Iterator[AtlasRow]:
     """Yield the rows of one suite."""
     machines: dict[str, str] = {}
     for part in parts:
         machines |= dict.fromkeys((run.key for run in part.records), _machine(part))
     results = merged(parts)
-    gaps: dict[Instance, tuple[float, float]] = {}
-    costs: dict[tuple[str, Instance], Sequence[tuple[float, ...]]] = {}
-    families = grouped(results.entries, lambda entry: entry.problem_info.family)
-    for own in (own for entries in families.values() for own in _by_seed(entries)):
-        runs = run_matrix(own)
-        spent = np.array([[runs.costs(cost, share) for share in SHARES] for cost in COSTS])
-        for i, instance in enumerate(runs.instances):
-            gaps[instance] = float(runs.start[i]), float(runs.lowest[i])
-            for s, solver in enumerate(runs.solvers):
-                costs[solver, instance] = [tuple(to) for to in spent[:, :, s, i].tolist()]
-    for entry in (entry for entry in results.entries if not entry.refused):
-        for run in entry.finished:
-            instance = entry.problem, run.seed
-            row = _row(results.suite, entry, run, machines[run.key])
-            start, lowest = gaps.get(instance, (math.nan, math.nan))
-            to = costs.get((entry.solver, instance), (UNREACHED,) * len(COSTS))
-            yield replace(
-                row, start=start, lowest=lowest, seconds_to=to[0], samples_to=to[1], flops_to=to[2]
-            )
-
-
-def _by_seed(entries: Sequence[SolverResult]) -> Iterable[list[SolverResult]]:
-    """Return entries of one seed each: a solver that lacks a seed takes it from no other."""
-    single = [
-        replace(entry, records=(run,), seeds=(run.seed,))
-        for entry in entries
-        for run in entry.finished
-    ]
-    return grouped(single, lambda entry: entry.seeds).values()
+    entries = (entry for entry in results.entries if not entry.refused)
+    runs = [(entry, run) for entry in entries for run in entry.finished]
+    curves: dict[tuple[str, int], list[CostCurve]] = {}
+    for entry, run in runs:
+        own = curves.setdefault((entry.problem, run.seed), [])
+        if (curve := cost_curve(run, entry.level)) is not None:
+            own.append(curve)
+    for entry, run in runs:
+        same = curves[entry.problem, run.seed]
+        start = max((curve.start for curve in same), default=math.nan)
+        lowest = min((curve.lowest for curve in same), default=math.nan)
+        row = _row(results.suite, entry, run, machines[run.key])
+        yield replace(row, start=start, lowest=lowest)
 
 
 def merged(parts: Sequence[Results]) -> Results:
@@ -175,7 +157,7 @@ def _row(suite: str, entry: SolverResult, run: Run, machine: str) -> AtlasRow:
     return AtlasRow(
         suite=suite, family=problem.family, problem=entry.problem, name=problem.name,
         parameters=canonical(problem.parameters), solver=solver.label,
-        solver_parameters=canonical(solver.parameters),
+        solver_name=solver.name, solver_parameters=canonical(solver.parameters),
         on=str(solver.parameters.get("on", DEFAULT)), seed=run.seed, metric=problem.primary,
         value=value, seconds=spent[0], samples=spent[1], flops=spent[2],
         ending=run.stop.status.value, reason=run.stop.reason[:LONGEST],

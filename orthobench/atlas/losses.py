@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeAlias
 
@@ -27,8 +27,8 @@ Model: TypeAlias = Callable[[Array, Array, Array, Array], Array]
 """Returns the loss of each solver that is expected at a position, of shape (solvers,): from the
 positions of problems, the losses there, the weights of the problems, and the position."""
 
-BANDWIDTHS = (math.inf, 4.0, 2.0, 1.0, 0.5)
-"""Widths of the weights, in logarithms of features; the first is the single best solver."""
+WIDTH = 0.5
+"""The width of the weights of nearer problems, in logarithms of features."""
 
 UNLIKE = 2.0
 """The distance between a feature that is known and one that is not."""
@@ -40,10 +40,13 @@ RIDGE = 1.0
 """The penalty of slopes, in problems."""
 
 CLOSE = 0.03
-"""The difference between mean losses below which two models are the same."""
+"""The difference between mean losses below which a model is no better than the single best."""
 
 SMALL = 0.01
 """What is added to features that may be zero, before their ratios are taken."""
+
+SIZES = ("rows", "d", "k")
+"""The features that are sizes."""
 
 
 @dataclass(frozen=True)
@@ -54,6 +57,8 @@ class Losses:
     ----------
     solvers : tuple of str
         Their labels.
+    solver_names : tuple of str
+        What these are called in the catalogue.
     problems : tuple of str
         Their labels.
     names : tuple of str
@@ -61,8 +66,6 @@ class Losses:
     features : tuple of Features
     blocks : tuple of str
         Those of variants of one data set are equal.
-    positions : ndarray, shape (problems, features)
-        Logarithms of features; NaN where unknown.
     logs : ndarray, shape (problems, solvers)
         The logarithm of cost over that of the cheapest that is as good; of `MISS` where it does not
         get there, or was not run.
@@ -71,27 +74,28 @@ class Losses:
     """
 
     solvers: tuple[str, ...]
+    solver_names: tuple[str, ...]
     problems: tuple[str, ...]
     names: tuple[str, ...]
     features: tuple[Features, ...]
     blocks: tuple[str, ...]
-    positions: Array
     logs: Array
     costs: Array
-    _known: dict[Model, dict[int, Array]] = field(
-        init=False, default_factory=dict, repr=False, compare=False
-    )
+
+    @cached_property
+    def positions(self) -> Array:
+        """The logarithms of features, shape (problems, features); NaN where unknown."""
+        return np.array([position_of(one) for one in self.features])
 
     @cached_property
     def model(self) -> Model:
         """The model whose advice loses least on problems that it was not made from.
 
-        Of those that lose the same within `CLOSE` it is the single best solver, else the mean of
-        three, which varies least with the problems that happen to be there.
+        It is the single best solver if no other one gains more than `CLOSE`.
         """
-        lost = {model: mean_loss(self.held_out(model)) for model in MODELS}
-        simple = (MODELS[0], _mixed, *sorted(MODELS, key=lost.__getitem__))
-        return next(model for model in simple if lost[model] <= min(lost.values()) + CLOSE)
+        lost = {model: mean_loss(self.held_out[model]) for model in MODELS}
+        best = min(MODELS, key=lost.__getitem__)
+        return single_best if lost[single_best] <= lost[best] + CLOSE else best
 
     def expected(
         self, position: Array, model: Model, among: NDArray[np.intp] | None = None
@@ -102,54 +106,63 @@ class Losses:
         shares = 1.0 / np.array([(blocks == block).sum() for block in blocks])
         return model(self.positions[own], self.logs[own], shares, position)
 
-    def held_out(self, model: Model) -> Array:
-        """Return what is lost on each problem by the advice made without those of its block."""
-        expected = self._expected_elsewhere(model)
-        return np.array([self.logs[i, row.argmin()] for i, row in expected.items()])
+    @cached_property
+    def held_out(self) -> dict[Model, Array]:
+        """What is lost by the advice of each model, made without the problems of the same block.
 
-    def _expected_elsewhere(self, model: Model) -> dict[int, Array]:
-        """Return what is expected at each problem from those of other blocks, where there are."""
-        if model is _mixed:
-            each = [self._expected_elsewhere(one) for one in MIXED]
-            return {i: np.mean([found[i] for found in each], axis=0) for i in each[0]}
-        if model not in self._known:
-            blocks = np.array(self.blocks)
-            others = [np.flatnonzero(blocks != block) for block in blocks]
-            self._known[model] = {
-                i: self.expected(self.positions[i], model, own)
-                for i, own in enumerate(others)
+        Only problems count beside which there are those of other blocks.
+        """
+        blocks = np.array(self.blocks)
+        others = [(i, np.flatnonzero(blocks != block)) for i, block in enumerate(blocks)]
+        return {
+            model: np.array([
+                self.logs[i, self.expected(self.positions[i], model, own).argmin()]
+                for i, own in others
                 if len(own)
-            }
-        return self._known[model]
+            ])
+            for model in MODELS
+        }  # fmt: skip
+
+    def of_solvers(self) -> dict[str, tuple[Array, Array]]:
+        """Return losses and costs of each solver by its name: the best of its settings counts."""
+        names = np.array(self.solver_names)
+        return {
+            name: (
+                self.logs[:, names == name].min(axis=1),
+                np.fmin.reduce(self.costs[:, names == name], axis=1),
+            )
+            for name in dict.fromkeys(self.solver_names)
+        }
 
 
-def _nearer(width: float) -> Model:
-    """Return the model that gives nearer problems more weight; infinite width: all the same."""
-
-    def mean(positions: Array, logs: Array, shares: Array, position: Array) -> Array:
-        unlike = np.isnan(positions) != np.isnan(position)
-        distances = np.where(unlike, UNLIKE, np.nan_to_num(np.abs(positions - position)))
-        far = distances.sum(axis=1)
-        weights = shares * np.exp(-(far - far.min()) / width)
-        expected: Array = weights @ logs / weights.sum()
-        return expected
-
-    return mean
-
-
-def _linear(positions: Array, logs: Array, shares: Array, position: Array) -> Array:
-    """Return losses that are linear in the features: a ridge regression for each solver."""
-    known = np.isfinite(position) & np.isfinite(positions).all(axis=0)
-    centre = (shares @ positions[:, known]) / shares.sum()
-    X, x = positions[:, known] - centre, position[known] - centre
-    mean = (shares @ logs) / shares.sum()
-    gram = X.T @ (shares[:, None] * X) + RIDGE * np.eye(X.shape[1])
-    slopes = np.linalg.solve(gram, X.T @ (shares[:, None] * (logs - mean)))
-    expected: Array = np.clip(mean + x @ slopes, 0.0, math.log(MISS))
+def single_best(positions: Array, logs: Array, shares: Array, position: Array) -> Array:
+    """Return the mean losses over all problems: the same everywhere."""
+    del positions, position
+    expected: Array = shares @ logs / shares.sum()
     return expected
 
 
-def _trees(positions: Array, logs: Array, shares: Array, position: Array) -> Array:
+def nearer(positions: Array, logs: Array, shares: Array, position: Array) -> Array:
+    """Return the mean losses, in which nearer problems have more weight."""
+    unlike = np.isnan(positions) != np.isnan(position)
+    distances = np.where(unlike, UNLIKE, np.nan_to_num(np.abs(positions - position)))
+    far = distances.sum(axis=1)
+    return single_best(positions, logs, shares * np.exp(-(far - far.min()) / WIDTH), position)
+
+
+def linear(positions: Array, logs: Array, shares: Array, position: Array) -> Array:
+    """Return losses that are linear in the features: a ridge regression for each solver."""
+    from sklearn.linear_model import Ridge
+
+    known = np.isfinite(position) & np.isfinite(positions).all(axis=0)
+    if not known.any():
+        return single_best(positions, logs, shares, position)
+    fitted = Ridge(RIDGE).fit(positions[:, known], logs, shares)
+    expected: Array = fitted.predict(position[None, known]).reshape(-1)
+    return np.clip(expected, 0.0, math.log(MISS))
+
+
+def trees(positions: Array, logs: Array, shares: Array, position: Array) -> Array:
     """Return the losses that randomized trees predict (Geurts, Ernst and Wehenkel 2006)."""
     from sklearn.ensemble import ExtraTreesRegressor
 
@@ -160,20 +173,8 @@ def _trees(positions: Array, logs: Array, shares: Array, position: Array) -> Arr
     return expected
 
 
-def _mixed(positions: Array, logs: Array, shares: Array, position: Array) -> Array:
-    """Return the mean of what three models that err in different ways expect."""
-    found = [model(positions, logs, shares, position) for model in MIXED]
-    expected: Array = np.mean(found, axis=0)
-    return expected
-
-
-_NEARER = tuple(map(_nearer, BANDWIDTHS))
-
-MIXED: tuple[Model, ...] = (_NEARER[BANDWIDTHS.index(1.0)], _linear, _trees)
-"""What `_mixed` is the mean of."""
-
-MODELS: tuple[Model, ...] = (*_NEARER, _linear, _trees, _mixed)
-"""What tells the loss of each solver at a position. The first is the single best solver."""
+MODELS: tuple[Model, ...] = (single_best, nearer, linear, trees)
+"""What tells the loss of each solver at a position."""
 
 
 def losses(rows: Sequence[AtlasRow], cost: str = "seconds", tolerance: float = TOLERANCE) -> Losses:
@@ -182,16 +183,16 @@ def losses(rows: Sequence[AtlasRow], cost: str = "seconds", tolerance: float = T
     A problem on which no solver gets to the tolerance is left out.
     """
     first = {row.problem: row for row in reversed(rows)}
+    names = {row.solver: row.solver_name for row in rows}
     told = [(c, own) for c in compare(rows, cost, tolerance) if (own := factors(c))]
-    features = tuple(features_in(first[c.problem]) for c, _ in told)
     solvers = tuple(dict.fromkeys(solver for _, own in told for solver in own))
     return Losses(
         solvers,
+        tuple(names[solver] for solver in solvers),
         tuple(c.problem for c, _ in told),
-        tuple(first[c.problem].name for c, _ in told),
-        features,
+        tuple(c.name for c, _ in told),
+        tuple(features_in(first[c.problem]) for c, _ in told),
         tuple(c.block for c, _ in told),
-        np.array([position_of(one) for one in features]),
         np.log([[own.get(name, MISS) for name in solvers] for _, own in told]),
         np.array(
             [[c.of(name).cost if name in own else math.nan for name in solvers] for c, own in told]
@@ -224,18 +225,17 @@ def members(found: Losses) -> Iterator[dict[str, Any]]:
     miss counts `MISS`; without it the best of the others costs ``marginal`` times as much.
     ``exponents`` and ``error`` are those of `fit`.
     """
-    names = np.array([label.split()[0] for label in found.solvers])
-    solvers = list(dict.fromkeys(names.tolist()))
-    logs = np.array([found.logs[:, names == name].min(axis=1) for name in solvers])
-    costs = np.array([np.fmin.reduce(found.costs[:, names == name], axis=1) for name in solvers])
+    solvers = found.of_solvers()
+    logs = np.array([own for own, _ in solvers.values()])
     for i in np.argsort(logs.mean(axis=1)):
+        name, (own, costs) = [*solvers.items()][i]
         others = np.delete(logs, i, axis=0).min(axis=0, initial=math.log(MISS))
-        exponents, error = fit(found.features, costs[i])
+        exponents, error = fit(found.features, costs)
         yield {
-            "solver": solvers[i],
-            "reached": int(np.isfinite(costs[i]).sum()),
-            "factor": math.exp(logs[i].mean()),
-            "marginal": math.exp((others - np.minimum(others, logs[i])).mean()),
+            "solver": name,
+            "reached": int(np.isfinite(costs).sum()),
+            "factor": math.exp(own.mean()),
+            "marginal": math.exp((others - np.minimum(others, own)).mean()),
             "exponents": exponents,
             "error": error,
         }
@@ -249,7 +249,7 @@ def expected_bytes(rows: Sequence[AtlasRow], solver: str, at: Features) -> float
     measured = {
         row.problem_id: row
         for row in rows
-        if row.solver.split()[0] == solver and row.memory > 0 and math.isfinite(row.memory)
+        if row.solver_name == solver and row.memory > 0 and math.isfinite(row.memory)
     }
     if not measured:
         return math.nan
@@ -259,10 +259,6 @@ def expected_bytes(rows: Sequence[AtlasRow], solver: str, at: Features) -> float
     y = np.log([row.memory for row in measured.values()])
     solution = np.linalg.lstsq(X[:-1], y, rcond=1e-3)[0]  # what hardly varies has no power
     return float(np.exp(X[-1] @ solution + max(0.0, float((y - X[:-1] @ solution).max()))))
-
-
-SIZES = ("rows", "d", "k")
-"""The features that are sizes."""
 
 
 def fit(features: Sequence[Features], costs: Array) -> tuple[dict[str, float], float]:

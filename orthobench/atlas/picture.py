@@ -51,7 +51,7 @@ def drawn(found: Losses, single: str) -> dict[str, Any]:
     if len(set(zip(sizes[x], sizes[y], strict=True))) == len(set(sizes[order[0]])):
         x, y = order[0], "problem"  # one size tells the other
     across, up = sizes[x], sizes.get(y, list(found.names))
-    best = [found.solvers[i].split()[0] for i in found.logs.argmin(axis=1)]
+    best = [found.solver_names[i] for i in found.logs.argmin(axis=1)]
     legend = sorted(set(best), key=lambda name: (-best.count(name), name))
     styles = solver_styles(legend)
     columns, heights = sorted(set(across)), sorted(set(up), reverse=True)
@@ -85,7 +85,7 @@ def _place(found: Losses, i: int, styles: dict[str, Style], single: str) -> dict
     least: dict[str, float] = {}
     for j in np.argsort(logs, kind="stable"):
         if np.isfinite(found.costs[i, j]):
-            least.setdefault(found.solvers[j].split()[0], math.exp(logs[j]))
+            least.setdefault(found.solver_names[j], math.exp(logs[j]))
     ranked, lost = list(least.items()), math.exp(logs[found.solvers.index(single)])
     known = catalogue().problems.get(found.names[i])
     return {
@@ -115,10 +115,8 @@ def cost_lines(found: Losses, legend: Sequence[tuple[str, Style]]) -> dict[str, 
     """
     has_rows = all(one.rows for one in found.features)
     sizes = np.array([one.d * (one.rows if has_rows else one.k) for one in found.features], float)
-    names = np.array([label.split()[0] for label in found.solvers])
-    costs = {
-        name: np.fmin.reduce(found.costs[:, names == name], axis=1) for name, _ in legend[:LEADERS]
-    }
+    solvers = found.of_solvers()
+    costs = {name: solvers[name][1] for name, _ in legend[:LEADERS]}
     seen = np.concatenate([[math.nan], *costs.values()])
     if len(set(sizes)) < 3 or not np.isfinite(seen).any():
         return None

@@ -27,7 +27,7 @@ from orthobench.atlas.answers import (
 from orthobench.atlas.collect import collect, described
 from orthobench.atlas.losses import Losses, losses, members
 from orthobench.atlas.picture import WORDS, cost_lines, drawn
-from orthobench.atlas.table import Atlas, AtlasRow, rounded, write
+from orthobench.atlas.table import Atlas, AtlasRow, read, write
 from orthobench.decide.answer import Answer
 from orthobench.errors import UsageError
 from orthobench.registry.plugins import catalogue
@@ -60,13 +60,12 @@ def write_site(atlas: Atlas, folder: Path) -> Path:
         Where the folder has files that are not of a site, or jinja2 or pyarrow is missing.
     """
     refuse_foreign(folder)
-    atlas = rounded(atlas)
     folder.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}-") as there:
         new = Path(there) / "site"
         new.mkdir()
         write(atlas, new / TABLE)
-        for name, text in pages(atlas):
+        for name, text in pages(read(new / TABLE)):  # whose numbers have fewer digits
             (new / name).write_text(text, encoding="utf-8", newline="\n")
         names = sorted(path.name for path in new.iterdir())
         (new / MANIFEST).write_text(json.dumps(names, indent=0), encoding="utf-8", newline="\n")
@@ -145,7 +144,7 @@ def everyday(rows: Sequence[AtlasRow]) -> str:
     family, known = rows[0].family, catalogue().problems
     own = {name: p.item for name, p in known.items() if p.item.family == family}
     docs = [(inspect.getdoc(cls) or "").partition("\n\n")[0] for cls in own.values()]
-    solvers = dict.fromkeys(row.solver.split()[0] for row in rows)
+    solvers = dict.fromkeys(row.solver_name for row in rows)
     return " ".join([family, *own, *docs, *solvers]).lower()
 
 

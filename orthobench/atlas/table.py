@@ -1,8 +1,7 @@
 """The table of an atlas: one row a run, in a small Parquet file.
 
-A row has what answers are made of, and no curve: the end of the run, and what it cost until only a
-share of the gap to the lowest value was left. Numbers have the 7 digits of float32, and seconds and
-flops `BITS_OF_COSTS` bits, about as many as a clock repeats.
+A row has what answers are made of, and no curve: where the run began and ended, and what it cost.
+Numbers have the 7 digits of float32.
 """
 
 from __future__ import annotations
@@ -10,40 +9,25 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from orthobench.errors import DataError, UsageError
-from orthobench.tools.arrays import Array
 from orthobench.tools.collections import grouped
 from orthobench.tools.files import atomic_write, opened
 
-SHARES = (0.5, 0.1, 1e-2, 1e-4, 1e-6)
-"""The targets: which share of the gap between start and lowest value may be left."""
-
 COSTS = ("seconds", "samples", "flops")
-"""What a run costs; its columns up to a target are called ``seconds to 0.01``."""
+"""What a run costs."""
 
-FORMAT = "orthobench atlas 2"
+FORMAT = "orthobench atlas 3"
 """What the file says that it is."""
-
-BITS_OF_COSTS = 10
-"""The bits of seconds and of flops: at most one part in 2000 is lost."""
-
-ROUNDED = ("seconds", "flops")
-"""How the columns begin that have so few bits."""
 
 MOST_ROWS = 2_000_000
 """A file with more rows, or with `MOST_BYTES` once it is unpacked, is not read."""
 
 MOST_BYTES = 2**30
-
-UNREACHED = (math.inf,) * len(SHARES)
-"""The costs of a run that reached no target."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,8 +45,9 @@ class AtlasRow:
         where unknown.
     decay, noise, sparsity : float
         Features of the data; NaN where unknown.
-    solver, solver_parameters : str
-        Its label, and all of its parameters as JSON, those that tuning chose among them.
+    solver, solver_name, solver_parameters : str
+        Its label, its name in the catalogue, and all of its parameters as JSON, those that tuning
+        chose among them.
     on : str
         Library, device and precision it computed with.
     seed : int
@@ -73,8 +58,6 @@ class AtlasRow:
         smallest that any solver reached on this problem and seed. NaN where unknown.
     seconds, samples, flops : float
         The costs of the whole run.
-    seconds_to, samples_to, flops_to : tuple of float
-        The costs up to each target of `SHARES`; infinite where it was not reached.
     ending, reason : str
         How and why it ended; `orthobench.harness.stopping.RunStatus` has the endings.
     failed : bool
@@ -100,6 +83,7 @@ class AtlasRow:
     noise: float = math.nan
     sparsity: float = math.nan
     solver: str
+    solver_name: str
     solver_parameters: str = "{}"
     on: str = "numpy"
     seed: int
@@ -110,9 +94,6 @@ class AtlasRow:
     seconds: float = math.nan
     samples: float = math.nan
     flops: float = math.nan
-    seconds_to: tuple[float, ...] = UNREACHED
-    samples_to: tuple[float, ...] = UNREACHED
-    flops_to: tuple[float, ...] = UNREACHED
     ending: str
     reason: str = ""
     failed: bool = False
@@ -175,7 +156,7 @@ def settings(text: str) -> dict[str, Any]:
 
 
 KINDS = {one.name: str(one.type) for one in fields(AtlasRow)}
-"""The type of each attribute of a row, as it is annotated."""
+"""The type of each attribute of a row, which is a column of the file."""
 
 
 def write(atlas: Atlas, path: Path) -> None:
@@ -184,35 +165,23 @@ def write(atlas: Atlas, path: Path) -> None:
     Raises
     ------
     UsageError
-        Where pyarrow is not installed, or the file cannot be written.
+        If pyarrow is not installed, or the file cannot be written.
     """
-    table = _table(atlas)
+    pa = _pyarrow()
     from pyarrow import parquet
 
-    plain = [name for name in table.column_names if str(table.schema.field(name).type) == "float"]
-    clocked = [name for name in plain if name.startswith((*ROUNDED, "value"))]
+    schema = _schema()
+    columns = [
+        pa.array([getattr(row, name) for row in atlas.rows]).cast(schema.field(name).type)
+        for name in KINDS
+    ]
+    about = json.dumps({**atlas.about, "format": FORMAT}, sort_keys=True)
+    table = pa.table(columns, schema=schema.with_metadata({"orthobench": about}))
     with atomic_write(path) as file:
         parquet.write_table(
-            table,
-            file,
-            compression="zstd",
-            compression_level=19,
-            use_dictionary=[name for name in table.column_names if name not in clocked],
-            column_encoding=dict.fromkeys(clocked, "BYTE_STREAM_SPLIT"),
-            write_statistics=False,
+            table, file, compression="zstd", compression_level=19, write_statistics=False,
             write_page_checksum=True,
-        )
-
-
-def rounded(atlas: Atlas) -> Atlas:
-    """Return an atlas with the numbers that its file has.
-
-    Raises
-    ------
-    UsageError
-        Where pyarrow is not installed.
-    """
-    return replace(atlas, rows=tuple(_rows(_table(atlas).to_pydict(), Path(FORMAT))))
+        )  # fmt: skip
 
 
 def read(path: Path, rows: bool = True) -> Atlas:
@@ -227,9 +196,9 @@ def read(path: Path, rows: bool = True) -> Atlas:
     Raises
     ------
     UsageError
-        Where pyarrow is not installed.
+        If pyarrow is not installed.
     DataError
-        Where the file cannot be read, or is no atlas.
+        If the file cannot be read, or is no atlas.
     """
     pa = _pyarrow()
     from pyarrow import parquet
@@ -241,7 +210,9 @@ def read(path: Path, rows: bool = True) -> Atlas:
             if not rows:
                 return Atlas((), about)
             _refuse_huge(parquet_file, path)
-            columns = parquet_file.read(columns=_names()).to_pydict()
+            table = parquet_file.read(columns=[*KINDS])
+            _check_types(table, path)
+            columns = [column.to_pylist() for column in table.columns]
     except OSError as error:
         raise DataError(f"cannot read the atlas {path}: {error.strerror or error}") from None
     except (pa.ArrowException, ValueError, KeyError, RecursionError, MemoryError) as error:
@@ -249,7 +220,9 @@ def read(path: Path, rows: bool = True) -> Atlas:
             raise
         why = " ".join(str(error).split())[:200]
         raise DataError(f"the atlas {path} is damaged: make it again ({why})") from None
-    return Atlas(tuple(_rows(columns, path)), about)
+    names = table.column_names
+    made = (AtlasRow(**dict(zip(names, row, strict=True))) for row in zip(*columns, strict=True))
+    return Atlas(tuple(made), about)
 
 
 def _pyarrow() -> Any:
@@ -260,39 +233,11 @@ def _pyarrow() -> Any:
     return pa
 
 
-def _names() -> list[str]:
-    return [name for attribute in KINDS for name in _columns_of(attribute)]
-
-
-def _columns_of(attribute: str) -> list[str]:
-    """Return the columns of an attribute: one for each target, where it has a value for each."""
-    if not KINDS[attribute].startswith("tuple"):
-        return [attribute]
-    return [f"{attribute.replace('_', ' ')} {share:g}" for share in SHARES]
-
-
-def _table(atlas: Atlas) -> Any:
+def _schema() -> Any:
     pa = _pyarrow()
     text = pa.dictionary(pa.int32(), pa.string())
-    kinds = {"str": text, "int": pa.int64(), "bool": pa.bool_()}
-    arrays: list[Any] = []
-    for attribute, kind in KINDS.items():
-        values = [getattr(row, attribute) for row in atlas.rows]
-        if kind in kinds:
-            arrays.append(pa.array(values, type=kinds[kind]))
-        else:
-            columns = np.array(values, float).reshape(len(values), len(_columns_of(attribute))).T
-            columns = _with_few_bits(columns) if attribute.startswith(ROUNDED) else columns
-            arrays += [pa.array(column) for column in columns.astype(np.float32)]
-    about = json.dumps({**atlas.about, "format": FORMAT}, sort_keys=True)
-    return pa.table(arrays, names=_names(), metadata={"orthobench": about})
-
-
-def _with_few_bits(costs: Array) -> Array:
-    """Return numbers with `BITS_OF_COSTS` bits."""
-    mantissa, exponent = np.frexp(costs)
-    kept: Array = np.ldexp(np.round(np.ldexp(mantissa, BITS_OF_COSTS)), exponent - BITS_OF_COSTS)
-    return kept
+    kinds = {"str": text, "int": pa.int64(), "bool": pa.bool_(), "float": pa.float32()}
+    return pa.schema([(name, kinds[kind]) for name, kind in KINDS.items()])
 
 
 def _about(file: Any, path: Path) -> dict[str, Any]:
@@ -304,7 +249,7 @@ def _about(file: Any, path: Path) -> dict[str, Any]:
             f"{path} is no atlas of this version: it does not say that it is {FORMAT!r}; "
             "`orthobench atlas` writes one"
         )
-    missing = set(_names()) - set(file.schema_arrow.names)
+    missing = KINDS.keys() - set(file.schema_arrow.names)
     if missing:
         raise DataError(f"the atlas {path} is damaged: it has no column {min(missing)!r}")
     return about
@@ -317,18 +262,9 @@ def _refuse_huge(file: Any, path: Path) -> None:
         raise DataError(f"the atlas {path} has {footer.num_rows} rows, more than are read")
 
 
-def _rows(columns: Mapping[str, Sequence[Any]], path: Path) -> list[AtlasRow]:
-    """Return the rows of a file; refuse one whose columns have other types than ours."""
-    types = {"str": str, "int": int, "bool": bool}
-    values: dict[str, Sequence[Any]] = {}
-    for attribute, kind in KINDS.items():
-        parts = [columns[name] for name in _columns_of(attribute)]
-        expected = types.get(kind, float)
-        if any(type(value) is not expected for part in parts for value in part):
-            raise DataError(f"the atlas {path} is damaged: {attribute!r} is not always {kind}")
-        several = kind.startswith("tuple")
-        values[attribute] = list(zip(*parts, strict=True)) if several else parts[0]
-    return [
-        AtlasRow(**dict(zip(values, row, strict=True)))
-        for row in zip(*values.values(), strict=True)
-    ]
+def _check_types(table: Any, path: Path) -> None:
+    """Refuse columns that have other types than ours, or lack a value."""
+    for field_, column in zip(_schema(), table.select([*KINDS]).columns, strict=True):
+        if column.type != field_.type or column.null_count:
+            kind = KINDS[field_.name]
+            raise DataError(f"the atlas {path} is damaged: {field_.name!r} is not always {kind}")

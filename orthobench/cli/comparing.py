@@ -12,7 +12,7 @@ from typing import Any
 
 import click
 
-from orthobench.cli.options import AS_JSON, FILE, FOLDER, PROBLEMS, QUIET, SOLVERS
+from orthobench.cli import options as shared
 from orthobench.cli.printing import print_facts, status_line
 
 QUESTIONS = ("result", "work", "time", "memory", "import", "first")
@@ -43,50 +43,49 @@ def suite_named(text: str) -> str | Path:
     return Path(text) if text.endswith(".toml") else text
 
 
+SUITE_NAME = click.option("--suite", type=suite_named, metavar="SUITE", help="Name or file of the "
+                          "suite.  [default: regression]")  # fmt: skip
+SEEDS = click.option("--seeds", type=shared.COUNT, help="Number of seeds, instead of the suite's.")
+CLOCK = click.option("--clock", type=click.Choice(("cpu", "wall")), default="cpu",
+                     show_default=True, help="Time by the processor's clock, or by wall time."
+                     )  # fmt: skip
+WITH = click.option("--with", "extras", type=shared.FOLDER, multiple=True, metavar="DIR",
+                    help="Build this project of the repository too, on each side. Repeatable."
+                    )  # fmt: skip
+
+
 @click.command()
 @click.argument("base")
 @click.argument("head")
-@click.option("--suite", type=suite_named, metavar="SUITE", help="Name or file of the suite.  "
-              "[default: regression]")  # fmt: skip
+@SUITE_NAME
 @click.option("--tolerance", "tolerances", type=tolerance, multiple=True, metavar="PART",
               help="The part of BASE by which a cell may be worse, 0.05 or 5%, or for one question "
               "time=5%, or for some cells time@digits*=5%. Repeatable.  [default: result=0 work=0 "
               "time=3% memory=10% import=25% first=25%]")  # fmt: skip
 @click.option("--undecided", type=part, default="25%", show_default=True, metavar="PART",
               help="The slow-down that a time has to exclude if it is undecided.")  # fmt: skip
-@click.option("--budget", type=click.FloatRange(0, min_open=True), default=90.0, show_default=True,
-              metavar="SECONDS", help="How long the timing may take; it is doubled once if times "
-              "are undecided.")  # fmt: skip
-@click.option(
-    "--run-limit",
-    type=click.FloatRange(0, min_open=True),
-    metavar="SECONDS",
-    help="How long one run may take.  [default: twice the budget, 60 at least]",
-)
-@PROBLEMS
-@SOLVERS
-@click.option("--seeds", type=click.IntRange(1), help="Number of seeds, instead of the suite's.")
-@click.option("--clock", type=click.Choice(("cpu", "wall")), default="cpu", show_default=True,
-              help="Time by the processor's clock, or by wall time.")  # fmt: skip
-@click.option(
-    "--with",
-    "extras",
-    type=FOLDER,
-    multiple=True,
-    metavar="DIR",
-    help="Build this project of the repository too, on both sides. Repeatable.",
-)
+@click.option("--budget", type=shared.POSITIVE, default=90.0, show_default=True, metavar="SECONDS",
+              help="How long the timing may take; it is doubled once if times are undecided."
+              )  # fmt: skip
+@click.option("--run-limit", type=shared.POSITIVE, metavar="SECONDS",
+              help="How long one run may take.  [default: twice the budget, 60 at least]"
+              )  # fmt: skip
+@shared.PROBLEMS
+@shared.SOLVERS
+@SEEDS
+@CLOCK
+@WITH
 @click.option("--name-base", metavar="NAME", help="What reports call BASE.")
 @click.option("--name-head", metavar="NAME", help="What reports call HEAD.")
-@click.option("--markdown", type=FILE, help="Also write Markdown, for a pull request's comment.")
-@click.option("--junit", type=FILE, help="Also write JUnit XML.")
-@click.option("--dashboard", type=FILE, help="Also write JSON for github-action-benchmark.")
+@click.option("--markdown", type=shared.FILE, help="Also write Markdown, for a comment.")
+@click.option("--junit", type=shared.FILE, help="Also write JUnit XML.")
+@click.option("--dashboard", type=shared.FILE, help="Also write JSON for github-action-benchmark.")
 @click.option("--fail-on", type=click.Choice(("worse", "probable")), default="worse",
               show_default=True, help="Whether probably slower is a regression too.")  # fmt: skip
 @click.option("--all", "every", is_flag=True,
               help="Compare and list every cell, also where nothing of it differs.")  # fmt: skip
-@QUIET
-@AS_JSON
+@shared.QUIET
+@shared.AS_JSON
 def compare(base: str, head: str, tolerances: tuple[dict[str, float], ...],
             extras: tuple[Path, ...], name_base: str | None, name_head: str | None,
             markdown: Path | None, junit: Path | None, dashboard: Path | None, every: bool,
@@ -110,46 +109,43 @@ def compare(base: str, head: str, tolerances: tuple[dict[str, float], ...],
     """  # noqa: D301 - click reads the backspace
     from orthobench.compare import reports, run
     from orthobench.compare.cells import SUITE
-    from orthobench.compare.comparison import TOLERANCE, Comparison, Options
+    from orthobench.compare.comparison import Comparison
     from orthobench.compare.environments import sides
+    from orthobench.compare.options import TOLERANCE, Options
     from orthobench.compare.sides import Side
     from orthobench.errors import OrthobenchError
     from orthobench.stats.run_pairs import Change
     from orthobench.tools.files import atomic_write, refuse_unwritable
     from orthobench.tools.formatting import clean
 
-    writers = {
-        markdown: reports.markdown, junit: reports.junit,
-        dashboard: reports.benchmarks,
-    }  # fmt: skip
+    writers = {markdown: reports.markdown, junit: reports.junit, dashboard: reports.dashboard}
     files = {path: text for path, text in writers.items() if path}
     for path in files:  # before the minutes that a comparison takes
         refuse_unwritable(path)
     given = {**TOLERANCE, **{name: part for one in tolerances for name, part in one.items()}}
     failing = (Change.WORSE, Change.MIXED, Change.PROBABLE)[: 2 + (fail_on == "probable")]
     options = Options(tolerance=given, every=every, failing=failing, **chosen)
-    called = name_base or base, name_head or head
+    names = name_base or base, name_head or head
     failure: OrthobenchError | None = None
     try:
         with (
             status_line(quiet or as_json) as progress,
             sides(base, head, extras=extras, progress=progress) as pair,
         ):
-            old, new = (replace(side, name=name) for side, name in zip(pair, called, strict=True))
+            old, new = (replace(side, name=name) for side, name in zip(pair, names, strict=True))
             found = run.compare(old, new, options, progress)
     except OrthobenchError as error:  # what was written about another comparison must not stay
         failure = error
-        one, other = (Side(name, "unknown", name) for name in called)
+        old, new = (Side(name, "unknown", name) for name in names)
         suite = str(options.suite or SUITE)
-        found = Comparison(one, other, suite, options, reason=clean(str(error)))
+        found = Comparison(old, new, suite, options, reason=clean(str(error)))
     for path, text in files.items():
         with atomic_write(path) as file:
             file.write(text(found).encode())
-    if failure and not as_json:
-        raise failure
-    width = min(shutil.get_terminal_size().columns, 100)
-    as_text = partial(reports.lines, every=every, width=width)
-    print_facts(reports.facts(found) if as_json else found, as_json, as_text)
+    if as_json or not failure:
+        width = min(shutil.get_terminal_size().columns, 100)
+        as_text = partial(reports.lines, every=every, width=width)
+        print_facts(reports.facts(found) if as_json else found, as_json, as_text)
     if failure:
         raise failure
     sys.exit(found.exit_code)

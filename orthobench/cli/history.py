@@ -9,27 +9,24 @@ from typing import Any
 
 import click
 
-from orthobench.cli.comparing import suite_named
+from orthobench.cli.comparing import CLOCK, SEEDS, SUITE_NAME, WITH
 from orthobench.cli.options import AS_JSON, COUNT, FOLDER, POSITIVE, PROBLEMS, QUIET, SOLVERS
 from orthobench.cli.printing import print_facts, say, status_line
 
 
 @click.command()
 @click.argument("revisions", nargs=-1, required=True, metavar="RANGE...")
-@click.option("--suite", type=suite_named, metavar="SUITE", help="Name or file of the suite.  "
-              "[default: regression]")  # fmt: skip
+@SUITE_NAME
 @PROBLEMS
 @SOLVERS
-@click.option("--seeds", type=COUNT, help="Number of seeds, instead of the suite's.")
-@click.option("--with", "extras", type=FOLDER, multiple=True, metavar="DIR",
-              help="Build this project of the repository too. Repeatable.")  # fmt: skip
+@SEEDS
+@WITH
 @click.option("--every", type=COUNT, default=1, show_default=True, metavar="N",
               help="Take each N-th commit only.")  # fmt: skip
 @click.option("--time", "timed", is_flag=True, help="Time neighbours side by side, too.")
 @click.option("--budget", type=POSITIVE, default=60.0, show_default=True, metavar="SECONDS",
               help="How long the timing of two neighbours may take.")  # fmt: skip
-@click.option("--clock", type=click.Choice(("cpu", "wall")), default="cpu", show_default=True,
-              help="Time by the processor's clock, or by wall time.")  # fmt: skip
+@CLOCK
 @click.option("-o", "--out", type=FOLDER, help="Folder of the page and of what is known so far.  "
               "[default: orthobench-results/SUITE-history]")  # fmt: skip
 @click.option("--open/--no-open", "opened", help="Whether to open the page in a browser.")
@@ -52,29 +49,30 @@ def history(revisions: tuple[str, ...], extras: tuple[Path, ...], every: int,
     orthobench history v1.0 v1.1 v2.0
     """  # noqa: D301 - click reads the backspace
     from orthobench.compare.cells import SUITE
-    from orthobench.compare.comparison import Options
+    from orthobench.compare.options import Options
     from orthobench.history import outputs
     from orthobench.history.commits import commits_of, shown
     from orthobench.history.curves import curves
-    from orthobench.history.follow import follow
+    from orthobench.history.follow import Followed, History
     from orthobench.history.record import Record
     from orthobench.history.times import ratios
     from orthobench.report.page.history import write_history
     from orthobench.tools.files import make_folder
 
     here, options = Path.cwd(), Options(**chosen)
-    commits = commits_of(here, revisions, every)
+    commits = [Followed(commit) for commit in commits_of(here, revisions, every)]
     name = Path(options.suite or SUITE).stem
     folder = make_folder(out or Path("orthobench-results", f"{name}-history"), "the history")
     record = Record(folder / "history.sqlite")
+    found = History(here, commits, options, record, extras)
     try:
         with status_line(quiet or as_json) as progress:
-            found = follow(here, commits, options, record, progress, extras)
-            timed_pairs = ratios(here, found, options, record, progress, extras) if timed else []
+            found.follow(progress)
+            drawn = curves(found, ratios(found, progress) if timed else [])
     except KeyboardInterrupt as error:
         message = f"interrupted; what is finished is in {record.path}, call again to go on"
         raise type(error)(message) from None
-    plain = outputs.facts(found, curves(found, timed_pairs, options.tolerance["time"]), revisions)
+    plain = outputs.facts(found, *drawn, revisions)
     changed = dict.fromkeys(step["commit"] for step in plain["steps"])
     page = write_history(plain, {one: shown(here, one) for one in changed}, folder)
     width = min(shutil.get_terminal_size().columns, 100)

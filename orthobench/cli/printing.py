@@ -114,8 +114,8 @@ def print_results(
     if not tables:
         print_troubles(results, answer)
     match results.session()["environment"]:
-        case {"run": {"workers": int(workers)}} if workers > 1:
-            say(f"times are of {workers} runs at once; --workers 1 takes them one by one")
+        case {"run": {"shared": int(shared)} | {"workers": int(shared)}} if shared > 1:
+            say(f"times are of {shared} runs at once; --workers 1 takes them one by one")
     for line in figure_lines([] if folder is None else _figures(results, folder)):
         say(line)
     say(f"runs     {results.path}")

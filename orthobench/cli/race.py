@@ -15,7 +15,8 @@ from orthobench.cli import options
 from orthobench.cli.printing import FAILED, INTERRUPTED, print_json, say
 
 if TYPE_CHECKING:
-    from orthobench.racing.race import Race, Tell
+    from orthobench.racing.race import Race
+    from orthobench.racing.scheduler import Tell
 
 
 @click.command()
@@ -88,7 +89,7 @@ def _print(one: Race, many: bool) -> None:
     from orthobench.racing import wording
 
     say()
-    for line in wording.final_lines(one.table, one.cost):
+    for line in wording.lines(one.table, one.cost):
         say(line)
     for why, names in one.lacking.items():
         say("\n".join(textwrap.wrap(f"not raced: {', '.join(names)} ({why})", 80)))

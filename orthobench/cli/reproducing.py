@@ -4,45 +4,30 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from orthobench.cli.options import AS_JSON, FOLDER, QUIET, WORKERS
 from orthobench.cli.printing import FAILED, print_json, say
 
-if TYPE_CHECKING:
-    from orthobench.registry.claims import Paper
-    from orthobench.reproduce.check import Checked
-    from orthobench.reproduce.runs import Runs
-
 
 @click.command()
 @click.argument("paper", required=False)
-@click.option(
-    "--claim", "names", multiple=True, metavar="NAME", help="Only this claim. Repeatable."
-)
-@click.option(
-    "--quick", "size", flag_value="quick", help="Small sizes: minutes, and wider intervals."
-)
-@click.option(
-    "--smoke",
-    "size",
-    flag_value="smoke",
-    help="Tiny sizes: seconds, and no verdict but whether each claim can be checked.",
-)
-@click.option(
-    "--first-seed", type=click.IntRange(0), default=0, help="Another one gives independent runs."
-)
-@click.option(
-    "--store", type=FOLDER, help="Folder for the results.  [default: orthobench-results/PAPER]"
-)
+@click.option("--claim", "names", multiple=True, metavar="NAME",
+              help="Only this claim. Repeatable.")  # fmt: skip
+@click.option("--quick", "size", flag_value="quick",
+              help="Small sizes: minutes, and wider intervals.")  # fmt: skip
+@click.option("--smoke", "size", flag_value="smoke", help="Tiny sizes: seconds, and no verdict but "
+              "whether each claim can be checked.")  # fmt: skip
+@click.option("--first-seed", type=click.IntRange(0), default=0,
+              help="Another one gives independent runs.")  # fmt: skip
+@click.option("--store", type=FOLDER,
+              help="Folder for the results.  [default: orthobench-results/PAPER]")  # fmt: skip
 @WORKERS
 @click.option("--publish", is_flag=True, help="Write the paper's page: README.md and pictures.")
 @click.option("-o", "--out", type=FOLDER, help="Folder of the page.  [default: reports/PAPER]")
-@click.option(
-    "--stale", is_flag=True, help="Only list the pages in reports/ whose code has changed since."
-)
+@click.option("--stale", is_flag=True,
+              help="Only list the pages in reports/ whose code has changed since.")  # fmt: skip
 @QUIET
 @AS_JSON
 def reproduce(paper: str | None, names: tuple[str, ...], size: str | None, first_seed: int,
@@ -57,6 +42,7 @@ def reproduce(paper: str | None, names: tuple[str, ...], size: str | None, first
     """
     from orthobench.harness.suite import FULL, SMOKE
     from orthobench.registry.plugins import catalogue
+    from orthobench.reproduce.check import check, claim_lines, counts_line, facts, select
     from orthobench.reproduce.publish import publish as publish_page
     from orthobench.reproduce.runs import Runs
     from orthobench.tools.files import make_folder, safe_join
@@ -71,7 +57,15 @@ def reproduce(paper: str | None, names: tuple[str, ...], size: str | None, first
         make_folder(page, "the page", "name another with --out")
     folder = store or safe_join(Path(), "orthobench-results", named.name)
     runs = Runs(named, folder, size or FULL, first_seed, workers, quiet or as_json)
-    checked = _check(named, names, runs, as_json)
+    checked = []
+    for one in check(select(named, names), runs):
+        checked.append(one)
+        for line in () if as_json else claim_lines(one):
+            say(line)
+    if as_json:
+        print_json([facts(one) for one in checked])
+    else:
+        say(counts_line(checked))
     if publish:
         for path in publish_page(named, checked, runs, page):
             say(path, err=as_json)
@@ -89,41 +83,19 @@ def _refuse_meaningless(
     paper: str | None, some: bool, size: str | None, publish: bool, out: Path | None, stale: bool
 ) -> None:
     from orthobench.errors import UsageError
-    from orthobench.harness.suite import SMOKE
 
-    for wrong, mend in (
-        (
-            stale and (paper or some or size or publish),
-            "--stale lists all pages: leave the rest out",
-        ),
-        (
+    rules = {
+        "--stale lists all pages: leave the rest out": stale and (paper or some or size or publish),
+        "which paper? `orthobench reproduce` without options lists them":
             paper is None and (publish or size or some),
-            "which paper? `orthobench reproduce` without options lists them",
-        ),
-        (out and not publish, "--out is the folder of the page; add --publish to write it"),
-        (publish and some, "a page has all claims of its paper; publish without --claim"),
-        (
-            publish and size == SMOKE,
-            "smoke runs are too small for the verdicts of a page: leave --smoke out",
-        ),
-    ):
+        "--out is the folder of the page; add --publish to write it": out and not publish,
+        "a page has all claims of its paper; publish without --claim": publish and some,
+        "smoke runs are too small for the verdicts of a page: leave --smoke out":
+            publish and size == "smoke",
+    }  # fmt: skip
+    for mend, wrong in rules.items():
         if wrong:
             raise UsageError(mend)
-
-
-def _check(paper: Paper, names: tuple[str, ...], runs: Runs, as_json: bool) -> list[Checked]:
-    from orthobench.reproduce.check import check, claim_lines, counts_line, facts, select
-
-    checked: list[Checked] = []
-    for one in check(select(paper, names), runs):
-        checked.append(one)
-        for line in () if as_json else claim_lines(one):
-            say(line)
-    if as_json:
-        print_json([facts(one) for one in checked])
-    else:
-        say(counts_line(checked))
-    return checked
 
 
 def _list_pages(as_json: bool) -> None:
@@ -146,10 +118,8 @@ def _list_papers(as_json: bool) -> None:
 
     papers = [provided.item for provided in catalogue().papers.values()]
     if as_json:
-        print_json([
-            {"name": p.name, "reference": p.reference, "claims": [c.name for c in p.claims]}
-            for p in papers
-        ])  # fmt: skip
+        print_json([{"name": p.name, "reference": p.reference, "claims": [c.name for c in p.claims]}
+                    for p in papers])  # fmt: skip
         return
     for paper in papers:
         say(f"{click.style(paper.name, bold=True)}  {paper.reference}")

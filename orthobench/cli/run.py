@@ -63,11 +63,11 @@ def run(suite: str | None, verbose: bool, store: Path | None, only: str | None, 
     problem in less time.
     """
     from orthobench import api
-    from orthobench.decide.rule import FEWEST
     from orthobench.decide.wording import too_few
     from orthobench.harness.executors import Limits
     from orthobench.registry.suite_file import requested_suite
     from orthobench.report.terminal.progress import Progress
+    from orthobench.stats.noninferiority import FEWEST
 
     requested = requested_suite(suite, **changes)
     path = store or api.default_store(requested)

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import math
 import time
 import tomllib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from orthobench.compare.changes import Changes, between, differing_files
-from orthobench.compare.comparison import Options
+from orthobench.compare.options import Options
 from orthobench.compare.process import SideError, SideProcess, run_of
 from orthobench.compare.sides import Side
 from orthobench.errors import UsageError
@@ -28,12 +29,6 @@ RUNS = 5  # times the limit of a run is what all runs together may take
 LATE = f"the runs before it took {RUNS} times the --run-limit"
 LONGEST = 180  # characters of what a side says about a suite
 
-UNTOLD: Mapping[str, Any] = {
-    "packages": {}, "installed": {}, "requires": (), "files": {}, "reached": (), "defaults": {},
-    "libraries": (), "modules": {},
-}  # fmt: skip
-"""What is known of a side whose worker was not asked."""
-
 Progress = Callable[[str], None]
 
 
@@ -44,17 +39,17 @@ class SideCells:
     Attributes
     ----------
     side : Side
-    runs : dict
-        The run of every cell that the side has, does not refuse, and that is not `unchanged`.
-    absent : tuple of (str, str, str)
-        Problem, solver and the reason why the side does not have their cells.
     request : mapping
         What workers are asked to plan, by the suite's name.
-    content : mapping
+    content : dict
         A digest of all that the result of each planned cell depends on.
-    notes : tuple of str
+    absent : tuple of (str, str, str)
+        Problem, solver and the reason why the side does not have their cells.
     facts : mapping
         What the worker replied to ``describe``.
+    notes : tuple of str
+    runs : dict
+        The run of every cell that the side has, does not refuse, and that is not `unchanged`.
     kinds : mapping
         Of each file that differs digests of its code, and of what of it runs at its import.
     imported : dict
@@ -62,13 +57,13 @@ class SideCells:
     """
 
     side: Side
-    runs: dict[Key, Run]
-    absent: tuple[tuple[str, str, str], ...] = ()
-    request: Mapping[str, Any] = field(default_factory=dict)
-    content: Mapping[Key, str] = field(default_factory=dict)
+    request: Mapping[str, Any]
+    content: dict[Key, str]
+    absent: tuple[tuple[str, str, str], ...]
+    facts: Mapping[str, Any]
     notes: tuple[str, ...] = ()
-    facts: Mapping[str, Any] = field(default_factory=lambda: UNTOLD)
-    kinds: Mapping[str, Any] = field(default_factory=dict)
+    runs: dict[Key, Run] = field(default_factory=dict)
+    kinds: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     imported: dict[str, str] = field(default_factory=dict)
 
     def why_absent(self, key: Key) -> str:
@@ -78,19 +73,57 @@ class SideCells:
                 return reason
         return "it is not in its suite"
 
+    @property
+    def shared_code(self) -> dict[str, str]:
+        """Digests of the code that reaches every cell, by file.
 
-def changes_of(both: Sequence[SideCells]) -> Changes:
-    """Return how the two sides differ."""
-    old, new = both
-    kinds, imported = [old.kinds, new.kinds], {**old.imported, **new.imported}
-    return between(old.facts, new.facts, kinds, imported, [old.side, new.side])
+        It is what runs at import, and all of a library, which cells may reach in ways that nobody
+        sees.
+        """
+        part = 0 if self.facts["libraries"] else 1
+        return {name: kind[part] for name, kind in self.kinds.items() if kind[part]}
+
+    @property
+    def importable(self) -> dict[str, list[str]]:
+        """The modules of each project that are imported: of a library those that runs import."""
+        libraries, used = self.facts["libraries"], {x.partition(".")[0] for x in self.imported}
+        found = {project: [name for name in names if project not in libraries or name in used]
+                 for project, names in self.facts["modules"].items()}  # fmt: skip
+        return {project: names for project, names in found.items() if names}
+
+    def add_imported(self, modules: Mapping[str, str]) -> None:
+        """Add modules of libraries that a run has imported, with their files.
+
+        Raises
+        ------
+        UsageError
+            If a module is not imported from the side's folder.
+        """
+        self.imported.update(modules)
+        root = self.side.root
+        for name, file in modules.items():
+            if root and not Path(file).is_relative_to(root.resolve()):
+                raise UsageError(
+                    f"{self.side} would be compared by another copy of {name.partition('.')[0]}: "
+                    f"{name} was imported from {file}, and it was built in {root}"
+                )
+
+    def require_libraries(self) -> None:
+        """Refuse the side if no run imports a library of it, although some have not failed."""
+        for library in {*self.facts["libraries"]} - {*self.importable}:
+            if not all(run.failed for run in self.runs.values()):
+                raise UsageError(
+                    f"no cell imports {library} of {self.side}: name solvers that use it, with "
+                    "-s FILE.py:CLASS or a built-in one"
+                )
 
 
 def unchanged(both: Sequence[SideCells], options: Options) -> set[Key]:
     """Return the cells that are the same on both sides, which are neither run nor timed."""
-    if options.every or changes_of(both).everywhere:
+    old, new = both
+    if options.every or old.shared_code != new.shared_code:
         return set()
-    return {key for key, _ in both[0].content.items() & both[1].content.items()}
+    return {key for key, _ in old.content.items() & new.content.items()}
 
 
 def collect(sides: Sequence[Side], options: Options, progress: Progress) -> list[SideCells]:
@@ -103,62 +136,67 @@ def collect(sides: Sequence[Side], options: Options, progress: Progress) -> list
     SideError
         If a side cannot plan it.
     """
-    name, tables = _suite(sides, options)
-    tables.get("tuning", {}).pop("seeds", None)  # nothing is chosen: trials run on all seeds
-    request = {"tables": tables, "name": name, "ratio": DENSE}
+    request = requested(sides, options)
     with ExitStack() as stack:
         workers = [stack.enter_context(SideProcess(side, options, request)) for side in sides]
-        planned = [_planned(*each, request) for each in zip(sides, workers, strict=True)]
+        found = planned(sides, workers, request)
         if not (isinstance(options.suite, Path) or options.solvers or options.problems):
-            planned[0] = replace(
-                planned[0], notes=(*planned[0].notes, *_other_suite(workers[0], name, tables))
-            )
-        for side, worker in zip(sides, workers, strict=True):
-            worker.request("describe", distributions=side.distributions)
-        facts = [worker.reply() for worker in workers]
+            notes = (*found[0].notes, *_other_suite(workers[0], request))
+            found[0] = replace(found[0], notes=notes)
+        old, new = (cells.facts["files"].items() for cells in found)
         for worker in workers:
-            worker.request("kinds", files=differing_files(facts[0], facts[-1]))
-        found = [
-            replace(cells, facts=told, kinds=worker.reply(), content={
-                tuple(key): digest for key, digest in told["content"]
-            })
-            for cells, told, worker in zip(planned, facts, workers, strict=True)
-        ]  # fmt: skip
+            worker.request("kinds", files=sorted({name for name, _ in old ^ new}))
+        found = [replace(cells, kinds=worker.reply())
+                 for cells, worker in zip(found, workers, strict=True)]  # fmt: skip
         same = unchanged(found, options)
         keys = dict.fromkeys(key for cells in found for key in cells.content if key not in same)
-        _run(found, workers, [*keys], options, progress, stack)
+        run_cells(found, workers, keys, options, progress, stack, RUNS * options.patience)
     for cells in found:
-        _require_own(cells)
+        cells.require_libraries()
     return found
 
 
 def run_again(
-    cells: SideCells, options: Options, progress: Progress, keys: Sequence[Key]
+    cells: SideCells, options: Options, progress: Progress, keys: Iterable[Key]
 ) -> dict[Key, Run]:
     """Run some cells of a side once more, in a fresh process."""
     again = replace(cells, runs={}, imported={})
     with ExitStack() as stack:
         worker = stack.enter_context(SideProcess(cells.side, options, cells.request))
         worker.reply()
-        _run([again], [worker], keys, options, progress, stack)
+        run_cells([again], [worker], keys, options, progress, stack, RUNS * options.patience)
     return again.runs
 
 
-def _run(
-    found: Sequence[SideCells], workers: list[SideProcess], keys: Sequence[Key],
-    options: Options, progress: Progress, stack: ExitStack,
+def run_cells(
+    found: Sequence[SideCells], workers: list[SideProcess], keys: Iterable[Key],
+    options: Options, progress: Progress, stack: ExitStack, seconds: float = math.inf,
+    keep: Callable[[Key, Mapping[str, Any]], None] | None = None,
 ) -> None:  # fmt: skip
     """Run cells, the same on each side at a time, and note the modules of libraries they import.
 
-    All runs together may take `RUNS` times as long as one.
+    Parameters
+    ----------
+    found : sequence of SideCells
+        The runs are added to them.
+    workers : list of SideProcess
+        One for each of them; one that dies is replaced.
+    keys : iterable of tuple
+    options : Options
+    progress : callable
+        Called with what is being done.
+    stack : ExitStack
+        Ends the workers.
+    seconds : float
+        What all runs together may take; the cells that are left then are not run.
+    keep : callable, optional
+        Called with each run as soon as it is known, as the worker tells of it.
     """
-    watched = [
-        [name for one in cells.facts["libraries"] for name in cells.facts["modules"][one]]
-        for cells in found
-    ]
-    deadline = time.monotonic() + RUNS * options.patience
-    for number, key in enumerate(keys):
-        progress(f"{key[1]} on {key[0]}, {number + 1} of {len(keys)} cells")
+    deadline, keys = time.monotonic() + seconds, [*keys]
+    watched = [[*chain(*map(cells.facts["modules"].get, cells.facts["libraries"]))]
+               for cells in found]  # fmt: skip
+    for number, key in enumerate(keys, start=1):
+        progress(f"{key[1]} on {key[0]}, {number} of {len(keys)} cells")
         having = [i for i, cells in enumerate(found) if key in cells.content]
         if time.monotonic() > deadline:
             for i in having:
@@ -171,52 +209,37 @@ def _run(
                 workers[i].reply()
             workers[i].request("run", key=key, watched=watched[i])
         for i in having:
-            found[i].runs[key], modules = workers[i].run(key)
-            found[i].imported.update(modules)
+            reply = workers[i].outcome()
+            found[i].runs[key] = run_of(key, reply)
+            found[i].add_imported(reply.get("loaded", {}))
+            if keep:
+                keep(key, reply)
 
 
-def _require_own(cells: SideCells) -> None:
-    """Refuse a side whose cells do not import its library, or import another copy of it."""
-    root = cells.side.root
-    if root is None or all(run.failed for run in cells.runs.values()):
-        return
-    for library in cells.facts["libraries"]:
-        tops = cells.facts["modules"][library]
-        own = {name: file for name, file in cells.imported.items()
-               if name.partition(".")[0] in tops}  # fmt: skip
-        if not own:
-            raise UsageError(
-                f"no cell imports {library} of {cells.side}: name solvers that use it, with "
-                "-s FILE.py:CLASS or a built-in one"
-            )
-        for name, file in own.items():
-            if not Path(file).is_relative_to(root.resolve()):
-                raise UsageError(
-                    f"{cells.side} would be compared by another copy of {library}: {name} was "
-                    f"imported from {file}, and it was built in {root}"
-                )
+def planned(
+    sides: Sequence[Side], workers: Sequence[SideProcess], request: Mapping[str, Any]
+) -> list[SideCells]:
+    """Return the cells that sides have, whose workers are asked for them, without runs."""
+    for side, worker in zip(sides, workers, strict=True):
+        worker.request("describe", distributions=side.distributions)
+    return [_planned(*each, request) for each in zip(sides, workers, strict=True)]
 
 
 def _planned(side: Side, worker: SideProcess, request: Mapping[str, Any]) -> SideCells:
-    """Return the cells that a side has planned, without runs."""
     try:
-        plan = worker.reply()
+        plan, facts = worker.reply(), worker.reply()
     except SideError as error:
         raise SideError(f"{side.name} cannot be compared: {error}") from None
     return SideCells(
-        side,
-        runs={},
-        absent=tuple(map(tuple, plan["absent"])),
-        request=request,
-        content=dict.fromkeys(map(tuple, plan["cells"]), ""),
-        notes=tuple(
-            f"{side.name}: plugin {name!r} is broken: {why}" for name, why in plan["broken"].items()
-        ),
-    )
+        side, request, {tuple(key): digest for key, digest in facts["content"]},
+        tuple(map(tuple, plan["absent"])), facts,
+        tuple(f"{side.name}: plugin {name!r} is broken: {why}"
+              for name, why in plan["broken"].items()),
+    )  # fmt: skip
 
 
-def _suite(sides: Sequence[Side], options: Options) -> tuple[str, dict[str, Any]]:
-    """Return the name and the tables of the suite that both sides run."""
+def requested(sides: Sequence[Side], options: Options) -> dict[str, Any]:
+    """Return what workers are asked to plan: the name and the tables of the suite of all sides."""
     name, text = str(options.suite or SUITE), ""
     try:
         if isinstance(options.suite, Path):
@@ -231,31 +254,32 @@ def _suite(sides: Sequence[Side], options: Options) -> tuple[str, dict[str, Any]
     seeds = {"seeds": options.seeds} if options.seeds else {}
     # not every solver draws samples, and each run needs an end
     default = {"budget": {"samples": SAMPLES, "steps": SAMPLES}} if options.problems else {}
-    return name, {**default, **tables, **chosen, **seeds}
+    tables = {**default, **tables, **chosen, **seeds}
+    tables.get("tuning", {}).pop("seeds", None)  # nothing is chosen: trials run on all seeds
+    return {"tables": tables, "name": name, "ratio": DENSE}
 
 
-def _other_suite(worker: SideProcess, name: str, tables: Mapping[str, Any]) -> list[str]:
+def _other_suite(worker: SideProcess, request: Mapping[str, Any]) -> list[str]:
     """Return a note if the suite of BASE is another one: what it has more is not compared."""
+    name, tables = request["name"], request["tables"]
     try:
         old = toml.loads(worker.ask("suite", name=name)["text"])
     except (SideError, tomllib.TOMLDecodeError):
         return []
     keys = {key for key in {*old, *tables} - {"seeds", "tuning"} if old.get(key) != tables.get(key)}
-    if not keys:
-        return []
-    other = listed(sorted(keys))
-    return [f"the cells are those of HEAD's suite {name}; that of BASE has another {other}"]
+    other = f"the cells are those of HEAD's suite {name}; that of BASE has another "
+    return [other + listed(sorted(keys))] if keys else []
 
 
 def _ask_for_suite(name: str, sides: Sequence[Side], options: Options) -> str:
     """Return the text of a suite that HEAD knows by name, or BASE."""
-    reasons = []
+    reasons = {}
     for side in reversed(sides):
         with SideProcess(side, options) as process:
             try:
                 return str(process.ask("suite", name=name)["text"])
             except SideError as error:
-                reasons.append(f"{side.name}: {error}")
-    if len({reason.partition(": ")[2] for reason in reasons}) == 1:
-        reasons = [f"both sides: {reasons[0].partition(': ')[2]}"]
-    raise UsageError("; ".join(reason[:LONGEST] for reason in reasons))
+                reasons[side.name] = str(error)
+    same = len(reasons) > 1 and len({*reasons.values()}) == 1
+    told = {"both sides": reasons.popitem()[1]} if same else reasons
+    raise UsageError("; ".join(f"{who}: {why}"[:LONGEST] for who, why in told.items()))

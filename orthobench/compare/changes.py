@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from orthobench.compare.cells import SideCells
 from orthobench.compare.sides import Side
-from orthobench.stats.run_pairs import Key
 from orthobench.tools.formatting import listed, plural
 from orthobench.tools.git import GitError, git
 
@@ -27,12 +27,12 @@ class File:
         ``"changed"``, ``"added"``, ``"removed"``, or ``"comments"`` if its code is the same.
     cells : int
         The number of cells that reach it.
+    at_import : bool
+        Whether the code of it that runs at import differs: then all cells reach it.
     imported : bool
         Whether it is of a library and the runs import it.
     solvers : tuple of str
         The solvers of these cells.
-    at_import : bool
-        Whether the code of it that runs at import differs: then all cells reach it.
     """
 
     name: str
@@ -41,6 +41,22 @@ class File:
     at_import: bool
     imported: bool = False
     solvers: tuple[str, ...] = ()
+
+    def text(self, cells: int) -> str:
+        """Return its name, how it differs, and how many of all cells reach it."""
+        if self.how == "comments":
+            reach = "its code is the same"
+        elif self.at_import:
+            reach = "runs at import, so all cells reach it"
+        elif self.imported:
+            reach = "imported by the runs"
+        elif self.cells:
+            who = f": {listed(self.solvers, 3)}" if self.solvers else ""
+            reach = f"reached by {self.cells} of {plural(cells, 'cell')}{who}"
+        else:
+            reach = "not reached"
+        how = "" if self.how in ("changed", "comments") else f"{self.how}, "
+        return f"{self.name} ({how}{reach})"
 
 
 @dataclass(frozen=True)
@@ -54,7 +70,7 @@ class Changes:
     dependencies : bool
         Whether packages beside the projects themselves are not the same.
     requirements : mapping
-        The requirements of the projects that only BASE has, and those that only HEAD has.
+        Under ``"base"`` and ``"head"`` the requirements of the projects that only this side has.
     parameters : mapping
         The defaults on both sides, by solver or problem and parameter.
     files : tuple of File
@@ -62,20 +78,19 @@ class Changes:
         From BASE to HEAD, newest first: hash and subject.
     outside : tuple of str
         Files of the repository that differ outside of the projects, which are not compared.
-    everywhere : bool
-        Whether the difference reaches every cell, whatever it imports.
     cells : int
         The number of cells that the files may be reached by.
     """
 
     packages: Mapping[str, tuple[str | None, str | None]] = field(default_factory=dict)
     dependencies: bool = False
-    requirements: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
+    requirements: Mapping[str, Sequence[str]] = field(
+        default_factory=lambda: {"base": [], "head": []}
+    )
     parameters: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     files: tuple[File, ...] = ()
     commits: tuple[str, ...] = ()
     outside: tuple[str, ...] = ()
-    everywhere: bool = False
     cells: int = 0
 
     @property
@@ -85,111 +100,72 @@ class Changes:
 
     def lines(self) -> Iterator[str]:
         """Yield a sentence for each kind of difference."""
-        if self.commits:
-            yield f"commits: {listed(self.commits, 3)}"
-        if self.packages:
-            parts = [f"{name} {old or 'none'} -> {new or 'none'}"
-                     for name, (old, new) in self.packages.items()]  # fmt: skip
-            yield f"packages: {listed(parts, SHOWN)}"
-        if any(self.requirements):
-            old, new = (listed(one, SHOWN) or "none" for one in self.requirements)
-            same = "; what was installed is the same on both sides" * (not self.dependencies)
-            yield f"requirements: {old} -> {new}{same}"
-        if self.parameters:
-            parts = [f"{name} {old} -> {new}" for name, (old, new) in self.parameters.items()]
-            yield f"defaults: {listed(parts, SHOWN)}"
-        if self.files:
-            yield f"files: {listed([*map(self._file, self.files)], SHOWN)}"
-        if self.outside:
-            yield (f"outside of the project, not compared: {listed(self.outside, 3)}; --with DIR "
-                   "builds another project too")  # fmt: skip
-
-    def _file(self, file: File) -> str:
-        if file.how == "comments":
-            reach = "its code is the same"
-        elif file.at_import:
-            reach = "runs at import, so all cells reach it"
-        elif file.imported:
-            reach = "imported by the runs"
-        elif file.cells:
-            who = f": {listed(file.solvers, 3)}" if file.solvers else ""
-            reach = f"reached by {file.cells} of {plural(self.cells, 'cell')}{who}"
-        else:
-            reach = "not reached"
-        how = "" if file.how in ("changed", "comments") else f"{file.how}, "
-        return f"{file.name} ({how}{reach})"
+        same = "" if self.dependencies else "; what was installed is the same on both sides"
+        required = [listed(one, SHOWN) or "none" for one in self.requirements.values()]
+        told = {
+            "commits": listed(self.commits, 3),
+            "packages": _arrows(self.packages),
+            "requirements": f"{' -> '.join(required)}{same}" if any(self.requirements.values())
+            else "",
+            "defaults": _arrows(self.parameters),
+            "files": listed([file.text(self.cells) for file in self.files], SHOWN),
+            "outside of the project, not compared":
+                f"{listed(self.outside, 3)}; --with DIR builds another project too"
+                if self.outside else "",
+        }  # fmt: skip
+        yield from (f"{name}: {text}" for name, text in told.items() if text)
 
 
-def differing_files(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
-    """Return the names of the files that two sides do not have alike."""
-    return sorted({name for name, _ in old["files"].items() ^ new["files"].items()})
+def _arrows(values: Mapping[str, tuple[str | None, str | None]]) -> str:
+    parts = [f"{name} {old or 'none'} -> {new or 'none'}" for name, (old, new) in values.items()]
+    return listed(parts, SHOWN)
 
 
-def between(
-    old: Mapping[str, Any], new: Mapping[str, Any],
-    kinds: Sequence[Mapping[str, Sequence[str]]], imported: Mapping[str, str],
-    sides: Sequence[Side],
-) -> Changes:  # fmt: skip
-    """Return how two sides differ, by what their workers say.
-
-    Parameters
-    ----------
-    old, new : mapping
-        What the workers of BASE and HEAD reply to ``describe``.
-    kinds : sequence of mapping
-        What they reply to ``kinds`` about `differing_files`.
-    imported : mapping
-        The modules of libraries that the runs import.
-    sides : sequence of Side
-    """
-    reached: dict[str, set[Key]] = {}
-    for key, names in (*old["reached"], *new["reached"]):
+def between(old: SideCells, new: SideCells) -> Changes:
+    """Return how BASE and HEAD differ."""
+    facts = old.facts, new.facts
+    reached: dict[str, set[Any]] = {}
+    for key, names in (*old.facts["reached"], *new.facts["reached"]):
         for name in names:
             reached.setdefault(name, set()).add(tuple(key))
-    files = []
-    for name in differing_files(old, new):
-        (code, acting), (new_code, new_acting) = (kind.get(name, ("", "")) for kind in kinds)
-        how = "added" if name not in old["files"] else "removed"
-        how = how if name not in old["files"] or name not in new["files"] else "changed"
-        how = "comments" if code == new_code else how
-        module = name.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
-        by = reached.get(name, set())
-        solvers = tuple(sorted({solver for _, solver, _ in by}))
-        acts = acting != new_acting
-        files.append(File(name, how, len(by), acts, module in imported, solvers))
-    libraries = old["libraries"] or new["libraries"]
-    real = [file for file in files if file.how != "comments"]
+    files = [_file(name, old, new, reached.get(name, set())) for name in {**old.kinds, **new.kinds}]
+    required = [{*one["requires"]} for one in facts]
     return Changes(
-        packages=_differing(old["installed"], new["installed"]),
-        dependencies=old["packages"] != new["packages"],
-        requirements=_requirements(old["requires"], new["requires"]),
+        packages=_differing(*(one["installed"] for one in facts)),
+        dependencies=old.facts["packages"] != new.facts["packages"],
+        requirements={"base": sorted(required[0] - required[1]),
+                      "head": sorted(required[1] - required[0])},
         parameters={
-            f"{name} {parameter}": values for name, one in old["defaults"].items()
-            if name in new["defaults"]
-            for parameter, values in _differing(one, new["defaults"][name]).items()
+            f"{name} {parameter}": values for name, one in old.facts["defaults"].items()
+            if name in new.facts["defaults"]
+            for parameter, values in _differing(one, new.facts["defaults"][name]).items()
         },
-        files=tuple(sorted(files, key=_reach, reverse=True)),
-        commits=tuple(_commits(*sides)),
-        outside=tuple(_outside(*sides)),
-        everywhere=any(file.at_import for file in files) or bool(libraries and real),
-        cells=len({tuple(key) for key, _ in (*old["reached"], *new["reached"])}),
+        files=tuple(sorted(files, key=_order)),
+        commits=tuple(_commits(old.side, new.side)),
+        outside=tuple(_outside(old.side, new.side)),
+        cells=len({**old.content, **new.content}),
     )  # fmt: skip
 
 
-def _reach(file: File) -> tuple[bool, ...]:
-    return file.how != "comments", file.at_import, file.imported, file.cells > 0
+def _file(name: str, old: SideCells, new: SideCells, cells: set[Any]) -> File:
+    """Return how a file differs, which some cells reach."""
+    (code, acting), (new_code, new_acting) = (side.kinds.get(name, ("", "")) for side in (old, new))
+    how = "changed" if code and new_code else "removed" if code else "added"
+    module = name.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+    return File(
+        name, "comments" if code == new_code else how, len(cells), acting != new_acting,
+        module in {**old.imported, **new.imported}, tuple(sorted({key[1] for key in cells})),
+    )  # fmt: skip
+
+
+def _order(file: File) -> tuple[Any, ...]:
+    """Return what puts the files that reach most first."""
+    return file.how == "comments", not file.at_import, not file.imported, not file.cells, file.name
 
 
 def _differing(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:
     names = sorted({name for name, _ in old.items() ^ new.items()})
     return {name: (old.get(name), new.get(name)) for name in names}
-
-
-def _requirements(
-    old: Iterable[str], new: Iterable[str]
-) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    first, second = set(old), set(new)
-    return tuple(sorted(first - second)), tuple(sorted(second - first))
 
 
 def _commits(base: Side, head: Side) -> list[str]:

@@ -1,56 +1,22 @@
-"""A comparison: what was asked for, and a table of findings, one for each question and cell."""
+"""A comparison: a table of findings, one for each question and cell, and what follows of it."""
 
 from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from enum import Enum
-from fnmatch import fnmatch
-from pathlib import Path
 from typing import Any
 
 from orthobench.compare.changes import Changes
+from orthobench.compare.options import Options, Question
 from orthobench.compare.sides import Side
 from orthobench.results.runs import run_label
 from orthobench.stats.run_pairs import Change, Finding, Key
-from orthobench.tools.formatting import plural
-
-
-class Question(Enum):
-    """The questions: about every cell, but for the import, which is one of each project."""
-
-    RESULT = "result"
-    WORK = "work"
-    TIME = "time"
-    MEMORY = "memory"
-    IMPORT = "import"
-    FIRST = "first"
-
-
-ASKED = {
-    Question.RESULT: "is the result worse at the same budget?",
-    Question.WORK: "does it take more work to a target?",
-    Question.TIME: "does a unit of work take longer?",
-    Question.MEMORY: "does a run need more memory?",
-    Question.IMPORT: "does importing the project take longer?",
-    Question.FIRST: "does the first call take longer than later ones by more?",
-}
-
-TOLERANCE: Mapping[str, float] = {
-    "result": 0.0, "work": 0.0, "time": 0.03, "memory": 0.1, "import": 0.25, "first": 0.25,
-}  # fmt: skip
-"""The part of BASE by which a cell may be worse without being a regression, by question.
-
-Result and work are compared exactly, so that their tolerance is zero unless users accept more.
-"""
+from orthobench.tools.formatting import percent, plural
 
 UNTOUCHED = Finding(Change.SAME, explanation="neither run nor timed: nothing of it differs")
 """The answer about a cell of which nothing differs."""
-
-SHORTEST_LIMIT = 60.0
-"""Seconds that a run may take in any case."""
 
 
 @dataclass(frozen=True)
@@ -89,85 +55,6 @@ class Row:
     def said(self) -> str:
         """The ratio, and what was compared: ``+17.0 %; gap 0.12 -> 0.14``."""
         return "; ".join(filter(None, (self.ratio, self.finding.explanation)))
-
-
-def _counted(rows: list[Row]) -> list[tuple[Question, int]]:
-    counts = Counter(row.question for row in rows)
-    return [(asked, counts[asked]) for asked in Question if counts[asked]]
-
-
-def percent(ratio: float) -> str:
-    """Return a ratio as a change in percent, with its sign; from tenfold on as a factor."""
-    if math.isnan(ratio):
-        return ""
-    if ratio >= 10:
-        return "never" if math.isinf(ratio) else f"x {ratio:.3g}"
-    change = 100 * (ratio - 1)
-    digits = ".1f" if abs(change) >= 0.05 or change == 0 else ".1g"
-    return f"{change:+{digits}} %"
-
-
-@dataclass(frozen=True)
-class Options:
-    """What to compare, and for how long.
-
-    Attributes
-    ----------
-    suite : str or Path, optional
-        Name or file; `orthobench.compare.cells.SUITE` without one.
-    tolerance : mapping
-        As `TOLERANCE`. A key ``time@digits*`` is the tolerance of the cells whose problem, solver
-        or label ``SOLVER on PROBLEM`` matches the pattern; the last one that matches counts.
-    budget : float
-        Wall seconds for timing, which comes last. Once, they may be doubled.
-    solvers, problems : tuple of str
-        Specifications ``NAME key=value ...``, instead of the suite's.
-    seeds : int, optional
-        Instead of the suite's.
-    clock : {"cpu", "wall"}
-    run_limit : float, optional
-        Seconds after which a run is killed, and has failed; twice the budget by default, and
-        `SHORTEST_LIMIT` at least.
-    every : bool
-        Whether to run and time also the cells that are the same on both sides.
-    failing : tuple of Change
-        What counts as a regression.
-    undecided : float
-        The part of BASE's time that the interval of an undecided time has to exclude.
-    """
-
-    suite: str | Path | None = None
-    tolerance: Mapping[str, float] = field(default_factory=lambda: TOLERANCE)
-    budget: float = 90.0
-    solvers: tuple[str, ...] = ()
-    problems: tuple[str, ...] = ()
-    seeds: int | None = None
-    clock: str = "cpu"
-    run_limit: float | None = None
-    every: bool = False
-    failing: tuple[Change, ...] = (Change.WORSE, Change.MIXED)
-    undecided: float = 0.25
-
-    @property
-    def patience(self) -> float:
-        """Seconds that a run may take."""
-        return self.run_limit or max(SHORTEST_LIMIT, 2 * self.budget)
-
-    def tolerated(self, problem: str, solver: str) -> dict[str, float]:
-        """Return the tolerances of a cell, by question."""
-        found = dict(TOLERANCE)
-        for name, part in self.tolerance.items():
-            asked, at, pattern = name.partition("@")
-            names = (problem, solver, f"{solver} on {problem}")
-            if not at or any(fnmatch(one, pattern) for one in names):
-                found[asked] = part
-        return found
-
-    def settled(self, finding: Finding) -> bool:
-        """Return whether a finding says enough for a gate to pass."""
-        if finding.change is Change.UNDECIDED:
-            return finding.high <= 1 + self.undecided
-        return finding.change not in (Change.NONE, Change.PROBABLE)
 
 
 @dataclass(frozen=True)
@@ -223,6 +110,11 @@ class Comparison:
         )
 
     @property
+    def asked(self) -> list[Question]:
+        """The questions that have an answer."""
+        return [asked for asked in Question if any(row.question is asked for row in self.rows)]
+
+    @property
     def regressions(self) -> list[Row]:
         """The rows that a gate fails on, worst first of each kind."""
         return [row for change in self.options.failing for row in self.found(change)]
@@ -269,35 +161,43 @@ class Comparison:
             return "not compared"
         if self.empty:
             return "nothing was compared"
-        mixed, regressions = self.found(Change.MIXED), self.regressions
-        worse = [row for row in regressions if row.finding.change is not Change.MIXED]
-        told = [f"{word}: {', '.join(f'{n} of {asked.value}' for asked, n in _counted(rows))}"
-                for word, rows in ((plural(len(worse), "regression"), worse),
-                                   (f"{len(mixed)} mixed", mixed)) if rows]  # fmt: skip
+        mixed = self.found(Change.MIXED)
+        worse = [row for row in self.regressions if row.finding.change is not Change.MIXED]
+        kinds = ((plural(len(worse), "regression"), worse), (f"{len(mixed)} mixed", mixed))
+        told = [f"{word}: {_by_question(rows)}" for word, rows in kinds if rows]
         sentence = "; ".join(told) or ("no verdict" if self.open else "no regression")
         unsure = (Change.PROBABLE, Change.UNDECIDED, Change.NONE)
-        missing = [f"{len(rows):,} {kind.value}" for kind in unsure if (rows := self.found(kind))]
-        counts = f"{len(self.compared):,} of {plural(len(self.cells), 'cell')} compared"
-        return f"{sentence} ({', '.join([counts, *missing])})"
+        missing = [f"{len(rows):,} {kind}" for kind in unsure if (rows := self.found(kind))]
+        compared = f"{len(self.compared):,} of {plural(len(self.cells), 'cell')} compared"
+        return f"{sentence} ({', '.join([compared, *missing])})"
 
     def next_step(self) -> str:
         """Return what to do next, in one sentence."""
-        worse = self.regressions[::-1]
+        worse, commits = self.regressions, "environment" not in (self.base.kind, self.head.kind)
         exact = [row for row in worse if row.question in (Question.RESULT, Question.WORK)]
-        search = "" if "environment" in (self.base.kind, self.head.kind) or not exact or math.isnan(
-            exact[-1].finding.ratio) else ", and git bisect finds the commit"  # fmt: skip
-        steps = {
-            self.reason: self.reason,
-            "name a suite, or solvers, that both sides can run": self.empty,
-            f"look at {exact and exact[-1].label}: it is so on every machine{search}; "
-            "--tolerance accepts what is intended": exact,
-            f"look at {worse and worse[-1].label}; --tolerance "
-            f"{worse and worse[-1].question.value}=PART accepts what is intended": worse,
-            "mend what could not be compared: each has its reason beside it":
-                any(row.finding.change is Change.NONE for row in self.open),
-            "give it a larger --budget or a quieter machine: some times could be "
-            f"{percent(1 + self.options.undecided)} and more": self.open,
-            "name a --suite that runs what you changed, if this one should have":
-                all(math.isnan(row.finding.ratio) for row in self.rows),
-        }  # fmt: skip
-        return next((step for step, holds in steps.items() if holds), "nothing: it can be merged")
+        if self.reason:
+            return self.reason
+        if self.empty:
+            return "name a suite, or solvers, that both sides can run"
+        if exact:
+            search = commits and not math.isnan(exact[0].finding.ratio)
+            return (f"look at {exact[0].label}: it is so on every machine"
+                    f"{', and git bisect finds the commit' * search}; "
+                    "--tolerance accepts what is intended")  # fmt: skip
+        if worse:
+            return (f"look at {worse[0].label}; --tolerance {worse[0].question}=PART accepts "
+                    "what is intended")  # fmt: skip
+        if any(row.finding.change is Change.NONE for row in self.open):
+            return "mend what could not be compared: each has its reason beside it"
+        if self.open:
+            return ("give it a larger --budget or a quieter machine: some times could be "
+                    f"{percent(1 + self.options.undecided)} and more")  # fmt: skip
+        if all(math.isnan(row.finding.ratio) for row in self.rows):
+            return "name a --suite that runs what you changed, if this one should have"
+        return "nothing: it can be merged"
+
+
+def _by_question(rows: Sequence[Row]) -> str:
+    """Return how many rows are of each question: ``1 of result, 2 of time``."""
+    counts = Counter(row.question for row in rows)
+    return ", ".join(f"{counts[asked]} of {asked}" for asked in Question if counts[asked])

@@ -21,9 +21,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from zipfile import ZipFile
 
-from orthobench.compare.comparison import Options
+from orthobench.compare.options import Options
 from orthobench.compare.process import SideError, SideProcess
-from orthobench.compare.sides import PROJECT, Side, checked_out, resolve, states_of, with_extras
+from orthobench.compare.sides import PROJECT, Side, checked_out, is_project, resolve, states_of
 from orthobench.errors import UsageError
 from orthobench.tools.environment import version
 
@@ -36,13 +36,13 @@ LONGEST = 250
 
 @contextmanager
 def sides(
-    base: str, head: str, *, here: Path | None = None, extras: Sequence[Path] = (),
+    *texts: str, here: Path | None = None, extras: Sequence[Path] = (),
     progress: Callable[[str], None] = lambda _: None,
-) -> Iterator[tuple[Side, Side]]:  # fmt: skip
-    """Give the two sides of a comparison, with the environments that they need.
+) -> Iterator[list[Side]]:  # fmt: skip
+    """Give the sides of a comparison, with the environments that they need.
 
     Every text is looked up before anything is built. A built environment contains the side's
-    project alone, and takes everything else from the packages of this environment, so that both
+    project alone, and takes everything else from the packages of this environment, so that all
     sides have the same dependencies; its interpreter is asked whether it really imports what was
     built. The user's checkout and environment stay as they are, and what was built is removed at
     the end.
@@ -51,37 +51,38 @@ def sides(
 
     Parameters
     ----------
-    base, head : str
-        Each a git revision of the project around `here`, a project's folder (as it is, with
-        uncommitted changes), a wheel, or an environment (its folder or interpreter).
+    *texts : str
+        BASE and HEAD, or HEAD alone. Each is a git revision of the project around `here`, a
+        project's folder (as it is, with uncommitted changes), a wheel, or an environment (its
+        folder or interpreter).
     here : Path, optional
         The current folder by default.
     extras : sequence of Path
-        Folders of more projects of the same repository, which are built on both sides.
+        Folders of more projects of the same repository, which are built on all sides.
     progress : callable
         Called with what is being done.
 
     Raises
     ------
     UsageError
-        Where a text means nothing, or an environment cannot be built, does not import its code or
+        If a text means nothing, or an environment cannot be built, does not import its code or
         has an orthobench that this one cannot be compared with.
     ChangedError
-        Where the build of HEAD changed BASE.
+        If the build of HEAD changed BASE.
     """
     here = here or Path.cwd()
-    found = [with_extras(resolve(role, text, here), [here / extra for extra in extras])
-             for role, text in (("BASE", base), ("HEAD", head))]  # fmt: skip
+    roles, folders = ("BASE", "HEAD")[-len(texts) :], [here / extra for extra in extras]
+    found = [resolve(*each, here, folders) for each in zip(roles, texts, strict=True)]
     with ExitStack() as stack:
         for i, side in enumerate(found):
-            if side.kind in ("revision", "folder", "wheel"):
+            if side.python is None:
                 # none lies beside the other, where its build could reach it by a relative path
                 scratch = stack.enter_context(TemporaryDirectory(prefix="orthobench-compare-"))
                 found[i] = _installed(side, Path(scratch).resolve(), progress)
         progress("checking what the sides import")
         with ThreadPoolExecutor() as pool:
             ready = list(pool.map(_checked, found))
-        yield ready[0], ready[1]
+        yield ready
 
 
 def _checked(side: Side) -> Side:
@@ -89,8 +90,6 @@ def _checked(side: Side) -> Side:
 
     A gate that compares a version with itself, or with nothing, would always pass.
     """
-    if side.python is None:
-        return side
     try:
         with SideProcess(side, Options(run_limit=120.0)) as process:
             place = process.ask("check", distributions=side.distributions)["orthobench"]
@@ -106,60 +105,57 @@ def _installed(side: Side, scratch: Path, progress: Callable[[str], None]) -> Si
     if side.kind != "wheel":
         progress(f"{side}: building its wheel")
         with checked_out(side, scratch / "source") as sources:
-            for i, source in enumerate(sources):
-                if not any((source / file).is_file() for file in PROJECT):
-                    raise UsageError(f"{side} has no {PROJECT[0]} in {source.name}; call this in "
-                                     "the folder of a project that it has")  # fmt: skip
-                _build(side, source, scratch / f"wheel{i}")
-        wheels = [next((scratch / f"wheel{i}").glob("*.whl")) for i in range(len(sources))]
+            wheels = [_build(side, one, scratch / f"wheel{i}") for i, one in enumerate(sources)]
     progress(f"{side}: making its environment")
     venv.EnvBuilder(symlinks=os.name != "nt").create(env)
-    distributions = tuple(wheel.name.partition("-")[0] for wheel in wheels)
+    python = env / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
     where = {"base": str(env), "platbase": str(env)}
     packages = Path(sysconfig.get_path("purelib", "venv", where))
     for wheel in wheels:
         with ZipFile(wheel) as files:
             if any(".data/" in file for file in files.namelist()):
-                _pip(side, "--python", str(_python(env)), "install", str(wheel), "--no-deps",
+                _pip(side, "--python", str(python), "install", str(wheel), "--no-deps",
                      "--no-index")  # fmt: skip
             else:  # all that pip would do, in a tenth of the time
                 files.extractall(packages)
+    distributions = tuple(wheel.name.partition("-")[0] for wheel in wheels)
     shared = packages / "_orthobench_shared.pth"
     shared.write_text("\n".join(shared_paths(distributions)), encoding="utf-8")
-    return replace(side, python=_python(env), distributions=distributions, root=env,
+    return replace(side, python=python, distributions=distributions, root=env,
                    files=states_of(env))  # fmt: skip
 
 
-def _python(env: Path) -> Path:
-    return env / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
-
-
-def _build(side: Side, source: Path, target: Path) -> None:
+def _build(side: Side, source: Path, target: Path) -> Path:
     """Build the wheel of a project, without pip if all is installed here that its build needs.
 
     The call is PEP 517's, which pip makes too, after another second. If it fails, pip tries it in
     an environment that has nothing but what the project asks for.
     """
+    if not is_project(source):
+        raise UsageError(f"{side} has no {PROJECT[0]} in {source.name}; call this in the folder of "
+                         "a project that it has")  # fmt: skip
     file = source / PROJECT[0]
     table = tomllib.loads(file.read_text(encoding="utf-8")) if file.is_file() else {}
-    system = table.get("build-system", {})
-    by_pip = ("wheel", "--no-deps", "-w", str(target), str(source))
-    if not all(map(_is_installed, system.get("requires", [LEGACY]))):
-        _pip(side, *by_pip)
-        return
-    module, _, name = system.get("build-backend", f"{LEGACY}.build_meta:__legacy__").partition(":")
-    paths = [str(source / path) for path in system.get("backend-path", ())]
-    backend = f"import_module({module!r}){'.' if name else ''}{name}"
+    system, failure = table.get("build-system", {}), None
     target.mkdir()
-    program = ("import sys; from importlib import import_module; "
-               f"sys.path[:0] = {paths!r}; {backend}.build_wheel({str(target)!r})")  # fmt: skip
-    try:
-        _call(side, "build", [sys.executable, "-I", "-c", program], source)
-    except UsageError as first:
+    if all(map(_is_installed, system.get("requires", [LEGACY]))):
+        backend = system.get("build-backend", f"{LEGACY}.build_meta:__legacy__")
+        module, _, name = backend.partition(":")
+        paths = [str(source / path) for path in system.get("backend-path", ())]
+        program = ("import sys; from importlib import import_module; "
+                   f"sys.path[:0] = {paths!r}; import_module({module!r}){'.' if name else ''}{name}"
+                   f".build_wheel({str(target)!r})")  # fmt: skip
         try:
-            _pip(side, *by_pip)
-        except UsageError:
-            raise first from None
+            _call(side, "build", [sys.executable, "-I", "-c", program], source)
+        except UsageError as error:
+            failure = error
+    if not (found := [*target.glob("*.whl")]):
+        try:
+            _pip(side, "wheel", "--no-deps", "-w", str(target), str(source))
+        except UsageError as error:
+            raise failure or error from None
+        found = [*target.glob("*.whl")]
+    return found[0]
 
 
 def _is_installed(text: str) -> bool:

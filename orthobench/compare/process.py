@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from orthobench.compare import remote
-from orthobench.compare.comparison import Options
+from orthobench.compare.options import Options
 from orthobench.compare.sides import Side
 from orthobench.contract.solver import Work
 from orthobench.errors import OrthobenchError
@@ -54,10 +54,10 @@ class SideProcess(Process):
         if request:
             self.request("plan", **request)
 
-    def begin(self, copy: bool = True) -> None:
-        """Begin a round, until the request ``end``, in a copy of the process or in itself."""
+    def begin(self) -> None:
+        """Begin a round in a copy of the process, which lasts until the request ``end``."""
         self._side.check()
-        self.ask("begin", copy=copy)
+        self.ask("begin")
 
     def ask(self, do: str, **arguments: Any) -> dict[str, Any]:
         """Send a request, and return its reply."""
@@ -91,16 +91,12 @@ class SideProcess(Process):
             raise SideError(str(ProcessError(reason_of(reply["ended"]), self.last_words)))
         return reply
 
-    def run(self, key: Key) -> tuple[Run, dict[str, str]]:
-        """Return the run that was asked for last, a failed one if the worker died.
-
-        With it come the modules of the side's libraries that are imported, with their files.
-        """
+    def outcome(self) -> dict[str, Any]:
+        """Return the reply to the request ``run``; if the worker died, that of a failed run."""
         try:
-            reply = self.reply()
+            return self.reply()
         except SideError as error:
-            reply = {"status": "error", "reason": str(error)}
-        return run_of(key, reply), reply.get("loaded", {})
+            return {"status": "error", "reason": str(error)}
 
 
 def run_of(key: Key, reply: Mapping[str, Any]) -> Run:

@@ -52,8 +52,16 @@ from orthobench.registry import plugins, suite_file
 from orthobench.tools import environment
 from orthobench.tools.machine import Peak
 
+VERSION = 3
+catalogue = plugins.catalogue
+from_table = suite_file.from_table
+built = cell.built
+run = harness.run
+timed = harness.timed
 
-def _peak(instance: AnyInstance, solver: AnySolver, steps: int, streams: Streams) -> float | None:
+
+def peak(instance: AnyInstance, solver: AnySolver, steps: int, streams: Streams) -> float | None:
+    """Return the bytes that a run needs; see above."""
     if Peak.missing(solver.place):
         return None
     outcome = harness.run(
@@ -62,7 +70,8 @@ def _peak(instance: AnyInstance, solver: AnySolver, steps: int, streams: Streams
     return max((mark.metrics[execution.PEAK] for mark in outcome.trace), default=None)
 
 
-def _files(one: cell.Cell) -> set[str]:
+def files(one: cell.Cell) -> set[str]:
+    """Return the files that the result of a cell depends on; see above."""
     classes = (type(one.problem), type(one.solver.single))
     homes = {home for cls in classes for home in source_digests.homes_of(cls)}
     modules = {f"{source_digests.CORE}.{name}" for name in source_digests.HARNESS}
@@ -71,22 +80,14 @@ def _files(one: cell.Cell) -> set[str]:
     return own | {str(source_digests.file_of(module)) for module in modules}
 
 
-def _defaults(one: cell.Cell) -> dict[str, dict[str, Any]]:
+def defaults(one: cell.Cell) -> dict[str, dict[str, Any]]:
+    """Return the defaults of the parameters of the problem and the solver of a cell; see above."""
     return {
         item.name: {p.name: repr(p.default) for p in parameters_of(type(item)) if not p.required}
         for item in (one.problem, one.solver.single)
     }
 
 
-VERSION = 3
-catalogue = plugins.catalogue
-from_table = suite_file.from_table
-built = cell.built
-run = harness.run
-timed = harness.timed
-peak = _peak
-files = _files
-defaults = _defaults
 CLOCK = execution.CLOCK
 RATIO = harness.RATIO
 limited = environment.limited

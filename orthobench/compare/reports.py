@@ -1,4 +1,4 @@
-"""A comparison for people and machines: a terminal, Markdown, JUnit XML and JSON."""
+"""A comparison for people and machines: a terminal, Markdown, JUnit XML, JSON, dashboards."""
 
 from __future__ import annotations
 
@@ -11,17 +11,11 @@ from xml.etree import ElementTree as ET
 
 import click
 
-from orthobench.compare.comparison import (
-    ASKED,
-    TOLERANCE,
-    UNTOUCHED,
-    Comparison,
-    Question,
-    Row,
-)
+from orthobench.compare.comparison import UNTOUCHED, Comparison, Row
+from orthobench.compare.options import ASKED, TOLERANCE, Question
 from orthobench.compare.sides import Side
 from orthobench.stats.run_pairs import Change
-from orthobench.tools.collections import finite_or_none
+from orthobench.tools.collections import finite_or_none, grouped
 from orthobench.tools.formatting import clean, duration, plural
 
 SHOWN = {  # the answers that are listed, with their colour, and how many a terminal shows
@@ -52,16 +46,16 @@ def lines(comparison: Comparison, every: bool = False, width: int = 80) -> Itera
     width : int
         Columns of the terminal.
     """
-    bad = comparison.exit_code != 0
-    yield click.style(comparison.verdict(), fg="red" if bad else "green", bold=True)
+    good = comparison.exit_code == 0
+    yield click.style(comparison.verdict(), fg="green" if good else "red", bold=True)
     base, head = _side(comparison.base), _side(comparison.head)
     yield from _wrapped(f"{base} -> {head}, suite {comparison.suite}", width)
     for text in comparison.changes.lines():
         yield from _wrapped(text, width, "  ")
-    for asked in (asked for asked in Question if _asked(comparison, asked)):
-        yield f"\n{click.style(asked.value, bold=True)}  {ASKED[asked]}"
+    for asked in comparison.asked:
+        yield f"\n{click.style(asked, bold=True)}  {ASKED[asked]}"
         found = {change: comparison.found(change, asked) for change in Change}
-        counts = [f"{len(rows):,} {change.value}" for change, rows in found.items() if rows]
+        counts = [f"{len(rows):,} {change}" for change, rows in found.items() if rows]
         noun = "project" if asked is Question.IMPORT else "cell"
         yield f"  {plural(sum(map(len, found.values())), noun)}: {', '.join(counts)}"
         for change, rows in found.items():
@@ -69,11 +63,11 @@ def lines(comparison: Comparison, every: bool = False, width: int = 80) -> Itera
             groups = _grouped(rows)
             listed = groups if every else groups[:most]
             for label, said, _ in listed:
-                first, *rest = _wrapped(f"{change.value}: {label}: {said}", width, "  ")
-                yield first.replace(change.value, click.style(change.value, fg=colour), 1)
+                first, *rest = _wrapped(f"{change}: {label}: {said}", width, "  ")
+                yield first.replace(change, click.style(change, fg=colour), 1)
                 yield from rest
             if change in SHOWN and (more := len(groups) - len(listed)):
-                yield f"  and {more:,} more {change.value}: --all lists them"
+                yield f"  and {more:,} more {change}: --all lists them"
     yield ""
     notes = (f"note: {note}" for note in comparison.notes)
     for text in (*notes, _measured(comparison), f"next: {comparison.next_step()}"):
@@ -112,16 +106,16 @@ def junit(comparison: Comparison) -> str:
         suite = ET.SubElement(root, "testsuite", name="orthobench compare", time="0.000")
         case = ET.SubElement(suite, "testcase", classname="orthobench", name="compare", time="0")
         ET.SubElement(case, "error", type="comparison", message=_xml(comparison.reason))
-        _count(suite, 1)
-    for asked in (asked for asked in Question if _asked(comparison, asked)):
-        name = f"orthobench compare: {asked.value}"
+    for asked in comparison.asked:
+        name = f"orthobench compare: {asked}"
         suite = ET.SubElement(root, "testsuite", name=name, time="0.000")
-        cases = [_case(row, comparison) for row in comparison.rows if row.question is asked]
-        suite.extend(cases)
-        _count(suite, len(cases))
+        suite.extend(_case(row, comparison) for row in comparison.rows if row.question is asked)
         if differences := [*comparison.changes.lines()]:
             ET.SubElement(suite, "system-out").text = _xml("\n".join(differences))
-    _count(root, len(comparison.rows) or len(root))
+    tags = {"tests": "testcase", "failures": "failure", "errors": "error", "skipped": "skipped"}
+    for parent in (root, *root):
+        for name, tag in tags.items():
+            parent.set(name, str(sum(1 for _ in parent.iter(tag))))
     ET.indent(root)
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{ET.tostring(root, "unicode")}\n'
 
@@ -145,8 +139,7 @@ def facts(comparison: Comparison) -> dict[str, Any]:
         sides), ``notes``.
     """
     changes = comparison.changes
-    names = ("name", "kind", "detail")
-    base, head = ({name: getattr(side, name) for name in names}
+    base, head = ({name: getattr(side, name) for name in ("name", "kind", "detail")}
                   for side in (comparison.base, comparison.head))  # fmt: skip
     return {
         "schema": 2, "verdict": comparison.verdict(), "next": comparison.next_step(),
@@ -155,20 +148,29 @@ def facts(comparison: Comparison) -> dict[str, Any]:
         "compared": len(comparison.compared), "base": base, "head": head,
         "changes": {
             "packages": dict(changes.packages), "parameters": dict(changes.parameters),
-            "requirements": dict(zip(("base", "head"), changes.requirements, strict=True)),
+            "requirements": dict(changes.requirements),
             "files": [vars(file) for file in changes.files], "commits": [*changes.commits],
         },
         "suite": comparison.suite, "tolerance": dict(comparison.options.tolerance),
-        "findings": [_plain_row(row) for row in comparison.rows], "rounds": comparison.rounds,
-        "seconds": comparison.seconds, "machine": dict(comparison.machine),
-        "notes": list(comparison.notes),
+        "findings": [
+            {
+                "question": row.question, "problem": row.problem, "solver": row.solver,
+                "seed": row.seed, "change": row.finding.change,
+                **{name: finite_or_none(getattr(row.finding, name))
+                   for name in ("ratio", "low", "high")},
+                "said": row.finding.explanation,
+            }
+            for row in comparison.rows
+        ],
+        "rounds": comparison.rounds, "seconds": comparison.seconds,
+        "machine": dict(comparison.machine), "notes": list(comparison.notes),
     }  # fmt: skip
 
 
-def benchmarks(comparison: Comparison) -> str:
-    """Return JSON for dashboards, in which a smaller value is better: the ratio to BASE.
+def dashboard(comparison: Comparison) -> str:
+    """Return JSON for dashboards: the ratio of each cell to BASE, where a smaller one is better.
 
-    Its entries are what github-action-benchmark reads as ``customSmallerIsBetter``.
+    github-action-benchmark reads it as ``customSmallerIsBetter``.
 
     Parameters
     ----------
@@ -182,15 +184,6 @@ def benchmarks(comparison: Comparison) -> str:
             spread = {"range": f"{low:g} to {high:g}"} if low is not None and high else {}
             entries.append({"name": name, "unit": "of BASE", "value": ratio, **spread})
     return json.dumps(entries, indent=1)
-
-
-def _plain_row(row: Row) -> dict[str, Any]:
-    found = row.finding
-    bounds = {name: finite_or_none(getattr(found, name)) for name in ("ratio", "low", "high")}
-    return {
-        "question": row.question.value, "problem": row.problem, "solver": row.solver,
-        "seed": row.seed, "change": found.change.value, **bounds, "said": found.explanation,
-    }  # fmt: skip
 
 
 def _side(side: Side) -> str:
@@ -220,11 +213,11 @@ def _markdown(comparison: Comparison, most: int) -> Iterator[str]:
         return
     yield from (f"- {_plain(text)}" for text in comparison.changes.lines())
     seen = [change for change in Change if comparison.found(change)]
-    yield "\n| question | " + " | ".join(change.value for change in seen) + " |"
+    yield f"\n| question | {' | '.join(seen)} |"
     yield "|:--|" + "--:|" * len(seen)
-    for asked in (asked for asked in Question if _asked(comparison, asked)):
+    for asked in comparison.asked:
         counts = (f"{len(comparison.found(change, asked)):,}" for change in seen)
-        yield f"| {asked.value}: {ASKED[asked]} | {' | '.join(counts)} |"
+        yield f"| {asked}: {ASKED[asked]} | {' | '.join(counts)} |"
     for change, (title, *_) in SHOWN.items():
         rows = comparison.found(change)
         if rows and (change in comparison.options.failing or change is Change.PROBABLE):
@@ -242,30 +235,21 @@ def _table(rows: list[Row], most: int) -> Iterator[str]:
         yield "| question | cell | change | |"
         yield "|:--|:--|--:|:--|"
     groups = _grouped(rows)
-    for label, _, group in groups[:most]:
-        row = group[0]
-        said = _plain(row.finding.explanation)
-        ratio = "fails" if row.finding.change is Change.WORSE and not row.ratio else row.ratio
-        shown = _plain(ratio).replace(" ", "&nbsp;")
-        yield f"| {row.question.value} | <code>{_escaped(label)}</code> | {shown} | {said} |"
+    for label, _, row in groups[:most]:
+        said, fails = _plain(row.finding.explanation), row.finding.change is Change.WORSE
+        shown = _plain(row.ratio or "fails" * fails).replace(" ", "&nbsp;")
+        yield f"| {row.question} | <code>{_escaped(label)}</code> | {shown} | {said} |"
     if len(groups) > most:
         yield f"\n… and {len(groups) - most:,} more"
 
 
-def _grouped(rows: list[Row]) -> list[tuple[str, str, list[Row]]]:
-    """Return labels and what is said of them; cells of which the same is said are one entry."""
-    groups: dict[tuple[str, str], list[Row]] = {}
-    for row in rows:
-        groups.setdefault((row.question.value, row.said or row.label), []).append(row)
+def _grouped(rows: list[Row]) -> list[tuple[str, str, Row]]:
+    """Return labels, what is said of them, and a row; cells with the same words are one entry."""
     found = []
-    for (_, said), group in groups.items():
+    for group in grouped(rows, lambda row: (row.question, row.said or row.label)).values():
         more = f" and {len(group) - 1:,} more" if len(group) > 1 else ""
-        found.append((f"{group[0].label}{more}", said, group))
+        found.append((f"{group[0].label}{more}", group[0].said or group[0].label, group[0]))
     return found
-
-
-def _asked(comparison: Comparison, asked: Question) -> bool:
-    return any(row.question is asked for row in comparison.rows)
 
 
 def _folded(title: str, content: Iterator[str]) -> Iterator[str]:
@@ -289,14 +273,13 @@ def _escaped(text: str) -> str:
 def _case(row: Row, comparison: Comparison) -> ET.Element:
     # both readers identify a case by class name and name, which must be unique over all suites
     name, change = _xml(row.label), row.finding.change
-    case = ET.Element("testcase", classname=f"orthobench.{row.question.value}", name=name, time="0")
-    said = row.said if change is Change.WORSE else f"{change.value}: {row.said}"
-    text = _xml(said)
+    case = ET.Element("testcase", classname=f"orthobench.{row.question}", name=name, time="0")
+    text = _xml(row.said if change is Change.WORSE else f"{change}: {row.said}")
     if change in comparison.options.failing:
-        failure = ET.SubElement(case, "failure", type=row.question.value, message=text)
+        failure = ET.SubElement(case, "failure", type=row.question, message=text)
         failure.text = f"{name}\n{ASKED[row.question]}\n{text}"
     elif not comparison.options.settled(row.finding):
-        ET.SubElement(case, "error", type=row.question.value, message=text)
+        ET.SubElement(case, "error", type=row.question, message=text)
     elif change is Change.NEW or row.finding == UNTOUCHED:
         ET.SubElement(case, "skipped", message=text)
     return case
@@ -304,12 +287,3 @@ def _case(row: Row, comparison: Comparison) -> ET.Element:
 
 def _xml(text: str) -> str:
     return FORBIDDEN.sub("\ufffd", text)
-
-
-def _count(parent: ET.Element, tests: int) -> None:
-    """Write the number of test cases into a suite, or into all of them."""
-    tags = {"failures": "failure", "errors": "error", "skipped": "skipped"}
-    counts = {"tests": tests} | {
-        name: sum(1 for _ in parent.iter(tag)) for name, tag in tags.items()
-    }
-    parent.attrib.update({name: str(count) for name, count in counts.items()})

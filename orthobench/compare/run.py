@@ -3,21 +3,15 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
 from orthobench.compare import timing
-from orthobench.compare.cells import (
-    Progress,
-    SideCells,
-    changes_of,
-    collect,
-    run_again,
-    unchanged,
-)
-from orthobench.compare.changes import Changes
-from orthobench.compare.comparison import UNTOUCHED, Comparison, Options, Question, Row
+from orthobench.compare.cells import Progress, SideCells, collect, run_again, unchanged
+from orthobench.compare.changes import between
+from orthobench.compare.comparison import UNTOUCHED, Comparison, Row
+from orthobench.compare.options import Options, Question
 from orthobench.compare.process import SideError, SideProcess
 from orthobench.compare.sides import Side
 from orthobench.errors import UsageError
@@ -28,8 +22,6 @@ from orthobench.tools.formatting import listed, plural
 from orthobench.tools.places import TOLERANCES
 
 Answers = dict[Question, Finding]
-
-OF_CELLS = tuple(asked for asked in Question if asked is not Question.IMPORT)
 
 
 def compare(base: Side, head: Side, options: Options, progress: Progress) -> Comparison:
@@ -50,29 +42,32 @@ def compare(base: Side, head: Side, options: Options, progress: Progress) -> Com
         If a side is not what was built any more.
     """
     begin = time.monotonic()
-    both = collect([base, head], options, progress)
-    old, new = both
-    same, changes = unchanged(both, options), changes_of(both)
-    keys = list({**old.content, **new.content, **run_pairs.pairs(old.runs, new.runs)})
+    old, new = both = collect([base, head], options, progress)
+    same, changes = unchanged(both, options), between(old, new)
+    keys = list({**old.content, **new.content})
     if not keys:
         reasons = dict.fromkeys(reason for cells in both for _, _, reason in cells.absent)
         raise UsageError(f"nothing to compare: {'; '.join(reasons) or 'the suite has no cells'}")
+    untouched: Answers = {asked: UNTOUCHED for asked in Question if asked is not Question.IMPORT}
     found: dict[Key, Answers] = {
-        key: dict.fromkeys(OF_CELLS, UNTOUCHED) if key in same else _exact(old, new, key, options)
-        for key in keys
+        key: {**untouched} if key in same else _exact(old, new, key, options) for key in keys
     }
     _blame_irreproducible(both, found, options, progress)
-    measured = _time(both, found, options, progress)
+    rounds, prolonged = _time(both, found, options, progress)
     rows = [Row(asked, *key, answer) for key in keys for asked, answer in found[key].items()]
-    rows += _imports(both, changes, options, progress)
+    for project in old.importable:
+        if project in new.importable:
+            progress(f"importing {project}")
+            asked = options.every or changes.at_import
+            answer = _import(both, project, options) if asked else UNTOUCHED
+            rows.append(Row(Question.IMPORT, "", project, 0, answer))
     for cells in both:
         cells.side.check()
     machine = environment.snapshot()
     machine["packages"] = {"base": old.facts["installed"], "head": new.facts["installed"]}
     return Comparison(
-        base, head, old.request["name"], options, tuple(rows), measured.rounds,
-        time.monotonic() - begin, machine,
-        tuple(_notes(both, found, len(same), measured)), changes,
+        base, head, old.request["name"], options, tuple(rows), rounds, time.monotonic() - begin,
+        machine, tuple(dict.fromkeys(_notes(both, len(same), len(found), prolonged))), changes,
     )  # fmt: skip
 
 
@@ -128,8 +123,11 @@ def _blame_irreproducible(
 
 def _time(
     both: Sequence[SideCells], found: Mapping[Key, Answers], options: Options, progress: Progress
-) -> timing.Measured:
-    """Time one seed of each problem and solver that both sides finish."""
+) -> tuple[int, bool]:
+    """Time one seed of each problem and solver that both sides finish, and add the answers.
+
+    Return the number of rounds, and whether the budget was doubled.
+    """
     old, new = both
     cells: dict[tuple[str, str], timing.TimedCell] = {}
     for key in (key for key in old.runs if key in new.runs):
@@ -137,14 +135,8 @@ def _time(
         if options.clock == "cpu" and not is_reproducible(base, head):
             why = "seconds of the processor say nothing about a GPU: take --clock wall"
             found[key][Question.TIME] = Finding(Change.NONE, explanation=why)
-        elif not (base.failed or head.failed) and base.trace and head.trace:
-            ends = base.trace[-1].work, head.trace[-1].work
-            steps, samples = (ends[0].steps, ends[1].steps), (ends[0].samples, ends[1].samples)
-            if all(steps):  # a unit of work is a sample if both draw any, else a step
-                units = samples if all(samples) else steps
-                tolerance = options.tolerated(*key[:2])
-                timed = timing.TimedCell(key, steps, units, tolerance=tolerance)
-                cells.setdefault(key[:2], timed)
+        elif cell := timing.timed_cell(key, base, head, options):
+            cells.setdefault(key[:2], cell)
     start = partial(SideProcess, options=options, request=old.request)
     measured = timing.measure([old.side, new.side], [*cells.values()], options, start, progress)
     for key, answers in timing.findings([*cells.values()]).items():
@@ -152,62 +144,37 @@ def _time(
     return measured
 
 
-def _imports(
-    both: Sequence[SideCells], changes: Changes, options: Options, progress: Progress
-) -> list[Row]:
-    """Return the answers about importing the projects, each time in a fresh process."""
-    rows = []
-    old, new = map(_importable, both)
-    for project in (name for name in old if name in new):
-        progress(f"importing {project}")
-        seen: list[timing.Pair] = []
-        answer = UNTOUCHED
-        differs = options.every or changes.at_import
-        tolerance = options.tolerated("", project)
-        try:
-            while differs and len(seen) < timing.OBSERVED[Question.IMPORT]:
-                names = (old[project], new[project])
-                order = (1, 0) if len(seen) % 2 else (0, 1)
-                seconds = {i: _import(both[i].side, names[i], options) for i in order}
-                seen.append((seconds[0], seconds[1]))
-                answer = timing.few(Question.IMPORT, seen, tolerance)
-                if answer.change is not Change.UNDECIDED and answer.ratio > 0.5:
-                    break
-        except SideError as error:
-            answer = Finding(Change.NONE, explanation=f"cannot be imported: {error}")
-        rows.append(Row(Question.IMPORT, "", project, 0, answer))
-    return rows
+def _import(both: Sequence[SideCells], project: str, options: Options) -> Finding:
+    """Return whether importing a project takes longer, each time in a fresh process."""
+    seen: list[timing.Pair] = []
+    answer = UNTOUCHED
+    try:
+        while len(seen) < timing.FEWEST[Question.IMPORT]:
+            seconds = {i: _seconds_to_import(both[i], project, options)
+                       for i in ((1, 0) if len(seen) % 2 else (0, 1))}  # fmt: skip
+            seen.append((seconds[0], seconds[1]))
+            answer = timing.few(Question.IMPORT, seen, options.tolerated("", project))
+            if answer.change is not Change.UNDECIDED and answer.ratio > 0.5:
+                break
+    except SideError as error:
+        return Finding(Change.NONE, explanation=f"cannot be imported: {error}")
+    return answer
 
 
-def _importable(cells: SideCells) -> dict[str, list[str]]:
-    """Return the modules of each project that are imported: of a library those that runs import."""
-    tops, libraries = {name.partition(".")[0] for name in cells.imported}, cells.facts["libraries"]
-    found = {
-        project: [name for name in names if project not in libraries or name in tops]
-        for project, names in cells.facts["modules"].items()
-    }
-    return {project: names for project, names in found.items() if names}
+def _seconds_to_import(cells: SideCells, project: str, options: Options) -> float:
+    with SideProcess(cells.side, options) as process:
+        return float(process.ask("imported", modules=cells.importable[project])["seconds"])
 
 
-def _import(side: Side, modules: Sequence[str], options: Options) -> float:
-    with SideProcess(side, options) as process:
-        return float(process.ask("imported", modules=modules)["seconds"])
-
-
-def _notes(
-    both: Sequence[SideCells], found: Mapping[Key, Answers], untouched: int,
-    measured: timing.Measured,
-) -> list[str]:  # fmt: skip
+def _notes(both: Sequence[SideCells], untouched: int, cells: int, prolonged: bool) -> Iterator[str]:
     old, new = both
-    parts = " or ".join(f"{part:g} ({dtype})" for dtype, part in TOLERANCES.items())
-    notes = {
-        f"{untouched:,} of {len(found):,} cells were neither run nor timed, since nothing of them "
-        "differs; --all does both":
-            untouched,
-        "the budget was doubled once for times that were undecided": measured.prolonged,
-        "equal runs differ on a GPU: there, values that differ by less than "
-        f"{parts} of BASE's count as the same":
-            not all(is_reproducible(run, new.runs.get(key, run)) for key, run in old.runs.items()),
-    }  # fmt: skip
-    said = [note for note, holds in notes.items() if holds]
-    return list(dict.fromkeys([*said, *old.notes, *new.notes]))
+    if untouched:
+        yield (f"{untouched:,} of {cells:,} cells were neither run nor timed, since nothing of "
+               "them differs; --all does both")  # fmt: skip
+    if prolonged:
+        yield "the budget was doubled once for times that were undecided"
+    if not all(is_reproducible(run, new.runs.get(key, run)) for key, run in old.runs.items()):
+        parts = " or ".join(f"{part:g} ({dtype})" for dtype, part in TOLERANCES.items())
+        yield ("equal runs differ on a GPU: there, values that differ by less than "
+               f"{parts} of BASE's count as the same")  # fmt: skip
+    yield from (*old.notes, *new.notes)

@@ -81,20 +81,16 @@ class Side:
     root: Path | None = field(default=None, compare=False, repr=False)
     files: Mapping[str, tuple[int, ...]] = field(default_factory=dict, compare=False, repr=False)
 
-    def changed(self) -> list[str]:
-        """Return the files that were changed, added or removed since it was built."""
-        now = states_of(self.root) if self.root else {}
-        return sorted({path for path, _ in self.files.items() ^ now.items()})
-
     def check(self) -> None:
-        """Refuse the side where a file of it was changed since it was built.
+        """Refuse the side if a file of it was changed, added or removed since it was built.
 
         Raises
         ------
         ChangedError
             With the file's name.
         """
-        if self.root and (paths := self.changed()):
+        now = states_of(self.root) if self.root else {}
+        if self.root and (paths := sorted({path for path, _ in self.files.items() ^ now.items()})):
             more = f" and {len(paths) - 1} more" if len(paths) > 1 else ""
             raise ChangedError(
                 f"{self} is not what was built any more: {self.root / paths[0]}{more} "
@@ -105,7 +101,12 @@ class Side:
         return f"{self.role} {self.name!r}".strip()
 
 
-def resolve(role: str, text: str, here: Path) -> Side:
+def is_project(folder: Path) -> bool:
+    """Return whether a folder has a file that makes it a Python project."""
+    return any((folder / name).is_file() for name in PROJECT)
+
+
+def resolve(role: str, text: str, here: Path, extras: Sequence[Path] = ()) -> Side:
     """Return what a text means: a project folder, a wheel, an environment, a revision.
 
     Parameters
@@ -116,75 +117,65 @@ def resolve(role: str, text: str, here: Path) -> Side:
         The user's words.
     here : Path
         Where relative paths start, and whose repository and project a revision is of.
+    extras : sequence of Path
+        Folders of more projects of its repository, which are built with it.
 
     Raises
     ------
     UsageError
-        Where it is empty, none of these, or both a path and a revision.
+        If the text is empty, none of these, or both a path and a revision; if an extra folder is no
+        project or not in the repository, or the side is neither a revision nor a folder.
     """
     if not text.strip():
         raise UsageError(f"{role} is empty; name a revision, a folder or a wheel")
     path = (here / Path(text).expanduser()).absolute()
-    found = _located(role, text, path)
-    root = _repository(here)
+    side, root = _located(role, text, path), _repository(here)
     commit = _commit(root, text) if root else ""
-    if found and commit:
+    if side and commit:
         raise UsageError(
-            f"{role} {text!r} is a revision and a {found.kind} too; "
-            f"write ./{text} for the {found.kind}, or the commit {commit[:12]}"
+            f"{role} {text!r} is a revision and a {side.kind} too; "
+            f"write ./{text} for the {side.kind}, or the commit {commit[:12]}"
         )
     if root and commit:
         project = _project(here, root)
-        return Side(text, "revision", commit, role=role, repository=root, project=project)
-    if found is None:
+        side = Side(text, "revision", commit, role=role, repository=root, project=project)
+    if side is None:
         raise _unknown(role, text, path, root)
-    return found
+    return replace(side, extras=tuple(_extra(side, folder.absolute()) for folder in extras))
 
 
-def with_extras(side: Side, folders: Sequence[Path]) -> Side:
-    """Return a side with more projects, which lie in folders beside its own.
-
-    Raises
-    ------
-    UsageError
-        If a folder is no project, or not in the side's repository, or the side is neither a
-        revision nor a folder.
-    """
-    extras = []
-    for folder in (one.absolute() for one in folders):
-        if side.kind not in ("revision", "folder"):
-            raise UsageError(f"{side} is {side.kind}: --with is for revisions and folders")
-        if not any((folder / name).is_file() for name in PROJECT):
-            raise UsageError(f"--with {folder} is no project: it has no {PROJECT[0]}")
-        root = _repository(folder)
-        if root != side.repository:
-            raise UsageError(
-                f"--with {folder} is not in the repository of {side}: install in the environment "
-                "that compares what both sides share"
-            )
-        extras.append(_project(folder, root) if root else str(folder))
-    return replace(side, extras=tuple(extras))
+def _extra(side: Side, folder: Path) -> str:
+    """Return the folder of one more project, as `Side.extras` has it."""
+    if side.kind not in ("revision", "folder"):
+        raise UsageError(f"{side} is {side.kind}: --with is for revisions and folders")
+    if not is_project(folder):
+        raise UsageError(f"--with {folder} is no project: it has no {PROJECT[0]}")
+    root = _repository(folder)
+    if root != side.repository:
+        raise UsageError(
+            f"--with {folder} is not in the repository of {side}: install in the environment "
+            "that compares what both sides share"
+        )
+    return _project(folder, root) if root else str(folder)
 
 
 def _located(role: str, text: str, path: Path) -> Side | None:
     """Return what is at a path, or None."""
-    if any((path / name).is_file() for name in PROJECT):
+    if is_project(path):
         root = _repository(path)
-        if root and _commit(root, "HEAD"):
-            return Side(text, "folder", str(path), role=role, repository=root,
-                        project=_project(path, root))  # fmt: skip
-        return Side(text, "folder", str(path), role=role)
+        root = root if root and _commit(root, "HEAD") else None
+        project = _project(path, root) if root else "."
+        return Side(text, "folder", str(path), role=role, repository=root, project=project)
     if path.suffix == ".whl" and path.is_file():
         return Side(text, "wheel", str(path), role=role)
     for python in (path / "bin/python", path / "Scripts/python.exe") if path.is_dir() else (path,):
-        runs = python.is_file() and os.access(python, os.X_OK)
-        if runs and python.name.startswith("python"):
+        if python.name.startswith("python") and python.is_file() and os.access(python, os.X_OK):
             return Side(text, "environment", str(python), python=python, role=role)
     return None
 
 
 def _repository(folder: Path) -> Path | None:
-    """Return the top of the git repository that a folder lies in, or None where there is none."""
+    """Return the top of the git repository that a folder lies in, or None if there is none."""
     try:
         return Path(git(folder, "rev-parse", "--show-toplevel"))
     except FileNotFoundError:
@@ -196,7 +187,7 @@ def _repository(folder: Path) -> Path | None:
 
 
 def _commit(root: Path, revision: str) -> str:
-    """Return the full hash of the commit that a revision means; empty where it means none."""
+    """Return the full hash of the commit that a revision means; empty if it means none."""
     if revision.startswith("-"):
         return ""
     try:
@@ -209,8 +200,7 @@ def _project(here: Path, root: Path) -> str:
     """Return the nearest project's folder at or above `here`, relative to the repository's."""
     here, root = here.resolve(), root.resolve()
     inside = (here, *(folder for folder in here.parents if folder.is_relative_to(root)))
-    projects = (one for one in inside if any((one / name).is_file() for name in PROJECT))
-    return next(projects, root).relative_to(root).as_posix()
+    return next(filter(is_project, inside), root).relative_to(root).as_posix()
 
 
 def _unknown(role: str, text: str, path: Path, root: Path | None) -> UsageError:

@@ -18,14 +18,15 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from statistics import median
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
-from orthobench.compare.comparison import TOLERANCE, Options, Question, percent
+from orthobench.compare.options import TOLERANCE, Options, Question
 from orthobench.compare.process import SideError, SideProcess
 from orthobench.compare.sides import Side
+from orthobench.results.runs import Run
 from orthobench.stats import sequential
 from orthobench.stats.run_pairs import Change, Finding, Key
-from orthobench.tools.formatting import duration, plural
+from orthobench.tools.formatting import duration, percent, plural
 from orthobench.tools.machine import readable
 
 ROUNDS_OF_A_PAIR = 2  # the fewest rounds for which a pair of processes is kept
@@ -40,12 +41,10 @@ RATE = 0.01  # the expected part of false discoveries among the cells that are c
 ENOUGH = math.log(1 / 0.05)  # evidence that a cell is not slower, at which its timing ends
 FAR = math.log(1.25)  # no place in memory makes code slower by this, so that one pair is enough
 FEW = 3  # the fewest rounds that show it
-OBSERVED = {  # the fewest observations that show it; a process may wait for a file or a lock
-    Question.MEMORY: 3, Question.IMPORT: 5, Question.FIRST: 5,
-}  # fmt: skip
-FLOORS = {  # what a few observations may be larger by, whatever BASE's are
-    Question.MEMORY: 4.0 * 2**20, Question.IMPORT: 0.1, Question.FIRST: 0.2,
-}  # fmt: skip
+# the fewest observations of what is asked few times: a process may wait for a file or a lock
+FEWEST = {Question.MEMORY: 3, Question.IMPORT: 5, Question.FIRST: 5}
+# what they may be larger by, whatever BASE's are
+FLOORS = {Question.MEMORY: 4.0 * 2**20, Question.IMPORT: 0.1, Question.FIRST: 0.2}
 PATIENCE = 30  # times its first run is what a run may take that is timed
 SHORTEST = 10.0  # seconds that it may take in any case
 
@@ -110,22 +109,38 @@ class TimedCell:
     @property
     def limit(self) -> float:
         """The logarithm of the largest ratio of seconds that is tolerated."""
-        return math.log1p(self.tolerance["time"])
+        return math.log1p(self.tolerance[Question.TIME])
 
 
-@dataclass(frozen=True)
-class Measured:
-    """How cells were timed: the number of rounds, and whether the budget was doubled."""
+T = TypeVar("T", bound=TimedCell)
 
-    rounds: int = 0
-    prolonged: bool = False
+
+def timed_cell(key: Key, base: Run, head: Run, options: Options) -> TimedCell | None:
+    """Return the cell with two runs, to be timed; None if one failed or took no step."""
+    if base.failed or head.failed or not (base.trace and head.trace):
+        return None
+    old, new = base.trace[-1].work, head.trace[-1].work
+    steps, samples = (old.steps, new.steps), (old.samples, new.samples)
+    units = samples if all(samples) else steps  # of work: a sample if both draw any, else a step
+    tolerance = options.tolerated(*key[:2])
+    return TimedCell(key, steps, units, tolerance=tolerance) if all(steps) else None
+
+
+def undecided(cells: Sequence[T]) -> list[T]:
+    """Return the cells that more rounds could decide."""
+    changes = zip(cells, _decide(cells), strict=True)
+    return [
+        cell for cell, change in changes if not cell.failed
+        and Change.UNDECIDED in {change, *(one.change for one in _few(cell).values())}
+    ]  # fmt: skip
 
 
 def measure(
-    sides: Sequence[Side], cells: Sequence[TimedCell], options: Options,
+    sides: Sequence[Side], cells: Sequence[T], options: Options,
     start: Callable[[Side], SideProcess], progress: Callable[[str], None],
     now: Callable[[], float] = time.monotonic,
-) -> Measured:  # fmt: skip
+    unknown: Callable[[Sequence[T]], list[T]] = undecided,
+) -> tuple[int, bool]:  # fmt: skip
     """Time cells in rounds until all are decided or the budget is spent.
 
     If the budget is spent and no gate could pass with what is known of some cells, it is doubled
@@ -145,13 +160,21 @@ def measure(
         Called with what is being done.
     now : callable
         Reads the clock of the budget, in seconds.
+    unknown : callable
+        Returns those of some cells that are timed further.
+
+    Returns
+    -------
+    rounds : int
+    prolonged : bool
+        Whether the budget was doubled.
     """
     deadline, rounds, number, prolonged = now() + options.budget, 0, 0, False
 
-    def waiting() -> list[TimedCell]:
+    def waiting() -> list[T]:
         """Return the cells of the next round; none if there is no more time."""
         nonlocal deadline, prolonged
-        late, left = now() > deadline, undecided(cells)
+        late, left = now() > deadline, unknown(cells)
         if late or prolonged:
             known = findings(cells)
             left = [x for x in left if not all(map(options.settled, known[x.key].values()))]
@@ -171,7 +194,7 @@ def measure(
             # without copies, rounds of one pair would share their places in memory
             copies = not any(cell.alone for cell in left)
             ready, done = now(), 0
-            while alive and (copies or not done) and (left := waiting()):
+            while alive and (left := waiting()):
                 # a pair is used for at least as long as it took to start
                 if done >= ROUNDS_OF_A_PAIR and now() - ready > ready - begin:
                     break
@@ -180,7 +203,7 @@ def measure(
                 alive = _round(timely, pair, rounds % 2 == 1, number, copies)
                 rounds, done = rounds + 1, done + 1
         number += 1
-    return Measured(rounds, prolonged)
+    return rounds, prolonged
 
 
 def _next_cells(cells: Sequence[TimedCell], rounds: int) -> Sequence[TimedCell]:
@@ -201,20 +224,20 @@ def _warm_up(cells: Sequence[TimedCell], pair: Sequence[SideProcess], order: Seq
     """
     for cell in cells:
         begin = time.monotonic()
-        replies = _both(cell, pair, order, "time", runs=1)
-        cell.patience = max(SHORTEST, PATIENCE * (time.monotonic() - begin))
-        if replies:
-            base, head = replies
+        try:
+            base, head = _both(cell, pair, order, "time", runs=1)
+            cell.patience = max(SHORTEST, PATIENCE * (time.monotonic() - begin))
             cell.alone = cell.alone or not (base["copies"] and head["copies"])
             cell.first.append((base["awake"], head["awake"]))
             seconds = base["seconds"] + head["seconds"]
             cell.runs = cell.runs or math.ceil(SECONDS / max(min(seconds), 1e-6))
             cell.turns = cell.turns or min(TURNS, max(2, int(LONG / (cell.runs * sum(seconds)))))
-        known = len(cell.peaks) >= OBSERVED[Question.MEMORY]
-        if replies and not known and (peaks := _both(cell, pair, order, "peak")):
-            base, head = (peak["bytes"] for peak in peaks)
-            if base is not None and head is not None:
-                cell.peaks.append((base, head))
+            if len(cell.peaks) < FEWEST[Question.MEMORY]:
+                base, head = _both(cell, pair, order, "peak")
+                if None not in (base["bytes"], head["bytes"]):
+                    cell.peaks.append((base["bytes"], head["bytes"]))
+        except SideError as error:
+            cell.failed = f"cannot be timed: {error}"
         if not all(process.alive for process in pair):
             return False
     return True
@@ -222,15 +245,14 @@ def _warm_up(cells: Sequence[TimedCell], pair: Sequence[SideProcess], order: Seq
 
 def _both(
     cell: TimedCell, pair: Sequence[SideProcess], order: Sequence[int], do: str, **arguments: Any
-) -> tuple[dict[str, Any], dict[str, Any]] | None:
-    """Ask both processes one after the other; return both replies, None if a side fails."""
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Ask both processes one after the other, and return both replies."""
     replies = {}
     for side in order:
         try:
             replies[side] = pair[side].ask(do, key=cell.key, steps=cell.steps[side], **arguments)
         except SideError as error:
-            cell.failed = f"cannot be timed: {('BASE', 'HEAD')[side]}: {error}"
-            return None
+            raise SideError(f"{('BASE', 'HEAD')[side]}: {error}") from None
     return replies[0], replies[1]
 
 
@@ -243,21 +265,18 @@ def _round(
     Return whether the processes can serve another round. A cell that fails in a copy is timed
     without copies from then on.
     """
-    for process in pair:
-        process.begin(copies)
+    for process in pair if copies else ():
+        process.begin()
     for cell in cells:
         try:
             _observe(cell, pair, swapped)
         except SideError as error:
-            if copies:
-                cell.alone = True
-            else:
-                cell.failed = f"cannot be timed: {error}"
+            cell.alone, cell.failed = True, "" if copies else f"cannot be timed: {error}"
             return False
         cell.pairs.add(number)
-    for process in pair:
+    for process in pair if copies else ():
         process.ask("end")
-    return True
+    return copies
 
 
 def _observe(cell: TimedCell, pair: Sequence[SideProcess], swapped: bool) -> None:
@@ -266,9 +285,8 @@ def _observe(cell: TimedCell, pair: Sequence[SideProcess], swapped: bool) -> Non
     awake: tuple[list[float], list[float]] = ([], [])
     for turn in range(cell.turns):
         for side in (1, 0) if swapped ^ turn % 2 else (0, 1):
-            process = pair[side]
-            process.request("time", key=cell.key, steps=cell.steps[side], runs=cell.runs)
-            reply = process.reply(cell.patience * cell.runs)
+            pair[side].request("time", key=cell.key, steps=cell.steps[side], runs=cell.runs)
+            reply = pair[side].reply(cell.patience * cell.runs)
             turns[side].append(sum(reply["seconds"]) / cell.runs)
             awake[side].append(reply["awake"] / cell.runs)
     cell.seconds, cell.steady = median(turns[0]), (median(awake[0]), median(awake[1]))
@@ -278,13 +296,11 @@ def _observe(cell: TimedCell, pair: Sequence[SideProcess], swapped: bool) -> Non
 
 def findings(cells: Sequence[TimedCell]) -> dict[Key, dict[Question, Finding]]:
     """Return the answers for each cell, about its time, memory and first call."""
-    answers = {}
-    for cell, change in zip(cells, _decide(cells), strict=True):
-        if cell.failed:
-            answers[cell.key] = {Question.TIME: Finding(Change.NONE, explanation=cell.failed)}
-            continue
-        answers[cell.key] = {Question.TIME: _time_finding(cell, change), **_few(cell)}
-    return answers
+    return {
+        cell.key: {Question.TIME: Finding(Change.NONE, explanation=cell.failed)} if cell.failed
+        else {Question.TIME: _time_finding(cell, change), **_few(cell)}
+        for cell, change in zip(cells, _decide(cells), strict=True)
+    }  # fmt: skip
 
 
 def _few(cell: TimedCell) -> dict[Question, Finding]:
@@ -300,7 +316,7 @@ def _time_finding(cell: TimedCell, change: Change) -> Finding:
         why = "the budget was spent before it was timed"
         return Finding(Change.UNDECIDED, low=0.0, high=math.inf, explanation=why)
     low, high = (math.exp(bound) for bound in sequential.bounds(cell.logs, reach=REACH))
-    beyond = change is Change.UNDECIDED and low > 1 + cell.tolerance["time"]
+    beyond = change is Change.UNDECIDED and low > 1 + cell.tolerance[Question.TIME]
     answer = Change.PROBABLE if beyond else change
     # no seconds of HEAD: medians of ratios and ratios of medians may contradict each other
     said = f"{1e3 * cell.seconds:.3g} ms a run in BASE, {plural(len(cell.logs), 'round')}"
@@ -313,7 +329,7 @@ def few(question: Question, seen: Sequence[Pair], tolerance: Mapping[str, float]
     """Return the answer of a few observations of both sides, taken next to each other.
 
     HEAD is worse if it exceeds BASE by more than is tolerated, and by more than a floor, in each of
-    `OBSERVED` observations; it is undecided while there are fewer, and all of them do.
+    `FEWEST` observations; it is undecided while there are fewer, and all of them do.
 
     Parameters
     ----------
@@ -326,29 +342,20 @@ def few(question: Question, seen: Sequence[Pair], tolerance: Mapping[str, float]
     """
 
     def exceeds(one: float, other: float) -> bool:
-        return other - one > max(tolerance[question.value] * one, FLOORS[question])
+        return other - one > max(tolerance[question] * one, FLOORS[question])
 
     base, head = (median(side) for side in zip(*seen, strict=True))
     worse, better = all(exceeds(*pair) for pair in seen), all(exceeds(b, a) for a, b in seen)
-    change = Change.SAME
-    if (worse or better) and len(seen) >= OBSERVED[question]:
-        change = Change.WORSE if worse else Change.BETTER
-    elif worse:
-        change = Change.UNDECIDED
-    in_bytes = question is Question.MEMORY
-    said = [readable(round(x)) if in_bytes else duration(x) for x in (base, head)]
+    change, enough = Change.SAME, len(seen) >= FEWEST[question]
+    if worse:
+        change = Change.WORSE if enough else Change.UNDECIDED
+    elif better and enough:
+        change = Change.BETTER
+    said = [readable(round(x)) if question is Question.MEMORY else duration(x)
+            for x in (base, head)]  # fmt: skip
     ratio = head / base if base > 0 else math.nan
     high = math.inf if change is Change.UNDECIDED else ratio
     return Finding(change, ratio, ratio, high, " -> ".join(said))
-
-
-def undecided(cells: Sequence[TimedCell]) -> list[TimedCell]:
-    """Return the cells that more rounds could decide."""
-    changes = zip(cells, _decide(cells), strict=True)
-    return [
-        cell for cell, change in changes if not cell.failed
-        and Change.UNDECIDED in {change, *(one.change for one in _few(cell).values())}
-    ]  # fmt: skip
 
 
 def evidence(logs: Sequence[float], limit: float = 0.0) -> float:
@@ -368,19 +375,16 @@ def _decide(cells: Sequence[TimedCell]) -> list[Change]:
     def beyond(logs: Sequence[float], limit: float, null: float = 0.0) -> float:
         return evidence(logs, null) if logs and median(logs) > limit else -math.inf
 
-    seen = [x.logs if len(x.pairs) >= PAIRS else [] for x in cells]
-    turned = [[-one for one in cell.logs] for cell in cells]
-    slower, faster, far = (
-        sequential.discoveries(values, RATE) for values in (
-            [beyond(x, cell.limit) for x, cell in zip(seen, cells, strict=True)],
-            [beyond(x, cell.limit) for x, cell in zip(turned, cells, strict=True)],
-            [beyond(x.logs if len(x.logs) >= FEW else [], max(FAR, x.limit), FAR) for x in cells],
-        )
-    )  # fmt: skip
-    same = [len(x) >= ROUNDS and evidence(x, -cell.limit) >= ENOUGH
-            for x, cell in zip(turned, cells, strict=True)]  # fmt: skip
+    slower, faster, far, same = [], [], [], []
+    for cell in cells:
+        turned = [-log for log in cell.logs]
+        slower.append(beyond(cell.logs if len(cell.pairs) >= PAIRS else [], cell.limit))
+        faster.append(beyond(turned, cell.limit))
+        far.append(beyond(cell.logs if len(cell.logs) >= FEW else [], max(FAR, cell.limit), FAR))
+        same.append(len(turned) >= ROUNDS and evidence(turned, -cell.limit) >= ENOUGH)
+    found = (sequential.discoveries(values, RATE) for values in (slower, faster, far))
     return [
         Change.WORSE if worse or much else Change.BETTER if better else Change.SAME if equal
         else Change.UNDECIDED
-        for worse, much, better, equal in zip(slower, far, faster, same, strict=True)
+        for worse, better, much, equal in zip(*found, same, strict=True)
     ]  # fmt: skip

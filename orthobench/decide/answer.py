@@ -13,8 +13,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from orthobench.decide.rule import Comparison, Decision
+from orthobench.decide.rule import Comparison
 from orthobench.decide.wording import evidence, together, use_sentence
+from orthobench.stats.values import geometric_mean
 from orthobench.tools.collections import grouped, plain
 from orthobench.tools.formatting import clean
 
@@ -132,21 +133,21 @@ def answer(comparisons: Sequence[Comparison], suite: str = "") -> Answer:
     if not answers:
         return _of_family((), suite)
     own = list(answers.values())
-    names = {one.use for one in own}
-    one = own[0]
+    same = len({one.use for one in own}) == 1
+    first = own[0]
     return Answer(
-        one.use if len(names) == 1 else None,
-        one.parameters if len(names) == 1 else {},
+        first.use if same else None,
+        first.parameters if same else {},
         together({family: one.sentence for family, one in answers.items()}),
         sum(one.as_good_on for one in own),
         sum(one.problems for one in own),
-        _mean([one.factor for one in own]) if len(names) == 1 else math.nan,
+        _mean([one.factor for one in own]) if same else math.nan,
         (),
-        _mean([one.mean_factor for one in own]) if len(names) == 1 else math.nan,
-        max(one.worst_factor for one in own) if len(names) == 1 else math.nan,
+        _mean([one.mean_factor for one in own]) if same else math.nan,
+        max(one.worst_factor for one in own) if same else math.nan,
         together({family: one.evidence for family, one in answers.items()}),
-        one.cost,
-        one.tolerance,
+        first.cost,
+        first.tolerance,
         comparisons=tuple(comparisons),
         by_family=answers,
     )
@@ -179,7 +180,7 @@ def _of_family(comparisons: Sequence[Comparison], suite: str) -> Answer:
         use_sentence(_in_turn(comparisons), comparisons, suite),
         first.as_good_on if first else 0,
         len(comparisons),
-        _next_factor(first.solver, comparisons) if first else math.nan,
+        _mean([c.lead(first.solver) for c in comparisons]) if first else math.nan,
         tuple(order[1:] if first else order),
         first.factor if first else math.nan,
         first.worst if first else math.nan,
@@ -204,47 +205,32 @@ def _in_turn(comparisons: Sequence[Comparison]) -> list[str]:
 def _standing(solver: str, comparisons: Sequence[Comparison]) -> Standing:
     own = [c.of(solver) for c in comparisons]
     known = [c.by_solver[solver] for c in comparisons if solver in c.by_solver]
-    factors = [_factor(d) for d in own if d.as_good and math.isfinite(d.factor)]
-    common = [
-        (name, value)
-        for name, value in known[0].parameters.items()
-        if all(d.parameters.get(name) == value for d in known)
-    ]
-    decided = [(c.block, c.of(solver)) for c in comparisons if c.as_good]
-    logs = [
-        (block, math.log(_factor(d) if d.as_good and math.isfinite(d.factor) else MISS))
-        for block, d in decided
-    ]
-    blocks = grouped(logs, lambda pair: pair[0]).values()
-    means = [sum(log for _, log in block) / len(block) for block in blocks]
+    factors = [max(1.0, d.factor) if math.isfinite(d.factor) else MISS for d in own]
+    decided = [(c.block, f) for c, f in zip(comparisons, factors, strict=True) if c.as_good]
+    blocks, of_decided = zip(*decided, strict=True) if decided else ((), ())
     return Standing(
         solver,
         known[0].name or solver,
-        dict(common),
+        common([d.parameters for d in known]),
         sum(d.as_good for d in own),
         sum(c.cheapest == solver for c in comparisons),
         len(comparisons),
-        math.exp(sum(means) / len(means)) if means else math.inf,
-        max(factors, default=math.nan),
-    )
+        geometric_mean(of_decided, blocks) if decided else math.inf,
+        max((f for d, f in zip(own, factors, strict=True) if math.isfinite(d.factor)),
+            default=math.nan),
+    )  # fmt: skip
 
 
-def _factor(d: Decision) -> float:
-    """Return the factor of cost to the call that is named: at least 1."""
-    return max(1.0, d.factor)
-
-
-def _next_factor(solver: str, comparisons: Sequence[Comparison]) -> float:
-    """Return the geometric mean of the cost of the next that is as good over the solver's own."""
-    found = []
-    for c in comparisons:
-        own = c.of(solver)
-        others = [d.cost for d in c.as_good if d.solver != solver]
-        if own.as_good and others and 0 < own.cost < math.inf:
-            found.append(min(others) / own.cost)
-    return _mean(found)
+def common(parameters: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return the parameters that have the same value everywhere."""
+    first, *others = parameters
+    return {
+        name: value
+        for name, value in first.items()
+        if all(one.get(name) == value for one in others)
+    }
 
 
 def _mean(factors: Sequence[float]) -> float:
     finite = [factor for factor in factors if 0 < factor < math.inf]
-    return math.exp(sum(map(math.log, finite)) / len(finite)) if finite else math.nan
+    return geometric_mean(finite, range(len(finite))) if finite else math.nan

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
 from orthobench.decide.answer import Answer, answer
 from orthobench.decide.rule import TOLERANCE, Comparison, Decision, Evidence, Verdict
@@ -14,16 +15,16 @@ from orthobench.results.results import Results
 from orthobench.results.runs import Run
 from orthobench.results.traces import read
 from orthobench.results.tuning import SolverResult
-from orthobench.stats.calls import calls_of, curve_of, ratio_of
+from orthobench.stats.calls import Call, Calls, calls_of, ratio_of
+from orthobench.stats.cost_curve import CostCurve, cost_curve
 from orthobench.stats.costs import ALL_COSTS
-from orthobench.stats.targets import Path, path_of
 from orthobench.stats.values import final, metric_of
 from orthobench.tools.collections import grouped
 
 
 def answer_of(results: Results, cost: str = "seconds", tolerance: float | None = None) -> Answer:
     """Return which solver to use, by all results of a suite; the arguments as in `compare`."""
-    return answer(compare(results.entries, cost, tolerance), results.suite)
+    return answer(compare(results.entries, cost, tolerance), results.suite_as_typed)
 
 
 def compare(
@@ -80,74 +81,71 @@ def _compare(
     metric = metric or info.primary
     seeds = sorted({seed for r in results for seed in r.seeds})
     part = [r for r in results if r.takes_part]
-    runs = {r.solver: [_run_on(r, seed) for seed in seeds] for r in part}
-    paths = {r.solver: [_path(run, r.level, metric) for run in runs[r.solver]] for r in part}
+    runs = {r.solver: _by_seed(r, seeds) for r in part}
+    curves = {r.solver: [_curve(run, r.level, metric) for run in runs[r.solver]] for r in part}
     finals = {name: [_final(run, metric) for run in own] for name, own in runs.items()}
     calls = {
         name: calls_of(
-            [curve_of(path) if path else None for path in paths[name]],
+            own,
             [math.isinf(value) for value in finals[name]],
-            next(ratio_of(run) for run in own if run),
+            next(ratio_of(run) for run in runs[name] if run),
         )
-        for name, own in runs.items()
+        for name, own in curves.items()
     }
-    by_seed = [[path for own in paths.values() if (path := own[s])] for s in range(len(seeds))]
+    by_seed = [[curve for own in curves.values() if (curve := own[s])] for s in range(len(seeds))]
     evidence = Evidence(
         finals,
-        [max((path.start for path in own), default=math.nan) for own in by_seed],
+        [max((curve.start for curve in own), default=math.nan) for own in by_seed],
         calls,
-        [min((path.lowest for path in own), default=math.inf) for own in by_seed],
+        [min((curve.lowest for curve in own), default=math.inf) for own in by_seed],
         {name: [_identity(run, metric) for run in own] for name, own in runs.items()},
         metric == info.primary,
     )
-    facts = {r.solver: r.records[0].solver for r in results}
+    solvers = {r.solver: r.records[0].solver for r in results}
 
     def with_facts(d: Decision) -> Decision:
-        own = calls.get(d.solver)
-        known = {id(call): call for call in (d.call, d.exact) if call is not None}
-        told = {
-            at: replace(call, metrics=own.metrics(call.place, runs[d.solver]))
-            for at, call in known.items()
-            if own and d.as_good
-        }
-        return replace(
-            d, name=facts[d.solver].name, parameters=facts[d.solver].parameters,
-            call=told.get(id(d.call), d.call), exact=told.get(id(d.exact), d.exact),
-        )  # fmt: skip
+        call, exact = d.call, d.exact
+        if d.as_good:
+            measured = partial(_measured, calls[d.solver], runs[d.solver])
+            same, call, exact = call is exact, measured(call), measured(exact)
+            exact = call if same else exact
+        name, parameters = solvers[d.solver].name, solvers[d.solver].parameters
+        return replace(d, name=name, parameters=parameters, call=call, exact=exact)
 
     def view(cost: str, tolerance: float) -> Comparison:
         prices = {
-            name: own.costs([path.spent(cost) if path else None for path in paths[name]])
+            name: own.costs([curve.spent(cost) if curve else None for curve in curves[name]])
             for name, own in calls.items()
         }
         decided = evidence.decide(prices, tolerance, cost)
-        found = {d.solver for d in decided}
-        decisions = [*decided, *(Decision(r.solver, Verdict.ABSENT) for r in results)]
+        absent = [Decision(r.solver, Verdict.ABSENT) for r in results if r.solver not in runs]
         return Comparison(
             results[0].problem, info.name, info.family, metric, evidence.best,
-            tuple(
-                with_facts(d)
-                for d in decisions if d.verdict is not Verdict.ABSENT or d.solver not in found
-            ),
-            tolerance, cost, len(seeds), max((d.seeds for d in decided), default=0),
-            info.parameters,
+            tuple(with_facts(d) for d in (*decided, *absent)),
+            tolerance, cost, len(seeds), info.name, info.parameters,
         )  # fmt: skip
 
     usual = results[0].tolerance or TOLERANCE
     return [view(cost, tolerance or usual) for cost, tolerance in views]
 
 
-def _run_on(result: SolverResult, seed: int) -> Run | None:
-    return next((run for run in result.records if run.seed == seed), None)
+def _measured(calls: Calls, runs: Sequence[Run | None], call: Call | None) -> Call | None:
+    """Return a call with the judge's metrics at its stop."""
+    return call and replace(call, metrics=calls.metrics(call.place, runs))
 
 
-def _path(run: Run | None, level: Target | None, metric: str) -> Path | None:
-    """Return a run up to where it counts, as far as it came if a limit of time ended it."""
+def _by_seed(result: SolverResult, seeds: Sequence[int]) -> list[Run | None]:
+    runs = {run.seed: run for run in result.records}
+    return [runs.get(seed) for seed in seeds]
+
+
+def _curve(run: Run | None, level: Target | None, metric: str) -> CostCurve | None:
+    """Return the cost curve of a run, as far as it came if a limit of time ended it."""
     if run is None:
         return None
     if run.stop.status is RunStatus.TIMEOUT:
         run = replace(run, stop=Termination(RunStatus.BUDGET, run.stop.reason))
-    return path_of(run, level, metric)
+    return cost_curve(run, level, metric)
 
 
 def _final(run: Run | None, metric: str) -> float:

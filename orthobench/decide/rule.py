@@ -5,7 +5,8 @@ the common start to the best value seen on that seed. A solver is *as good as th
 upper end of the interval of its typical (median) difference from whichever solver is truly best is
 within the tolerance, and *worse* if the lower end is beyond it. All intervals of a problem hold
 together, so that at most one problem in twenty has a wrong verdict: Bonferroni's correction over
-the differences from the true best, whichever that is (Edwards and Hsu 1983, *JASA* 78).
+the differences from the true best, whichever that is (Edwards and Hsu 1983, *JASA* 78). The
+intervals are those of `orthobench.stats.noninferiority`.
 
 The solver that ends lowest has to pass against each other one, without a correction for their
 number (Gutmann and Maymin 1987, *Annals of Statistics* 15), and at `LEVEL_OF_LOWEST`: to fail, it
@@ -13,14 +14,10 @@ has to have come out lowest by chance and to pass by chance everywhere, which in
 rarer than `LEVEL` (`docs/decision.md`). To count it as as good untested would name a solver that is
 not good enough on up to half of all noisy problems.
 
-Upper ends are those of the sign test, which holds for any distribution, with ties and infinite
-values; lower ends are those of Wilcoxon's signed-rank test. If so few seeds have no such end, from
-`FEWEST` on, it is the largest (smallest) difference seen, and at least that of Student's t: then an
-error of a single comparison is below 1 in 2^n for any distribution, and the correction for their
-number relies on t. Fewer seeds decide nothing: such a solver is *untested*. A deterministic
-solver, whose runs on all seeds are copies of each other, is decided by its value: another seed
-would show it again. A solver with fewer seeds than others is open, and no other solver is tested
-against it. A failed run counts as a miss, as a value that is far above all others.
+Fewer than `FEWEST` seeds decide nothing: such a solver is *untested*. A deterministic solver, whose
+runs on all seeds are copies of each other, is decided by its value: another seed would show it
+again. No solver is tested against one with too few seeds; if that one typically ends lower, the
+others are *undecided*. A failed run counts as a miss, as a value that is far above all others.
 
 A solver that is as good offers calls (`orthobench.stats.calls`): its end, and earlier stops. From
 the end backwards each stop is tested against the ends of all solvers, its own included, at `LEVEL`
@@ -33,18 +30,24 @@ all that did not, and the solver's own end is preferred if it costs at most `OWN
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
-from functools import cached_property, lru_cache
-from typing import Any
+from functools import cached_property
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from orthobench.stats.bootstrap import student_quantile
-from orthobench.stats.calls import Call, Calls, Stop, one_call
-from orthobench.stats.signed_rank import shift_intervals
+from orthobench.stats.calls import Call, Calls, Stop
+from orthobench.stats.noninferiority import (
+    FAR,
+    FEWEST,
+    factor_interval,
+    lower_ends,
+    seeds_to_decide,
+    upper_ends,
+)
 from orthobench.tools.arrays import Array
 
 TOLERANCE = 0.01
@@ -62,13 +65,6 @@ LEVEL_OF_LOWEST = 0.1
 ROUNDING = 1e-12
 """Values are equal that differ by less than this fraction of the largest value at a start."""
 
-FEWEST = 5
-"""The fewest seeds that decide anything: 1 in 2^5 is below `LEVEL`."""
-
-MOST_SEEDS = 1000
-"""More seeds than this are not asked for."""
-
-
 EXACT = 1e-9
 """Maximum part of its value at the start that a metric with a known optimum of zero may have at an
 exact solution."""
@@ -81,9 +77,6 @@ HALF = 2.0
 
 FREE = {"seconds": 0.1}
 """Minimum amount that a call has to save to be named in place of an exact one, by cost."""
-
-FAR = 1e6
-"""The difference that a failed run counts as, in units of the gap."""
 
 
 class Verdict(Enum):
@@ -173,6 +166,11 @@ class Decision:
         """Seeds on which its call ends within the tolerance."""
         return self.call.reached if self.call else 0
 
+    @property
+    def misses(self) -> int:
+        """Seeds on which its call does not get to the tolerance."""
+        return self.call.misses if self.call else 0
+
 
 @dataclass(frozen=True)
 class Comparison:
@@ -183,7 +181,7 @@ class Comparison:
     problem : str
         Its label.
     block : str
-        Its name in the catalogue: variants of one data set are one block.
+        Variants of one data set are one block.
     family : str
     metric : str
         What is compared; smaller is better.
@@ -196,8 +194,8 @@ class Comparison:
         What is least: one of `orthobench.stats.costs.COSTS`.
     seeds : int
         Seeds planned.
-    distinct : int
-        Seeds whose runs are no copies of those of another one.
+    name : str
+        The name of the problem in the catalogue.
     parameters : mapping
         The parameters of the problem.
     """
@@ -211,8 +209,13 @@ class Comparison:
     tolerance: float = TOLERANCE
     cost: str = "seconds"
     seeds: int = 0
-    distinct: int = 0
+    name: str = ""
     parameters: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def distinct(self) -> int:
+        """Seeds whose runs are no copies of those of another one."""
+        return max((d.seeds for d in self.decisions), default=0)
 
     @cached_property
     def named(self) -> Decision | None:
@@ -241,9 +244,17 @@ class Comparison:
         if named is None or named.call is None:
             return None
         if named.call is named.exact:
-            others = [d for d in self.as_good if d.cost < named.cost]
-            return _cheapest(others)
+            return _cheapest_decision(d for d in self.as_good if d.cost < named.cost)
         return self.exact
+
+    def lead(self, solver: str) -> float:
+        """Return the cost of the next solver that is as good over the cost of a solver.
+
+        NaN if it is not as good itself, or no other is that is not cheaper.
+        """
+        own = self.of(solver)
+        costs = [d.cost for d in self.as_good if d.solver != solver and d.cost >= own.cost]
+        return min(costs) / own.cost if own.as_good and costs and own.cost > 0 else math.nan
 
     def with_costs(self, costs: Mapping[tuple[str, Stop], float]) -> Comparison:
         """Return the comparison with other costs of some calls, given by solver and stop."""
@@ -332,10 +343,24 @@ class Evidence:
         certified: bool = False,
     ) -> None:
         self._names, self._calls, self._certified = list(finals), calls, certified
-        names = self._names
-        table = np.array([finals[n] for n in names], dtype=np.float64).reshape(-1, len(starts))
+        table = np.array([finals[n] for n in finals], dtype=np.float64).reshape(-1, len(starts))
         self._start = np.asarray(starts, dtype=np.float64)
         self._failed, self._run = np.isposinf(table), ~np.isnan(table)
+        self._measure(table, lowest)
+        self._table = np.where(self._failed, self._far, table)
+        self._groups = _identities(table, self._start, self._names, identity)
+        self._counts = self._run.sum(axis=1)
+        self._broken = 2 * self._failed.sum(axis=1) >= self._counts
+        self._fill_copies()
+        # another seed would repeat the runs of a deterministic solver
+        seeds = np.where(self._repeats, FEWEST, self._counts)
+        able = ~self._broken & (self._counts > 0)
+        sound = able & (seeds >= min(FEWEST, seeds[able].max(initial=0)))
+        self._sound, self._few = np.flatnonzero(sound), np.flatnonzero(able & ~sound)
+        self._compare()
+
+    def _measure(self, table: Array, lowest: Sequence[float] | None) -> None:
+        """Find the best value seen on each seed, the gap, and the value of a failed run."""
         seen = np.where(np.isfinite(table), table, np.inf).min(axis=0, initial=np.inf)
         self._seen = seen if lowest is None else np.fmin(seen, np.asarray(lowest, np.float64))
         known = np.isfinite(self._seen)
@@ -345,42 +370,87 @@ class Evidence:
             least = np.fmax(self._rounding, np.finfo(float).tiny)
             self._unit = np.fmax(self._start - self._seen, least)
             self._far = np.where(known, self._seen + FAR * self._unit, np.nan)
-        self._groups = _identities(table, self._start, names, identity)
-        self._table = np.where(self._failed, self._far, table)
-        self._counts = self._run.sum(axis=1)
-        self._broken = 2 * self._failed.sum(axis=1) >= self._counts
-        self._repeats = np.array([
-            len(set(groups[run].tolist())) == 1 < run.sum()
-            for groups, run in zip(self._groups, self._run, strict=True)
-        ], np.bool_)  # fmt: skip
-        for i in np.flatnonzero(self._repeats).tolist():  # another seed would show the same
-            at = int(self._run[i].argmax())
-            self._table[i], self._groups[i] = self._table[i, at], self._groups[i, at]
-        enough = self._counts >= min(FEWEST, int(self._counts.max(initial=0)))
-        self._sound = np.flatnonzero(
-            ~self._broken & (enough | self._repeats) & self._run.any(axis=1)
-        )
-        self._compare()
+
+    def _fill_copies(self) -> None:
+        """Find the solvers that repeat their runs, which have the same value on all seeds."""
+        self._repeats = np.zeros(len(self._names), np.bool_)
+        for i, run in enumerate(self._run):
+            self._repeats[i] = len(set(self._groups[i, run].tolist())) == 1 < run.sum()
+            if self._repeats[i]:
+                first = int(run.argmax())
+                self._table[i], self._groups[i] = self._table[i, first], self._groups[i, first]
 
     def _compare(self) -> None:
         """Compare all pairs of solvers."""
-        names, sound = self._names, self._sound
         with np.errstate(invalid="ignore"):
             self._shares = np.where(self._run, (self._table - self._seen) / self._unit, np.inf)
-        self.best = _lowest(self._shares, self._run, sound, names)
-        first, ends = -1, self._seen
-        if self.best is not None:
-            at = names.index(self.best)
-            first = int(np.flatnonzero(sound == at)[0])
-            ends = np.where(self._failed[at], np.nan, self._table[at])
+        best = self._lowest()
+        self.best = None if best is None else self._names[best]
+        ends = (
+            self._seen if best is None else np.where(self._failed[best], np.nan, self._table[best])
+        )
         with np.errstate(invalid="ignore"):
             self._above_best = (self._table - ends) / self._unit
         self._reference = np.where(np.isnan(ends), self._seen, np.fmax(ends, self._seen))
-        lows, highs, pairs = _against_best(
-            self._table[sound], self._unit, self._rounding, self._groups[sound], first
-        )
-        found = zip(sound.tolist(), lows.tolist(), highs.tolist(), pairs, strict=True)
-        self._intervals = {i: (low, high, pair) for i, low, high, pair in found}
+        self._intervals = dict(zip(self._sound.tolist(), self._against_best(best), strict=True))
+
+    def _lowest(self) -> int | None:
+        """Return the solver that ends lowest: by the median of the gap left, then by its mean."""
+
+        def place(i: int) -> tuple[float, float, str]:
+            own = np.fmax(self._shares[i][self._run[i]], 0.0)
+            median = float(np.median(own))
+            mean = float(np.fmin(own, 1).mean())
+            return (median if median > ROUNDING else 0.0), mean, self._names[i]
+
+        return min(self._sound.tolist(), key=place, default=None)
+
+    def _against_best(self, best: int | None) -> list[tuple[float, float, Array]]:
+        """Return the ends of each solver's difference from whichever is truly best.
+
+        With them come the distinct differences of the pair that decides.
+        """
+        sound = self._sound
+        m, tail = len(sound), LEVEL / max(1, len(sound) - 1)
+        low, highs, deciding = np.zeros((m, m)), np.zeros(m), list[Array]()
+        for row, i in enumerate(sound.tolist()):
+            gaps, alike = self._gaps(i, self._table[i])
+            low[row] = lower_ends(gaps, tail, alike)
+            high = upper_ends(gaps, LEVEL_OF_LOWEST if i == best else tail, alike)
+            low[row, row], high[row] = 0.0, -1.0
+            worst = int(np.argmax(high))
+            highs[row] = max(0.0, float(high[worst]))
+            deciding.append(gaps[worst][~np.isnan(gaps[worst])] if worst != row else np.zeros(0))
+        lows, beaten = np.zeros(m), (low > 0).any(axis=1)
+        if not beaten.all():
+            lows[beaten] = np.maximum(0.0, low[beaten][:, ~beaten].min(axis=1))
+        return list(zip(lows.tolist(), highs.tolist(), deciding, strict=True))
+
+    def _gaps(self, i: int, values: Array) -> tuple[Array, NDArray[np.bool_]]:
+        """Return how far values of a solver are above those of each sound one, in units of the gap.
+
+        Parameters
+        ----------
+        i : int
+            The solver.
+        values : ndarray, shape (S,)
+
+        Returns
+        -------
+        gaps : ndarray, shape (m, S)
+            NaN without a run, and for seeds that repeat the runs of both solvers on an earlier one.
+        alike : ndarray of bool, shape (m,)
+            Whether all seeds repeat the same two runs.
+        """
+        one, others = self._groups[i], self._groups[self._sound]
+        with np.errstate(invalid="ignore"):
+            gaps = values - self._table[self._sound]
+        gaps = np.where(np.abs(gaps) <= self._rounding, 0.0, gaps) / self._unit
+        there = ~np.isnan(gaps)
+        same = (one[:, None] == one) & (others[:, :, None] == others[:, None]) & there[:, None]
+        distinct = there & ~np.tril(same, -1).any(axis=2)
+        alike = (distinct.sum(axis=1) == 1) & (there.sum(axis=1) > 1)
+        return np.where(distinct, gaps, np.nan), alike
 
     def decide(
         self, costs: Mapping[str, Array], tolerance: float = TOLERANCE, cost: str = ""
@@ -398,19 +468,16 @@ class Evidence:
         targets = self._reference + tolerance * self._unit + self._rounding
         found = []
         for i, name in enumerate(self._names):
-            own, run, groups = self._calls[name], self._run[i], self._groups[i]
+            own, run = self._calls[name], self._run[i]
             verdict, more = self._verdict(i, tolerance)
             stops = range(len(own.stops))
-            tested = stops[self._good_from(i, tolerance) :] if verdict is Verdict.AS_GOOD else ()
+            tested = stops[self._shortest(i, tolerance) :] if verdict is Verdict.AS_GOOD else ()
             if verdict is Verdict.AS_GOOD and not tested:
                 verdict = Verdict.UNDECIDED  # the clock cut its runs before anything can be shown
-            calls = [
-                one_call(own.stops[j], costs[name][j], own.values[j], targets, j)
-                for j in tested or stops[-1:]
-            ]
+            calls = [own.call(j, costs[name][j], targets) for j in tested or stops[-1:]]
             low, high, _ = self._intervals.get(i, (0.0, math.inf, None))
             above = self._above_best[i][~np.isnan(self._above_best[i])]
-            distinct = len(set(groups[run].tolist()))
+            distinct = len(set(self._groups[i, run].tolist()))
             found.append(Decision(
                 name, verdict,
                 difference=float(np.median(above)) if len(above) else math.nan,
@@ -431,45 +498,37 @@ class Evidence:
         if self._broken[i]:
             return Verdict.FAILED, None
         missing = FEWEST - int(self._counts[i])
-        if i not in self._intervals:
+        if i not in self._intervals or (missing > 0 and not self._repeats[i]):
             return Verdict.UNTESTED, missing
         low, high, pair = self._intervals[i]
-        if missing > 0 and not self._repeats[i]:
-            return Verdict.UNTESTED, missing
-        if high <= tolerance and not self._is_above_untested(i, tolerance):
-            return Verdict.AS_GOOD, None
+        if high <= tolerance:
+            lower = [j for j in self._few.tolist() if self._ends_lower(j, i, tolerance)]
+            more = FEWEST - min((int(self._counts[j]) for j in lower), default=0)
+            return (Verdict.UNDECIDED, more) if lower else (Verdict.AS_GOOD, None)
         if low > tolerance:
             return Verdict.WORSE, None
         others = max(1, len(self._sound) - 1)
         tail = LEVEL_OF_LOWEST if self._names[i] == self.best else LEVEL / others
-        return Verdict.UNDECIDED, _more_seeds(pair, tolerance, tail)
+        return Verdict.UNDECIDED, seeds_to_decide(pair, tolerance, tail)
 
-    def _is_above_untested(self, i: int, tolerance: float) -> bool:
-        """Return whether a solver typically ends above one that has too few seeds to be tested."""
-        few = ~self._broken & self._run.any(axis=1)
-        few[self._sound] = False
+    def _ends_lower(self, j: int, i: int, tolerance: float) -> bool:
+        """Return whether a solver that has too few seeds typically ends below another one."""
         with np.errstate(invalid="ignore"):
-            gaps = (self._table[i] - self._table[few]) / self._unit
-        return any(
-            float(np.median(own)) > tolerance for row in gaps if len(own := row[~np.isnan(row)])
-        )
+            gaps = (self._table[i] - self._table[j]) / self._unit
+        own = gaps[~np.isnan(gaps)]
+        return len(own) > 0 and float(np.median(own)) > tolerance
 
-    def _good_from(self, i: int, tolerance: float) -> int:
+    def _shortest(self, i: int, tolerance: float) -> int:
         """Return the place of the shortest call of a solver that is as good."""
         own, tail = self._calls[self._names[i]], LEVEL / max(1, len(self._sound))
         values = np.where(np.isposinf(own.values), self._far, own.values)
         if self._repeats[i]:
             values = np.broadcast_to(values[:, [int(self._run[i].argmax())]], values.shape)
-        at = len(own.stops) - own.whole
-        while at > 0:
-            gaps, alike = _gaps(
-                values[at - 1], self._table[self._sound], self._unit, self._rounding,
-                self._groups[i], self._groups[self._sound],
-            )  # fmt: skip
-            if (_upper_ends(gaps, tail, alike) > tolerance).any():
-                break
-            at -= 1
-        return at
+        for at in range(len(own.stops) - own.whole, 0, -1):
+            gaps, alike = self._gaps(i, values[at - 1])
+            if (upper_ends(gaps, tail, alike) > tolerance).any():
+                return at
+        return 0
 
     def _is_exact(self, i: int, call: Call) -> bool:
         """Return whether a call ends at a known optimum on all seeds."""
@@ -478,33 +537,47 @@ class Evidence:
         return self._certified and bool(call.seeds) and bool(near[self._run[i]].all())
 
 
+def _identities(
+    table: Array,
+    start: Array,
+    names: Sequence[str],
+    identity: Mapping[str, Sequence[object]] | None,
+) -> NDArray[np.intp]:
+    """Return a number for each run that those of its solver share that are copies of it."""
+    groups = np.zeros(table.shape, dtype=np.intp)
+    for i, name in enumerate(names):
+        own = identity[name] if identity else zip(start.tolist(), table[i].tolist(), strict=True)
+        known: dict[object, int] = {}
+        groups[i] = [known.setdefault(one, len(known)) for one in own]
+    return groups
+
+
+Offer = TypeVar("Offer", Call, Decision)
+
+
+def _cheapest(offers: Iterable[Offer], place: Callable[[Offer], Any]) -> Offer | None:
+    """Return the first offer by cost; one without a miss, unless that costs more than `HALF`."""
+    own = sorted(offers, key=place)
+    sure = [offer for offer in own if not offer.misses]
+    if sure and sure[0].cost <= HALF * own[0].cost:
+        return sure[0]
+    return own[0] if own else None
+
+
 def chosen(calls: Sequence[Call]) -> Call | None:
     """Return the call to make of some that are as good, the shortest first; None without any."""
-    if not calls:
+    found = _cheapest(calls, lambda call: (call.cost, call.misses))
+    if found is None:
         return None
-    least = min(calls, key=lambda call: (call.cost, call.misses))
-    sure = [call for call in calls if not call.misses]
-    surest = min(sure, key=lambda call: call.cost, default=least)
-    chosen = surest if surest.cost <= HALF * least.cost else least
     end = calls[-1]
-    if end.stop.own and end.misses <= chosen.misses and end.cost <= OWN * chosen.cost:
-        return end
-    return chosen
+    preferred = end.stop.own and end.misses <= found.misses and end.cost <= OWN * found.cost
+    return end if preferred else found
 
 
-def _cheapest(decisions: Sequence[Decision]) -> Decision | None:
-    """Return the decision whose call costs least, without a miss unless that saves a half."""
-    able = [d for d in decisions if d.call and d.cost < math.inf]
-    sure = [d for d in able if d.call and not d.call.misses]
-
-    def place(d: Decision) -> tuple[float, float, str]:
-        return d.cost, d.high, d.solver
-
-    least = min(able, key=place, default=None)
-    surest = min(sure, key=place, default=least)
-    if least is None or surest is None or surest.cost <= HALF * least.cost:
-        return surest
-    return least
+def _cheapest_decision(decisions: Iterable[Decision]) -> Decision | None:
+    """Return the decision with the call to make."""
+    able = (d for d in decisions if d.cost < math.inf)
+    return _cheapest(able, lambda d: (d.cost, d.high, d.solver))
 
 
 def _exact(decisions: Sequence[Decision]) -> Decision | None:
@@ -519,215 +592,11 @@ def named_of(decisions: Sequence[Decision], cost: str) -> Decision | None:
     That is the cheapest exact call, unless a call within the tolerance saves a factor of `HALF`
     and the amount of `FREE`.
     """
-    near, exact = _cheapest([d for d in decisions if d.as_good]), _exact(decisions)
+    near, exact = _cheapest_decision(d for d in decisions if d.as_good), _exact(decisions)
     if exact is None or near is None:
         return near
     saves = exact.cost > HALF * near.cost and exact.cost - near.cost > FREE.get(cost, 0.0)
     return near if saves else exact
-
-
-def _gaps(
-    values: Array, table: Array, unit: Array, rounding: Array,
-    group: NDArray[np.intp], groups: NDArray[np.intp],
-) -> tuple[Array, NDArray[np.bool_]]:  # fmt: skip
-    """Return how far one solver's values are above those of each solver, in units of the gap.
-
-    Parameters
-    ----------
-    values : ndarray, shape (S,)
-    table : ndarray, shape (m, S)
-    unit, rounding : ndarray, shape (S,)
-    group : ndarray of int, shape (S,)
-        From `_identities`, of the one solver.
-    groups : ndarray of int, shape (m, S)
-        The same of each solver.
-
-    Returns
-    -------
-    gaps : ndarray, shape (m, S)
-        NaN without a run, and for seeds that repeat the runs of both solvers.
-    alike : ndarray of bool, shape (m,)
-        Whether all seeds repeat the same two runs.
-    """
-    with np.errstate(invalid="ignore"):
-        gaps = values - table
-    gaps = np.where(np.abs(gaps) <= rounding, 0.0, gaps) / unit
-    counts = (~np.isnan(gaps)).sum(axis=1)
-    repeats = groups.max(axis=1, initial=0) + 1 < groups.shape[1]
-    if group.max(initial=0) + 1 < len(group):  # both have to repeat theirs
-        gaps[repeats] = _without_copies(gaps[repeats], group, groups[repeats])
-    return gaps, ((~np.isnan(gaps)).sum(axis=1) == 1) & (counts > 1)
-
-
-def _identities(
-    table: Array,
-    start: Array,
-    names: Sequence[str],
-    identity: Mapping[str, Sequence[object]] | None,
-) -> NDArray[np.intp]:
-    """Return a number for each run that those of its solver share that are copies of it."""
-    groups = np.zeros(table.shape, dtype=np.intp)
-    for i, name in enumerate(names):
-        own = (
-            identity[name]
-            if identity
-            else list(zip(start.tolist(), table[i].tolist(), strict=True))
-        )
-        known: dict[object, int] = {}
-        groups[i] = [known.setdefault(one, len(known)) for one in own]
-    return groups
-
-
-def _lowest(
-    shares: Array, run: NDArray[np.bool_], sound: NDArray[np.intp], names: Sequence[str]
-) -> str | None:
-    """Return the solver that ends lowest: by the median of the gap that is left, then the mean."""
-
-    def place(i: int) -> tuple[float, float, str]:
-        own = np.fmax(shares[i][run[i]], 0.0)
-        median = float(np.median(own))
-        return (median if median > ROUNDING else 0.0), float(np.fmin(own, 1).mean()), names[i]
-
-    return names[min(sound.tolist(), key=place)] if len(sound) else None
-
-
-def _against_best(
-    table: Array, unit: Array, rounding: Array, groups: NDArray[np.intp], best: int
-) -> tuple[Array, Array, list[Array]]:
-    """Return the ends of each solver's difference from whichever is truly best.
-
-    With them come the distinct differences of the pair that decides.
-    """
-    m = len(table)
-    low, highs = np.zeros((m, m)), np.zeros(m)
-    tail = LEVEL / max(1, m - 1)
-    deciding: list[Array] = []
-    for i in range(m):
-        gaps, alike = _gaps(table[i], table, unit, rounding, groups[i], groups)
-        low[i] = _lower_ends(gaps, tail, alike)
-        high = _upper_ends(gaps, LEVEL_OF_LOWEST if i == best else tail, alike)
-        low[i, i], high[i] = 0.0, -1.0
-        worst = int(np.argmax(high))
-        highs[i] = max(0.0, float(high[worst]))
-        deciding.append(gaps[worst][~np.isnan(gaps[worst])] if worst != i else np.zeros(0))
-    lows = np.zeros(m)
-    beaten = (low > 0).any(axis=1)
-    if not beaten.all():
-        lows[beaten] = np.maximum(0.0, low[beaten][:, ~beaten].min(axis=1))
-    return lows, highs, deciding
-
-
-def _without_copies(gaps: Array, one: NDArray[np.intp], others: NDArray[np.intp]) -> Array:
-    """Return differences with NaN for the seeds that repeat both runs of an earlier seed."""
-    there = ~np.isnan(gaps)
-    codes = np.where(there, one * (others.max(initial=0) + 1) + others, -1)
-    order = np.argsort(codes, axis=1, kind="stable")
-    sorted_codes = np.take_along_axis(codes, order, axis=1)
-    repeated = np.zeros(gaps.shape, dtype=np.bool_)
-    np.put_along_axis(repeated, order[:, 1:], sorted_codes[:, 1:] == sorted_codes[:, :-1], axis=1)
-    return np.where(repeated, np.nan, gaps)
-
-
-def upper_end(values: Array, tail: float, alike: bool = False) -> float:
-    """Return the upper end of the interval of the median of some distinct differences.
-
-    Parameters
-    ----------
-    values : ndarray, shape (n,)
-    tail : float
-        The probability that the median is beyond.
-    alike : bool
-        Whether these are one value of several seeds: then there is no chance in it.
-
-    Returns
-    -------
-    float
-        Infinite where the values are too few. Negative ones count as zero.
-    """
-    return float(_upper_ends(values[None], tail, np.array([alike]))[0])
-
-
-def lower_end(values: Array, tail: float, alike: bool = False) -> float:
-    """Return the lower end of the interval of the centre of some distinct differences.
-
-    The parameters are those of `upper_end`.
-    """
-    return float(_lower_ends(values[None], tail, np.array([alike]))[0])
-
-
-def _upper_ends(rows: Array, tail: float, alike: NDArray[np.bool_]) -> Array:
-    """Return the `upper_end` of each row, without its NaN."""
-    ends = np.full(len(rows), np.inf)
-    for at, values in _by_count(np.maximum(rows, 0.0), alike):
-        n = values.shape[1]
-        if n == 1:
-            ends[at] = values[:, 0]
-        elif (allowed := _allowed(n, tail)) >= 0:
-            ends[at] = np.partition(values, n - 1 - allowed, axis=1)[:, n - 1 - allowed]
-        else:
-            ends[at] = np.fmax(values.max(axis=1), _student(values, tail))
-    return ends
-
-
-def _lower_ends(rows: Array, tail: float, alike: NDArray[np.bool_]) -> Array:
-    """Return the `lower_end` of each row, without its NaN."""
-    ends = np.full(len(rows), -np.inf)
-    for at, values in _by_count(rows, alike):
-        n = values.shape[1]
-        if n == 1:
-            ends[at] = values[:, 0]
-        elif (allowed := _allowed(n, tail)) >= 0:
-            # one failed run among the differences would make every rank useless
-            signs = np.partition(values, allowed, axis=1)[:, allowed]
-            ranks = shift_intervals(values, 1 - 2 * tail)[0]
-            ends[at] = np.where((np.abs(values) > FAR / 2).any(axis=1), signs, ranks)
-        else:
-            ends[at] = np.fmin(values.min(axis=1), -_student(-values, tail))
-    return ends
-
-
-def _by_count(rows: Array, alike: NDArray[np.bool_]) -> Iterator[tuple[NDArray[np.bool_], Array]]:
-    """Yield the rows that have an end, together those with one number of values, without NaN."""
-    counts = (~np.isnan(rows)).sum(axis=1)
-    for n in np.unique(counts[alike | (counts >= FEWEST)]).tolist():
-        at = (counts == n) & (alike | (n >= FEWEST))
-        yield at, rows[at][~np.isnan(rows[at])].reshape(-1, n)
-
-
-def _student(rows: Array, tail: float) -> Array:
-    """Return the upper end of the interval of the mean of each row by Student's t."""
-    n = rows.shape[1]
-    with np.errstate(invalid="ignore"):
-        reach = student_quantile(1 - tail, n - 1) * rows.std(axis=1, ddof=1) / math.sqrt(n)
-        ends: Array = rows.mean(axis=1) + reach
-    return ends
-
-
-@lru_cache(maxsize=4096)
-def _allowed(n: int, tail: float) -> int:
-    """Return how many of n values may lie beyond the end of the sign test's interval; -1: none."""
-    total, term, count = 0.0, 0.5**n, -1
-    for k in range(n + 1):
-        total += term
-        if total > tail + 1e-15:
-            break
-        count, term = k, term * (n - k) / (k + 1)
-    return count
-
-
-def _more_seeds(values: Array, tolerance: float, tail: float) -> int | None:
-    """Return about how many seeds more would decide, if those to come are like these."""
-    n = len(values)
-    if n < FEWEST:
-        return FEWEST - n
-    within = int((values <= tolerance).sum())
-    minor = min(within, n - within)
-    share = (minor + 0.5) / (n + 1) if minor else 0.0
-    for total in range(n + 1, MOST_SEEDS + 1):
-        allowed = _allowed(total, tail)
-        if allowed >= share * total or (minor == 0 and allowed < 0):
-            return total - n
-    return None
 
 
 def _with_factors(
@@ -750,10 +619,9 @@ def _with_factors(
             ends = (math.nan, math.nan)
             if costs:
                 own, other = costs[d.solver][d.call.place], costs[named.solver][named.call.place]
-                ends = _factor_interval(own, other)
-            done.append(replace(d, factor=d.cost / named.cost, factor_interval=ends))
-        else:
-            done.append(d)
+                ends = factor_interval(own, other, 1 - LEVEL)
+            d = replace(d, factor=d.cost / named.cost, factor_interval=ends)
+        done.append(d)
     order = list(Verdict)
 
     def place(d: Decision) -> tuple[object, ...]:
@@ -762,11 +630,3 @@ def _with_factors(
         return order.index(d.verdict), not first, d.cost if d.as_good else middle, middle, d.solver
 
     return sorted(done, key=place)
-
-
-def _factor_interval(a: Sequence[float], b: Sequence[float]) -> tuple[float, float]:
-    with np.errstate(divide="ignore", invalid="ignore"):
-        logs = np.log(np.asarray(a, dtype=np.float64)) - np.log(np.asarray(b, dtype=np.float64))
-        low, high = shift_intervals(logs[~np.isnan(logs)][None], 1 - LEVEL)
-        ends = np.exp([low[0], high[0]])
-    return float(ends[0]), float(ends[1])

@@ -7,11 +7,13 @@ import shlex
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from orthobench.decide.rule import FEWEST, Comparison, Decision, Verdict
+from orthobench.decide.rule import Comparison, Decision, Verdict
 from orthobench.harness.suite import COMMAND_LINE, PYTHON
 from orthobench.registry.plugins import catalogue
 from orthobench.stats.calls import Call
 from orthobench.stats.costs import ALL_COSTS
+from orthobench.stats.noninferiority import FEWEST
+from orthobench.stats.values import geometric_mean
 from orthobench.tools.collections import grouped
 from orthobench.tools.formatting import clean, listed, number, plural
 
@@ -40,11 +42,9 @@ def mark(comparison: Comparison, solver: str) -> str:
     """Return the mark of a solver on a problem, one of `MARKS`; empty if it takes no part."""
     if solver == comparison.cheapest:
         return "star"
-    names = {
-        Verdict.AS_GOOD: "good", Verdict.UNDECIDED: "undecided", Verdict.UNTESTED: "untested",
-        Verdict.WORSE: "worse", Verdict.FAILED: "failed",
-    }  # fmt: skip
-    return names.get(comparison.of(solver).verdict, "")
+    decision = comparison.of(solver)
+    kind = "good" if decision.as_good else decision.verdict.value
+    return kind if kind in MARKS else ""
 
 
 def verdict_text(decision: Decision) -> str:
@@ -70,11 +70,6 @@ def factor_text(factor: float) -> str:
     return f"{float(f'{factor:.2g}'):g}"
 
 
-def span_text(factors: Sequence[float]) -> str:
-    """Return factors from the least to the largest: ``"6 to 22"``."""
-    return " to ".join(dict.fromkeys(factor_text(f) for f in (min(factors), max(factors))))
-
-
 def use_sentence(solvers: Sequence[str], comparisons: Sequence[Comparison], suite: str = "") -> str:
     """Return what to use on the problems of a family, or what to run to find out.
 
@@ -94,11 +89,16 @@ def use_sentence(solvers: Sequence[str], comparisons: Sequence[Comparison], suit
     alone = others and not _parted(others[0], missed)[1]
     if alone and (separated := _separation(solver, others[0], good, missed)):
         return separated
-    quality = f"{_quality(solver, good)}{_where(len(good), len(comparisons))}"
-    stop, price = _call(solver, good[0]) if len(comparisons) == 1 else ("", _reached(solver, good))
-    text = f"Use {clean(solver)}{stop}: {quality}{price}{_price(solver, good)}."
-    if len(comparisons) == 1:
-        text += _other(good[0])
+    if len(comparisons) > 1:
+        runs = [call for c in good if (call := c.of(solver).call)]
+        reached, seeds = sum(call.reached for call in runs), sum(call.seeds for call in runs)
+        where = _where(len(good), len(comparisons))
+        text = f"{_quality(solver, good)}{where}, in {reached} of {seeds} runs"
+        text = f"Use {clean(solver)}: {text}{_price(solver, good)}."
+    else:
+        (one,) = good
+        text = f"Use {clean(solver)}{_stop(one.of(solver).call)}: {_quality(solver, good)}"
+        text += f"{_cost_and_seeds(one, solver)}{_price(solver, good)}.{_other(one)}"
     return f"{text}{_misses(others, comparisons, missed, suite)}"
 
 
@@ -114,14 +114,15 @@ def _quality(solver: str, good: Sequence[Comparison]) -> str:
     return f"{within} the best value seen by {plural(len(ran), 'solver')}"
 
 
-def _call(solver: str, comparison: Comparison) -> tuple[str, str]:
-    """Return the stop of the call that is named on one problem, and its cost and seeds."""
+def _stop(call: Call | None) -> str:
+    return "" if call is None or call.stop.own else f" with {call.stop}"
+
+
+def _cost_and_seeds(comparison: Comparison, solver: str) -> str:
     call = comparison.of(solver).call
     if call is None:
-        return "", ""
-    stop = "" if call.stop.own else f" with {call.stop}"
-    amount = _amount(comparison, call)
-    return stop, f", {amount}, on {call.reached} of {plural(call.seeds, 'seed')}"
+        return ""
+    return f", {_amount(comparison, call)}, on {call.reached} of {plural(call.seeds, 'seed')}"
 
 
 def _amount(comparison: Comparison, call: Call) -> str:
@@ -133,27 +134,20 @@ def _amount(comparison: Comparison, call: Call) -> str:
     return f"{cost.text(call.cost)}{unit}"
 
 
-def _reached(solver: str, good: Sequence[Comparison]) -> str:
-    """Return in how many runs the calls of a solver got to the tolerance."""
-    calls = [call for c in good if (call := c.of(solver).call)]
-    reached, runs = sum(call.reached for call in calls), sum(call.seeds for call in calls)
-    return f", in {reached} of {runs} runs"
-
-
 def _other(comparison: Comparison) -> str:
     """Return the other call of one problem: a cheaper one beside an exact one, or the exact one."""
-    other, named = comparison.alternative, comparison.named
-    if other is None or named is None or other.call is None:
+    other = comparison.alternative
+    if other is None or other.call is None:
         return ""
+    text = f" {clean(other.solver)}{_stop(other.call)}"
     amount = _amount(comparison, other.call)
-    stop = "" if other.call.stop.own else f" with {other.call.stop}"
     if other.exact is not None and other.call is other.exact:
-        return f" {clean(other.solver)}{stop} is exact and takes {amount}."
-    lacks = lack_text(comparison, other.call.metrics)
-    return f" {clean(other.solver)}{stop} takes {amount}{f': {lacks}' * bool(lacks)}."
+        return f"{text} is exact and takes {amount}."
+    lacks = _lack(comparison, other.call.metrics)
+    return f"{text} takes {amount}{f': {lacks}' * bool(lacks)}."
 
 
-def lack_text(comparison: Comparison, metrics: Mapping[str, float]) -> str:
+def _lack(comparison: Comparison, metrics: Mapping[str, float]) -> str:
     """Return in the unit of a family what a solution with some metrics lacks.
 
     It is empty if no problem of this family is installed that has the metric that is compared.
@@ -195,13 +189,9 @@ def _price(solver: str, good: Sequence[Comparison]) -> str:
     star, times = stars.most_common(1)[0]
     if len(good) == 1:
         return f", at {factor_text(factors[0])} times the {cost.title} of {clean(str(star))}"
-    logs = grouped(
-        ((c.block, math.log(f)) for c, f in zip(good, factors, strict=True)), lambda p: p[0]
-    ).values()
-    average = math.exp(sum(sum(f for _, f in own) / len(own) for own in logs) / len(logs))
     if max(factors) < ALIKE:
         return f", at about the least {cost.title}"
-    text = factor_text(average)
+    text = factor_text(geometric_mean(factors, [c.block for c in good]))
     return (
         f", {'about' if text == '1' else f'{text} times'} the cheapest on average, at most "
         f"{factor_text(max(factors))}; {clean(str(star))} is the cheapest on {times}"
@@ -211,19 +201,15 @@ def _price(solver: str, good: Sequence[Comparison]) -> str:
 def _lead(solver: str, good: Sequence[Comparison]) -> str:
     """Return how far ahead the cheapest is of the next that is as good."""
     cost = ALL_COSTS[good[0].cost]
-    leads = []
-    for c in good:
-        own = c.of(solver).cost
-        costs = [d.cost for d in c.as_good if d.solver != solver and d.cost >= own]
-        if costs and own > 0:
-            leads.append(min(costs) / own)
+    leads = [lead for c in good if not math.isnan(lead := c.lead(solver))]
     finite = [lead for lead in leads if math.isfinite(lead)]
     if not finite:
         return ""
     proven = "" if len(leads) == len(good) else f" on the {len(leads)} with another as good"
     if max(finite) < ALIKE:
         return f"; the next takes about the same {cost.title}{proven}"
-    return f"; the next {cost.dearer.format(span_text(finite))}{proven}"
+    span = " to ".join(dict.fromkeys(map(factor_text, (min(finite), max(finite)))))
+    return f"; the next {cost.dearer.format(span)}{proven}"
 
 
 def _misses(
@@ -247,9 +233,9 @@ def _misses(
 
 def _names(own: Sequence[Comparison], everywhere: Sequence[Comparison]) -> str:
     """Return the names of problems, and one name for all of those that have it."""
-    kinds = Counter(c.problem.split()[0] for c in everywhere)
+    kinds = Counter(c.name for c in everywhere)
     parts = list[str]()
-    for kind, some in grouped(own, lambda c: c.problem.split()[0]).items():
+    for kind, some in grouped(own, lambda c: c.name).items():
         whole = 1 < len(some) == kinds[kind]
         parts += [f"every {clean(kind)}"] if whole else [clean(c.problem) for c in some]
     return listed(parts, 3)
@@ -311,6 +297,8 @@ def _remedy(comparisons: Sequence[Comparison], suite: str) -> str:
         return ""
     there = [max(d.seeds + d.copies for d in c.decisions) for c in open_]
     seeds = max(map(sum, zip(there, more, strict=True)))
+    if not suite.endswith(".toml") and suite not in {COMMAND_LINE, *catalogue().suites}:
+        suite = PYTHON  # tables, which only their caller can change
     command = f"orthobench run {shlex.quote(clean(suite))}"
     unnamed = {COMMAND_LINE: f"add --seeds {seeds}", PYTHON: f"pass seeds={seeds}"}
     if seeds <= max(c.seeds for c in comparisons):  # some runs are still to come

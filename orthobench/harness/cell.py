@@ -59,6 +59,8 @@ class Cell:
         The levels that solvers are compared at on its problem.
     cut : float
         The longest limit in seconds that cut it so far; 0 if none did.
+    timeout : float, optional
+        The limit in seconds of this cell, in place of that of all cells.
     """
 
     problem: AnyProblem
@@ -76,6 +78,7 @@ class Cell:
     position: int = field(default=0, compare=False)
     levels: tuple[Target, ...] = field(default=(), compare=False)
     cut: float = field(default=0.0, compare=False)
+    timeout: float | None = field(default=None, compare=False)
 
     @property
     def label(self) -> str:

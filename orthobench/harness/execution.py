@@ -20,6 +20,7 @@ from orthobench.contract.problem import Oracle, Solution
 from orthobench.contract.solver import AnySolver, State, Status
 from orthobench.harness.identity import Streams
 from orthobench.harness.placement import MeasuredPlace, calls
+from orthobench.harness.stopping import Budget
 from orthobench.harness.trace import Checkpoint
 from orthobench.tools.arrays import Array
 from orthobench.tools.geometry import random_point
@@ -68,11 +69,16 @@ class Execution:
     waiting: float = 0.0
 
     def __init__(
-        self, oracle: Oracle, solver: AnySolver, streams: Streams, measure: str = ""
+        self,
+        oracle: Oracle,
+        solver: AnySolver,
+        budget: Budget,
+        streams: Streams,
+        measure: str = "",
     ) -> None:
         self.oracle, self.solver = oracle, solver
-        self.batch = int(solver.batch)
-        self._calls, self._peak = calls(solver), Peak(solver.place) if measure else None
+        self._calls = calls(solver, oracle, budget, streams)
+        self.batch, self._peak = self._calls.batch, Peak(solver.place) if measure else None
         if self._calls.waits:
             self.waiting = min(timed_call(self._calls.idle)[0] for _ in range(TRIES))
         rng = np.random.default_rng(streams.solver)
@@ -82,12 +88,15 @@ class Execution:
     def advance(self, count: int) -> None:
         """Do `count` steps, or as many as there are data for."""
         while count > 0 and self.state.status is Status.RUNNING:
-            steps = prepare_steps(self.oracle, self.solver.batch, count, self.solver.reruns)
+            drawn = self.batch if self._calls.streams else 0
+            steps = prepare_steps(self.oracle, drawn, count, self.solver.reruns)
+            steps = int(min(steps, self._calls.left(self.state)))
             if steps < 1:
                 return
             self._calls.rehearse(self.oracle, self.state, steps)
             before = self.state.work.steps
             spent, _ = self._call(partial(self._calls.advance, self.oracle, self.state, steps))
+            spent -= self._calls.besides
             self.seconds = spent + (self._init_seconds if self.solver.reruns else self.seconds)
             done = self.state.work.steps - before
             if done != steps and self.state.status is Status.RUNNING:
@@ -109,11 +118,12 @@ class Execution:
 
     def close(self) -> None:
         """Give back what the run needed."""
+        self._calls.close()
 
     def _call(self, call: Callable[[], T], keeps: bool = True) -> tuple[float, T]:
         """Time a call; where memory is measured, what it leaves behind counts where it stays."""
         with self._peak.measuring(keeps) if self._peak else nullcontext():
-            return timed_call(call)
+            return timed_call(call, self._calls.collects)
 
     def _check_samples(self) -> None:
         """Refuse a solver that counts fewer samples than it took, unless it broke off."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -14,6 +15,8 @@ from numpy.typing import NDArray
 
 from orthobench.contract.problem import Oracle, Solution
 from orthobench.contract.solver import AnySolver, State
+from orthobench.harness.identity import Streams
+from orthobench.harness.stopping import Budget
 from orthobench.tools.places import Place
 
 TRANSFER = "transfer_seconds"
@@ -83,14 +86,31 @@ class Calls:
 
     Attributes
     ----------
+    batch : int
+        The most samples of a step.
     waits : bool
         Whether a call ends with a wait for another device.
+    streams : bool
+        Whether the samples of a step come from the oracle.
+    collects : bool
+        Whether the garbage collector stays on, as a call needs that takes hours.
+    besides : float
+        Seconds of the last `advance` that are not on the clock.
     """
 
     waits: bool = False
+    streams: bool = True
+    collects: bool = False
+    besides: float = 0.0
 
     def __init__(self, solver: AnySolver) -> None:
+        self.batch = int(solver.batch)
         self.init, self.advance, self.solution = solver.init, solver.advance, solver.solution
+
+    def left(self, state: State) -> float:
+        """Return how many steps are left, as far as the solver knows."""
+        del state
+        return math.inf
 
     def idle(self) -> None:
         """Do nothing, but wait for the device as each call does."""
@@ -103,9 +123,12 @@ class Calls:
         return solution
 
     def extra_metrics(self, oracle: Oracle) -> dict[str, float]:
-        """Return the seconds of a run so far that are on no clock, by name."""
+        """Return what was measured of a run so far beside its clock, by name."""
         del oracle
         return {}
+
+    def close(self) -> None:
+        """Give back what the run needed."""
 
 
 class CallsElsewhere(Calls):
@@ -118,6 +141,7 @@ class CallsElsewhere(Calls):
     """
 
     def __init__(self, solver: AnySolver) -> None:
+        self.batch = int(solver.batch)
         self._solver, self._place = solver, MeasuredPlace(solver.place)
         self.waits = self._place.device != "cpu"
 
@@ -172,8 +196,13 @@ class CallsElsewhere(Calls):
         self._place.wait(list(_values(getattr(item, "current", item)).values()))
 
 
-def calls(solver: AnySolver) -> Calls:
+def calls(solver: AnySolver, oracle: Oracle, budget: Budget, streams: Streams) -> Calls:
     """Return the calls of a solver that the clock is on."""
+    if solver.place.reduces:
+        from orthobench.harness.reducing.reduction import Reduction
+
+        summarizing: Any = solver  # no other is at such a place
+        return Reduction(summarizing, oracle, budget, streams)
     return CallsElsewhere(solver) if solver.place.moves else Calls(solver)
 
 

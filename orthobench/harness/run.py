@@ -16,7 +16,6 @@ from dataclasses import replace
 from functools import partial
 from threading import Lock
 
-from orthobench.contract.placed_solvers import SummarySolver
 from orthobench.contract.problem import AnyInstance, Oracle, Solution
 from orthobench.contract.solver import AnySolver, Status
 from orthobench.errors import UsageError
@@ -34,7 +33,7 @@ from orthobench.harness.trace import (
     checked,
     spent_seconds,
 )
-from orthobench.tools.formatting import budget_text
+from orthobench.tools.formatting import budget_text, plural
 from orthobench.tools.machine import Load, load
 from orthobench.tools.processes import Alarm
 
@@ -198,7 +197,7 @@ def record(
         journal(mark, solution)
 
     try:
-        with closing(_execution(oracle, solver, budget, streams, measure)) as execution:
+        with closing(Execution(oracle, solver, budget, streams, measure)) as execution:
             throttled = _throttled(rule)
             sparse = solver.reruns or math.isinf(ratio)
             targets = checkpoints(RERUN_RATIO if sparse else ratio)
@@ -231,7 +230,7 @@ def timed(instance: AnyInstance, solver: AnySolver, steps: int, streams: Streams
         Where the run fails or ends before its last step.
     """
     oracle, _ = ready_oracle(instance.oracle, solver, streams)
-    with closing(_execution(oracle, solver, Budget(), streams)) as execution:
+    with closing(Execution(oracle, solver, Budget(), streams)) as execution:
         execution.advance(steps)
         mark, _ = execution.read()
     if execution.state.status is Status.FAILED or mark.work.steps != steps:
@@ -248,16 +247,6 @@ def checkpoints(ratio: float = RATIO) -> Iterator[int]:
         steps = max(steps + 1, int(steps * ratio))
 
 
-def _execution(
-    oracle: Oracle, solver: AnySolver, budget: Budget, streams: Streams, measure: str = ""
-) -> Execution:
-    if isinstance(solver, SummarySolver) and solver.place.reduces:
-        from orthobench.harness.reducing.reduction import Reduction
-
-        return Reduction(oracle, solver, budget, streams)
-    return Execution(oracle, solver, streams, measure)
-
-
 def _checkpoint(
     execution: Execution,
     keep: Journal,
@@ -272,9 +261,9 @@ def _checkpoint(
     mark = checked(mark)
     keep(mark, solution)
     if state.status is Status.CONVERGED:
-        return Termination(RunStatus.DONE, f"{CONVERGED} {mark.work.steps} steps")
+        return Termination(RunStatus.DONE, f"{CONVERGED} {plural(mark.work.steps, 'step')}")
     if state.status is Status.COMPLETE:
-        return Termination(RunStatus.DONE, f"complete after {mark.work.steps} steps")
+        return Termination(RunStatus.DONE, f"complete after {plural(mark.work.steps, 'step')}")
     return rule(mark, solution)
 
 

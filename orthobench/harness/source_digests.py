@@ -32,7 +32,6 @@ HARNESS = {
     "harness.placement": "the clock of devices",
     "harness.stopping": "budgets and targets",
     "harness.judging": "metrics and feasibility",
-    "harness.reducing.parts": "summaries of blocks",
     "harness.reducing.reduction": "passes over blocks",
     "tools.geometry": "the starting point",
 }
@@ -45,7 +44,7 @@ What else there is changes no result: how cells are sent, stored, measured and s
 MAKERS = f"{CORE}.makers"
 """The entry points of what a plugin may use of ``import orthobench``: the makers of instances."""
 
-NO_DATA = frozenset({".py", ".pyc", ".pyi", ".md", ".rst", ".toml", ".nbi", ".nbc"})
+NO_DATA = frozenset({".py", ".pyc", ".pyi", ".md", ".rst", ".toml", ".in", ".nbi", ".nbc"})
 """Suffixes of files that no run loads as they are: code is parsed, the rest is for people."""
 
 SILENT = frozenset({"annotation", "returns", "type_comment", "type_params", "kind", "ctx"})
@@ -71,7 +70,8 @@ INSTALLED = ("site-packages", "dist-packages")
 def digests(problem: type, solver: type) -> dict[str, str]:
     """Return digests of all code and files that the result of a run depends on.
 
-    No result depends on other modules of the same package, but on all of its other files, such as
+    A result depends on the modules of plugins that are reached by imports: of the method, of its
+    family, and of what families share. It depends on all other files of these packages, such as
     tables and shared libraries, and on those that `Solver.files` names. A module that imports by
     computed names (``importlib.import_module``) depends on all modules of its package.
 
@@ -118,7 +118,8 @@ def _parts(cls: type) -> dict[str, str]:
     modules = sorted({module for home in homes_of(cls) for module in reached(home)})
     own = [module for module in modules if _package(module) != CORE]
     found = {str(file_of(module)): _digest(module) for module in own}
-    return found | {str(path): _digest_of_file(path) for path in _files(cls)}
+    packages = dict.fromkeys(map(_package, (cls.__module__, *own)))
+    return found | {str(path): _digest_of_file(path) for path in _files(cls, packages)}
 
 
 def homes_of(cls: type) -> tuple[str, ...]:
@@ -149,12 +150,14 @@ def changed_files(cls: type, old: str) -> list[str]:
     return [Path(name).name for name, digest in parts(cls).items() if digest not in known]
 
 
-def _files(cls: type) -> Iterator[Path]:
-    """Yield the files of the package of a class that are no Python, and those that it names."""
-    home = cls.__module__
-    root, module = _root(_package(home)), file_of(home)
-    if _package(home) != CORE and root is not None and root.is_dir():
-        for path in sorted(root.rglob("*")):
+def _files(cls: type, packages: Iterable[str]) -> Iterator[Path]:
+    """Yield the files of packages that are no Python, and those that a class names."""
+    module = file_of(cls.__module__)
+    for package in packages:
+        root = _root(package)
+        if package == CORE or root is None:
+            continue
+        for path in sorted(root.rglob("*")):  # none of a package that is one file
             inner = path.relative_to(root).parts
             hidden = any(part.startswith((".", "__pycache__")) for part in inner)
             if (

@@ -56,21 +56,14 @@ def commits_of(folder: Path, revisions: Sequence[str], every: int = 1) -> list[C
     text = " ".join(revisions)
     if bad := [one for one in revisions if one.startswith("-")]:
         raise UsageError(f"{bad[0]!r} is no revision; write a range such as v1.0..HEAD")
-    ranges = any(".." in one for one in revisions)
+    bases = [one.partition("..")[0] or "HEAD" for one in revisions if ".." in one]
     try:
-        if ranges:
-            found = _log(folder, "--first-parent", *revisions)
-            bases = [one.partition("..")[0] for one in revisions if ".." in one]
-            known = {commit.hash for commit in found}
-            first = _log(folder, "--no-walk", *(base or "HEAD" for base in bases))
-            found += [commit for commit in first if commit.hash not in known]
-        else:
-            found = _log(folder, "--no-walk", *revisions)
+        found = _log(folder, "--first-parent" if bases else "--no-walk", *revisions)
+        if bases:
+            found = list(dict.fromkeys([*found, *_log(folder, "--no-walk", *bases)]))
     except (GitError, FileNotFoundError) as error:
         raise UsageError(f"no commits {text!r} here: {clean(str(error))}") from None
-    taken = found[::every]
-    if found[-1] not in taken:
-        taken.append(found[-1])
+    taken = list(dict.fromkeys([*found[::every], found[-1]]))
     if len(taken) > LIMIT:
         raise UsageError(
             f"{text} has {len(found):,} commits, and a history at most {LIMIT}: take some of them "

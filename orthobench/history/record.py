@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
@@ -46,22 +46,15 @@ class Record:
             return json.loads(rows[0][0]) if rows else None
         return None
 
-    def put(self, value: Any, kind: str, *key: Any) -> Any:
-        """Keep a value, and return it."""
-        self._run(
-            "INSERT OR REPLACE INTO history VALUES (?, ?, ?)",
-            kind, json.dumps(key), json.dumps(value),
-        )  # fmt: skip
-        return value
+    def put(self, value: Any, kind: str, *key: Any) -> None:
+        """Keep a value."""
+        row = kind, json.dumps(key), json.dumps(value)
+        self._run("INSERT OR REPLACE INTO history VALUES (?, ?, ?)", *row)
 
     def _run(self, sql: str, *values: str) -> list[tuple[Any, ...]]:
         try:
-            connection = sqlite3.connect(self.path, timeout=60)
-            try:
-                with connection:
-                    return connection.execute(sql, values).fetchall()
-            finally:
-                connection.close()
+            with closing(sqlite3.connect(self.path, timeout=60)) as connection, connection:
+                return connection.execute(sql, values).fetchall()
         except sqlite3.Error as error:
             raise StoreError(
                 f"cannot use {self.path} as the record of a history ({error}); "

@@ -7,11 +7,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from orthobench.atlas.answers import expected_order
+from orthobench.contract.parameters import changed_values, values_of
 from orthobench.errors import UsageError
 from orthobench.harness.identity import canonical, describe, digest
 from orthobench.harness.stopping import Budget, Target
 from orthobench.harness.suite import Suite, SuiteProblem, SuiteSolver
-from orthobench.racing.halving import SEEDS
+from orthobench.racing.standing import SEEDS
 from orthobench.registry.suite_file import requested_suite
 from orthobench.tools.formatting import assignments, listed
 
@@ -71,11 +72,14 @@ def entrants(asked: Suite, known: SuiteProblem) -> Entry:
         reasons = [f"{name}: {why}" for name, why in refusals.items()]
         raise UsageError(f"no solver can take {known.label} ({listed(reasons, 3)})")
     order = expected_order(known.problem)
-    first = {label.split()[0]: place for place, label in reversed([*enumerate(order)])}
-    first |= {label: place for place, label in enumerate(order)}
+    names = [solver for solver, _ in order]
+    first = {(solver, canonical(values)): at for at, (solver, values) in enumerate(order)}
 
     def place(s: SuiteSolver) -> tuple[int, bool]:
-        return first.get(s.label, len(order)), s.label != s.solver.name
+        """Return where a configuration stands; one with default values where its solver first."""
+        name, plain = s.solver.name, not changed_values(s.solver)
+        otherwise = names.index(name) if plain and name in names else len(order)
+        return first.get((name, canonical(values_of(s.solver))), otherwise), not plain
 
     about = canonical(describe(known.problem)) + known.problem.checksum()
     name = f"race-{known.problem.name}-{digest(about)[:8]}"

@@ -14,8 +14,8 @@ from pathlib import Path
 from orthobench.decide.answer import MISS
 from orthobench.errors import unknown
 from orthobench.racing.entrants import Entry, entrants
-from orthobench.racing.halving import Rules
 from orthobench.racing.race import run, stored
+from orthobench.racing.standing import Rules
 from orthobench.registry.plugins import catalogue
 from orthobench.registry.suite_file import load
 from orthobench.results.results import Results

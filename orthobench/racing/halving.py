@@ -12,50 +12,23 @@ of the rest run on fresh seeds until `orthobench.decide` names the cheapest that
 from __future__ import annotations
 
 import math
-from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from statistics import median
 from typing import TypeAlias
 
 import numpy as np
 
-from orthobench.decide.rule import (
-    EXACT,
-    FEWEST,
-    FREE,
-    TOLERANCE,
-    Decision,
-    Evidence,
-    Verdict,
-    named_of,
-)
-from orthobench.decide.wording import factor_text
-from orthobench.harness.run import RATIO
-from orthobench.stats.calls import Curve, calls_of
-from orthobench.tools.arrays import Array
-
-FINALISTS = 6
-"""Maximum number of configurations that run on fresh seeds."""
-
-SURE = 2
-"""Number of exact configurations among them, if there are that many."""
-
-SEEDS = 12
-"""Maximum number of seeds of a race."""
-
-FACTOR = 4.0
-"""How many times the seconds of the leader a configuration has to get as far."""
+from orthobench.decide.rule import FREE, Decision, Evidence, Verdict, named_of
+from orthobench.racing.standing import BEHIND, FACTOR, FRESH, SURE, Standing, Trial
+from orthobench.stats.calls import calls_of
+from orthobench.stats.noninferiority import FEWEST
 
 MOST = 10.0
 """How many times the seconds of the leader what may pass the best value has at most."""
 
 FIRST = 0.1
 """The share of the time of a race that its first run may take."""
-
-FLOOR = 0.1
-"""The share of the time that runs of the least length may take together."""
 
 FINALS = 0.25
 """The share of the time that is kept for fresh seeds."""
@@ -64,100 +37,8 @@ DOUBLINGS = 3
 """A run may go on that would pass the best value after so many doublings of its time, if each
 gained what the last one did."""
 
-BEHIND = 2.0
-"""What had no time to get there is dropped where the leader is as far in this fraction of it."""
-
-FRESH = 2.5
-"""How many times the seconds of the leader a finalist has on a fresh seed."""
-
-NEAR = 30.0
-"""How many tolerances above the best value a run may end on the first seed, and still be a finalist
-where there is room: luck decides about one seed."""
-
-FAR = 0.75
-"""The share of that factor beyond which a finalist is dropped, after three seeds."""
-
 Run: TypeAlias = tuple[str, int]
 """A configuration and a seed."""
-
-
-@dataclass(frozen=True)
-class Trial:
-    """A run of a configuration on a seed.
-
-    Attributes
-    ----------
-    configuration : str
-    seed : int
-    cap : float
-        The seconds that it had.
-    values : ndarray, shape (m,)
-        What is to be small, at each checkpoint; empty where the run failed, infinite where it does
-        not keep a level of another metric.
-    seconds, spent : ndarray, shape (m,)
-        The seconds and the cost up to each checkpoint.
-    ended : bool
-        Whether it ended by itself, so that more time would change nothing.
-    failed : str
-        Why it failed; empty where it did not.
-    start : float
-        The value where it began, if that is not its first: a start may be out of what counts.
-    steps : ndarray of int, shape (m,), optional
-        The steps up to each checkpoint; by default 0, 1, 2 and so on.
-    certified : bool
-        Whether a value of zero is known to be the optimum.
-    ratio : float
-        The ratio of the numbers of steps of two checkpoints.
-    """
-
-    configuration: str
-    seed: int
-    cap: float
-    values: Array
-    seconds: Array
-    spent: Array
-    ended: bool = False
-    failed: str = ""
-    start: float = math.nan
-    steps: Array | None = None
-    certified: bool = False
-    ratio: float = RATIO
-
-    @property
-    def curve(self) -> Curve | None:
-        """What it says about calls; None if it failed."""
-        if not len(self.values):
-            return None
-        steps = np.arange(len(self.values)) if self.steps is None else self.steps
-        return Curve(steps.astype(np.int64), self.values, self.ended)
-
-    @property
-    def exact(self) -> bool:
-        """Whether it ended by itself, at a known optimum."""
-        start = np.fmin(self.start, self.values[0]) if len(self.values) else math.nan
-        return bool(self.certified and self.ended and abs(self.values[-1]) <= EXACT * abs(start))
-
-    @property
-    def lowest(self) -> float:
-        """The smallest value that it reached."""
-        return float(self.values.min(initial=math.inf))
-
-    def cost(self, target: float) -> float:
-        """Return the cost of the first checkpoint from which on all are at or below a value."""
-        return self._first(self.spent, target)
-
-    def seconds_to(self, target: float) -> float:
-        """Return the seconds of the first checkpoint from which on all are at or below a value."""
-        return self._first(self.seconds, target)
-
-    def _first(self, amounts: Array, target: float) -> float:
-        above = np.flatnonzero(self.values > target)
-        place = above[-1] + 1 if len(above) else 0
-        return float(amounts[place]) if place < len(amounts) else math.inf
-
-    def at(self, seconds: float) -> float:
-        """Return the smallest value that was there after some seconds."""
-        return float(self.values[self.seconds <= seconds].min(initial=math.inf))
 
 
 @dataclass(frozen=True)
@@ -170,179 +51,8 @@ class Ask:
 
 
 @dataclass(frozen=True)
-class Rules:
-    """What does not change during a race.
-
-    Attributes
-    ----------
-    order : mapping
-        The solver of each configuration, those that are expected to be best first.
-    total : float
-        Seconds of the whole race.
-    tolerance : float
-        The part of the gap by which what is good enough may end above the best.
-    timed : bool
-        Whether the cost is seconds, so that no run need be longer than a few times the leader's.
-    factor : float
-        How many times the seconds of the leader a configuration has to get as far.
-    finalists : int
-        The most configurations that run on fresh seeds.
-    seeds : int
-        The most seeds.
-    ending : collection of str
-        The configurations that end by themselves.
-    """
-
-    order: Mapping[str, str]
-    total: float
-    tolerance: float = TOLERANCE
-    timed: bool = True
-    factor: float = FACTOR
-    finalists: int = FINALISTS
-    seeds: int = SEEDS
-    ending: Collection[str] = ()
-
-
-@dataclass(frozen=True)
-class Field:
-    """A race as it stands: what all trials so far say.
-
-    Attributes
-    ----------
-    rules : Rules
-    trials : sequence of Trial
-        In any order; of several of a configuration on a seed the one with the largest cap counts.
-    """
-
-    rules: Rules
-    trials: Sequence[Trial]
-
-    @cached_property
-    def latest(self) -> dict[tuple[str, int], Trial]:
-        """The trial that counts of each configuration and seed."""
-        found = sorted(self.trials, key=lambda t: t.cap)
-        return {(t.configuration, t.seed): t for t in found}
-
-    @cached_property
-    def gaps(self) -> dict[int, tuple[float, float]]:
-        """The common start and the best value seen, of each seed that something is known of."""
-        sound = [t for t in self.latest.values() if len(t.values)]
-        return {
-            seed: (
-                max(float(np.fmin(t.start, t.values[0])) for t in sound if t.seed == seed),
-                min(t.lowest for t in sound if t.seed == seed),
-            )
-            for seed in sorted({t.seed for t in sound if t.lowest < math.inf})
-        }
-
-    def target(self, seed: int) -> float:
-        """Return the value that is good enough on a seed."""
-        start, best = self.gaps[seed]
-        return best + self.rules.tolerance * (start - best)
-
-    def above(self, trial: Trial) -> float:
-        """Return how far a trial ends above the best value, in units of the gap."""
-        start, best = self.gaps[trial.seed]
-        return (trial.lowest - best) / max(start - best, 1e-300)
-
-    def costs(self, configuration: str) -> list[float]:
-        """Return the cost to the target on each seed that it was run on."""
-        own = [t for (name, _), t in self.latest.items() if name == configuration]
-        return [t.cost(self.target(t.seed)) if t.seed in self.gaps else math.inf for t in own]
-
-    def cost(self, configuration: str) -> float:
-        """Return the median over seeds of the cost to the target; infinite where it misses it."""
-        costs = sorted(self.costs(configuration))
-        return costs[len(costs) // 2] if costs else math.inf
-
-    @cached_property
-    def failed(self) -> dict[str, str]:
-        """Why each configuration failed that did, on half of its seeds or more."""
-        found = {t.configuration: t.failed for t in self.latest.values() if t.failed}
-        ran = Counter(name for name, _ in self.latest)
-        failed = Counter(t.configuration for t in self.latest.values() if t.failed)
-        return {name: why for name, why in found.items() if 2 * failed[name] >= ran[name]}
-
-    @cached_property
-    def leader(self) -> str | None:
-        """The cheapest of the configurations that are there, on most seeds of those that have."""
-        raced = {name for name, _ in self.latest} - set(self.failed)
-        least = {n: min(self.costs(n)) for n in self.rules.order if n in raced}
-        there = [name for name, cost in least.items() if cost < math.inf]
-        final = [name for name in there if len(self.costs(name)) > 1]
-        return min(final or there, key=lambda n: (self.cost(n), least[n]), default=None)
-
-    @cached_property
-    def lead(self) -> float:
-        """The seconds that the leader needed, the median over seeds."""
-        if self.leader is None:
-            return math.inf
-        own = [t for (name, _), t in self.latest.items() if name == self.leader]
-        needed = [t.seconds_to(self.target(t.seed)) for t in own if t.seed in self.gaps]
-        return median([s for s in needed if s < math.inf])
-
-    @cached_property
-    def dropped(self) -> dict[str, str]:
-        """Why each configuration is out of the race that is."""
-        found = {}
-        for name in self.rules.order:
-            if (trial := self.latest.get((name, 0))) is not None and (why := self._why(trial)):
-                found[name] = why
-        return found
-
-    def _why(self, trial: Trial) -> str:
-        """Return why a configuration is out of the race; empty where it is not."""
-        name, leader = trial.configuration, self.leader
-        if name in self.failed:
-            return f"failed: {self.failed[name]}"
-        if leader is None or name == leader:
-            return ""
-        costs = self.costs(name)
-        if len(costs) == 1 and costs[0] == math.inf:
-            return self._why_not_there(trial, leader)
-        if trial.exact and trial.seconds[-1] <= self.rules.factor * self._exact_seconds:
-            return ""
-        factor = self.cost(name) / self.cost(leader)
-        if math.inf > factor > self.rules.factor * (FAR if len(costs) > 2 else 1):
-            return f"{factor_text(factor)} times the {self._noun} of {leader} for the same quality"
-        return ""
-
-    @cached_property
-    def _exact_seconds(self) -> float:
-        """The least seconds of an exact run on the first seed; infinite without any."""
-        first = (trial for (_, seed), trial in self.latest.items() if not seed)
-        return min((float(t.seconds[-1]) for t in first if t.exact), default=math.inf)
-
-    def _why_not_there(self, trial: Trial, leader: str) -> str:
-        if trial.ended and self._near(trial):
-            return ""
-        if trial.ended and trial.lowest == math.inf:
-            return "ends outside the level at which solvers are compared"
-        if trial.ended:
-            share = f"{100 * self.above(trial):.2g} %"
-            return f"ends {share} of the gap above {leader}"
-        if self.rules.timed and trial.cap >= self.rules.factor * self.lead:
-            factor = factor_text(trial.cap / self.lead)
-            return f"more than {factor} times the time of {leader} for the same quality"
-        start, best = self.gaps[0]
-        behind = trial.lowest - self.latest[leader, 0].at(trial.cap / BEHIND)
-        if len(trial.values) > 1 and behind > self.rules.tolerance * (start - best):
-            return f"after {trial.cap:.2g} s behind where {leader} is in half of that"
-        return ""
-
-    def _near(self, trial: Trial) -> bool:
-        """Whether a run ended so little above the best value, and so soon, that luck may tell."""
-        soon = trial.seconds[-1] <= self._fresh_cap
-        return bool(soon and self.above(trial) <= NEAR * self.rules.tolerance)
-
-    @property
-    def _fresh_cap(self) -> float:
-        """The seconds of a run on a fresh seed."""
-        return max(self.floor, FRESH * self.lead)
-
-    @property
-    def _noun(self) -> str:
-        return "time" if self.rules.timed else "cost"
+class Field(Standing):
+    """A race as it stands, and what to run next."""
 
     @cached_property
     def finalists(self) -> list[str]:
@@ -376,46 +86,39 @@ class Field:
     def decisions(self) -> list[Decision]:
         """Return what is decided of the finalists, on the seeds that something is known of."""
         seeds = sorted(self.gaps)
-        names = self.finalists
-
-        trials = {name: [self.latest.get((name, s)) for s in seeds] for name in names}
-
-        def final(trial: Trial | None) -> float:
-            if trial is None or not (len(trial.values) or trial.failed):
-                return math.nan
-            return float(trial.values[-1]) if len(trial.values) else math.inf
-
+        trials = {name: [self.latest.get((name, s)) for s in seeds] for name in self.finalists}
         calls = {
             name: calls_of(
-                [trial.curve if trial else None for trial in own],
-                [bool(trial and trial.failed) for trial in own],
-                next(trial.ratio for trial in own if trial),
+                [t.curve if t else None for t in own],
+                [bool(t and t.failed) for t in own],
+                next(t.ratio for t in own if t),
             )
             for name, own in trials.items()
         }
-        spent = {
-            name: [t.spent if t and len(t.values) else None for t in own]
+        costs = {
+            name: calls[name].costs([t.spent if t and len(t.values) else None for t in own])
             for name, own in trials.items()
         }
         evidence = Evidence(
-            {name: [final(trial) for trial in own] for name, own in trials.items()},
+            {name: [t.end if t else math.nan for t in own] for name, own in trials.items()},
             [self.gaps[s][0] for s in seeds],
             calls,
             [self.gaps[s][1] for s in seeds],
             {name: [t and t.values.tobytes() for t in own] for name, own in trials.items()},
-            any(trial.certified for trial in self.latest.values()),
+            any(t.certified for t in self.latest.values()),
         )
-        return evidence.decide(
-            {name: own.costs(spent[name]) for name, own in calls.items()},
-            self.rules.tolerance,
-            "seconds" if self.rules.timed else "",
-        )
+        return evidence.decide(costs, self.rules.tolerance, self._cost)
+
+    @property
+    def _cost(self) -> str:
+        """The cost that the rule of decision knows, if it is seconds."""
+        return "seconds" if self.rules.timed else ""
 
     @cached_property
     def settled(self) -> bool:
         """Whether a call can be named, and nothing open is cheaper."""
         decided = self.decisions()
-        named = named_of(decided, "seconds" if self.rules.timed else "")
+        named = named_of(decided, self._cost)
         if named is None or named.call is None:
             return False
         if not named.call.stop.own and named.call.seeds < self.rules.seeds:
@@ -447,11 +150,6 @@ class Field:
             if ask:
                 return ask
         return next(self._fresh(overhead, running), None)
-
-    @cached_property
-    def floor(self) -> float:
-        """The least seconds of a run."""
-        return FLOOR * self.rules.total / len(self.rules.order)
 
     def _untried(self, left: float, overhead: float, running: Collection[Run]) -> Ask | None:
         """Return the next first run: solvers in their order, then the points of their grids.

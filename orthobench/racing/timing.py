@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import pickle
 import time
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from statistics import median
-from typing import Any, Self
 
-from orthobench.contract.problem import AnyProblem
+from orthobench.contract.problem import AnyInstance, AnyProblem
 from orthobench.contract.solver import AnySolver
 from orthobench.harness.objects import pickled
 from orthobench.harness.stopping import Budget
@@ -26,64 +25,36 @@ THREADS = 1
 """Threads of the libraries in a call without the argument ``threads``."""
 
 
-@dataclass(frozen=True)
-class CallTimes:
-    """What a call took.
-
-    Attributes
-    ----------
-    first : float
-        Seconds of the first call in the process, which loads and compiles what it needs.
-    later : tuple of float
-        Seconds of the calls after it; empty if there was no time for any.
-    samples : int
-        Samples that the call took.
-    """
-
-    first: float
-    later: tuple[float, ...]
-    samples: int
-
-    @property
-    def seconds(self) -> float:
-        """The median of the later calls; the first without any."""
-        return median(self.later or (self.first,))
-
-
-class Caller:
-    """A process that makes calls on one problem.
+def time_calls(
+    problem: AnyProblem, calls: Sequence[tuple[AnySolver, Stop]], seconds: float
+) -> Iterator[tuple[float, float]]:
+    """Yield what each call takes, in the same process, until one fails or the time is over.
 
     Parameters
     ----------
     problem : Problem
+    calls : sequence of (Solver, Stop)
+    seconds : float
+        For all of them; none takes more than half of what is left, but for the last.
+
+    Yields
+    ------
+    (float, float)
+        Seconds of a call, the median of some, and of the first one, which loads and compiles.
     """
-
-    def __init__(self, problem: AnyProblem) -> None:
-        self._process = Process("orthobench.racing.timing", threads=THREADS)
-        self._process.send(problem)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._process.close()
-
-    def times(self, solver: AnySolver, stop: Stop, seconds: float) -> CallTimes | None:
-        """Make a call some times; return None if it failed, or took longer than there is time."""
-        found: CallTimes | None = self._reply(solver, stop, seconds, None)
-        return found
-
-    def value(self, solver: AnySolver, stop: Stop, metric: str, seconds: float) -> float | None:
-        """Return the metric that the judge finds at the end of a call; None as of `times`."""
-        found: float | None = self._reply(solver, stop, seconds, metric)
-        return found
-
-    def _reply(self, solver: AnySolver, stop: Stop, seconds: float, metric: str | None) -> Any:
-        self._process.send((pickled(solver), dict(stop.limits), seconds, metric))
-        try:
-            return self._process.receive(max(seconds, 0.0))[0]
-        except (ProcessError, TimeoutError):
-            return None
+    end = time.monotonic() + seconds
+    with Process("orthobench.racing.timing", threads=THREADS) as process:
+        process.send(problem)
+        for i, (solver, stop) in enumerate(calls):
+            left = (end - time.monotonic()) / (1 + (i < len(calls) - 1))
+            process.send((pickled(solver), dict(stop.limits), left))
+            try:
+                took = process.receive(max(left, 0.0))
+            except (ProcessError, TimeoutError):
+                return
+            if not took:
+                return
+            yield took
 
 
 def main(channel: Channel) -> None:
@@ -99,26 +70,23 @@ def main(channel: Channel) -> None:
     made = instance(channel.receive())
     while (message := channel.receive()) is not None:
         try:
-            channel.send((_made(made, *message),))
+            channel.send(_seconds(made, *message))
         except Exception:
-            channel.send((None,))
+            channel.send(())
 
 
-def _made(
-    instance: Any, data: bytes, limits: dict[str, float], left: float, metric: str | None
-) -> Any:
+def _seconds(
+    made: AnyInstance, solver: bytes, limits: dict[str, float], left: float
+) -> tuple[float, float]:
     from orthobench.api import solve
 
-    solver = pickle.loads(data)  # noqa: S301 - the parent wrote it
-    budget = Budget(**limits) if limits else None
-    if metric is not None:
-        return solve(solver, instance, budget).trace[-1].metrics[metric]
+    call = pickle.loads(solver), made, Budget(**limits) if limits else None  # noqa: S301 - the parent wrote it
     spent: list[float] = []
     end = time.perf_counter() + left
     while len(spent) <= REPEATS and sum(spent[1:]) < ENOUGH:
         begin = time.perf_counter()
         if spent and begin + spent[-1] > end:
             break
-        outcome = solve(solver, instance, budget)
+        solve(*call)
         spent.append(time.perf_counter() - begin)
-    return CallTimes(spent[0], tuple(spent[1:]), outcome.work.samples)
+    return median(spent[1:] or spent), spent[0]

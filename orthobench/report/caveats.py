@@ -67,29 +67,20 @@ def reruns(entries: Sequence[SolverResult]) -> list[str]:
 
 
 def stationarity(entries: Sequence[SolverResult]) -> list[str]:
-    """Return the solvers that say that they converged where the judge finds otherwise.
+    """Return the solvers that say that they converged although the judge finds otherwise.
 
     Parameters
     ----------
     entries : sequence of SolverResult
         Those of one problem that take part.
     """
-    parts = [
-        clean(e.solver)
-        for e in entries
-        if any(record.stop.status is RunStatus.NOT_STATIONARY for record in e.records)
-    ]
-    return _of("says that it converged, and has not", parts)
+    tilted = RunStatus.NOT_STATIONARY
+    names = [clean(e.solver) for e in entries if any(r.stop.status is tilted for r in e.records)]
+    return _of("says that it converged, and has not", names)
 
 
 def missing(entries: Sequence[SolverResult]) -> list[str]:
-    """Return whose runs were not run yet, and how many.
-
-    Parameters
-    ----------
-    entries : sequence of SolverResult
-        The entries of one problem.
-    """
+    """Return whose runs of one problem were not run yet, and how many."""
     planned = [e for e in entries if not e.refused]
     if planned and not any(e.finished for e in planned):
         return ["no run is finished yet"]
@@ -102,19 +93,14 @@ def missing(entries: Sequence[SolverResult]) -> list[str]:
 
 
 def cut(entries: Sequence[SolverResult]) -> list[str]:
-    """Return whose runs a limit cut, and how many.
-
-    Parameters
-    ----------
-    entries : sequence of SolverResult
-        The entries of one problem.
-    """
-    parts = []
-    for entry in entries:
-        limits = [r.stop.limit for t in entry.trials for r in t.records if r.stop.limit]
-        if limits:
-            runs = plural(len(limits), "run")
-            parts.append(f"{clean(entry.solver)} {runs}, after {max(limits):g} s")
+    """Return whose runs of one problem a limit cut, and how many."""
+    limits = [
+        (clean(e.solver), [r.stop.limit for t in e.trials for r in t.records if r.stop.limit])
+        for e in entries
+    ]
+    parts = [
+        f"{solver} {plural(len(own), 'run')}, after {max(own):g} s" for solver, own in limits if own
+    ]
     return _of("cut by a limit and not counted; run again, or with a longer --timeout", parts)
 
 
@@ -124,14 +110,9 @@ def _of(what: str, names: Sequence[str]) -> list[str]:
 
 
 def busy(entries: Sequence[SolverResult]) -> list[str]:
-    """Return how many runs were timed on a busy machine: before or after them, `Load.busy`.
+    """Return how many runs of one problem were timed on a machine that was `Load.busy` around them.
 
-    A run's own workers count as anybody's: whoever it is that a thread waits for, it waits.
-
-    Parameters
-    ----------
-    entries : sequence of SolverResult
-        The entries of one problem.
+    A run's own workers count as well: a thread that waits for them waits.
     """
     runs = [record for entry in entries if not entry.refused for record in entry.finished]
     timed = [record.load for record in runs if record.load]
@@ -145,13 +126,7 @@ def busy(entries: Sequence[SolverResult]) -> list[str]:
 
 
 def measured(entries: Sequence[SolverResult]) -> list[str]:
-    """Return that runs measured something beside time, where they did.
-
-    Parameters
-    ----------
-    entries : sequence of SolverResult
-        The entries of one problem.
-    """
+    """Return that runs of one problem measured something beside time, if they did."""
     found = dict.fromkeys(r.measure for e in entries for r in e.finished if r.measure)
     return [f"run to measure {name}, which takes time: compare no times" for name in found]
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from orthobench.decide.wording import factor_text
 from orthobench.errors import UsageError
 from orthobench.report import caveats
+from orthobench.report.rows import bare_table
 from orthobench.results.results import Results
 from orthobench.results.runs import Run
 from orthobench.results.tuning import SolverResult
@@ -251,13 +252,9 @@ def show(changes: Mapping[str, Any], console: Console | None = None) -> None:
 
 
 def _table(solvers: Sequence[Mapping[str, Any]]) -> Table:
-    from rich.box import SIMPLE_HEAD
-    from rich.table import Table
     from rich.text import Text
 
-    table = Table(
-        box=SIMPLE_HEAD, show_edge=False, padding=(0, 0, 0, 1), pad_edge=False, header_style="bold"
-    )
+    table = bare_table()
     table.add_column("solver", overflow="fold")
     titles = [{"seconds": "time"}.get(name, name) for name in solvers[0]["quantities"]]
     for title in (*SIDES, *titles):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from orthobench.decide.rule import Comparison, Decision, Verdict
 from orthobench.decide.wording import mark
@@ -13,6 +14,9 @@ from orthobench.results.tuning import SolverResult
 from orthobench.stats.summaries import Summary, summaries
 from orthobench.stats.values import median_final, metric_of
 from orthobench.tools.formatting import number
+
+if TYPE_CHECKING:
+    from rich.table import Table
 
 ROUNDING = 1e-12
 """Values are equal that differ by less than this fraction of the largest value at a start."""
@@ -80,3 +84,13 @@ def problem_rows(results: Sequence[SolverResult], comparison: Comparison) -> lis
     return [
         Row(*known[d.solver], d, mark(comparison, d.solver), rounding) for d in comparison.decisions
     ]
+
+
+def bare_table() -> Table:
+    """Return a table of which only the head is underlined."""
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table
+
+    return Table(
+        box=SIMPLE_HEAD, show_edge=False, padding=(0, 0, 0, 1), pad_edge=False, header_style="bold"
+    )

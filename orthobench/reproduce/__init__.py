@@ -7,15 +7,7 @@ claim asks the `Evidence` for runs and returns a `Measurement`, mostly by one of
 
 from orthobench.harness.cell import instance_of
 from orthobench.harness.identity import Streams, canonical, describe
-from orthobench.registry.claims import (
-    Check,
-    Claim,
-    Evidence,
-    Measurement,
-    Paper,
-    Picture,
-    Verdict,
-)
+from orthobench.registry.claims import Check, Claim, Evidence, Measurement, Paper, Picture, Verdict
 from orthobench.registry.plugins import catalogue
 from orthobench.results.runs import Run
 from orthobench.results.tuning import average

@@ -17,7 +17,6 @@ from orthobench.errors import OrthobenchError, unknown
 from orthobench.harness.suite import FULL, QUICK, SMOKE
 from orthobench.registry.claims import Claim, Measurement, Paper, Verdict
 from orthobench.reproduce.runs import Runs
-from orthobench.tools.collections import finite_or_none
 from orthobench.tools.datasets import data_folder
 from orthobench.tools.formatting import number, plural
 
@@ -82,27 +81,23 @@ def select(paper: Paper, names: Sequence[str]) -> tuple[Claim, ...]:
 def check(claims: Sequence[Claim], runs: Runs) -> Iterator[Checked]:
     """Check claims one after the other; an exception in one check does not stop the others."""
     for claim in claims:
-        yield _checked(claim, runs)
-
-
-def _checked(claim: Claim, runs: Runs) -> Checked:
-    if claim.check is None:
-        return Checked(claim, Measurement(Verdict.UNTESTABLE, text=claim.reason), runs.size)
-    if missing := missing_data(claim.data):
-        text = f"{', '.join(missing)} is not in the data folder (see orthobench doctor)"
-        return Checked(claim, Measurement(Verdict.UNTESTABLE, text=text), runs.size)
-    try:
-        return Checked(claim, runs.asked(claim.check), runs.size)
-    except OrthobenchError as error:
-        return _unchecked(claim, runs, str(error))
-    except Exception as error:
-        where = traceback.extract_tb(error.__traceback__)[-1]
-        text = f"{type(error).__name__}: {error} ({where.name}, line {where.lineno})"
-        return _unchecked(claim, runs, text)
-
-
-def _unchecked(claim: Claim, runs: Runs, error: str) -> Checked:
-    return Checked(claim, Measurement(Verdict.UNDECIDED, text=error), runs.size, error)
+        missing, error = missing_data(claim.data), ""
+        try:
+            if claim.check is None:
+                found = Measurement(Verdict.UNTESTABLE, text=claim.reason)
+            elif missing:
+                text = f"{', '.join(missing)} is not in the data folder (see orthobench doctor)"
+                found = Measurement(Verdict.UNTESTABLE, text=text)
+            else:
+                found = runs.asked(claim.check)
+        except OrthobenchError as failure:
+            error = str(failure)
+        except Exception as failure:
+            where = traceback.extract_tb(failure.__traceback__)[-1]
+            error = f"{type(failure).__name__}: {failure} ({where.name}, line {where.lineno})"
+        if error:
+            found = Measurement(Verdict.UNDECIDED, text=error)
+        yield Checked(claim, found, runs.size, error)
 
 
 def missing_data(names: Sequence[str]) -> list[str]:
@@ -124,18 +119,13 @@ def facts(checked: Checked) -> dict[str, Any]:
     """Return a checked claim as plain values, for JSON."""
     claim, measurement = checked.claim, checked.measurement
     return {
-        "claim": claim.name,
-        "source": claim.source,
-        "sentence": claim.sentence,
+        "claim": claim.name, "source": claim.source, "sentence": claim.sentence,
         "printed": claim.printed,
         "verdict": "error" if checked.error else measurement.verdict.value,
-        "value": finite_or_none(measurement.value),
-        "interval": [finite_or_none(end) for end in measurement.interval],
-        "text": measurement.text,
-        "known": claim.known.value,
-        "reason": claim.reason,
+        "value": measurement.value, "interval": list(measurement.interval),
+        "text": measurement.text, "known": claim.known.value, "reason": claim.reason,
         "red": checked.red,
-    }
+    }  # fmt: skip
 
 
 def claim_lines(checked: Checked) -> Iterator[str]:
@@ -144,16 +134,16 @@ def claim_lines(checked: Checked) -> Iterator[str]:
     verdict = "ERROR" if checked.error else measurement.verdict.value
     colour = "red" if checked.red else COLOURS[measurement.verdict]
     yield f"{click.style(verdict, fg=colour, bold=True)}  {claim.source}  {claim.name}"
-    yield from _wrapped(claim.sentence)
-    numbers = [f"here {measured(measurement)}"] if measured(measurement) else []
-    numbers += [f"printed {claim.printed}"] if claim.printed else []
-    sentence = ": ".join(part for part in (", ".join(numbers), measurement.text) if part)
-    if sentence:
-        yield from _wrapped(sentence)
-    if claim.reason and claim.check is not None:
-        yield from _wrapped(claim.reason)
+    value = measured(measurement)
+    numbers = [f"here {value}" * bool(value), f"printed {claim.printed}" * bool(claim.printed)]
+    told = ", ".join(filter(None, numbers))
+    texts = [claim.sentence, ": ".join(filter(None, (told, measurement.text)))]
+    texts += [claim.reason] if claim.check else []
     if checked.red and not checked.error:
-        yield from _wrapped(f"published as: {claim.known.value}. Something has changed.")
+        texts.append(f"published as: {claim.known.value}. Something has changed.")
+    columns = min(shutil.get_terminal_size((100, 24)).columns, 100) - 4
+    for text in texts:
+        yield from textwrap.wrap(text, columns, initial_indent="    ", subsequent_indent="    ")
 
 
 def counts(checked: Sequence[Checked]) -> list[str]:
@@ -171,8 +161,3 @@ def counts_line(checked: Sequence[Checked]) -> str:
         return f"{plural(len(checked), 'claim')}: {len(checked) - red} can be checked, {red} cannot"
     published = f"{red} not as published" if red else "all as published"
     return f"{plural(len(checked), 'claim')}: {', '.join(counts(checked))}; {published}"
-
-
-def _wrapped(text: str) -> list[str]:
-    columns = min(shutil.get_terminal_size((100, 24)).columns, 100)
-    return textwrap.wrap(text, columns - 4, initial_indent="    ", subsequent_indent="    ")

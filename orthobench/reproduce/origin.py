@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from functools import partial
 from typing import Any
 
@@ -37,14 +37,6 @@ def digests_of(paper: Paper, names: Iterable[str], registry: Registry) -> dict[s
         **{name: _joined(d for cls in all_of for d in parts(cls).values())
            for name, all_of in classes.items()},
     }  # fmt: skip
-
-
-def table(found: Mapping[str, str]) -> Iterator[str]:
-    """Yield the lines of the table of digests on a page."""
-    yield "| code | digest |"
-    yield "|---|---|"
-    for name, digest in found.items():
-        yield f"| {name} | `{digest}` |"
 
 
 def changed(paper: Paper, page: str, registry: Registry) -> list[str] | None:

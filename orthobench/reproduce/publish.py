@@ -45,13 +45,9 @@ def publish(paper: Paper, checked: Sequence[Checked], runs: Runs, folder: Path) 
 
     make_folder(folder, "the page")
     drawn = [picture for picture in paper.pictures if not missing_data(picture.data)]
-    paths = [
-        path
-        for picture in drawn
-        for path in save_plot(
-            runs.asked(picture.plot), folder / picture.name, formats=["png"], dpi=DPI
-        )
-    ]
+    paths: list[Path] = []
+    for one in drawn:
+        paths += save_plot(runs.asked(one.plot), folder / one.name, formats=["png"], dpi=DPI)
     page = folder / PAGE
     with atomic_write(page) as file:
         file.write("\n".join([*_page(paper, checked, drawn, runs), ""]).encode())
@@ -61,48 +57,33 @@ def publish(paper: Paper, checked: Sequence[Checked], runs: Runs, folder: Path) 
 def _page(
     paper: Paper, checked: Sequence[Checked], drawn: Sequence[Picture], runs: Runs
 ) -> Iterator[str]:
-    yield f"# {paper.name}"
-    yield f"\n{paper.reference}\n"
+    yield f"# {paper.name}\n\n{paper.reference}\n"
     yield f"Of {len(checked)} claims, {listed(counts(checked))}.\n"
-    yield from _table(checked)
-    if paper.notes:
-        yield f"\n## What to know\n\n{paper.notes.strip()}"
-    yield from _sections(checked, drawn)
-    yield from _origin(paper, runs)
-
-
-def _table(checked: Sequence[Checked]) -> Iterator[str]:
-    yield "| source | the paper says | printed | measured here | verdict |"
-    yield "|---|---|---|---|---|"
+    yield "| source | the paper says | printed | measured here | verdict |\n|---|---|---|---|---|"
     for one in checked:
         claim = one.claim
         cells = (claim.source, claim.sentence, claim.printed, measured(one.measurement))
         yield f"| {' | '.join(map(_cell, cells))} | {SIGNS[one.measurement.verdict]} |"
-
-
-def _sections(checked: Sequence[Checked], drawn: Sequence[Picture]) -> Iterator[str]:
-    """Yield a section for each figure, table or section of the paper, with its pictures."""
-    sources = dict.fromkeys([*(c.claim.source for c in checked), *(p.source for p in drawn)])
-    for source in sources:
+    if paper.notes:
+        yield f"\n## What to know\n\n{paper.notes.strip()}"
+    for source in dict.fromkeys([*(c.claim.source for c in checked), *(p.source for p in drawn)]):
         yield f"\n## {source}"
         for picture in drawn:
             if picture.source == source:
                 yield f"\n![{_cell(picture.caption)}]({picture.name}.png)\n\n*{picture.caption}*"
-        for one in checked:
-            if one.claim.source == source:
-                yield f"\n{_paragraph(one)}"
+        yield from (f"\n{_paragraph(one)}" for one in checked if one.claim.source == source)
+    yield from _origin(paper, runs)
 
 
 def _paragraph(one: Checked) -> str:
     """Return the paragraph about a claim: verdict, sentence, measurement and reason."""
     claim, measurement = one.claim, one.measurement
     value = measured(measurement)
-    here = ": ".join(part for part in (value, measurement.text) if part)
+    here = ": ".join(filter(None, (value, measurement.text)))
     parts = [f"**{SIGNS[measurement.verdict]}**: {claim.sentence}"]
     parts += [f"Printed: {claim.printed}."] if claim.printed else []
-    parts += [f"Here {here}." if value else f"{here}."] if here and here != claim.reason else []
-    parts += [claim.reason] if claim.reason else []
-    return " ".join(parts)
+    parts += [f"{'Here ' if value else ''}{here}."] if here not in ("", claim.reason) else []
+    return " ".join([*parts, claim.reason]).strip()
 
 
 def _origin(paper: Paper, runs: Runs) -> Iterator[str]:
@@ -118,7 +99,9 @@ def _origin(paper: Paper, runs: Runs) -> Iterator[str]:
     where = ran_on["git"]
     at = f" at commit {where['commit']}{', with changes' * where['dirty']}" if where else ""
     yield f"\nMeasured{at}, with this code; `orthobench reproduce --stale` says what has changed:\n"
-    yield from origin.table(origin.digests_of(paper, runs.names, catalogue()))
+    yield "| code | digest |\n|---|---|"
+    for name, digest in origin.digests_of(paper, runs.names, catalogue()).items():
+        yield f"| {name} | `{digest}` |"
 
 
 def pages(folder: Path, registry: Registry) -> dict[str, list[str] | None]:

@@ -14,7 +14,7 @@ from orthobench.contract.exhibits import Exhibit
 from orthobench.contract.parameters import values_of
 from orthobench.errors import OrthobenchError, UsageError
 from orthobench.harness.identity import label
-from orthobench.harness.suite import FULL, QUICK, SIZES, SMOKE, Suite
+from orthobench.harness.suite import FULL, QUICK, SMOKE, Suite
 from orthobench.registry.claims import Evidence, Paper
 from orthobench.registry.entries import specification
 from orthobench.registry.plugins import catalogue, noted
@@ -74,31 +74,29 @@ class Runs:
 
     def sized(self, full: T, quick: T, smoke: T | None = None) -> T:
         """Return the value for the size of the experiments; see `Evidence`."""
-        given = dict(zip(SIZES, (full, quick, smoke), strict=True))
-        return sized({name: value for name, value in given.items() if value is not None}, self.size)
+        given = {FULL: full, QUICK: quick} | ({} if smoke is None else {SMOKE: smoke})
+        return sized(given, self.size)
 
     def problems(self, suite: str, problem: str) -> Sequence[str]:
         """Return the problems of a suite that a specification applies to; see `Evidence`."""
-        name, asked = _parsed(problem)
-        known = [p.problem for p in self._suite(suite).problems if p.problem.name == name]
-        found = [p for p in known if _applies(asked, values_of(p))]
+        every = [planned.problem for planned in self._suite(suite).problems]
+        found = [p for p in every if _applies(problem, p.name, values_of(p))]
         if not found:
             raise UsageError(f"no problem of the suite {suite} is {problem!r}")
-        told = [values_of(p) for p in known]
+        told = [values_of(p) for p in every if p.name == found[0].name]
         shown = [key for key in told[0] if _varies(key, told)]
         return [label(p, {key: values_of(p)[key] for key in shown}) for p in found]
 
     def records(self, suite: str, problem: str, solver: str) -> Sequence[Run]:
         """Return the runs of one solver on one problem; see `Evidence`."""
         entry = self._entry(suite, problem, solver)
-        done = {record.seed for record in entry.records if record.ok}
         for record in entry.records:
             if not record.ok:
                 raise ClaimError(
                     f"{run_label(solver, problem, record.seed)}, {record.stop.status.value}: "
                     f"{record.stop.reason}"
                 )
-        if missing := set(entry.seeds) - done:
+        if missing := set(entry.seeds) - {record.seed for record in entry.records}:
             raise ClaimError(f"{solver} on {problem} has no run of seeds {sorted(missing)}")
         return entry.records
 
@@ -119,15 +117,12 @@ class Runs:
     def run(self, name: str) -> Results:
         """Run the cells of a suite that are not in its store yet, and return its results."""
         if name not in self.results:
+            size = "" if self.size == FULL else f"-{self.size}"
             self.results[name] = api.run(
-                self._suite(name),
-                self.folder / f"{name}{'' if self.size == FULL else f'-{self.size}'}.sqlite",
-                decide=0,
-                quiet=self.quiet,
-                command=f"orthobench reproduce {self.paper.name}",
-                executor="local" if self.workers > 1 else "inline",
-                workers=self.workers,
-            )
+                self._suite(name), self.folder / f"{name}{size}.sqlite", decide=0,
+                quiet=self.quiet, command=f"orthobench reproduce {self.paper.name}",
+                executor="local" if self.workers > 1 else "inline", workers=self.workers,
+            )  # fmt: skip
         return self.results[name]
 
     def asked(self, ask: Callable[[Evidence], T]) -> T:
@@ -149,16 +144,14 @@ class Runs:
         found = self.run(suite).entries
         for kind, text in (("solver", solver), ("problem", problem)):
             known = sorted({getattr(entry, kind) for entry in found})
-            name, asked = _parsed(text)
-            told = [(entry, *_facts(entry, kind)) for entry in found]
-            found = [e for e, own, values in told if own == name and _applies(asked, values)]
+            found = [entry for entry in found if _applies(text, *_facts(entry, kind))]
             if not found:
                 raise UsageError(
                     f"no {kind} of the suite {suite} is {text!r}; it has {', '.join(known)}"
                 )
         if len(found) > 1:
-            both = [{**_facts(e, "problem")[1], **_facts(e, "solver")[1]} for e in found]
-            differ = " or ".join(key for key in both[0] if _varies(key, both))
+            told = [{**_facts(e, "problem")[1], **_facts(e, "solver")[1]} for e in found]
+            differ = " or ".join(key for key in told[0] if _varies(key, told))
             raise UsageError(
                 f"{solver!r} on {problem!r} is not one comparison of the suite {suite} but "
                 f"{len(found)}: add {differ}"
@@ -175,15 +168,13 @@ def _facts(entry: SolverResult, kind: str) -> tuple[str, Mapping[str, Any]]:
     return problem.name, {**problem.parameters, **({level.metric: level.value} if level else {})}
 
 
-def _parsed(text: str) -> tuple[str, dict[str, Any]]:
-    """Return the name of a specification, and the parameters that it gives."""
-    entry = specification(text)
-    return str(entry.pop("name")), entry
+def _applies(text: str, name: str, values: Mapping[str, Any]) -> bool:
+    """Return whether a specification has this name, and only parameters with these values.
 
-
-def _applies(asked: Mapping[str, Any], values: Mapping[str, Any]) -> bool:
-    """Return whether values are those asked for, which may also be written as labels show them."""
-    return all(
+    They may also be written as labels show them.
+    """
+    asked = specification(text)
+    return asked.pop("name") == name and all(
         key in values and value in (values[key], str(values[key])) for key, value in asked.items()
     )
 

@@ -14,7 +14,7 @@ import itertools
 import json
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
@@ -24,8 +24,9 @@ import numpy as np
 from orthobench._version import __version__
 from orthobench.errors import UsageError, unknown
 from orthobench.harness.identity import canonical
-from orthobench.results.results import Results
+from orthobench.results.results import TIMES, Results
 from orthobench.results.runs import Run
+from orthobench.results.traces import COUNTS as WORK
 from orthobench.results.traces import read
 from orthobench.results.tuning import SolverResult
 from orthobench.tools.arrays import Array
@@ -35,10 +36,8 @@ from orthobench.tools.files import atomic_write, make_folder, safe_join, write_c
 if TYPE_CHECKING:
     import pandas as pd
 
-PARAMETERS = {"problem.": "p_dataset_", "solver.": "p_solver_"}
-"""How the names of columns of parameters begin, here and for benchopt."""
-
-WORK = ("steps", "samples", "flops")
+HERE = ("problem", "family", "solver", "reason", "chosen", "number")
+"""Columns of a table of results that one for benchopt does not have, or calls otherwise."""
 
 IOH_VERSION = "0.3.5"
 """The version of the format of IOHprofiler, that of the IOHexperimenter that writes it so."""
@@ -51,6 +50,9 @@ EVALUATIONS = ("samples", "flops", "steps")
 
 ATTRIBUTES = ("evaluations", "raw_y", "seconds", *WORK)
 """The columns of a data file of IOHprofiler."""
+
+FORMAT_OF_ROW = "%.0f %.17g %.9f %.0f %.0f %.0f"
+"""How they are written."""
 
 
 def write(results: Results, path: Path) -> None:
@@ -140,47 +142,44 @@ def write_benchopt(results: Results, path: Path) -> None:
 
 
 def _benchopt_frame(results: Results) -> pd.DataFrame:
+    """Return a row for each checkpoint of each run of each entry; a failed run ends infinite."""
     import pandas as pd
 
-    return pd.DataFrame([*_benchopt_rows(results)]).assign(**_benchopt_environment(results))
-
-
-def _benchopt_rows(results: Results) -> Iterator[dict[str, Any]]:
-    """Yield a row for each checkpoint of each run of each entry; a failed run ends infinite."""
-    of_run: dict[str, list[dict[str, Any]]] = {}
-    for row in results.rows():
-        if "number" in row:
-            of_run.setdefault(row["key"], []).append(row)
-    for entry in results.entries:
-        names = {
+    frame = results.to_pandas().dropna(subset=["number"])
+    metrics = [*frame][[*frame].index("readout_seconds") + 1 :]
+    runs = pd.DataFrame(
+        {
             "objective_name": entry.problem_info.family,
             "data_name": entry.problem,
             "solver_name": entry.solver,
             "sampling_strategy": "Callback",
+            "idx_rep": entry.seeds.index(run.seed),
+            "primary": entry.problem_info.primary,
+            "failed": run.failed,
+            "key": run.key,
         }
-        for record in () if entry.refused else entry.records:
-            repetition = names | {"idx_rep": entry.seeds.index(record.seed), "seed": record.seed}
-            for row in of_run.get(record.key, ()):
-                value = float("inf") if record.failed else row.get(entry.problem_info.primary)
-                yield {**repetition, **_benchopt_renamed(row), "objective_value": value}
+        for entry in results.entries
+        for run in (() if entry.refused else entry.records)
+    )
+    found = runs.merge(frame, on="key")
+    values = [row[row["primary"]] for row in found.to_dict("records")]
+    found = found.assign(
+        objective_value=np.where(found.failed, math.inf, values),
+        stop_val=found.steps,
+        time=found.seconds + found.readout_seconds,
+        **_benchopt_environment(results),
+    )
+    left_out = ["key", "primary", "failed", *HERE, *TIMES]
+    return found.drop(columns=left_out).rename(
+        columns=lambda name: f"objective_{name}" if name in metrics else _parameter_name(name)
+    )
 
 
-def _benchopt_renamed(row: dict[str, Any]) -> dict[str, Any]:
-    """Return a row of a table of results with the names of benchopt."""
-    metrics = [*row][[*row].index("readout_seconds") + 1 :]
-    return {
-        "stop_val": row["steps"],
-        "time": row["seconds"] + row["readout_seconds"],
-        "status": row["status"],
-        **{name: row[name] for name in WORK},
-        **{
-            there + name.removeprefix(here): value
-            for here, there in PARAMETERS.items()
-            for name, value in row.items()
-            if name.startswith(here)
-        },
-        **{f"objective_{name}": row[name] for name in metrics},
-    }
+def _parameter_name(name: str) -> str:
+    """Return what benchopt calls the column of a parameter; other names stay as they are."""
+    kind, dot, parameter = name.partition(".")
+    begins = {"problem": "p_dataset_", "solver": "p_solver_"}
+    return begins[kind] + parameter if dot and kind in begins else name
 
 
 def _benchopt_environment(results: Results) -> dict[str, Any]:
@@ -220,21 +219,22 @@ def write_ioh(results: Results, folder: Path) -> None:
                 _write_function(results.suite, folder_of_solver, identifier, entries, own)
 
 
-def _function(entry: SolverResult) -> tuple[str, str, str]:
-    """Return a problem without its dimension: its name, other parameters, and level."""
-    problem = entry.problem_info
-    rest = {k: v for k, v in problem.parameters.items() if k != _sized_by(entry)}
-    return problem.name, canonical(rest), str(entry.level or "")
-
-
-def _sized_by(entry: SolverResult) -> str:
-    """Return the parameter that is the dimension of a problem; empty where none is."""
-    return next((name for name in DIMENSIONS if name in entry.problem_info.parameters), "")
+def _size(entry: SolverResult) -> tuple[str, Any]:
+    """Return the parameter that is the dimension of a problem, and its value; empty without one."""
+    parameters = entry.problem_info.parameters
+    return next(((name, parameters[name]) for name in DIMENSIONS if name in parameters), ("", 1))
 
 
 def _dimension(entry: SolverResult) -> int:
-    value = entry.problem_info.parameters.get(_sized_by(entry))
+    _, value = _size(entry)
     return value if isinstance(value, int) and value > 0 else 1
+
+
+def _function(entry: SolverResult) -> tuple[str, str, str]:
+    """Return a problem without its dimension: its name, other parameters, and level."""
+    problem, (sized, _) = entry.problem_info, _size(entry)
+    rest = {k: v for k, v in problem.parameters.items() if k != sized}
+    return problem.name, canonical(rest), str(entry.level or "")
 
 
 def _write_function(
@@ -254,7 +254,7 @@ def _write_function(
     own : sequence of SolverResult
         Those of the solver, one for each dimension.
     """
-    cost, data = _cost(everyone), f"data_f{identifier}"
+    cost, data, first = _cost(everyone), f"data_f{identifier}", everyone[0]
     make_folder(safe_join(folder, data), "the runs", "name another folder with --out")
     scenarios = []
     for dimension, entries in grouped(own, _dimension).items():
@@ -262,12 +262,24 @@ def _write_function(
         tables = [(r.seed, _evaluations(r, cost, everyone)) for e in entries for r in e.finished]
         tables = [(seed, table) for seed, table in tables if len(table)]
         with atomic_write(folder / name) as file:
-            file.write("".join(line for _, table in tables for line in _lines(table)).encode())
+            for _, table in tables:
+                np.savetxt(file, table, FORMAT_OF_ROW, header=" ".join(ATTRIBUTES), comments="")
         facts = [_about(seed, table) for seed, table in tables]
         scenarios.append({"dimension": dimension, "path": name, "runs": facts})
-    head = _head(suite, identifier, own[0].solver, everyone[0], cost)
+    sized, _ = _size(first)
+    words = [w for w in first.problem.split() if not (sized and w.startswith(f"{sized}="))]
+    problem = first.problem_info
+    about = {
+        "version": IOH_VERSION, "suite": suite, "function_id": identifier,
+        "function_name": " ".join(words), "maximization": False,
+        "algorithm": {"name": own[0].solver, "info": f"orthobench {__version__}"},
+        "experiment_attributes": [
+            {"cost": cost}, {"metric": problem.primary}, {"family": problem.family}
+        ],
+        "attributes": list(ATTRIBUTES), "scenarios": scenarios,
+    }  # fmt: skip
     with atomic_write(folder / f"IOHprofiler_f{identifier}.json") as file:
-        file.write(json.dumps(head | {"scenarios": scenarios}).encode())
+        file.write(json.dumps(about).encode())
 
 
 def _cost(entries: Iterable[SolverResult]) -> str:
@@ -275,24 +287,6 @@ def _cost(entries: Iterable[SolverResult]) -> str:
     ends = [r.trace[-1] for e in entries if e.takes_part for r in e.finished if len(r.trace) > 1]
     spent = (cost for cost in EVALUATIONS if all(getattr(end.work, cost) > 0 for end in ends))
     return next(spent, "steps")
-
-
-def _head(
-    suite: str, identifier: int, solver: str, entry: SolverResult, cost: str
-) -> dict[str, Any]:
-    problem, sized = entry.problem_info, _sized_by(entry)
-    words = [w for w in entry.problem.split() if not (sized and w.startswith(f"{sized}="))]
-    attributes = {"cost": cost, "metric": problem.primary, "family": problem.family}
-    return {
-        "version": IOH_VERSION,
-        "suite": suite,
-        "function_id": identifier,
-        "function_name": " ".join(words),
-        "maximization": False,
-        "algorithm": {"name": solver, "info": f"orthobench {__version__}"},
-        "experiment_attributes": [{name: value} for name, value in attributes.items()],
-        "attributes": list(ATTRIBUTES),
-    }
 
 
 def _evaluations(run: Run, cost: str, everyone: Iterable[SolverResult]) -> Array:
@@ -324,13 +318,6 @@ def _start(run: Run, cost: str, everyone: Iterable[SolverResult]) -> float:
     same = (r for e in everyone for r in e.records if r.seed == run.seed)
     starts = [r.start for r in same if r.problem.label == run.problem.label]
     return max(filter(math.isfinite, starts), default=math.nan)
-
-
-def _lines(table: Array) -> Iterator[str]:
-    yield " ".join(ATTRIBUTES) + "\n"
-    for evaluations, value, seconds, *work in table.tolist():
-        counts = " ".join(f"{count:.0f}" for count in work)
-        yield f"{evaluations:.0f} {value!r} {seconds:.9f} {counts}\n"
 
 
 def _about(seed: int, table: Array) -> Mapping[str, Any]:

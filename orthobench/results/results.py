@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -201,6 +202,15 @@ class Results:
         with Store(self.path) as store:
             session = store.session(self.suite)
         return {**session, **{name: hide_home(session[name]) for name in ("text", "command")}}
+
+    @property
+    def suite_as_typed(self) -> str:
+        """The suite as the command that ran it last named it: a file, or the name of a suite."""
+        try:
+            words = shlex.split(self.session()["command"])
+        except (StoreError, IndexError, ValueError):  # no session, or no command of a shell
+            return self.suite
+        return next((w for w in words if Path(w).name == f"{self.suite}.toml"), self.suite)
 
     def columns(self) -> list[str]:
         """Return the names of the columns of `rows` and of `to_pandas`, in their order."""

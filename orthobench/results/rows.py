@@ -105,13 +105,14 @@ class Writer:
         })  # fmt: skip
 
     def plan(self, suite: str, run: Run, position: int) -> None:
-        """Add a run to the plan of a suite; one that is there already stays as it is."""
+        """Add a run to the plan of a suite, in place of any other at its position."""
         problem, solver = run.problem, run.solver
         levels = json.dumps([[level.metric, level.value] for level in problem.levels])
         texts = (suite, problem.label, solver.label, canonical(solver.tuned), levels)
         names = ("suite", "problem", "solver", "tuned", "levels")
         numbers = dict(zip(names, map(self.text, texts), strict=True))
-        self._insert("plan", {**numbers, "position": position, "cell": self.cell(run)})
+        row = {**numbers, "position": position, "cell": self.cell(run)}
+        self._insert("plan", row, instead=True)
 
     def plan_behind(self, suite: str, runs: Iterable[Run]) -> None:
         """Add runs that a suite does not plan yet, behind those that it plans."""
@@ -162,9 +163,9 @@ class Writer:
             self._insert("exhibit", shown)
         return True
 
-    def _insert(self, table: str, row: Mapping[str, Any]) -> int:
-        places = ", ".join("?" * len(row))
-        query = f"INSERT OR IGNORE INTO {table} ({', '.join(row)}) VALUES ({places})"  # noqa: S608
+    def _insert(self, table: str, row: Mapping[str, Any], instead: bool = False) -> int:
+        places, how = ", ".join("?" * len(row)), "REPLACE" if instead else "IGNORE"
+        query = f"INSERT OR {how} INTO {table} ({', '.join(row)}) VALUES ({places})"  # noqa: S608
         return self._connection.execute(query, tuple(row.values())).lastrowid or 0
 
 

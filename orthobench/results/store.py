@@ -6,13 +6,14 @@ at most the cells in flight. What a suite planned is kept too, so that missing r
 
 from __future__ import annotations
 
+import json
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime
 from os.path import samestat
 from pathlib import Path
-from types import TracebackType
+from types import MappingProxyType, TracebackType
 from typing import Any
 
 from orthobench.contract.exhibits import Exhibit
@@ -113,25 +114,17 @@ class Store:
                 "suite": suite.name, "text": suite.text, "command": command,
                 "environment": environment, "started": _now(), "ended": None,
             })  # fmt: skip
-            self._replan(connection, suite.name, planned)
+            number = self._writer.text(suite.name)
+            connection.execute("DELETE FROM plan WHERE suite = ?", (number,))
+            self._plan(suite.name, planned)
+            connection.execute(
+                "DELETE FROM cell WHERE id NOT IN (SELECT cell FROM run)"
+                " AND id NOT IN (SELECT cell FROM plan)"
+            )
         return session
 
-    def replan(self, suite: str, planned: Sequence[Cell]) -> None:
-        """Put cells in the place of the plan of a suite."""
-        with self._transaction() as connection:
-            self._replan(connection, suite, planned)
-
-    def _replan(self, connection: sqlite3.Connection, suite: str, planned: Sequence[Cell]) -> None:
-        number = self._writer.text(suite)
-        connection.execute("DELETE FROM plan WHERE suite = ?", (number,))
-        self._plan(suite, planned)
-        connection.execute(
-            "DELETE FROM cell WHERE id NOT IN (SELECT cell FROM run)"
-            " AND id NOT IN (SELECT cell FROM plan)"
-        )
-
     def plan(self, suite: str, planned: Iterable[Cell]) -> None:
-        """Add cells to the plan of a suite; one that is there already stays as it is."""
+        """Add cells to the plan of a suite, each in place of any other at its position."""
         with self._transaction():
             self._plan(suite, planned)
 
@@ -139,10 +132,14 @@ class Store:
         for cell in planned:
             self._writer.plan(suite, Run.of(cell), cell.position)
 
-    def end(self, session: int) -> None:
-        """Record that a session went through."""
+    def end(self, session: int, found: Mapping[str, Any] = MappingProxyType({})) -> None:
+        """Record that a session went through, and what it found beside its runs."""
+        environment = {**self.sessions()[session]["environment"], **found}
         with self._transaction() as connection:
-            connection.execute("UPDATE session SET ended = ? WHERE id = ?", (_now(), session))
+            connection.execute(
+                "UPDATE session SET ended = ?, environment = ? WHERE id = ?",
+                (_now(), json.dumps(environment), session),
+            )
 
     def known(self, keys: Iterable[str]) -> set[str]:
         """Return those of `keys` whose cells are finished."""
@@ -206,14 +203,23 @@ class Store:
                 self._writer.plan_behind(suite, theirs.records(suite))
         return count
 
-    def add(self, session: int, finished: Iterable[tuple[Cell, Outcome]]) -> None:
+    def add(self, session: int, finished: Iterable[tuple[Cell, Outcome]], suite: str = "") -> None:
         """Write finished cells, all in one transaction, so that the disk is waited for once.
 
         One that is here already stays as it is. One that could not be read again is kept as an
         error of its cell.
+
+        Parameters
+        ----------
+        session : int
+        finished : iterable of (Cell, Outcome)
+        suite : str
+            They join the plan of this suite, as by `plan`.
         """
         with self._transaction():
             for cell, outcome in finished:
+                if suite:
+                    self._plan(suite, [cell])
                 try:
                     self._writer.run(session, Run.of(cell, outcome), outcome.exhibits)
                 except checks.ERRORS as error:

@@ -24,9 +24,6 @@ FEW = 4
 RESAMPLES = 5000
 """Bootstrap resamples for each interval."""
 
-ROWS = 256
-"""Rows whose intervals are computed in one batch, so that memory stays below 100 MB."""
-
 
 def quantiles(values: ArrayLike, q: float | Sequence[float]) -> Any:
     """Return quantiles along the first axis, linearly interpolated, with infinity as a value.
@@ -44,13 +41,7 @@ def quantiles(values: ArrayLike, q: float | Sequence[float]) -> Any:
         As from `numpy.quantile`; infinite where a quantile lies between a finite value and an
         infinite one.
     """
-    # numpy.quantile takes ten times as long, most of it to inspect its arguments
-    ordered = np.sort(bounded(values), axis=0)
-    at = np.asarray(q, dtype=np.float64) * (len(ordered) - 1)
-    before = np.floor(at).astype(np.intp)
-    below, above = ordered[before], ordered[np.minimum(before + 1, len(ordered) - 1)]
-    part = (at - before).reshape(at.shape + (1,) * (ordered.ndim - 1))
-    return restored(_between(below, above, part))
+    return restored(np.quantile(bounded(values), q, axis=0))
 
 
 def spread(values: ArrayLike) -> tuple[Any, Any, Any]:
@@ -66,35 +57,17 @@ def spread_name(runs: int) -> str:
 
 
 def interval(values: ArrayLike, level: float = 0.95) -> tuple[float, float]:
-    """Return the bootstrap interval of the median of one sample; see `intervals`.
-
-    Parameters
-    ----------
-    values : array_like, shape (n,)
-    level : float
-        Nominal coverage.
-    """
-    low, high = intervals(np.asarray(values)[None], level)
-    return float(low[0]), float(high[0])
-
-
-def intervals(rows: ArrayLike, level: float = 0.95) -> tuple[Array, Array]:
-    """Return the expanded percentile-bootstrap interval of the median of each row.
+    """Return the expanded percentile-bootstrap interval of the median.
 
     The plain percentile interval is too narrow for few values. The expanded one takes quantiles of
     the bootstrap distribution that lie further out: see `expanded_level`.
 
     Parameters
     ----------
-    rows : array_like, shape (m, n)
+    values : array_like, shape (n,)
         NaN counts as positive infinity. With n = 1, the value is its own interval.
     level : float
         Nominal coverage.
-
-    Returns
-    -------
-    low, high : ndarray, shape (m,)
-        The interval of a row is the same, bit for bit, whatever the other rows are.
 
     Notes
     -----
@@ -112,53 +85,27 @@ def intervals(rows: ArrayLike, level: float = 0.95) -> tuple[Array, Array]:
 
     Deterministic: the resamples are drawn from a fixed seed.
     """
-    ordered = np.sort(bounded(rows), axis=-1)
-    if ordered.shape[-1] < 2:
-        return restored(ordered[:, 0]), restored(ordered[:, -1])
-    batches = np.array_split(ordered, range(ROWS, len(ordered), ROWS))
-    low, high = np.concatenate([_intervals(batch, level) for batch in batches], axis=1)
-    return restored(low), restored(high)
-
-
-def _intervals(ordered: Array, level: float) -> Array:
-    """Return the ends of the intervals of sorted rows, shape (2, m)."""
-    lower, upper, counts = _middles(ordered.shape[-1])
-    medians = (ordered[:, lower] + ordered[:, upper]) / 2
-    order = np.argsort(medians, axis=1)
-    upto, medians = np.cumsum(counts[order], axis=1), np.take_along_axis(medians, order, axis=1)
-    tail = (1 - expanded_level(level, ordered.shape[-1])) / 2
-
-    def end(q: float) -> Array:
-        at = q * (RESAMPLES - 1)
-        before = math.floor(at)
-        after = min(before + 1, RESAMPLES - 1)
-        below, above = (_placed(medians, upto, place) for place in (before, after))
-        return _between(below, above, np.array(at - before))
-
+    ordered = np.sort(bounded(values))
+    if len(ordered) < 2:
+        return float(restored(ordered[0])), float(restored(ordered[0]))
+    lower, upper = _middles(len(ordered))
+    tail = (1 - expanded_level(level, len(ordered))) / 2
+    ends = np.quantile((ordered[lower] + ordered[upper]) / 2, [tail, 1 - tail])
     # quantiles of equal values differ from them by rounding
-    return np.clip([end(tail), end(1 - tail)], ordered[:, 0], ordered[:, -1])
+    low, high = restored(np.clip(ends, ordered[0], ordered[-1]))
+    return float(low), float(high)
 
 
 @cache
-def _middles(n: int) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]:
-    """Return the places of the middle values of resamples of n sorted ones, and how often each.
+def _middles(n: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Return the places of the two middle values of each resample of n sorted values.
 
-    The median of a resample of a sorted row is the value at the median of its indices: the same
-    for all rows, and many resamples have the same. Each resample comes with its mirror image, so
-    that intervals change sign with the values.
+    The median of a resample is the value at the median of its indices. Each resample comes with its
+    mirror image, so that intervals change sign with the values.
     """
     drawn = np.sort(np.random.default_rng(0).integers(0, n, (RESAMPLES // 2, n)), axis=1)
     lower, upper = drawn[:, (n - 1) // 2], drawn[:, n // 2]
-    both = np.append([lower, upper], [n - 1 - upper, n - 1 - lower], axis=1)
-    (first, second), counts = np.unique(both, axis=1, return_counts=True)
-    return first, second, counts
-
-
-def _placed(values: Array, upto: NDArray[np.intp], place: int) -> Array:
-    """Return the value at a place of each row, of sorted values that occur several times."""
-    column = (upto <= place).sum(axis=1, keepdims=True)
-    found: Array = np.take_along_axis(values, column, axis=1)[:, 0]
-    return found
+    return np.append(lower, n - 1 - upper), np.append(upper, n - 1 - lower)
 
 
 def expanded_level(level: float, n: int) -> float:
@@ -175,43 +122,10 @@ def expanded_level(level: float, n: int) -> float:
 
 @cache
 def student_quantile(probability: float, freedom: int) -> float:
-    """Return a quantile of Student's t distribution, by bisection on its closed form.
+    """Return a quantile of Student's t distribution."""
+    from scipy.special import stdtrit
 
-    Importing SciPy would take longer than all else that a command does.
-
-    Source: Abramowitz and Stegun 1964, *Handbook of Mathematical Functions*, 26.7.3 and 26.7.4.
-
-    Parameters
-    ----------
-    probability : float
-        At least one half.
-    freedom : int
-        Degrees of freedom.
-    """
-    low, high = 0.0, math.pi / 2
-    while low < (middle := (low + high) / 2) < high:
-        if _within(middle, freedom) < 2 * probability - 1:
-            low = middle
-        else:
-            high = middle
-    return math.sqrt(freedom) * math.tan(low)
-
-
-def _within(angle: float, freedom: int) -> float:
-    """Return the probability of less than sqrt(freedom) tan(angle), in absolute value."""
-    sine, cosine = math.sin(angle), math.cos(angle)
-    odd = freedom % 2
-    term, total = cosine if odd else 1.0, 0.0
-    for i in range(1 + odd, freedom, 2):
-        total += term
-        term *= cosine**2 * i / (i + 1)
-    return 2 / math.pi * (angle + sine * total) if odd else sine * total
-
-
-def _between(below: Array, above: Array, part: Array) -> Array:
-    """Return the values at a part of the way, from the nearer end, as numpy does."""
-    step = above - below
-    return np.where(part < 0.5, below + step * part, above - step * (1 - part))
+    return float(stdtrit(freedom, probability))
 
 
 def bounded(values: ArrayLike) -> Array:

@@ -19,18 +19,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from orthobench.harness.run import RATIO, RERUN_RATIO, checkpoints
-from orthobench.harness.stopping import RunStatus
 from orthobench.results.runs import Run
-from orthobench.results.traces import read
-from orthobench.stats.targets import Path
+from orthobench.stats.cost_curve import CostCurve
 from orthobench.tools.arrays import Array
-from orthobench.tools.formatting import count
+from orthobench.tools.formatting import plural
 
 LONGEST = 2**40
 """Maximum number of steps of a stop."""
-
-ENDED = RunStatus.DONE, RunStatus.NOT_STATIONARY, RunStatus.TARGET
-"""How runs end that more time would not change."""
 
 
 @dataclass(frozen=True)
@@ -63,7 +58,7 @@ class Stop:
         return f"ob.Budget({', '.join(values)})" if self.limits else ""
 
     def __str__(self) -> str:
-        limits = (f"{count(value)} {name}" for name, value in self.limits)
+        limits = (plural(round(value), name.removesuffix("s")) for name, value in self.limits)
         return ", ".join(limits) or "own end"
 
 
@@ -139,6 +134,20 @@ class Calls:
                 found[:, s] = own[self.places[:, s]]
         return found
 
+    def call(self, place: int, costs: Array, targets: Array) -> Call:
+        """Return the call at one stop, over all seeds.
+
+        Parameters
+        ----------
+        place : int
+        costs, targets : ndarray, shape (S,)
+            What it costs, and what is good enough.
+        """
+        values, known = self.values[place], costs[np.isfinite(costs)]
+        reached = int((np.isfinite(values) & (values <= targets)).sum())
+        cost = float(np.median(known)) if len(known) else math.inf
+        return Call(self.stops[place], cost, reached, int((~np.isnan(values)).sum()), place)
+
     def metrics(self, place: int, runs: Sequence[Run | None]) -> dict[str, float]:
         """Return the judge's metrics at one stop: for each the largest value over the seeds."""
         found: dict[str, float] = {}
@@ -148,32 +157,14 @@ class Calls:
         return found
 
 
-@dataclass(frozen=True)
-class Curve:
-    """What a run that did not fail says about calls.
-
-    Attributes
-    ----------
-    steps, values : ndarray, shape (m,)
-        The steps and the value at each checkpoint.
-    ended : bool
-        Whether it ended by itself, so that more time would not change it.
-    limits : mapping
-        The budget that anybody can set at which it ended; empty if it ended by itself or by time.
-    """
-
-    steps: NDArray[np.int64]
-    values: Array
-    ended: bool
-    limits: Mapping[str, float] = field(default_factory=dict)
-
-
-def calls_of(curves: Sequence[Curve | None], failed: Sequence[bool], ratio: float = RATIO) -> Calls:
+def calls_of(
+    curves: Sequence[CostCurve | None], failed: Sequence[bool], ratio: float = RATIO
+) -> Calls:
     """Return the calls that the runs of a solver stand for.
 
     Parameters
     ----------
-    curves : sequence of Curve or None
+    curves : sequence of CostCurve or None
         For each seed; None if the run failed, or there is none.
     failed : sequence of bool
         For each seed whether its run failed.
@@ -208,27 +199,9 @@ def calls_of(curves: Sequence[Curve | None], failed: Sequence[bool], ratio: floa
     return Calls(tuple(stops), values, places, whole)
 
 
-def curve_of(path: Path) -> Curve:
-    """Return what a run says about calls."""
-    run = path.run
-    steps = read(run.trace, lambda mark: mark.work.steps)[: len(path.values)]
-    return Curve(steps.astype(np.int64), path.values, run.stop.status in ENDED, _limits(run))
-
-
 def ratio_of(run: Run) -> float:
     """Return the ratio of the numbers of steps of two checkpoints of a run."""
     return RERUN_RATIO if run.solver.reruns else RATIO
-
-
-def _limits(run: Run) -> dict[str, float]:
-    """Return the budget at which a run ended that anybody can set; empty if the clock ended it."""
-    if run.stop.status is not RunStatus.BUDGET:
-        return {}
-    limits = {name: limit for name, limit in run.budget.items() if name != "seconds"}
-    if "seconds" in run.budget:
-        work = run.trace[-1].work
-        limits = {n: limit for n, limit in limits.items() if getattr(work, n) >= limit}
-    return limits
 
 
 @cache
@@ -239,19 +212,3 @@ def _grid(ratio: float) -> NDArray[np.int64]:
 
 def _plain(value: Any) -> str:
     return str(int(value)) if float(value).is_integer() else repr(float(value))
-
-
-def one_call(stop: Stop, costs: Array, values: Array, targets: Array, place: int) -> Call:
-    """Return a call over all seeds.
-
-    Parameters
-    ----------
-    stop : Stop
-    costs, values, targets : ndarray, shape (S,)
-        What it costs, where it ends, and what is good enough there.
-    place : int
-    """
-    known = costs[np.isfinite(costs)]
-    reached = int((np.isfinite(values) & (values <= targets)).sum())
-    cost = float(np.median(known)) if len(known) else math.inf
-    return Call(stop, cost, reached, int((~np.isnan(values)).sum()), place)

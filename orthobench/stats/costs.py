@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from orthobench.harness.trace import Checkpoint
@@ -76,4 +76,23 @@ clock and those of reading this one solution off its state: when a user could ha
 COSTS: Mapping[str, Cost] = {
     name: ALL_COSTS[name] for name in ("samples", "seconds", "flops", "steps")
 }
-"""Those of them that every run has."""
+"""Those of them that the harness counts."""
+
+COMMON_COSTS = ("flops", "seconds")
+"""Those that tell solvers of any kind apart: every run has them."""
+
+
+def shared_costs(checkpoints: Sequence[Checkpoint]) -> tuple[str, ...]:
+    """Return the costs by which runs can be compared: seconds, flops, steps, and what all spent.
+
+    Parameters
+    ----------
+    checkpoints : sequence of Checkpoint
+        The last one of each run.
+    """
+    return tuple(
+        name
+        for name, cost in ALL_COSTS.items()
+        if name in (*COMMON_COSTS, "steps")
+        or (checkpoints and all(cost(checkpoint) > 0 for checkpoint in checkpoints))
+    )

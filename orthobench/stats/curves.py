@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -22,6 +21,7 @@ from orthobench.results.runs import Run
 from orthobench.results.traces import read
 from orthobench.stats.bootstrap import spread
 from orthobench.stats.costs import COSTS
+from orthobench.stats.values import metric_of
 from orthobench.tools.arrays import Array
 
 JUMP = 1e6
@@ -29,9 +29,6 @@ JUMP = 1e6
 
 LONGEST = 300
 """The most points of a curve."""
-
-KEPT = 10_000
-"""The most numbers of an alignment that is kept for other metrics, so that memory stays bounded."""
 
 
 def curve(records: Sequence[Run], x: str, metric: str, seeds: Iterable[int] = ()) -> Series:
@@ -77,8 +74,6 @@ def curve(records: Sequence[Run], x: str, metric: str, seeds: Iterable[int] = ()
 class Traces:
     """The traces of one solver on one problem, as arrays.
 
-    The grid, and the checkpoints around each of its points, are computed once for all metrics.
-
     Parameters
     ----------
     records : sequence of Run
@@ -91,7 +86,6 @@ class Traces:
         self._missing = len(set(seeds) - {record.seed for record in records})
         self._costs: dict[str, list[Array]] = {}
         self._values: dict[str, list[Array]] = {}
-        self._alignments: dict[tuple[str, tuple[int, ...]], _Alignment] = {}
 
     def costs(self, x: str) -> list[Array]:
         """Return one of `COSTS` at the checkpoints of each run, never descending.
@@ -108,27 +102,27 @@ class Traces:
     def values(self, metric: str) -> list[Array]:
         """Return a metric at the checkpoints of each run; NaN where the judge reported none."""
         if metric not in self._values:
-            self._values[metric] = self._read(lambda mark: mark.metrics.get(metric, math.nan))
+            self._values[metric] = self._read(metric_of(metric))
         return self._values[metric]
 
     def curve(self, x: str, metric: str) -> Series:
         """Return a metric along the runs; see `curve`."""
-        values = self.values(metric)
-        # the checkpoints of each run that count: finite, and before it leaves the constraint
-        lengths = tuple(
-            _leading(np.isfinite(run[:n])) for run, n in zip(values, self._feasible, strict=True)
-        )
-        aligned = self._alignments.get((x, lengths)) or self._alignment(x, lengths)
-        if aligned.weight.size <= KEPT:
-            self._alignments[x, lengths] = aligned
-        counted = [run[:n] for run, n in zip(values, lengths, strict=True)]
-        last = [(float(run[-1]) if len(run) else math.nan) for run in counted]
-        ends = tuple((aligned.last[i], last[i]) for i in aligned.failed)
-        grid = aligned.grid
+        parts, crosses = [], []
+        for run, at, values, n in zip(
+            self.records, self.costs(x), self.values(metric), self._feasible, strict=True
+        ):
+            n = min(n, _leading(np.isfinite(values)))
+            failed = n > 0 and (not run.ok or n < len(run.trace))
+            places, index = _points(run, at[:n])
+            parts.append((places, values[index], failed))
+            if failed:
+                crosses.append((float(places[-1]), float(values[n - 1])))
+        grid = _grid([at for at, _, _ in parts if len(at)])
         if not len(grid):
-            return Series("", grid, grid, grid, grid, crosses=ends)
-        rows = aligned.interpolated(np.concatenate([*counted, [math.inf]]))
-        return Series("", grid, *spread(rows), crosses=ends)
+            return Series("", grid, grid, grid, grid, crosses=tuple(crosses))
+        rows = [_on_grid(*part, grid) for part in parts]
+        rows += [np.full(len(grid), math.inf)] * self._missing
+        return Series("", grid, *spread(np.array(rows)), crosses=tuple(crosses))
 
     @cached_property
     def _feasible(self) -> list[int]:
@@ -137,65 +131,6 @@ class Traces:
 
     def _read(self, value: Callable[[Checkpoint], float]) -> list[Array]:
         return [read(record.trace, value) for record in self.records]
-
-    def _alignment(self, x: str, lengths: Sequence[int]) -> _Alignment:
-        """Return the alignment of all runs, of which so many checkpoints count."""
-        costs = zip(self.records, self.costs(x), lengths, strict=True)
-        points = [_points(record, at[:n]) for record, at, n in costs]
-        grid = _grid([at for at, _ in points if len(at)])
-        infinite, offsets = sum(lengths), np.cumsum([0, *lengths])
-        before = np.full((len(points) + self._missing, len(grid)), infinite)
-        after, weight = before.copy(), np.zeros(before.shape)
-        failed = [
-            i
-            for i, (record, n) in enumerate(zip(self.records, lengths, strict=True))
-            if n and (not record.ok or n < len(record.trace))
-        ]
-        for i, (at, index) in enumerate(points):
-            if len(at):
-                left, right, weight[i] = _neighbours(at, grid)
-                before[i], after[i] = offsets[i] + index[left], offsets[i] + index[right]
-        for i in failed:
-            ended = grid > points[i][0][-1]
-            before[i, ended] = after[i, ended] = infinite
-        last = [float(at[-1]) if len(at) else math.nan for at, _ in points]
-        return _Alignment(grid, before, after, weight, last, failed)
-
-
-@dataclass(frozen=True)
-class _Alignment:
-    """The checkpoints of R runs around each of G grid points; the same for every metric.
-
-    Attributes
-    ----------
-    grid : ndarray, shape (G,)
-    before, after : ndarray of int, shape (R, G)
-        Indices of the checkpoints before and after each grid point, into the concatenated values
-        of all runs; one past the last of them where the run has failed.
-    weight : ndarray, shape (R, G)
-        The position of the grid point between the two, in the logarithm: 0 at the one before, or
-        where its value is held.
-    last : list of float
-        The cost at which each run ended.
-    failed : list of int
-        The runs that failed, and those of which not all checkpoints count.
-    """
-
-    grid: Array
-    before: NDArray[np.intp]
-    after: NDArray[np.intp]
-    weight: Array
-    last: list[float]
-    failed: list[int]
-
-    def interpolated(self, values: Array) -> Array:
-        """Return the values of all runs on the grid, shape (R, G)."""
-        found, after = values[self.before], values[self.after]
-        near = (found > 0) & (after > 0) & (found <= JUMP * after) & (after <= JUMP * found)
-        between = np.nonzero(near & (self.weight > 0))
-        weight = self.weight[between]
-        found[between] = found[between] ** (1 - weight) * after[between] ** weight
-        return found
 
 
 def _leading(good: NDArray[np.bool_]) -> int:
@@ -232,16 +167,28 @@ def _grid(xs: Sequence[Array]) -> Array:
     return np.geomspace(grid[0], grid[-1], LONGEST)
 
 
-def _neighbours(at: Array, grid: Array) -> tuple[NDArray[np.intp], NDArray[np.intp], Array]:
-    """Return the points of a trace before and after each grid point, and its position between.
+def _on_grid(at: Array, values: Array, failed: bool, grid: Array) -> Array:
+    """Return the values of a run at the points of a grid, which begins no earlier than the run.
 
-    The grid begins no earlier than the trace. The position is that in the logarithm: 0 at the
-    point before, and where that has cost 0.
+    Parameters
+    ----------
+    at, values : ndarray, shape (m,)
+        The cost, strictly ascending, and the value at each point of the run.
+    failed : bool
+        Whether the run is infinite after its last point.
+    grid : ndarray, shape (G,)
     """
+    if not len(at):
+        return np.full(len(grid), math.inf)
     before = np.searchsorted(at, grid, side="right") - 1
     after = np.minimum(before + 1, len(at) - 1)
-    weight = np.zeros(len(grid))
-    apart = (after > before) & (at[before] > 0)
-    left, right = at[before[apart]], at[after[apart]]
-    weight[apart] = np.log(grid[apart] / left) / np.log(right / left)
-    return before, after, weight
+    left, right = values[before], values[after]
+    between = (after > before) & (at[before] > 0) & (left > 0) & (right > 0)
+    between &= (left <= JUMP * right) & (right <= JUMP * left)
+    found: Array = left.copy()
+    a, b = at[before[between]], at[after[between]]
+    weight = np.log(grid[between] / a) / np.log(b / a)
+    found[between] = left[between] ** (1 - weight) * right[between] ** weight
+    if failed:
+        found[grid > at[-1]] = math.inf
+    return found

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from orthobench.registry.claims import Measurement, Verdict
-from orthobench.stats.bootstrap import interval, quantiles
+from orthobench.stats.bootstrap import interval, quantiles, student_quantile
 
 
 def decided(ends: tuple[float, float], low: float, high: float) -> Verdict:
@@ -60,10 +60,9 @@ def mean_within(
     The interval is Student's, 95 %. Use it for what a theorem says of an expectation, which the
     median of skewed values does not estimate.
     """
-    from scipy.stats import sem, t
-
     array = np.asarray(values, dtype=np.float64)
-    mean, half = float(array.mean()), float(t.ppf(0.975, len(array) - 1) * sem(array))
+    error = float(array.std(ddof=1)) / math.sqrt(len(array))
+    mean, half = float(array.mean()), student_quantile(0.975, len(array) - 1) * error
     ends = (mean - half, mean + half)
     return Measurement(decided(ends, low, high), mean, ends, text)
 

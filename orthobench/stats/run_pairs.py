@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from enum import Enum
+from enum import StrEnum
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -18,13 +18,12 @@ import numpy as np
 from orthobench.errors import UsageError
 from orthobench.harness.stopping import RunStatus
 from orthobench.results.runs import Run
+from orthobench.results.traces import COUNTS
 from orthobench.tools.arrays import Array
 from orthobench.tools.places import place_of
 
 Key: TypeAlias = "tuple[str, str, int]"
 """Problem, solver with its tuned values, and seed."""
-
-COUNTS = ("steps", "samples", "flops")
 
 LEFT = (1e-1, 1e-2, 1e-3, 1e-4, 1e-5)
 """Targets, as the part that is left of the way from the first run's start to its end."""
@@ -80,7 +79,7 @@ OF_START = 1e-3
 """The tolerance of a device times this is that of a value as a part of the one at the start."""
 
 
-class Change(Enum):
+class Change(StrEnum):
     """The outcome of a comparison."""
 
     WORSE = "worse"
@@ -181,9 +180,8 @@ def compare_results(base: Run, head: Run, tolerance: float) -> Finding:
     rule = _rule(base, head)
     old, new = float(values(base)[-1]), float(values(head)[-1])
     floor = rule.atol_of_start * abs(base.start)
-    room = rule.rtol * abs(old) + floor
-    ratio = (new + floor) / (old + floor) if old + floor > 0 else np.nan
-    change = _change(new - old, tolerance * abs(old), room)
+    change = _change(new - old, tolerance * abs(old), rule.rtol * abs(old) + floor)
+    ratio = (new + floor) / (old + floor) if old + floor > 0 else math.nan
     compared = f"{base.problem.primary.replace('_', ' ')} {old:.6g} -> {new:.6g}"
     return Finding(change, ratio, ratio, ratio, compared)
 
@@ -242,26 +240,24 @@ def _rule(base: Run, head: Run) -> ToleranceRule:
 
 def _unlike(base: Run, head: Run) -> Finding | None:
     """Return the finding about runs that cannot be compared, None for those that can."""
+    change = Change.NONE
     if head.failed and base.failed:
-        return Finding(Change.NONE, explanation=f"both fail; HEAD {failure(head)}")
-    if head.failed:
-        return Finding(Change.WORSE, explanation=f"HEAD fails: {failure(head)}")
-    if base.failed:
-        return Finding(Change.BETTER, explanation=f"BASE fails: {failure(base)}")
-    if base.problem.primary != head.problem.primary:
-        metrics = f"BASE is judged by {base.problem.primary}, HEAD by {head.problem.primary}"
-        return Finding(Change.NONE, explanation=metrics)
-    if "seconds" in base.budget:
+        why = f"both fail; HEAD {failure(head)}"
+    elif head.failed:
+        change, why = Change.WORSE, f"HEAD fails: {failure(head)}"
+    elif base.failed:
+        change, why = Change.BETTER, f"BASE fails: {failure(base)}"
+    elif base.problem.primary != head.problem.primary:
+        why = f"BASE is judged by {base.problem.primary}, HEAD by {head.problem.primary}"
+    elif "seconds" in base.budget:
         why = "its budget is in seconds, so that its results depend on the machine"
-        return Finding(Change.NONE, explanation=why)
-    if dict(base.budget) != dict(head.budget):
-        budgets = f"the budgets are unequal: {_limits(base)} and {_limits(head)}"
-        return Finding(Change.NONE, explanation=budgets)
-    return None
-
-
-def _limits(run: Run) -> str:
-    return ", ".join(f"{limit:g} {name}" for name, limit in run.budget.items()) or "none"
+    elif dict(base.budget) != dict(head.budget):
+        limits = (", ".join(f"{limit:g} {name}" for name, limit in run.budget.items()) or "none"
+                  for run in (base, head))  # fmt: skip
+        why = f"the budgets are unequal: {' and '.join(limits)}"
+    else:
+        return None
+    return Finding(change, explanation=why)
 
 
 def _change(excess: float, tolerated: float, room: float) -> Change:
@@ -274,40 +270,37 @@ def _work(
     base: Run, head: Run, rules: tuple[ToleranceRule, ToleranceRule], tolerance: float
 ) -> Finding:
     """Compare the work to each target, which either side may miss by its rule."""
-    old_work, new_work = work_table(base), work_table(head)
     start, end = float(values(base)[0]), float(values(base)[-1])
+    ends = work_table(base)[-1], work_table(head)[-1]
     spent: list[tuple[str, Array, Array]] = []
-    sides = ((base, rules[0]), (head, rules[1]))
     if start - end > REORDERED.atol_of_start * abs(start):
         for left in LEFT:
             target = end + left * (start - end)
-            old, new = (_reached(run, target, rule) for run, rule in sides)
+            old, new = (_reached(*each, target) for each in zip((base, head), rules, strict=True))
             spent.append((f"{left:g} of the way left", old, new))
     by_itself = {base.stop.status, head.stop.status} <= {RunStatus.DONE, RunStatus.TARGET}
-    as_long = old_work[-1][0] == new_work[-1][0]
-    if as_long or (by_itself and is_reproducible(base, head)):
-        spent.append(("to the end of the run", old_work[-1], new_work[-1]))
+    if ends[0][0] == ends[1][0] or (by_itself and is_reproducible(base, head)):
+        spent.append(("to the end of the run", *ends))
     if not spent:
         return Finding(Change.NONE, explanation="BASE ends no better than it starts")
     ratios = np.array([_ratios(old, new) for _, old, new in spent])
+
+    def told(at: tuple[Any, ...]) -> str:
+        """Return a target and both counts of one unit of work."""
+        name, old, new = spent[at[0]]
+        if np.isinf(new).all():
+            return f"{name}: HEAD never gets there, BASE after {old[0]:,.0f} steps"
+        return f"{name}: {old[at[1]]:,.0f} -> {new[at[1]]:,.0f} {COUNTS[at[1]]}"
+
     worst, best = (np.unravel_index(pick(ratios), ratios.shape) for pick in (np.argmax, np.argmin))
-    changes = [_change(ratios[at] - 1.0, tolerance, REORDERED.rtol) for at in (worst, best)]
-    at, change = (best, changes[1]) if changes[1] is Change.BETTER else (worst, changes[0])
-    said = _told(spent, at)
-    if changes == [Change.WORSE, Change.BETTER]:
+    worse, better = (_change(ratios[at] - 1.0, tolerance, REORDERED.rtol) for at in (worst, best))
+    at, change = (best, better) if better is Change.BETTER else (worst, worse)
+    said = told(at)
+    if (worse, better) == (Change.WORSE, Change.BETTER):
         at, change = worst, Change.MIXED
-        said = "; ".join(f"{_told(spent, at)} ({ratios[at] - 1:+.1%})" for at in (worst, best))
+        said = "; ".join(f"{told(at)} ({ratios[at] - 1:+.1%})" for at in (worst, best))
     ratio = float(ratios[at])
     return Finding(change, ratio, ratio, ratio, said)
-
-
-def _told(spent: list[tuple[str, Array, Array]], at: tuple[Any, ...]) -> str:
-    """Return the target and both counts of one unit of work."""
-    target, unit = at
-    name, old, new = spent[target]
-    if np.isinf(new).all():
-        return f"{name}: HEAD never gets there, BASE after {old[0]:,.0f} steps"
-    return f"{name}: {old[unit]:,.0f} -> {new[unit]:,.0f} {COUNTS[unit]}"
 
 
 def smoothed(curve: Array) -> Array:
@@ -324,7 +317,7 @@ def smoothed(curve: Array) -> Array:
     return np.array([np.median(curve[i - w : i + w + 1]) for i, w in enumerate(widths)])
 
 
-def _reached(run: Run, target: float, rule: ToleranceRule) -> Array:
+def _reached(run: Run, rule: ToleranceRule, target: float) -> Array:
     """Return the work at the first checkpoint that meets the target; infinite where none does."""
     room = rule.rtol * abs(target) + rule.atol_of_start * abs(run.start)
     there = np.flatnonzero(smoothed(values(run)) <= target + room)

@@ -93,14 +93,14 @@ def discoveries(log_values: Sequence[float], rate: float) -> list[bool]:
         Logarithms of the e-values.
     rate : float
     """
-    n = len(log_values)
-    order = np.argsort(log_values)[::-1]
-    least = np.log(n / rate) - np.log(np.arange(1, n + 1)) if n else np.empty(0)
-    enough = np.flatnonzero(np.asarray(log_values, float)[order] >= least)
-    rejected = np.zeros(n, bool)
-    if len(enough):
-        rejected[order[: enough[-1] + 1]] = True
-    return rejected.tolist()
+    from scipy.stats import false_discovery_control
+
+    if len(log_values) == 0:
+        return []
+    # on e-values it is the procedure of Benjamini and Hochberg on their inverses
+    inverses = np.exp(-np.maximum(log_values, 0.0))
+    rejected: list[bool] = (false_discovery_control(inverses) <= rate).tolist()
+    return rejected
 
 
 def _lower_bound(values: Array, alpha: float, reach: float) -> float:

@@ -11,12 +11,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from orthobench.results.runs import Run
-from orthobench.stats.bootstrap import intervals, spread
+from orthobench.stats.bootstrap import interval, spread
 from orthobench.stats.values import final, metric_of
-from orthobench.tools.arrays import Array
 
 
 @dataclass(frozen=True)
@@ -32,7 +29,7 @@ class Summary:
         The median and the spread around it: the quartiles, or the range of fewer than 4 runs. NaN
         where nothing was run yet.
     interval : tuple of float
-        The 95 % bootstrap interval of the median: `orthobench.stats.bootstrap.intervals`.
+        The 95 % bootstrap interval of the median.
     n_ok : int
         Runs that did not fail.
     failures : tuple of dict
@@ -91,35 +88,12 @@ def summaries(
     planned = sorted(set(seeds).union(*records))
     if not planned:
         raise ValueError("there are no runs to summarize")
-    value = metric_of(metric)
-    rows = [
-        [final(by_seed[seed], value) if seed in by_seed else math.nan for seed in planned]
-        for by_seed in records
-    ]
-    ends = _intervals(np.array(rows))
-    return [
-        _summary(planned, by_seed, metric, row, interval)
-        for by_seed, row, interval in zip(records, rows, ends, strict=True)
-    ]
+    return [_summary(planned, by_seed, metric) for by_seed in records]
 
 
-def _intervals(rows: Array) -> list[tuple[float, float]]:
-    """Return the interval of the median of each row, of the seeds that were run."""
-    there = ~np.isnan(rows)
-    counts, ends = there.sum(axis=1), np.full((len(rows), 2), math.nan)
-    for n in np.unique(counts[counts > 0]).tolist():
-        alike = counts == n
-        ends[alike] = np.transpose(intervals(rows[alike][there[alike]].reshape(-1, n)))
-    return [(low, high) for low, high in ends.tolist()]
-
-
-def _summary(
-    planned: Sequence[int],
-    by_seed: Mapping[int, Run],
-    metric: str,
-    values: Sequence[float],
-    interval: tuple[float, float],
-) -> Summary:
+def _summary(planned: Sequence[int], by_seed: Mapping[int, Run], metric: str) -> Summary:
+    read = metric_of(metric)
+    values = [final(by_seed[seed], read) if seed in by_seed else math.nan for seed in planned]
     failures = tuple(
         _failure(seed, by_seed[seed], metric)
         for seed, value in zip(planned, values, strict=True)
@@ -127,8 +101,8 @@ def _summary(
     )
     known = [value for value in values if not math.isnan(value)]
     median, low, high = map(float, spread(known)) if known else (math.nan,) * 3
-    ok = len(known) - len(failures)
-    return Summary(tuple(values), median, low, high, interval, ok, failures)
+    ends = interval(known) if known else (math.nan, math.nan)
+    return Summary(tuple(values), median, low, high, ends, len(known) - len(failures), failures)
 
 
 def _failure(seed: int, record: Run, metric: str) -> dict[str, Any]:

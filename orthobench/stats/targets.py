@@ -17,14 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from orthobench.errors import unknown
-from orthobench.harness.judging import excess_violation
-from orthobench.harness.stopping import RunStatus, Target
-from orthobench.results.runs import Run
-from orthobench.results.traces import read
 from orthobench.results.tuning import SolverResult
-from orthobench.stats.bootstrap import CEILING
-from orthobench.stats.costs import ALL_COSTS, COSTS
-from orthobench.stats.values import metric_of
+from orthobench.stats.cost_curve import CostCurve, cheapest, cost_curve, whole_cost
+from orthobench.stats.costs import COSTS
 from orthobench.tools.arrays import Array
 from orthobench.tools.collections import grouped
 
@@ -75,12 +70,6 @@ class RunMatrix:
     lowest: Array
     absent: tuple[tuple[str, str], ...]
     failed: tuple[int, ...]
-
-    @property
-    def reached(self) -> Array:
-        """The smallest value of each run, shape (S, I); infinite where it failed."""
-        reached: Array = self.values.min(axis=-1, initial=math.inf)
-        return reached
 
     @property
     def unfinished(self) -> int:
@@ -138,9 +127,6 @@ class RunMatrix:
     def costs(self, cost: str, tau: float) -> Array:
         """Return the cost of each run up to the cheapest checkpoint at or below the target.
 
-        There is no interpolation: a solution was there only at the checkpoint. A later one can be
-        cheaper, as what it takes to read a solution varies.
-
         Parameters
         ----------
         cost : str
@@ -171,18 +157,13 @@ class RunMatrix:
         """
         if cost not in COSTS:
             raise unknown("cost", cost, COSTS)
-        reached = self.values <= targets[:, None]
-        least: Array = np.where(reached, self.spent[cost], math.inf).min(axis=-1, initial=math.inf)
-        return least
+        return cheapest(self.values, self.spent[cost], targets)
 
 
 def run_matrix(entries: Sequence[SolverResult]) -> RunMatrix:
     """Collect the chosen runs of all solvers on all problems.
 
-    The values are those of the metric that the runs have a target for, or else of the problem's
-    primary metric. A run counts up to where it leaves the constraint, and not at all where the
-    metric is not finite at its end. Where entries are compared at a level, a checkpoint counts if
-    it keeps the level, or is no further from it than the end of the run.
+    What counts of a run is said by `orthobench.stats.cost_curve.cost_curve`.
 
     Parameters
     ----------
@@ -191,142 +172,64 @@ def run_matrix(entries: Sequence[SolverResult]) -> RunMatrix:
     """
     begun = [entry for entry in entries if entry.takes_part]
     solvers = tuple(dict.fromkeys(entry.solver for entry in begun))
+    instances = _instances(entries, solvers)
+    row = {solver: i for i, solver in enumerate(solvers)}
+    column = {instance: j for j, instance in enumerate(instances)}
+    shape = len(solvers), len(instances)
+    whole = {cost: np.full(shape, math.nan) for cost in COSTS}
+    curves: dict[tuple[int, int], CostCurve] = {}
+    for entry in begun:
+        for run in entry.finished:
+            if (entry.problem, run.seed) in column:
+                at = row[entry.solver], column[entry.problem, run.seed]
+                for cost, table in whole.items():
+                    table[at] = whole_cost(run, cost)
+                if (curve := cost_curve(run, entry.level)) is not None:
+                    curves[at] = curve
+    of_instance = grouped(curves, lambda at: at[1])
+    groups = [[curves[at] for at in of_instance.get(j, ())] for j in range(len(instances))]
+    taking_part = {(entry.solver, entry.problem) for entry in begun}
+    problems = dict.fromkeys(problem for problem, _ in instances)
+    planned = [sum((solver, p) in taking_part for p, _ in instances) for solver in solvers]
+    finished = Counter(i for i, _ in curves)
+    return RunMatrix(
+        solvers,
+        instances,
+        *_stacked(shape, curves),
+        whole,
+        np.array([max((curve.start for curve in own), default=math.nan) for own in groups]),
+        np.array([_lowest(own) for own in groups]),
+        absent=tuple((s, p) for s in solvers for p in problems if (s, p) not in taking_part),
+        failed=tuple(n - finished[i] for i, n in enumerate(planned)),
+    )
+
+
+def _instances(entries: Sequence[SolverResult], solvers: Sequence[str]) -> tuple[Instance, ...]:
+    """Return problems with the seeds that were run with all solvers that take part there."""
     seeds: dict[str, dict[int, None]] = {entry.problem: {} for entry in entries}
     for entry in entries:
         seeds[entry.problem].update(dict.fromkeys(entry.seeds))
     for entry in entries:
         if entry.solver in solvers and not entry.refused:
-            done = {record.seed for record in entry.finished}
+            done = {run.seed for run in entry.finished}
             seeds[entry.problem] = {s: None for s in seeds[entry.problem] if s in done}
-    instances = tuple((problem, seed) for problem, own in seeds.items() for seed in own)
-    row = {solver: i for i, solver in enumerate(solvers)}
-    column = {instance: j for j, instance in enumerate(instances)}
-    runs = [
-        (row[entry.solver], column[entry.problem, run.seed], run, entry.level)
-        for entry in begun
-        for run in entry.finished
-        if (entry.problem, run.seed) in column
-    ]
-    shape = len(solvers), len(instances)
-    whole = {cost: np.full(shape, math.nan) for cost in COSTS}
-    for i, j, run, _ in runs:
-        for cost, table in whole.items():
-            table[i, j] = whole_cost(run, cost)
-    found = {(i, j): path_of(run, level) for i, j, run, level in runs}
-    paths = {at: path for at, path in found.items() if path is not None}
-    of_instance = grouped(paths, lambda at: at[1])
-    groups = [[paths[at] for at in of_instance.get(j, ())] for j in range(len(instances))]
-    taking_part = {(entry.solver, entry.problem) for entry in begun}
-    planned = [sum((solver, p) in taking_part for p, _ in instances) for solver in solvers]
-    finished = Counter(i for i, _ in paths)
-    return RunMatrix(
-        solvers,
-        instances,
-        *_stacked(shape, paths),
-        whole,
-        np.array([max((path.start for path in own), default=math.nan) for own in groups]),
-        np.array([_lowest(own) for own in groups]),
-        absent=tuple(
-            (s, p) for s in solvers for p, own in seeds.items() if own and (s, p) not in taking_part
-        ),
-        failed=tuple(n - finished[i] for i, n in enumerate(planned)),
-    )
-
-
-@dataclass(frozen=True)
-class Path:
-    """A run that did not fail, up to where it counts.
-
-    Attributes
-    ----------
-    start : float
-        The value at its first checkpoint.
-    values : ndarray, shape (m,)
-        The value at each checkpoint; infinite where it does not keep a level.
-    run : Run
-    """
-
-    start: float
-    values: Array
-    run: Run
-
-    @property
-    def stopped(self) -> bool:
-        """Whether a target ended it."""
-        return self.run.stop.status is RunStatus.TARGET
-
-    @property
-    def lowest(self) -> float:
-        """The smallest value that it reached."""
-        return float(self.values.min())
-
-    def spent(self, cost: str) -> Array:
-        """Return a cost up to each checkpoint; infinite where it was not measured."""
-        return spent(self.run, cost)[: len(self.values)]
-
-    def cheapest(self, cost: str, target: float) -> float:
-        """Return the least cost of a checkpoint at or below a value; infinite without any."""
-        return float(self.spent(cost)[self.values <= target].min(initial=math.inf))
-
-
-def path_of(record: Run, level: Target | None, metric: str = "") -> Path | None:
-    """Return a run up to where it counts; None where it failed, or nothing of it counts.
-
-    Parameters
-    ----------
-    record : Run
-    level : Target, optional
-        Only checkpoints that keep it count, or are no further from it than the end of the run.
-    metric : str
-        Where none is named, that of the run's target, or else the problem's primary metric.
-    """
-    if not record.ok:
-        return None
-    values = read(record.trace, metric_of(metric or record.target or record.problem.primary))
-    finite = np.isfinite(values)
-    counts = finite & (read(record.trace, excess_violation) <= 0)
-    values = np.clip(values, -CEILING, CEILING)  # so that differences are finite
-    end = len(values) if counts.all() else int(counts.argmin())
-    if not end or not finite[-1]:
-        return None
-    start = float(values[0])
-    if level is not None:
-        bound = level.metric
-        at_level = read(record.trace, lambda mark: mark.metrics.get(bound, math.inf))
-        values = np.where(at_level <= max(level.value, at_level[-1]), values, math.inf)
-    return Path(start, values[:end], record)
+    return tuple((problem, seed) for problem, own in seeds.items() for seed in own)
 
 
 def _stacked(
-    shape: tuple[int, int], paths: Mapping[tuple[int, int], Path]
+    shape: tuple[int, int], curves: Mapping[tuple[int, int], CostCurve]
 ) -> tuple[Array, dict[str, Array]]:
     """Return the values and costs of all runs in arrays, infinite after their ends."""
-    longest = max((len(path.values) for path in paths.values()), default=0)
+    longest = max((len(curve.values) for curve in curves.values()), default=0)
     values = np.full((*shape, longest), math.inf)
     spent = {cost: values.copy() for cost in COSTS}
-    for at, path in paths.items():
-        values[at][: len(path.values)] = path.values
+    for at, curve in curves.items():
+        values[at][: len(curve.values)] = curve.values
         for cost, table in spent.items():
-            table[at][: len(path.values)] = path.spent(cost)
+            table[at][: len(curve.values)] = curve.spent(cost)
     return values, spent
 
 
-def spent(record: Run, cost: str) -> Array:
-    """Return a cost up to each checkpoint of a run, one unit at least.
-
-    It is infinite where it was not measured: flops of a solver that counts none, too.
-    """
-    amounts = read(record.trace, ALL_COSTS[cost])
-    if cost == "flops" and not amounts.any():
-        amounts = np.full(len(amounts), math.nan)
-    return np.maximum(np.where(np.isnan(amounts), math.inf, amounts), ALL_COSTS[cost].unit)
-
-
-def whole_cost(record: Run, cost: str) -> float:
-    """Return what a run cost to its end; one that recorded nothing took one unit."""
-    return float(spent(record, cost).max(initial=ALL_COSTS[cost].unit))
-
-
-def _lowest(paths: Sequence[Path]) -> float:
-    stopped = [path.lowest for path in paths if path.stopped]
-    return max(stopped) if stopped else min((path.lowest for path in paths), default=math.nan)
+def _lowest(curves: Sequence[CostCurve]) -> float:
+    stopped = [curve.lowest for curve in curves if curve.stopped]
+    return max(stopped) if stopped else min((curve.lowest for curve in curves), default=math.nan)

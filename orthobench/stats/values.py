@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 
 from orthobench.harness.trace import Checkpoint
 from orthobench.results.runs import Run
 from orthobench.results.tuning import SolverResult
 from orthobench.stats.bootstrap import quantiles, spread
 from orthobench.stats.costs import COSTS
+from orthobench.tools.collections import grouped
 
 
 def metric_of(name: str) -> Callable[[Checkpoint], float]:
@@ -62,3 +63,12 @@ def final_spread(
     """
     values = [final(record, value) if record.ok else math.inf for record in records]
     return spread(values + [math.inf] * (planned - len(records)))
+
+
+def geometric_mean(factors: Sequence[float], blocks: Sequence[Hashable]) -> float:
+    """Return the geometric mean of factors; those of one block have the weight of one together."""
+    logs = [
+        sum(math.log(factor) for factor, _ in own) / len(own)
+        for own in grouped(zip(factors, blocks, strict=True), lambda pair: pair[1]).values()
+    ]
+    return math.exp(sum(logs) / len(logs))

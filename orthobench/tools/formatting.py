@@ -42,6 +42,17 @@ def number(value: float) -> str:
     return f"{mantissa}e{int(exponent)}"
 
 
+def percent(ratio: float) -> str:
+    """Return a ratio as a change in percent, with its sign; from tenfold on as a factor."""
+    if math.isnan(ratio):
+        return ""
+    if ratio >= 10:
+        return "never" if math.isinf(ratio) else f"x {ratio:.3g}"
+    change = 100 * (ratio - 1)
+    digits = ".1f" if abs(change) >= 0.05 or change == 0 else ".1g"
+    return f"{change:+{digits}} %"
+
+
 def metric_text(name: str, value: float) -> str:
     """Return a metric as text, in the unit that its name ends with: ``200.0 MiB``, ``12.3 ms``."""
     if math.isfinite(value) and name.endswith("_bytes"):
@@ -60,7 +71,7 @@ def listed(names: Sequence[str], most: int = 5) -> str:
     """Return names as an enumeration: ``a, b and c``, ``a, b, c, d, e and 7 others``."""
     if len(names) > most + 1:
         names = [*names[:most], f"{len(names) - most} others"]
-    return " and ".join(part for part in (", ".join(names[:-1]), names[-1]) if part)
+    return " and ".join(part for part in (", ".join(names[:-1]), *names[-1:]) if part)
 
 
 def count(value: float) -> str:
@@ -74,7 +85,7 @@ def budget_text(budget: Mapping[str, float]) -> str:
         "seconds": duration, "flops": lambda value: f"{si(value)} flops",
     }  # fmt: skip
     parts = [
-        formats[name](value) if name in formats else f"{count(value)} {name}"
+        formats[name](value) if name in formats else plural(round(value), name.removesuffix("s"))
         for name, value in budget.items()
     ]
     return f"budget {', '.join(parts)}" if parts else ""

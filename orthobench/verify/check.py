@@ -17,7 +17,7 @@ from orthobench.harness.cell import Cell
 from orthobench.harness.execution import PEAK
 from orthobench.harness.executors import Limits, local
 from orthobench.harness.placement import TRANSFER, WARM_UP
-from orthobench.harness.reducing.parts import WORKER_METRICS
+from orthobench.harness.reducing.reduction import WORKER_METRICS
 from orthobench.harness.run import RATIO
 from orthobench.harness.stopping import RunStatus
 from orthobench.harness.trace import Outcome
@@ -25,7 +25,8 @@ from orthobench.registry.plugins import Registry
 from orthobench.report.terminal.progress import Progress
 from orthobench.results.runs import Run
 from orthobench.results.store import Store
-from orthobench.stats.run_pairs import COUNTS, EXACT, PLATFORMS, differences
+from orthobench.results.traces import COUNTS
+from orthobench.stats.run_pairs import EXACT, PLATFORMS, differences
 from orthobench.tools import environment
 from orthobench.tools.collections import grouped
 from orthobench.tools.formatting import plural
@@ -174,35 +175,32 @@ def order(keys: Iterable[str], seed: int) -> list[str]:
 
 def lines(result: Verification) -> Iterator[str]:
     """Yield the lines of text about a verification."""
+    again, left_out = len(result.recomputed), sum(map(len, result.unchecked.values()))
     yield (
         f"{plural(result.cells, 'cell')}, of which {result.checkable:,} can be computed here; "
         f"{result.drawn:,} drawn (share {result.share:g}, seed {result.seed})"
     )
-    again = len(result.recomputed)
-    near = again - result.exact
     yield (
         f"{plural(again, 'cell')} came out again: {result.exact:,} bit for bit, "
-        f"{near:,} within tolerance"
+        f"{again - result.exact:,} within tolerance"
     )
     for text, count in result.platforms.items():
         yield f"  {plural(count, 'cell')} where something else differs: {text}"
     if result.mismatches:
         yield f"{len(result.mismatches):,} values did not:"
         yield from (f"  {one}" for one in result.mismatches[:MOST])
-    if left_out := sum(map(len, result.unchecked.values())):
+    if left_out:
         yield f"{plural(left_out, 'cell')} not checked:"
     for reason, cells in result.unchecked.items():
         yield f"  {plural(len(cells), 'cell')}, such as {cells[0]}: {reason}"
-    yield f"next: {_next(result)}"
-
-
-def _next(result: Verification) -> str:
+    todo = "--share 1 computes all cells again, --seed N others"
     if result.mismatches:
-        return "ask whoever ran it about these values, and take none of them before"
-    if not result.recomputed:
-        return "install what the reasons name, or name the folder of its data with --data"
-    rest = "--share 1 computes all cells again, --seed N others"
-    return "nothing is left to compute" if result.drawn == result.checkable else rest
+        todo = "ask whoever ran it about these values, and take none of them before"
+    elif not result.recomputed:
+        todo = "install what the reasons name, or name the folder of its data with --data"
+    elif result.drawn == result.checkable:
+        todo = "nothing is left to compute"
+    yield f"next: {todo}"
 
 
 def called(run: Run) -> str:
@@ -219,7 +217,7 @@ def _computed(
     with Progress(quiet) as progress:
         progress.expect(len(cells))
         for threads, group in grouped(cells, lambda cell: cell.threads).items():
-            for event in local.run(group, workers, threads, limits):
+            for event in local.run(group, workers, threads, limits or Limits()):
                 run = runs[id(event.cell)]
                 if event.outcome is None:
                     progress.begin(run.label, event.worker)

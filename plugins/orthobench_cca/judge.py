@@ -2,31 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from orthobench.contract import Array, Solution
+from orthobench_cca.canonical import Canonical
 from orthobench_cca.oracle import PairsMatrices, halves
-from orthobench_cca.solvers.exact import Canonical
 
 DEPENDENT = 1e-10
 """Singular value of a point, relative to the largest, below which columns are dependent."""
-
-
-@dataclass(frozen=True)
-class PassesSolution(Solution):
-    """Weights, with the passes over the pairs that they took so far.
-
-    Attributes
-    ----------
-    passes : float, optional
-        One reads all of X and of Y once, in a product with a block.
-    """
-
-    passes: float | None = None
 
 
 class Judge:

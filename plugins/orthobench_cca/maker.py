@@ -10,10 +10,10 @@ from numpy.typing import ArrayLike
 from orthobench.contract import DataError, Instance, UsageError
 from orthobench.tools.arrays import array_of, check_rows, is_number, matrix, whole
 from orthobench.tools.sparse import checked_sparse, is_sparse
+from orthobench_cca.canonical import Canonical, canonical, whitened
 from orthobench_cca.covariances import SINGULAR
 from orthobench_cca.judge import Judge
 from orthobench_cca.oracle import PairsMatrices, PairsOracle
-from orthobench_cca.solvers.exact import Canonical, canonical, whitened
 
 EXACT = 3000
 """The most columns, or pairs where these are fewer, for which the judge knows the truth."""
@@ -86,7 +86,12 @@ def cca(
     k = whole(k, "k", 1, most)
     if not is_number(ridge) or not 0 <= ridge < np.inf:
         raise UsageError(f"ridge must be finite and at least 0, not {ridge}")
-    oracle = _oracle(left, right, k, ridge, passes)
+    oracle: PairsMatrices
+    if is_sparse(left) and is_sparse(right):
+        oracle = PairsMatrices(left, right, k, ridge)
+    else:
+        x, y = (M.toarray() if is_sparse(M) else M for M in (left, right))
+        oracle = PairsOracle(x - x.mean(axis=0), y - y.mean(axis=0), k, ridge, passes)
     for name, side in zip("XY", oracle.sides, strict=True):
         if not (largest := float(side.variances().max())):
             raise DataError(f"{name} does not vary: there is nothing to correlate")
@@ -95,23 +100,8 @@ def cca(
     held_out = None if test is None else _held_out(test, left, right, oracle)
     judged, best = _judged(oracle)
     judge = Judge(judged, best, held_out)
-    known = {"suboptimality": 0.0, "x_error": 0.0, "y_error": 0.0}
-    return Instance(
-        oracle,
-        judge,
-        {} if best is None else known,
-        violation=judge.violation,
-        conditional=("passes",),
-    )
-
-
-def _oracle(X: Any, Y: Any, k: int, ridge: float, passes: int) -> PairsMatrices:
-    """Return the oracle of sparse matrices as they are, or of dense centred rows."""
-    if is_sparse(X) and is_sparse(Y):
-        return PairsMatrices(X, Y, k, ridge)
-    dense = [M.toarray() if is_sparse(M) else M for M in (X, Y)]
-    left, right = (M - M.mean(axis=0) for M in dense)
-    return PairsOracle(left, right, k, ridge, passes)
+    known = {} if best is None else {"suboptimality": 0.0, "x_error": 0.0, "y_error": 0.0}
+    return Instance(oracle, judge, known, violation=judge.violation, conditional=("passes",))
 
 
 def _held_out(

@@ -2,12 +2,26 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 from orthobench_kit.sources import ArraySource
 
-from orthobench.contract import Array, Oracle, SampleOracle
+from orthobench.contract import Array, Oracle, SampleOracle, Solution
+
+
+@dataclass(frozen=True)
+class PassesSolution(Solution):
+    """Weights, with the passes over the pairs that they took so far.
+
+    Attributes
+    ----------
+    passes : float, optional
+        One reads all of X and of Y once, in a product with a block.
+    """
+
+    passes: float | None = None
 
 
 class PairsMatrices(Oracle):

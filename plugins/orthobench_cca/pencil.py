@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import ArrayLike
+from orthobench_kit.polar import inverse_root
 
 from orthobench.contract import Array, DataError, Instance, Oracle, Solution
 from orthobench.tools.arrays import array_of, check_rows, matrix, whole
-from orthobench_cca.covariances import SINGULAR, normalized, whitening
+from orthobench_cca.covariances import SINGULAR, normalized
 from orthobench_cca.judge import dependent, distance
 
 SYMMETRIC = 1e-10
@@ -61,7 +62,7 @@ class PencilJudge:
 
 def leading(A: Array, B: Array, k: int) -> tuple[Array, Array]:
     """Return the k largest eigenvalues of AX = BX diag(values), and X with X'BX = I."""
-    root = whitening(B)
+    root = inverse_root(B, SINGULAR)
     values, vectors = np.linalg.eigh(root @ A @ root)
     return values[: -k - 1 : -1], root @ vectors[:, : -k - 1 : -1]
 
@@ -116,12 +117,8 @@ def generalized_eigenvectors(A: ArrayLike, B: ArrayLike, k: int) -> Instance[Pen
     if not judge.values[-1] > SINGULAR * judge.values[0]:
         positive = int(np.count_nonzero(judge.values > SINGULAR * abs(judge.values[0])))
         raise DataError(f"only {positive} eigenvalues are positive: k = {k} is too large")
-    return Instance(
-        PencilOracle(A, B, k),
-        judge,
-        {"suboptimality": 0.0, "error": 0.0},
-        violation=judge.violation,
-    )
+    best = {"suboptimality": 0.0, "error": 0.0}
+    return Instance(PencilOracle(A, B, k), judge, best, violation=judge.violation)
 
 
 def _symmetric(data: ArrayLike, name: str) -> Array:

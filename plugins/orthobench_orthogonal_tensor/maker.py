@@ -19,11 +19,7 @@ from orthobench_kit.symmetric_tensors import (
 from orthobench.contract.problem import Instance, Solution
 from orthobench.errors import DataError
 from orthobench.tools.arrays import Array, real
-from orthobench_orthogonal_tensor.oracle import (
-    AnyOrderOracle,
-    FourthOrderOracle,
-    TensorOracle,
-)
+from orthobench_orthogonal_tensor.oracle import AnyOrderOracle, FourthOrderOracle, TensorOracle
 
 
 class Judge:
@@ -103,10 +99,7 @@ LARGEST = 1e140
 
 
 def orthogonal_tensor(
-    T: NDArray[np.generic],
-    *,
-    factors: Array | None = None,
-    weights: Array | None = None,
+    T: NDArray[np.generic], *, factors: Array | None = None, weights: Array | None = None
 ) -> Instance[AnyOrderOracle]:
     """Make an instance of your own symmetric tensor of order 3 or 4.
 

@@ -1,16 +1,15 @@
-"""What all methods of this plugin share: a point, products that are counted, and normalization."""
+"""What all methods of this plugin share: a point, and products that are counted."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
-import numpy as np
-from orthobench_kit.stacks import each, lengths, sizes, stacked, transposed
+from orthobench_kit.stacks import sizes, stacked
 
-from orthobench.contract import ArraySolver, State, Status, copied, flops, identity, namespace
-from orthobench_polar.judge import PolarSolution
-from orthobench_polar.oracle import PolarOracle
+from orthobench.contract import ArraySolver, Solver, State, copied, flops, namespace
+from orthobench.tools.places import Place
+from orthobench_polar.oracle import PolarOracle, PolarSolution
 
 
 @dataclass(slots=True, kw_only=True)
@@ -34,12 +33,27 @@ class PolarState(State):
 PolarStateT = TypeVar("PolarStateT", bound=PolarState)
 
 
-class PolarSolver(ArraySolver[PolarOracle, PolarStateT]):
-    """Base of the methods, which take arrays of any library, and batches of matrices."""
+class PolarMethod(Solver[PolarOracle, PolarStateT]):
+    """Base of all methods."""
+
+    converges: ClassVar[bool] = True
 
     def solution(self, state: Any) -> PolarSolution:
         """Return X, the matrices of a batch one below another."""
         return PolarSolution(stacked(copied(state.X)), products=state.products)
+
+
+class PolarSolver(PolarMethod[PolarStateT], ArraySolver[PolarOracle, PolarStateT]):
+    """Base of the methods that take arrays of any library, and batches of matrices."""
+
+
+class Factorizing(PolarSolver[PolarStateT]):
+    """Base of those that factorize, for which libraries have single and double precision."""
+
+    @classmethod
+    def computes_on(cls, place: Place) -> bool:
+        """Return whether there are factorizations."""
+        return super().computes_on(place) and place.dtype in ("float64", "float32")
 
 
 def counted(
@@ -63,38 +77,6 @@ def counted(
     state.products += done / flops.gemm(n, p, p)
 
 
-def normalized(A: Any) -> Any:
-    """Return A / |A|_F, each matrix of a batch by itself; 3np flops."""
-    return A / each(lengths(A))
-
-
-def normalization_flops(A: Any) -> int:
-    """Return the flops of `normalized` for one matrix."""
-    _, n, p = sizes(A)
-    return 3 * n * p
-
-
-def gram(X: Any) -> Any:
-    """Return X'X of each matrix."""
-    return transposed(X) @ X
-
-
-def polynomial(S: Any, coefficients: tuple[float, float, float]) -> tuple[Any, int]:
-    """Return a I + b S + c S², and how many products of matrices (p, p) it took."""
-    a, b, c = coefficients
-    unit = identity(S.shape[-1], S)
-    if c == 0:
-        return a * unit + b * S, 0
-    return a * unit + b * S + c * (S @ S), 1
-
-
 def rounding_unit(X: Any) -> float:
     """Return the distance from 1 to the next number of the precision of an array."""
-    if isinstance(X, np.ndarray):
-        return float(np.finfo(X.dtype).eps)
     return float(namespace(X).finfo(X.dtype).eps)
-
-
-def finish(state: PolarState) -> None:
-    """End the run: the method has done all of its steps."""
-    state.status = Status.CONVERGED

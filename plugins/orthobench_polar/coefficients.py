@@ -4,14 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TypeAlias
 
-import numpy as np
-
-from orthobench.contract import Array
-
-Coefficients: TypeAlias = tuple[float, float, float]
-"""a, b and c of a x + b x³ + c x⁵."""
+from orthobench_kit.polar import NEWTON_SCHULZ, Coefficients
 
 JORDAN: Coefficients = (3.4445, -4.7750, 2.0315)
 
@@ -27,14 +21,12 @@ class Schedule:
         again with the first one diverge from the paper.)
     default : int
         How many steps the source takes.
-    source : str
     safety : float
         What singular values are divided by before each polynomial but the last, for rounding.
     """
 
     steps: tuple[Coefficients, ...]
     default: int
-    source: str
     safety: float = 1.0
 
     def at(self, number: int, safety: float = 0.0) -> Coefficients:
@@ -54,7 +46,9 @@ class Schedule:
 
 
 SCHEDULES: Mapping[str, Schedule] = {
-    "jordan": Schedule((JORDAN,), 5, "Jordan et al. 2024, Muon"),
+    # Jordan et al. 2024, Muon
+    "jordan": Schedule((JORDAN,), 5),
+    # You 2024, as given by Jordan et al.
     "you": Schedule(
         (
             (4.0848, -6.8946, 2.9270),
@@ -64,8 +58,8 @@ SCHEDULES: Mapping[str, Schedule] = {
             (2.8366, -3.0525, 1.2012),
         ),
         5,
-        "You 2024, as given by Jordan et al.",
     ),
+    # Amsel, Persson, Musco and Gower 2025, arXiv:2505.16932
     "polar-express": Schedule(
         (
             (8.28721201814563, -23.595886519098837, 17.300387312530933),
@@ -78,9 +72,9 @@ SCHEDULES: Mapping[str, Schedule] = {
             (1.875, -1.25, 0.375),
         ),
         8,
-        "Amsel, Persson, Musco and Gower 2025, arXiv:2505.16932",
         safety=1.01,
     ),
+    # Grishina, Smirnov and Rakhuba 2025, arXiv:2506.10935, for [0.001, 1]
     "cans": Schedule(
         (
             (8.4703288, -25.10807471, 18.6292756),
@@ -90,30 +84,12 @@ SCHEDULES: Mapping[str, Schedule] = {
             (2.27374999, -1.64466037, 0.41619093),
         ),
         5,
-        "Grishina, Smirnov and Rakhuba 2025, arXiv:2506.10935, for [0.001, 1]",
     ),
-    "deepseek-v4": Schedule((JORDAN,) * 8 + ((2.0, -1.5, 0.5),), 10, "as reported for DeepSeek-V4"),
-    "cubic": Schedule(((1.5, -0.5, 0.0),), 30, "Björck and Bowie 1971"),
-    "quintic": Schedule(((1.875, -1.25, 0.375),), 20, "Kovarik 1970"),
+    # as reported for DeepSeek-V4
+    "deepseek-v4": Schedule((JORDAN,) * 8 + ((2.0, -1.5, 0.5),), 10),
+    # Björck and Bowie 1971
+    "cubic": Schedule((NEWTON_SCHULZ,), 30),
+    # Kovarik 1970
+    "quintic": Schedule(((1.875, -1.25, 0.375),), 20),
 }
 """The schedules by the names that people use."""
-
-
-def composed(schedule: Schedule, values: Array, steps: int, safety: float = 0.0) -> Array:
-    """Return what singular values become after some steps, in exact arithmetic but for rounding.
-
-    Parameters
-    ----------
-    schedule : Schedule
-    values : ndarray
-        Singular values after division by the norm, in [0, 1].
-    steps : int
-    safety : float
-        As in `Schedule.at`.
-    """
-    found = np.asarray(values, dtype=np.float64)
-    for number in range(steps):
-        a, b, c = schedule.at(number, safety)
-        square = found * found
-        found = found * (a + square * (b + c * square))
-    return found

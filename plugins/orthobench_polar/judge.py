@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import sqrt
 
 import numpy as np
@@ -14,19 +13,6 @@ WELL_CONDITIONED = 1e-4
 
 ROUNDED = 1e-15
 """The largest difference of a multiple from A, relative to its entries."""
-
-
-@dataclass(frozen=True)
-class PolarSolution(Solution):
-    """A point, with the products of matrices that it took.
-
-    Attributes
-    ----------
-    products : float
-        In units of 2np² flops for each matrix (n, p): X'X is one, a product of two (p, p) is p/n.
-    """
-
-    products: float = 0.0
 
 
 class Judge:

@@ -2,13 +2,27 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from orthobench_kit.stacks import sizes
 
-from orthobench.contract import Array, Oracle
+from orthobench.contract import Array, Oracle, Solution
+
+
+@dataclass(frozen=True)
+class PolarSolution(Solution):
+    """A point, with the products of matrices that it took.
+
+    Attributes
+    ----------
+    products : float
+        In units of 2np² flops for each matrix (n, p): X'X is one, a product of two (p, p) is p/n.
+    """
+
+    products: float = 0.0
 
 
 class PolarOracle(Oracle):

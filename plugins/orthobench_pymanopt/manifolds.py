@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
@@ -84,15 +83,15 @@ def stiefel(n: int, p: int, counter: FlopCounter) -> Any:
 
 def _counting(manifold: Any, operations: dict[str, int], counter: FlopCounter) -> Any:
     """Let operations count their own flops, without those of the operations that they call."""
+
+    def counted(operation: Any, count: int) -> Any:
+        @wraps(operation)
+        def counting(*args: Any) -> Any:
+            counter.counted += count
+            return operation(*args)
+
+        return counting
+
     for name, count in operations.items():
-        setattr(manifold, name, _counted(getattr(manifold, name), count, counter))
+        setattr(manifold, name, counted(getattr(manifold, name), count))
     return manifold
-
-
-def _counted(operation: Callable[..., Any], count: int, counter: FlopCounter) -> Callable[..., Any]:
-    @wraps(operation)
-    def counting(*args: Any) -> Any:
-        counter.counted += count
-        return operation(*args)
-
-    return counting

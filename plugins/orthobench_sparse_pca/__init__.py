@@ -10,11 +10,6 @@ from orthobench.contract import discovered
 from orthobench_sparse_pca.maker import sparse_pca
 from orthobench_sparse_pca.oracle import SparsePCA, SparsePCAOracle, SparseSolution
 
-__all__ = [
-    "SparsePCA",
-    "SparsePCAOracle",
-    "SparseSolution",
-    "sparse_pca",
-]
+__all__ = ["SparsePCA", "SparsePCAOracle", "SparseSolution", "sparse_pca"]
 
 orthobench_solvers, orthobench_problems, orthobench_suites = discovered(__name__)

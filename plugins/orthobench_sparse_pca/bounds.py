@@ -1,12 +1,14 @@
-"""Upper bounds on the variance that sparse components can explain."""
+"""Upper bounds on the variance that sparse components can explain, and branch and bound."""
 
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from orthobench.tools.arrays import Array
 
@@ -82,16 +84,13 @@ def leading_bound(S: Array, count: int) -> float:
     ----------
     Berk and Bertsimas 2019, "Certifiably optimal sparse principal component analysis".
     """
-    root = node(S, [], list(range(len(S))), count)
+    search = Search([S], count)
+    root = search.begin(0)
     if len(S) >= EXACT:
         return root.bound
-    best, order = root.reached, 0
-    heap = [(-root.bound, order, root)]
-    while heap and order < NODES and -heap[0][0] > best * (1 + ROUNDING):
-        for child in branches(S, heapq.heappop(heap)[2], count):
-            best, order = max(best, child.reached), order + 1
-            heapq.heappush(heap, (-child.bound, order, child))
-    return max(best, -heap[0][0]) if heap else best
+    while search.open and search.order < NODES:
+        search.branch()
+    return max(search.best, -search.heap[0][0]) if search.heap else search.best
 
 
 class Node(NamedTuple):
@@ -106,15 +105,61 @@ class Node(NamedTuple):
     bound: float
     reached: float
     next: int
-    support: Array
+    support: NDArray[np.intp]
 
 
-def branches(S: Array, parent: Node, count: int) -> Iterator[Node]:
-    """Yield the nodes with the next feature in, and out, of supports of so many features."""
-    feature = parent.free[parent.next]
-    free = [other for other in parent.free if other != feature]
-    yield node(S, [*parent.inside, feature], free, count)
-    yield node(S, parent.inside, free, count)
+@dataclass(slots=True)
+class Search:
+    """Branch and bound for the support of largest variance, in parts of a covariance.
+
+    Attributes
+    ----------
+    parts : list of ndarray
+        Covariances of features; a support lies in one of them.
+    count : int
+        Features of a support, at most: of a smaller part it has all.
+    heap : list of (float, int, int, Node)
+        Open nodes by the largest bound: its negative, the number of the node, that of its part.
+    best : float
+        The largest variance so far, of the features `support` of part `place`.
+    order : int
+        Nodes made.
+    """
+
+    parts: list[Array]
+    count: int
+    heap: list[tuple[float, int, int, Node]] = field(default_factory=list)
+    best: float = 0.0
+    place: int = 0
+    support: NDArray[np.intp] = field(default_factory=lambda: np.arange(0))
+    order: int = 0
+
+    @property
+    def open(self) -> bool:
+        """Whether a node may have a better support."""
+        return bool(self.heap) and -self.heap[0][0] > self.best * (1 + ROUNDING)
+
+    def begin(self, place: int, inside: int = 0) -> Node:
+        """Add the node of all supports of a part that have its first features, and return it."""
+        features = list(range(len(self.parts[place])))
+        return self._add(place, features[:inside], features[inside:])
+
+    def branch(self) -> tuple[Node, Node]:
+        """Replace the node with the largest bound by two: the next feature in, and out."""
+        _, _, place, parent = heapq.heappop(self.heap)
+        inside, at = parent.inside, parent.next
+        free = parent.free[:at] + parent.free[at + 1 :]
+        with_next = self._add(place, [*inside, parent.free[at]], free)
+        return with_next, self._add(place, inside, free)
+
+    def _add(self, place: int, inside: list[int], free: list[int]) -> Node:
+        S = self.parts[place]
+        made = node(S, inside, free, min(self.count, len(S)))
+        self.order += 1
+        heapq.heappush(self.heap, (-made.bound, self.order, place, made))
+        if made.reached > self.best:
+            self.best, self.place, self.support = made.reached, place, made.support
+        return made
 
 
 def node(S: Array, inside: list[int], free: list[int], count: int) -> Node:

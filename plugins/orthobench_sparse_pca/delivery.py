@@ -1,19 +1,59 @@
-"""Methods with a penalty on problems that ask for a cardinality."""
+"""Methods with a penalty on problems that ask for a cardinality: bisection of the penalty."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 import numpy as np
 
 from orthobench.contract import AnyProblem, AnySolver, Array, State, Status, UsageError, flops
-from orthobench_sparse_pca import SparsePCAOracle, SparseSolution
-from orthobench_sparse_pca.loadings import bisected
-from orthobench_sparse_pca.oracle import settled
+from orthobench_sparse_pca.oracle import SparsePCAOracle, SparseSolution, settled
 
 STEPS = 1000
 """Most steps of a method with one penalty."""
+
+TRIALS = 40
+"""Most penalties that are tried for a component, or for all at once."""
+
+
+def bisected(loadings: Callable[[float, SparsePCAOracle], Array], oracle: SparsePCAOracle) -> Array:
+    """Return loadings of the cardinality asked for, from a method with a penalty, by bisection.
+
+    Components asked for one by one come from what those before them leave, A <- A - z (z'A); all
+    of them at once from one penalty. Kept are the loadings of the trial that delivers most of what
+    was asked for, and no more: where the number jumps past it, fewer.
+
+    Parameters
+    ----------
+    loadings : callable
+        ``loadings(gamma, oracle)`` returns Z of a penalty between 0 and 1, which leaves fewer
+        loadings where it is larger. It counts its own work.
+    oracle : SparsePCAOracle
+        That asks for a cardinality.
+
+    Notes
+    -----
+    At most `TRIALS` runs of the method for a component, or for all, and 4dN flops between them.
+    """
+    asked, width = oracle.cardinality or 0, 1 if oracle.each else oracle.k
+    A, Z = oracle.A, np.zeros((oracle.n, oracle.k))
+    for first in range(0, oracle.k, width):
+        own, part = SparsePCAOracle(A, width), Z[:, first : first + width]
+        low, high = 0.0, 1.0
+        for _ in range(TRIALS):
+            gamma = (low + high) / 2
+            found = loadings(gamma, own)
+            count = np.count_nonzero(found)
+            if np.count_nonzero(part) <= count <= asked:
+                part[:] = found
+            if count == asked:
+                break
+            low, high = (gamma, high) if count > asked else (low, gamma)
+        A = A - part @ (part.T @ A)
+    return Z
+
 
 SolverT = TypeVar("SolverT", bound=type[AnySolver])
 
@@ -44,7 +84,11 @@ def delivers(solver: SolverT) -> SolverT:
     refuses = solver.refuses
 
     def begin(self: AnySolver, oracle: SparsePCAOracle, rng: np.random.Generator) -> Any:
-        return init(self, oracle, rng) if oracle.cardinality is None else _begun(oracle, rng)
+        if oracle.cardinality is None:
+            return init(self, oracle, rng)
+        if oracle.place.moves:
+            raise UsageError("a problem that asks for a cardinality is solved on=numpy only")
+        return SearchState(Z=np.zeros((oracle.n, oracle.k)), rng=rng)
 
     def go(self: AnySolver, oracle: SparsePCAOracle, state: Any, count: int) -> None:
         if not isinstance(state, SearchState):
@@ -64,12 +108,6 @@ def delivers(solver: SolverT) -> SolverT:
         method.__doc__ = getattr(solver, name).__doc__
         setattr(solver, name, method)
     return solver
-
-
-def _begun(oracle: SparsePCAOracle, rng: np.random.Generator) -> SearchState:
-    if oracle.place.moves:
-        raise UsageError("a problem that asks for a cardinality is solved on=numpy only")
-    return SearchState(Z=np.zeros((oracle.n, oracle.k)), rng=rng)
 
 
 def _search(solver: Any, oracle: SparsePCAOracle, state: SearchState) -> None:

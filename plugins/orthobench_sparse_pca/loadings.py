@@ -1,4 +1,4 @@
-"""Sparse loadings: the best in a sparsity pattern, and a penalty for as many as are asked for."""
+"""The loadings that explain most variance in a given sparsity pattern."""
 
 from __future__ import annotations
 
@@ -6,11 +6,9 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from orthobench.tools.arrays import Array, identity, is_plain, namespace
+from orthobench.tools.arrays import Array, identity, inner, is_plain, namespace
 from orthobench.tools.geometry import polar, unit_columns
-from orthobench_sparse_pca.oracle import SparsePCAOracle
 
 TOLERANCE = 1e-8
 """Relative gain of the objective below which `solve_for_z` ends."""
@@ -64,47 +62,33 @@ def solve_for_z(A: Any, pattern: Any, start: Any = None, mu: Any = None) -> Any:
     data it works on; here the pattern is found first, and AU are the data.
     """
     if not is_plain(A):
-        return _solved_elsewhere(A, pattern, start, mu)
+        X = identity(A.shape[1], A)[:, : pattern.shape[1]] if start is None else start
+        return _alternated(A, pattern, X, mu)
     rows, columns = np.flatnonzero(pattern.any(axis=1)), np.flatnonzero(pattern.any(axis=0))
     Z = np.zeros(pattern.shape)
     if not len(columns):
         return Z
-    inside = pattern[np.ix_(rows, columns)]
     X = np.eye(A.shape[1], pattern.shape[1]) if start is None else start
-    weights = np.ones(pattern.shape[1]) if mu is None else mu
-    Z[np.ix_(rows, columns)] = _alternated(
-        np.ascontiguousarray(A[rows]), inside, X[:, columns], weights[columns]
-    )
+    own, weights = np.ix_(rows, columns), None if mu is None else mu[columns]
+    Z[own] = _alternated(np.ascontiguousarray(A[rows]), pattern[own], X[:, columns], weights)
     return Z
 
 
-def _solved_elsewhere(A: Any, inside: Any, start: Any, mu: Any) -> Any:
-    """Alternate with all rows and columns; wait for the device once for each sweep."""
-    X = identity(A.shape[1], A)[:, : inside.shape[1]] if start is None else start
-    before = -np.inf
+def _alternated(A: Any, inside: Any, X: Any, mu: Any) -> Any:
+    """Alternate between Z and X until the objective no longer gains.
+
+    Elsewhere than in NumPy it waits for the device once for each sweep.
+    """
+    scores, before = _scores(A, inside), -np.inf
     for _ in range(SWEEPS):
-        projected = A.T @ _best_loadings(A, inside, X)
+        projected = scores(X)
         projected = projected if mu is None else projected * mu
         new = polar(projected)
-        value = float(namespace(A).sum(new * projected))
+        value = float(inner(new, projected))
         if value <= before * (1 + TOLERANCE):
             break
         X, before = new, value
     return _best_loadings(A, inside, X)
-
-
-def _alternated(A: Array, inside: NDArray[np.bool_], X: Array, weights: Array) -> Array:
-    """Alternate between Z and X until the objective no longer gains."""
-    scores, before = _scores(A, inside), -np.inf
-    for _ in range(SWEEPS):
-        projected = scores(X) * weights
-        new = polar(projected)
-        value = float(np.vdot(new, projected))
-        if value <= before * (1 + TOLERANCE):
-            break
-        X, before = new, value
-    Z: Array = _best_loadings(A, inside, X)
-    return Z
 
 
 def _best_loadings(A: Any, inside: Any, X: Any) -> Any:
@@ -113,15 +97,16 @@ def _best_loadings(A: Any, inside: Any, X: Any) -> Any:
     return unit_columns(xp.where(inside, scores, xp.zeros_like(scores)))
 
 
-def _scores(A: Array, inside: NDArray[np.bool_]) -> Callable[[Array], Array]:
+def _scores(A: Any, inside: Any) -> Callable[[Any], Any]:
     """Return the map from X to A'Z for the best Z, in the form that takes fewer flops.
 
     For one column x of X it is Gx / sqrt(x'Gx), where G is the Gram matrix A'A of the rows in the
     column's pattern: with G, Z itself is needed only at the end.
     """
     (r, n), m = A.shape, inside.shape[1]
-    through_gram = np.count_nonzero(inside) * n + EXPECTED_SWEEPS * m * n
-    if through_gram > 2 * EXPECTED_SWEEPS * r * m:
+    if not is_plain(A) or (
+        np.count_nonzero(inside) * n + EXPECTED_SWEEPS * m * n > 2 * EXPECTED_SWEEPS * r * m
+    ):
         return lambda X: A.T @ _best_loadings(A, inside, X)
     grams = np.stack([(own := A[rows]).T @ own for rows in inside.T])
 
@@ -133,44 +118,3 @@ def _scores(A: Array, inside: NDArray[np.bool_]) -> Callable[[Array], Array]:
         return projected.T
 
     return scores
-
-
-TRIALS = 40
-"""Most penalties that are tried for a component, or for all at once."""
-
-
-def bisected(loadings: Callable[[float, SparsePCAOracle], Array], oracle: SparsePCAOracle) -> Array:
-    """Return loadings of the cardinality asked for, from a method with a penalty, by bisection.
-
-    Components asked for one by one come from what those before them leave, A <- A - z (z'A); all
-    of them at once from one penalty. Kept are the loadings of the trial that delivers most of what
-    was asked for, and no more: where the number jumps past it, fewer.
-
-    Parameters
-    ----------
-    loadings : callable
-        ``loadings(gamma, oracle)`` returns Z of a penalty between 0 and 1, which leaves fewer
-        loadings where it is larger. It counts its own work.
-    oracle : SparsePCAOracle
-        That asks for a cardinality.
-
-    Notes
-    -----
-    At most `TRIALS` runs of the method for a component, or for all, and 4dN flops between them.
-    """
-    asked, width = oracle.cardinality or 0, 1 if oracle.each else oracle.k
-    A, Z = oracle.A, np.zeros((oracle.n, oracle.k))
-    for first in range(0, oracle.k, width):
-        own, part = SparsePCAOracle(A, width), Z[:, first : first + width]
-        low, high = 0.0, 1.0
-        for _ in range(TRIALS):
-            gamma = (low + high) / 2
-            found = loadings(gamma, own)
-            count = np.count_nonzero(found)
-            if np.count_nonzero(part) <= count <= asked:
-                part[:] = found
-            if count == asked:
-                break
-            low, high = (gamma, high) if count > asked else (low, gamma)
-        A = A - part @ (part.T @ A)
-    return Z

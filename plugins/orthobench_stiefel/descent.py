@@ -7,25 +7,17 @@ from math import inf, prod, sqrt
 from typing import Any
 
 import numpy as np
-from orthobench_kit.stacks import (
-    defects,
-    most,
-    q_factor,
-    sizes,
-    stacked,
-    transposed,
-)
+from orthobench_kit.polar import newton_schulz
+from orthobench_kit.stacks import defects, most, q_factor, sizes, stacked
 
 from orthobench.contract import (
     ArraySolver,
     Solution,
     Solver,
-    State,
     Status,
     UsageError,
     copied,
     flops,
-    identity,
     namespace,
     parameter,
 )
@@ -57,9 +49,97 @@ class Iterate(EndingState):
     unit: Any = 0.0
     factor: Any = None
 
+    def scaled(self, G: Any) -> Any:
+        """Return a gradient times `Iterate.factor`, which the first that is not zero sets."""
+        if isinstance(self.factor, int):  # absolute
+            return G
+        if self.factor is None:
+            norm = length_of(G) / sqrt(sizes(G)[0])
+            if isinstance(norm, float) and not 0 < norm < inf:
+                return G
+            self.factor = ratio(1.0, norm, 1.0)
+        self.work.flops += size_of(G)
+        return self.factor * G
+
+    def evaluated(self, oracle: ProductOracle, X: Any) -> tuple[Any, Any]:
+        """Return value and gradient at X in the unit of the state, and count them."""
+        self.work.samples += oracle.terms
+        self.work.flops += oracle.both_flops
+        value, G = oracle.value_and_gradient(X)
+        G = self.scaled(G)
+        plain = self.factor is None or isinstance(self.factor, int)
+        return (value if plain else value * self.factor), G
+
+    def estimated(self, oracle: ProductOracle, X: Any, batch: int) -> Any:
+        """Return the gradient at X in that unit, or its estimate by a batch, and count it."""
+        if batch and isinstance(oracle, FiniteSumOracle):
+            self.work.samples += batch
+            self.work.flops += batch * oracle.term_flops
+            return self.scaled(oracle.stochastic_gradient(X, batch))
+        self.work.samples += oracle.terms
+        self.work.flops += oracle.gradient_flops
+        return self.scaled(oracle.gradient(X))
+
+    def norm_of(self, A: Any) -> Any:
+        """Return the Frobenius norm, 2np flops, counted."""
+        self.work.flops += 2 * size_of(A)
+        return norm(A)
+
+    def measured(self, G: Any) -> bool:
+        """Set the unit by the gradient of the first step; end the run where that is zero."""
+        if self.work.steps > 1:
+            return False
+        self.unit = self.norm_of(G)
+        return self.settle(self.unit, 0.0)
+
+    def settle(self, norm: Any, tolerance: float) -> bool:
+        """End the run where a gradient is not finite, or is small enough, as `finish_if` does.
+
+        Parameters
+        ----------
+        norm : number
+            Of the Riemannian gradient.
+        tolerance : float
+            Relative to `Iterate.unit`.
+        """
+        small, lost = norm <= tolerance * self.unit, not_finite(norm)
+        if (small is False and lost is False) or not finish_if(self, small, lost):
+            return False
+        if self.status is Status.FAILED:
+            self.fail()
+        return True
+
+    def fail(self) -> None:
+        """End the run, since a gradient is not finite."""
+        self.status = Status.FAILED
+        self.reason = (
+            f"the gradient is not finite at step {self.work.steps}: the step is too long for the "
+            "method, or the cost is not smooth there"
+        )
+
+    def cleaned(self, X: Any) -> Any:
+        """Return X, or its Q factor where |X'X - I| is above `DRIFT`; 2np² flops, counted.
+
+        Elsewhere than in NumPy it is X (3I - X'X)/2 in any case, for which nothing has to be known.
+        """
+        m, n, p = sizes(X)
+        self.work.flops += m * (flops.gemm(p, p, n) + 3 * p * p)
+        if not isinstance(X, np.ndarray):
+            return newton_schulz(X)
+        if most(defects(X)) <= DRIFT:
+            return X
+        self.work.flops += m * flops.qr(n, p)
+        return q_factor(X)
+
 
 class Descent(Solver[OracleT_contra, StateT]):
     """Base of the methods, which begin at the common start and return the iterate as it is."""
+
+    def begun(self, oracle: ProductOracle) -> dict[str, Any]:
+        """Return the start and the first `Iterate.factor`; refuse a batch that does not fit."""
+        check_batch(oracle, getattr(self, "batch", 0))
+        factor = None if getattr(self, "relative", True) else 1
+        return {"X": copied(oracle.start), "factor": factor}
 
     def solution(self, state: Any) -> Solution:
         """Return X, the matrices of a stack one below another."""
@@ -76,7 +156,7 @@ class ArrayDescent(Descent[ProductOracle, StateT], ArraySolver[ProductOracle, St
         """Do `count` steps, or fewer where the run ends."""
         super().advance(oracle, state, count)
         if state.status is Status.FAILED and not state.reason:
-            fail(state)
+            state.fail()
 
 
 def relative_parameter(what: str = "step") -> Any:
@@ -120,19 +200,6 @@ def check_batch(oracle: ProductOracle, batch: int) -> None:
         raise UsageError(f"batch = {batch} needs a cost that is a finite sum; take batch = 0")
 
 
-def scaled(state: Iterate, G: Any) -> Any:
-    """Return a gradient times `Iterate.factor`, which the first that is not zero sets."""
-    if isinstance(state.factor, int):  # absolute
-        return G
-    if state.factor is None:
-        norm = length_of(G) / sqrt(sizes(G)[0])
-        if isinstance(norm, float) and not 0 < norm < inf:
-            return G
-        state.factor = ratio(1.0, norm, 1.0)
-    state.work.flops += size_of(G)
-    return state.factor * G
-
-
 def length_of(A: Any) -> Any:
     """Return the Frobenius norm, whose squares neither overflow nor underflow."""
     xp = namespace(A)
@@ -143,84 +210,6 @@ def length_of(A: Any) -> Any:
     return largest * norm(A * ratio(1.0, largest, 0.0))
 
 
-def evaluated(oracle: ProductOracle, state: Iterate, X: Any) -> tuple[Any, Any]:
-    """Return value and gradient at X in the state's unit, and count them."""
-    state.work.samples += oracle.terms
-    state.work.flops += oracle.both_flops
-    value, G = oracle.value_and_gradient(X)
-    G = scaled(state, G)
-    plain = state.factor is None or isinstance(state.factor, int)
-    return (value if plain else value * state.factor), G
-
-
-def estimated(oracle: ProductOracle, state: Iterate, X: Any, batch: int) -> Any:
-    """Return the gradient at X in the state's unit, or its estimate by a batch, and count it."""
-    if batch and isinstance(oracle, FiniteSumOracle):
-        state.work.samples += batch
-        state.work.flops += batch * oracle.term_flops
-        return scaled(state, oracle.stochastic_gradient(X, batch))
-    state.work.samples += oracle.terms
-    state.work.flops += oracle.gradient_flops
-    return scaled(state, oracle.gradient(X))
-
-
-def settle(state: Iterate, norm: Any, tolerance: float) -> bool:
-    """End the run where a gradient is not finite, or is small enough, as `finish_if` does.
-
-    Parameters
-    ----------
-    state : Iterate
-    norm : number
-        Of the Riemannian gradient.
-    tolerance : float
-        Relative to `Iterate.unit`.
-    """
-    small, lost = norm <= tolerance * state.unit, not_finite(norm)
-    if (small is False and lost is False) or not finish_if(state, small, lost):
-        return False
-    if state.status is Status.FAILED:
-        fail(state)
-    return True
-
-
-def measured(state: Iterate, G: Any) -> bool:
-    """Set the unit by the gradient of the first step; end the run where that is zero."""
-    if state.work.steps > 1:
-        return False
-    state.unit = norm_of(G, state)
-    return settle(state, state.unit, 0.0)
-
-
-def fail(state: State) -> None:
-    """End the run, since a gradient is not finite."""
-    state.status = Status.FAILED
-    state.reason = (
-        f"the gradient is not finite at step {state.work.steps}: the step is too long for the "
-        "method, or the cost is not smooth there"
-    )
-
-
 def size_of(A: Any) -> int:
     """Return how many entries an array has."""
     return A.size if isinstance(A, np.ndarray) else prod(A.shape)
-
-
-def norm_of(A: Any, state: State) -> Any:
-    """Return the Frobenius norm, 2np flops, counted."""
-    state.work.flops += 2 * size_of(A)
-    return norm(A)
-
-
-def cleaned(X: Any, state: State) -> Any:
-    """Return X, or its Q factor where |X'X - I| is above `DRIFT`; 2np² flops, counted.
-
-    Elsewhere than in NumPy it is X (3I - X'X)/2 in any case, since nothing has to be known first.
-    """
-    m, n, p = sizes(X)
-    state.work.flops += m * (flops.gemm(p, p, n) + 3 * p * p)
-    if not isinstance(X, np.ndarray):
-        return X @ (1.5 * identity(p, X) - 0.5 * (transposed(X) @ X))
-    if most(defects(X)) <= DRIFT:
-        return X
-    state.work.flops += m * flops.qr(n, p)
-    return q_factor(X)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from orthobench.contract.problem import AnyInstance
 from orthobench.tools.arrays import Array, inner, rows_of
 from orthobench_stiefel.judge import instance
 from orthobench_stiefel.oracle import FiniteSumOracle
+from orthobench_stiefel.orthogonal_group import ComponentsOracle, orthogonal_group
 
 
 class _Moment(FiniteSumOracle):
@@ -41,4 +43,36 @@ def _moment() -> AnyInstance:
     return instance(_Moment(skewed * np.linspace(0.2, 0.02, 24), 3), 0.0)
 
 
-EXAMPLES = (_moment,)
+def _quadratic() -> AnyInstance:
+    n = 5
+    S = np.random.default_rng(3).standard_normal((n, n))
+    A, N = S + S.T, np.arange(1.0, n + 1)
+
+    def cost(U: Array) -> float:
+        return float(np.einsum("ij,ij,j->", U, A @ U, N))
+
+    def gradient(U: Array) -> Array:
+        partial: Array = 2 * (A @ U) * N
+        return partial
+
+    return orthogonal_group(cost, gradient, n=n)
+
+
+def _components() -> AnyInstance:
+    rows = np.random.default_rng(4).exponential(size=(2000, 4))
+    rows -= rows.mean(axis=0)
+    Z: Array = np.linalg.svd(rows, full_matrices=False)[0] * np.sqrt(len(rows))
+
+    def cost(U: Array) -> float:
+        return -float(np.sum((Z @ U) ** 4)) / len(Z)
+
+    def gradient(U: Array) -> Array:
+        partial: Array = -4 / len(Z) * Z.T @ (Z @ U) ** 3
+        return partial
+
+    oracle = ComponentsOracle(cost, 4, gradient)
+    oracle.Z = Z
+    return replace(orthogonal_group(cost, gradient, n=4), oracle=oracle)
+
+
+EXAMPLES = (_moment, _quadratic, _components)

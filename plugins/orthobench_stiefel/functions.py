@@ -116,7 +116,12 @@ class FunctionOracle(StiefelOracle):
         DataError
             Where it is not a real matrix (n, p).
         """
-        return self._checked(_present(self.partials)(X), X)
+        if self.partials is None:
+            raise UsageError(
+                "this solver needs the gradient of the cost: pass it to ob.stiefel or "
+                "ob.orthogonal_group"
+            )
+        return self._checked(self.partials(X), X)
 
     def value_and_gradient(self, X: Any) -> tuple[Any, Any]:
         """Return both at X, checked as each of them is."""
@@ -153,28 +158,23 @@ def check_there(oracle: FunctionOracle, X: Any) -> None:
     UsageError
         Says what they do instead.
     """
-    calls = {"cost": oracle.value, "gradient": oracle.gradient}
-    for what, shape in {"cost": (), "gradient": X.shape}.items():
-        if what == "cost" or oracle.partials is not None:
-            _check_call(calls[what], X, shape, what, oracle.place)
-
-
-def _check_call(
-    function: Callable[[Any], Any], X: Any, shape: tuple[int, ...], what: str, place: Place
-) -> None:
-    asked = f"on={place} calls the {what} with arrays of {place.library}, {X.dtype}"
+    place = oracle.place
     remedy = f"write it for {place.library}, or leave out on"
-    try:
-        found = function(X)
-    except Exception as error:
-        said = f"{type(error).__name__}: {error}".splitlines()[0]
-        raise UsageError(f"{asked}, and it raised {said}; {remedy}") from error
-    kind, form = getattr(found, "dtype", type(found).__name__), getattr(found, "shape", ())
-    if type(found) is not type(X) or kind != X.dtype or tuple(form) != tuple(shape):
-        raise UsageError(
-            f"{asked}, and must get such an array of shape {tuple(shape)}, not {kind} of shape "
-            f"{tuple(form)}; {remedy}"
-        )
+    for what, call, shape in (("cost", oracle.value, ()), ("gradient", oracle.gradient, X.shape)):
+        if what == "gradient" and oracle.partials is None:
+            continue
+        asked = f"on={place} calls the {what} with arrays of {place.library}, {X.dtype}"
+        try:
+            found = call(X)
+        except Exception as error:
+            said = f"{type(error).__name__}: {error}".splitlines()[0]
+            raise UsageError(f"{asked}, and it raised {said}; {remedy}") from error
+        kind, form = getattr(found, "dtype", type(found).__name__), getattr(found, "shape", ())
+        if type(found) is not type(X) or kind != X.dtype or tuple(form) != tuple(shape):
+            raise UsageError(
+                f"{asked}, and must get such an array of shape {tuple(shape)}, not {kind} of shape "
+                f"{tuple(form)}; {remedy}"
+            )
 
 
 EVALUATED = (
@@ -213,15 +213,6 @@ def checked_matrix(
     if G.shape != shape or G.dtype.kind not in "fiu":
         raise error(f"{name} must be a real matrix of shape {shape}, not {G.dtype} of {G.shape}")
     return G.astype(np.float64, copy=False)
-
-
-def _present(gradient: Gradient | None) -> Gradient:
-    if gradient is None:
-        raise UsageError(
-            "this solver needs the gradient of the cost: pass it to ob.stiefel or "
-            "ob.orthogonal_group"
-        )
-    return gradient
 
 
 STEPS = (1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6)
@@ -326,7 +317,8 @@ class _Probe:
             raise UsageError(
                 f"the Hessian is not that of the cost: along a random direction V its product has "
                 f"norm {np.linalg.norm(product):.6g}, and differences of the gradient one of "
-                f"{np.linalg.norm(differences.shown):.6g}, {differences.off(product):.2g} away; "
+                f"{np.linalg.norm(differences.shown):.6g}, "
+                f"{np.linalg.norm(differences.shown - product):.2g} away; "
                 f"hessian({self.letter}, V) must be the derivative of the gradient along V"
             )
 
@@ -353,28 +345,20 @@ class _Differences:
         bent = [np.linalg.norm(ahead - 2 * there + behind) for ahead, behind in ends[-2:]]
         # second differences of the shortest steps are what values are rounded to, or less
         self.noise = NOISE * float(np.linalg.norm(there)) + 4 * float(max(bent))
-
-    @property
-    def shown(self) -> Any:
-        """The derivative by a step that is neither long nor lost in rounding."""
-        return self._half[3] / STEPS[3]
-
-    def off(self, derivative: Any) -> float:
-        """Return the distance of a derivative from `shown`."""
-        return float(np.linalg.norm(self.shown - derivative))
+        # by a step that is neither long nor lost in rounding
+        self.shown = self._half[3] / STEPS[3]
 
     def explain(self, derivative: Any, slack: float) -> bool:
         """Return whether a derivative is right, up to TOLERANCE and `slack`, or its error falls so.
 
         What is below the noise at the long steps shows nothing against it.
         """
-        errors = [
-            float(np.linalg.norm(half - step * derivative))
+        allowed = TOLERANCE * (float(np.linalg.norm(derivative)) + slack)
+        seen = [
+            (step, float(np.linalg.norm(half - step * derivative)))
             for half, step in zip(self._half, STEPS, strict=True)
         ]
-        allowed = TOLERANCE * (float(np.linalg.norm(derivative)) + slack)
-        seen = [(step, error) for step, error in zip(STEPS, errors, strict=True)]
-        if any(error <= allowed * step and self.noise <= allowed * step for step, error in seen):
+        if any(max(error, self.noise) <= allowed * step for step, error in seen):
             return True
         clear = [pair for pair in seen if pair[1] > self.noise]
         if len(clear) < 2:

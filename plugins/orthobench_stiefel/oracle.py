@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from functools import cached_property
 from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 from orthobench_kit.stacks import matrix_rows, unstacked
 
+from orthobench.contract.parameters import ParameterError
 from orthobench.contract.problem import Oracle, Problem, Solution, Work
 from orthobench.tools.arrays import Array, namespace
 from orthobench.tools.geometry import polar
@@ -68,9 +70,9 @@ class ProductOracle(Oracle, ABC):
         stacked = self.stack and drawn.ndim == 2
         vars(self)["start"] = polar(unstacked(drawn, self.stack)) if stacked else drawn
 
-    @property
+    @cached_property
     def both_flops(self) -> int:
-        """Flops of one `value_and_gradient`."""
+        """Flops of one `value_and_gradient`; oracles that share work set them."""
         return self.cost_flops + self.gradient_flops
 
     @abstractmethod
@@ -176,23 +178,15 @@ class FiniteSumOracle(StiefelOracle):
         return self.terms_gradient(X, self._there[begin : begin + batch])
 
     def _draw(self, count: int) -> NDArray[np.intp]:
-        """Return the numbers of the next terms."""
-        return np.concatenate([self._next(size) for size in self._pieces(count)])
-
-    def _pieces(self, batch: int) -> list[int]:
-        """Return how a batch is divided by the ends of epochs."""
-        pieces, at = [], self._drawn % self.terms
-        while batch > 0:
-            pieces.append(min(batch, self.terms - at))
-            batch, at = batch - pieces[-1], 0
-        return pieces
-
-    def _next(self, size: int) -> NDArray[np.intp]:
-        at = self._drawn % self.terms
-        if at == 0 and self._drawn:
-            self._order = self._rng.permutation(self.terms)
-        self._drawn += size
-        return self._order[at : at + size]
+        """Return the numbers of the next terms, of several epochs if they do not suffice."""
+        drawn: list[NDArray[np.intp]] = []
+        while count > 0:
+            at = self._drawn % self.terms
+            if at == 0 and self._drawn:
+                self._order = self._rng.permutation(self.terms)
+            drawn.append(self._order[at : at + count])
+            self._drawn, count = self._drawn + len(drawn[-1]), count - len(drawn[-1])
+        return np.concatenate(drawn)
 
 
 class Stiefel(Problem[ProductOracle]):
@@ -210,6 +204,19 @@ class Stiefel(Problem[ProductOracle]):
     tuned_by: ClassVar[str] = "objective"
 
     n: int
+
+    def __post_init__(self) -> None:
+        """Check the parameters.
+
+        Raises
+        ------
+        ParameterError
+            If one is wrong, and on more columns than rows.
+        """
+        super().__post_init__()
+        n, p = getattr(self, "n", None), getattr(self, "p", None)
+        if n is not None and p is not None and p > n:
+            raise ParameterError("p", f"p = {p} columns are more than n = {n} rows")
 
     @property
     def square(self) -> bool:

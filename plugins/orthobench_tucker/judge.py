@@ -13,12 +13,7 @@ from orthobench.tools.arrays import Array
 from orthobench.tools.geometry import drift, polar, subspace_error, unit_columns
 from orthobench_tucker import full_tensors, sample_moments
 from orthobench_tucker.oracle import ComponentSolution
-from orthobench_tucker.sample_moments import (
-    core_norm_squared,
-    full_core,
-    gradient,
-    integer_power,
-)
+from orthobench_tucker.sample_moments import core_norm_squared, full_core, gradient, integer_power
 
 
 class DataTensor(ABC):
@@ -233,10 +228,7 @@ class Judge:
         if self.test.norm_error == 0:
             return {"relative_error": error}
         standard = abs(1 - error) * self.test.norm_error / self.test.norm_squared
-        return {
-            "relative_error": max(error, standard),
-            "relative_error_standard_error": standard,
-        }
+        return {"relative_error": max(error, standard), "relative_error_standard_error": standard}
 
     def _tuning(self, solution: Solution) -> dict[str, float]:
         if self.validation is None:

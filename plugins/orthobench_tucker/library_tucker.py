@@ -1,4 +1,4 @@
-"""Bases of the peers of symmetric Tucker decomposition, which use the whole tensor."""
+"""The base of the peers of symmetric Tucker decomposition, which use the whole tensor."""
 
 from __future__ import annotations
 
@@ -19,13 +19,9 @@ from orthobench.contract import (
     orthonormalize,
     parameter,
 )
-from orthobench_tucker import (
-    MomentOracle,
-    SymmetricTensorOracle,
-    SymmetricTucker,
-    tensor_refusal,
-)
+from orthobench_tucker import MomentOracle, SymmetricTensorOracle
 from orthobench_tucker.sample_moments import integer_power
+from orthobench_tucker.whole_tensor import refusal
 
 ROWS = 256
 """Samples whose products with all others are computed at once."""
@@ -65,16 +61,6 @@ def tolerance_parameter() -> Any:
     return parameter(1e-14, help="change of the relative error to end at", low=0.0)
 
 
-def refusal(problem: AnyProblem) -> str | None:
-    """Return why a method that needs all entries of a tensor cannot take a problem, or None."""
-    if not isinstance(problem, SymmetricTucker):
-        return None
-    if problem.streamed:
-        return "needs all samples at once, and here they only stream"
-    shape = problem.tensor_shape
-    return None if shape is None else tensor_refusal(shape[0], len(shape))
-
-
 def hoevd(oracle: SymmetricTensorOracle) -> tuple[Array, int]:
     """Return the leading eigenvectors of mat(X) mat(X)', (n, r), and their flops.
 
@@ -103,30 +89,62 @@ def hoevd(oracle: SymmetricTensorOracle) -> tuple[Array, int]:
 
 
 class WholeTensor(Peer[SymmetricTensorOracle, FactorsState]):
-    """Base of methods with a factor for each mode, on all n^d entries.
+    """Base of methods with a factor for each mode, on all n^d entries: HOOI and HOSVD.
 
     The factors differ, since one mode is updated after the other. The basis Q is the factor of the
     last mode, whose update used all others. Where a method converges to a symmetric decomposition
     all factors have the same span.
+
+    HOOI contracts the tensor with all other factors, for each mode in turn; the factor becomes the
+    leading left singular vectors of the result. Each step is one iteration, a call of the library
+    that starts from the last factors. HOSVD takes a single step.
+
+    Attributes
+    ----------
+    tolerance : float or None
+        An iteration ends where the error changes by less, the library's own rule; with its default
+        of 1e-4 it would end long before convergence. None where there is only one step.
     """
 
     converges: ClassVar[bool] = True
 
+    tolerance: float | None = None
+
     def refuses(self, problem: AnyProblem) -> str | None:
         """Return why not: another oracle, too large a tensor, or a missing library."""
-        return super().refuses(problem) or refusal(problem)
+        return super().refuses(problem) or refusal(problem, "explicit")
 
     def begin(self, oracle: SymmetricTensorOracle, rng: np.random.Generator) -> FactorsState:
         """Return the tensor in the form of the library, with the first factors."""
         del rng
         tensor = self.tensor(finite(oracle.T, "entries of the tensor"))
         state = FactorsState(tensor=tensor, factors=self.first(oracle, tensor))
-        state.work.flops = oracle.forming_flops + self.first_flops(oracle.n, oracle.k, oracle.order)
+        state.work.flops = oracle.forming_flops + self.first_flops(*oracle.sizes)
         return state
+
+    def step(self, oracle: SymmetricTensorOracle, state: FactorsState) -> None:
+        """Update each mode once."""
+        before = state.factors.error
+        state.factors = self.updated(oracle, state)
+        state.work.steps += 1
+        state.work.flops += self.step_flops(*oracle.sizes)
+        if self.tolerance is None:
+            state.status = Status.COMPLETE
+        elif abs(before - state.factors.error) < self.tolerance:
+            state.status = Status.CONVERGED
 
     def solution(self, state: FactorsState) -> Solution:
         """Return the factor of the last mode, (n, r), orthonormalized."""
         return Solution(orthonormalize(state.factors.modes[-1]))
+
+    @abstractmethod
+    def tensor(self, T: Array) -> object:
+        """Return the tensor in the form of the library."""
+
+    def first(self, oracle: SymmetricTensorOracle, tensor: object) -> Factors:
+        """Return the factors before the first step: by default the common start."""
+        del tensor
+        return Factors([oracle.start.copy()])
 
     def first_flops(self, n: int, rank: int, order: int) -> int:
         """Return the flops of `first`."""
@@ -134,63 +152,12 @@ class WholeTensor(Peer[SymmetricTensorOracle, FactorsState]):
         return 0
 
     @abstractmethod
+    def updated(self, oracle: SymmetricTensorOracle, state: FactorsState) -> Factors:
+        """Return the factors after one more step."""
+
+    @abstractmethod
     def step_flops(self, n: int, rank: int, order: int) -> int:
         """Return the flops of a step."""
-
-    @abstractmethod
-    def tensor(self, T: Array) -> object:
-        """Return the tensor in the form of the library."""
-
-    @abstractmethod
-    def first(self, oracle: SymmetricTensorOracle, tensor: object) -> Factors:
-        """Return the factors before the first step."""
-
-
-class AlternatingTucker(WholeTensor):
-    """Base of HOOI with a factor for each mode.
-
-    For each mode in turn the tensor is contracted with all other factors; the factor becomes the
-    leading left singular vectors of the result. Each step is one iteration, a call of the library
-    that starts from the last factors.
-
-    It ends where the error changes by less than `tolerance`, the library's own rule; with its
-    default of 1e-4 it would end long before convergence.
-    """
-
-    tolerance: float
-
-    def step(self, oracle: SymmetricTensorOracle, state: FactorsState) -> None:
-        """Update each mode once."""
-        before = state.factors.error
-        state.factors = self.iterate(oracle, state)
-        state.work.steps += 1
-        state.work.flops += self.step_flops(oracle.n, oracle.k, oracle.order)
-        if abs(before - state.factors.error) < self.tolerance:
-            state.status = Status.CONVERGED
-
-    @abstractmethod
-    def iterate(self, oracle: SymmetricTensorOracle, state: FactorsState) -> Factors:
-        """Return the factors after one more iteration."""
-
-
-class OneStepTucker(WholeTensor):
-    """Base of HOSVD: a single step, and no iteration."""
-
-    def step(self, oracle: SymmetricTensorOracle, state: FactorsState) -> None:
-        """Decompose the tensor, which ends the run."""
-        state.factors = self.decomposed(oracle, state)
-        state.work.steps += 1
-        state.work.flops += self.step_flops(oracle.n, oracle.k, oracle.order)
-        state.status = Status.COMPLETE
-
-    def first(self, oracle: SymmetricTensorOracle, tensor: object) -> Factors:
-        """Return the common start."""
-        del tensor
-        return Factors([oracle.start.copy()])
-
-    @abstractmethod
-    def decomposed(self, oracle: SymmetricTensorOracle, state: FactorsState) -> Factors:
-        """Return the factors of the decomposition."""
 
 
 def products_flops(n: int, rank: int, order: int, modes: int) -> int:

@@ -25,14 +25,7 @@ from orthobench.tools.arrays import (
     whole,
 )
 from orthobench.tools.rows import Rows, is_lazy
-from orthobench_tucker.judge import (
-    DataTensor,
-    FullTensor,
-    Judge,
-    SampleMoment,
-    nearest,
-    violation,
-)
+from orthobench_tucker.judge import DataTensor, FullTensor, Judge, SampleMoment, nearest, violation
 from orthobench_tucker.oracle import (
     ComponentSolution,
     GivenTensorOracle,
@@ -126,51 +119,41 @@ def symmetric_tucker(
             raise UsageError("order, test, validation and passes go with samples, not a tensor")
         T = checked_tensor(tensor, 2, inf, "of shape (n,) * d with d >= 2")
         _check_scale(float(np.abs(T).max()), 4, sqrt(T.size), "the tensor")
-        oracle, judge = _of_tensor(symmetrized(T), rank, basis)
+        T, parts = symmetrized(T), {}
+        train: DataTensor | None = FullTensor(T)
+        oracle: TuckerOracle = GivenTensorOracle(T, whole(rank, "rank", 1, len(T)))
     else:
         order = whole(order, "the order of the moment of samples", 2)
-        held = {"test": test, "validation": validation}
-        rows = {
-            part: None if data is None else _rows(data, order, f"{part} sample")
-            for part, data in held.items()
+        given = {"test": test, "validation": validation}
+        parts = {
+            part: _rows(data, order, f"{part} sample")
+            for part, data in given.items()
+            if data is not None
         }
-        oracle, judge = _of_samples(samples, order, rank, rows, basis, passes)
-    return _instance(oracle, judge, core)
-
-
-def _of_tensor(T: Array, rank: int, basis: Array | None) -> tuple[TuckerOracle, Judge]:
-    rank = whole(rank, "rank", 1, len(T))
-    data = FullTensor(T)
-    return GivenTensorOracle(T, rank), Judge(data, data, None, _checked_basis(basis, len(T)))
+        width = parts["test"].shape[1] if "test" in parts else None
+        oracle, train = _of_samples(samples, order, rank, width, passes)
+    held = {
+        part: SampleMoment(_of_width(rows, oracle.n, part), oracle.order)
+        for part, rows in parts.items()
+    }
+    judged = held.get("test", train)
+    if judged is None:
+        raise UsageError("a stream needs a test part to be judged by")
+    if basis is not None:
+        basis = checked_orthonormal(basis, oracle.n, "the columns of the true basis")
+    return _instance(oracle, Judge(judged, train, held.get("validation"), basis), core)
 
 
 def _of_samples(
-    samples: Samples,
-    order: int,
-    rank: int,
-    rows: dict[str, Array | None],
-    basis: Array | None,
-    passes: int,
-) -> tuple[TuckerOracle, Judge]:
+    samples: Samples, order: int, rank: int, width: int | None, passes: int
+) -> tuple[MomentStream, DataTensor | None]:
+    """Return the oracle, and the moment that solvers see where samples do not only stream."""
     if isinstance(samples, np.ndarray) or not _streams(samples):
         X = _rows(samples, order, "sample")
-        n, train = X.shape[1], SampleMoment(X, order)
-        rank = whole(rank, "rank", 1, n)
-        oracle: MomentStream = MomentOracle(X, order, rank, passes)
-    else:
-        width = None if rows["test"] is None else rows["test"].shape[1]
-        source = source_of(samples, passes, width)
-        n, train = source.d, None
-        rank = whole(rank, "rank", 1, n)
-        oracle = MomentStream(source, order, rank)
-    held = {
-        part: None if data is None else SampleMoment(_of_width(data, n, part), order)
-        for part, data in rows.items()
-    }
-    test = held["test"] or train
-    if test is None:
-        raise UsageError("a stream needs a test part to be judged by")
-    return oracle, Judge(test, train, held["validation"], _checked_basis(basis, n))
+        rank = whole(rank, "rank", 1, X.shape[1])
+        return MomentOracle(X, order, rank, passes), SampleMoment(X, order)
+    source = source_of(samples, passes, width)
+    return MomentStream(source, order, whole(rank, "rank", 1, source.d)), None
 
 
 def _streams(samples: object) -> bool:
@@ -270,7 +253,3 @@ def _of_width(part: Array, n: int, what: str) -> Array:
     if part.shape[1] != n:
         raise DataError(f"the {what} part has {part.shape[1]} variables, the samples have {n}")
     return part
-
-
-def _checked_basis(basis: Array | None, n: int) -> Array | None:
-    return None if basis is None else checked_orthonormal(basis, n, "the columns of the true basis")

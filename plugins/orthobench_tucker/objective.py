@@ -21,26 +21,27 @@ and products of F and its derivatives neither overflow nor underflow.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import comb, sqrt
+from math import comb, isfinite, sqrt
+from typing import Any
 
 import numpy as np
 
-from orthobench.contract import Array, flops
-from orthobench_tucker._kernels.pair_cores import (
-    core_along,
-    core_along_flops,
-    core_of_pairs,
-    core_of_pairs_flops,
-    pair_core,
-    pair_core_flops,
-)
-from orthobench_tucker._kernels.partial_cores import PartialCores
-from orthobench_tucker._kernels.tensor_cores import TensorCores
+from orthobench.contract import Array, State, Status, flops, parameter
+from orthobench_tucker import SymmetricTensorOracle
+from orthobench_tucker._kernels.partial_cores import PartialCores, core_of_pairs
 from orthobench_tucker.sample_moments import core_norm_squared, monomials
-from orthobench_tucker.stopping import relative_gradient
+from orthobench_tucker.stopping import (
+    fail_if_vanishing,
+    perturbed,
+    relative_gradient,
+    stop_at_rounding,
+)
 
 RESOLVED = 1e-9
 """Least relative change of F that the difference of two values gives accurately enough."""
+
+WEAKEST = 1e-3
+"""Least eigenvalue of the metric of the core, relative to the largest."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,8 +64,8 @@ class Point:
     B : ndarray, shape (r, r)
         Q'∇F = 2d S C S', symmetric and positive semidefinite; its trace is 2d F.
     pairs : ndarray, shape (N', n, n), optional
-        `orthobench_tucker._kernels.pair_cores.pair_core`, not divided by the unit, where
-        Hessian-vector products are computed from it.
+        `PartialCores.pairs`, not divided by the unit, where Hessian-vector products are computed
+        from it.
     """
 
     Q: Array
@@ -87,6 +88,19 @@ class Point:
         return relative_gradient(self.slope, self.value)
 
 
+@dataclass(slots=True, kw_only=True)
+class AscentState(State):
+    """The point of an ascent.
+
+    Attributes
+    ----------
+    point : Point
+        The present basis with the derivatives of F.
+    """
+
+    point: Point
+
+
 def evaluate(
     cores: PartialCores, Q: Array, unit: float | None = None, *, pairs: bool = False
 ) -> Point:
@@ -107,7 +121,7 @@ def evaluate(
     `evaluation_flops`; memory 2nN, and n² N' for the pairs of an explicit tensor.
     """
     order = cores.order
-    Y = pair_core(cores.T, Q) if isinstance(cores, TensorCores) and pairs and order > 2 else None
+    Y = cores.pairs(Q) if pairs else None
     W = cores.at(Q) if Y is None else core_of_pairs(Y, Q, order)
     S = Q.T @ W
     if unit is None:
@@ -119,8 +133,8 @@ def evaluate(
 def derivatives(W: Array, S: Array, Q: Array, order: int) -> tuple[float, Array, Array, Array]:
     """Return F, grad F, Q'∇F and W - QS of a partial core W, (n, N), and of S = Q'W.
 
-    `derivatives_flops`, less those of S. `orthobench_tucker._kernels.pgd_kernels.evaluated` is the
-    same, compiled.
+    `derivatives_flops`, less those of S. `orthobench_tucker._kernels.ascent.evaluated` is the same,
+    compiled.
     """
     weighted = _weighted(S, order)
     B = S @ weighted.T
@@ -145,8 +159,7 @@ def hessian(cores: PartialCores, point: Point, V: Array) -> Array:
     `hessian_flops`.
     """
     Q, S, order = point.Q, point.S, cores.order
-    dW = cores.along(Q, V) if point.pairs is None else core_along(point.pairs, V, order)
-    dW = dW / point.unit
+    dW = cores.along(Q, V, point.pairs) / point.unit
     dS = V.T @ point.normal + Q.T @ dW
     H = dW @ _weighted(S, order).T + point.normal @ _weighted(dS, order).T
     H -= Q @ (Q.T @ H)
@@ -183,13 +196,9 @@ def gain(
 
 def evaluation_flops(cores: PartialCores, rank: int, *, pairs: bool = False) -> int:
     """Return the flops of `evaluate`: those of W, and `derivatives_flops`."""
-    n, order = cores.n, cores.order
-    if pairs and order > 2 and isinstance(cores, TensorCores):
-        W = pair_core_flops(n, rank, order) + core_of_pairs_flops(n, rank, order)
-    else:
-        W = cores.at_flops(rank)
-    N = comb(rank + order - 2, order - 1)
-    return W + derivatives_flops(n, rank, N)
+    N = comb(rank + cores.order - 2, cores.order - 1)
+    W = cores.pairs_flops(rank) if pairs else cores.at_flops(rank)
+    return W + derivatives_flops(cores.n, rank, N)
 
 
 def derivatives_flops(n: int, rank: int, size: int) -> int:
@@ -200,16 +209,91 @@ def derivatives_flops(n: int, rank: int, size: int) -> int:
 
 def hessian_flops(cores: PartialCores, rank: int) -> int:
     """Return the flops of `hessian` at a point with pairs: those of dW, and 8nrN + 6nr²."""
-    n, order = cores.n, cores.order
-    if order > 2 and isinstance(cores, TensorCores):
-        dW = core_along_flops(n, rank, order)
-    else:
-        dW = cores.along_flops(rank)
-    N = comb(rank + order - 2, order - 1)
-    return dW + 4 * flops.gemm(n, rank, N) + 3 * flops.gemm(n, rank, rank)
+    n, N = cores.n, comb(rank + cores.order - 2, cores.order - 1)
+    return cores.along_flops(rank) + 4 * flops.gemm(n, rank, N) + 3 * flops.gemm(n, rank, rank)
 
 
 def _weighted(S: Array, order: int) -> Array:
     """Return 2d S C."""
     weighted: Array = S * (2 * order * monomials(len(S), order - 1).multiplicities)
     return weighted
+
+
+def preconditioned_parameter() -> Any:
+    """Declare the parameter ``preconditioned`` of a second-order solver."""
+    return parameter(True, help="Q'∇F as the first Hessian, in place of a multiple of the identity")
+
+
+def core_metric(B: Array, preconditioned: bool) -> tuple[Array, float]:
+    """Return the inverse of the metric of the core, and its scale.
+
+    The Hessian of -F maps V to V B, B = Q'∇F, up to terms with W - QS, which vanish where the
+    tensor has the rank sought. With B as the Hessian a Newton step is one of the power iteration,
+    Q <- orth ∇F. So B is a good first Hessian. Here it is scaled to a largest eigenvalue of one,
+    and eigenvalues below 1e-3 are raised to that, since a core may lack some directions.
+
+    Parameters
+    ----------
+    B : ndarray, shape (r, r)
+    preconditioned : bool
+        Without it the metric is the identity.
+
+    Returns
+    -------
+    ndarray, shape (r, r)
+        Symmetric and positive definite.
+    float
+        The largest eigenvalue of B.
+
+    Notes
+    -----
+    9r³ flops.
+    """
+    values, vectors = np.linalg.eigh(B)
+    scale = float(values[-1])
+    if not preconditioned:
+        return np.eye(len(B)), scale
+    return (vectors / np.maximum(values / scale, WEAKEST)) @ vectors.T, scale
+
+
+def check_point(state: AscentState, tolerance: float) -> None:
+    """End the run where F is not finite at the present point, or the gradient is small there."""
+    point = state.point
+    n, r = point.Q.shape
+    if not isfinite(point.value):
+        state.status = Status.FAILED
+        state.reason = "the objective is not finite; rescale the data"
+    elif n == r or point.slope == 0 or 0 < point.relative_gradient <= tolerance:
+        state.status = Status.CONVERGED
+
+
+def check_first_point(state: AscentState, oracle: SymmetricTensorOracle, tolerance: float) -> None:
+    """End the run where F vanishes at the first point, or as `check_point` does."""
+    point = state.point
+    size = point.unit * sqrt(point.value)
+    fail_if_vanishing(state, oracle, point.Q, size, oracle.order)
+    if state.status is Status.RUNNING:
+        check_point(state, tolerance)
+
+
+def check_stalled(cores: PartialCores, state: AscentState, *, stuck: bool) -> None:
+    """End the run after a step without a significant gain, where the gradient is rounding.
+
+    See `stop_at_rounding`.
+
+    Parameters
+    ----------
+    cores : PartialCores
+    state : AscentState
+    stuck : bool
+        Whether no step was found at all.
+
+    Notes
+    -----
+    One evaluation of F and its gradient, which is counted.
+    """
+    point = state.point
+    state.work.flops += evaluation_flops(cores, point.Q.shape[1])
+    near = evaluate(cores, perturbed(point.Q), point.unit)
+    noise = float(np.linalg.norm(near.gradient - point.gradient))
+    stop_at_rounding(state, noise, point.slope, point.value, stuck=stuck)

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 from orthobench_kit.sources import ArraySource
 
+from orthobench.contract.parameters import ParameterError
 from orthobench.contract.problem import Oracle, Problem, Solution, Work
 from orthobench.contract.samples import SampleOracle, SampleSource
 from orthobench.errors import UsageError
@@ -206,3 +207,23 @@ class SymmetricTucker(Problem[TuckerOracle]):
     def streamed(self) -> bool:
         """Whether solvers get samples only as a stream: the oracle is a plain `MomentStream`."""
         return False
+
+
+def check_ranks(n: int, **ranks: int) -> None:
+    """Refuse ranks that are larger than the dimension.
+
+    Parameters
+    ----------
+    n : int
+        Dimension of the tensor along each mode.
+    **ranks : int
+        Parameters by name.
+
+    Raises
+    ------
+    ParameterError
+        Names the parameter.
+    """
+    for name, value in ranks.items():
+        if value > n:
+            raise ParameterError(name, f"{name} = {value} is more than n = {n}")

@@ -1,19 +1,28 @@
-"""The base of the streaming methods, and their first phase, streaming HOEVD."""
+"""The streaming methods: AdaGrad along gradients of batches, such as that of streaming HOEVD.
+
+With blocks of samples a pass over all of them is a step, along the mean gradient of the batches.
+"""
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from orthobench.contract import (
     Array,
     ArraySolver,
+    BlockOracle,
     Solution,
     State,
     Status,
+    Summary,
+    SummarySolver,
     copied,
     flops,
     is_plain,
@@ -21,7 +30,7 @@ from orthobench.contract import (
 )
 from orthobench.tools.arrays import in_rows
 from orthobench_tucker import MomentStream
-from orthobench_tucker._kernels import streaming_arrays as arrays
+from orthobench_tucker._kernels import arrays
 from orthobench_tucker.sample_moments import integer_power
 
 STEPS = (0.1, 0.3, 1.0, 3.0, 10.0)
@@ -29,6 +38,46 @@ STEPS = (0.1, 0.3, 1.0, 3.0, 10.0)
 
 TILE = 256
 """Samples whose inner products with each other are computed at once."""
+
+CONVERTED = 1024
+"""Samples of a block of float32 that are in float64 at once."""
+
+ENDLESS = 2**62
+"""Steps of a phase that the budget ends."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class BlockSum(Summary):
+    """A sum over all samples of some blocks.
+
+    Attributes
+    ----------
+    total : ndarray
+        In float64.
+    """
+
+    total: Array
+
+    @property
+    def mean(self) -> Array:
+        """The mean over the samples."""
+        return self.total / self.rows
+
+
+SumT = TypeVar("SumT", bound=BlockSum)
+
+
+def added(a: SumT, b: SumT) -> SumT:
+    """Return the sum of two sums: exact, but for its rounding."""
+    total = a.total + b.total
+    flops = a.flops + b.flops + total.size
+    return replace(a, rows=a.rows + b.rows, total=total, flops=flops)
+
+
+def in_double(block: NDArray[np.floating[Any]], size: int = CONVERTED) -> Iterator[Array]:
+    """Yield the samples of a block in float64, `size` at a time; without a copy where they are."""
+    for begin in range(0, len(block), size):
+        yield np.asarray(block[begin : begin + size], dtype=np.float64, order="C")
 
 
 @dataclass(slots=True, kw_only=True)
@@ -48,13 +97,78 @@ class StreamState(State):
     gamma: Any
 
 
-class StreamingTucker(ArraySolver[MomentStream, StreamState]):
+class Gradient(NamedTuple):
+    """The gradient G = X'R' of a batch X (b, n), transposed, by those who compute it.
+
+    Attributes
+    ----------
+    ascend : callable
+        Takes X (count * b, n), b, Q' (r, n), AdaGrad's denominators, d and the step size; does a
+        step for each batch, in place, and returns the number of finite ones.
+    total : callable
+        Maps X, Q' and d to b G' at this basis.
+    weights : callable
+        Maps d and b to a function of X and Q'X' (r, b) that returns R, for arrays of any library.
+    flops : callable
+        Maps n, r and d, and b to the flops of a step.
+    """
+
+    ascend: Callable[[Array, int, Array, Array, int, float], int]
+    total: Callable[[Array, Array, int], Array]
+    weights: Callable[[int, int], Callable[[Any, Any], Any]]
+    flops: Callable[[tuple[int, ...], int], int]
+
+
+class Phase(NamedTuple):
+    """Steps along one gradient, with AdaGrad's denominators from its beginning."""
+
+    gradient: Gradient
+    batch: int
+    step_size: float
+    steps: int = ENDLESS
+
+    def ascend(self, oracle: MomentStream, state: StreamState, count: int) -> None:
+        """Take `count` batches; fail at the first whose gradient overflows."""
+        gradient, order = self.gradient, oracle.order
+        for X, batch, asked in split(oracle.take(count * self.batch), self.batch):
+            if state.status is not Status.RUNNING:
+                return
+            if is_plain(X):
+                done = gradient.ascend(X, batch, state.rows, state.gamma, order, self.step_size)
+            else:
+                done, weights = asked, gradient.weights(order, batch)
+                state.rows, state.gamma = arrays.ascend(
+                    X, batch, state.rows, state.gamma, self.step_size, weights
+                )
+            state.work.steps += done
+            state.work.samples += done * batch
+            state.work.flops += done * gradient.flops(oracle.sizes, batch)
+            if done < asked:
+                state.status = Status.FAILED
+                state.reason = (
+                    f"the gradient of batch {state.work.steps + 1} overflows: rescale the samples "
+                    "so that their lengths are near one"
+                )
+
+
+class StreamingTucker(
+    SummarySolver[MomentStream, StreamState, BlockSum], ArraySolver[MomentStream, StreamState]
+):
     """Base of the methods that use each batch of samples once.
 
     Besides the batch they hold Q, a gradient and its sums: at most 3nr doubles.
+
+    With blocks, a pass is a step. Its gradient is the mean of those of the batches at one basis,
+    weighted by their samples; the last batch of a block may have fewer. So sums over blocks merge
+    without loss, but one pass makes one step, where a stream makes one for each batch.
     """
 
+    passes: float = math.inf
     batch: int
+
+    @abstractmethod
+    def phases(self) -> list[Phase]:
+        """Return the phases, one after the other; the last one is endless."""
 
     def init(self, oracle: MomentStream, rng: np.random.Generator) -> StreamState:
         """Return the common start, a Haar random point: lines 2 and 3 of Algorithm 3."""
@@ -62,13 +176,55 @@ class StreamingTucker(ArraySolver[MomentStream, StreamState]):
         rows = copied(in_rows(oracle.start.T))
         return StreamState(rows=rows, gamma=namespace(rows).zeros_like(rows[:, 0]))
 
-    @abstractmethod
     def advance(self, oracle: MomentStream, state: StreamState, count: int) -> None:
         """Take `count` batches, or fewer where the run fails."""
+        while count > 0 and state.status is Status.RUNNING:
+            phase, done = self._phase(state.work.steps)
+            if not done:
+                state.gamma = 0.0 * state.gamma
+            steps = min(count, phase.steps - done)
+            phase.ascend(oracle, state, steps)
+            count -= steps
 
     def solution(self, state: StreamState) -> Solution:
         """Return Q, shape (n, r)."""
         return Solution(copied(in_rows(state.rows.T)))
+
+    def summarize(self, oracle: BlockOracle, block: NDArray[np.floating[Any]]) -> BlockSum:
+        """Return the sum of the gradients of a block's batches, each times its samples."""
+        rows, (phase, _) = _shared(oracle)["rows"], self._phase(oracle.number)
+        total = np.zeros_like(rows)
+        for samples in in_double(block, phase.batch):
+            total += phase.gradient.total(samples, rows, oracle.sizes[2])
+        count = -(-len(block) // phase.batch)
+        spent = count * phase.gradient.flops(oracle.sizes, phase.batch)
+        return BlockSum(rows=len(block), total=total, flops=spent)
+
+    def merge(self, a: BlockSum, b: BlockSum) -> BlockSum:
+        """Return the sum of two sums."""
+        return added(a, b)
+
+    def finish(self, oracle: BlockOracle, summary: BlockSum) -> Solution:
+        """Return Q after the step, shape (n, r)."""
+        return Solution(np.ascontiguousarray(self.proceed(oracle, summary)["rows"].T))
+
+    def proceed(self, oracle: BlockOracle, summary: BlockSum) -> Mapping[str, Array]:
+        """Return Q' and AdaGrad's denominators after the step; NaN where it is not finite."""
+        from orthobench_tucker._kernels.ascent import ascend
+
+        shared, (phase, done) = _shared(oracle), self._phase(oracle.number)
+        rows, gamma = shared["rows"].copy(), shared["gamma"] * (1.0 if done else 0.0)
+        if not ascend(rows, np.ascontiguousarray(summary.mean), gamma, phase.step_size):
+            rows[:] = np.nan
+        return {"rows": rows, "gamma": gamma}
+
+    def _phase(self, number: int) -> tuple[Phase, int]:
+        """Return the phase of a step, numbered from 0, and how many steps it has before."""
+        for phase in self.phases():
+            if number < phase.steps:
+                break
+            number -= phase.steps
+        return phase, number
 
 
 def split(X: Any, batch: int) -> list[tuple[Any, int, int]]:
@@ -79,45 +235,10 @@ def split(X: Any, batch: int) -> list[tuple[Any, int, int]]:
     return [*parts, (X[whole * batch :, :], left, 1)] if left else parts
 
 
-def count_batches(state: StreamState, asked: int, done: int, batch: int, step_flops: int) -> None:
-    """Count the work of `done` batches; fail where more were asked, since the next overflowed.
-
-    Parameters
-    ----------
-    state : StreamState
-    asked, done : int
-        Number of batches that were to be taken, and that were.
-    batch : int
-        Samples of a batch.
-    step_flops : int
-        Flops of a step.
-    """
-    state.work.steps += done
-    state.work.samples += done * batch
-    state.work.flops += done * step_flops
-    if done < asked:
-        state.status = Status.FAILED
-        state.reason = (
-            f"the gradient of batch {state.work.steps + 1} overflows: rescale the samples "
-            "so that their lengths are near one"
-        )
-
-
-def hoevd_phase(
-    oracle: MomentStream, state: StreamState, count: int, batch: int, step_size: float
-) -> None:
-    """Do `count` iterations of Algorithm 3, lines 5 to 8, each on `batch` fresh samples."""
-    for X, size, some in split(oracle.take(count * batch), batch):
-        if state.status is not Status.RUNNING:
-            return
-        if is_plain(X):
-            done = hoevd_ascent(X, size, state.rows, state.gamma, oracle.order, step_size)
-        else:
-            done, weights = some, arrays.hoevd_weights(oracle.order, size)
-            state.rows, state.gamma = arrays.ascend(
-                X, size, state.rows, state.gamma, step_size, weights
-            )
-        count_batches(state, some, done, size, hoevd_flops(oracle.n, oracle.k, oracle.order, size))
+def _shared(oracle: BlockOracle) -> Mapping[str, Array]:
+    """Return Q' and AdaGrad's denominators before a pass."""
+    start = {"rows": np.ascontiguousarray(oracle.start.T), "gamma": np.zeros(oracle.k)}
+    return oracle.shared or start
 
 
 def hoevd_ascent(
@@ -143,7 +264,7 @@ def hoevd_ascent(
     -----
     `hoevd_flops` for each batch; memory of G, of Y = X'Q, and of `TILE`² inner products.
     """
-    from orthobench_tucker._kernels.streaming_kernels import ascend
+    from orthobench_tucker._kernels.ascent import ascend
 
     batches = X.reshape(-1, batch, X.shape[1])
     G = np.empty_like(rows)
@@ -182,11 +303,18 @@ def hoevd_weights(X: Array, Y: Array, order: int) -> Array:
     return R
 
 
-def hoevd_flops(n: int, r: int, order: int, b: int) -> int:
+def hoevd_total(samples: Array, rows: Array, order: int) -> Array:
+    """Return b (2/b²) X (X'X)^[d-1] X'Q of a batch X (n, b), transposed."""
+    R = hoevd_weights(samples, rows @ samples.T, order)
+    return np.asarray((2 / len(samples) * R) @ samples)
+
+
+def hoevd_flops(sizes: tuple[int, ...], batch: int) -> int:
     """Return the flops of an iteration of Algorithm 3: O(rnb + nb² + rb²) (equation 14).
 
     2nb² + (d - 2)b² for (X'X)^[d-1]; 2rb² + 4rnb for its products with X'Q and X; `step_flops`.
     """
+    (n, r, order), b = sizes, batch
     power = flops.gemm(b, b, n) + (order - 2) * b * b
     return power + 2 * flops.gemm(b, r, n) + flops.gemm(b, r, b) + step_flops(n, r)
 
@@ -194,3 +322,7 @@ def hoevd_flops(n: int, r: int, order: int, b: int) -> int:
 def step_flops(n: int, r: int) -> int:
     """Return the flops of an AdaGrad step: column norms and update, 2nr each, and the QR."""
     return 4 * n * r + flops.qr(n, r)
+
+
+HOEVD = Gradient(hoevd_ascent, hoevd_total, arrays.hoevd_weights, hoevd_flops)
+"""The gradient of |mat(M)'Q|², Algorithm 3, line 5."""

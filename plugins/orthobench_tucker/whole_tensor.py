@@ -1,4 +1,4 @@
-"""The base of the solvers that use the whole tensor, from samples or with all its entries."""
+"""The solvers that use the whole tensor, from samples or with all its entries, and their starts."""
 
 from __future__ import annotations
 
@@ -6,11 +6,68 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from orthobench.contract import AnyProblem, Solver
+from orthobench.contract import (
+    AnyProblem,
+    Array,
+    Solver,
+    UsageError,
+    complete,
+    copied,
+    is_plain,
+    parameter,
+)
 from orthobench.contract.solver import StateT
-from orthobench_tucker import MomentStream, SymmetricTensorOracle
-from orthobench_tucker._kernels.partial_cores import forming_flops, refusal
-from orthobench_tucker.starts import first_basis, first_basis_flops
+from orthobench_tucker import (
+    MomentOracle,
+    MomentStream,
+    SymmetricTensorOracle,
+    SymmetricTucker,
+    tensor_refusal,
+)
+from orthobench_tucker._kernels.arrays import with_positive_largest
+from orthobench_tucker._kernels.partial_cores import samples_of
+from orthobench_tucker._kernels.unfoldings import Unfolding, by_entries
+from orthobench_tucker.solvers.khatri_rao_sketch import sketched_basis, sketched_basis_flops
+from orthobench_tucker.streaming import hoevd_ascent, hoevd_flops, split
+
+FORMS = ("auto", "implicit", "explicit")
+"""Values of the parameter ``form``; ``"auto"`` is implicit where there are samples."""
+
+STARTS = ("auto", "hoevd", "hoevd-single", "sketch", "shoevd", "random")
+"""Values of the parameter ``start``: `hoevd_basis`, or the sketch where that takes too long;
+`hoevd_basis`, in double precision; the same from a Gram matrix of samples in single precision, to
+about 1e-6, in half the time; `sketched_basis`; `shoevd_basis`; the random start of the oracle,
+common to all methods."""
+
+FROM_SAMPLES = ("sketch", "shoevd")
+"""Starts that need samples."""
+
+MANY = 10_000
+"""Samples from which on all pairs are not compared, unless that is asked for."""
+
+BATCHES, BATCH = 20, 50
+"""Batches of the start "shoevd", and samples in each: Phase I of Figure 3b of Jin et al. 2022."""
+
+
+def form_parameter() -> Any:
+    """Declare the parameter ``form`` of a solver of this family."""
+    return parameter(
+        "auto",
+        help="from the samples, from the tensor with all its entries, or from samples if there are",
+        choices=FORMS,
+    )
+
+
+def start_parameter() -> Any:
+    """Declare the parameter ``start`` of a solver of this family."""
+    return parameter(
+        "auto",
+        help="first basis: leading eigenvectors of the unfolding (HOEVD), from samples also in "
+        "single precision, in half the time, from a random sketch, or by stochastic gradients on "
+        "the first 1,000 of them (SHOEVD); the common random start; or HOEVD, and the sketch where "
+        "more than 10,000 samples make that slow",
+        choices=STARTS,
+    )
 
 
 class WholeTensorSolver(Solver[SymmetricTensorOracle, StateT]):
@@ -19,9 +76,9 @@ class WholeTensorSolver(Solver[SymmetricTensorOracle, StateT]):
     Attributes
     ----------
     form : str
-        One of `orthobench_tucker._kernels.partial_cores.FORMS`.
+        One of `FORMS`.
     start : str
-        One of `orthobench_tucker.starts.STARTS`.
+        One of `STARTS`.
     """
 
     converges: ClassVar[bool] = True
@@ -34,13 +91,146 @@ class WholeTensorSolver(Solver[SymmetricTensorOracle, StateT]):
         return super().refuses(problem) or refusal(problem, self.form, self.start)
 
     def first_basis(self, oracle: SymmetricTensorOracle, rng: np.random.Generator) -> Any:
-        """Return the basis (n, r) that the solver starts from, a fresh array; `rng` sketches."""
-        return first_basis(oracle, self.start, self.form, rng)
+        """Return the basis (n, r) that the solver starts from, a fresh array in C order.
+
+        Parameters
+        ----------
+        oracle : SymmetricTensorOracle
+        rng : numpy.random.Generator
+            Draws the sketch.
+
+        Raises
+        ------
+        UsageError
+            Where there are no samples for the sketch, or for SHOEVD; where they are elsewhere than
+            in NumPy, and so for HOEVD in single precision.
+
+        Notes
+        -----
+        `start_flops`.
+        """
+        start = self._chosen_start(oracle)
+        if start == "random":
+            return copied(oracle.start)
+        if start == "hoevd":
+            return hoevd_basis(oracle, self.form)
+        if oracle.place.moves:
+            advice = f"take hoevd or random on {oracle.place}"
+            raise UsageError(f"the start {start} takes numpy: {advice}")
+        if start == "hoevd-single":
+            return signed(Unfolding(oracle, self.form).single_basis, oracle.start)
+        X = samples_of(oracle, "auto")
+        if X is None:
+            advice = "take hoevd or random"
+            raise UsageError(f"the start {start} needs samples, and there is a tensor: {advice}")
+        if start == "shoevd":
+            return shoevd_basis(X, oracle.order, oracle.start)
+        found = sketched_basis(X, oracle.order, oracle.k, rng)
+        return complete(found, oracle.start, oracle.k)
 
     def start_flops(self, oracle: SymmetricTensorOracle) -> int:
         """Return the flops of forming the tensor, where the form needs it, and of the start."""
-        formed = forming_flops(oracle, self.form)
-        return formed + first_basis_flops(oracle, self.start, self.form)
+        start, formed = self._chosen_start(oracle), forming_flops(oracle, self.form)
+        if start == "random":
+            return formed
+        if start not in FROM_SAMPLES:
+            return formed + Unfolding(oracle, self.form).flops
+        X = samples_of(oracle, "auto")
+        if start == "sketch":
+            return formed + sketched_basis_flops(len(X), *oracle.sizes)
+        return formed + sum(
+            count * hoevd_flops(oracle.sizes, batch)
+            for _, batch, count in split(X[: BATCHES * BATCH, :], BATCH)
+        )
+
+    def _chosen_start(self, oracle: SymmetricTensorOracle) -> str:
+        """Return the start that ``"auto"`` stands for, or the start itself."""
+        if self.start != "auto":
+            return self.start
+        X = samples_of(oracle, self.form)
+        slow = X is not None and X.shape[0] > MANY and not by_entries(X, oracle.order)
+        return "sketch" if slow else "hoevd"
+
+
+def hoevd_basis(oracle: SymmetricTensorOracle, form: str) -> Any:
+    """Return the leading r eigenvectors of mat(X) mat(X)': equation 7, or 17 from samples.
+
+    The largest entry of each is positive, in every form. Where fewer than r eigenvalues are above
+    rounding, the other directions are those of the oracle's random start, since eigenvectors of
+    zero are arbitrary.
+
+    Notes
+    -----
+    The flops of a Gram matrix of `orthobench_tucker._kernels.unfoldings`, and 9n³.
+    """
+    return signed(Unfolding(oracle, form).basis, oracle.start)
+
+
+def signed(found: Any, start: Any) -> Any:
+    """Return eigenvectors with positive largest entries, completed from a start."""
+    if not is_plain(found):
+        return complete(with_positive_largest(found), start, start.shape[1])
+    largest = found[np.abs(found).argmax(axis=0), np.arange(found.shape[1])]
+    return complete(np.ascontiguousarray(np.copysign(1.0, largest) * found), start, start.shape[1])
+
+
+def shoevd_basis(X: Array, order: int, start: Array) -> Array:
+    """Return the basis after 20 steps of streaming HOEVD on the first 20 batches of 50 samples.
+
+    Parameters
+    ----------
+    X : ndarray, shape (p, n)
+        Where p < 1,000 there are fewer batches, and the last may have fewer samples.
+    order : int
+        d.
+    start : ndarray, shape (n, r)
+        Q_0.
+
+    Returns
+    -------
+    ndarray, shape (n, r)
+
+    References
+    ----------
+    Jin, Kileel, Kolda and Ward 2022, Algorithm 3, with c_1 = 1
+    (`orthobench_tucker.solvers.shoevd`).
+    """
+    rows, gamma = np.array(start.T, order="C"), np.zeros(start.shape[1])
+    for samples, batch, _ in split(X[: BATCHES * BATCH, :], BATCH):
+        hoevd_ascent(samples, batch, rows, gamma, order, 1.0)
+    return np.ascontiguousarray(rows.T)
+
+
+def forming_flops(oracle: SymmetricTensorOracle, form: str) -> int:
+    """Return the flops of forming the tensor, where the form needs it; else zero."""
+    return oracle.forming_flops if samples_of(oracle, form) is None else 0
+
+
+def refusal(problem: AnyProblem, form: str, start: str = "random") -> str | None:
+    """Return why a solver that uses the whole tensor cannot take a problem, or None.
+
+    Parameters
+    ----------
+    problem : Problem
+        Any problem; None is returned for those of other families.
+    form : str
+        One of `FORMS`.
+    start : str
+        One of `STARTS`.
+    """
+    if not isinstance(problem, SymmetricTucker):
+        return None
+    if problem.streamed:
+        return "needs all samples at once, and here they only stream"
+    sampled = issubclass(problem.offers, MomentOracle)
+    if form == "implicit" and not sampled:
+        return "is implicit here, and the problem has a tensor, not samples"
+    if start in FROM_SAMPLES and not sampled:
+        return f"starts with {start} here, and the problem has a tensor, not samples"
+    shape = problem.tensor_shape
+    if (form == "explicit" or not sampled) and shape is not None:
+        return tensor_refusal(shape[0], len(shape))
+    return None
 
 
 def refusal_of_blocks(problem: AnyProblem) -> str | None:

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from orthobench.atlas.table import SHARES, AtlasRow
+from orthobench.atlas.table import AtlasRow
 
 
 def made_up(problems=3, solvers=4, seeds=5, family="PCA"):
@@ -20,17 +20,15 @@ def made_up(problems=3, solvers=4, seeds=5, family="PCA"):
 
 
 def _row(rng, family, problem, s, seed):
-    steps = np.round(10 ** np.arange(len(SHARES))) * (s + 1) * rng.integers(1, 3)
-    pace = 1e-5 * (1 + 0.1 * rng.standard_normal())
+    steps = 1e4 * (s + 1) * rng.integers(1, 3)
     value = (s + 1) * 1e-3 * math.exp(0.1 * rng.standard_normal())
     return AtlasRow(
         suite=f"atlas-{family}", family=family, problem=problem, name=problem.split()[0],
         parameters='{"k": 2}', rows=1000, d=50, k=4, decay=0.5, noise=0.1, sparsity=0.0,
-        solver=f"solver-{s}", solver_parameters='{"step": 0.5}', seed=seed, metric="gap", start=1.0,
-        value=value, lowest=1e-3, seconds=float(pace * steps[-1]), samples=float(steps[-1]),
-        flops=float(600 * steps[-1]), seconds_to=tuple((pace * steps).tolist()),
-        samples_to=tuple(steps.tolist()), flops_to=tuple((600 * steps).tolist()), ending="done",
-        reason="10000 samples used", machine="a processor",
+        solver=f"solver-{s}", solver_name=f"solver-{s}", solver_parameters='{"step": 0.5}',
+        seed=seed, metric="gap", start=1.0, value=value, lowest=1e-3,
+        seconds=1e-5 * (1 + 0.1 * rng.standard_normal()) * steps, samples=steps, flops=600 * steps,
+        ending="done", reason="10000 samples used", machine="a processor",
     )  # fmt: skip
 
 

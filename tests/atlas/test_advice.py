@@ -10,21 +10,36 @@ import orthobench as ob
 from orthobench.atlas.advice import advise
 from orthobench.atlas.answers import SHIPPED
 from orthobench.atlas.features import Features
-from orthobench.atlas.losses import MODELS, Losses, fit, members
+from orthobench.atlas.losses import (
+    MODELS,
+    Losses,
+    linear,
+    members,
+    nearer,
+    position_of,
+    single_best,
+    trees,
+)
 from orthobench.atlas.table import Atlas
 from orthobench.errors import UsageError
 
-SINGLE_BEST, *_, NARROW, LINEAR, TREES, MIXED = MODELS
 
-
-def losses(logs, positions, blocks=None):
+def losses(logs, sizes, blocks=None):
+    """Return losses on problems that differ in the logarithm of their columns alone."""
     logs = np.array(logs, dtype=float)
     names = tuple(f"s{i}" for i in range(logs.shape[1]))
     blocks = blocks or tuple(f"b{i}" for i in range(len(logs)))
     problems = tuple(f"p{i}" for i in range(len(logs)))
-    features = (Features(10, 10, 2),) * len(logs)
-    places = np.array(positions, dtype=float)[:, None]
-    return Losses(names, problems, problems, features, blocks, places, logs, np.exp(logs))
+    features = tuple(map(sized, sizes))
+    return Losses(names, names, problems, problems, features, blocks, logs, np.exp(logs))
+
+
+def sized(size):
+    return Features(10, 0 if math.isnan(size) else math.exp(size), 2)
+
+
+def expected(found, size, model):
+    return found.expected(position_of(sized(size)), model)
 
 
 def test_a_member_is_worth_what_the_others_lose_without_it():
@@ -39,65 +54,46 @@ def test_a_member_is_worth_what_the_others_lose_without_it():
     assert [one["reached"] for one in members(some)] == [2, 0, 1]
 
 
-def test_exponents_of_a_cost_are_recovered():
-    rng = np.random.default_rng(0)
-    sizes = rng.integers(10, 10_000, (12, 2))
-    features = [Features(int(m), int(d), 3) for m, d in sizes]
-    costs = 1e-6 * sizes[:, 0] ** 1.5 * sizes[:, 1] ** 0.5
-    exponents, error = fit(features, costs)
-    assert exponents == pytest.approx({"rows": 1.5, "d": 0.5})
-    assert error == pytest.approx(1)
-    assert fit(features[:3], costs[:3])[0] == {}
-
-
-def test_the_widest_bandwidth_is_the_single_best_solver():
+def test_the_single_best_solver_is_the_same_everywhere_and_nearer_problems_count_more():
     found = losses([[0, 1], [0, 1], [5, 0]], [0, 1, 50])
-    everywhere = found.expected(np.array([50.0]), SINGLE_BEST)
-    np.testing.assert_allclose(everywhere, [5 / 3, 2 / 3])
-    nearby = found.expected(np.array([50.0]), NARROW)
-    assert nearby.argmin() == 1
-    assert found.expected(np.array([0.0]), NARROW).argmin() == 0
+    np.testing.assert_allclose(expected(found, 50, single_best), [5 / 3, 2 / 3])
+    assert [expected(found, size, nearer).argmin() for size in (0, 50)] == [0, 1]
 
 
 def test_variants_of_one_data_set_share_the_weight_of_one_problem():
     found = losses([[0, 1], [0, 1], [2, 0]], [0, 0, 0], ("a", "a", "b"))
-    for model in (SINGLE_BEST, LINEAR, TREES, MIXED):
-        np.testing.assert_allclose(found.expected(np.array([0.0]), model), [1, 0.5])
+    for model in MODELS:
+        np.testing.assert_allclose(expected(found, 0.0, model), [1, 0.5])
+    # all of one block are left out
+    np.testing.assert_allclose(found.held_out[single_best], [1, 1, 2])
 
 
 def test_a_model_is_taken_for_what_it_gains_and_not_for_less():
     """The single best solver, where all are near it; another one where methods change places."""
     tied = losses([[0, 0.02], [0.02, 0], [0, 0.02], [0, 0.02]], range(4))
-    assert tied.model is SINGLE_BEST
+    assert tied.model is single_best
     # 0.03 in the mean logarithm is what counts as the same
-    for gain, model in ((0.028, SINGLE_BEST), (0.032, MIXED)):
+    for gain, model in ((0.028, single_best), (0.032, nearer)):
         near = losses([*[[0, gain]] * 3, *[[gain, 0]] * 3], [0, 1, 2, 20, 21, 22])
         assert near.model is model
-        assert near.held_out(SINGLE_BEST).mean() == pytest.approx(gain)
-        assert near.held_out(MIXED).mean() == 0
-    apart = losses([[0, 2], [0, 2], [0, 2], [2, 0], [2, 0], [2, 0]], [0, 1, 2, 20, 21, 22])
-    assert apart.model is MIXED
-    assert apart.held_out(MIXED).max() == 0
+        assert near.held_out[single_best].mean() == pytest.approx(gain)
+        assert near.held_out[nearer].mean() == 0
 
 
 def test_unknown_features_count_for_nothing():
     found = losses([[0, 1], [1, 0]], [math.nan, 3])
     for model in MODELS:
-        assert np.isfinite(found.expected(np.array([3.0]), model)).all()
-        assert np.isfinite(found.expected(np.array([math.nan]), model)).all()
+        for size in (3.0, math.nan):
+            assert np.isfinite(expected(found, size, model)).all()
 
 
 def test_losses_that_grow_with_a_size_are_extrapolated_by_the_linear_model():
     sizes = np.arange(8.0)
     found = losses(np.c_[0.25 * sizes, np.full(8, 1.6)], sizes)
-    at = found.expected(np.array([7.5]), LINEAR)
-    assert at[0] > at[1] > found.expected(np.array([0.0]), LINEAR)[0]
-    assert found.expected(np.array([100.0]), LINEAR)[0] == math.log(10)
-
-
-def test_held_out_regret_leaves_all_of_one_block_out():
-    found = losses([[0, 1], [0, 1], [1, 0]], [0, 0, 0], ("a", "a", "b"))
-    np.testing.assert_allclose(found.held_out(SINGLE_BEST), [1, 1, 1])
+    at = expected(found, 7.5, linear)
+    assert at[0] > at[1] > expected(found, 0.0, linear)[0]
+    assert expected(found, 100.0, linear)[0] == math.log(10)
+    assert expected(found, 100.0, trees)[0] < math.log(10)
 
 
 def atlas_of(rows, solvers=("batch-pca", "oja"), sizes=(20, 40, 80, 160)):
@@ -109,8 +105,8 @@ def atlas_of(rows, solvers=("batch-pca", "oja"), sizes=(20, 40, 80, 160)):
         cheap = (s == 1) == (p >= 2)
         found.append(
             replace(
-                row, solver=solvers[s], solver_parameters="{}", d=sizes[p], value=1e-3,
-                metric="suboptimality", seconds=1.0 if cheap else 8.0,
+                row, solver=solvers[s], solver_name=solvers[s], solver_parameters="{}",
+                d=sizes[p], value=1e-3, metric="suboptimality", seconds=1.0 if cheap else 8.0,
             )
         )  # fmt: skip
     return Atlas(tuple(found))
@@ -162,10 +158,10 @@ def test_a_problem_is_advised_on_by_its_name_its_text_or_itself(rows):
 
 
 def test_of_several_metrics_that_of_the_problem_is_looked_up(rows):
-    made = atlas_of(rows).rows
+    made, swapped = atlas_of(rows).rows, {"oja": "batch-pca", "batch-pca": "oja"}
     other = [  # more problems by another metric, on which the other solver is the cheaper one
         replace(r, metric="subspace_error", problem=f"{r.problem} {i}", name=f"{r.name}{i}",
-                solver={"oja": "batch-pca", "batch-pca": "oja"}[r.solver])
+                solver=swapped[r.solver], solver_name=swapped[r.solver])
         for r in made for i in (1, 2)
     ]  # fmt: skip
     for order in ((*made, *other), (*other, *made)):

@@ -1,19 +1,14 @@
 """Stores as rows of an atlas: a real run of two suites, in one store and in two."""
 
-import json
 import math
-import shutil
 from dataclasses import replace
 from pathlib import Path
 
-import edited_stores as edit
-import numpy as np
 import pytest
 from records import record
 
 import orthobench as ob
-from orthobench.atlas.collect import LONGEST, _peaks, _row, collect, described, merged
-from orthobench.atlas.table import SHARES, Atlas
+from orthobench.atlas.collect import LONGEST, _peaks, _row, collect, merged
 from orthobench.contract.solver import Work
 from orthobench.errors import StoreError, UsageError
 from orthobench.harness.execution import PEAK
@@ -89,21 +84,12 @@ def test_runs_that_measured_memory_tell_it_to_the_others_of_their_solver(store, 
         assert row.memory == peaks[row.problem, row.solver] < 2**24
 
 
-def test_costs_are_those_of_the_first_checkpoint_at_a_target(store):
-    atlas, results = collect([store]), Results.read(store)
-    runs = run_matrix(results.entries)
-    row = next(row for row in atlas.rows if row.solver == "oja")
-    i = runs.instances.index((row.problem, row.seed))
-    assert (row.start, row.lowest) == (runs.start[i], runs.lowest[i])
-    record = next(
-        r for e in results.entries for r in e.records
-        if (e.problem, e.solver, r.seed) == (row.problem, "oja", row.seed)
-    )  # fmt: skip
-    values = np.array([mark.metrics["suboptimality"] for mark in record.trace])
-    for share, samples in zip(SHARES, row.samples_to, strict=True):
-        reached = np.flatnonzero(values <= row.lowest + share * (row.start - row.lowest))
-        expected = record.trace[reached[0]].work.samples if len(reached) else math.inf
-        assert samples == max(expected, 1)
+def test_starts_and_lowest_values_are_those_of_all_solvers_on_a_seed(store):
+    atlas, runs = collect([store]), run_matrix(Results.read(store).entries)
+    at = {instance: i for i, instance in enumerate(runs.instances)}
+    for row in atlas.rows:
+        i = at[row.problem, row.seed]
+        assert (row.start, row.lowest) == (runs.start[i], runs.lowest[i])
 
 
 def test_solvers_of_other_stores_join_those_of_a_suite(store, tmp_path):
@@ -114,13 +100,6 @@ def test_solvers_of_other_stores_join_those_of_a_suite(store, tmp_path):
     assert {row.suite for row in atlas.rows} == {"pca"}
 
 
-def test_other_budgets_are_refused(store, tmp_path):
-    more = tmp_path / "more.sqlite"
-    run(more, solver=[{"name": "history-pca"}], budget={"samples": 200})
-    with pytest.raises(UsageError, match="two budgets for 'spiked-covariance"):
-        collect([store, more])
-
-
 def test_an_empty_store_is_refused(tmp_path):
     with Store(tmp_path / "new.sqlite", write=True):
         pass
@@ -128,38 +107,12 @@ def test_an_empty_store_is_refused(tmp_path):
         collect([tmp_path / "new.sqlite"])
 
 
-def test_problems_are_described_by_their_data(store):
-    atlas = described(collect([store]))
-    assert {(row.d, row.k) for row in atlas.rows} == {(10, 2), (20, 2)}
-    assert all(0 < row.noise < 1 for row in atlas.rows)
-    unknown = replace(atlas, rows=(replace(atlas.rows[0], name="gone", d=0),))
-    assert described(unknown).rows[0].d == 0
-
-
-def test_two_results_of_a_cell_that_differ_are_refused(store, tmp_path):
-    shutil.copy(store, tmp_path / "theirs.sqlite")
-    with Store(store) as opened:
-        key = next(r.key for r in opened.records("pca") if r.solver.label == "batch-pca")
-    edit.rewritten(tmp_path / "theirs.sqlite", key, edit.metric("suboptimality", 1e-9))
-    with pytest.raises(UsageError, match="different results of batch-pca on"):
-        collect([store, tmp_path / "theirs.sqlite"])
-
-
 def test_a_solver_that_lacks_a_seed_takes_it_from_no_other(store, tmp_path):
     run(tmp_path / "theirs.sqlite", solver=[{"name": "ccipca"}], seeds=1)
     alone, found = collect([store]), collect([store, tmp_path / "theirs.sqlite"])
     later = [[row for row in one.rows if row.seed > 0] for one in (alone, found)]
-    assert [(r.lowest, r.flops_to) for r in later[0]] == [(r.lowest, r.flops_to) for r in later[1]]
+    assert [r.lowest for r in later[0]] == [r.lowest for r in later[1] if r.solver != "ccipca"]
     assert {row.seed for row in found.rows if row.solver == "ccipca"} == {0}
-    assert all(min(row.flops_to) < math.inf for row in found.rows if row.solver == "batch-pca")
-
-
-def test_no_file_that_a_store_names_is_read(store, tmp_path):
-    np.save(tmp_path / "X.npy", np.eye(9))
-    (row, *_) = collect([store]).rows
-    parameters = json.dumps({"path": str(tmp_path / "X.npy"), "k": 2})
-    alien = replace(row, name="npy-stochastic-pca", parameters=parameters)
-    assert np.isnan(described(Atlas((alien,))).rows[0].decay)
 
 
 def ended(key, gap=0.5, **more):
@@ -210,11 +163,12 @@ def test_the_memory_of_a_solver_is_the_most_of_its_runs_that_measured_it():
 
 def test_a_row_has_the_end_of_its_run_and_infinity_where_that_failed():
     for status, value in ((RunStatus.DONE, 0.5), (RunStatus.ERROR, math.inf)):
-        run = ended("a", status=status, reason="x" * 400, parameters={"step": 2.0})
+        run = ended("a", status=status, reason="x" * 400, parameters={"step": 2.0},
+                    solver_name="a solver")  # fmt: skip
         row = _row("s", choose([run])[0], run, "Zen")
         assert (row.value, row.failed) == (value, value == math.inf)
         assert (row.seconds, row.samples, row.flops) == (2.5, 4, 5)
         assert (row.reason, row.machine, row.on) == ("x" * LONGEST, "Zen", "numpy")
-        assert row.solver_parameters == '{"step":2.0}'
+        assert (row.solver_name, row.solver_parameters) == ("a solver", '{"step":2.0}')
     none = ended("a", trace=(), status=RunStatus.ERROR)
     assert math.isnan(_row("s", choose([none])[0], none, "").seconds)

@@ -6,11 +6,9 @@ import numpy as np
 import pytest
 
 import orthobench as ob
-from orthobench.atlas import features as module
 from orthobench.atlas.features import (
     EXTRA,
     Features,
-    _some_rows,
     features,
     features_of,
     leading,
@@ -119,11 +117,6 @@ def test_features_are_those_of_scaled_columns_where_these_are_sought():
     )
 
 
-def test_a_stream_without_end_of_which_all_columns_are_sought_has_features():
-    found = features_of(instance_of(catalogue().problem("spiked-covariance", {"n": 4, "k": 4}), 0))
-    assert (found.rows, found.d, found.k, found.noise) == (0, 4, 4, 0)
-
-
 @pytest.mark.parametrize(("name", "d"), [("odeco", 20), ("odeco", 60), ("odeco-4", 15)])
 def test_noise_of_a_tensor_is_how_far_contractions_are_from_commuting(name, d):
     """It grows with the noise, and is about one where nothing but noise is left."""
@@ -150,46 +143,7 @@ def test_an_instance_is_at_its_beginning_afterwards():
     assert isinstance(before, Features)
 
 
-def test_sizes_are_those_that_are_told_or_those_of_the_matrix():
-    X = geometric(20, 6, 2.0)
-    assert features(X, 2).rows == 20
-    assert (features(X, 2, 0).rows, features(X, 2, 77).rows) == (0, 77)
-
-
-def test_the_decay_is_over_as_many_eigenvalues_as_there_are():
-    X = np.diag(np.sqrt(1 / np.array([1, 1.2, 1.5, 2, 3, 4.5])))
-    for k, count in ((5, 5), (6, 5), (1, 1)):
-        ratio = np.array([1, 1.2, 1.5, 2, 3, 4.5])[: count + 1]
-        assert features(X, k).decay == pytest.approx(ratio[-1] ** (1 / count))
-        noise = 1 - (X[:k, :k] ** 2).sum() / (X**2).sum()
-        assert features(X, k).noise == pytest.approx(noise if k < 6 else 0, abs=1e-12)
-
-
 def test_eigenvalues_that_are_negligible_count_as_such():
     X = np.diag([1.0, 0.5, 1e-9])
     assert features(X, 2).decay == pytest.approx(1e12**0.5)
     assert features(np.diag([1.0, 0.5, 2e-6]), 2).decay == pytest.approx(5e5)
-
-
-def test_more_eigenvalues_than_there_are_rows_are_zero():
-    values = leading(np.array([[3.0, 4.0, 0.0, 0.0]]), 3)
-    np.testing.assert_allclose(values, [25, 0, 0], atol=1e-12)
-
-
-def test_contractions_of_nothing_commute():
-    assert not_commuting(np.zeros((3, 3, 3))) == 0
-
-
-def test_of_many_rows_some_are_looked_at_spread_over_all(monkeypatch):
-    wide = np.broadcast_to(np.zeros(1), (4096, 1025))  # of which 4096 rows are more than 2^22
-    assert len(_some_rows(wide[:, :1024], 2)) == 4096
-    assert len(_some_rows(wide, 2)) == 2048
-    for rows, k, step in ((100, 2, 1), (101, 2, 2), (200, 2, 2), (201, 2, 3), (300, 149, 2)):
-        for limits in (
-            {"MOST_ROWS": 100}, {"MOST_ROWS": 10**9, "MOST_ENTRIES": 3 * 100 + 2}
-        ):  # fmt: skip
-            with monkeypatch.context() as patched:
-                for name, value in limits.items():
-                    patched.setattr(module, name, value)
-                X = np.arange(3.0 * rows).reshape(rows, 3)
-                np.testing.assert_array_equal(_some_rows(X, k), X[::step])

@@ -9,15 +9,15 @@ import pytest
 from orthobench.atlas.advice import _extrapolation
 from orthobench.atlas.features import Features
 from orthobench.atlas.losses import (
-    MODELS,
-    _linear,
-    _nearer,
+    WIDTH,
     expected_bytes,
     features_in,
     fit,
+    linear,
     losses,
-    mean_loss,
+    nearer,
     position_of,
+    single_best,
 )
 from orthobench.atlas.table import AtlasRow
 from orthobench.decide.answer import MISS
@@ -41,54 +41,44 @@ def test_what_is_unknown_of_a_position_is_nan():
 
 def test_nearer_problems_count_more_by_the_exponential_of_their_distance():
     positions, logs = np.array([[0.0], [1.0], [3.0]]), np.array([[0.0], [1.0], [2.0]])
-    weights = np.array([1, 2, 1]) * np.exp(-np.array([0.5, 0.5, 2.5]) / 2)
-    found = _nearer(2.0)(positions, logs, np.array([1.0, 2.0, 1.0]), np.array([0.5]))
+    shares = np.array([1.0, 2.0, 1.0])
+    weights = shares * np.exp(-np.array([0.5, 0.5, 2.5]) / WIDTH)
+    found = nearer(positions, logs, shares, np.array([0.5]))
     assert found == pytest.approx(weights @ logs / weights.sum())
-    for model, width in zip(MODELS[1:5], (4.0, 2.0, 1.0, 0.5), strict=True):
-        weights = np.exp(-np.array([0.5, 0.5, 2.5]) / width)
-        found = model(positions, logs, ONES, np.array([0.5]))
-        assert found == pytest.approx(weights @ logs / weights.sum()), width
-    *_, near, _, linear, trees, mixed = MODELS
-    three = [one(positions, logs, ONES, np.array([0.5])) for one in (near, linear, trees)]
-    assert mixed(positions, logs, ONES, np.array([0.5])) == pytest.approx(np.mean(three))
+    assert single_best(positions, logs, shares, np.array([0.5])) == pytest.approx([1])
 
 
 def test_a_feature_that_one_of_two_lacks_is_so_far_away():
     nan = math.nan
     positions = np.array([[0.0, nan], [0.0, 0.0], [UNLIKE, nan]])
     logs = np.array([[1.0, 0, 0], [0, 1.0, 0], [0, 0, 1.0]])
-    found = _nearer(1.0)(positions, logs, ONES, np.array([0.0, nan]))
+    found = nearer(positions, logs, ONES, np.array([0.0, nan]))
     assert found[1] == pytest.approx(found[2])
-    assert found[0] == pytest.approx(found[1] * math.exp(UNLIKE))
+    assert found[0] == pytest.approx(found[1] * math.exp(UNLIKE / WIDTH))
 
 
 def test_the_linear_model_is_a_ridge_regression_within_its_bounds():
     positions, logs = np.array([[-1.0], [0.0], [1.0]]), np.array([[0.5], [1.0], [1.5]])
     slope = 1.0 / (2.0 + 1.0)  # X'y over X'X and the penalty of one problem
     for at in (0.0, 0.5, 2.0):
-        found = _linear(positions, logs, ONES, np.array([at]))
+        found = linear(positions, logs, ONES, np.array([at]))
         assert found == pytest.approx([1 + slope * at])
-    assert _linear(positions, logs, ONES, np.array([-9.0])) == [0]
-    assert _linear(positions, logs, ONES, np.array([99.0])) == [math.log(MISS)]
+    assert linear(positions, logs, ONES, np.array([-9.0])) == [0]
+    assert linear(positions, logs, ONES, np.array([99.0])) == [math.log(MISS)]
 
 
 def test_the_linear_model_leaves_out_features_that_are_unknown():
     positions = np.array([[-1.0, math.nan], [0.0, 5.0], [1.0, 7.0]])
     logs = np.array([[0.5], [1.0], [1.5]])
-    one = _linear(positions, logs, ONES, np.array([0.5, 6.0]))
-    assert one == pytest.approx(_linear(positions[:, :1], logs, ONES, np.array([0.5])))
-    assert _linear(positions, logs, ONES, np.array([math.nan, 6.0])) == pytest.approx([1.0])
+    one = linear(positions, logs, ONES, np.array([0.5, 6.0]))
+    assert one == pytest.approx(linear(positions[:, :1], logs, ONES, np.array([0.5])))
+    assert linear(positions, logs, ONES, np.array([math.nan, 6.0])) == pytest.approx([1.0])
 
 
 def test_losses_are_logarithms_of_factors_and_ten_where_it_does_not_get_there(rows):
     made = rows(problems=2, solvers=3, seeds=6)
     good = [replace(r, value=1e-3) for r in made]
-    lost = [
-        replace(r, value=0.9, seconds_to=(math.inf,) * 5)
-        if r.solver == "solver-2" and r.name == "p1"
-        else r
-        for r in good
-    ]
+    lost = [replace(r, value=0.9) if r.solver == "solver-2" and r.name == "p1" else r for r in good]
     found = losses(lost)
     assert (found.solvers, found.names) == (("solver-0", "solver-1", "solver-2"), ("p0", "p1"))
     assert found.logs.min(axis=1).tolist() == [0, 0]
@@ -106,15 +96,11 @@ def test_a_problem_that_nobody_solves_is_left_out(rows):
     assert losses(failed).names == ("p1",)
 
 
-def test_the_mean_of_no_losses_is_that_of_a_miss():
-    assert mean_loss(np.array([1.0, 2.0])) == 1.5
-    assert mean_loss(np.array([])) == math.log(MISS)
-
-
-def row(number, rows, d, memory, solver="a"):
+def row(number, rows, d, memory, name="a"):
     return AtlasRow(
         suite="s", family="f", problem=f"p{number}", name="p", parameters=f'{{"i": {number}}}',
-        rows=rows, d=d, k=2, solver=solver, seed=0, metric="gap", ending="done", memory=memory,
+        rows=rows, d=d, k=2, solver=f"{name} K=2", solver_name=name, seed=0,
+        metric="gap", ending="done", memory=memory,
     )  # fmt: skip
 
 
@@ -130,7 +116,7 @@ def test_memory_is_a_power_law_of_sizes_and_never_below_what_was_measured():
 def test_memory_that_was_not_measured_is_unknown():
     made = [row(0, 10, 4, math.nan), row(1, 10, 4, math.inf), row(2, 10, 4, 0.0)]
     assert math.isnan(expected_bytes(made, "a", Features(10, 4, 2)))
-    one = [*made, row(3, 10, 4, 77.0, "a K=2"), row(4, 10, 4, 99.0, "other")]
+    one = [*made, row(3, 10, 4, 77.0), row(4, 10, 4, 99.0, "other")]
     assert expected_bytes(one, "a", Features(10, 4, 2)) == pytest.approx(77)
 
 
@@ -165,8 +151,3 @@ def test_sizes_beyond_twice_all_that_was_measured_are_extrapolated():
         ((3000, 500, 4), 10.0, "more columns"),
     ):  # fmt: skip
         assert _extrapolation(Features(*own), measured) == (pytest.approx(beyond), which), own
-
-
-def test_the_first_model_is_the_mean_over_all_problems():
-    positions, logs = np.array([[0.0], [9.0], [-9.0]]), np.array([[0.0], [1.0], [5.0]])
-    assert MODELS[0](positions, logs, ONES, np.array([7.0])) == pytest.approx([2])

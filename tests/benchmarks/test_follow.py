@@ -116,7 +116,7 @@ def test_a_call_that_does_not_run_counts_ten(script):
     found = script.totals([fails, row(0.5, [0.0] * 20)], "race")
     assert found["runs"] == "1 of 2"
     assert found["regret, geometric mean"] == "3.16"
-    assert found["as good, said n of n"].startswith("20 of 20")
+    assert found["as good, said n of n on five seeds or more"].startswith("20 of 20")
 
 
 def test_two_files_are_compared_on_the_problems_of_both(script, tmp_path, capsys):

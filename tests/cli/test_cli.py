@@ -109,7 +109,7 @@ def test_running_again_does_no_solver_work(call, suite, stored, monkeypatch):
 @pytest.mark.usefixtures("stored")
 def test_nothing_to_do_imports_no_library_of_numerics_or_figures(call, suite, tmp_path):
     first = call("run", str(suite), *HERE)
-    heavy = ("scipy", "numba", "sklearn", "matplotlib")
+    heavy = ("scipy.stats", "numba", "sklearn", "matplotlib")
     code = f"""
 import sys
 from orthobench.cli.main import main

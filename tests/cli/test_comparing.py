@@ -11,12 +11,8 @@ from click.testing import CliRunner
 from orthobench.cli.main import main
 from orthobench.compare import environments
 from orthobench.compare import run as running
-from orthobench.compare.comparison import (
-    TOLERANCE,
-    Comparison,
-    Question,
-    Row,
-)
+from orthobench.compare.comparison import Comparison, Row
+from orthobench.compare.options import TOLERANCE, Question
 from orthobench.compare.sides import Side
 from orthobench.errors import UsageError
 from orthobench.stats.run_pairs import Change, Finding

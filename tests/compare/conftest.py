@@ -47,6 +47,13 @@ def orthobench_suites():
 """
 
 
+UNTOLD = {
+    "packages": {}, "installed": {}, "requires": (), "files": {}, "reached": (), "defaults": {},
+    "libraries": (), "modules": {}, "content": (),
+}  # fmt: skip
+"""What a worker describes of a side that has nothing."""
+
+
 def git(folder, *words):
     env = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
     who = ["-c", "user.name=A", "-c", "user.email=a@b.c", "-c", "init.defaultBranch=main"]

@@ -5,17 +5,17 @@ import json
 import os
 import subprocess
 import sys
-import sysconfig
 import tempfile
 import venv
 import zipfile
+from contextlib import nullcontext
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from orthobench.compare import environments as module
 from orthobench.compare.environments import shared_paths, sides
-from orthobench.compare.remote import worker
 from orthobench.compare.sides import ChangedError, Side
 from orthobench.errors import UsageError
 
@@ -29,31 +29,8 @@ def asked(side, code=VERSION):
     return done.stdout.split()
 
 
-def unpacked(side, *words):
-    """Do what pip does for the toy: build its wheel, or unpack it."""
-    if "wheel" in words:
-        *_, out, source = words
-        Path(out).mkdir()
-        code = f"import backend; backend.build_wheel({out!r})"
-        subprocess.run([sys.executable, "-c", code], cwd=source, check=True)
-        return
-    folder = Path(words[words.index("--python") + 1]).parents[1]
-    where = {"base": str(folder), "platbase": str(folder)}
-    with zipfile.ZipFile(words[words.index("install") + 1]) as wheel:
-        wheel.extractall(sysconfig.get_path("purelib", "venv", where))
-
-
-@pytest.fixture
-def no_pip(monkeypatch):
-    calls = []
-    monkeypatch.setattr(
-        module, "_pip", lambda side, *words: (calls.append(words[0]), unpacked(side, *words))
-    )
-    return calls
-
-
 @pytest.mark.wide
-def test_each_side_imports_its_own_code_and_shares_the_rest(project, no_pip):
+def test_each_side_imports_its_own_code_and_shares_the_rest(project):
     said = []
     with sides("HEAD~1", ".", here=project.root, progress=said.append) as (base, head):
         first, ours = asked(base)
@@ -83,7 +60,7 @@ for site in pathlib.Path.cwd().parent.parent.glob("*/base/lib/*/site-packages"):
     ],
 )
 @pytest.mark.wide
-def test_a_build_of_head_that_changes_base_is_refused(project, no_pip, empty, attack, monkeypatch):
+def test_a_build_of_head_that_changes_base_is_refused(project, empty, attack, monkeypatch):
     (empty / "scratch").mkdir()  # no other comparison on this machine is reached
     monkeypatch.setattr(tempfile, "tempdir", str(empty / "scratch"))
     project.git("clone", "-q", str(project.root), str(empty / "clone"))
@@ -96,13 +73,17 @@ def test_a_build_of_head_that_changes_base_is_refused(project, no_pip, empty, at
         pass
 
 
-def test_nothing_is_built_where_one_side_means_nothing(project, no_pip):
-    with pytest.raises(UsageError, match="unknown HEAD"), sides("v1.0", "v9", here=project.root):
+def test_nothing_is_built_where_one_side_means_nothing(project):
+    said = []
+    with (
+        pytest.raises(UsageError, match="unknown HEAD"),
+        sides("v1.0", "v9", here=project.root, progress=said.append),
+    ):
         pass
-    assert no_pip == []
+    assert said == []
 
 
-def test_a_project_that_the_revision_does_not_have_is_refused(project, no_pip):
+def test_a_project_that_the_revision_does_not_have_is_refused(project):
     inner = project.root / "inner"
     inner.mkdir()
     (inner / "pyproject.toml").touch()
@@ -113,7 +94,6 @@ def test_a_project_that_the_revision_does_not_have_is_refused(project, no_pip):
     finally:
         (inner / "pyproject.toml").unlink()
         inner.rmdir()
-    assert no_pip == []
 
 
 def test_an_environment_without_orthobench_is_refused(empty):
@@ -125,17 +105,8 @@ def test_an_environment_without_orthobench_is_refused(empty):
         pass
 
 
-@pytest.mark.parametrize("place", ["/home/me/toy_solver.py", None])
-def test_an_environment_that_imports_something_else_is_refused(place, monkeypatch):
-    """This environment has orthobench, as an editable installation of a checkout elsewhere."""
-    monkeypatch.setattr(worker, "place", lambda module: place)
-    monkeypatch.setattr(worker, "modules", lambda one: [one])
-    with pytest.raises(worker.RefusedError, match=f"would be imported from {place}, not from"):
-        worker.Worker("cpu").check(["orthobench"])
-
-
 @pytest.mark.wide
-def test_a_plugin_of_the_side_that_does_not_load_is_refused(project, no_pip):
+def test_a_plugin_of_the_side_that_does_not_load_is_refused(project):
     (project.root / "toy_solver.py").rename(project.root / "kept")
     (project.root / "toy_solver.py").write_text("import no_such_module\n")
     said = r"HEAD '\.' cannot be compared: its plugin 'toy' does not load: .*no_such_module"
@@ -162,20 +133,32 @@ def test_other_packages_come_after_the_own_ones_and_editable_ones_too(empty, mon
     assert sorted(shared_paths()) == sorted([*shared, str(empty / "hidden")])
 
 
-def test_pip_builds_where_something_that_it_needs_is_not_here(empty, monkeypatch):
-    asked = []
-    monkeypatch.setattr(module, "_pip", lambda side, *words: asked.append(words))
-    (empty / "pyproject.toml").write_text('build-system.requires = ["pytest>=8", "no-such[x] >=1"]')
-    module._build(Side("HEAD", "folder", str(empty)), empty, empty / "wheel")
-    assert asked == [("wheel", "--no-deps", "-w", str(empty / "wheel"), str(empty))]
-
-
 @pytest.fixture
-def called(monkeypatch):
-    """The programs that are called, and none of them runs."""
+def called(empty, monkeypatch):
+    """The programs that are called, each of which writes a wheel and does not run."""
     calls = []
-    monkeypatch.setattr(module, "_call", lambda *words: calls.append(words))
+
+    def call(side, verb, command, folder=None):
+        calls.append((verb, command, folder))
+        (empty / "wheel" / "toy.whl").touch()
+
+    monkeypatch.setattr(module, "_call", call)
     return calls
+
+
+SIDE = Side("HEAD", "folder", "")
+
+
+def test_pip_builds_what_needs_something_that_is_not_here(empty, called, monkeypatch):
+    (empty / "pyproject.toml").write_text('build-system.requires = ["pytest>=8", "no-such[x] >=1"]')
+    assert module._build(SIDE, empty, empty / "wheel") == empty / "wheel" / "toy.whl"
+    ((verb, command, _),) = called
+    assert (verb, command[1:4]) == ("build", ["-I", "-m", "pip"])
+    assert command[-5:] == ["wheel", "--no-deps", "-w", str(empty / "wheel"), str(empty)]
+    assert "--no-input" in command
+    monkeypatch.setattr(module.util, "find_spec", lambda name: None)
+    with pytest.raises(UsageError, match="pip is not installed here"):
+        module._build(SIDE, empty, empty / "another")
 
 
 @pytest.mark.parametrize(
@@ -188,39 +171,20 @@ def called(monkeypatch):
             "import_module('a.b').c.d.build_wheel(",
         ),
         ("build-system = { requires = [], build-backend = 'a' }", "('a').build_wheel("),
+        (
+            "build-system = { requires = [], build-backend = 'a', backend-path = ['.', 'more'] }",
+            "sys.path[:0] = ['SOURCE', 'SOURCE/more']; import_module('a').build_wheel(",
+        ),
     ],
 )
 def test_a_wheel_is_built_by_the_backend_that_a_project_names(empty, called, project, call):
-    source, target, side = empty / "source", empty / "wheel", Side("HEAD", "folder", "")
+    source, target = empty / "source", empty / "wheel"
     source.mkdir()
-    if project:
-        (source / "pyproject.toml").write_text(project)
-    module._build(side, source, target)
-    ((who, verb, command, folder),) = called
-    assert (who, verb, command[:3], folder) == (side, "build", [sys.executable, "-I", "-c"], source)
-    assert f"{call}{str(target)!r})" in command[3]
-    assert "sys.path[:0] = [];" in command[3]
-    assert target.is_dir()
-
-
-def test_a_backend_of_the_project_itself_is_imported_from_its_folders(empty, called):
-    table = "build-system = { requires = [], build-backend = 'a', backend-path = ['.', 'more'] }"
-    (empty / "pyproject.toml").write_text(table)
-    module._build(Side("HEAD", "folder", ""), empty, empty / "wheel")
-    assert f"sys.path[:0] = [{str(empty)!r}, {str(empty / 'more')!r}];" in called[0][2][3]
-
-
-@pytest.mark.parametrize(("words", "verb"), [(("wheel", "."), "build"), (("--x",), "install")])
-def test_pip_is_asked_without_questions(called, monkeypatch, words, verb):
-    side = Side("HEAD", "folder", "")
-    module._pip(side, *words)
-    ((who, said, command),) = called
-    assert (who, said, command[1:4]) == (side, verb, ["-I", "-m", "pip"])
-    assert command[-len(words) :] == [*words]
-    assert "--no-input" in command
-    monkeypatch.setattr(module.util, "find_spec", lambda name: None)
-    with pytest.raises(UsageError, match="pip is not installed here"):
-        module._pip(side, *words)
+    (source / ("pyproject.toml" if project else "setup.py")).write_text(project)
+    assert module._build(SIDE, source, target) == target / "toy.whl"
+    ((verb, command, folder),) = called
+    assert (verb, command[:3], folder) == ("build", [sys.executable, "-I", "-c"], source)
+    assert f"{call.replace('SOURCE', str(source))}{str(target)!r})" in command[3]
 
 
 def test_a_program_that_fails_is_told_with_its_last_lines(empty):
@@ -238,20 +202,17 @@ def test_a_program_that_fails_is_told_with_its_last_lines(empty):
 
 def test_a_build_that_fails_here_is_tried_by_pip_and_the_first_reason_is_told(empty, monkeypatch):
     """As setuptools of Python 3.11, which is installed and cannot build a wheel by itself."""
-    asked = []
+    tried = []
 
-    def fails(side, verb, *_):
-        raise UsageError("no bdist_wheel")
+    def fails(side, verb, command, *_):
+        tried.append("pip" in command)
+        raise UsageError(f"reason {len(tried)}")
 
     monkeypatch.setattr(module, "_call", fails)
-    monkeypatch.setattr(module, "_pip", lambda side, *words: asked.append(words[0]))
     (empty / "pyproject.toml").write_text("build-system.requires = []")
-    module._build(Side("HEAD", "folder", ""), empty, empty / "wheel")
-    assert asked == ["wheel"]
-    monkeypatch.undo()
-    monkeypatch.setattr(module, "_call", fails)
-    with pytest.raises(UsageError, match="no bdist_wheel"):
-        module._build(Side("HEAD", "folder", ""), empty, empty / "again")
+    with pytest.raises(UsageError, match="reason 1"):
+        module._build(SIDE, empty, empty / "wheel")
+    assert tried == [False, True]
 
 
 @pytest.mark.parametrize(
@@ -264,56 +225,30 @@ def test_what_a_build_needs_is_here_if_its_version_fits(text, here):
     assert module._is_installed(text) is here
 
 
-class Answering:
-    """A process of a side that says where its orthobench is."""
-
-    def __init__(self, side, options):
-        self.side = side
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *error):
-        pass
-
-    def ask(self, do, distributions):
-        if "broken" in distributions:
-            raise module.SideError("it died")
-        return {"orthobench": self.side.detail}
-
-
 def test_an_environment_is_asked_for_its_code_whose_state_is_kept(empty, monkeypatch):
-    monkeypatch.setattr(module, "SideProcess", Answering)
+    process = SimpleNamespace(ask=lambda do, distributions: {"orthobench": str(empty)})
+    monkeypatch.setattr(module, "SideProcess", lambda side, options: nullcontext(process))
     (empty / "code.py").touch()
-    revision = Side("v1", "revision", "1")
-    assert module._checked(revision) is revision
-    side = Side("env", "environment", str(empty), python=Path(sys.executable))
-    checked = module._checked(side)
-    assert (checked.root, {*checked.files}) == (empty, {"code.py"})
-    assert module._checked(checked) is checked
-    broken = Side("v1", "wheel", "", python=Path(sys.executable), distributions=("broken",))
-    with pytest.raises(UsageError, match="'v1' cannot be compared: it died"):
-        module._checked(broken)
+    with sides(sys.executable) as (side,):
+        assert (side.root, {*side.files}) == (empty, {"code.py"})
 
 
 @pytest.mark.parametrize("data", [False, True])
 def test_a_wheel_is_unpacked_or_installed_where_it_has_more_than_packages(empty, monkeypatch, data):
-    asked, said = [], []
+    asked = []
     monkeypatch.setattr(module, "_pip", lambda side, *words: asked.append(words))
     wheel = empty / "toy_thing-1.0-py3-none-any.whl"
     with zipfile.ZipFile(wheel, "w") as files:
         files.writestr("toy.py", "")
         files.writestr("toy_thing-1.0.data/scripts/toy" if data else "toy.data", "")
     side = Side(str(wheel), "wheel", str(wheel), role="HEAD")
-    made = module._installed(side, empty / "scratch", said.append)
+    made = module._installed(side, empty / "scratch", lambda _: None)
     assert (made.root, made.distributions) == (empty / "scratch" / "head", ("toy_thing",))
     assert made.python == made.root / "bin" / "python"
     (packages,) = made.root.glob("lib/*/site-packages")
     assert (packages / "toy.py").exists() is not data
     assert [words[2:4] for words in asked] == [("install", str(wheel))] * data
-    assert (packages / "_orthobench_shared.pth").read_text() == "\n".join(shared_paths())
-    assert made.changed() == []
-    assert said == [f"{side}: making its environment"]
+    made.check()
 
 
 @pytest.mark.slow

@@ -2,7 +2,6 @@
 
 import html
 import json
-import math
 import re
 from collections import Counter
 from dataclasses import replace
@@ -15,15 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orthobench.compare.changes import Changes, File
-from orthobench.compare.comparison import (
-    TOLERANCE,
-    UNTOUCHED,
-    Comparison,
-    Options,
-    Question,
-    Row,
-    percent,
-)
+from orthobench.compare.comparison import UNTOUCHED, Comparison, Row
+from orthobench.compare.options import TOLERANCE, Options, Question
 from orthobench.compare.reports import LIMIT, MARKER, SHOWN, facts, junit, lines, markdown
 from orthobench.compare.sides import Side
 from orthobench.stats.run_pairs import Change, Finding
@@ -70,43 +62,29 @@ def text_of(whole, **options):
 
 
 def test_the_verdict_counts_regressions_and_what_is_open():
-    assert MIXED.verdict() == (
-        "5 regressions: 2 of result, 1 of work, 2 of time "
-        "(6 of 7 cells compared, 1 undecided, 2 not compared)"
-    )
-    assert CALM.verdict() == "no regression (1 of 1 cell compared)"
-    one = comparison(cell("s", timed(WORSE, 2.0)))
-    assert one.verdict() == "1 regression: 1 of time (1 of 1 cell compared)"
-    mixed = comparison(cell("s", timed(WORSE, 2.0), work=timed(_MIXED, 1.2)))
-    assert mixed.verdict().startswith("1 regression: 1 of time; 1 mixed: 1 of work (")
     nothing = Finding(NONE, explanation="no")
-    assert comparison(cell("s", nothing, nothing, nothing)).verdict() == "nothing was compared"
-    assert comparison().verdict() == "nothing was compared"
     # as where BASE is too old for the suite, or its environment lacks something
     base_fails = Finding(BETTER, explanation="BASE fails: error: TypeError")
-    assert comparison(cell("s", nothing, base_fails, nothing)).verdict() == "nothing was compared"
-    head_fails = Finding(WORSE, explanation="HEAD fails: error: TypeError")
-    assert comparison(cell("s", nothing, head_fails, nothing)).verdict().startswith("1 reg")
+    for whole, verdict in (
+        (MIXED, "5 regressions: 2 of result, 1 of work, 2 of time (6 of 7 cells compared, 1 und"),
+        (CALM, "no regression (1 of 1 cell compared)"),
+        (comparison(cell("s", timed(WORSE, 2.0), work=timed(_MIXED, 1.2))),
+         "1 regression: 1 of time; 1 mixed: 1 of work (1 of 1 cell compared)"),
+        (comparison(cell("s", nothing, nothing, nothing)), "nothing was compared"),
+        (comparison(), "nothing was compared"),
+        (comparison(cell("s", nothing, base_fails, nothing)), "nothing was compared"),
+    ):  # fmt: skip
+        assert whole.verdict().startswith(verdict)
 
 
-def test_ratios_are_told_as_changes():
-    told = [
-        (1.052, "+5.2 %"), (0.9, "-10.0 %"), (1.0, "+0.0 %"), (1.00003, "+0.003 %"),
-        (1.0006, "+0.1 %"), (0.9996, "-0.04 %"), (9.99, "+899.0 %"), (10.0, "x 10"),
-        (12.3, "x 12.3"), (12345.0, "x 1.23e+04"), (0.0, "-100.0 %"), (inf, "never"), (nan, ""),
-    ]  # fmt: skip
-    assert [(value, percent(value)) for value, _ in told[:-1]] == told[:-1]
-    assert [ratio(Finding(SAME, *[value] * 3)) for value, _ in told] == [said for _, said in told]
-    assert percent(nan) == ""
-
-
-def ratio(finding):
-    return Row(TIME, "p", "s", 0, finding).ratio
-
-
-def test_bounds_are_told_where_there_are_any():
-    assert ratio(Finding(WORSE, 1.052, 1.039, 1.066)) == "+5.2 % [+3.9, +6.6]"
-    assert ratio(Finding(WORSE, 1.052)) == "+5.2 %"
+def test_ratios_are_told_as_changes_with_their_bounds():
+    for finding, said in (
+        (Finding(WORSE, 1.052), "+5.2 %"), (Finding(SAME, 1.00003), "+0.003 %"),
+        (Finding(BETTER, 0.9), "-10.0 %"), (Finding(WORSE, 12.3), "x 12.3"),
+        (Finding(WORSE, inf), "never"), (Finding(NONE, nan), ""),
+        (Finding(WORSE, 1.052, 1.039, 1.066), "+5.2 % [+3.9, +6.6]"),
+    ):  # fmt: skip
+        assert Row(TIME, "p", "s", 0, finding).ratio == said
 
 
 def test_worst_come_first_and_a_failure_before_all():
@@ -126,19 +104,12 @@ def test_the_terminal_shows_what_changed_and_counts_the_rest():
     assert "worse: slowest on digits k=4, seed 0: +50.0 % [+49.0, +51.0]; 12 ms" in text
     assert "not compared: fails on digits k=4, seed 0: a run failed" in text
     assert "note: fails took no part" in text
-    ending = "30 rounds in 1 min 58 s on Xeon; tolerated: result 0 %, work 0 %, time 3 %, memory"
-    assert ending in " ".join(text.split())
-    assert "next: look at fails on digits k=4, seed 0: " in " ".join(text.split())
+    words = " ".join(text.split())
+    assert "30 rounds in 1 min 58 s on Xeon; tolerated: result 0 %, work 0 %, time 3 %" in words
     assert "steady" in text_of(MIXED, every=True)
-    for asked in ("result", "work", "time"):
-        assert re.search(f"^{asked}  .*\\?\n  1 cell: 1 same$", text_of(CALM), re.MULTILINE)
-
-
-@pytest.mark.parametrize("width", [40, 80, 100])
-def test_lines_fit_the_terminal(width):
     long = cell("s " + "parameter=1 " * 20, timed(WORSE, 1.2), problem="p " * 60)
-    for line in text_of(comparison(long, MIXED.rows), width=width).splitlines()[1:]:
-        assert len(line) <= max(width, 70)
+    narrow = text_of(comparison(long, MIXED.rows), width=40).splitlines()[1:]
+    assert max(map(len, narrow)) <= 70
 
 
 LIKELY = comparison(
@@ -161,9 +132,6 @@ def test_what_is_probably_slower_comes_first_and_fails_a_gate_that_asks_for_it()
         if " on digits" in line
     ]
     assert listed == ["likely", "faster", "unsure"]
-    shown, _, folded = markdown(LIKELY).partition("<details>")
-    assert "likely" in shown
-    assert "unsure" in folded
     for whole, tag in ((LIKELY, "error"), (strict, "failure")):
         said = [one.get("message") for one in check_junit(junit(whole)).iter(tag)]
         assert sum(text.startswith("probably slower: +30.0 %") for text in said) == 1
@@ -200,12 +168,6 @@ def test_long_lists_are_cut_and_said_to_be():
 
 def test_facts_are_strict_json_with_null_for_what_is_not_finite():
     found = json.loads(json.dumps(facts(MIXED), allow_nan=False))
-    assert found["schema"] == 2
-    assert list(found) == [
-        "schema", "verdict", "next", "exit_code", "reason", "regressions", "cells", "compared",
-        "base", "head", "changes", "suite", "tolerance", "findings", "rounds", "seconds",
-        "machine", "notes",
-    ]  # fmt: skip
     assert (found["exit_code"], found["cells"], found["compared"]) == (1, 7, 6)
     assert found["base"]["detail"] == MIXED.base.detail
     answers = {(row["solver"], row["question"]): row for row in found["findings"]}
@@ -216,15 +178,11 @@ def test_facts_are_strict_json_with_null_for_what_is_not_finite():
         "high": pytest.approx(1.062), "said": "12 ms -> 13 ms",
     }  # fmt: skip
     assert answers["worse", "work"]["ratio"] is None
-    assert math.isfinite(found["seconds"])
 
 
 ALLOWED = {
     "testsuites": {"name", "time", "tests", "failures", "errors", "skipped", "disabled"},
-    "testsuite": {
-        "name", "tests", "failures", "errors", "time", "skipped", "disabled", "timestamp",
-        "hostname", "id", "package",
-    },
+    "testsuite": {"name", "tests", "failures", "errors", "time", "skipped"},
     "testcase": {"name", "classname", "time", "assertions", "status"},
     "failure": {"type", "message"},
     "error": {"type", "message"},
@@ -246,23 +204,17 @@ def check_junit(text):
     for element in root.iter():
         assert set(element.attrib) <= ALLOWED[element.tag]
         assert {child.tag for child in element} <= CHILDREN.get(element.tag, set())
-    for suite in root:
-        cases = suite.findall("testcase")
-        assert int(suite.get("tests")) == len(cases)
-        assert int(suite.get("failures")) == len(suite.findall("testcase/failure"))
-        assert int(suite.get("skipped")) == len(suite.findall("testcase/skipped"))
-        assert int(suite.get("errors")) == len(suite.findall("testcase/error"))
-        assert all(len(case) <= 1 and float(case.get("time")) >= 0 for case in cases)
-    for count in ("tests", "failures", "errors", "skipped"):
-        assert int(root.get(count)) == sum(int(suite.get(count)) for suite in root)
+    tags = {"tests": "testcase", "failures": "failure", "errors": "error", "skipped": "skipped"}
+    for parent in (root, *root):
+        assert {name: int(parent.get(name)) for name in tags} == {
+            name: len([*parent.iter(tag)]) for name, tag in tags.items()
+        }
+    assert all(len(case) <= 1 for case in root.iter("testcase"))
     return root
 
 
 def test_junit_has_a_case_for_each_cell_and_question():
     root = check_junit(junit(MIXED))
-    assert [suite.get("name") for suite in root] == [
-        "orthobench compare: result", "orthobench compare: work", "orthobench compare: time",
-    ]  # fmt: skip
     failures = [
         (case.get("classname"), case.get("name").split()[0], case[0].get("message"))
         for case in root.iter("testcase") if case.find("failure") is not None
@@ -279,16 +231,6 @@ def test_junit_has_a_case_for_each_cell_and_question():
     assert not [*root.iter("skipped")]
     names = [(case.get("classname"), case.get("name")) for case in root.iter("testcase")]
     assert len(set(names)) == len(names) == 21
-    assert root.get("time") == "118.200"
-
-
-def test_a_cell_may_have_an_answer_to_one_question_only():
-    gone = [Row(RESULT, "p", "s", 0, Finding(WORSE, explanation="HEAD does not have it"))]
-    whole = comparison(gone)
-    assert [int(suite.get("tests")) for suite in check_junit(junit(whole))] == [1]
-    assert "HEAD does not have it" in text_of(whole)
-    assert "HEAD does not have it" in markdown(whole)
-    assert [row["question"] for row in facts(whole)["findings"]] == ["result"]
 
 
 HOSTILE = st.text(st.characters(codec=None), max_size=30)
@@ -334,7 +276,7 @@ def test_markdown_shows_names_as_they_are():
 
 CHANGED = Changes(
     packages={"scipy": ("1.14.1", "1.17.1"), "gone": ("1", None)},
-    dependencies=True, requirements=(("numpy>=2.1",), ("numpy>=2.3",)),
+    dependencies=True, requirements={"base": ["numpy>=2.1"], "head": ["numpy>=2.3"]},
     parameters={"msg step": ("8", "4")},
     files=(
         File("toy/solver.py", "changed", 6, False, solvers=("msg", "oja")),
@@ -364,10 +306,10 @@ def test_every_output_says_how_the_sides_differ():
     check_junit(junit(whole))
     told = facts(whole)["changes"]
     assert told["packages"]["scipy"] == ("1.14.1", "1.17.1")
-    assert [file["name"] for file in told["files"]][:2] == ["toy/solver.py", "toy/__init__.py"]
     same = replace(CHANGED, dependencies=False)
-    assert any("what was installed is the same" in line for line in same.lines())
-    assert not any("is the same on both" in line for line in CHANGED.lines())
+    for changes, said in ((same, True), (CHANGED, False)):
+        lines_of = [*changes.lines()]
+        assert any("what was installed is the same" in line for line in lines_of) is said
 
 
 def test_a_comparison_that_was_not_possible_is_written_to_every_output():
@@ -383,9 +325,8 @@ def test_a_comparison_that_was_not_possible_is_written_to_every_output():
 
 def test_cells_of_which_the_same_is_said_are_one_entry():
     whole = comparison(*(cell(f"s{i}", FAILED) for i in range(9)))
-    assert text_of(whole).count("a run failed") == 1
     assert "s0 on digits k=4, seed 0 and 8 more: a run failed" in text_of(whole)
-    assert markdown(whole).count("a run failed") == 1
+    assert text_of(whole).count("a run failed") == markdown(whole).count("a run failed") == 1
 
 
 @pytest.mark.parametrize(
@@ -435,9 +376,7 @@ def test_markdown_says_all_and_folds_what_is_not_a_regression():
     assert "<summary>Undecided (1)</summary>" in text
     assert "<summary>Improvements (1)</summary>" in text
     assert "a run failed" in folded
-    assert "fails took no part" in folded
     assert "steady" not in text
-    assert "Improvements" not in markdown(CALM)
 
 
 @pytest.mark.parametrize("name", ["solver", "&" * 200])

@@ -9,13 +9,15 @@ from gpu_places import marked
 
 from orthobench.compare import run as comparing
 from orthobench.compare.cells import SideCells
-from orthobench.compare.comparison import Options, Question
+from orthobench.compare.options import Options, Question
 from orthobench.compare.process import run_of
 from orthobench.compare.remote import worker as worker_module
 from orthobench.compare.remote.worker import FORKS, Worker
 from orthobench.compare.sides import Side
 from orthobench.stats.run_pairs import Change
 from orthobench.tools.places import place_of
+
+from .conftest import UNTOLD
 
 HERE = Side("BASE", "environment", "here", Path(sys.executable))
 
@@ -55,9 +57,9 @@ def test_the_same_code_raises_no_alarm(tmp_path, on):
 def test_only_processes_with_numpy_alone_go_on_in_copies(monkeypatch, on, copies):
     pytest.importorskip("array_api_strict")
     worker = Worker("cpu")
-    planned = worker.plan(tomllib.loads(SUITE.replace("PLACE", on)), "placed", 2.0)
-    key, _ = planned["cells"]
-    assert planned["absent"] == []
+    plan = worker.plan(tomllib.loads(SUITE.replace("PLACE", on)), "placed", 2.0)
+    assert plan["absent"] == []
+    (key, _), _ = worker.describe([])["content"]
     monkeypatch.setattr(worker_module, "threaded", lambda: False)
     assert worker.copies is copies
     assert worker.run(key)["on"] == on
@@ -73,9 +75,10 @@ def test_processor_time_is_not_compared_on_a_gpu(monkeypatch, on, clock, said):
     reply = {"status": "budget", "reason": "", "primary": "gap", "on": on}
     reply["trace"] = [[0, 1, 2, 1.0], [3, 4, 5, 0.5]]
     side = Side("BASE", "folder", "here")
-    cells = SideCells(side, {key: run_of(key, reply)}, request={"name": "toys"})
+    runs = {key: run_of(key, reply)}
+    cells = SideCells(side, {"name": "toys"}, {key: ""}, (), UNTOLD, runs=runs)
     monkeypatch.setattr(comparing, "collect", lambda *_: [cells, cells])
-    monkeypatch.setattr(comparing.timing, "measure", lambda *_: comparing.timing.Measured())
+    monkeypatch.setattr(comparing.timing, "measure", lambda *_: (0, False))
     found = comparing.compare(side, side, Options(clock=clock), lambda _: None)
     (answer,) = (row.finding for row in found.rows if row.question is Question.TIME)
     assert (said in answer.explanation) if said else (answer.change is Change.UNDECIDED)

@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from orthobench.compare import process as module
-from orthobench.compare.comparison import Options
+from orthobench.compare.options import Options
 from orthobench.compare.process import SideError, SideProcess, run_of
 from orthobench.compare.sides import Side
 from orthobench.contract.solver import Work
@@ -23,28 +22,25 @@ REPLY = {
 
 @pytest.fixture
 def process(monkeypatch):
-    """A function that begins a process that replies with these; and what it was started with."""
+    """A function that begins a process that gives a reply; and what was asked of the process."""
     seen = {"sent": []}
 
     def start(self, *words, **settings):
         seen.update(words=words, **settings)
 
-    def begin(*replies, options=None, request=None):
-        left = [*replies]
-
+    def begin(reply=None, options=None, request=None):
         def receive(self, patience):
             seen["patience"] = patience
-            reply = left.pop(0)
             if isinstance(reply, Exception):
                 raise reply
             return reply
 
-        monkeypatch.setattr(Process, "__init__", start)
-        monkeypatch.setattr(Process, "send", lambda self, message: seen["sent"].append(message))
         monkeypatch.setattr(Process, "receive", receive)
-        monkeypatch.setattr(Process, "last_words", "last words", raising=False)
         return SideProcess(SIDE, options or Options(), request)
 
+    monkeypatch.setattr(Process, "__init__", start)
+    monkeypatch.setattr(Process, "send", lambda self, message: seen["sent"].append(message))
+    monkeypatch.setattr(Process, "last_words", "last words", raising=False)
     begin.seen = seen
     return begin
 
@@ -56,34 +52,24 @@ def test_a_run_has_what_its_reply_says():
     assert run.stop == Termination(RunStatus.BUDGET, "the budget is spent")
     assert [mark.work for mark in run.trace] == [Work(0, 1, 2), Work(3, 4, 5)]
     assert [mark.metrics for mark in run.trace] == [{"gap": 1.0}, {"gap": 0.5}]
-    assert not any(mark.seconds or mark.readout_seconds for mark in run.trace)  # none are told
     assert run.budget == {"steps": 3}
     bare = run_of(KEY, {"status": "error", "reason": "it died"})
     assert (bare.trace, bare.budget, bare.solver.parameters) == ((), {}, {"on": "numpy"})
 
 
-def test_a_process_has_the_clock_and_threads_that_are_asked_for(process):
-    process(options=Options(clock="wall"), request={"tables": {"threads": 3}, "name": "x"})
+def test_a_process_has_the_clock_threads_and_patience_that_are_asked_for(process):
+    request = {"tables": {"threads": 3}, "name": "x"}
+    one = process({"a": 1}, Options(clock="wall", run_limit=7.0), request)
     seen = process.seen
     assert seen["words"] == ("orthobench_remote.worker", {"clock": "wall"}, 3)
     assert (seen["codec"], seen["python"]) == ("json", SIDE.python)
-    assert seen["sent"] == [{"do": "plan", "tables": {"threads": 3}, "name": "x"}]
-    seen["sent"].clear()
-    process(request={"tables": {}})
-    assert seen["words"][2] == 1
+    assert one.ask("suite", name="x") == {"a": 1}
+    assert seen["sent"] == [{"do": "plan", **request}, {"do": "suite", "name": "x"}]
+    assert seen["patience"] == 7.0
+    one.reply(3.0)
+    assert seen["patience"] == 3.0
     process()
     assert seen["words"][2] == 1
-    assert len(seen["sent"]) == 1
-
-
-def test_replies_come_in_time_and_are_asked_for(process):
-    one = process({"a": 1}, {}, {"b": 2}, options=Options(run_limit=7.0))
-    assert one.ask("suite", name="x") == {"a": 1}
-    one.begin()
-    assert process.seen["sent"] == [{"do": "suite", "name": "x"}, {"do": "begin", "copy": True}]
-    assert process.seen["patience"] == 7.0
-    assert one.reply(3.0) == {"b": 2}
-    assert process.seen["patience"] == 3.0
 
 
 @pytest.mark.parametrize(
@@ -98,9 +84,7 @@ def test_replies_come_in_time_and_are_asked_for(process):
 def test_what_a_side_cannot_do_is_said_and_a_run_has_failed(process, reply, said):
     with pytest.raises(SideError, match=said):
         process(reply).reply()
-    run, _ = process(reply).run(KEY)
+    run = run_of(KEY, process(reply).outcome())
     assert run.stop.status is RunStatus.ERROR
     assert said in run.stop.reason
-    run, modules = process({"ended": 0, "loaded": {"toy": "/here"}, **REPLY}).run(KEY)
-    assert (run.stop.status, modules) == (RunStatus.BUDGET, {"toy": "/here"})
-    assert process(REPLY).run(KEY) == (module.run_of(KEY, REPLY), {})
+    assert process({"ended": 0, **REPLY}).outcome() == {"ended": 0, **REPLY}

@@ -38,7 +38,8 @@ def orthobench(tmp_path):
 
 def test_every_name_of_the_protocol_says_what_it_promises():
     tree = ast.parse(Path(protocol.__file__).read_text(encoding="utf-8"))
-    assigned = [n.targets[0].id for n in tree.body if isinstance(n, ast.Assign)]
+    names = {ast.Assign: lambda n: n.targets[0].id, ast.FunctionDef: lambda n: n.name}
+    assigned = [names[type(n)](n) for n in tree.body if type(n) in names]
     promised = re.findall(r"^(\w+)\n    ", ast.get_docstring(tree), re.MULTILINE)
     assert promised == assigned
     assert worker.VERSION == protocol.VERSION

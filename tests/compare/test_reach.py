@@ -7,14 +7,16 @@ from types import SimpleNamespace
 
 import pytest
 
-from orthobench.compare.cells import UNTOLD
+from orthobench.compare.cells import SideCells
 from orthobench.compare.changes import between
 from orthobench.compare.remote import reach
 from orthobench.compare.sides import Side
 
+from .conftest import UNTOLD
+
 
 def acting(text):
-    return reach.acting_code(reach.parsed(textwrap.dedent(text).encode()))
+    return [*map(ast.dump, reach.acting_nodes(reach.parsed(textwrap.dedent(text).encode())))]
 
 
 BASE = '''
@@ -129,30 +131,35 @@ def test_no_python_has_no_tree():
     assert isinstance(reach.parsed(b"x = 1"), ast.Module)
 
 
-def told(**facts):
-    return {**UNTOLD, **facts}
-
-
-SIDES = [Side("a", "wheel", "a"), Side("b", "wheel", "b")]
+def side(files, kinds, imported=(), **facts):
+    """What is known of a side whose files have these digests and kinds."""
+    facts = {**UNTOLD, "files": files, **facts}
+    imported = dict.fromkeys(imported, "/x")
+    return SideCells(Side("a", "wheel", "a"), {}, {}, (), facts, kinds=kinds, imported=imported)
 
 
 def test_files_differ_by_their_code_and_reach():
-    old = told(
-        files={"p/a.py": "1", "p/b.py": "1", "p/c.py": "1"},
-        reached=[(("d", "s", 0), ["p/a.py"]), (("d", "s", 1), ["p/a.py"])],
-    )
-    new = told(files={"p/a.py": "2", "p/b.py": "2", "p/d.py": "1"})
+    reached = [(("d", "s", 0), ["p/a.py"]), (("d", "s", 1), ["p/a.py"])]
     kinds = [{"p/a.py": ("1", ""), "p/b.py": ("1", ""), "p/c.py": ("1", "")},
              {"p/a.py": ("2", ""), "p/b.py": ("1", ""), "p/d.py": ("1", "")}]  # fmt: skip
-    found = between(old, new, kinds, {}, SIDES)
-    assert {file.name: (file.how, file.cells) for file in found.files} == {
+    old, new = side({}, kinds[0], reached=reached), side({}, kinds[1])
+    found = between(old, new).files
+    assert {file.name: (file.how, file.cells) for file in found} == {
         "p/a.py": ("changed", 2), "p/b.py": ("comments", 0), "p/c.py": ("removed", 0),
         "p/d.py": ("added", 0),
     }  # fmt: skip
-    assert found.files[0].solvers == ("s",)
-    assert not found.everywhere
-    acted = between(old, new, [kinds[0], kinds[1] | {"p/d.py": ("1", "x")}], {}, SIDES)
-    assert acted.everywhere
-    library = between({**old, "libraries": ["p"]}, new, kinds, {"p.a": "/x"}, SIDES)
-    assert library.everywhere
-    assert library.files[0].imported
+    assert found[0].solvers == ("s",)
+    assert old.shared_code == new.shared_code == {}
+    acts = side({}, kinds[1] | {"p/d.py": ("1", "x")})
+    assert acts.shared_code == {"p/d.py": "x"}
+    assert [file.name for file in between(old, acts).files if file.at_import] == ["p/d.py"]
+    library = side({}, kinds[0], ["p.a"], libraries=["p"], reached=reached)
+    assert library.shared_code == {"p/a.py": "1", "p/b.py": "1", "p/c.py": "1"}
+    assert between(library, new).files[0].imported
+
+
+def test_a_requirement_that_is_new_is_told():
+    found = between(side({}, {}), side({}, {}, requires=["scipy>=1.9"]))
+    assert [*found.lines()] == [
+        "requirements: none -> scipy>=1.9; what was installed is the same on both sides"
+    ]

@@ -15,6 +15,8 @@ import pytest
 from orthobench.cli.comparing import compare
 from orthobench.compare.reports import MARKER
 
+from .conftest import git
+
 ROOT = Path(__file__).parents[2]
 TEMPLATES = ROOT / "orthobench" / "registry" / "templates"
 GATE = TEMPLATES / "ci" / "common" / "gate.sh.in"
@@ -233,14 +235,6 @@ def test_the_workflow_updates_its_own_comment_and_no_other(tmp_path, there, aske
 
 SLOWER = "        X = oracle.take(self.batch)\n"
 """The line after which the planted change computes what nobody needs."""
-
-
-def git(folder, *words):
-    who = ["-c", "user.name=A", "-c", "user.email=a@b.c", "-c", "init.defaultBranch=main"]
-    subprocess.run(
-        ["git", "-C", folder, *who, *words],  # noqa: S607
-        check=True, capture_output=True,
-    )  # fmt: skip
 
 
 @pytest.mark.slow

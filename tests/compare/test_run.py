@@ -5,14 +5,15 @@ from dataclasses import replace
 import pytest
 
 from orthobench.compare import run as comparing
-from orthobench.compare.cells import UNTOLD, SideCells
-from orthobench.compare.changes import Changes, File
-from orthobench.compare.comparison import Options, Question
+from orthobench.compare.cells import SideCells
+from orthobench.compare.comparison import UNTOUCHED
+from orthobench.compare.options import Options, Question
 from orthobench.compare.process import run_of
 from orthobench.compare.sides import Side
-from orthobench.compare.timing import Measured
 from orthobench.errors import UsageError
-from orthobench.stats.run_pairs import Change
+from orthobench.stats.run_pairs import Change, Finding
+
+from .conftest import UNTOLD
 
 KEY = ("p", "s", 0)
 SIDES = Side("v1", "revision", "1"), Side("v2", "revision", "2")
@@ -23,7 +24,7 @@ def cells(last=0.5, code="1", keys=(KEY,), side=SIDES[0], **reply):
     reply["trace"] = [[0, 0, 0, 1.0], [3, 4, 5, last]]
     runs = {key: run_of(key, reply) for key in keys}
     absent = (("p", "t", "it is unknown"),)
-    return SideCells(side, runs, absent, {"name": "toys"}, dict.fromkeys(keys, code))
+    return SideCells(side, {"name": "toys"}, dict.fromkeys(keys, code), absent, UNTOLD, runs=runs)
 
 
 @pytest.fixture
@@ -35,7 +36,7 @@ def compared(monkeypatch):
         monkeypatch.setattr(
             comparing, "run_again", lambda side, *_: (repeated or again)[side.side.name].runs
         )
-        monkeypatch.setattr(comparing.timing, "measure", lambda *_: Measured())
+        monkeypatch.setattr(comparing.timing, "measure", lambda *_: (0, False))
         return comparing.compare(*sides, Options(every=every), lambda _: None)
 
     return call
@@ -114,7 +115,7 @@ def test_nothing_to_compare_is_an_error_with_the_reasons(compared):
         compared(cells(keys=()), cells(keys=()))
 
 
-def imported(monkeypatch, seconds, changes=None, **settings):
+def imported(monkeypatch, seconds):
     """The answers about importing a plugin, a library that runs import, and another library."""
     facts = {
         **UNTOLD, "libraries": ["lib", "idle"],
@@ -122,16 +123,15 @@ def imported(monkeypatch, seconds, changes=None, **settings):
     }  # fmt: skip
     asked = []
 
-    def importing(side, modules, options):
-        one = side.name, tuple(modules)
+    def importing(cells, project, options):
+        one = cells.side.name, tuple(cells.importable[project])
         asked.append(one)
-        return seconds[side.name][asked.count(one) - 1]
+        return seconds[cells.side.name][asked.count(one) - 1]
 
-    monkeypatch.setattr(comparing, "_import", importing)
-    both = [SideCells(side, {}, facts=facts, imported={"lib.code": "/x"}) for side in SIDES]
-    changes = changes or Changes(dependencies=True)
-    rows = comparing._imports(both, changes, Options(**settings), lambda _: None)
-    return {row.solver: row.finding.change for row in rows}, asked
+    monkeypatch.setattr(comparing, "_seconds_to_import", importing)
+    both = [replace(cells(side=side), facts=facts, imported={"lib.code": "/x"}) for side in SIDES]
+    found = {one: comparing._import(both, one, Options()).change for one in both[0].importable}
+    return found, asked
 
 
 def test_imports_are_timed_until_they_are_no_slower_or_five_times(monkeypatch):
@@ -147,10 +147,15 @@ def test_imports_are_timed_until_they_are_no_slower_or_five_times(monkeypatch):
     assert found["plug"] is Change.SAME
 
 
-def test_imports_are_not_timed_if_no_code_differs(monkeypatch):
-    comments = Changes(files=(File("plug/a.py", "comments", 1, False),))
-    found, asked = imported(monkeypatch, {}, comments)
-    assert (found["plug"], asked) == (Change.SAME, [])
+@pytest.mark.parametrize(("code", "asked"), [("2", True), ("1", False)])
+def test_imports_are_timed_only_if_code_differs(compared, monkeypatch, code, asked):
+    both = [replace(cells(), facts={**UNTOLD, "modules": {"plug": ["plug"]}},
+                    kinds={"plug.py": (digest, "")}) for digest in ("1", code)]  # fmt: skip
+    slow = Finding(Change.WORSE, 2.0)
+    monkeypatch.setattr(comparing, "_import", lambda *_: slow)
+    found = compared(*both, every=False)
+    (answer,) = [row.finding for row in found.rows if row.question is Question.IMPORT]
+    assert answer == (slow if asked else UNTOUCHED)
 
 
 def test_a_better_result_by_more_work_is_mixed(monkeypatch):

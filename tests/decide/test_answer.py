@@ -13,7 +13,7 @@ OPEN, WORSE = Verdict.UNDECIDED, Verdict.WORSE
 
 
 def on(problem, *decisions, block=""):
-    return Comparison(problem, block or problem, "f", "gap", None, decisions, seeds=6, distinct=6)
+    return Comparison(problem, block or problem, "f", "gap", None, decisions, seeds=6)
 
 
 def test_standings_are_geometric_means_with_ten_for_a_miss():

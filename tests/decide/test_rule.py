@@ -6,7 +6,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-import scipy.stats
 from decision_errors import KINDS, simulate
 from hypothesis import given
 from hypothesis import strategies as st
@@ -14,26 +13,19 @@ from recomputed import preferred
 
 from orthobench.decide.answer import answer
 from orthobench.decide.rule import (
-    FEWEST,
     LEVEL,
     LEVEL_OF_LOWEST,
-    STRICT,
     TOLERANCE,
     Comparison,
     Decision,
     Evidence,
     Verdict,
-    _allowed,
-    _lower_ends,
-    _more_seeds,
-    _upper_ends,
     chosen,
     decide,
-    lower_end,
     named_of,
-    upper_end,
 )
 from orthobench.stats.calls import Call, Calls, Stop
+from orthobench.stats.noninferiority import FEWEST, upper_ends
 
 GOOD, WORSE, UNDECIDED, UNTESTED, FAILED, ABSENT = (
     Verdict.AS_GOOD, Verdict.WORSE, Verdict.UNDECIDED, Verdict.UNTESTED, Verdict.FAILED,
@@ -201,23 +193,6 @@ def test_ends_are_in_order_and_the_verdict_is_what_they_say(values):
             assert (d.verdict is WORSE) == (d.low > TOLERANCE >= 0 and d.high > TOLERANCE)
 
 
-def test_the_upper_end_covers_the_median_of_any_distribution():
-    for n in (5, 8, 30):
-        rng = np.random.default_rng(n)
-        draws = {
-            "normal": rng.standard_normal((1500, n)),
-            "cauchy": rng.standard_cauchy((1500, n)),
-            "ties": rng.integers(0, 2, (1500, n)) - 0.5 + 1e-9,
-        }
-        for name, rows in draws.items():
-            middle = 0.0 if rows.min() < -1 else 0.5
-            alike = np.zeros(len(rows), bool)
-            missed = np.mean(_upper_ends(rows + 2, 0.05, alike) < 2 + min(middle, 0.0))
-            assert missed < 0.067, (n, name)  # 5 %, and three standard errors of 1500 draws
-            missed = np.mean(_lower_ends(rows, 0.05, alike) > max(middle, 0.0))
-            assert missed < 0.067, (n, name)
-
-
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.wide
 def test_errors_are_rare(kind):
@@ -253,6 +228,17 @@ def test_a_solver_with_few_seeds_that_ends_lower_is_in_the_way():
         assert found["few"].more_seeds == FEWEST - 1
 
 
+def test_a_deterministic_solver_waits_only_for_an_untested_one_that_ends_lower():
+    for noisy, verdict in (([0.3, 0.4], GOOD), ([0.05, 0.06], UNDECIDED)):
+        best, found = verdicts({"repeats": [0.1, 0.1], "noisy": noisy})
+        assert best == "repeats"
+        assert [found[n].verdict for n in ("repeats", "noisy")] == [verdict, UNTESTED]
+        more = None if verdict is GOOD else FEWEST - 2
+        assert (found["repeats"].more_seeds, found["noisy"].more_seeds) == (more, FEWEST - 2)
+    _, found = verdicts({"repeats": [0.1, 0.1], "noisy": [0.3, 0.4], "far": [0.5, 0.5]})
+    assert found["far"].verdict is WORSE
+
+
 def test_problems_without_runs_wait_and_are_not_open():
     done = Decision("a", GOOD, call=Call(Stop(), 1.0, 5, 5), factor=1.0, seeds=5)
     runs = {"done": done, "open": replace(done, verdict=UNDECIDED), "later": None}
@@ -262,88 +248,6 @@ def test_problems_without_runs_wait_and_are_not_open():
     ])  # fmt: skip
     assert "Nobody is shown to be as good as the best on open" in found.sentence
     assert "No run has ended yet on later." in found.sentence
-
-
-def test_so_many_may_lie_beyond_as_the_sign_test_does_not_reject():
-    for n in (1, 5, 20, 61):
-        for tail in (max(0.5**n, 1e-9), 0.05, 0.05 / 7, 0.3):
-            k = _allowed(n, tail)
-            assert k < 0 or scipy.stats.binom.cdf(k, n, 0.5) <= tail * (1 + 1e-9), (n, tail)
-            assert k == n or scipy.stats.binom.cdf(k + 1, n, 0.5) > tail, (n, tail)
-
-
-def test_the_upper_end_is_the_value_that_the_sign_test_leaves():
-    values = np.arange(20.0)
-    for tail, beyond in ((0.05, 5), (0.01, 4), (0.5**20, 0)):
-        assert upper_end(values, tail) == 19 - beyond
-    assert upper_end(values - 30, 0.05) == 0
-    assert upper_end(values[:1] + 0.5, 0.05, alike=True) == 0.5
-    assert upper_end(values[:1] + 0.5, 0.05) == math.inf
-
-
-def test_few_values_end_where_student_and_the_largest_do():
-    values = np.array([0.1, 0.2, 0.3, 0.4, 0.6])
-    reach = scipy.stats.t.ppf(0.99, 4) * scipy.stats.sem(values)
-    assert upper_end(values, 0.01) == pytest.approx(values.mean() + reach)
-    assert lower_end(values, 0.01) == pytest.approx(values.mean() - reach)
-    assert upper_end(np.ones(5), 0.01) == lower_end(np.ones(5), 0.01) == 1
-    assert upper_end(values, 0.05) == 0.6  # the sign test allows for none beyond
-    assert lower_end(values, 0.05) == 0.1
-    assert upper_end(values[:4], 0.05) == -lower_end(values[:4], 0.05) == math.inf
-
-
-def test_the_interval_of_a_pair_is_that_of_its_differences():
-    for above in ([0.2, 0.3, 0.4, 0.5, 0.9], [*np.linspace(0.1, 0.3, 12)]):
-        _, found = verdicts({"a": [0.0] * len(above), "b": above})
-        assert found["b"].low == pytest.approx(lower_end(np.array(above), LEVEL))
-        assert found["b"].high == pytest.approx(upper_end(np.array(above), LEVEL))
-
-
-def test_the_lower_end_is_where_the_signed_rank_test_rejects():
-    values = np.random.default_rng(3).normal(1, 0.3, 12)
-    end = lower_end(values, 0.05)
-    for shift, rejected in ((-1e-9, True), (1e-9, False)):
-        test = scipy.stats.wilcoxon(values - end - shift, alternative="greater", method="exact")
-        assert (test.pvalue <= 0.05) == rejected
-
-
-def test_the_interval_of_a_factor_is_that_of_the_signed_rank_test_on_logarithms():
-    rng = np.random.default_rng(2)
-    values = {name: [0.1] * 12 for name in "ab"}
-    costs = {"a": rng.lognormal(1, 0.5, 12).tolist(), "b": rng.lognormal(0, 0.5, 12).tolist()}
-    identity = {name: range(12) for name in "ab"}
-    _, found = decide(values, [1.0] * 12, costs, identity=identity)
-    dear = found[1]
-    assert dear.factor == pytest.approx(np.median(costs["a"]) / np.median(costs["b"]))
-    logs = np.log(costs["a"]) - np.log(costs["b"])
-    for end, inward in zip(np.log(dear.factor_interval), (1e-9, -1e-9), strict=True):
-        inside, outside = (
-            scipy.stats.wilcoxon(logs - end - step, method="exact").pvalue
-            for step in (inward, -inward)
-        )
-        assert outside <= LEVEL < inside
-
-
-def test_about_so_many_seeds_more_decide():
-    assert _more_seeds(np.zeros(3), 0.01, 0.05) == FEWEST - 3
-    assert _more_seeds(np.zeros(FEWEST), 0.01, 0.05) == 1
-    assert _more_seeds(np.ones(6), 0.01, 0.5**9) == 1
-    mixed = np.array([*[0.0] * 5, 1.0])
-    total = 6 + _more_seeds(mixed, 0.01, 0.05)
-    share = 1.5 / 7
-    assert _allowed(total, 0.05) >= share * total
-    assert all(_allowed(n, 0.05) < share * n for n in range(7, total))
-    assert _more_seeds(np.array([0.0, 1.0] * 3), 0.01, 0.05) is None
-
-
-def test_the_tolerances_are_part_of_what_is_as_good():
-    identity = {name: range(6) for name in "ab"}
-    for above, verdict in ((TOLERANCE, GOOD), (TOLERANCE * 1.001, WORSE)):
-        _, found = verdicts({"a": [0.0] * 6, "b": [above] * 6}, identity=identity)
-        assert found["b"].verdict is verdict
-        assert found["b"].difference == pytest.approx(above)
-    _, found = verdicts({"a": [0.0] * 6, "b": [STRICT] * 3 + [2 * STRICT] * 3})
-    assert found["b"].success == 0.5
 
 
 def test_the_lowest_is_so_by_median_then_mean_then_name():
@@ -383,7 +287,7 @@ def test_the_ends_among_many_solvers_are_those_of_their_pairs(values):
     for name in values:
         tail = LEVEL_OF_LOWEST if name == best else LEVEL / max(1, len(values) - 1)
         gaps = [distinct(name, other) for other in values if other != name]
-        highs = [upper_end(gap, tail, len(gap) == 1 < seeds) for gap in gaps]
+        highs = [upper_ends(gap[None], tail, np.array([len(gap) == 1 < seeds]))[0] for gap in gaps]
         assert found[name].high == max(highs, default=0.0)
 
 

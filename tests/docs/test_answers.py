@@ -32,12 +32,12 @@ def script():
 def atlas():
     """Return an atlas of nine families, in which ``oja`` ends lowest and ``msg`` is faster."""
     row = AtlasRow(
-        suite="s", family="", problem="p", name="p", d=9, k=2, solver="", seed=0, metric="gap",
-        start=1.0, lowest=0.1, samples=9.0, flops=9.0, ending="done",
+        suite="s", family="", problem="p", name="p", d=9, k=2, solver="", solver_name="", seed=0,
+        metric="gap", start=1.0, lowest=0.1, samples=9.0, flops=9.0, ending="done",
     )  # fmt: skip
     rows = [
-        replace(row, family=f"family {i}", solver=solver, seed=seed, value=value, seconds=seconds,
-                seconds_to=(seconds,) * 5, samples_to=(9.0,) * 5, flops_to=(9.0,) * 5)
+        replace(row, family=f"family {i}", solver=solver, solver_name=solver.split()[0], seed=seed,
+                value=value, seconds=seconds)
         for i in range(9)
         for solver, value, seconds in (("oja", 0.1, 0.5), ("msg step=2", 0.1, 0.75))
         for seed in range(8)

@@ -9,7 +9,7 @@ import pytest
 from fences import texts
 from orthobench_sparse_pca import maker as sparse_pca
 from orthobench_stiefel import maker as stiefel
-from orthobench_stiefel.orthogonal_group import maker as orthogonal_group
+from orthobench_stiefel import orthogonal_group
 from orthobench_stochastic_pca import maker as stochastic_pca
 
 import orthobench

@@ -18,7 +18,7 @@ import orthobench as ob
 from orthobench.api import SolverError
 from orthobench.errors import DataError, OrthobenchError
 from orthobench.harness.clusters import make_key
-from orthobench.harness.reducing.parts import MEMORY, MOVED, WORKER_SECONDS, WORKERS
+from orthobench.harness.reducing.reduction import MEMORY, MOVED, WORKER_SECONDS, WORKERS
 
 pytest.importorskip("distributed")
 pytestmark = [

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from orthobench.compare.comparison import Options
 from orthobench.compare.environments import sides
+from orthobench.compare.options import Options
 from orthobench.compare.process import SideProcess
 from orthobench.compare.sides import Side
 from orthobench.harness.cell import Cell

@@ -9,9 +9,8 @@ from types import ModuleType
 
 import pytest
 
-from orthobench.errors import UsageError
 from orthobench.harness.cell import Cell, execute
-from orthobench.harness.executors import Limit, Limits, local, make_executor, run_inline
+from orthobench.harness.executors import Limit, Limits, local, run_inline
 from orthobench.harness.stopping import Budget, RunStatus
 
 GIB = 2**30
@@ -160,45 +159,3 @@ def test_a_class_that_no_other_process_can_import_is_said(faults, monkeypatch):
     assert found[planned[0].key].stop.status is RunStatus.ERROR
     assert "No module named 'only_here'" in found[planned[0].key].stop.reason
     assert found[planned[1].key].stop.status is RunStatus.BUDGET
-
-
-@pytest.mark.parametrize(
-    ("settings", "message"),
-    [
-        (("inlin",), "did you mean 'inline'"),
-        (("inline", 2), "need processes"),
-        (("inline", 1, 1, Limits(timeout=1)), "need processes"),
-        (("local", 0), "at least one worker"),
-        (("local", 1, 1, None, "tcp://x:1"), "goes with dask alone"),
-        (("dask",), "goes with dask alone"),
-    ],
-)
-def test_settings_that_an_executor_does_not_have_are_refused(settings, message):
-    with pytest.raises(UsageError, match=message):
-        make_executor(*settings)
-
-
-def test_settings_reach_the_executor_that_has_them():
-    assert make_executor("inline") is make_executor("inline", 1, 1, Limits()) is run_inline
-    alone = {"workers": 1, "threads": 1, "limits": None}
-    assert make_executor("local").keywords == alone
-    limits = Limits(timeout=1e-3, memory=1)
-    assert make_executor("dask", 2, 3, limits, "tcp://x:1").keywords == {
-        "threads": 3, "limits": limits, "scheduler": "tcp://x:1",
-    }  # fmt: skip
-
-
-def test_memory_is_limited_on_linux_alone(monkeypatch):
-    limits = Limits(memory=1)
-    monkeypatch.setattr(sys, "platform", "linux")
-    assert make_executor("local", limits=limits).keywords["limits"] is limits
-    for other in ("darwin", "win32"):
-        monkeypatch.setattr(sys, "platform", other)
-        with pytest.raises(UsageError, match="only Linux"):
-            make_executor("local", limits=limits)
-
-
-@pytest.mark.parametrize("limits", [{"timeout": 0}, {"timeout": float("nan")}, {"memory": 0}])
-def test_limits_that_cannot_be_are_refused(limits):
-    with pytest.raises(UsageError, match="must be positive"):
-        Limits(**limits)

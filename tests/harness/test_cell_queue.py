@@ -40,7 +40,7 @@ def test_cells_that_are_added_come_before_those_of_later_problems(toys):
     waiting = CellQueue([first, *others])
     waiting.take()
     waiting.add([late])
-    assert list(waiting.drained()) == [others[0], others[1], late]
+    assert list(iter(waiting.take, None)) == [others[0], others[1], late]
     assert waiting.take() is None
 
 
@@ -90,8 +90,9 @@ class TestKernelsThatAreCompiledBeside:
 
 def test_kernels_of_a_solver_are_in_modules_that_it_imports():
     def of(name):
-        solver = catalogue().solver(name)
-        return kernels_of(Cell(catalogue().problem("digits"), solver, 0, Budget(samples=1)))
+        problem = catalogue().problem("digits")
+        solver = catalogue().solver(name, offers=problem.offers)
+        return kernels_of(Cell(problem, solver, 0, Budget(samples=1)))
 
     update = "orthobench_stochastic_pca._kernels.updates"
     assert update in of("meg") & of("warmuth-kuzmin")

@@ -1,11 +1,9 @@
 """Clusters that cannot be reached, and loggers that are quiet meanwhile."""
 
-import logging
-
 import pytest
 
 from orthobench.harness import clusters
-from orthobench.harness.clusters import ClusterError, _security, connected, silenced
+from orthobench.harness.clusters import ClusterError, _security, connected
 
 distributed = pytest.importorskip("distributed")
 
@@ -26,20 +24,6 @@ def test_a_scheduler_that_cannot_be_reached_is_named(monkeypatch, error, said):
     monkeypatch.setattr(distributed, "Client", refuse)
     with pytest.raises(ClusterError, match=said), connected("tls://a:1"):
         pass
-
-
-def test_a_logger_is_quiet_until_the_end_also_after_an_error():
-    logger = logging.getLogger("orthobench.tests.quiet")
-    logger.setLevel(logging.INFO)
-
-    def fail():
-        with silenced(logger.name):
-            assert not logger.isEnabledFor(logging.ERROR)
-            raise ZeroDivisionError
-
-    with pytest.raises(ZeroDivisionError):
-        fail()
-    assert logger.level == logging.INFO
 
 
 def test_nobody_talks_to_a_cluster_of_ours_without_encryption():
@@ -92,13 +76,6 @@ def workers(monkeypatch):
     return start
 
 
-def test_workers_begin_after_their_scheduler_and_end_before_it(workers):
-    with workers(2)[0] as found:
-        assert NOTED == ["begin scheduler", "begin worker 0", "begin worker 1"]
-        assert found.alive
-    assert NOTED[3:] == ["end worker 1", "end worker 0", "end scheduler"]
-
-
 def test_each_worker_is_told_where_scheduler_and_key_are_in_a_folder_that_goes(workers):
     found, (folder, *started) = workers(2)
     settings = {"address": "tls://127.0.0.1:1", "folder": str(folder)}
@@ -127,35 +104,6 @@ def test_workers_are_alive_while_one_is_and_the_dead_have_last_words(workers, de
         assert (found.alive, found.last_words) == (alive, said)
 
 
-def test_a_key_is_made_in_a_folder(tmp_path, monkeypatch):
-    called = []
-    monkeypatch.setattr(
-        clusters.subprocess, "run", lambda command, **how: called.append((command, how))
-    )
-    clusters.make_key(tmp_path)
-    ((command, how),) = called
-    assert command[:3] == ["openssl", "req", "-x509"]
-    assert command[-4:] == [
-        "-keyout", str(tmp_path / "key.pem"), "-out", str(tmp_path / "certificate.pem"),
-    ]  # fmt: skip
-    assert how["check"]
-
-
-def test_a_client_is_closed_in_the_end(monkeypatch):
-    NOTED.clear()
-    asked = []
-
-    def client(scheduler, timeout):
-        asked.append((scheduler, timeout))
-        return Part("client")
-
-    monkeypatch.setattr(distributed, "Client", client)
-    with connected("tls://a:1") as found:
-        assert found.name == "client"
-    assert NOTED == ["begin client", "end client"]
-    assert asked == [("tls://a:1", 10)]
-
-
 def test_a_scheduler_of_ours_listens_on_this_machine_alone_and_serves_no_page(monkeypatch):
     monkeypatch.setattr(distributed, "SpecCluster", lambda **words: words)
     found = clusters._scheduler("folder")
@@ -167,30 +115,3 @@ def test_a_scheduler_of_ours_listens_on_this_machine_alone_and_serves_no_page(mo
     assert where == {"protocol": "tls://", "host": "127.0.0.1", "port": 0, "dashboard": False}
     assert issubclass(head, distributed.Scheduler)
     assert head.start_http_server is clusters.Silent.start_http_server
-
-
-def test_a_worker_of_ours_has_one_thread_and_ends_with_its_scheduler(monkeypatch):
-    NOTED.clear()
-
-    class Hand:
-        def __init__(self, address, **settings):
-            NOTED.append((address, settings))
-
-        async def __aenter__(self):
-            return self
-
-        async def __aexit__(self, *error):
-            NOTED.append("gone")
-
-        async def finished(self):
-            NOTED.append("finished")
-
-    monkeypatch.setattr(distributed, "Worker", Hand)
-    clusters.main(None, "tls://a:1", "folder")
-    ((address, settings), *ends) = NOTED
-    assert (address, ends) == ("tls://a:1", ["finished", "gone"])
-    assert settings.pop("security").require_encryption
-    assert settings == {
-        "nthreads": 1, "memory_limit": 0, "host": "127.0.0.1", "local_directory": "folder",
-        "dashboard": False,
-    }  # fmt: skip

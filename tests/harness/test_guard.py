@@ -6,7 +6,6 @@ import pickle
 import re
 import threading
 from dataclasses import replace
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -188,21 +187,6 @@ def test_a_run_that_is_cut_keeps_its_points_and_is_undecided(cell, whole):
     assert met.stop.status is RunStatus.TARGET
 
 
-def test_a_run_that_counts_down_its_budget_has_time_for_each_checkpoint(cell):
-    sets = []
-    begun = [BEGUN, point(0), point(1), DONE]
-    for budget, whole, count in (
-        (Budget(steps=3), False, 3), (Budget(steps=3), True, 0), (Budget(seconds=3), False, 1),
-        (Budget(), False, 1), (Budget(samples=5), False, 1),
-    ):  # fmt: skip
-        sets.clear()
-        guard = Guard(1)
-        guard.process, guard.alarm = Scripted(*begun), SimpleNamespace(set=sets.append, rang=False)
-        guard.execute(replace(cell, budget=budget), Limit(1e6, whole))
-        _, *more, off = sets
-        assert (more, off) == (count * [1e6], math.inf), (budget, whole)
-
-
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
@@ -223,10 +207,7 @@ def test_what_is_no_checkpoint_is_the_error_of_its_cell(cell, changes, said):
     assert guard.process is None  # nobody else gets it
 
 
-NO_POINTS = [np.ones(6), np.eye(6, 2) * 1j, np.eye(6, 2, dtype=object), "a point"]
-
-
-@pytest.mark.parametrize("wrong", NO_POINTS)
+@pytest.mark.parametrize("wrong", [np.ones(6), np.eye(6, 2) * 1j, np.eye(6, 2, dtype=object), "a"])
 def test_what_is_no_point_is_the_error_of_its_cell(cell, wrong):
     outcome, _ = executed(cell, BEGUN, point(0), (point(1)[0], Solution(wrong)), DONE)
     assert outcome.stop.status is RunStatus.ERROR
@@ -319,30 +300,6 @@ def test_a_run_whose_clock_is_not_trusted_is_suspect(cell, monkeypatch):
     assert len(asked) == 1
 
 
-def test_what_is_used_is_counted_from_the_beginning_of_the_run_to_its_judgement(cell, monkeypatch):
-    told = iter([
-        Usage(cpu=1.0, wall=10.0, queued=1.0, children=0, stolen=0.5),
-        Usage(cpu=2.0, wall=15.0, queued=3.0, children=1, stolen=0.75),
-        Usage(cpu=4.0, wall=25.0, queued=9.0, children=2, stolen=1.0),
-    ])  # fmt: skip
-    own = iter([100.0, 100.5, 108.0])
-    asked = []
-    monkeypatch.setattr(module, "usage", lambda pid: next(told))
-    monkeypatch.setattr(module, "queued", lambda pid: next(own))
-    monkeypatch.setattr(module, "suspicion", lambda spent, *more: asked.append(spent))
-    # answers of the warm-up do not count, and two of the run take 0.25 s and 0.5 s
-    ticks = iter([0.0, 0.0, 1.0, 9.0, *3 * [9.5], 10.0, 10.25, 20.0, 20.5])
-    monkeypatch.setattr(module, "time", SimpleNamespace(monotonic=lambda: next(ticks)))
-    executed(cell, OVER, BEGUN, BEGUN, point(0), OVER, OVER, DONE)
-    assert asked == [Usage(cpu=3.0, wall=5.0, queued=2.5 + 0.75, children=1, stolen=0.5)]
-
-
-def test_what_no_operating_system_tells_raises_no_suspicion(cell, monkeypatch):
-    monkeypatch.setattr(module, "usage", lambda pid: None)
-    monkeypatch.setattr(module, "suspicion", lambda *words: "why")
-    assert executed(cell, BEGUN, point(0), DONE)[0].stop == DONE
-
-
 X = np.arange(40.0).reshape(20, 2)
 
 
@@ -357,17 +314,6 @@ def test_twice_as_many_samples_are_handed_out_until_the_end():
     assert [None if r is None else len(r) for r in rows] == [3, 3, 6, 8, None]
     assert np.array_equal(np.concatenate(rows[:4]), X)
     assert server.bytes == X.nbytes
-
-
-def test_a_single_sample_at_first_is_followed_by_as_many_as_so_far():
-    server = SampleServer([ArraySource(X)], STREAMS, np.inf, 1)
-    assert [len(rows) for rows in served(server, 5)] == [1, 1, 2, 4, 8]
-
-
-def test_no_more_samples_are_handed_out_at_once_than_the_window_of_an_oracle(monkeypatch):
-    monkeypatch.setattr("orthobench.contract.samples.WINDOW_BYTES", 16 * 4)
-    server = SampleServer([ArraySource(X)], STREAMS, np.inf, 3)
-    assert [len(rows) for rows in served(server, 5)] == [3, 3, 4, 4, 4]
 
 
 def test_samples_that_no_run_may_have_are_not_read():
@@ -386,14 +332,6 @@ def test_no_more_samples_are_handed_out_than_a_run_may_have():
     for most, counts in ((7, [3, 3, 1, 0]), (3, [3, 0]), (2, [2, 0])):
         rows = served(SampleServer([ArraySource(X)], STREAMS, most, 3), len(counts))
         assert [0 if r is None else len(r) for r in rows] == counts, most
-
-
-def test_samples_begin_again_where_the_first_are_asked_for():
-    server = SampleServer([ArraySource(X), ArraySource(X + 100)], STREAMS, np.inf, 3)
-    assert np.array_equal(server.rows(0, True)[0], X[:3])
-    assert np.array_equal(server.rows(1, False)[0], X[:3] + 100)
-    assert np.array_equal(server.rows(0, False)[0], X[3:6])
-    assert np.array_equal(server.rows(0, True)[0], X[:3])
 
 
 def test_samples_are_drawn_from_the_stream_of_the_run():

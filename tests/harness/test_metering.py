@@ -114,6 +114,6 @@ def test_what_cannot_be_measured_is_refused_before_anything_runs(tmp_path, monke
     monkeypatch.setattr(Peak, "missing", staticmethod(lambda place: "there is no counter"))
     with pytest.raises(ob.UsageError, match="memory of runs on numpy cannot be measured: there is"):
         ob.run(suite(measure="memory"), tmp_path / "s.sqlite", executor="inline", quiet=True)
-    with pytest.raises(ob.UsageError, match="measure: unknown measure 'memry'; did you mean"):
+    with pytest.raises(ob.UsageError, match="measure: must be 'memory', not 'memry'"):
         ob.run(suite(measure="memry"), tmp_path / "s.sqlite", executor="inline", quiet=True)
     assert not list(tmp_path.iterdir())

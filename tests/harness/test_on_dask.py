@@ -1,6 +1,6 @@
 """Blocks and cells on a cluster whose scheduler does each task at once, in this process."""
 
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -15,11 +15,10 @@ from orthobench.errors import UsageError
 from orthobench.harness.cell import Cell
 from orthobench.harness.clusters import ClusterError
 from orthobench.harness.execution import CLOCK
-from orthobench.harness.executors import Limits, dask, local, make_executor
+from orthobench.harness.executors import Executor, Limits, dask, local
 from orthobench.harness.reducing import on_dask as module
 from orthobench.harness.reducing.on_dask import OnDask
-from orthobench.harness.reducing.parts import Blocks as Task
-from orthobench.harness.reducing.reduction import Here
+from orthobench.harness.reducing.reduction import Blocks as Task
 from orthobench.harness.stopping import Budget, RunStatus, Termination
 from orthobench.harness.trace import Outcome
 from orthobench.tools.environment import limited
@@ -97,7 +96,7 @@ def engine(monkeypatch):
 
 @pytest.mark.parametrize("workers", [["a"], ["b", "a"], ["c", "a", "b"]])
 def test_a_pass_gives_the_bits_of_one_process_on_any_number_of_workers(engine, workers):
-    here = Here(Task(PowerSteps(on="blocks"), Blocks(), 3000), ORACLE).reduce(ORACLE)
+    here = Task(PowerSteps(on="blocks"), Blocks(), 3000).reduce(ORACLE)
     found = engine(workers)
     part = found.reduce(ORACLE)
     assert found.workers == len(workers)
@@ -152,7 +151,7 @@ def test_a_pass_has_one_blas_thread_wherever_it_is(engine):
 
     for on in ("blocks", "dask:tcp://a:1"):
         task = Task(Noting(on=on), Blocks(SAMPLES[:200]), 200)
-        found = Here(task, ORACLE) if on == "blocks" else engine(["a"], task)
+        found = task if on == "blocks" else engine(["a"], task)
         threads.clear()  # those of the warm-up
         with limited(2):
             found.reduce(ORACLE)
@@ -177,27 +176,6 @@ def test_each_worker_is_warmed_up_and_has_neighbouring_blocks_in_turn(engine):
     assert len(merges) == 46
     assert merges[0][1:3] == ("a", -1.5)
     assert all(priority <= -1.5 for _, _, priority, _ in merges)
-
-
-def test_what_is_shared_goes_to_each_worker(engine):
-    shared = replace(ORACLE, number=1, shared={"U": START, "step": 1.0})
-    found = engine(["a", "b", "c"])
-    assert found.reduce(shared).moved == 3 * (START.nbytes + 8)
-    assert found._client.sent[-1] is shared
-
-
-def test_a_summary_that_another_process_made_has_moved(engine, monkeypatch):
-    found = engine(["a"])
-    part = found.reduce(ORACLE)
-    monkeypatch.setattr(module, "here", lambda: "elsewhere")
-    assert found.reduce(ORACLE).moved == part.summary.size == 8 * 12 + 16
-
-
-def test_a_run_gives_the_cluster_back(engine):
-    found = engine(["a"])
-    assert found._client.address == "tcp://a:1"
-    found.close()
-    assert found._client.address == ""
 
 
 def test_workers_that_do_not_begin_are_said(engine):
@@ -270,7 +248,7 @@ def test_cells_that_end_together_come_together(cell, monkeypatch):
     monkeypatch.setattr(distributed, "as_completed", Completed)
     monkeypatch.setattr(dask, "connected", connected)
     cells = [replace(cell, seed=seed) for seed in range(3)]
-    run = make_executor("dask", threads=2, limits=Limits(timeout=9.0), scheduler="tls://a:1")
+    run = Executor("dask", 1, 2, Limits(timeout=9.0), "tls://a:1").run
     events = [*run(cells)]
     assert client.address == "tls://a:1"
     assert [(e.cell.seed, e.worker, e.more) for e in events] == [
@@ -318,13 +296,9 @@ def test_a_process_beside_a_worker_is_kept_for_cells_with_the_same_limits(cell, 
     assert dask._idle == [first]
 
 
-def test_a_process_beside_a_worker_is_kept_where_a_cell_raises(cell, monkeypatch):
-    def fail(worker, cell):
-        raise ZeroDivisionError
-
-    monkeypatch.setattr(dask, "_idle", [])
-    monkeypatch.setattr(dask.atexit, "register", lambda function: None)
-    monkeypatch.setattr(local, "execute", fail)
-    with pytest.raises(ZeroDivisionError):
-        dask._alone(cell, 1, Limits())
-    assert len(dask._idle) == 1
+def test_a_cluster_says_how_many_cells_run_at_once_and_share_a_machine(monkeypatch):
+    client = Client(["a"])
+    client.nthreads = lambda: {"tcp://a:1": 2, "tcp://a:2": 1, "tcp://b:1": 2}
+    monkeypatch.setattr(dask, "connected", lambda address: nullcontext(client))
+    facts = Executor("dask", scheduler="tls://a:1").facts()
+    assert (facts["workers"], facts["shared"]) == (5, 3)

@@ -138,7 +138,10 @@ def test_what_a_warm_up_moves_is_a_part_of_it():
 
 def test_all_moves_and_warm_ups_are_added_up():
     solver = Summing(on="numpy/float32")
-    one, oracle = calls(solver), SimpleNamespace(place=MeasuredPlace(solver.place))
+    one, oracle = (
+        calls(solver, None, None, None),
+        SimpleNamespace(place=MeasuredPlace(solver.place)),
+    )
     one._place.spent += [0.5, 0.125]
     oracle.place.spent += [0.25, 1.0]
     oracle.place.warming += [2.0, 4.0]

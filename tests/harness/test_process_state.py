@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from orthobench.harness.execution import CLOCK, Execution
-from orthobench.harness.executors.process_state import ProcessState
+from orthobench.harness.executors.solving import ProcessState
 
 
 def test_a_process_that_only_computed_is_as_it_was():

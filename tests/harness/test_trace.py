@@ -13,7 +13,7 @@ from orthobench.contract import Solution, Status
 from orthobench.contract.solver import Work
 from orthobench.harness.execution import CLOCK, PEAK, Execution, check_solution, timed_call
 from orthobench.harness.identity import Streams
-from orthobench.harness.stopping import RunStatus, Termination
+from orthobench.harness.stopping import Budget, RunStatus, Termination
 from orthobench.harness.trace import Checkpoint, Outcome, Recording, checked, spent_seconds
 
 DONE = Termination(RunStatus.DONE, "converged after 3 steps")
@@ -122,7 +122,7 @@ def execution(toys):
     oracle.start = np.eye(6)[:, :2]
 
     def begin(**settings):
-        return Execution(oracle, toys.Solver(**settings), Streams.of("p", "power", 0))
+        return Execution(oracle, toys.Solver(**settings), Budget(), Streams.of("p", "power", 0))
 
     return begin
 

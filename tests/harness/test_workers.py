@@ -3,8 +3,7 @@
 import math
 import sys
 from dataclasses import replace
-from functools import partial
-from queue import Empty, SimpleQueue
+from queue import SimpleQueue
 from types import SimpleNamespace
 
 import pytest
@@ -13,14 +12,13 @@ from orthobench.errors import UsageError
 from orthobench.harness.cell import Cell
 from orthobench.harness.executors import (
     Event,
+    Executor,
     Limit,
     Limits,
     in_batches,
     local,
-    make_executor,
     run_inline,
 )
-from orthobench.harness.executors.cell_queue import CellQueue
 from orthobench.harness.executors.local import Worker, next_events
 from orthobench.harness.executors.solving import unimportable
 from orthobench.harness.stopping import Budget, RunStatus, Termination
@@ -85,26 +83,6 @@ def test_a_process_is_started_for_the_first_cell_and_kept(cell):
     one.begin(replace(cell, seed=1))
     assert [process] == STARTED
     assert one.held == (cell.problem, 1)
-
-
-def test_a_process_that_died_idle_is_replaced(cell):
-    one = worker()
-    one.begin(cell)
-    one.take(DONE)
-    STARTED[0].alive = False
-    one.begin(cell)
-    assert len(STARTED) == 2
-    assert one.process is STARTED[1]
-
-
-def test_every_other_worker_begins_with_the_last_solver(toys):
-    """Two that begin with the same one would wait for each other to compile its kernels."""
-    steps = (0.25, 0.5, 0.75, 1.0)
-    cells = [Cell(toys.Problem(), toys.Solver(step_size=s), 0, Budget(steps=1)) for s in steps]
-    crew = [Worker(name, 1, Limits(), SimpleQueue()) for name in "abc"]
-    begun = [*local._assign(crew, CellQueue(cells))]
-    assert [event.cell for event in begun] == [cells[0], cells[3], cells[1]]
-    assert [(event.worker, event.outcome) for event in begun] == [(name, None) for name in "abc"]
 
 
 @pytest.mark.parametrize(
@@ -228,31 +206,6 @@ def test_nobody_waits_beyond_a_deadline_or_a_time(cell, now):
     assert not event.more
 
 
-def test_as_long_is_waited_as_is_left(now):
-    one, waited = worker(), []
-
-    def get(timeout):
-        waited.append(timeout)
-        raise Empty
-
-    for deadline, until in ((105.0, math.inf), (105.0, 103.0), (99.0, math.inf), (math.inf,) * 2):
-        one.deadline = deadline if deadline > now.at else math.inf
-        assert [*next_events([one], SimpleNamespace(get=get), min(deadline, until))] == []
-    assert waited == [5.0, 3.0, 0.0, None]
-
-
-def test_a_cell_is_executed_on_an_idle_worker(cell, monkeypatch):
-    one = worker()
-
-    class Prompt(Fake):
-        def send(self, message):
-            super().send(message)
-            one.replies.put((self, DONE))
-
-    monkeypatch.setattr(local, "Process", Prompt)
-    assert local.execute(one, cell) is DONE
-
-
 def test_workers_take_cells_until_none_is_left(cell, monkeypatch):
     class Prompt(Fake):
         def __init__(self, *words):
@@ -277,23 +230,10 @@ def test_workers_take_cells_until_none_is_left(cell, monkeypatch):
     assert [process.about[2] for process in STARTED] == [1]  # one worker with one thread
 
 
-def test_limits_are_positive():
-    for limits, said in (
-        ({"timeout": 0}, "time limit must be positive, not 0"),
-        ({"timeout": -1.0}, "time limit"),
-        ({"timeout": math.nan}, "time limit"),
-        ({"memory": 0}, "memory limit must be positive, not 0"),
-        ({"memory": -5}, "memory limit"),
-    ):
-        with pytest.raises(UsageError, match=said):
-            Limits(**limits)
-        assert Limits(timeout=1e-9, memory=1).memory == 1, limits
-
-
-def test_settings_that_an_executor_does_not_have_are_refused():
+def test_settings_that_an_executor_does_not_have_are_refused(monkeypatch):
     for name, settings, said in (
         ("locla", {}, "did you mean 'local'"),
-        ("local", {"workers": 0}, "at least one worker, not 0"),
+        ("local", {"workers": 0}, "workers must be a whole number >= 1, not 0, nor 'auto'"),
         ("local", {"scheduler": "tls://a:1"}, "goes with dask alone, not local"),
         ("inline", {"scheduler": "tls://a:1"}, "goes with dask alone, not inline"),
         ("dask", {}, "goes with dask alone, not dask"),
@@ -301,21 +241,21 @@ def test_settings_that_an_executor_does_not_have_are_refused():
         ("inline", {"limits": Limits(isolate=True)}, "workers and limits need processes"),
     ):
         with pytest.raises(UsageError, match=said):
-            make_executor(name, **settings)
-
-
-def test_an_executor_has_its_settings(monkeypatch):
-    assert make_executor("inline", limits=Limits()) is run_inline
-    assert make_executor("inline", threads=3) is run_inline
-    assert make_executor("local").keywords == {"workers": 1, "threads": 1, "limits": None}
-    found = make_executor("local", 3, 2, Limits(memory=10**9))
-    assert isinstance(found, partial)
-    assert found.func is local.run
-    assert found.keywords == {"workers": 3, "threads": 2, "limits": Limits(memory=10**9)}
+            Executor(name, **settings)
     monkeypatch.setattr(sys, "platform", "darwin")
-    assert make_executor("local", limits=Limits(timeout=1.0)).func is local.run
     with pytest.raises(UsageError, match="only Linux can limit"):
-        make_executor("local", limits=Limits(memory=10**9))
+        Executor(limits=Limits(memory=10**9))
+
+
+def test_an_executor_says_how_many_runs_share_the_machine(monkeypatch):
+    monkeypatch.setattr("orthobench.harness.executors.cores", lambda: 8)
+    for executor, at_once in (
+        (Executor("inline"), 1), (Executor(workers=3), 3), (Executor(workers="auto", threads=3), 2),
+        (Executor(workers="auto", threads=9), 1), (Executor("inline", "auto"), 1),
+    ):  # fmt: skip
+        facts = executor.facts()
+        assert (executor.at_once, facts["workers"], facts["shared"]) == (at_once,) * 3
+    assert Executor(limits=Limits(timeout=9.0)).facts()["timeout"] == 9.0
 
 
 def test_cells_on_the_same_data_run_together_in_this_process(cell):
@@ -354,45 +294,3 @@ def test_what_a_process_cannot_import_is_an_error_with_the_way_out():
         "a worker process cannot import it (No module named 'mine'); take the inline executor"
     )
     assert "ModuleNotFoundError" in stop.traceback
-
-
-class Wire:
-    """A channel whose parent sends these requests; those that are errors cannot be read."""
-
-    def __init__(self, *requests):
-        self.requests, self.sent = [*requests, None], []
-
-    def receive(self):
-        request = self.requests.pop(0)
-        if isinstance(request, Exception):
-            raise request
-        return request
-
-    def send(self, message):
-        self.sent.append(message)
-
-    def close(self):
-        pass
-
-
-def test_a_worker_process_serves_requests_until_its_parent_is_gone(cell, monkeypatch):
-    said = []
-
-    class Noted:
-        def __init__(self, threads, memory):
-            said.append((threads, memory))
-
-        def execute(self, request, limit):
-            return request, limit, DONE
-
-        def close(self):
-            said.append("closed")
-
-    monkeypatch.setattr(local, "prepare_process", lambda channel, memory: said.append(memory))
-    monkeypatch.setattr(local, "Guard", Noted)
-    wire = Wire(("a cell", Limit(1.0)), ModuleNotFoundError("No module named 'mine'"))
-    local.main(wire, 2, 10**9)
-    assert said == [10**9, (2, 10**9), "closed"]
-    first, second = wire.sent
-    assert first == ("a cell", Limit(1.0), DONE)
-    assert second.stop.reason.startswith("a worker process cannot import it (No module named")

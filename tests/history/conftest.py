@@ -1,31 +1,22 @@
 """A repository of plain commits, and sides that stand for their environments."""
 
 import json
-import os
-import subprocess
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
-from orthobench.compare.comparison import Options
+from orthobench.compare.options import Options
 from orthobench.compare.process import SideError
 from orthobench.compare.sides import Side
 from orthobench.errors import UsageError
 from orthobench.history import follow as following
 from orthobench.history.commits import commits_of
+from orthobench.history.follow import Followed, History
 from orthobench.history.record import Record
+from tests.compare.conftest import git
 
 CELLS = [["problem", "solver", seed] for seed in range(3)]
-
-
-def git(folder, *words):
-    env = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
-    who = ["-c", "user.name=A", "-c", "user.email=a@b.c", "-c", "init.defaultBranch=main"]
-    return subprocess.run(
-        ["git", "-C", folder, *who, *words],  # noqa: S607
-        capture_output=True, text=True, check=True, env=env,
-    ).stdout.strip()  # fmt: skip
 
 
 class Repository:
@@ -68,7 +59,7 @@ class Worker:
     def __init__(self, side, options, request=None):
         self.says, self.alive, self.asked = self.repository.says(side.detail), True, []
         if request:
-            self.asked.append("plan")
+            self.request("plan")
 
     def __enter__(self):
         return self
@@ -77,33 +68,42 @@ class Worker:
         pass
 
     def ask(self, do, **words):
-        """Reply to a request; the identity of a cell is what its commit says."""
-        known = {name: value for name, value in self.says.items() if name != "cells"}
+        """Reply to a request."""
         return {
             "suite": {"text": f'description = "{words.get("name")}"'},
-            "describe": {
-                "files": {}, "libraries": self.says.get("libraries", []),
-                "modules": {"library": ["library"]},
-                "content": [(key, f"{key}{known}") for key in self.cells()],
-            },
             "kinds": {},
         }[do]  # fmt: skip
 
-    def request(self, do, key, watched):
-        self.asked.append(tuple(key))
+    def request(self, do, key=None, **words):
+        self.asked.append((do, key))
 
     def reply(self):
-        key = self.asked.pop(0)
-        return self.plan() if key == "plan" else self.run(key)
+        do, key = self.asked.pop(0)
+        return getattr(self, do)(*(key or ()))
 
     def plan(self):
         absent = [] if self.cells() else [["problem", "solver", "no such solver"]]
-        return {"cells": self.cells(), "absent": absent}
+        return {"absent": absent, "broken": {}}
+
+    def describe(self):
+        """The identity of a cell is what its commit says."""
+        known = {name: value for name, value in self.says.items() if name != "cells"}
+        return {
+            "files": {}, "libraries": self.says.get("libraries", []),
+            "modules": {"library": ["library"]},
+            "content": [(key, f"{key}{known}") for key in self.cells()],
+        }  # fmt: skip
 
     def cells(self):
         return CELLS[: self.says.get("cells", 3)]
 
-    def run(self, key):
+    def outcome(self):
+        try:
+            return self.reply()
+        except SideError as error:
+            return {"status": "error", "reason": str(error)}
+
+    def run(self, *key):
         self.ran.append(key)
         if self.says.get("dies") == key[2]:
             self.alive = False
@@ -123,11 +123,11 @@ def fake(repository, monkeypatch):
     built = []
 
     @contextmanager
-    def sides(base, head, here=None, extras=(), progress=None):
-        built.append(head)
-        if "broken" in (says := repository.says(head)):
-            raise UsageError(f"cannot build HEAD '{head}'; it said: {says['broken']}")
-        yield base, Side(head, "revision", head, root=repository.root)
+    def sides(commit, here=None, extras=(), progress=None):
+        built.append(commit)
+        if "broken" in (says := repository.says(commit)):
+            raise UsageError(f"cannot build HEAD '{commit}'; it said: {says['broken']}")
+        yield [Side(commit, "revision", commit, root=repository.root)]
 
     monkeypatch.setattr(Worker, "repository", repository, raising=False)
     monkeypatch.setattr(Worker, "ran", [], raising=False)
@@ -136,11 +136,11 @@ def fake(repository, monkeypatch):
     monkeypatch.setattr("orthobench.compare.cells.SideProcess", Worker)
 
     def follow(*revisions, every=1, suite="toy"):
-        commits = commits_of(repository.root, revisions, every)
+        commits = [Followed(one) for one in commits_of(repository.root, revisions, every)]
         record = Record(repository.root / "record.sqlite")
-        return following.follow(
-            repository.root, commits, Options(suite=suite), record, lambda _: None
-        )
+        history = History(repository.root, commits, Options(suite=suite), record)
+        history.follow(lambda _: None)
+        return history
 
     follow.built, follow.ran = built, Worker.ran
     return follow

@@ -5,8 +5,7 @@ import pytest
 from orthobench.errors import UsageError
 from orthobench.history import commits
 from orthobench.history.commits import commits_of
-
-from .conftest import git
+from tests.compare.conftest import git
 
 
 @pytest.fixture

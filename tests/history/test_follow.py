@@ -4,7 +4,6 @@ import math
 
 import pytest
 
-from orthobench.compare.comparison import Question
 from orthobench.errors import StoreError, UsageError
 from orthobench.history import outputs
 from orthobench.history.curves import curves
@@ -12,7 +11,7 @@ from orthobench.history.record import Record
 
 
 def facts(history):
-    return outputs.facts(history, curves(history, [], 0.03), ["HEAD"])
+    return outputs.facts(history, *curves(history, []), ["HEAD"])
 
 
 def test_cells_that_did_not_change_are_not_run_again(repository, fake):
@@ -71,7 +70,7 @@ def test_a_worker_that_dies_costs_its_cell_and_is_tried_again_later(repository, 
     found = facts(history)
     (curve,) = found["curves"]
     assert curve["result"] == [None]
-    assert curve["reasons"] == {0: "seed 1: error: it was killed"}
+    assert curve["reasons"] == {"0": "seed 1: error: it was killed"}
     assert "has no value at 1 commit: seed 1: error: it was killed" in "\n".join(
         outputs.lines(found, 200)
     )
@@ -84,7 +83,7 @@ def test_a_commit_without_the_cells_is_a_gap(repository, fake):
     repository.commit()
     (curve,) = facts(fake("HEAD~1..HEAD"))["curves"]
     assert curve["result"][0] is None
-    assert curve["reasons"] == {0: "no such solver"}
+    assert curve["reasons"] == {"0": "no such solver"}
 
 
 def test_the_suite_is_that_of_the_newest_commit_that_builds(repository, fake):
@@ -107,13 +106,12 @@ def test_work_is_counted_to_what_the_oldest_commit_reaches(repository, fake):
     repository.commit(final=0.1, work=1.5)
     repository.commit(final=0.3, work=1.5)
     history = fake("HEAD~2..HEAD")
-    (curve,) = curves(history, [], 0.03)
-    work = curve.values[Question.WORK]
+    (curve,), steps = curves(history, [])
     assert curve.unit == "flops"
-    assert work[1] == pytest.approx(1.5 * work[0])
-    assert math.isinf(work[2])
-    assert [(s.second, s.change) for s in curve.steps if s.question is Question.WORK] == [
-        (1, "worse"), (2, "worse"),
+    assert curve.work[1] == pytest.approx(1.5 * curve.work[0])
+    assert math.isinf(curve.work[2])
+    assert [(s["place"], s["change"]) for s in steps if s["question"] == "work"] == [
+        (2, "worse"), (1, "worse"),
     ]  # fmt: skip
 
 

@@ -1,52 +1,26 @@
 """Real environments and processes: a plugin whose commits are built, run and timed."""
 
 import json
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
 from orthobench.cli.main import main
-from tests.compare.conftest import BACKEND, PROJECT
+from tests.compare.conftest import BACKEND, PROJECT, git
 
-from .conftest import git
-
-SOLVER = '''
-from dataclasses import dataclass
-from typing import ClassVar
-from orthobench.contract import SampleOracle, Solution, Solver, State, hookimpl, orthonormalize
-
-
-@dataclass(slots=True, kw_only=True)
-class Iterate(State):
-    U: object
-
-
-@dataclass(frozen=True)
-class Toy(Solver[SampleOracle, Iterate]):
-    """A power method on mini-batches."""
-
-    name: ClassVar[str] = "toy"
-    source: ClassVar[str] = "a test"
-    batch: ClassVar[int] = 8
-
-    def init(self, oracle, rng):
-        return Iterate(U=oracle.start.copy())
-
-    def step(self, oracle, state):
-        X = oracle.take(8)
-        state.work.steps += 1
-        state.work.samples += 8
-        state.work.flops += 100
-        state.U = orthonormalize(state.U + X.T @ (X @ state.U))
-
-    def solution(self, state):
-        return Solution(state.U.copy())
+WRITTEN = Path(__file__).parents[1] / "third_party_plugin/src/orthobench_minibatch_oja/solver.py"
+SOLVER = (
+    WRITTEN.read_text(encoding="utf-8").replace('"minibatch-oja"', '"toy"')
+    + """
+from orthobench.contract import hookimpl
 
 
 @hookimpl
 def orthobench_solvers():
-    return [Toy]
-'''
+    return [MinibatchOja]
+"""
+)
 
 SUITE = """
 seeds = 2
@@ -68,14 +42,14 @@ def test_a_plugin_over_its_commits(tmp_path, monkeypatch):
     (root / "pyproject.toml").write_text(PROJECT)
     (root / "backend.py").write_text(BACKEND)
     (root / "gate.toml").write_text(SUITE)
-    step = "X.T @ (X @ state.U))"
+    worse = SOLVER.replace("orthonormalize(state.U + eta", "orthonormalize(state.U + 1e-3 * eta")
     for subject, text in (
         ("begin", SOLVER),
-        ("words", SOLVER.replace("A power method", "The power method")),
-        ("worse", SOLVER.replace(step, f"0.001 * {step}")),
-        ("broken", SOLVER.replace("State, hookimpl", "State, nothing")),
-        ("more flops", SOLVER.replace(step, f"0.001 * {step}").replace("+= 100", "+= 150")),
-    ):  # fmt: skip
+        ("words", SOLVER.replace("Take one mini-batch.", "Take a batch.")),
+        ("worse", worse),
+        ("broken", worse.replace("    parameter,", "    nothing,")),
+        ("more flops", worse.replace("state.work.flops += 4", "state.work.flops += 8")),
+    ):
         (root / "toy_solver.py").write_text(text)
         git(root, "add", ".")
         git(root, "commit", "-qm", subject)

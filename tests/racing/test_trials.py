@@ -3,27 +3,27 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-import numpy as np
 import pytest
 from records import record
 
 import orthobench as ob
 from orthobench.contract.solver import Work
 from orthobench.errors import UsageError
-from orthobench.harness.cell import Cell, execute
-from orthobench.harness.executors import Limits
+from orthobench.harness.cell import execute
 from orthobench.harness.stopping import Budget, RunStatus, Target
 from orthobench.harness.trace import Checkpoint
-from orthobench.racing import grid
+from orthobench.racing import grid, scheduler
 from orthobench.racing.entrants import Entry, entrants
 from orthobench.racing.grid import Point, grids, points
-from orthobench.racing.halving import Rules, Trial
-from orthobench.racing.race import _Course, measured, stored, trial_of
+from orthobench.racing.race import stored
+from orthobench.racing.scheduler import RaceScheduler
+from orthobench.racing.standing import Rules, measured, trial_of
 from orthobench.registry.suite_file import from_table
 from orthobench.results.runs import Run
 from orthobench.results.store import Store
@@ -74,20 +74,6 @@ def test_what_ends_at_a_level_keeps_it(density: float, inside: bool) -> None:
     trial = trial_of(ran(density=density, levels=(level, Target("density", 0.0))), "seconds")
     assert trial.values.tolist() == ([*GAPS] if inside else 3 * [math.inf])
     assert trial.start == 1.0
-
-
-def test_only_the_end_has_to_keep_a_level() -> None:
-    run = ran(levels=(Target("density", 0.3),))
-    metrics = [{**mark.metrics, "density": 1 - 0.4 * i} for i, mark in enumerate(run.trace)]
-    trace = [replace(m, metrics=own) for m, own in zip(run.trace, metrics, strict=True)]
-    assert trial_of(replace(run, trace=trace), "seconds").values.tolist() == [
-        math.inf, math.inf, 0.25,
-    ]  # fmt: skip
-
-
-def test_what_reports_no_level_ends_outside_of_it() -> None:
-    trial = trial_of(ran(levels=(Target("rank", 3),)), "seconds")
-    assert trial.values.tolist() == 3 * [math.inf]
 
 
 @pytest.mark.parametrize(
@@ -173,8 +159,7 @@ def measured_points(monkeypatch: pytest.MonkeyPatch) -> Any:
 
 @pytest.mark.parametrize(
     ("within", "done", "ran", "left"),
-    [(100.0, "", "pqr", 0), (100.0, "q", "pr", 0), (15.0, "", "pq", 1), (10.0, "", "p", 2),
-     (0.0, "", "", 3), (100.0, "pqr", "", 0)],
+    [(100.0, "q", "pr", 0), (15.0, "", "pq", 1), (0.0, "", "", 3)],
 )  # fmt: skip
 def test_no_race_of_a_map_begins_when_the_time_is_over(
     measured_points: Any, within: float, done: str, ran: str, left: int
@@ -187,13 +172,6 @@ def test_no_race_of_a_map_begins_when_the_time_is_over(
         f"{name}: Use a. {number - i} point{'s' * (number - i != 1)} left"
         for i, name in enumerate(ran, 1)
     ]
-
-
-def test_races_of_a_map_drop_nobody_before_ten_times_the_time_of_the_leader(
-    measured_points: Any,
-) -> None:
-    _, ((_, rules, _), *_), _ = measured_points(100.0)
-    assert rules == Rules({"a": "a"}, 4.0, factor=10.0, finalists=10, seeds=5)
 
 
 def test_a_race_of_a_map_that_was_broken_off_is_left(measured_points: Any) -> None:
@@ -251,133 +229,50 @@ def test_the_first_level_of_each_metric_is_that_of_the_race(
 
 
 @pytest.fixture
-def course(
-    suite: ob.harness.suite.Suite, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> _Course:
-    """A race of 100 s that began 30 s ago, of solvers without kernels."""
-    monkeypatch.setattr("orthobench.racing.race.kernels_of", lambda cell: frozenset())
-    monkeypatch.setattr("orthobench.racing.race.time", SimpleNamespace(monotonic=lambda: 130.0))
-    rules = Rules({"power": "power", "power step=0.5": "power"}, 100.0)
-    return _Course(suite, rules, "seconds", tmp_path / "s", Limits(), 100.0, lambda *_: None)
+def race(
+    suite: ob.harness.suite.Suite, monkeypatch: pytest.MonkeyPatch
+) -> Callable[..., RaceScheduler]:
+    """A function that makes a race of 100 s that began 30 s ago, of solvers without kernels."""
+    monkeypatch.setattr(scheduler, "kernels_of", lambda cell: frozenset())
+
+    def made(cost: str = "seconds", now: float = 130.0, workers: int = 1) -> RaceScheduler:
+        rules = Rules({"power": "power", "power step=0.5": "power"}, 100.0)
+        tell: Any = lambda *_: None  # noqa: E731
+        return RaceScheduler(suite, rules, cost, [], workers, 100.0, lambda: now, tell)
+
+    return made
 
 
-def test_time_is_kept_for_the_end_and_for_timing_if_time_counts(course: _Course) -> None:
-    assert (course.elapsed, course.end, course.left) == (30.0, 78.5, 48.5)
-    course.cost = "flops"
-    assert (course.end, course.left) == (94.5, 64.5)
+def test_time_is_kept_for_the_end_and_for_timing_if_time_counts(race: Any) -> None:
+    assert (race().elapsed, race().left) == (30.0, 48.5)
+    assert race("flops").left == 64.5
 
 
-def test_the_first_run_says_nothing_of_the_usual_overhead_where_there_are_others(
-    course: _Course,
+def test_a_run_has_time_to_load_once_and_to_begin_if_nothing_is_held(
+    race: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    some: list[list[float]] = [[], [9.0], [9.0, 1.0], [9, 1, 3, 2]]
-    for overheads, usual in zip(some, (0.0, 9.0, 1.0, 2.0), strict=True):
-        course.overheads = overheads
-        assert course.overhead == usual, overheads
-
-
-def test_as_many_runs_go_on_as_there_are_cores_for_and_four_at_most(
-    course: _Course, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for cores, threads, workers in (
-        (16, 1, 4), (3, 1, 3), (3, 2, 1), (2, 2, 1), (1, 2, 1), (0.5, 1, 1),
+    one = race()
+    cell = one.take()
+    held = cell.problem, cell.seed
+    assert one._slack(cell, held) == 60.0
+    for overheads, slack, first in (
+        ([4.0], 12.0, 15.0), ([4.0, 0.5], 2.0, 15.0), ([8.0, 0.5], 2.0, 16.0),
+        ([9.0, 1.0, 3.0, 2.0], 6.0, 18.0),
     ):  # fmt: skip
-        monkeypatch.setattr("orthobench.racing.race.cores", lambda cores=cores: cores)
-        one = replace(course, suite=replace(course.suite, threads=threads))
-        assert one.workers == workers, (cores, threads)
-
-
-def test_a_run_has_time_to_load_once_and_to_begin_where_nothing_is_held(course: _Course) -> None:
-    cell = course.suite.cells()[0]
-    warm: Any = SimpleNamespace(process=object(), held=(cell.problem, cell.seed))
-    assert course._slack(cell, warm) == 60.0
-    course.overheads = [4.0]
-    assert course._slack(cell, warm) == 12.0
-    course.overheads = [4.0, 0.5]
-    assert course._slack(cell, warm) == 2.0
-    for fresh in ({"process": None}, {"held": None}, {"held": (cell.problem, 7)}):
-        cold: Any = SimpleNamespace(**{**vars(warm), **fresh})
-        assert course._slack(cell, cold) == 2.0 + 15.0
-    course.overheads = [8.0, 0.5]
-    assert course._slack(cell, cold) == 2.0 + 16.0
-
-
-def test_what_loads_has_more_time_the_first_time_only(
-    course: _Course, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    cell = course.suite.cells()[0]
-    warm: Any = SimpleNamespace(process=object(), held=(cell.problem, cell.seed))
-    course.overheads = [1.0]
+        one._overheads = overheads
+        assert one._slack(cell, held) == slack  # the first run says little about others
+        assert one._slack(cell, None) == one._slack(cell, (cell.problem, 7)) == slack + first
+    one._overheads = [1.0]
     monkeypatch.setattr(type(cell.solver), "packages", ("numpy",))
-    assert [course._slack(cell, warm) for _ in range(2)] == [3.0 + 15.0, 3.0]
-    monkeypatch.setattr("orthobench.racing.race.kernels_of", lambda cell: frozenset(["kernels"]))
-    assert [course._slack(cell, warm) for _ in range(2)] == [3.0 + 15.0, 3.0]
+    assert [one._slack(cell, held) for _ in range(2)] == [3.0 + 15.0, 3.0]
+    monkeypatch.setattr(scheduler, "kernels_of", lambda cell: frozenset(["kernels"]))
+    assert [one._slack(cell, held) for _ in range(2)] == [3.0 + 15.0, 3.0]
 
 
-def test_a_solver_is_said_to_be_out_when_all_of_its_points_are(course: _Course) -> None:
-    said: list[tuple[str, bool]] = []
-    order = {"a": "a", "a x=1": "a", "b": "b", "c": "c"}
-    rules = replace(course.rules, order=order)
-    course = replace(course, rules=rules, tell=lambda *words: said.append(words))
-    nothing = np.zeros(0)
-
-    def fail(name: str) -> None:
-        course.trials.append(Trial(name, 0, 1.0, nothing, nothing, nothing, False, "it raised"))
-        course._announce()
-
-    fail("a")
-    assert (said, course.dropped) == ([], {"a": 30.0})
-    fail("b")
-    assert said == [("  30.0 s  b: failed: it raised", False)]
-    fail("a x=1")
-    assert said[1:] == [("  30.0 s  a x=1: failed: it raised", False)]
-    course._announce()
-    assert len(said) == 2
-
-
-class Idle:
-    """A worker that begins what it is given, and nothing else."""
-
-    def __init__(self) -> None:
-        self.cell: Cell | None = None
-        self.process, self.held, self.limits = None, None, Limits()
-
-    def begin(self, cell: Cell) -> None:
-        self.cell = cell
-
-
-def test_idle_workers_get_what_the_rule_asks_for(course: _Course) -> None:
-    planned = {(c.solver_label, c.seed): c for c in course.suite.cells()}
-    crew: list[Any] = [Idle(), Idle(), Idle()]
-    course.limits = Limits(None, 2**30)
-    assert course._assign(crew, planned)
-    assert course.running == {("power", 0): 30.0, ("power step=0.5", 0): 30.0}
-    begun = [worker.cell for worker in crew if worker.cell is not None]
-    assert [cell.solver_label for cell in begun] == ["power", "power step=0.5"]
-    assert [cell.budget for cell in begun] == 2 * [Budget(seconds=10.0)]
-    assert [w.limits for w in crew] == [*2 * [Limits(course.left, 2**30)], Limits()]
-    course.overheads = [1.0]
-    course.running.clear()
-    one: list[Any] = [Idle()]
-    course._assign(one, planned)
-    assert one[0].limits.timeout == 10.0 + 3.0 + 15.0
-
-
-def test_a_worker_that_is_busy_is_left_alone(course: _Course) -> None:
-    planned = {(c.solver_label, c.seed): c for c in course.suite.cells()}
-    crew: list[Any] = [Idle(), Idle()]
-    crew[0].begin(planned["power", 1])
-    course.running["power", 0] = 1.0
-    assert course._assign(crew, planned)
-    assert [worker.cell.seed for worker in crew] == [1, 0]
-    assert crew[1].cell.solver_label == "power step=0.5"
-
-
-def test_nothing_is_at_work_when_the_time_is_over(
-    course: _Course, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    late = SimpleNamespace(monotonic=lambda: 195.0)
-    monkeypatch.setattr("orthobench.racing.race.time", late)
-    crew: list[Any] = [Idle()]
-    assert not course._assign(crew, {})
-    assert crew[0].cell is None
+def test_workers_get_what_the_rule_asks_for_until_the_time_is_over(race: Any) -> None:
+    one = race(workers=3)
+    cells = [one.take() for _ in range(3)]
+    assert [cell and cell.solver_label for cell in cells] == ["power", "power step=0.5", None]
+    assert [cell.budget for cell in cells[:2]] == 2 * [Budget(seconds=10.0)]
+    assert [cell.timeout for cell in cells[:2]] == 2 * [one.left]
+    assert race(now=195.0).take() is None

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, TypeAlias
@@ -14,14 +14,16 @@ import orthobench as ob
 from orthobench.contract.solver import Work
 from orthobench.errors import DataError
 from orthobench.harness.cell import Cell
-from orthobench.harness.executors import Limits
+from orthobench.harness.executors import Event, Executor
 from orthobench.harness.stopping import RunStatus, Termination
 from orthobench.harness.trace import Checkpoint, Outcome
 from orthobench.racing import race as module
+from orthobench.racing import scheduler
 from orthobench.racing.entrants import Entry, entrants
-from orthobench.racing.halving import Rules
+from orthobench.racing.standing import Rules
 from orthobench.registry.suite_file import from_table
 from orthobench.results.store import Store
+from orthobench.stats.calls import Stop
 
 Script: TypeAlias = Callable[[Cell], Outcome]
 
@@ -42,46 +44,50 @@ def outcome(
 
 @dataclass
 class Track:
-    """Where races are run, with what was asked and told."""
+    """Where races are run, with what was asked and told; its own executor, one run at a time."""
 
     entry: Entry
     path: Path
     script: Script = outcome
     now: float = 100.0
     each: float = 1.0
+    at_once: int = 1
 
     def __post_init__(self) -> None:
         self.begun: list[Cell] = []
         self.told: list[tuple[str, bool]] = []
 
-    def events(self, crew: list[Any], *_: Any) -> Iterator[Any]:
-        for worker in crew:
-            if (cell := worker.cell) is not None:
-                worker.cell = None
-                self.begun.append(cell)
-                self.now += self.each
-                yield SimpleNamespace(cell=cell, outcome=None)
-                yield SimpleNamespace(cell=cell, outcome=self.script(cell))
+    def facts(self) -> dict[str, Any]:
+        return Executor(workers=self.at_once).facts()
 
-    def run(self, total: float = 100.0, cost: str = "seconds", **rules: Any) -> module.Race:
+    def run(self, cells: Any) -> Iterator[Event]:
+        held = None
+        while (cell := cells.take(held)) is not None and self.now < cells.deadline:
+            held = cell.problem, cell.seed
+            self.begun.append(cell)
+            self.now += self.each
+            yield Event(cell, "1")
+            yield Event(cell, "1", self.script(cell))
+
+    def race(self, total: float = 100.0, cost: str = "seconds", **rules: Any) -> module.Race:
         return module.run(
             self.entry, Rules(self.entry.order, total, timed=cost == "seconds", **rules), cost,
             self.path, began=100.0, tell=lambda *words: self.told.append(words),
+            executor=self, clock=lambda: self.now,
         )  # fmt: skip
 
 
-class Runner:
-    """A worker that is a name on a list."""
+MADE: list[str] = []
+"""The calls that were timed."""
 
-    def __init__(self, *_: Any) -> None:
-        self.cell: Cell | None = None
-        self.process, self.held, self.limits = None, None, Limits()
 
-    def begin(self, cell: Cell) -> None:
-        self.cell = cell
-
-    def close(self) -> None:
-        self.cell = None
+def time_calls(
+    problem: Any, calls: Sequence[tuple[Any, Stop]], seconds: float
+) -> Iterator[tuple[float, float]]:
+    """Make no call, but say what each takes."""
+    for solver, _ in calls:
+        MADE.append("power step=0.5" if solver.step_size == 0.5 else solver.name)
+        yield COSTS[MADE[-1]], 9.0
 
 
 def track_in(folder: Path, toys: SimpleNamespace, monkeypatch: pytest.MonkeyPatch) -> Track:
@@ -94,11 +100,9 @@ def track_in(folder: Path, toys: SimpleNamespace, monkeypatch: pytest.MonkeyPatc
     }  # fmt: skip
     asked = from_table(table, "toys", known)
     found = Track(entrants(asked, asked.problems[0]), folder / "race.sqlite")
-    monkeypatch.setattr(module, "time", SimpleNamespace(monotonic=lambda: found.now))
-    monkeypatch.setattr(module, "Worker", Runner)
-    monkeypatch.setattr(module, "next_events", found.events)
-    monkeypatch.setattr(module, "cores", lambda: 1)
-    monkeypatch.setattr(module, "kernels_of", lambda cell: frozenset())
+    monkeypatch.setattr(scheduler, "kernels_of", lambda cell: frozenset())
+    monkeypatch.setattr(scheduler, "time_calls", time_calls)
+    MADE.clear()
     return found
 
 
@@ -119,7 +123,7 @@ class Finished:
 def finished(toys: SimpleNamespace, tmp_path_factory: pytest.TempPathFactory) -> Finished:
     with pytest.MonkeyPatch.context() as monkeypatch:
         track = track_in(tmp_path_factory.mktemp("race"), toys, monkeypatch)
-        return Finished(track, track.run())
+        return Finished(track, track.race())
 
 
 def test_a_race_names_the_cheapest_and_what_the_next_solver_costs(finished: Finished) -> None:
@@ -144,19 +148,69 @@ def test_every_run_is_stored_once_under_the_plan(finished: Finished) -> None:
     with Store(track.path) as store:
         session = store.session(track.entry.suite.name)
     assert session["ended"] is not None
-    assert session["environment"]["run"] == {"executor": "local", "workers": 1}
+    assert session["environment"]["run"]["workers"] == 1
 
 
-def test_a_race_that_is_over_runs_nothing_again(track: Track) -> None:
-    first = track.run()
-    count = len(track.begun)
-    again = track.run()
-    assert len(track.begun) == count
-    assert (again.winner, again.factor) == (first.winner, first.factor)
+def test_the_session_says_how_many_runs_shared_the_machine(track: Track) -> None:
+    track.at_once = 3
+    found = track.race()
+    assert "up to 3 runs at once" in track.race(cost="flops").evidence
+    assert found.results.session()["environment"]["run"]["shared"] == 3
+
+
+def test_a_race_that_is_over_says_the_same_again_and_runs_and_times_nothing(track: Track) -> None:
+    first = track.race()
+    begun, made = len(track.begun), len(MADE)
+    assert made == 3
+    with Store(track.path) as store:
+        sessions = len(store.sessions())
+    again = track.race()
+    assert (len(track.begun), len(MADE)) == (begun, made)
+    assert again.facts() == {**first.facts(), "seconds": again.seconds}
+    with Store(track.path) as store:
+        assert len(store.sessions()) == sessions
+
+
+@pytest.mark.parametrize("broken_off", [True, False])
+def test_calls_are_timed_again_if_there_was_no_time_for_them(
+    track: Track, monkeypatch: pytest.MonkeyPatch, broken_off: bool
+) -> None:
+    def end(*_: object) -> tuple[()]:
+        if broken_off:
+            raise KeyboardInterrupt
+        return ()
+
+    with monkeypatch.context() as patched:
+        patched.setattr(scheduler, "time_calls", end)
+        found = track.race()
+    assert (found.interrupted, found.winner) == (broken_off, "power")
+    begun = len(track.begun)
+    again = track.race()
+    assert (len(track.begun), again.interrupted) == (begun, False)
+    assert MADE
+
+
+def test_the_order_of_runs_and_their_seconds_follow_from_what_they_gave(track: Track) -> None:
+    def script(cell: Cell) -> Outcome:
+        cost = COSTS[cell.solver_label] * (4 if cell.solver_label == "slower" else 1)
+        track.now += min(cost, cell.budget.seconds)
+        if cell.budget.seconds < cost:
+            half = {0.0: 1.0, cell.budget.seconds: 0.3}
+            return outcome(cell, RunStatus.BUDGET, half)
+        return outcome(cell, curve={0.0: 1.0, cost: 1e-3 + 1e-4 * cell.seed})
+
+    track.each, track.script = 0.25, script
+    track.race(60.0)
+    asked = [f"{cell.solver_label}, {cell.seed}: {cell.budget.seconds:g}" for cell in track.begun]
+    assert asked == [
+        "power, 0: 6", "slower, 0: 4.1", "power step=0.5, 0: 4.1", "slower, 0: 6",
+        *(f"{name}, {seed}: {cap:g}" for seed in range(1, 5)
+          for name, cap in (("power", 2.5), ("power step=0.5", 5))),
+    ]  # fmt: skip
 
 
 def test_other_costs_are_not_seconds(track: Track) -> None:
-    found = track.run(cost="flops")
+    found = track.race(cost="flops")
     assert {row["cost"] for row in found.table} == {1000.0}
     assert found.cost == "flops"
 
@@ -168,7 +222,7 @@ def test_what_is_broken_off_gives_what_there_is(track: Track) -> None:
         return outcome(cell)
 
     track.script = script
-    found = track.run()
+    found = track.race()
     assert (found.interrupted, found.winner, found.decided) == (True, "power", False)
     assert len(found.results.records) == 2
     with Store(track.path) as store:
@@ -181,7 +235,7 @@ def test_nothing_to_show_is_an_interruption(track: Track) -> None:
 
     track.script = script
     with pytest.raises(KeyboardInterrupt):
-        track.run()
+        track.race()
 
 
 def test_a_problem_that_cannot_be_built_ends_a_race(track: Track) -> None:
@@ -190,7 +244,7 @@ def test_a_problem_that_cannot_be_built_ends_a_race(track: Track) -> None:
 
     track.script = script
     with pytest.raises(DataError, match="problem leading-subspace: no data"):
-        track.run()
+        track.race()
     assert len(track.begun) == 1
 
 
@@ -201,7 +255,7 @@ def test_any_other_error_is_of_its_solver(track: Track, reason: str) -> None:
         return Outcome(Termination(RunStatus.ERROR, reason)) if failing else outcome(cell)
 
     track.script = script
-    found = track.run()
+    found = track.race()
     assert {drop.name: drop.why for drop in found.dropped} == {"slower": f"failed: {reason}"}
     assert found.dropped[0].when > 0
     lasting = [text[10:] for text, standing in track.told if not standing]
@@ -214,25 +268,16 @@ def test_any_other_error_is_of_its_solver(track: Track, reason: str) -> None:
 )
 def test_a_run_that_the_end_cut_off_is_not_kept(track: Track, status: RunStatus, kept: int) -> None:
     track.each, track.script = 200.0, lambda cell: outcome(cell, status)
-    found = track.run()
+    found = track.race()
     assert len(track.begun) == 1
     assert len(found.results.records) == kept
 
 
-def test_a_run_has_its_cap_and_the_time_that_is_left_at_most(
-    track: Track, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    limits = []
-
-    class Watched(Runner):
-        def begin(self, cell: Cell) -> None:
-            limits.append((cell.budget.seconds, self.limits.timeout))
-            super().begin(cell)
-
-    monkeypatch.setattr(module, "Worker", Watched)
+def test_a_run_has_its_cap_and_the_time_that_is_left_at_most(track: Track) -> None:
     track.each = 3.0
-    track.run()
-    assert limits[:2] == [(10.0, 70.0), (4.1, 4.1 + 3 * 2.0 + 15.0)]
+    track.race()
+    limits = [(cell.budget.seconds, cell.timeout) for cell in track.begun]
+    assert limits[:2] == [(10.0, 70.0), (4.1, 4.1 + 3 * 2.0)]
     assert all(timeout is not None and timeout >= cap for cap, timeout in limits)
 
 
@@ -243,7 +288,7 @@ def test_a_longer_run_of_a_cell_takes_the_place_of_the_shorter(track: Track) -> 
         return outcome(cell, RunStatus.BUDGET, {0.0: 1.0, 2.0: 0.5, 4.0: 0.3})
 
     track.script = script
-    found = track.run()
+    found = track.race()
     caps = [c.budget.seconds for c in track.begun if (c.solver_label, c.seed) == ("slower", 0)]
     assert caps == [4.1, 10.0]
     (last,) = (r for r in found.results.records if (r.solver.label, r.seed) == ("slower", 0))
@@ -259,25 +304,14 @@ def test_facts_are_all_but_the_runs(finished: Finished) -> None:
     assert str(found) == f"{found.sentence}\n{found.evidence}\n\n{found.code}"
 
 
-def test_solvers_that_lack_the_same_are_listed_together(finished: Finished) -> None:
-    missing = {"a": "install x", "b": "install y", "c": "install x"}
-    found = replace(finished.race, missing=missing)
-    assert found.lacking == {"install x": ["a", "c"], "install y": ["b"]}
-
-
-def test_the_first_standing_is_told_at_once(finished: Finished) -> None:
-    first = next(text for text, standing in finished.track.told if standing)
-    assert "the first run begins; 0 of 3 raced, 0 dropped; " in first
-
-
 @pytest.fixture
 def shares(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Rules, float]]:
     """What each of several races is given; the clock is at 10 s before, and 30 s later after it."""
     given: list[tuple[Rules, float]] = []
     now = [10.0]
 
-    def run(one: Entry, rules: Rules, *words: Any) -> Any:
-        given.append((rules, words[3]))
+    def run(one: Entry, rules: Rules, *_: Any, began: float, **how: Any) -> Any:
+        given.append((rules, began))
         now[0] += 30.0
         return SimpleNamespace(interrupted=len(given) == 3)
 
@@ -304,17 +338,12 @@ def test_no_race_begins_after_one_that_was_broken_off(shares: list[tuple[Rules, 
     assert [rules.total for rules, _ in shares] == [24.0, 22.5, 20.0]
 
 
-def test_only_seconds_are_timed(shares: list[tuple[Rules, float]]) -> None:
-    for cost in ("samples", "flops", "memory", "products"):
-        raced(1, cost)
-        assert not shares[-1][0].timed, cost
-
-
 def test_a_store_has_a_folder_of_its_own_where_none_is_named(
     track: Track, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    found = module.run(track.entry, Rules(track.entry.order, 100.0), began=100.0)
+    rules: Any = Rules(track.entry.order, 100.0)
+    found = module.run(track.entry, rules, began=100.0, executor=track, clock=lambda: track.now)
     place = Path("orthobench-results", track.entry.suite.name, "results.sqlite")
     assert found.results.path == place
     assert ob.Results.read(place).records

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 import pytest
 
 from orthobench.decide.rule import Comparison, Decision, Verdict
 from orthobench.racing import wording
-from orthobench.racing.halving import Field, Rules, Trial
+from orthobench.racing.halving import Field
+from orthobench.racing.standing import Rules, Trial
 from orthobench.stats.costs import ALL_COSTS
 
 SECONDS = ALL_COSTS["seconds"]
@@ -43,62 +43,28 @@ def test_the_standing_has_who_leads_and_counts_who_raced_and_who_is_out() -> Non
     *rows, now = wording.standing(field, "seconds", "b", 12.0, -1.0).splitlines()
     assert now == "  12.0 s  a leads with 2.00 s; 3 of 4 raced, 1 dropped; 0.00 µs left"
     assert rows == [
-        "a     2.00 s        1    1 seed  leads",
-        "b     4.00 s        2    1 seed  ",
-        "1 more: dearer, or not as good; 1 not run",
+        "a     2.00 s     1/1 seed  leads",
+        "b     4.00 s     1/1 seed",
+        "1 more cost more, or end higher; 1 not run",
     ]
 
 
-def test_the_first_in_a_table_is_on_top_then_the_cheapest_and_what_did_not_run_last() -> None:
+def test_the_leader_is_on_top_of_a_table_then_the_cheapest() -> None:
     field = race(*RACED)
     assert field.leader == "b"
-    rows = wording.table(field, "b", {})
+    rows = wording.rows(field, None, None, "b", {})
     assert [row["configuration"] for row in rows] == ["b", "a", "a x=1", "c"]
-    assert [row["verdict"] for row in rows] == ["winner", "", "", "not run"]
+    assert [row["verdict"] for row in rows] == ["leads", "", "", "not run"]
     assert [row["cost"] for row in rows] == [5.0, 2.0, 3.0, math.inf]
-    assert [row["factor"] for row in rows] == [1.0, 0.4, 0.6, math.inf]
     assert [row["seeds"] for row in rows] == [2, 1, 1, 0]
     assert [row["solver"] for row in rows] == ["b", "a", "a", "c"]
 
 
-def test_a_table_has_verdicts_and_why_a_configuration_is_out() -> None:
+def test_a_configuration_that_is_dropped_says_why() -> None:
     field = race(run("a", 0, 2.0), run("b", 0, 4.0), run("c", 0.9, 1.0))
-    decided = {"b": Decision("b", Verdict.AS_GOOD), "c": Decision("c", Verdict.AS_GOOD)}
-    rows = {row["configuration"]: row for row in wording.table(field, "a", decided, "leads")}
-    assert rows["a"]["verdict"] == "leads"
-    assert rows["b"]["verdict"] == Verdict.AS_GOOD.value
+    rows = {row["configuration"]: row for row in wording.rows(field, None, None, "a", {})}
     assert (rows["c"]["verdict"], rows["c"]["why"]) == ("dropped", field.dropped["c"])
     assert rows["b"]["why"] == ""
-    nobody = wording.table(field, None, {})
-    assert all(math.isnan(row["factor"]) for row in nobody)
-
-
-def row(name: str, cost: float, seeds: int = 1) -> dict[str, Any]:
-    return {"configuration": name, "cost": cost, "factor": cost, "seeds": seeds, "verdict": ""}
-
-
-@pytest.mark.parametrize(
-    ("most", "end"),
-    [
-        (2, "2 more: dearer, or not as good; 2 not run"),
-        (3, "1 more: dearer, or not as good; 2 not"),
-    ],
-)
-def test_lines_end_with_how_many_are_not_shown(most: int, end: str) -> None:
-    rows = [row("a", 1), row("longer", 2, seeds=2), row("c", 3), row("d", math.inf)]
-    shown = [*wording.lines([*rows, row("e", math.inf, 0), row("f", math.inf, 0)], "steps", most)]
-    assert len(shown) == most + 1
-    assert shown[1] == "longer          2        2   2 seeds  "
-    assert shown[0] == "a               1        1    1 seed  "
-    assert shown[-1].startswith(end)
-
-
-def test_no_line_is_about_what_is_not_there() -> None:
-    assert [*wording.lines([], "steps")] == []
-    assert len([*wording.lines([row("a", 1)], "steps")]) == 1
-    assert [*wording.lines([row("a", math.inf, 0)], "steps")] == ["1 not run"]
-    unknown = {**row("a", 1), "factor": math.inf}
-    assert [*wording.lines([unknown], "steps")] == ["a          1             1 seed  "]
 
 
 @pytest.mark.parametrize(
@@ -126,6 +92,18 @@ def test_a_leader_that_is_not_shown_to_be_as_good_is_named_for_now() -> None:
     assert "the cheapest of 4 of 4 configurations within 1 % of the gap" in said
 
 
+def test_a_call_that_is_not_tested_says_so_with_all_seeds_of_its_solver() -> None:
+    field = race(*[run("a", end, 2.0, seed) for seed, end in enumerate((0, 0, 0.9))],
+                 *[run("b", 0, 9.0, seed) for seed in range(3)])  # fmt: skip
+    call = wording.leading_call(field)
+    assert call is not None
+    assert (call.reached, call.seeds) == (2, 3)
+    assert "the one named untested, on 3 seeds" in wording.evidence(field, call, True, 1, False)
+    told = Comparison("p", "p", "f", "gap", None, (Decision("a", Verdict.UNTESTED),))
+    rows = wording.rows(field, told, call, "a", {"a": 2.0})
+    assert next(wording.lines(rows, "seconds")).endswith(" 3 seeds  untested")
+
+
 def test_the_leading_call_is_the_first_after_which_all_stops_are_there() -> None:
     values, at = [1.0, 0.5, 0.0, 0.5, 0.0, 0.0, 0.0], np.arange(7.0)
     for ended, stop in ((True, {}), (False, {"steps": 4})):
@@ -140,12 +118,12 @@ def test_the_table_at_the_end_has_the_calls() -> None:
     decided = field.decisions()
     told = Comparison("p", "p", "f", "gap", "a", tuple(decided))
     call = told.of("a").call
-    first, second, *rest = wording.final_rows(field, told, call, "a", {"a": 7.0, "b": 9.5})
+    first, second, *rest = wording.rows(field, told, call, "a", {"a": 7.0, "b": 9.5})
     assert (first["solver"], first["cost"], first["first_cost"]) == ("a", 2.0, 7.0)
     assert (first["reached"], first["seeds"], first["factor"]) == (5, 5, 1.0)
     assert (second["solver"], second["factor"]) == ("b", 4.5)
     assert {row["verdict"] for row in rest} == {"not run"}
-    lines = [*wording.final_lines([first, second, *rest], "seconds")]
+    lines = [*wording.lines([first, second, *rest], "seconds")]
     assert "5/5 seeds" in lines[0]
     assert "first call 7.00 s" in lines[0]  # more than twice its cost
     assert "first call" not in lines[1]
@@ -156,4 +134,4 @@ def test_a_standing_has_six_rows_at_most_and_a_table_ten() -> None:
     names = [f"s{i:02}" for i in range(12)]
     field = Field(Rules(dict.fromkeys(names, "s"), 100.0), [run(name, 0, 2.0) for name in names])
     assert len(wording.standing(field, "seconds", "", 0.0, 1.0).splitlines()) == 6 + 2
-    assert len([*wording.lines(wording.table(field, None, {}), "seconds")]) == 10 + 1
+    assert len([*wording.lines(wording.rows(field, None, None, None, {}), "seconds")]) == 10 + 1

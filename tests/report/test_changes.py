@@ -4,7 +4,6 @@ import io
 import math
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -14,15 +13,12 @@ from rich.console import Console
 from orthobench.errors import UsageError
 from orthobench.harness.stopping import RunStatus
 from orthobench.report.changes import (
-    _cell,
     _compare_seconds,
-    _machines,
-    _quantity,
     compare_stores,
     show,
 )
 from orthobench.results.results import Results
-from orthobench.stats.run_pairs import Change, Finding
+from orthobench.stats.run_pairs import Change
 from orthobench.tools.formatting import number
 from orthobench.tools.machine import Load
 
@@ -201,52 +197,6 @@ def test_the_terminal_says_what_changed(runs):
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("found", "change", "higher", "lower", "factor"),
-    [
-        ([(Change.WORSE, 2.0), (Change.SAME, 1.0)], "higher", 1, 0, 1.5),
-        ([(Change.BETTER, 0.5), (Change.NONE,)], "lower", 0, 1, 0.5),
-        ([(Change.BETTER, 0.5), (Change.WORSE, 4.0), (Change.WORSE, 4.0)], "mixed", 2, 1, 4.0),
-        ([(Change.SAME, 1.0), (Change.NONE,)], "same", 0, 0, 1.0),
-        ([(Change.NONE,)], "not compared", 0, 0, math.nan),
-    ],
-)  # fmt: skip
-def test_a_change_is_that_of_all_seeds_on_which_there_is_one(found, change, higher, lower, factor):
-    made = iter([Finding(*one) for one in found])
-    quantity = _quantity([(None, None)] * len(found), lambda *_: next(made))
-    assert (quantity["change"], quantity["seeds"]) == (change, len(found))
-    assert (quantity["higher"], quantity["lower"]) == (higher, lower)
-    assert quantity["factor"] == pytest.approx(factor, nan_ok=True)
-
-
-@pytest.mark.parametrize(
-    ("quantity", "text"),
-    [
-        ({"change": "same"}, "same"), ({"change": "not compared"}, "not compared"),
-        ({"change": "higher", "factor": 1.5, "higher": 9, "lower": 0, "seeds": 9},
-         "1.5x higher 9/9"),
-        ({"change": "mixed", "factor": math.nan, "higher": 1, "lower": 2, "seeds": 3},
-         "higher 1/3 lower 2/3"),
-    ],
-)  # fmt: skip
-def test_a_cell_has_the_factor_and_on_how_many_seeds(quantity, text):
-    assert _cell(quantity) == text
-
-
-@pytest.mark.parametrize(
-    ("factor", "change"),
-    [(1.0, Change.SAME), (1 + 1e-10, Change.SAME), (1.01, Change.WORSE), (0.99, Change.BETTER)],
-)
-def test_times_change_beyond_rounding(runs, factor, change):
-    (base,) = runs("a", 1.0, seeds=1)
-    end = base.trace[-1]
-    times = {"seconds": factor * end.seconds, "readout_seconds": factor * end.readout_seconds}
-    head = replace(base, trace=(*base.trace[:-1], replace(end, **times)))
-    found = _compare_seconds(base, head, 0.0)
-    assert found.change is change
-    assert found.ratio == pytest.approx(factor)
-
-
 def test_times_that_are_none_are_not_compared(runs):
     (base,) = runs("a", 1.0, seeds=1)
     none = replace(base, trace=())
@@ -256,24 +206,3 @@ def test_times_that_are_none_are_not_compared(runs):
 
 
 ENVIRONMENT = {"cpu": "Zen", "cores": 4, "platform": "Linux", "blas": ["a"], "run": {"workers": 2}}
-
-
-@pytest.mark.parametrize(
-    ("other", "said"),
-    [
-        ({}, ""), ({"cores": 8, "cpu": "Xeon"}, "(processor Zen → Xeon; cores 4 → 8)"),
-        ({"blas": ["b"]}, "the BLAS is another one"),
-        ({"run": {"workers": 3}}, "2 runs at once in BASE, 3 in HEAD"),
-        ({"run": None}, "2 runs at once in BASE, None in HEAD"),
-    ],
-)  # fmt: skip
-def test_machines_differ_in_processor_cores_system_blas_and_workers(other, said):
-    sides = [
-        SimpleNamespace(session=lambda e=e: {"environment": e})
-        for e in (ENVIRONMENT, {**ENVIRONMENT, **other})
-    ]
-    assert _machines(*sides).endswith(said)
-    assert (_machines(*sides) == "") == (said == "")
-    silent = SimpleNamespace(session=lambda: {"environment": {}})
-    assert "does not say" in _machines(silent, silent)
-    assert "does not say" in _machines(sides[0], silent)

@@ -14,8 +14,7 @@ import orthobench as ob
 from orthobench.contract.panel import Series
 from orthobench.harness.stopping import RunStatus, Termination
 from orthobench.harness.trace import Outcome as JudgedOutcome
-from orthobench.report import notebook_view
-from orthobench.report.notebook_view import MOST_ROWS, Results, _log, _sketch
+from orthobench.report.notebook_view import MOST_ROWS, Results, _sketch
 
 EVIL = "<script>alert(1)</script>\x1b[31m"
 
@@ -138,23 +137,3 @@ def test_a_sketch_spans_its_picture_with_the_least_value_at_the_bottom():
     assert sketched(4, np.nan, 0) == [(2, 2), (238, 48)]
     for flat in ((1, 1), (np.nan, np.nan), (3,), ()):
         assert sketched(*flat) == []
-
-
-def test_only_positive_finite_values_have_logarithms():
-    assert _log(np.array([1.0, 1e-9]))
-    for value in (0.0, -1.0, np.nan, np.inf):
-        assert not _log(np.array([1.0, value]))
-
-
-def test_tables_of_as_many_rows_as_are_shown_are_whole(runs, monkeypatch):
-    monkeypatch.setattr(notebook_view, "MOST_ROWS", 4)
-
-    def shown(problems):
-        records = [
-            r for p in range(problems) for s in "ab" for r in runs(s, 1.0, 1, problem=f"p{p}")
-        ]
-        html = results(records)._repr_html_()
-        return html.count("<caption>"), "ob.report(results) has all" in html
-
-    assert shown(2) == (2, False)
-    assert shown(3) == (2, True)

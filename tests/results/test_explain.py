@@ -6,7 +6,6 @@ from dataclasses import replace
 
 import pytest
 
-from orthobench.cli.options import size
 from orthobench.errors import StoreError
 from orthobench.harness import cell, source_digests
 from orthobench.harness.cell import execute
@@ -178,11 +177,3 @@ def test_what_is_no_store_is_not_merged(tmp_path, suite):
     with Store(a, write=True) as store, pytest.raises(StoreError, match="not an orthobench store"):
         store.merge(letters)
     assert a.read_bytes() == before
-
-
-def test_sizes_are_read_and_what_is_none_is_refused():
-    texts = {"100000": 100_000, "4GiB": 4 * 2**30, "500 MB": 500 * 2**20, "1.5g": 3 * 2**29}
-    assert {text: size(text) for text in texts} == texts
-    for text in ("", "many", "-1G", "0", "4 Gigs", "1.2.3k", "nan"):
-        with pytest.raises(Exception, match="is not a size; write it as 4GiB or 500MiB"):
-            size(text)

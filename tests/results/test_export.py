@@ -5,7 +5,6 @@ import math
 import sys
 from dataclasses import replace
 
-import numpy as np
 import pandas as pd
 import pytest
 from records import altered
@@ -90,16 +89,6 @@ def test_each_chosen_run_is_there_with_its_dimension(results, runs):
     }  # fmt: skip
 
 
-def test_functions_are_numbered_from_1_and_names_of_folders_are_short(results, tmp_path):
-    long = [altered(r, solver=f"{r.solver.label} {'x' * 99}") for r in results.records]
-    FORMATS["ioh"](replace(results, records=long), tmp_path)
-    for folder in tmp_path.iterdir():
-        assert len(folder.name) == len("1-") + 60
-        assert sorted(path.name for path in folder.glob("*.json")) == [
-            "IOHprofiler_f1.json", "IOHprofiler_f2.json"
-        ]  # fmt: skip
-
-
 def test_values_are_the_smallest_so_far_at_their_costs(results, runs):
     entry = results.entries[0]
     record = entry.records[1]
@@ -127,29 +116,6 @@ def test_a_run_that_works_before_its_first_checkpoint_starts_like_the_others(res
     table = export._evaluations(records[late], "flops", results.entries)
     assert table[0].tolist() == [1.0, results.records[late].start, 0.0, 0.0, 0.0, 0.0]
     assert table[1][0] > 1
-
-
-def test_a_value_that_rises_again_counts_as_it_was(results):
-    record = next(r for r in results.records if "raise" not in r.solver.label)
-    marks = list(record.trace)
-    marks[-1] = replace(marks[-1], metrics={**marks[-1].metrics, "gap": 99.0})
-    rows = export._evaluations(replace(record, trace=tuple(marks)), "flops", results.entries)
-    assert rows[-1][1] == rows[-2][1] == marks[-2].metrics["gap"]
-    assert rows[-1][0] == 1 + marks[-1].work.flops
-
-
-def test_a_run_of_two_checkpoints_has_both(results):
-    record = next(r for r in results.records if "raise" not in r.solver.label)
-    marks = record.trace[:2]
-    rows = export._evaluations(replace(record, trace=tuple(marks)), "flops", results.entries)
-    assert rows[:, :2].tolist() == [[1 + mark.work.flops, mark.metrics["gap"]] for mark in marks]
-
-
-def test_a_run_is_told_by_its_end_and_by_where_its_best_value_is_first():
-    rows = np.array([[1.0, 9.0], [5.0, 2.0], [7.0, 2.0]])
-    assert export._about(3, rows) == {
-        "instance": 3, "evals": 7, "best": {"evals": 5, "y": 2.0, "x": []},
-    }  # fmt: skip
 
 
 def test_names_of_strangers_stay_in_the_folder(results, tmp_path):
@@ -238,55 +204,3 @@ def test_runs_and_solvers_that_are_not_there_are_left_out(results, tmp_path):
     found = read_ioh(tmp_path / "ioh")
     assert {name for solver, name, *_ in found if solver == "power"} == {"leading-subspace"}
     assert len({name for _, name, *_ in found}) == 2
-
-
-def test_a_problem_without_a_size_has_one_dimension(results):
-    entry = results.entries[0]
-    for parameters, dimension in (({"d": 7}, 7), ({"n": 0}, 1), ({"n": "all"}, 1), ({"k": 3}, 1)):
-        runs = tuple(altered(r, settings=parameters) for r in entry.records)
-        assert export._dimension(replace(entry, records=runs)) == dimension
-
-
-def ends(run, **work):
-    """The run with the counts at its last checkpoint."""
-    last = run.trace[-1]
-    return replace(run, trace=(*run.trace[:-1], replace(last, work=replace(last.work, **work))))
-
-
-def test_the_cost_is_the_first_that_every_run_with_a_second_checkpoint_has_spent(results):
-    ran = [e for e in results.entries if e.takes_part][:2]
-    drew = [replace(e, records=tuple(ends(r, samples=5) for r in e.records)) for e in ran]
-    assert export._cost(drew) == "samples"
-    assert export._cost([drew[0], ran[1]]) == "flops"
-    one = replace(ran[1], records=tuple(replace(r, trace=r.trace[:1]) for r in ran[1].records))
-    none = replace(ran[1], records=tuple(replace(r, trace=()) for r in ran[1].records))
-    assert export._cost([drew[0], one]) == export._cost([drew[0], none]) == "samples"
-    idle = replace(ran[0], records=tuple(ends(r, flops=0) for r in ran[0].records))
-    assert export._cost([idle]) == "steps"
-
-
-def test_a_run_that_began_late_starts_at_the_largest_on_its_problem_and_seed(results):
-    entries = [e for e in results.entries if e.solver == "power"]
-    labels = {e.problem for e in entries}
-    assert len(labels) == 3
-    for entry in entries:
-        late = entry.records[1]
-        late = replace(late, trace=late.trace[2:])
-        starts = [
-            r.start for e in results.entries for r in e.records
-            if (r.problem.label, r.seed) == (late.problem.label, late.seed)
-        ]  # fmt: skip
-        assert export._start(late, "steps", results.entries) == max(starts)
-        assert export._start(entry.records[1], "steps", []) == entry.records[1].start
-        assert math.isnan(export._start(late, "steps", []))
-
-
-def test_a_run_of_nothing_but_its_start_is_one_evaluation(results):
-    run = next(r for e in results.entries for r in e.records if r.ok)
-    none = replace(run, trace=())
-    assert export._evaluations(none, "steps", []).tolist() == []
-    table = export._evaluations(none, "steps", [results.entries[0]])
-    assert table.tolist() == [[1.0, table[0, 1], 0.0, 0.0, 0.0, 0.0]]
-    first = export._evaluations(replace(run, trace=run.trace[:1]), "steps", [])
-    assert len(first) == 1
-    assert first[0, :2].tolist() == [1.0, run.start]

@@ -4,8 +4,6 @@ import io
 import json
 import math
 import shutil
-import sqlite3
-from contextlib import closing
 from dataclasses import replace
 
 import numpy as np
@@ -50,13 +48,6 @@ def frame(results):
 
 def test_a_folder_or_a_string_names_the_store_too(results):
     assert Results.read(str(results.path.parent)).records == results.records
-
-
-def test_it_says_what_it_is(results):
-    assert repr(results) == (
-        "<Results of 'toys': 3 problems, 2 solvers, 18 cells, 6 failed, 1 not run yet; "
-        f"{results.path}>"
-    )
 
 
 def test_there_is_a_row_for_each_checkpoint(results, frame):
@@ -123,19 +114,6 @@ def test_the_chosen_runs_are_those_of_the_entries(results, frame):
     assert len(finals) == sum(len(entry.records) for entry in results.entries)
 
 
-def test_parameters_of_mixed_types_are_kept_as_they_are(results):
-    mixed = [
-        altered(record, settings={"a": a, "b": b, "c": None, "d": d, "e": e})
-        for record, a, b, d, e in zip(
-            results.records, [1, 2.5, None], ["x", 1, True], [True, None, False], [1, 2.5, "x"],
-            strict=False,
-        )
-    ]  # fmt: skip
-    frame = replace(results, records=mixed).to_pandas()
-    dtypes = {name: str(frame[f"problem.{name}"].dtype) for name in "abcde"}
-    assert dtypes == {"a": "float64", "b": "object", "c": "object", "d": "boolean", "e": "object"}
-
-
 def test_csv_has_the_same_columns_and_numbers(results, frame):
     file = io.BytesIO()
     to_csv(results, file)
@@ -161,22 +139,6 @@ def test_json_lines_are_json_where_a_metric_is_no_number(results, tmp_path):
     rows = [json.loads(line, parse_constant=refuse) for line in lines]
     assert rows[0]["gap"] is rows[0]["validation_gap"] is None
     assert rows[1]["gap"] == record.trace[1].metrics["gap"]
-
-
-def test_a_store_whose_suite_was_damaged_is_refused(results, tmp_path):
-    path = tmp_path / "damaged.sqlite"
-    shutil.copy(results.path, path)
-    for text in ("tuning", "tuning = 1", '[tuning]\nscore = "best"', "a = [", "tolerance = 2"):
-        with closing(sqlite3.connect(path)) as connection, connection:
-            connection.execute("UPDATE session SET text = ?", (text,))
-        with pytest.raises(StoreError, match=r"damaged\.sqlite is damaged \(its suite"):
-            Results.read(path)
-
-
-def test_two_cells_of_one_name_are_refused_with_the_store(results):
-    one = next(r for r in results.records if r.trace)
-    with pytest.raises(UsageError, match=r"the store .*results\.sqlite: two different cells are"):
-        _ = replace(results, records=[one, replace(one, key="0" * 64)]).entries
 
 
 def test_a_store_without_runs_or_the_suite_is_refused(results, tmp_path):

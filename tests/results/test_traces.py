@@ -1,11 +1,8 @@
 """Traces in a store: what is packed comes back, and blocks of today are read for ever."""
 
 import math
-import zlib
 from dataclasses import replace
-from itertools import pairwise
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -13,7 +10,7 @@ from hypothesis import strategies as st
 from orthobench.contract.solver import Work
 from orthobench.errors import StoreError
 from orthobench.harness.trace import Checkpoint
-from orthobench.results.traces import RATIO, SMALL, Trace, _schedule, packed, unpacked
+from orthobench.results.traces import Trace, packed, unpacked
 
 GOLDEN = bytes.fromhex(
     "6380c52fa5e63041000ba5e6d8404005a5e6bc80800b0ccc10c04e91312f5e30c3003d23e7c3830b07362c98"
@@ -79,27 +76,12 @@ def test_a_block_of_the_first_stores_is_read():
     assert Trace(len(made), ("gap",), made[-1], GOLDEN) == made
 
 
-def test_blocks_are_packed_with_the_schedule_of_the_first_stores():
-    """60 checkpoints, each of 1.3 times the steps of the one before, at least one more."""
-    steps = np.frombuffer(_schedule(), np.uint8).reshape(8, 60).T.copy().view("<i8")[:, 0].cumsum()
-    assert steps[:14].tolist() == [0, 1, 2, 3, 4, 5, 6, 7, 9, 11, 14, 18, 23, 29]
-    assert all(after == max(before + 1, int(1.3 * before)) for before, after in pairwise(steps[1:]))
-
-
 def test_a_block_of_another_number_of_checkpoints_is_refused():
     _, block = packed([*trace(), trace()[-1]])
     assert unpacked(block, 10, 1)[0].shape == (3, 10)
     for points in (-1, 9, 11, 2**20 + 1):
         with pytest.raises(ValueError, match=f"{points} checkpoints"):
             unpacked(block, points, 1)
-
-
-def test_a_trace_of_more_than_a_million_checkpoints_is_not_even_unpacked():
-    large = bytes(200_000)  # so large that it might hold them
-    with pytest.raises(zlib.error):
-        unpacked(large, 2**20, 1)
-    with pytest.raises(ValueError, match="a trace cannot have 1048577 checkpoints"):
-        unpacked(large, 2**20 + 1, 1)
 
 
 def test_counts_and_times_below_zero_are_refused():
@@ -109,18 +91,3 @@ def test_counts_and_times_below_zero_are_refused():
     low = replace(made[0], work=Work(0, -1, 0))
     with pytest.raises(ValueError, match="negative"):
         unpacked(packed([*made, low, made[0]])[1], 11, 1)
-
-
-def test_a_block_unpacks_to_64_kib_even_where_it_is_denser_than_a_run_could_be():
-    def repeated(points):
-        return packed(
-            [Checkpoint(0.0, 0.0, Work(0, 0, 0), dict.fromkeys("abc", 0.0))] * (points + 1)
-        )
-
-    most = SMALL // (8 * 8)
-    _, block = repeated(most)
-    assert RATIO * len(block) < SMALL
-    assert unpacked(block, most, 3)[2].shape == (3, most)
-    _, block = repeated(most + 1)
-    with pytest.raises(ValueError, match="a trace cannot have 1025 checkpoints of 3 metrics"):
-        unpacked(block, most + 1, 3)

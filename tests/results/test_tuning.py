@@ -35,12 +35,6 @@ def record(values, step=None, seed=0, solver="msg", status=RunStatus.DONE, at=No
 
 
 class TestAverage:
-    def test_is_the_trapezoid_over_samples(self):
-        # (3 + 1)/2 over one sample, 1 over the other eight
-        assert average(record([3.0, 1.0, 1.0], at=[1, 2, 10]), "validation") == pytest.approx(
-            10 / 9
-        )
-
     def test_agrees_with_numpy(self):
         values, at = [0.5, 0.3, 0.2, 0.05], [0, 1, 5, 40]
         exact = np.interp(np.linspace(0, 40, 400_001), at, values).mean()
@@ -57,17 +51,6 @@ class TestAverage:
             trace=tuple(replace(m, work=Work(m.work.steps, 0, 0)) for m in drawn.trace),
         )
         assert average(undrawn, "validation") == average(drawn, "validation")
-
-    def test_counts_samples_where_the_last_checkpoint_has_some(self):
-        drawn = record([4.0, 2.0, 1.0], at=[0, 1, 2])
-        marks = (replace(m, work=Work(m.work.steps, 0)) for m in drawn.trace[:2])
-        last = replace(drawn.trace[2], work=Work(2, 40))
-        late = replace(drawn, trace=(*marks, last))
-        assert average(late, "validation") == pytest.approx((2 + 1) / 2)
-
-    def test_of_one_checkpoint_is_its_value(self):
-        assert average(record([0.25]), "validation") == 0.25
-        assert average(record([0.5, 0.25], at=[3, 3]), "validation") == 0.25
 
     def test_of_what_a_checkpoint_lacks_is_no_number(self):
         whole = record([0.3, 0.2, 0.1])
@@ -108,12 +91,6 @@ class TestChoose:
         assert entry.best_parameters == {"step": 1.0}
         assert entry.trials[0].score == pytest.approx((0.55 + 9 * 0.1) / 10)
 
-    def test_compares_with_the_end_of_the_longest_run_and_not_with_its_middle(self):
-        short = record([1.0, 0.2], 1.0, at=[0, 1])
-        full = record([1.0, 1.0, 0.3], 2.0, at=[0, 2, 100])
-        (entry,) = choose([short, full], score="average")
-        assert entry.trials[0].score == pytest.approx((0.6 + 99 * 0.2) / 100)
-
     def test_breaks_ties_by_the_smaller_value(self):
         records = [record([0.5], step) for step in (10.0, 2.0, 4.0)]
         assert choose(records)[0].best_parameters == {"step": 2.0}
@@ -126,13 +103,6 @@ class TestChoose:
         assert not entry.refused
         assert not entry.refusal
         assert choose(refused)[0].refused
-
-    def test_a_solver_whose_other_seeds_did_not_run_yet_takes_no_part(self):
-        missing = [record([], seed=seed, status=RunStatus.MISSING) for seed in range(2)]
-        refused = altered(record([], seed=2, status=RunStatus.REFUSED), reason="k is odd")
-        assert not choose(missing)[0].refused
-        (entry,) = choose([*missing, refused])
-        assert (entry.refused, entry.refusal) == (True, "k is odd")
 
     def test_never_takes_a_trial_with_a_failed_run_over_one_without(self):
         good = [record([0.9], 1.0, seed) for seed in range(3)]
@@ -182,12 +152,6 @@ class TestChoose:
         ]
         assert choose(records)[0].best_parameters == {"step": 2.0}
 
-    def test_gives_a_solver_without_tuned_parameters_one_trial(self):
-        (entry,) = choose([record([0.3], seed=1), record([0.2], seed=0)])
-        assert entry.best_parameters == {}
-        assert len(entry.trials) == 1
-        assert [r.seed for r in entry.records] == [0, 1]
-
     def test_counts_a_record_that_occurs_twice_once(self):
         assert len(choose([record([0.3]), record([0.3])])[0].records) == 1
 
@@ -210,10 +174,6 @@ class TestChoose:
         records = [altered(record([0.3], step), tuned_by="held_out") for step in (1.0, 2.0)]
         with pytest.raises(UsageError, match="does not report 'held_out'; give the problem a val"):
             choose(records)
-
-    def test_needs_no_validation_metric_where_nothing_is_tuned(self):
-        (entry,) = choose([altered(record([0.3]), tuned_by="held_out")])
-        assert math.isnan(entry.trials[0].score)
 
     def test_keeps_the_order_in_which_records_name_solvers(self):
         names = ["oja", "msg", "batch"]
@@ -259,14 +219,6 @@ class TestEntries:
             assert entry.tuned_on_final is final, (score, level)
             assert entry.problem_info.label == "digits"
 
-    def test_the_first_trial_without_a_validation_metric_is_named(self):
-        runs = [record([0.1], step, solver=f"s{step}") for step in (1.0, 2.0, 4.0)]
-        for solver in ("a", "b"):
-            own = [altered(r, solver=solver) for r in runs]
-            lacking = [replace(r, trace=(replace(r.trace[0], metrics={}),)) for r in own[1:]]
-            with pytest.raises(UsageError, match=f"{solver} cannot be tuned on digits"):
-                choose([own[0], *lacking])
-
     def test_a_slice_has_the_trials_that_differ_in_one_parameter(self):
         grid = [(step, k) for step in (1.0, 2.0) for k in (3, 4, 5)]
         runs = [
@@ -295,14 +247,6 @@ class TestEntries:
         assert math.isnan(last(record([0.5]), "no metric"))
         assert last(record([]), "validation") == math.inf
         assert last(record([0.5], status=RunStatus.ERROR), "validation") == math.inf
-
-    def test_numbers_come_before_words_and_the_smaller_first(self):
-        values = ["auto", 2, 0.5, "9", 10]
-        runs = [
-            altered(record([1.0], 1.0), key=str(v), tuned={"step": v}) for v in values
-        ]  # fmt: skip
-        (entry,) = choose(runs)
-        assert [trial.tuned["step"] for trial in entry.trials] == [0.5, 2, 10, "9", "auto"]
 
 
 class TestLevels:
@@ -340,14 +284,6 @@ class TestLevels:
         without = [altered(r, levels=()) for r in (fast, late)]
         assert choose(without, score="average")[0].best_parameters == {"gamma": 1.0}
 
-    def test_without_a_level_the_best_of_all_is_chosen(self):
-        (entry,) = choose(self.trials())
-        assert (entry.problem, entry.best_parameters, entry.level) == (
-            "digits",
-            {"gamma": 0.1},
-            None,
-        )
-
     def test_the_level_is_kept_on_average_over_the_seeds(self):
         one, two = self.trials(Target("density", 0.5))[:2]
         pair = [dense(one, 0.5, 0.2), dense(two, 0.5, 0.7)]
@@ -384,15 +320,6 @@ class TestLevels:
         (entry,) = choose(records)
         assert not entry.refused
         assert [r.stop.status for r in entry.records] == [RunStatus.DONE, RunStatus.ERROR]
-
-    def test_where_all_fail_the_failures_are_shown(self):
-        records = [
-            altered(r, status=RunStatus.ERROR, reason="toy")
-            for r in self.trials(Target("density", 0.95))
-        ]
-        (entry,) = choose(records)
-        assert not entry.refused
-        assert {r.stop.status for r in entry.records} == {RunStatus.ERROR}
 
 
 def dense(record, score, density=None, gamma=None, levels=None):

@@ -9,13 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from orthobench.stats import bootstrap
 from orthobench.stats.bootstrap import (
     RESAMPLES,
-    ROWS,
     expanded_level,
     interval,
-    intervals,
     quantiles,
     spread,
     spread_name,
@@ -56,7 +53,8 @@ class TestQuantiles:
 
 
 def coverage(n, draw, median, samples, level=0.95):
-    low, high = intervals(draw(np.random.default_rng(n), (samples, n)), level)
+    rows = draw(np.random.default_rng(n), (samples, n))
+    low, high = np.array([interval(row, level) for row in rows]).T
     return np.mean((low <= median) & (median <= high))
 
 
@@ -84,32 +82,12 @@ def mirrored_medians(x):
 
 
 class TestInterval:
-    def test_is_that_of_all_resamples(self):
-        for n in (5, 7, 9, 15, 25):
-            # a resample's median is at most the k-th value where most of its n draws are
-            x = np.sort(np.random.default_rng(3).normal(size=n))
-            at_most = scipy.stats.binom.sf((n - 1) // 2, n, np.arange(1, n + 1) / n)
-            tail = (1 - expanded_level(0.95, n)) / 2
-            exact = x[np.searchsorted(at_most, [tail, 1 - tail])]
-            assert interval(x) == pytest.approx(tuple(exact), abs=1e-12), n
-
     def test_is_scipys_with_the_level_expanded_and_the_resamples_mirrored(self):
         for n in (2, 5, 10):
             x = np.random.default_rng(n).normal(size=n)
             tail = (1 - expanded_level(0.95, n)) / 2
             expected = np.quantile(mirrored_medians(x), [tail, 1 - tail])
             assert interval(x) == pytest.approx(tuple(expected), rel=1e-14), n
-
-    def test_interpolates_between_different_medians_as_numpy_does(self, monkeypatch):
-        monkeypatch.setattr(bootstrap, "expanded_level", lambda level, n: level)
-        x = np.random.default_rng(6).normal(size=16)
-        medians = np.sort(mirrored_medians(x))
-        apart = np.diff(medians[: RESAMPLES // 2]) > 0
-        below = np.flatnonzero(apart[:-1] & apart[1:])[:9]  # nor are the next two equal
-        assert len(below) >= 3
-        for tail in np.add.outer(below, [0.3, 0.7]).ravel() / (RESAMPLES - 1):
-            expected = np.quantile(medians, [tail, 1 - tail])
-            assert interval(x, 1 - 2 * tail) == pytest.approx(tuple(expected), rel=1e-9)
 
     @given(
         hnp.arrays(np.float64, st.integers(1, 9), elements=finite | st.sampled_from([-INF, INF]))
@@ -134,39 +112,11 @@ class TestInterval:
                 assert coverage(n, draw, median, 1000) == pytest.approx(exact, abs=0.03), n
             assert exact > 0.93
 
-    def test_covers_the_median_as_often_as_it_says(self):
-        for n in (10, 20):
-            for draw, median in ((normal, 0), (lognormal, 1)):
-                assert 0.93 <= coverage(n, draw, median, 1000) <= 0.99, (n, draw)
-
     @pytest.mark.slow
     @pytest.mark.parametrize(("draw", "median"), [(normal, 0), (lognormal, 1)])
     @pytest.mark.parametrize("n", range(5, 51))
     def test_covers_at_its_level_for_any_number_of_seeds(self, n, draw, median):
         assert 0.925 <= coverage(n, draw, median, 10_000) <= 0.99
-
-    def test_covers_at_other_levels_too(self):
-        assert 0.88 <= coverage(20, normal, 0, 1000, level=0.9) <= 0.94
-
-    @given(st.data())
-    def test_of_a_row_does_not_depend_on_the_others(self, data):
-        n = data.draw(st.integers(1, 8))
-        values = finite | st.sampled_from([INF, -INF])
-        rows = data.draw(hnp.arrays(np.float64, (data.draw(st.integers(1, 5)), n), elements=values))
-        low, high = intervals(rows)
-        assert [interval(row) for row in rows] == list(zip(low, high, strict=True))
-
-    def test_of_many_rows_are_found_in_parts(self):
-        rows = np.random.default_rng(0).normal(size=(2 * ROWS + 3, 4))
-        low, high = intervals(rows)
-        for place in (0, ROWS - 1, ROWS, 2 * ROWS + 2):
-            assert (low[place], high[place]) == interval(rows[place])
-
-    @given(samples)
-    def test_lies_within_the_values_and_repeats(self, x):
-        low, high = interval(x)
-        assert x.min() <= low <= high <= x.max()
-        assert interval(x) == (low, high)
 
     def test_does_not_depend_on_the_order_of_seeds(self):
         x = np.random.default_rng(5).normal(size=9)

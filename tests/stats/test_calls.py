@@ -8,7 +8,8 @@ from recomputed import calls as recomputed_calls
 from recomputed import grid
 
 import orthobench as ob
-from orthobench.stats.calls import Call, Calls, Curve, Stop, calls_of, one_call
+from orthobench.stats.calls import Call, Calls, Stop, calls_of
+from orthobench.stats.cost_curve import CostCurve
 
 
 @st.composite
@@ -30,7 +31,7 @@ def runs(draw):
 
 @given(runs())
 def test_calls_are_those_of_an_independent_formula(runs):
-    curves = [r and Curve(r[0], r[1], r[3] == "own") for r in runs]
+    curves = [r and CostCurve(r[0], r[1], r[3] == "own") for r in runs]
     found = calls_of(curves, [r is None for r in runs])
     expected = recomputed_calls(runs)
     assert [dict(stop.limits).get("steps") for stop in found.stops] == [n for n, _ in expected]
@@ -45,7 +46,7 @@ def test_calls_are_those_of_an_independent_formula(runs):
 
 
 def curve(*steps, ended=False, limits=None):
-    return Curve(np.array(steps), np.array(steps, float), ended, limits or {})
+    return CostCurve(np.array(steps), np.array(steps, float), ended, limits or {})
 
 
 def stops(*curves):
@@ -54,8 +55,8 @@ def stops(*curves):
 
 def test_a_seed_that_was_cut_hides_all_later_stops():
     long = curve(0, 1, 2, 3, 4, 5, 6, ended=True)
-    assert stops(long, long) == [*(f"{n} steps" for n in range(1, 6)), "own end"]
-    assert stops(long, curve(0, 1, 2, 3)) == ["1 steps", "2 steps", "3 steps"]
+    assert stops(long, long) == ["1 step", *(f"{n} steps" for n in range(2, 6)), "own end"]
+    assert stops(long, curve(0, 1, 2, 3)) == ["1 step", "2 steps", "3 steps"]
     assert stops(long, curve(0)) == stops(None, None) == []
 
 
@@ -77,10 +78,11 @@ def test_the_end_of_a_budget_is_a_stop_with_that_budget():
 
 def test_a_call_is_the_median_over_sound_runs_and_counts_those_that_reach():
     values, costs = np.array([0.0, 0.2, np.inf, np.nan, 0.1]), np.array([1, 2, np.nan, np.nan, 6.0])
-    call = one_call(Stop.at(steps=3), costs, values, np.full(5, 0.1), 2)
-    assert call == Call(Stop.at(steps=3), 2.0, 2, 4, 2)
+    own = Calls((Stop.at(steps=3),), values[None], np.zeros((1, 5), int), whole=False)
+    call = own.call(0, costs, np.full(5, 0.1))
+    assert call == Call(Stop.at(steps=3), 2.0, 2, 4, 0)
     assert call.misses == 2
-    assert one_call(Stop(), costs[2:3], values[2:3], np.ones(1), 0).cost == np.inf
+    assert own.call(0, np.full(5, np.nan), np.ones(5)).cost == np.inf
 
 
 def test_metrics_of_a_call_are_the_largest_over_seeds():

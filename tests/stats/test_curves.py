@@ -13,8 +13,7 @@ from orthobench.contract.solver import Work
 from orthobench.errors import UsageError
 from orthobench.harness.stopping import RunStatus
 from orthobench.harness.trace import Checkpoint
-from orthobench.stats import curves
-from orthobench.stats.curves import LONGEST, Traces, curve
+from orthobench.stats.curves import LONGEST, curve
 from orthobench.stats.summaries import summaries
 
 INF = math.inf
@@ -87,18 +86,6 @@ class TestCurve:
         np.testing.assert_array_equal(c.y, [4, 1])
         assert c.crosses == ((2, 1),)
 
-    def test_holds_the_start_until_the_first_step_is_done(self):
-        start, end = (
-            Checkpoint(1.0, 0.0, Work(), {"gap": 8.0}),
-            Checkpoint(100.0, 0.0, Work(1, 9), {"gap": 2.0}),
-        )
-        slow = replace(record([]), trace=(start, end))
-        other = record([(1, 9.0), (10, 9.0), (100, 9.0)], 1)
-        c = curve([slow, other], "seconds", "gap")
-        assert dict(zip(c.x, c.low, strict=True))[10] == pytest.approx(8)
-        assert c.low[-1] == 2
-        np.testing.assert_array_equal(curve([slow], "samples", "gap").x, [9])
-
     def test_holds_each_start_of_a_run_whose_later_checkpoints_have_values_of_their_own(self):
         """The second start is that of a run with two checkpoints before its first step."""
         points = ((1.0, 0, 8.0), (2.0, 0, 7.0), (10.0, 1, 4.0), (20.0, 2, 2.0), (40.0, 3, 1.0))
@@ -107,14 +94,6 @@ class TestCurve:
         c = curve([replace(record([]), trace=marks), other], "seconds", "gap")
         low = dict(zip(c.x, c.low, strict=True))
         assert [low[x] for x in (1.9, 5, 9, 10, 20, 40)] == [8, 7, 7, 4, 2, 1]
-
-    def test_aligns_the_runs_once_for_all_metrics(self, monkeypatch):
-        made = []
-        thinned = curves._grid
-        monkeypatch.setattr(curves, "_grid", lambda xs: made.append(1) or thinned(xs))
-        traces = Traces([record([(1, 4.0), (2, 1.0)], other=3.0)])
-        assert [traces.curve("samples", name).y[-1] for name in ("gap", "other")] == [1, 3]
-        assert len(made) == 1
 
     def test_of_many_checkpoints_is_thinned_to_a_geometric_grid_with_both_ends(self):
         c = curve([record([(x, 1 / x) for x in range(3, 2 * LONGEST)])], "samples", "gap")
@@ -171,14 +150,6 @@ def test_curves_of_descending_runs_descend(all_points):
     assert (np.diff(c.y) <= 1e-9 * c.y[:-1] + 1e-300).all()
 
 
-def test_a_jump_to_rounding_is_not_interpolated():
-    exact = record([(1, 0.5), (10, 0.5), (100, 1e-33)])
-    other = record([(1, 0.5), (50, 0.5), (100, 0.5)], seed=1)
-    drawn = curve([exact, other], "samples", "gap")
-    assert drawn.x.tolist() == [1, 10, 50, 100]
-    np.testing.assert_allclose(drawn.low, [0.5, 0.5, 0.5, 1e-33], rtol=1e-14)
-
-
 def test_values_that_jump_by_a_million_are_joined_and_by_more_are_held():
     for end, middle in ((1e-6, 1e-3), (0.99e-6, 1.0)):
         runs = [record([(1, 1.0), (100, end)]), record([(1, 1.0), (10, 1.0), (100, 1.0)], 1)]
@@ -186,39 +157,3 @@ def test_values_that_jump_by_a_million_are_joined_and_by_more_are_held():
     for end, middle in ((1e6, 1e3), (1.01e6, 1.0)):
         runs = [record([(1, 1.0), (100, end)]), record([(1, 1.0), (10, 1.0), (100, 1.0)], 1)]
         assert curve(runs, "samples", "gap").high[1] == pytest.approx(middle)
-
-
-@pytest.mark.parametrize("count", [LONGEST, LONGEST + 1])
-def test_as_many_points_as_a_curve_may_have_are_its_checkpoints(count):
-    found = curve([record([(x, 1.0 / x) for x in range(1, count + 1)])], "samples", "gap")
-    assert len(found.x) == LONGEST
-    whole = np.arange(1, count + 1) if count == LONGEST else np.geomspace(1, count, LONGEST)
-    np.testing.assert_allclose(found.x, whole)
-    np.testing.assert_allclose(found.y, 1 / whole, rtol=1e-9)
-
-
-@pytest.mark.parametrize("kept", [2, 1])
-def test_alignments_are_kept_for_other_metrics_where_they_are_small(kept, monkeypatch):
-    monkeypatch.setattr(curves, "KEPT", kept)
-    made = []
-    monkeypatch.setattr(
-        curves.Traces, "_alignment",
-        lambda self, *key, align=curves.Traces._alignment: made.append(key) or align(self, *key),
-    )  # fmt: skip
-    traces = Traces([record([(1, 4.0), (2, 1.0)], other=3.0)])
-    for _ in range(2):
-        np.testing.assert_array_equal(traces.curve("samples", "gap").y, [4, 1])
-        np.testing.assert_array_equal(traces.curve("samples", "other").y, [3, 3])
-    assert len(made) == (1 if kept == 2 else 4)
-
-
-def test_the_value_of_the_start_is_held_until_the_first_step_is_done():
-    marks = [
-        Checkpoint(seconds, 0.0, Work(steps, steps, steps), {"gap": gap})
-        for seconds, steps, gap in ((1.0, 0, 8.0), (100.0, 1, 2.0), (200.0, 2, 1.0))
-    ]
-    first = made("0", seed=0, status=RunStatus.DONE, trace=tuple(marks))
-    second = record([(1, 9.0), (50, 9.0), (200, 9.0)], 1)
-    found = curve([first, second], "seconds", "gap")
-    assert found.x.tolist() == pytest.approx([1, 50, 100 * (1 - 1e-6), 100, 200])
-    assert found.low.tolist() == pytest.approx([8, 8, 8, 2, 1])

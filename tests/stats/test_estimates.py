@@ -1,7 +1,5 @@
 """Estimates that decide claims: intervals between bounds, and what they are of."""
 
-import math
-
 import pytest
 
 from orthobench.registry.claims import Measurement, Verdict
@@ -9,7 +7,6 @@ from orthobench.stats.estimates import (
     always_within,
     decided,
     mean_within,
-    median_within,
     ratio_within,
     share_within,
     together,
@@ -24,15 +21,6 @@ def test_the_whole_interval_decides_by_either_bound():
         (0.5, 0.9): Verdict.FAILS, (2.1, 3.0): Verdict.FAILS, (0.0, 9.0): Verdict.UNDECIDED,
     }  # fmt: skip
     assert {ends: decided(ends, 1.0, 2.0) for ends in verdicts} == verdicts
-
-
-def test_the_whole_interval_decides():
-    values = [1.0, 1.1, 0.9, 1.05, 0.95, 1.0, 1.02, 0.98]
-    assert median_within(values, 0.5, 1.5).verdict is Verdict.HOLDS
-    assert median_within(values, 1.5).verdict is Verdict.FAILS
-    assert median_within(values, 1.0).verdict is Verdict.UNDECIDED
-    assert median_within(values, 0.5).verdict is Verdict.HOLDS
-    assert median_within(values, high=1.5).verdict is Verdict.HOLDS
 
 
 def test_ratios_are_paired():
@@ -74,14 +62,6 @@ def test_one_value_outside_refutes_what_is_said_of_all():
     assert always_within([1.0, 2.0, 3.0], 0, 4).interval == (1, 3)
     assert always_within([0.1, 2.0], low=0.5).value == 0.1
     assert always_within([0.1, 2.0], high=3.0).value == 2.0
-
-
-def test_what_is_not_finite_lies_outside_whatever_the_bounds():
-    for bad in (math.nan, math.inf, -math.inf):
-        for bounds in ({"low": 2.0}, {"high": 4.0}, {}):
-            found = always_within([3.0, bad], **bounds)
-            assert found.verdict is Verdict.FAILS, (bad, bounds)
-            assert (found.value, found.interval) == (math.inf, (3.0, math.inf)), (bad, bounds)
 
 
 def test_several_hold_together():

@@ -13,7 +13,7 @@ from orthobench.contract.solver import Work
 from orthobench.harness.stopping import RunStatus
 from orthobench.harness.trace import Checkpoint
 from orthobench.results.tuning import SolverResult, Trial
-from orthobench.stats.profiles import _interval, expected_costs
+from orthobench.stats.profiles import expected_costs
 from orthobench.stats.targets import run_matrix
 
 HIT, MISS = 0.0, 4.0
@@ -71,13 +71,6 @@ class TestExpectedCosts:
         hits = [taken for taken, hit in drawn if hit]
         assert cost >= min(hits, default=math.inf)
 
-    def test_have_an_interval_that_cuts_as_much_from_either_side(self):
-        spent, all_of_them = np.random.default_rng(2).normal(size=20), np.ones(20, dtype=bool)
-        low, high = _interval(spent, all_of_them)
-        assert _interval(-spent, all_of_them) == (-high, -low)
-        means = np.random.default_rng(0).choice(spent, (100_000, 20)).mean(axis=1)
-        assert [np.mean(means < low), np.mean(means > high)] == pytest.approx([0.025] * 2, abs=0.01)
-
     def test_are_what_restarts_take_on_average(self):
         runs = [(3, True), (10, False), (5, True), (20, False)]
         found = steps(entry("a", *(run(cost, HIT if hit else MISS) for cost, hit in runs)))
@@ -108,9 +101,3 @@ def test_runs_not_run_yet_are_no_runs():
     unrun = replace(run(1, HIT), trace=(), stop=replace(run(1, HIT).stop, status=RunStatus.MISSING))
     found = steps(entry("a", run(2, HIT), unrun))
     assert found["a", "p"][::4] == (2, 1)
-
-
-def test_other_costs_are_read_alike():
-    for cost in ("seconds", "flops", "samples"):
-        found = steps(entry("a", run(3, HIT), run(10, MISS)), cost=cost)
-        assert found["a", "p"][0] == 13, cost

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orthobench.stats.profiles import LADDER, PRECISIONS, distribution, performance_ratios
+from orthobench.stats.profiles import distribution, performance_ratios
 
 INF, NAN = math.inf, math.nan
 
@@ -33,15 +33,6 @@ class TestPerformanceRatios:
         for cost in (0.0, -1.0):
             with pytest.raises(ValueError, match="costs must be positive"):
                 performance_ratios(np.array([[cost, 1.0]]))
-
-
-def test_precisions_descend_from_100_to_1e_8_five_to_a_decade():
-    np.testing.assert_allclose(PRECISIONS, np.geomspace(100, 1e-8, 51))
-
-
-def test_the_ladder_descends_from_a_half_to_1e_5():
-    assert LADDER[-1] == pytest.approx(1e-5)
-    np.testing.assert_allclose(LADDER, 10.0 ** (-np.arange(1, 21) / 4))
 
 
 @given(st.lists(st.one_of(st.floats(0, 10), st.just(INF), st.just(NAN)), min_size=1))

@@ -12,7 +12,6 @@ from orthobench.harness.trace import Checkpoint
 from orthobench.results.runs import ProblemInfo, Run, SolverInfo
 from orthobench.stats.run_pairs import (
     EXACT,
-    PLATFORMS,
     Change,
     ToleranceRule,
     compare_results,
@@ -207,10 +206,7 @@ def test_a_run_that_fails_now_is_a_regression():
     assert compare_results(head, base, 0.0).change is Change.BETTER
     assert compare_work(base, head, 0.0).change is Change.NONE
     assert compare_results(head, head, 0.0).change is Change.NONE
-
-
-def test_values_of_different_metrics_are_not_compared():
-    other = run(work_table(halving()), values(halving()), "gap")
+    other = run(work_table(halving()), values(halving()), "gap")  # of another metric
     assert compare_results(halving(), other, 0.0).change is Change.NONE
 
 
@@ -293,18 +289,6 @@ def test_what_is_no_number_is_the_same_as_such_and_numbers_within_a_part_of_the_
         assert rule.same(b, a) is same, (a, b)
 
 
-def test_platforms_differ_by_parts_of_the_value_and_of_the_start_and_by_what_is_zero():
-    for dtype, part, of_start, zero in (
-        ("float64", 1e-6, 1e-9, 1e-12), ("float32", 1e-2, 1e-4, 1e-5),
-    ):  # fmt: skip
-        same = PLATFORMS[dtype].same
-        for room, at, start in ((part, 100.0, 0.0), (of_start * 100, 0.0, 100.0), (zero, 0.0, 0.0)):
-            # the three parts are decades apart, so the other two add less than a tenth
-            gap = room * max(at, 1.0)
-            assert same(at, at + 0.9 * gap, start), (dtype, at, start)
-            assert not same(at, at + 1.2 * gap, start), (dtype, at, start)
-
-
 def test_metrics_differ_where_one_is_gone_new_or_another_and_is_not_ignored():
     old, new = {"a": 1.0, "b": 2.0, "c": 3.0, "d": 0.0}, {"a": 1.0, "b": 2.5, "d": 0.25, "e": 4.0}
     found = list(differences(old, new, {"d": 1.0}, ToleranceRule(0.0, 0.25)))
@@ -376,29 +360,8 @@ def test_the_tolerance_of_work_is_a_part_of_bases():
     assert compare_work(halving(), halving(stretch=0.91), 0.1).change is Change.SAME
 
 
-def test_the_explanation_has_the_target_and_both_counts():
-    found = compare_work(halving(), halving(stretch=2.0), 0.0)
-    assert found.explanation == "0.1 of the way left: 32 -> 64 steps"
-    assert (found.low, found.high) == (found.ratio, found.ratio)
-
-
 def test_a_count_that_begins_takes_infinitely_more():
     base, head = (run(work_table(halving()) * [1, c, 1], values(halving())) for c in (0, 1))
     assert compare_work(base, head, 0.0).ratio == INF
     assert compare_work(base, base, 0.0).ratio == 1
     assert compare_work(head, base, 0.0).change is Change.BETTER
-
-
-def test_metrics_differ_where_they_are_not_the_same_or_one_is_missing():
-    old = {"same": 1.0, "less": 2.0, "gone": 3.0, "noise": 4.0, "nearly": 5.0}
-    new = {"same": 1.0, "less": 1.5, "noise": 5.0, "nearly": 5.0 + 1e-9, "came": 6.0}
-    exactly = {
-        "less": (2.0, 1.5),
-        "gone": (3.0, None),
-        "nearly": (5.0, 5.0 + 1e-9),
-        "came": (None, 6.0),
-    }
-    found = {name: pair for name, *pair in differences(old, new, {}, EXACT, ["noise"])}
-    assert found == {name: [*pair] for name, pair in exactly.items()}
-    roughly = [name for name, *_ in differences(old, new, {}, ToleranceRule(1e-6, 0.0))]
-    assert roughly == ["less", "gone", "noise", "came"]

@@ -30,10 +30,6 @@ def test_it_is_the_likelihood_ratio_in_closed_form(monkeypatch):
     assert log_evidence(x) == pytest.approx(expected, abs=1e-9)
 
 
-def test_effects_are_from_half_a_standard_deviation_to_32():
-    assert sequential.EFFECTS.tolist() == [0.5, 1, 2, 4, 8, 16, 32]
-
-
 def test_its_expectation_is_one_under_the_null():
     """Of two observations: t depends on the angle alone, which is uniform under the null."""
     angles = np.linspace(0, 2 * np.pi, 2001)[:-1]

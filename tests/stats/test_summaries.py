@@ -12,7 +12,6 @@ from orthobench.contract.solver import Work
 from orthobench.harness.stopping import RunStatus
 from orthobench.harness.trace import Checkpoint
 from orthobench.stats.summaries import summaries
-from orthobench.stats.values import final, final_spread
 
 INF = math.inf
 
@@ -74,13 +73,6 @@ class TestSummary:
     def test_needs_runs(self):
         with pytest.raises(ValueError, match="no runs"):
             summarize([], "gap")
-
-    def test_final_reads_the_last_checkpoint(self):
-        assert final(record([(1, 9.0), (7, 1.0)]), lambda mark: mark.work.flops) == 70
-
-    def test_the_spread_of_final_values_counts_a_missing_run_as_infinite(self):
-        runs = [record([(seed + 1, 1.0)], seed) for seed in range(2)]
-        assert final_spread(runs, lambda mark: mark.work.steps, 3) == (2, 1, INF)
 
 
 def test_heavy_packages_are_not_imported_with_the_modules():

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from records import altered, record
+from records import record
 
 from orthobench.contract.solver import Work
 from orthobench.harness.stopping import RunStatus
@@ -12,9 +12,9 @@ from orthobench.harness.trace import Checkpoint
 from orthobench.results.tuning import choose
 from orthobench.stats.costs import COSTS
 from orthobench.stats.values import (
-    cost_or_metric,
     final,
     final_spread,
+    geometric_mean,
     median_final,
     metric_of,
     others_cost,
@@ -46,19 +46,7 @@ def test_a_trial_that_failed_costs_what_it_took_and_one_that_did_not_run_nothing
     assert others_cost(entry, COSTS["flops"]) == 1
 
 
-def test_without_tuning_nothing_is_added():
-    (entry,) = choose([run(1.0, seed, 100) for seed in range(3)])
-    assert others_cost(entry, COSTS["flops"]) == 0
-
-
 VAL = metric_of("val")
-
-
-def test_a_metric_that_no_checkpoint_has_is_nan():
-    mark = run(1.0, 0, 100, val=0.5).trace[-1]
-    assert (VAL(mark), cost_or_metric("val")(mark)) == (0.5, 0.5)
-    assert (cost_or_metric("flops")(mark), cost_or_metric("steps")(mark)) == (100, 2)
-    assert math.isnan(metric_of("other")(mark))
 
 
 def test_a_final_value_is_infinite_where_a_run_failed_and_nan_where_there_is_none():
@@ -70,10 +58,6 @@ def test_a_final_value_is_infinite_where_a_run_failed_and_nan_where_there_is_non
     ):  # fmt: skip
         found = final(run(1.0, 0, 100, val=val, status=status), VAL)
         assert found == pytest.approx(expected, nan_ok=True), (status, val)
-
-
-def test_a_run_without_checkpoints_has_an_infinite_end():
-    assert final(altered(run(1.0, 0, 100), trace=()), VAL) == math.inf
 
 
 def test_medians_are_of_those_that_did_not_fail():
@@ -90,3 +74,8 @@ def test_the_spread_is_over_all_that_was_planned():
     assert final_spread(runs, VAL, 3) == (1, 0, 2)
     assert final_spread([*runs, failed], VAL, 4) == (1.5, 0.75, math.inf)
     assert final_spread(runs, VAL, 5) == (2, 1, math.inf)
+
+
+def test_factors_of_one_block_have_the_weight_of_one_in_a_geometric_mean():
+    assert geometric_mean([4.0, 9.0], "ab") == pytest.approx(6)
+    assert geometric_mean([4.0, 4.0, 9.0], "aab") == pytest.approx(6)

@@ -1,12 +1,10 @@
-"""Files of arrays, .npy and IDX, that are damaged by someone who knows their headers."""
+"""Files of arrays, .npy, that are damaged by someone who knows their headers."""
 
-import gzip
 import random
 import struct
 import warnings
 
 import numpy as np
-from orthobench_kit.data import idx
 from orthobench_orthogonal_tensor.problems.files import NpyTensor
 from orthobench_sparse_pca.problems.files import NpySparse
 from orthobench_stochastic_pca.problems.files import NpyPCA
@@ -29,18 +27,14 @@ TYPES = ("<f8", ">f4", "<c16", "|u1", "|b1", "<U3", "|S2", "<M8[s]", "<i8", "<f2
 def attack(folder, number):
     """Make a file, and read it as the problems do: an array, or a refusal that names it."""
     chance = random.Random(number)  # noqa: S311
-    path = folder / chance.choice(["array.npy", "images-idx3-ubyte.gz"])
-    is_npy = path.suffix == ".npy"
-    path.write_bytes(bent(npy_file(chance) if is_npy else idx_file(chance), chance))
+    path = folder / "array.npy"
+    path.write_bytes(bent(npy_file(chance), chance))
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error")
-            if is_npy:
-                problem = chance.choice([NpyPCA, NpySparse, NpyMoment, NpyTensor])
-                problem(path=str(path)).checksum()
-                problem(path=str(path)).build(np.random.default_rng(0))
-            else:
-                idx.read(path)
+            problem = chance.choice([NpyPCA, NpySparse, NpyMoment, NpyTensor])
+            problem(path=str(path)).checksum()
+            problem(path=str(path)).build(np.random.default_rng(0))
     except UsageError:
         said = str(path)  # a parameter that does not suit the data
     except DataError as error:
@@ -50,7 +44,7 @@ def attack(folder, number):
     assert str(path) in said, f"the refusal does not name the file: {said}"
     assert len(said.splitlines()) == 1, f"more than a line: {said}"
     assert len(said) < 1000, f"a refusal of {len(said)} characters"
-    assert {p.name for p in folder.iterdir()} <= {"array.npy", "images-idx3-ubyte.gz"}
+    assert {p.name for p in folder.iterdir()} == {"array.npy"}
 
 
 def npy_file(chance):
@@ -70,17 +64,6 @@ def npy_file(chance):
     length = len(text) if chance.random() < 0.8 else chance.choice([0, 1, 2**16 - 1])
     packed = struct.pack("<H", length % 2**16) if version < 2 else struct.pack("<I", length)
     return b"\x93NUMPY" + bytes([version, 0]) + packed + text + data
-
-
-def idx_file(chance):
-    """An IDX file, often compressed, whose header lies; or a bomb."""
-    shape = [chance.choice(NUMBERS) % 2**32 for _ in range(chance.choice([0, 1, 2, 3, 3, 255]))]
-    head = bytes([0, 0, chance.choice([8, 9, 11, 12, 13, 14, 7]), len(shape)])
-    body = bytes(chance.choice([0, 1, 9, 27, 300]))
-    content = head + struct.pack(f">{len(shape)}I", *shape) + body
-    if chance.random() < 0.02:
-        content += bytes(2**28 + 9) if chance.random() < 0.2 else bytes(2**24)
-    return content if chance.random() < 0.5 else gzip.compress(content, 1)
 
 
 def bent(content, chance):

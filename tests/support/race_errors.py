@@ -2,8 +2,10 @@
 
 import numpy as np
 
-from orthobench.decide.rule import FEWEST, TOLERANCE
-from orthobench.racing.halving import SEEDS, Field, Rules, Trial
+from orthobench.decide.rule import TOLERANCE
+from orthobench.racing.halving import Field
+from orthobench.racing.standing import SEEDS, Rules, Trial
+from orthobench.stats.noninferiority import FEWEST
 
 KINDS = ("normal", "heavy tails", "skewed")
 

@@ -109,6 +109,7 @@ def test_budgets():
     for budget, text in (
         ({}, ""), ({"samples": 2000}, "budget 2,000 samples"), ({"seconds": 0.5}, "budget 500 ms"),
         ({"flops": 2e9, "steps": 10.0}, "budget 2.00 G flops, 10 steps"),
+        ({"steps": 1}, "budget 1 step"),
     ):  # fmt: skip
         assert budget_text(budget) == text, budget
 

@@ -42,9 +42,7 @@ def modules(distribution: str) -> list[str]:
 def place(module: str) -> str | None:
     """Return the file of a module or the folder of a package; None if it is not found."""
     spec = find_spec(module)
-    if spec is None:
-        return None
-    found = [*(spec.submodule_search_locations or ()), spec.origin][0]
+    found = [*(spec.submodule_search_locations or ()), spec.origin][0] if spec else None
     return str(Path(found).resolve()) if found else None
 
 
@@ -93,32 +91,29 @@ class Project:
         Comments, docstrings and formatting do not count. The second is empty if importing the
         project does not import the file.
         """
-        found = {}
         present = [name for name in names if name in self.paths]
         called = self._called() if present else set()
-        for name in present:
-            path = self.paths[name]
-            source = path.read_bytes()
-            tree = parsed(source) if path.suffix == ".py" else None
-            code = _sha(ast.dump(tree).encode()) if tree else _sha(source)
-            module = _module_of(name)
-            if path.suffix == ".pth":
-                acting = code
-            elif tree is None or module not in sys.modules:
-                acting = ""
-            else:
-                acting = code if module in called else _sha(repr(acting_code(tree)).encode())
-            found[name] = (code, acting)
-        return found
+        return {name: self._kind(name, called) for name in present}
+
+    def _kind(self, name: str, called: set[str]) -> tuple[str, str]:
+        path, module = self.paths[name], _module_of(name)
+        source = path.read_bytes()
+        tree = parsed(source) if path.suffix == ".py" else None
+        code = _sha(ast.dump(tree).encode() if tree else source)
+        if path.suffix == ".pth" or (tree and module in sys.modules and module in called):
+            return code, code
+        if tree is None or module not in sys.modules:
+            return code, ""
+        return code, _sha(repr([*map(ast.dump, acting_nodes(tree))]).encode())
 
     def _called(self) -> set[str]:
         """Return the modules from which imported code takes what it calls while it is imported."""
         called: set[str] = set()
         for name, path in self.paths.items():
             module = _module_of(name)
-            if path.suffix == ".py" and module in sys.modules:
-                tree = parsed(path.read_bytes())
-                used = _names(acting_nodes(tree)) if tree else set()
+            tree = parsed(path.read_bytes()) if path.suffix == ".py" else None
+            if tree and module in sys.modules:
+                used = _names(acting_nodes(tree))
                 called |= {origin for here, origin in _imports(tree, module, path) if here in used}
         return called
 
@@ -129,24 +124,13 @@ def acting_nodes(tree: ast.Module) -> list[ast.AST]:
     They are statements with a call or a target that is no name, decorators, and the local functions
     and classes that these use.
     """
-    known = {node.name: node for node in tree.body if isinstance(node, DEFINITIONS)}
-    found: list[ast.AST] = []
-    for node in tree.body:
-        if isinstance(node, DEFINITIONS):
-            found += node.decorator_list
-        elif _acts(node):
-            found.append(node)
-    left = list(found)
-    while left:
-        for name in _names([left.pop()]) & known.keys():
-            left.append(known.pop(name))
-            found.append(left[-1])
+    defined = [node for node in tree.body if isinstance(node, DEFINITIONS)]
+    known = {node.name: node for node in defined}
+    found: list[ast.AST] = [node for node in tree.body if _acts(node)]
+    found += [decorator for node in defined for decorator in node.decorator_list]
+    for node in found:  # grows by what its nodes use
+        found += [known.pop(name) for name in sorted(_names([node]) & known.keys())]
     return found
-
-
-def acting_code(tree: ast.Module) -> list[str]:
-    """Return what a module does when it is imported, as text."""
-    return [ast.dump(node) for node in acting_nodes(tree)]
 
 
 def parsed(source: bytes) -> ast.Module | None:
@@ -167,7 +151,7 @@ def parsed(source: bytes) -> ast.Module | None:
 
 
 def _acts(node: ast.stmt) -> bool:
-    if isinstance(node, ast.Import | ast.ImportFrom | ast.Pass) or _is_text(node):
+    if isinstance(node, (*DEFINITIONS, ast.Import, ast.ImportFrom, ast.Pass)) or _is_text(node):
         return False
     if isinstance(node, ast.Assign | ast.AnnAssign):
         targets = node.targets if isinstance(node, ast.Assign) else [node.target]
@@ -184,9 +168,9 @@ def _names(nodes: Iterable[ast.AST]) -> set[str]:
     return {one.id for node in nodes for one in ast.walk(node) if isinstance(one, ast.Name)}
 
 
-def _imports(tree: ast.Module | None, module: str, path: Path) -> Iterator[tuple[str, str]]:
+def _imports(tree: ast.Module, module: str, path: Path) -> Iterator[tuple[str, str]]:
     """Yield the names that a module imports at its top, each with the modules it may come from."""
-    for node in tree.body if tree else ():
+    for node in tree.body:
         if isinstance(node, ast.Import):
             yield from ((a.asname or a.name.partition(".")[0], a.name) for a in node.names)
         elif isinstance(node, ast.ImportFrom):

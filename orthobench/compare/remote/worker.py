@@ -18,7 +18,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from .reach import Project, entries, loaded, modules, place, plugins
+from .reach import GROUP, Project, entries, loaded, modules, place, plugins
 
 PROTOCOL = "orthobench.compare.protocol"
 VERSION = 3  # of the protocol that can be served
@@ -67,7 +67,7 @@ class Worker:
         self._clock = CLOCKS[clock]
         self._planned: dict[tuple[Any, ...], Any] = {}
         self._ratio = 1.0
-        self._own: list[str] = []
+        self._project = Project(())
 
     @property
     def copies(self) -> bool:
@@ -86,17 +86,21 @@ class Worker:
         for one in distributions:
             if not (own := modules(one)):
                 raise RefusedError(f"{one} has no module that could be imported")
-            for module in own:
-                _require_own(module, str(place(module)))
-        if not (found := place("orthobench")):
+            for module, found in zip(own, map(place, own), strict=True):
+                if not Path(str(found)).is_relative_to(Path(sys.prefix).resolve()):
+                    raise RefusedError(
+                        f"{module} would be imported from {found}, not from what was built of it "
+                        f"in {sys.prefix}; {REPAIR}"
+                    )
+        if not (root := place("orthobench")):
             raise RefusedError("its Python cannot import orthobench; install it there, without "
                                "PYTHONPATH and the user's own site-packages")  # fmt: skip
         broken = names().catalogue().broken
-        points = [point for one in distributions for point in
-                  metadata.distribution(one).entry_points.select(group="orthobench")]  # fmt: skip
-        for name in (point.name for point in points if point.name in broken):
-            raise RefusedError(f"its plugin {name!r} does not load: {broken[name]}; {REPAIR}")
-        return {"orthobench": found}
+        for one in distributions:
+            for point in metadata.distribution(one).entry_points.select(group=GROUP):
+                if why := broken.get(point.name):
+                    raise RefusedError(f"its plugin {point.name!r} does not load: {why}; {REPAIR}")
+        return {"orthobench": root}
 
     def suite(self, name: str) -> dict[str, Any]:
         """Return the text of a suite that the side knows by name."""
@@ -108,9 +112,7 @@ class Worker:
         Each pair of a problem and a solver is a suite of its own: a side that does not know one of
         the two lacks the pair, and not the whole suite.
         """
-        self._ratio = ratio
-        known = names().catalogue()
-        cells: list[Any] = []
+        self._ratio, known = ratio, names().catalogue()
         absent: list[Any] = []
         for problem, solver in product(tables.get("problem", []), tables.get("solver", [])):
             pair = {**tables, "problem": [problem], "solver": [solver]}
@@ -122,11 +124,10 @@ class Worker:
                         absent.append((*key[:2], refusal))
                     else:
                         self._planned[key] = cell
-                        cells.append(key)
             except Exception as error:
                 labels = [str(one.get("label") or one.get("name")) for one in (problem, solver)]
                 absent.append((*labels, str(error)))
-        return {"cells": cells, "absent": absent, "broken": known.broken}
+        return {"absent": absent, "broken": known.broken}
 
     def describe(self, distributions: Sequence[str]) -> dict[str, Any]:
         """Return what the planned cells depend on, and what the side consists of.
@@ -136,18 +137,17 @@ class Worker:
         distributions : sequence of str
             The side's own projects; all plugins without any.
         """
-        self._own = list(distributions) or plugins()
-        project, packages = Project(self._own), _packages()
-        others = {name: v for name, v in packages.items() if name not in map(normal, self._own)}
-        cells = self._planned.items()
-        required = (metadata.distribution(one).requires or () for one in self._own)
+        own = list(distributions) or plugins()
+        self._project, packages, cells = Project(own), _packages(), self._planned.items()
+        others = {name: v for name, v in packages.items() if name not in map(normal, own)}
+        required = (metadata.distribution(one).requires or () for one in own)
         return {
             "content": [(key, _digest(cell.content, others)) for key, cell in cells],
             "packages": others if distributions else packages,
             "installed": packages,
             "requires": sorted({x for one in required for x in one if "extra ==" not in x}),
-            "files": project.digests(),
-            "reached": [(key, project.names_of(names().files(cell))) for key, cell in cells],
+            "files": self._project.digests(),
+            "reached": [(key, self._project.names_of(names().files(cell))) for key, cell in cells],
             "defaults": {name: values for _, cell in cells
                          for name, values in names().defaults(cell).items()},
             "libraries": [one for one in distributions if not entries(one)],
@@ -156,14 +156,17 @@ class Worker:
 
     def kinds(self, files: Sequence[str]) -> dict[str, Any]:
         """Return digests of the code of files, and of what of it runs when they are imported."""
-        return dict(Project(self._own).kinds(files))
+        return dict(self._project.kinds(files))
 
     def imported(self, modules: Sequence[str]) -> dict[str, Any]:
         """Return the seconds in which modules are imported in this process, which is a fresh one.
 
         Waiting for a processor does not count, waiting for anything else does.
         """
-        return {"seconds": _awake(lambda: [*map(import_module, modules)])}
+        begin, queued = time.perf_counter(), _queued()
+        for module in modules:
+            import_module(module)
+        return {"seconds": time.perf_counter() - begin - (_queued() - queued)}
 
     def run(self, key: list[Any], watched: Sequence[str] = ()) -> dict[str, Any]:
         """Run a cell, with checkpoints in the planned ratio, and return its curve.
@@ -192,16 +195,15 @@ class Worker:
         the seconds of all of it, warm-up included, but for waiting for a processor, and whether
         a copy of this process can go on.
         """
-        seconds: list[float] = []
         with self._cell(key) as (cell, instance):
             token = names().CLOCK.set(self._clock)
+            begin, queued = time.perf_counter(), _queued()
             try:
-                awake = _awake(lambda: seconds.extend(
-                    float(names().timed(instance, cell.solver, steps, cell.streams))
-                    for _ in range(runs)
-                ))  # fmt: skip
+                seconds = [float(names().timed(instance, cell.solver, steps, cell.streams))
+                           for _ in range(runs)]  # fmt: skip
             finally:
                 names().CLOCK.reset(token)
+            awake = time.perf_counter() - begin - (_queued() - queued)
         return {"seconds": seconds, "awake": awake, "copies": self.copies}
 
     def peak(self, key: list[Any], steps: int) -> dict[str, Any]:
@@ -231,16 +233,13 @@ def main(channel: Any, clock: str) -> None:
         To and from the parent.
     clock : {"cpu", "wall"}
     """
-    worker, copied = Worker(clock), False
+    worker = Worker(clock)
     while (request := channel.receive()) is not None:
         match request.pop("do"):
             case "begin":
-                copied = request["copy"]
-                channel.send(_continue_in_copy(copied))
-            case "end" if copied:
-                os._exit(0)
+                channel.send(_continue_in_copy())
             case "end":
-                channel.send({})
+                os._exit(0)
             case do:
                 channel.send(_answer(worker, do, request))
 
@@ -254,14 +253,13 @@ def _answer(worker: Worker, do: str, request: dict[str, Any]) -> dict[str, Any]:
     return answer
 
 
-def _continue_in_copy(copies: bool) -> dict[str, Any]:
+def _continue_in_copy() -> dict[str, Any]:
     """Go on in a copy of this process; in the process itself wait for the copy to end.
 
     The copy has all that is imported and compiled, and its memory in another order: where its
     arrays lie, which alone makes the same code some percent faster or slower, is drawn anew.
-    Where there are no copies, only what is allocated from now on lies elsewhere.
     """
-    process = os.fork() if copies else 0
+    process = os.fork()
     if process == 0:
         chance = random.SystemRandom()
         for most, least, largest in ((200, 1, 20_000), (5, 100_000, 4_000_000)):
@@ -280,13 +278,6 @@ def threaded() -> bool:
     except OSError:
         tasks = 1
     return max(tasks, threading.active_count()) > 1 or bool(getattr(numba, "_is_initialized", 0))
-
-
-def _awake(call: Any) -> float:
-    """Return the wall seconds of a call in which this thread did not wait for a processor."""
-    begin, queued = time.perf_counter(), _queued()
-    call()
-    return time.perf_counter() - begin - (_queued() - queued)
 
 
 def _queued() -> float:
@@ -321,10 +312,3 @@ def normal(name: str) -> str:
 
 
 _ballast: list[bytearray] = []  # memory that a copy holds and does not use
-
-
-def _require_own(module: str, found: str) -> None:
-    """Refuse a module that is not imported from this environment itself."""
-    if not Path(found).is_relative_to(Path(sys.prefix).resolve()):
-        raise RefusedError(f"{module} would be imported from {found}, not from what was built of "
-                           f"it in {sys.prefix}; {REPAIR}")  # fmt: skip

@@ -1,22 +1,23 @@
 """Executors: cells in, events out, and the same results on each of them.
 
-An executor is a function ``run(cells, ...)`` that yields an `Event` when a cell begins and another
-when it is finished, in any order of the cells. Whatever a cell does, it is finished exactly once.
+An `Executor` takes cells from whoever says which one comes next, and yields an `Event` when a cell
+begins and another when it is finished. Whatever a cell does, it is finished exactly once.
 """
 
 from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
-from functools import partial
-from typing import Any, Self, TypeAlias
+from collections.abc import Generator, Iterable, Iterator
+from dataclasses import asdict, dataclass
+from typing import Any, Literal, Self, TypeAlias
 
 from orthobench.errors import UsageError, unknown
 from orthobench.harness.cell import Cell, execute
-from orthobench.harness.executors.cell_queue import CellQueue
+from orthobench.harness.executors.cell_queue import CellQueue, Cells
 from orthobench.harness.trace import Outcome
+from orthobench.tools.arrays import whole
+from orthobench.tools.environment import cores
 
 
 @dataclass(frozen=True)
@@ -43,7 +44,7 @@ class Event:
     late: str = ""
 
 
-Events: TypeAlias = Iterator[Event]
+Events: TypeAlias = Generator[Event, None, None]
 
 
 class Observer:
@@ -75,11 +76,8 @@ class Observer:
         """Take the `Results` of a problem all of whose cells have ended, in the suite's order."""
 
 
-def run_inline(cells: Iterable[Cell]) -> Events:
-    """Yield an event as each cell begins and as it is finished, in this process.
-
-    Those on the same data come together; to `CellQueue` cells more may be added after any event.
-    """
+def run_inline(cells: Cells | Iterable[Cell]) -> Events:
+    """Yield an event as each cell begins and as it is finished, in this process."""
     waiting, held = CellQueue.of(cells), None
     while (cell := waiting.take(held)) is not None:
         held = cell.problem, cell.seed
@@ -149,7 +147,7 @@ class Limits:
             raise UsageError(f"the memory limit must be positive, not {self.memory}")
 
     def limit(self, cell: Cell, slowest: float = 0.0) -> Limit:
-        """Return the limit of a cell.
+        """Return the limit of a cell: its own or that of all cells, if there is one.
 
         By default it is ten times its budget in seconds, or if it has none ten times the slowest
         finished cell, and at least twice a limit that cut it before.
@@ -160,8 +158,9 @@ class Limits:
         slowest : float
             The seconds of the slowest finished cell.
         """
-        if self.timeout is not None:
-            return Limit(self.timeout, whole=True)
+        timeout = self.timeout if cell.timeout is None else cell.timeout
+        if timeout is not None:
+            return Limit(timeout, whole=True)
         seconds = cell.budget.seconds
         usual = max(60.0, 10 * slowest) if math.isinf(seconds) else max(25.0, 10 * seconds)
         return Limit(max(usual, 2 * cell.cut))
@@ -169,27 +168,20 @@ class Limits:
 
 NAMES = ("inline", "local", "dask")
 
-Execute: TypeAlias = Callable[[Iterable[Cell]], Events]
 
-
-def make_executor(
-    name: str,
-    workers: int = 1,
-    threads: int = 1,
-    limits: Limits | None = None,
-    scheduler: str | None = None,
-) -> Execute:
-    """Return the executor of a name, with its settings.
+@dataclass(frozen=True)
+class Executor:
+    """How cells are executed; each executor gives the same results.
 
     Parameters
     ----------
     name : {"inline", "local", "dask"}
-    workers : int
-        Processes.
+    workers : int or "auto"
+        Processes of ``"local"``; ``"auto"``: as many as keep all physical cores busy.
     threads : int
         Threads of the libraries in each process.
-    limits : Limits, optional
-        The most that one cell may take.
+    limits : Limits
+        What one cell may take.
     scheduler : str, optional
         Address of the Dask scheduler, whose cluster has workers of its own.
 
@@ -198,22 +190,60 @@ def make_executor(
     UsageError
         On an unknown name, and on settings that the executor does not have.
     """
-    if name not in NAMES:
-        raise unknown("executor", name, NAMES)
-    if workers < 1:
-        raise UsageError(f"there must be at least one worker, not {workers}")
-    if (scheduler is None) == (name == "dask"):
-        raise UsageError(f"a scheduler such as tls://HOST:8786 goes with dask alone, not {name}")
-    if scheduler is not None:
-        from orthobench.harness.executors import dask
 
-        return partial(dask.run, scheduler=scheduler, threads=threads, limits=limits)
-    if limits is not None and limits.memory is not None and sys.platform != "linux":
-        raise UsageError("only Linux can limit the memory of a process: leave the limit out")
-    from orthobench.harness.executors import local
+    name: str = "local"
+    workers: int | Literal["auto"] = 1
+    threads: int = 1
+    limits: Limits = Limits()
+    scheduler: str | None = None
 
-    if name == "local":
-        return partial(local.run, workers=workers, threads=threads, limits=limits)
-    if workers != 1 or (limits is not None and limits != Limits()):
-        raise UsageError("workers and limits need processes: take the executor local or dask")
-    return run_inline
+    def __post_init__(self) -> None:
+        if self.name not in NAMES:
+            raise unknown("executor", self.name, NAMES)
+        if self.workers != "auto":
+            whole(self.workers, "workers", why=", nor 'auto'")
+        if (self.scheduler is None) == (self.name == "dask"):
+            raise UsageError(
+                f"a scheduler such as tls://HOST:8786 goes with dask alone, not {self.name}"
+            )
+        if self.name == "inline" and (self.at_once != 1 or self.limits != Limits()):
+            raise UsageError("workers and limits need processes: take the executor local or dask")
+        if self.limits.memory is not None and sys.platform != "linux" and self.name != "dask":
+            raise UsageError("only Linux can limit the memory of a process: leave the limit out")
+
+    @property
+    def at_once(self) -> int:
+        """How many cells run at once on this machine."""
+        if self.workers != "auto":
+            return self.workers
+        return max(1, cores() // self.threads) if self.name == "local" else 1
+
+    def run(self, cells: Cells | Iterable[Cell]) -> Events:
+        """Yield an event as each cell begins, and as it is finished.
+
+        Parameters
+        ----------
+        cells : Cells or iterable of Cell
+            To `Cells` more may be added after any event.
+        """
+        if self.name == "inline":
+            return run_inline(cells)
+        if self.scheduler is not None:
+            from orthobench.harness.executors import dask
+
+            return dask.run(cells, self.scheduler, self.threads, self.limits)
+        from orthobench.harness.executors import local
+
+        return local.run(cells, self.at_once, self.threads, self.limits)
+
+    def facts(self) -> dict[str, Any]:
+        """Return what a session records: how many runs there are at once, and share a machine."""
+        workers = shared = self.at_once
+        if self.scheduler is not None:
+            from orthobench.harness.executors import dask
+
+            workers, shared = dask.capacity(self.scheduler)
+        return {
+            "executor": self.name, "workers": workers, "shared": shared,
+            "scheduler": self.scheduler, **asdict(self.limits),
+        }  # fmt: skip

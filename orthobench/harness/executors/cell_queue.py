@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Collection, Iterable, Iterator
 from functools import cache
-from typing import TypeAlias
+from typing import Protocol, TypeAlias
 
 from orthobench.contract.problem import AnyProblem
 from orthobench.harness.cell import Cell
@@ -17,7 +18,35 @@ COMPILER = "orthobench.tools.compiled"
 """What modules of kernels import."""
 
 
-class CellQueue:
+class Cells(Protocol):
+    """Says which cell is executed next.
+
+    Attributes
+    ----------
+    deadline : float
+        When to end whatever runs, by `time.monotonic`.
+    """
+
+    deadline: float = math.inf
+
+    def take(
+        self, held: Data | None = None, last: bool = False, beside: Collection[Cell] = ()
+    ) -> Cell | None:
+        """Return the next cell for a worker, or None where none waits now.
+
+        Parameters
+        ----------
+        held : tuple, optional
+            Problem and seed that the worker holds the instance of.
+        last : bool
+            Whether to prefer the last of several cells, so that two workers that begin with the
+            same solvers do not wait for each other to compile a kernel.
+        beside : collection of Cell
+            What other workers run.
+        """
+
+
+class CellQueue(Cells):
     """Cells that no worker has taken yet, grouped by problem and seed.
 
     Those of one problem come before those of the next, so that its table is finished first.
@@ -33,24 +62,14 @@ class CellQueue:
         self.add(cells)
 
     @classmethod
-    def of(cls, cells: Iterable[Cell]) -> CellQueue:
-        """Return cells that wait already as they are, and others as waiting."""
-        return cells if isinstance(cells, cls) else cls(cells)
-
-    def __iter__(self) -> Iterator[Cell]:
-        for seeds in self._problems.values():
-            for cells in seeds.values():
-                yield from cells
+    def of(cls, cells: Cells | Iterable[Cell]) -> Cells:
+        """Return cells in the order in which they run, which is that of a queue by default."""
+        return cls(cells) if isinstance(cells, Iterable) else cells
 
     def add(self, cells: Iterable[Cell]) -> None:
         """Add cells, those of a known problem to the others of this problem."""
         for cell in cells:
             self._problems.setdefault(cell.problem, {}).setdefault(cell.seed, []).append(cell)
-
-    def drained(self) -> Iterator[Cell]:
-        """Take all cells, in the order in which they should run."""
-        while (cell := self.take()) is not None:
-            yield cell
 
     def finish(self, cell: Cell) -> None:
         """Take notice that a cell is finished: its kernels are compiled."""
@@ -59,19 +78,9 @@ class CellQueue:
     def take(
         self, held: Data | None = None, last: bool = False, beside: Collection[Cell] = ()
     ) -> Cell | None:
-        """Return the next cell for a worker, or None where none waits now.
+        """Return a cell on the data that a worker holds, else on the seed with the most cells left.
 
-        Parameters
-        ----------
-        held : tuple, optional
-            Problem and seed that the worker holds the instance of: a cell on these, else one on the
-            seed of the first problem that has the most cells left.
-        last : bool
-            The last cell on the same data instead of the first, so that two workers that begin
-            with the same solvers do not wait for each other to compile a kernel.
-        beside : collection of Cell
-            What other workers run. Cells whose kernels these may be compiling come after all
-            others: they would only wait.
+        Cells whose kernels other workers may be compiling come last: they would only wait.
         """
         compiling = frozenset[str]().union(*map(kernels_of, beside)) - self._compiled
 
@@ -79,7 +88,7 @@ class CellQueue:
             return len(kernels_of(cell) & compiling)
 
         least = len(compiling)
-        for cell in self if compiling else ():
+        for cell in self._waiting() if compiling else ():
             least = min(least, shared(cell))
             if not least:  # of a hundred thousand cells few are looked at
                 break
@@ -93,6 +102,11 @@ class CellQueue:
         if not cells:
             del self._problems[problem][seed]
         return cell
+
+    def _waiting(self) -> Iterator[Cell]:
+        for seeds in self._problems.values():
+            for cells in seeds.values():
+                yield from cells
 
     def _next(self, held: Data | None, good: Callable[[Cell], bool]) -> Data | None:
         """Return the problem and the seed to go on with, where some cell is good."""

@@ -10,16 +10,20 @@ Who can connect to a scheduler can run code on its cluster; ``tls://`` keeps oth
 from __future__ import annotations
 
 import atexit
+from collections import Counter
 from collections.abc import Iterable
+from contextlib import AbstractContextManager
 from importlib.util import find_spec
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 from orthobench.errors import UsageError
 from orthobench.harness.cell import Cell
 from orthobench.harness.clusters import ClusterError, connected, silenced
 from orthobench.harness.executors import Event, Events, Limits, local
-from orthobench.harness.executors.cell_queue import CellQueue
+from orthobench.harness.executors.cell_queue import CellQueue, Cells
+from orthobench.harness.executors.local import NO_LIMITS
 from orthobench.harness.stopping import RunStatus, Termination
 from orthobench.harness.trace import Outcome
 
@@ -28,20 +32,9 @@ if TYPE_CHECKING:
 
 
 def run(
-    cells: Iterable[Cell], scheduler: str, threads: int = 1, limits: Limits | None = None
+    cells: Cells | Iterable[Cell], scheduler: str, threads: int = 1, limits: Limits = NO_LIMITS
 ) -> Events:
-    """Yield an event as each cell is finished, in any order.
-
-    Parameters
-    ----------
-    cells : iterable of Cell
-        To `CellQueue` cells more may be added after any event.
-    scheduler : str
-        Its address, as ``tls://10.0.0.1:8786``.
-    threads : int
-        Threads of the libraries in each process.
-    limits : Limits, optional
-        The most that one cell may take.
+    """Yield an event as each cell is finished; arguments as of `Executor`.
 
     Raises
     ------
@@ -50,22 +43,14 @@ def run(
     ClusterError
         Where the scheduler cannot be reached, or is lost while cells run.
     """
-    if find_spec("distributed") is None:
-        raise UsageError("Dask is not installed: pip install orthobench[dask]")
-    waiting = CellQueue.of(cells)
-    with connected(scheduler) as client:
-        yield from _events(client, waiting, threads, limits or Limits())
+    with _connected(scheduler) as client, silenced("distributed.client"):
+        from distributed import as_completed
 
-
-def _events(client: Client, waiting: CellQueue, threads: int, limits: Limits) -> Events:
-    from distributed import as_completed
-
-    names: dict[str, Cell] = {}
-    how = {"threads": threads, "limits": limits, "pure": False}
-    futures = as_completed(loop=client.loop)
-    with silenced("distributed.client"):
+        waiting, names = CellQueue.of(cells), dict[str, Cell]()
+        how = {"threads": threads, "limits": limits, "pure": False}
+        futures = as_completed(loop=client.loop)
         while True:
-            new = {cell.key: cell for cell in waiting.drained()}
+            new = {cell.key: cell for cell in iter(waiting.take, None)}
             names.update(new)
             if new:
                 futures.update(client.map(_alone, list(new.values()), key=list(new), **how))
@@ -76,6 +61,28 @@ def _events(client: Client, waiting: CellQueue, threads: int, limits: Limits) ->
                 more = future is not ended[-1]
                 yield Event(names[future.key], "dask", _result(future, client), more)
                 future.release()
+
+
+def capacity(scheduler: str) -> tuple[int, int]:
+    """Return how many cells a cluster runs at once, and how many of them share a machine.
+
+    Raises
+    ------
+    UsageError, ClusterError
+        As `run`.
+    """
+    with _connected(scheduler) as client:
+        threads = client.nthreads()
+    hosts: Counter[str | None] = Counter()
+    for address, count in threads.items():
+        hosts[urlsplit(address).hostname] += count
+    return hosts.total(), max(hosts.values(), default=0)
+
+
+def _connected(scheduler: str) -> AbstractContextManager[Client]:
+    if find_spec("distributed") is None:
+        raise UsageError("Dask is not installed: pip install orthobench[dask]")
+    return connected(scheduler)
 
 
 def _alone(cell: Cell, threads: int, limits: Limits) -> Outcome:

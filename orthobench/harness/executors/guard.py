@@ -37,7 +37,7 @@ from orthobench.harness.identity import Streams
 from orthobench.harness.judging import judged, stop_at, stop_of
 from orthobench.harness.objects import pickled
 from orthobench.harness.placement import TRANSFER, WARM_UP
-from orthobench.harness.reducing.parts import WORKER_METRICS
+from orthobench.harness.reducing.reduction import WORKER_METRICS
 from orthobench.harness.stopping import RunStatus, Termination
 from orthobench.harness.trace import Checkpoint, Outcome, Recording, checked, spent_seconds
 from orthobench.tools.arrays import Array

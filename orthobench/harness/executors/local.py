@@ -15,7 +15,7 @@ from typing import TypeAlias
 
 from orthobench.harness.cell import Cell
 from orthobench.harness.executors import Event, Events, Limit, Limits
-from orthobench.harness.executors.cell_queue import CellQueue, Data
+from orthobench.harness.executors.cell_queue import CellQueue, Cells, Data
 from orthobench.harness.executors.guard import Guard, SealedCell, sealed
 from orthobench.harness.executors.solving import prepare_process, unimportable
 from orthobench.harness.judging import stop_of
@@ -27,6 +27,8 @@ from orthobench.tools.processes import Process, Replies
 Request: TypeAlias = tuple[SealedCell, Limit]
 """A cell that a worker process is to run, and when to cut it."""
 
+NO_LIMITS = Limits()
+
 LATE = 15.0
 """The seconds after which a cell is said to take long; then at twice the time, and so on."""
 
@@ -35,35 +37,25 @@ PATIENCE = 5.0
 
 
 def run(
-    cells: Iterable[Cell], workers: int = 1, threads: int = 1, limits: Limits | None = None
+    cells: Cells | Iterable[Cell],
+    workers: int = 1,
+    threads: int = 1,
+    limits: Limits = NO_LIMITS,
 ) -> Events:
-    """Yield an event as each cell begins and as it is finished.
-
-    Parameters
-    ----------
-    cells : iterable of Cell
-        To `CellQueue` cells more may be added after any event.
-    workers : int
-        Processes.
-    threads : int
-        Threads of the libraries in each; set before they are loaded.
-    limits : Limits, optional
-        The most that one cell may take.
-    """
+    """Yield an event as each cell begins and as it is finished; arguments as of `Executor`."""
     waiting = CellQueue.of(cells)
     replies: Replies = SimpleQueue()
-    crew = [Worker(str(i + 1), threads, limits or Limits(), replies) for i in range(workers)]
+    crew = [Worker(str(i + 1), threads, limits, replies) for i in range(workers)]
     try:
         while True:
             yield from _assign(crew, waiting)
             if not any(worker.request for worker in crew):
                 return
-            for event in next_events(crew, replies):
-                if event.outcome is not None:
-                    waiting.finish(event.cell)
-                    for worker in crew:
-                        worker.slowest = max(other.slowest for other in crew)
-                yield event
+            yield from next_events(crew, replies, waiting.deadline)
+            if time.monotonic() >= waiting.deadline:
+                return
+            for worker in crew:
+                worker.slowest = max(other.slowest for other in crew)
     finally:
         for worker in crew:
             worker.close()
@@ -172,7 +164,7 @@ class Worker:
         return None if cell is None else Event(cell, self.name, outcome)
 
 
-def _assign(crew: Sequence[Worker], waiting: CellQueue) -> Iterator[Event]:
+def _assign(crew: Sequence[Worker], waiting: Cells) -> Iterator[Event]:
     """Give every idle worker a cell."""
     for i, worker in enumerate(crew):
         beside = [other.cell for other in crew if other.cell]

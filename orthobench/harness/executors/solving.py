@@ -10,14 +10,17 @@ import faulthandler
 import gc
 import os
 import pickle
+import sys
+import threading
 import traceback
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from functools import partial
 from typing import Any
 
-from orthobench.contract.problem import Solution
-from orthobench.harness.execution import ready_oracle
+import numpy as np
+
+from orthobench.harness.execution import CLOCK, ready_oracle
 from orthobench.harness.executors.messages import (
     BEGUN,
     CHANGED,
@@ -28,11 +31,9 @@ from orthobench.harness.executors.messages import (
     Start,
     unpacked,
 )
-from orthobench.harness.executors.process_state import ProcessState
 from orthobench.harness.judging import stop_of
 from orthobench.harness.run import record
 from orthobench.harness.stopping import RunStatus, Termination
-from orthobench.harness.trace import Checkpoint
 from orthobench.tools.arrays import Array
 from orthobench.tools.child import Channel
 from orthobench.tools.environment import limited
@@ -68,7 +69,7 @@ def _run(start: Start, packed_oracle: PackedOracle, channel: Channel) -> Termina
             oracle = unpacked(packed_oracle, partial(_rows, channel))
     except Exception as error:
         return unimportable(error)
-    rule = partial(_over, channel) if start.target else None
+    rule = (lambda *_: _asked(channel, OVER)) if start.target else None
     with limited(start.threads):
         solver.place.limit(start.threads)
         try:
@@ -107,13 +108,6 @@ def _rows(channel: Channel, source: int, first: bool) -> Array | None:
     return rows
 
 
-def _over(channel: Channel, mark: Checkpoint, solution: Solution) -> Termination | None:
-    """Ask whether the run stops at the point that was sent last."""
-    del mark, solution
-    stop: Termination | None = _asked(channel, OVER)
-    return stop
-
-
 def _asked(channel: Channel, question: SampleRequest | str) -> Any:
     channel.send(question)
     reply: Reply | None = channel.receive()
@@ -145,3 +139,73 @@ def unimportable(error: Exception) -> Termination:
     where = hide_home("".join(traceback.format_exception(error)))
     reason = f"a worker process cannot import it ({error}); take the inline executor"
     return Termination(RunStatus.ERROR, reason, where)
+
+
+WATCHED = (
+    "numpy", "numpy.linalg", "numpy.random", "scipy.linalg", "scipy.sparse.linalg", "builtins",
+    "time", "threading", "pickle", "os", "gc",
+)  # fmt: skip
+"""The modules whose functions and classes nobody is to replace, beside those of this project."""
+
+_noted: dict[str, list[tuple[Mapping[str, Any], list[str], list[Any]]]] = {}
+"""Of each module that was seen: namespaces, names in them, and functions with these names."""
+
+_seen: set[str] = set()
+"""All modules that were seen."""
+
+
+class ProcessState:
+    """The state of this process when it is made."""
+
+    def __init__(self) -> None:
+        self._state = _state()
+        if len(sys.modules) != len(_seen):
+            _note_functions()
+
+    def changed(self) -> bool:
+        """Return whether the process is in another state now."""
+        try:
+            return self._state != _state() or any(
+                [*map(space.get, names)] != items
+                for spaces in _noted.values()
+                for space, names, items in spaces
+            )
+        except Exception:  # what cannot even be compared
+            return True
+
+
+def _state() -> dict[str, object]:
+    tiny, half = np.float64(5e-324), np.float64(2.0**-53)
+    state: dict[str, object] = {
+        "errors": (np.geterr(), np.geterrcall()),
+        "arithmetic": [float(x) for x in (tiny * 1.0, half + 1.0, half - 1.0, half * 3 + 1.0)],
+        "threads": {thread.ident for thread in threading.enumerate()},
+        "interpreter": (sys.getrecursionlimit(), sys.getswitchinterval(), gc.get_threshold()),
+        "collector": gc.isenabled(),
+        "tracing": (sys.gettrace(), sys.getprofile(), CLOCK.get()),
+        "folder": None,
+    }
+    with suppress(OSError):  # the folder may be removed
+        state["folder"] = os.getcwd()  # noqa: PTH109 - pathlib is slower
+    if sys.platform == "linux":
+        import resource
+
+        limits = (resource.RLIMIT_DATA, resource.RLIMIT_AS, resource.RLIMIT_CPU,
+                  resource.RLIMIT_NOFILE, resource.RLIMIT_STACK)  # fmt: skip
+        state["limits"] = [resource.getrlimit(limit) for limit in limits]
+        state["schedule"] = (os.sched_getaffinity(0), os.getpriority(os.PRIO_PROCESS, 0))
+    return state
+
+
+def _note_functions() -> None:
+    """Note the functions and classes of modules that were loaded since the last time."""
+    for name, module in list(sys.modules.items()):
+        _seen.add(name)
+        if name in _noted or not (name in WATCHED or name.startswith("orthobench.")):
+            continue
+        space = vars(module)
+        kinds = [k for k in space.values() if isinstance(k, type) and k.__module__ == name]
+        _noted[name] = []
+        for own in (space, *map(vars, kinds)):
+            names = [key for key, item in own.items() if callable(item)]
+            _noted[name].append((own, names, [own[key] for key in names]))

@@ -8,12 +8,11 @@ the workers nor on what of them dies, and a result that is lost is computed agai
 from __future__ import annotations
 
 from contextlib import ExitStack
-from itertools import chain, zip_longest
 from typing import Any, TypeAlias
 
 from orthobench.contract.placed_solvers import BlockOracle
 from orthobench.harness.clusters import ClusterError, Workers, connected, silenced
-from orthobench.harness.reducing.parts import Blocks, Part, here, reduced
+from orthobench.harness.reducing.reduction import Blocks, Part, here, reduced
 from orthobench.tools.environment import limited
 from orthobench.tools.places import Place
 
@@ -96,16 +95,12 @@ class OnDask:
         if not workers:
             raise self._lost()
         size = run_length(blocks, len(workers))
-        near: dict[str, list[int]] = {worker: [] for worker in workers}
-        for number in range(-(-blocks // size)):
-            near[workers[number * size * len(workers) // blocks]].append(number)
-        turns = (zip(near, turn, strict=True) for turn in zip_longest(*near.values()))
+        near = [number * size * len(workers) // blocks for number in range(-(-blocks // size))]
         found: dict[int, Run] = {}
-        for worker, number in chain.from_iterable(turns):
-            if number is not None:
-                ends = number * size, min((number + 1) * size, blocks)
-                future = self._submit(-number, worker, Blocks.reduced, spread, *ends)
-                found[number] = (number, worker, future)
+        for number in sorted(range(len(near)), key=lambda n: (n - near.index(near[n]), near[n])):
+            worker, ends = workers[near[number]], (number * size, min((number + 1) * size, blocks))
+            future = self._submit(-number, worker, Blocks.reduced, spread, *ends)
+            found[number] = (number, worker, future)
         return found
 
     def _submit(self, priority: float, near: str, function: Any, *given: Any) -> Any:

@@ -1,124 +1,298 @@
-"""A run of a `SummarySolver` over blocks: each of its steps is a pass over all of them."""
+"""Passes of a `SummarySolver` over blocks: what workers read, summarize and merge, and the cost.
+
+Each step of the run is a pass over all blocks.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import replace
-from functools import partial
-from typing import TYPE_CHECKING, Any
+import os
+import socket
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, TypeVar
 
-from orthobench.contract.placed_solvers import BlockOracle, Summary
+import numpy as np
+from numpy.typing import NDArray
+
+from orthobench.contract.placed_solvers import BlockOracle, Summary, SummarySolver
 from orthobench.contract.problem import Oracle, Solution
 from orthobench.contract.samples import BlockSource
 from orthobench.contract.solver import State, Status
-from orthobench.errors import UsageError
-from orthobench.harness.execution import Execution, check_solution, timed_call
+from orthobench.errors import DataError, OrthobenchError, UsageError
+from orthobench.harness.execution import timed_call
 from orthobench.harness.identity import Streams
-from orthobench.harness.reducing.parts import (
-    MEMORY,
-    MOVED,
-    READING,
-    WORKER_METRICS,
-    WORKER_SECONDS,
-    WORKERS,
-    AnySummarySolver,
-    Blocks,
-    Part,
-)
+from orthobench.harness.placement import Calls
 from orthobench.harness.stopping import Budget
-from orthobench.harness.trace import Checkpoint
+from orthobench.tools.arrays import check_rows
+from orthobench.tools.environment import limited
+from orthobench.tools.machine import process_peak, reset_process_peak
 from orthobench.tools.places import Place
 
 if TYPE_CHECKING:
     from orthobench.harness.reducing.on_dask import OnDask
 
+T = TypeVar("T")
 
-class Here:
-    """The engine of the place ``blocks``: this process, block after block.
+WORKER_METRICS = WORKER_SECONDS, MOVED, MEMORY, READING, WORKERS = (
+    "worker_seconds",
+    "moved_bytes",
+    "peak_worker_bytes",
+    "reading_seconds",
+    "workers",
+)
+"""The seconds that all workers together spent in verbs, and in reading where that is timed; the
+bytes that went from one process to another; the most bytes of memory of a worker; the seconds that
+all workers together spent on reading and checking blocks; the workers."""
 
-    Parameters
+AnySummarySolver: TypeAlias = SummarySolver[Any, Any, Any]
+
+WARM_UP_ROWS = 256
+"""The most rows that a worker summarizes before the clock runs, to compile and load code."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """The summary of some blocks, and what it cost.
+
+    Attributes
     ----------
-    blocks : Blocks
-    oracle : BlockOracle
-        Of the first pass.
+    summary : Summary
+    where : str
+        The process that made it.
+    seconds : float
+        Seconds that workers spent on it in the verbs of the solver.
+    reading : float
+        Seconds that they spent on reading and checking blocks.
+    moved : int
+        Bytes of the summaries that went from one process to another.
+    peaks : mapping
+        The most bytes of memory of each process.
     """
 
-    workers = 1
+    summary: Summary
+    where: str
+    seconds: float
+    reading: float
+    moved: int
+    peaks: Mapping[str, int]
 
-    def __init__(self, blocks: Blocks, oracle: BlockOracle) -> None:
-        self._blocks = blocks
-        blocks.warm_up(oracle)
+
+@dataclass(frozen=True)
+class Blocks:
+    """What a worker needs in all passes of a run; on the place ``blocks`` this process is it.
+
+    Attributes
+    ----------
+    solver : SummarySolver
+    source : BlockSource
+    rows : int
+        The samples of a pass, the first of the source.
+    """
+
+    solver: AnySummarySolver
+    source: BlockSource
+    rows: int
+
+    workers: ClassVar[int] = 1
+
+    @cached_property
+    def ends(self) -> tuple[int, int]:
+        """The number of blocks that have these samples, and how many the last of them has."""
+        left = self.rows
+        for index in range(self.source.count):
+            height = self.source.height(index)
+            if height >= left:
+                return index + 1, left
+            left -= height
+        raise ValueError(f"the blocks have {self.rows - left} rows in all, not {self.rows}")
+
+    @property
+    def count(self) -> int:
+        """The number of blocks."""
+        return self.ends[0]
+
+    def part(self, oracle: BlockOracle, index: int) -> Part:
+        """Read and summarize a block.
+
+        Raises
+        ------
+        DataError
+            Where it cannot be read, or has a sample that is not finite; names the block.
+        """
+        reading, block = timed_call(partial(self._checked, index))
+        work = partial(self.solver.summarize, oracle, block)
+        seconds, summary = timed_call(lambda: self._named(work, index))
+        return Part(summary, here(), seconds, reading, 0, {here(): process_peak()})
+
+    def merged(self, a: Part, b: Part) -> Part:
+        """Merge two parts in this process."""
+        seconds, summary = timed_call(partial(self.solver.merge, a.summary, b.summary))
+        came = sum(part.summary.size for part in (a, b) if part.where != here())
+        peaks = {**a.peaks, **b.peaks, here(): process_peak()}
+        return Part(
+            summary, here(), a.seconds + b.seconds + seconds, a.reading + b.reading,
+            a.moved + b.moved + came, peaks,
+        )  # fmt: skip
 
     def reduce(self, oracle: BlockOracle) -> Part:
         """Return the summary of all blocks."""
-        return self._blocks.reduced(oracle, 0, self._blocks.count)
+        return self.reduced(oracle, 0, self.count)
 
     def close(self) -> None:
         """Nothing was started."""
 
+    def reduced(self, oracle: BlockOracle, begin: int, end: int) -> Part:
+        """Summarize some blocks with one BLAS thread, and merge them as `reduced` does."""
+        with limited(1):
+            return reduced((self.part(oracle, index) for index in range(begin, end)), self.merged)
 
-class Reduction(Execution):
-    """A `SummarySolver` at work on blocks, and the clock.
+    def warm_up(self, oracle: BlockOracle) -> None:
+        """Compile and load what a pass will use; an error here comes again in the pass."""
+        reset_process_peak()
+        try:
+            few = self._checked(0)[:WARM_UP_ROWS]
+            summary = self.solver.summarize(oracle, few)
+            self.solver.merge(summary, summary)
+        except Exception:  # noqa: S110 - the pass meets it again, and says the block
+            pass
+
+    def _checked(self, index: int) -> NDArray[Any]:
+        where, (count, last) = self._name(index), self.ends
+        try:
+            block: NDArray[Any] = self.source.block(index)
+        except MemoryError:
+            raise
+        except Exception as error:
+            raise DataError(f"{where} cannot be read: {error}") from error
+        if block.ndim != 2 or block.shape[1] != self.source.d:
+            raise DataError(f"{where} has shape {block.shape}, not (rows, {self.source.d})")
+        if len(block) != self.source.height(index):
+            raise DataError(f"{where} has {len(block)} rows, not {self.source.height(index)}")
+        try:
+            check_rows(block)
+        except DataError as error:
+            raise DataError(f"{where}: {error}") from None
+        return block[:last] if index == count - 1 else block
+
+    def _named(self, work: Callable[[], Summary], index: int) -> Summary:
+        try:
+            return work()
+        except (MemoryError, OrthobenchError):
+            raise
+        except Exception as error:
+            raise RuntimeError(f"{self._name(index)}: {error!r}") from error
+
+    def _name(self, index: int) -> str:
+        return f"block {index} ({self.source.label(index)})"
+
+
+def here() -> str:
+    """Return what tells this process from all others."""
+    return f"{socket.gethostname()}:{os.getpid()}"
+
+
+def reduced(items: Iterable[T], merge: Callable[[T, T], T]) -> T:
+    """Merge items along a binary tree: on each level the first with the second, and so on.
+
+    An item without a partner goes up as it is. Each is merged as soon as its partner is there, so
+    that of m items no more than log2(m) + 1 are held. Since a run of 2^j items that begins at a
+    multiple of 2^j is a tree of its own, such runs can be reduced anywhere.
+
+    Parameters
+    ----------
+    items : iterable
+        At least one.
+    merge : callable
+    """
+    held: list[tuple[int, T]] = []
+    for item in items:
+        held.append((0, item))
+        del item  # the list holds it, and merging drops it
+        while len(held) > 1 and held[-2][0] == held[-1][0]:
+            _merge_last(held, merge)
+    while len(held) > 1:
+        _merge_last(held, merge)
+    return held[0][1]
+
+
+def _merge_last(held: list[tuple[int, T]], merge: Callable[[T, T], T]) -> None:
+    _, second = held.pop()
+    level, first = held.pop()
+    held.append((level + 1, merge(first, second)))
+
+
+class Reduction(Calls):
+    """The calls of a `SummarySolver` on blocks: a step is a pass over all of them.
 
     The clock of a pass is its wall time, less what a worker spends on reading on average where the
     source does not have reading timed.
 
     Parameters
     ----------
+    solver : SummarySolver
     oracle : Oracle
         With a `BlockSource`.
-    solver : SummarySolver
     budget : Budget
         Where it allows fewer samples than the passes have, each pass reads the first ones only.
     streams : Streams
     """
 
-    solver: AnySummarySolver
+    streams, collects = False, True
 
     def __init__(
-        self, oracle: Oracle, solver: AnySummarySolver, budget: Budget, streams: Streams
+        self, solver: AnySummarySolver, oracle: Oracle, budget: Budget, streams: Streams
     ) -> None:
         source = _source(oracle)
-        self.solver, self.state, self.seconds = solver, State(), 0.0
         self.batch = _rows(source.length, solver, budget)
-        self._timed = source.timed
+        self._solver, self._timed = solver, source.timed
         self._next = BlockOracle(oracle.sizes, oracle.start, self.batch, streams.solver)
         self._last: tuple[BlockOracle, Summary] | None = None
         self._engine = _engine(solver.place, Blocks(solver, source, self.batch), self._next)
         self._spent = dict.fromkeys(WORKER_METRICS, 0.0)
         self._spent[WORKERS] = float(self._engine.workers)
 
-    def advance(self, count: int) -> None:
-        """Do `count` passes, or as many as are left."""
-        for _ in range(count):
-            if self.state.status is not Status.RUNNING or not self._left:
-                return
-            spent, part = timed_call(self._pass, collect=True)
-            self.seconds += spent if self._timed else spent - part.reading / self._engine.workers
-            self._count(part)
+    def init(self, oracle: Oracle, rng: np.random.Generator) -> State:
+        """Return the state before the first pass."""
+        del oracle, rng
+        return State()
 
-    def read(self) -> tuple[Checkpoint, Solution]:
-        """Return seconds and work so far, what was measured beside them, and the solution."""
+    def left(self, state: State) -> float:
+        """Return the number of passes that are left."""
+        return self._solver.passes - state.work.steps
+
+    def advance(self, oracle: Oracle, state: State, count: int) -> None:
+        """Do `count` passes, fewer where the solver converges."""
+        del oracle
+        self.besides = 0.0
+        for _ in range(count):
+            part = self._pass(state)
+            if not self._timed:
+                self.besides += part.reading / self._engine.workers
+            if state.status is not Status.RUNNING:
+                return
+
+    def solution(self, state: State) -> Solution:
+        """Return the solution after the last pass."""
+        del state
         if self._last is None:
-            reading, solution = 0.0, Solution(self._next.start.copy())
-        else:
-            reading, solution = timed_call(partial(self.solver.finish, *self._last))
-        check_solution(solution)
-        work = replace(self.state.work)
-        return Checkpoint(self.seconds, reading, work, extra_metrics=dict(self._spent)), solution
+            return Solution(self._next.start.copy())
+        solution: Solution = self._solver.finish(*self._last)
+        return solution
+
+    def extra_metrics(self, oracle: Oracle) -> dict[str, float]:
+        """Return what the workers spent."""
+        del oracle
+        return dict(self._spent)
 
     def close(self) -> None:
         """End what was started for the run."""
         self._engine.close()
 
-    @property
-    def _left(self) -> bool:
-        return self.state.work.steps < self.solver.passes
-
-    def _pass(self) -> Part:
+    def _pass(self, state: State) -> Part:
         """Go through all blocks once, and prepare the pass after it."""
-        oracle, work = self._next, self.state.work
+        oracle, work = self._next, state.work
         part = self._engine.reduce(oracle)
         if part.summary.rows != oracle.rows:
             raise RuntimeError(
@@ -127,23 +301,19 @@ class Reduction(Execution):
         self._last = (oracle, part.summary)
         work.steps += 1
         work.samples += oracle.rows
-        work.flops += self.solver.flops(oracle, part.summary)
-        if self._left:
-            self._share(oracle, self.solver.proceed(oracle, part.summary))
+        work.flops += self._solver.flops(oracle, part.summary)
+        if self.left(state):
+            shared = self._solver.proceed(oracle, part.summary)
+            if shared is None:
+                state.status = Status.CONVERGED
+            else:
+                self._next = replace(oracle, number=oracle.number + 1, shared=shared)
+        spent = self._spent
+        spent[WORKER_SECONDS] += part.seconds + (part.reading if self._timed else 0.0)
+        spent[READING] += part.reading
+        spent[MOVED] += part.moved
+        spent[MEMORY] = max(spent[MEMORY], *part.peaks.values())
         return part
-
-    def _share(self, oracle: BlockOracle, shared: Mapping[str, Any] | None) -> None:
-        if shared is None:
-            self.state.status = Status.CONVERGED
-        else:
-            self._next = replace(oracle, number=oracle.number + 1, shared=shared)
-
-    def _count(self, part: Part) -> None:
-        worker_seconds = part.seconds + (part.reading if self._timed else 0.0)
-        self._spent[WORKER_SECONDS] += worker_seconds
-        self._spent[READING] += part.reading
-        self._spent[MOVED] += part.moved
-        self._spent[MEMORY] = max(self._spent[MEMORY], *part.peaks.values())
 
 
 def _source(oracle: Oracle) -> BlockSource:
@@ -168,9 +338,10 @@ def _rows(length: int, solver: AnySummarySolver, budget: Budget) -> int:
     return int(rows)
 
 
-def _engine(place: Place, blocks: Blocks, oracle: BlockOracle) -> Here | OnDask:
+def _engine(place: Place, blocks: Blocks, oracle: BlockOracle) -> Blocks | OnDask:
     if place.packages:
         from orthobench.harness.reducing.on_dask import OnDask
 
         return OnDask(place, blocks, oracle)
-    return Here(blocks, oracle)
+    blocks.warm_up(oracle)
+    return blocks

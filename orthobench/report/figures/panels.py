@@ -147,21 +147,14 @@ def _draw_series(
         more = {"label": f"_{label}" if i else label, "drawstyle": steps}
         markers = points if few else points[-1:]
         ax.plot(x, np.where(part, y, math.nan), **{**line, **more}, markevery=markers)
-    left = _left_end(ax, panel)
     for at, end in series.crosses:
         height = float(floor.raised(np.array([end]))[0])
-        place = left if panel.x.log and at <= 0 else at
-        _draw_marker(ax, place, height, "x", 1.15, color=line["color"], zorder=4)
+        place = ax.get_xlim()[0] if panel.x.log and at <= 0 else at
+        _draw_marker(ax, place, height, "x", 1.15, color=line["color"], zorder=4, clip_on=False)
     if series.chosen is not None and finite[series.chosen]:
         at, height = float(x[series.chosen]), float(y[series.chosen])
         ring = {"markeredgecolor": line["color"], "markerfacecolor": "none"}
         _draw_marker(ax, at, height, "o", 2.2, **ring)
-
-
-def _left_end(ax: Axes, panel: Panel) -> float:
-    """Return the left end of a log axis, for crosses at a place that it does not have."""
-    values = np.concatenate(_xs(panel))
-    return float(min(values[values > 0], default=ax.get_xlim()[0]))
 
 
 def _xs(panel: Panel) -> list[Array]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -11,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from orthobench._version import __version__
 from orthobench.contract.panel import Key, Panel, Plot
 from orthobench.errors import unknown
 from orthobench.report.figures.figure import (
@@ -36,18 +36,18 @@ RUN_KINDS = ("convergence", "tradeoff", "sweep", "break-even", "curves")
 
 
 REMEMBERED = "drawn.json"
-"""Beside the figures of a run: which they are, and of which data and code."""
+"""Beside the figures of a run: which they are, and of which data and version."""
 
 
 def run_figures(results: Results, folder: Path) -> list[Path]:
-    """Return the figures of ``orthobench run``, drawn again where data or code changed since.
+    """Return the figures of ``orthobench run``, drawn again if data or version changed since.
 
     Parameters
     ----------
     results : Results
     folder : Path
     """
-    data, remembered = f"{results.fingerprint()} {_code()}", folder / REMEMBERED
+    data, remembered = f"{results.fingerprint()} {__version__}", folder / REMEMBERED
     with suppress(OSError, ValueError, LookupError, TypeError):
         known = json.loads(remembered.read_text())
         paths = [folder / Path(name).name for name in known["files"]]
@@ -61,15 +61,6 @@ def run_figures(results: Results, folder: Path) -> list[Path]:
     with atomic_write(remembered) as file:
         file.write(json.dumps(facts, indent=2).encode())
     return paths
-
-
-def _code() -> str:
-    """Return a digest of the code that draws."""
-    found, core = hashlib.sha256(), Path(__file__).parents[2]
-    for room in ("decide", "report", "stats"):
-        for path in sorted((core / room).rglob("*.py")):
-            found.update(path.read_bytes())
-    return found.hexdigest()[:16]
 
 
 def save_figures(

@@ -6,18 +6,21 @@ import math
 import re
 import shlex
 import tomllib
+from collections import Counter
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from itertools import product
 from pathlib import PurePath
-from typing import Any
+from typing import Any, TypeAlias
 
 from orthobench.contract.panel import Plot
-from orthobench.decide.answer import Answer
+from orthobench.decide.answer import Answer, answer
 from orthobench.decide.code import solve_line
-from orthobench.decide.rule import Comparison, Decision
+from orthobench.decide.comparisons import compare_by
+from orthobench.decide.rule import STRICT, TOLERANCE, Comparison, Decision
 from orthobench.decide.wording import MARKS, mark, seeds_text, verdict_text
 from orthobench.errors import UsageError
 from orthobench.registry.plugins import catalogue
-from orthobench.report.page.answers import Answers, family_answers
 from orthobench.report.page.galleries import galleries
 from orthobench.report.page.plot_data import plot_data
 from orthobench.report.page.problems import (
@@ -28,20 +31,26 @@ from orthobench.report.page.problems import (
     refusals,
 )
 from orthobench.report.plots.collection import comparison_plots, exhibit_plots, problem_plots
-from orthobench.report.plots.exhibits import Exhibition, exhibitions
-from orthobench.report.plots.sweeps import break_evens
+from orthobench.report.plots.exhibits import exhibitions
+from orthobench.report.plots.families import costs
 from orthobench.report.rows import problem_rows
 from orthobench.report.style import solver_styles
 from orthobench.results.results import Results
 from orthobench.results.tuning import SolverResult
 from orthobench.stats.costs import ALL_COSTS
-from orthobench.stats.targets import run_matrix
 from orthobench.tools import toml
 from orthobench.tools.collections import grouped
 from orthobench.tools.formatting import clean, plural
 
 DRAWN = 2_700_000
 """The most characters of plot data and images in one page."""
+
+
+MOST_PAIRS = 20_000
+"""Maximum number of pairs of solvers on a problem for which there is more than one answer."""
+
+Answers: TypeAlias = Mapping[tuple[str, str], Answer]
+"""The answers of a family, by cost and tolerance."""
 
 
 def page_content(results: Results) -> dict[str, Any]:
@@ -51,28 +60,39 @@ def page_content(results: Results) -> dict[str, Any]:
     ``failures``, ``refusals``, ``problems`` and ``table`` are those of
     `orthobench.report.page.problems`, ``galleries`` the images of each problem by its label.
     ``plots`` are all plots of the page, ``plot_data`` is what its script draws of them, and
-    ``comparison_plots`` are the indices of those over all problems; sections of problems and
-    families have the others.
+    ``comparison_plots`` are the indices of those over all problems; sections of problems have the
+    others.
     """
     entries, session = results.entries, results.session()
     table = _suite_of(session["text"])
     by_family = grouped(entries, lambda entry: entry.problem_info.family)
-    runs = {name: run_matrix(group) for name, group in by_family.items()}
-    suite = clean(results.suite)
+    suite, typed = clean(results.suite), results.suite_as_typed
     answers = {
-        name: family_answers(group, suite) if any(e.finished for e in group) else {}
+        name: family_answers(group, typed) if any(e.finished for e in group) else {}
         for name, group in by_family.items()
     }
     first = [next(iter(own.values())) for own in answers.values() if own]
     comparisons = {c.problem: c for one in first for c in one.comparisons}
     exhibits = exhibitions(entries, results.exhibits)
-    problems, plots = _problems(entries, comparisons, exhibits)
-    rows = [row for problem in problems for row in problem["rows"]]
+    curves = {one.problem: exhibit_plots([one]) for one in exhibits}
+    plots: list[Plot] = []
+    runs: dict[int, dict[str, dict[str, Any]]] = {}
+    problems: list[dict[str, Any]] = []
+    for name, group in grouped(entries, lambda entry: entry.problem).items():
+        part = [entry for entry in group if entry.takes_part]
+        rows = problem_rows(part, comparisons[name]) if part else []
+        own = [*problem_plots(group), *curves.get(name, [])] if rows else []
+        places = range(len(plots), len(plots) + len(own))
+        if own:
+            runs[len(plots)] = {entry.solver: entry_runs(entry, table) for entry in part}
+        problems.append(problem_section(f"problem-{len(problems)}", group, rows, places))
+        plots += own
     of_problems = len(plots)
-    plots += comparison_plots(entries, runs)
+    plots += comparison_plots(entries)
+    rows = [row for problem in problems for row in problem["rows"]]
     sections = [_family_section(name, own) for name, own in answers.items()]
     styles = solver_styles(entry.solver for entry in entries)
-    data = plot_data(plots, styles, _runs(problems, plots, table), list(map(_packed, sections)))
+    data, left_out = plot_data(plots, styles, runs, list(map(_packed, sections)))
     failed = failures(results, rows)
     return {
         "suite": suite,
@@ -89,14 +109,36 @@ def page_content(results: Results) -> dict[str, Any]:
         "problems": problems,
         "anchors": {one["label"]: one["id"] for one in problems},
         "plots": plots,
-        "comparison_plots": list(range(of_problems, len(plots))),
-        "break_evens": break_evens(entries),
+        "comparison_plots": range(of_problems, len(plots)),
         "table": all_numbers(rows),
         "provenance": _provenance(results, session),
         "styles": styles,
         "plot_data": data,
-        "galleries": galleries(exhibits, DRAWN - len(data["data"])),
+        "left_out": left_out,
+        "galleries": galleries(exhibits, DRAWN - len(data)),
     }
+
+
+def family_answers(entries: Sequence[SolverResult], suite: str = "") -> Answers:
+    """Return what to use on the problems of one family, under each cost and tolerance.
+
+    Parameters
+    ----------
+    entries : sequence of SolverResult
+        The entries of the family; with very many, there are only the first cost and tolerance.
+    suite : str
+        What to run more seeds of.
+    """
+    parts = entries[0].tolerance or TOLERANCE, STRICT
+    tolerances = {f"{100 * part:.6g} %": part for part in parts}
+    keys = list(product(costs(entries), tolerances))
+    solvers = Counter(entry.problem for entry in entries)
+    if sum(count**2 for count in solvers.values()) > MOST_PAIRS:
+        keys = keys[:1]
+    begun = [entry for entry in entries if entry.finished and not entry.refused]
+    views = [(cost, tolerances[tolerance]) for cost, tolerance in keys]
+    found = compare_by(begun, views)
+    return {key: answer(own, suite) for key, own in zip(keys, found, strict=True)}
 
 
 def _family_section(name: str, answers: Answers) -> dict[str, Any]:
@@ -118,12 +160,15 @@ def _family_section(name: str, answers: Answers) -> dict[str, Any]:
 
 def _code(answer: Answer) -> str:
     """Return the line that makes the call on the first problem; empty if no solver is named."""
-    good = [c.of(answer.solver) for c in answer.comparisons if c.of(answer.solver).as_good]
-    call = good[0].call if good else None
+    good = [c for c in answer.comparisons if c.of(answer.solver).as_good]
+    call = good[0].of(answer.solver).call if good else None
     if answer.use is None or call is None:
         return ""
+    known = catalogue().problems.get(good[0].name)
     try:
-        solver = catalogue().solver(answer.use, answer.parameters)
+        solver = catalogue().solver(
+            answer.use, answer.parameters, known.item.offers if known else None
+        )
     except UsageError:  # it is not installed here
         return ""
     return solve_line(solver, call.stop)
@@ -136,11 +181,7 @@ def _packed(section: Mapping[str, Any]) -> dict[str, Any]:
             "sentence": answer.sentence,
             "evidence": answer.evidence,
             "code": _code(answer),
-            "cells": [
-                cell(comparison, solver)
-                for solver in section["solvers"]
-                for comparison in answer.comparisons
-            ],
+            "cells": [cell(c, solver) for solver in section["solvers"] for c in answer.comparisons],
         }
         for key, answer in section["answers"].items()
     }
@@ -183,37 +224,6 @@ def _meaning(decision: Decision) -> str:
     if decision.more_seeds:
         text += f"; about {plural(decision.more_seeds, 'more seed')} would decide"
     return text
-
-
-def _problems(
-    entries: Sequence[SolverResult],
-    comparisons: Mapping[str, Comparison],
-    exhibits: Sequence[Exhibition],
-) -> tuple[list[dict[str, Any]], list[Plot]]:
-    """Return the problems, and their plots in one list."""
-    curves = {one.problem: exhibit_plots([one]) for one in exhibits}
-    plots: list[Plot] = []
-    problems: list[dict[str, Any]] = []
-    for name, group in grouped(entries, lambda entry: entry.problem).items():
-        part = [entry for entry in group if entry.takes_part]
-        rows = problem_rows(part, comparisons[name]) if part else []
-        own = [*problem_plots(group), *curves.get(name, [])] if rows else []
-        places = range(len(plots), len(plots) + len(own))
-        problems.append(problem_section(f"problem-{len(problems)}", group, rows, places))
-        plots += own
-    return problems, plots
-
-
-def _runs(
-    problems: Sequence[Mapping[str, Any]], plots: Sequence[Plot], suite: Mapping[str, Any]
-) -> dict[int, dict[str, dict[str, Any]]]:
-    """Return the runs of each solver on each problem, by the index of the plot of its curves."""
-    return {
-        at: {e.solver: entry_runs(e, suite) for e in problem["entries"] if e.takes_part}
-        for problem in problems
-        for at in problem["plots"]
-        if plots[at].kind == "convergence"
-    }
 
 
 def _counts(results: Results, problems: int) -> tuple[str, ...]:
@@ -264,28 +274,24 @@ def _provenance(results: Results, session: Mapping[str, Any]) -> dict[str, str]:
 
 def _command(command: str) -> str:
     """Return the command as a user types it: without the folder of its program."""
-    try:
-        words = shlex.split(command)
-    except ValueError:  # not as `shlex.join` writes it
-        return command
-    if not words:
-        return ""
-    program = PurePath(words[0]).name
-    module = program == "__main__.py"
-    return shlex.join([*(["python", "-m", "orthobench"] if module else [program]), *words[1:]])
+    with suppress(ValueError):  # not as `shlex.join` writes it
+        program, *words = shlex.split(command)
+        name = PurePath(program).name
+        begin = ["python", "-m", "orthobench"] if name == "__main__.py" else [name]
+        return shlex.join([*begin, *words])
+    return command
 
 
 def _blas(pool: Mapping[str, Any]) -> str:
-    parts = (pool.get("internal_api"), pool.get("version"), pool.get("architecture"))
-    named = " ".join(str(part) for part in parts if part)
+    names = (pool.get("internal_api"), pool.get("version"), pool.get("architecture"))
+    named = " ".join(str(name) for name in names if name)
     threads = pool.get("num_threads")
-    if not threads or not isinstance(threads, int):
-        return named
-    return f"{named}, {plural(threads, 'thread')}"
+    return (
+        f"{named}, {plural(threads, 'thread')}" if threads and isinstance(threads, int) else named
+    )
 
 
 def _git(state: Mapping[str, Any] | None) -> str:
     if not state:
         return ""
-    changed = ", with changes not committed" if state.get("dirty") else ""
-    return f"{state.get('commit')}{changed}"
+    return f"{state.get('commit')}{', with changes not committed' * bool(state.get('dirty'))}"

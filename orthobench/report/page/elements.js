@@ -1,24 +1,13 @@
-// Elements of the page and of drawings, and downloads.
-
-const SVG = "http://www.w3.org/2000/svg";
-
-/** Download a text or a blob as a file. */
-function download(name, content, type) {
-  const link = document.createElement("a");
-  link.href = URL.createObjectURL(new Blob([content], { type }));
-  link.download = name;
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), 1000);
-}
+// Elements of the page and of drawings, numbers as text, and downloads.
 
 /** A new element with attributes and children; text never becomes markup. */
 function element(tag, attributes = {}, ...children) {
   return filled(document.createElement(tag), attributes, children);
 }
 
-/** The same in a drawing; numbers are rounded to a hundredth of a pixel. */
+/** The same in a drawing. */
 function drawn(tag, attributes = {}, ...children) {
-  return filled(document.createElementNS(SVG, tag), attributes, children);
+  return filled(document.createElementNS("http://www.w3.org/2000/svg", tag), attributes, children);
 }
 
 function filled(created, attributes, children) {
@@ -31,11 +20,24 @@ function filled(created, attributes, children) {
   return created;
 }
 
+function button(name, title, onclick) {
+  return element("button", { type: "button", class: name.toLowerCase().replaceAll(" ", "-"), title, onclick }, name);
+}
+
+/** A table that scrolls, with rows of cells, which are texts or elements. */
+function tableOf(label, heads, rows) {
+  const head = element("tr", {}, ...heads.map((name) => element("th", { scope: "col" }, name)));
+  const body = rows.map(({ cells: [first, ...others], ...attributes }) => element("tr", attributes, element("th", { scope: "row" }, first), ...others.map((one) => element("td", {}, one))));
+  const table = element("table", { class: "listing" }, element("thead", {}, head), element("tbody", {}, ...body));
+  return element("div", { class: "scroll tall", tabindex: 0, role: "region", "aria-label": label }, table);
+}
+
+/** A number to a hundredth of a pixel. */
 function round(value) {
   return Math.round(value * 100) / 100;
 }
 
-/** A sample of a solver's line and marker; of a reference's line where the number is negative. */
+/** A sample of a solver's line and marker; of a reference's line if the number is negative. */
 function lineSample(solver) {
   const use = drawn("use", { href: `#key-${solver < 0 ? `reference${solver}` : solver}` });
   return drawn("svg", { class: "key", "aria-hidden": "true" }, use);
@@ -47,6 +49,7 @@ function colourClass(solver) {
 }
 
 const measuring = document.createElement("canvas").getContext("2d");
+const BOLD = 600;
 
 /** The width of a text in a drawing, in pixels. */
 function textWidth(text, weight = 400) {
@@ -60,4 +63,32 @@ function fitted(text, width, weight = 400) {
   let length = text.length - 1;
   while (length > 1 && textWidth(`${text.slice(0, length)}…`, weight) > width) length -= 1;
   return `${text.slice(0, length)}…`;
+}
+
+/** A number with significant digits; infinity is the value of a failed run. */
+function formatted(value, digits = 4) {
+  if (value === null || Number.isNaN(value)) return "–";
+  if (!Number.isFinite(value)) return value > 0 ? "infinite (failed)" : "-infinite";
+  const size = Math.abs(value);
+  if (size !== 0 && (size < 1e-3 || size >= 1e7)) return value.toExponential(digits - 1).replace("e+", "e");
+  if (Number.isInteger(value) || size >= 10 ** digits) return Math.round(value).toLocaleString("en");
+  return value.toPrecision(digits);
+}
+
+/** Rows of objects as CSV (RFC 4180), with the columns of all rows. */
+function csv(rows) {
+  const columns = [...new Set(rows.flatMap((row) => Object.keys(row)))];
+  const quoted = (field) => {
+    const text = typeof field === "number" ? String(field).replace("Infinity", "inf") : (field ?? "");
+    return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+  };
+  return [columns, ...rows.map((row) => columns.map((column) => row[column]))].map((line) => `${line.map(quoted).join(",")}\n`).join("");
+}
+
+/** Download a text or a blob as a file, whose name is made of any texts. */
+function download(parts, kind, content, type) {
+  const stem = parts.join(" ").toLowerCase().replace(/[^a-z0-9.]+/g, "-").replace(/^[-.]+|[-.]+$/g, "").slice(0, 100);
+  const link = element("a", { href: URL.createObjectURL(new Blob([content], { type })), download: `${stem || "orthobench"}.${kind}` });
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 1000);
 }

@@ -9,11 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from orthobench._version import __version__
 from orthobench.contract.panel import Axis, Key, Panel, Plot, Series
 from orthobench.report.page.plot_data import plot_data
-from orthobench.report.page.write import SCRIPTS, environment, resource, scripted
-from orthobench.report.style import REFERENCES, solver_styles
+from orthobench.report.page.write import framed
+from orthobench.report.style import solver_styles
 from orthobench.tools.collections import grouped
 from orthobench.tools.files import atomic_write
 from orthobench.tools.formatting import clean, plural
@@ -51,12 +50,13 @@ def write_history(found: Mapping[str, Any], shown: Mapping[str, str], folder: Pa
         if not found["commits"][int(place)]["failed"]
     ]
     changes = [found["steps"], [one for one in found["commits"] if one["failed"]]]
-    text = environment().get_template("history.html").render(
-        found=found, shown=shown, plots_of=plots, gaps=gaps, styles=styles, version=__version__,
-        counts=[plural(len(found["commits"]), "commit"), plural(len(found["curves"]), "curve"),
-                *map(plural, map(len, changes), ("step", "gap"))],
-        data=plot_data(plots, styles)["data"], references=REFERENCES, style=resource("page.css"),
-        **scripted(map(resource, (*SCRIPTS, "history.js"))),
+    counts = [
+        plural(len(found["commits"]), "commit"), plural(len(found["curves"]), "curve"),
+        *map(plural, map(len, changes), ("step", "gap")),
+    ]  # fmt: skip
+    text = framed(
+        "history.html", counts, styles, plot_data(plots, styles)[0],
+        found=found, shown=shown, plots_of=plots, gaps=gaps,
     )  # fmt: skip
     path = folder / "index.html"
     with atomic_write(path) as file:

@@ -1,90 +1,61 @@
 // Names of series beside their lines and points, without overlaps; they are what a keyboard reaches.
 
 const LINE_HEIGHT = 14;
-const BOLD = 600;
 
 /** Names beside the ends of lines, moved apart, with thin lines that lead to them. */
-function endLabels(chart, lines, box, x, y) {
+function endLabels(chart, lines, { box, x, y }) {
   const step = Math.min(LINE_HEIGHT, (box.bottom - box.top + LINE_HEIGHT) / lines.length);
-  const wanted = lines.map((entry) => {
+  const ends = lines.map((entry) => {
     const end = entry.line.there.at(-1);
     return { entry, from: [x.at(entry.line.atX[end]), y.at(entry.line.atY[end])] };
   });
-  wanted.sort((a, b) => a.from[1] - b.from[1]);
-  const heights = apart(wanted.map(({ from }) => from[1]), step, box.top, box.bottom);
+  ends.sort((a, b) => a.from[1] - b.from[1]);
+  const heights = apart(ends.map(({ from }) => from[1]), step, box.top, box.bottom);
   const room = chart.view.width - box.right - 22;
-  wanted.forEach(({ entry, from }, place) => {
-    const leader = drawn("path", { class: "leader", d: `M${round(from[0] + 5)},${round(from[1])}L${round(Math.max(from[0] + 5, box.right + 4))},${round(from[1])}L${round(box.right + 16)},${round(heights[place])}` });
+  ends.forEach(({ entry, from: [left, height] }, place) => {
+    const bend = Math.max(left + 5, box.right + 4);
     const label = labelOf(chart, entry, box.right + 19, heights[place] + 4, fitted(entry.style.name, room, BOLD));
-    label.prepend(leader);
+    label.prepend(drawn("path", { class: "leader", d: `M${round(left + 5)},${round(height)}H${round(bend)}L${round(box.right + 16)},${round(heights[place])}` }));
     chart.svg.append(label);
   });
 }
 
-/** Ascending heights as near as possible to the wanted ones, at least so far apart: isotonic regression. */
+/** Ascending heights at least so far apart: the mean of those moved only down and of those moved only up. */
 function apart(wanted, step, top, bottom) {
-  const pools = [];
-  wanted.forEach((height, i) => {
-    pools.push({ sum: height - i * step, count: 1 });
-    while (pools.length > 1 && mean(pools.at(-2)) > mean(pools.at(-1))) {
-      const { sum, count } = pools.pop();
-      pools.at(-1).sum += sum;
-      pools.at(-1).count += count;
-    }
-  });
-  const highest = Math.max(top, bottom - (wanted.length - 1) * step);
-  const starts = pools.flatMap((pool) => Array(pool.count).fill(mean(pool)));
-  return starts.map((start, i) => Math.min(highest, Math.max(top, start)) + i * step);
+  const [down, up] = [[...wanted], [...wanted]];
+  for (let i = 1; i < down.length; i += 1) down[i] = Math.max(down[i], down[i - 1] + step);
+  for (let i = up.length - 2; i >= 0; i -= 1) up[i] = Math.min(up[i], up[i + 1] - step);
+  const lowest = (i) => bottom - (wanted.length - 1 - i) * step;
+  return down.map((height, i) => Math.max(top + i * step, Math.min(lowest(i), (height + up[i]) / 2)));
 }
 
-function mean({ sum, count }) {
-  return sum / count;
-}
-
-/** Names beside single points, wherever there is room first, or further off and led to; without any, only while they are in front. */
-function pointLabels(chart, box, x, y) {
+/** Names beside single points at the nearest free places, led to if these are far; without any, only while they are in front. */
+function pointLabels(chart, { box, x, y }) {
   const points = chart.lines.filter(({ one, line }) => one.solver >= 0 && line.there.length);
-  const at = ({ line }) => [x.at(line.atX[0]), y.at(line.atY[0])];
-  const taken = points.map((entry) => [at(entry)[0] - 6, at(entry)[1] - 6, at(entry)[0] + 6, at(entry)[1] + 6]);
-  const steps = chart.lines.filter(({ one }) => one.solver < 0).flatMap(({ line }) => stepBoxes(line, x, y));
-  points.forEach((entry) => {
-    const [px, py] = at(entry);
-    const width = textWidth(entry.one.label, BOLD);
-    const near = [[px + 10, py + 4], [px - 10 - width, py + 4], [px - width / 2, py - 10], [px - width / 2, py + 20], [px + 8, py - 9], [px + 8, py + 17], [px - 8 - width, py - 9], [px - 8 - width, py + 17], [px + 10, py - 22], [px + 10, py + 30]];
-    const places = [...near, ...further(px, py, width, box, chart.view)];
-    const boxes = places.map(([left, base]) => [left, base - 11, left + width, base + 3]);
-    const inside = (one) => one[0] >= box.left + 2 && one[2] <= chart.view.width - 2 && one[1] >= 0 && one[3] <= box.bottom;
-    const clear = (others) => boxes.findIndex((one) => inside(one) && !others.some((other) => overlap(one, other)));
-    const best = clear([...taken, ...steps]);
-    const free = best < 0 ? clear(taken) : best;
-    const chosen = free < 0 ? Math.max(0, boxes.findIndex(inside)) : free;
-    const label = labelOf(chart, entry, ...places[chosen], entry.one.label);
-    const [left, top, right, bottom] = boxes[chosen];
-    if (chosen >= near.length) label.prepend(drawn("path", { class: "leader", d: `M${round(px)},${round(py)}L${round(within(px, left, right))},${round(within(py, top, bottom))}` }));
-    if (free < 0) label.classList.add("crowded");
-    else taken.push(boxes[chosen]);
+  const places = points.map(({ line }) => [x.at(line.atX[0]), y.at(line.atY[0])]);
+  const taken = places.map(([left, top]) => [left - 6, top - 6, left + 6, top + 6]);
+  points.forEach((entry, number) => {
+    const [px, py] = places[number];
+    const boxes = boxesAround(px, py, textWidth(entry.one.label, BOLD), box, chart.view);
+    const free = boxes.find((one) => !taken.some((other) => overlap(one, other)));
+    const [left, top, right, bottom] = free ?? boxes[0];
+    const label = labelOf(chart, entry, left, top + 11, entry.one.label);
+    const near = [within(px, left, right), within(py, top, bottom)];
+    if (Math.hypot(near[0] - px, near[1] - py) > LINE_HEIGHT) label.prepend(drawn("path", { class: "leader", d: `M${[px, py].map(round)}L${near.map(round)}` }));
+    if (free) taken.push(free);
+    else label.classList.add("crowded");
     chart.svg.append(label);
   });
 }
 
-/** Places for a name above and below a point, the nearest first, as near to it as the axes allow. */
-function further(px, py, width, box, view) {
+/** Boxes for a name of a width around a point, the nearest first, as far as the drawing reaches. */
+function boxesAround(px, py, width, box, view) {
   const step = LINE_HEIGHT / 4;
-  const rows = Array.from({ length: 2 * Math.ceil(view.height / step) }, (_, i) => (Math.floor(i / 2) + 8) * (i % 2 ? -step : step));
-  const across = [10, -10 - width, -width / 2, 40, -40 - width, view.width].map((by) => within(px + by, box.left + 3, view.width - 3 - width));
-  const places = rows.flatMap((down) => across.map((left) => [left, py + 4 + down]));
-  const far = ([left, base]) => Math.hypot(within(px, left, left + width) - px, base - 4 - py);
-  return places.sort((one, other) => far(one) - far(other));
-}
-
-function within(value, low, high) {
-  return Math.min(Math.max(value, low), high);
-}
-
-/** The boxes that a descending line of steps takes. */
-function stepBoxes(line, x, y) {
-  const at = line.there.map((i) => [x.at(line.atX[i]), y.at(line.atY[i])]);
-  return at.slice(1).flatMap(([right, below], i) => [[at[i][0], at[i][1] - 1, right, at[i][1] + 1], [right - 1, at[i][1], right + 1, below]]);
+  const rows = Array.from({ length: 2 * Math.ceil(view.height / step) }, (_, i) => (i - Math.ceil(view.height / step)) * step);
+  const lefts = [10, -10 - width, -width / 2, 40, -40 - width, view.width].map((by) => within(px + by, box.left + 3, view.width - 3 - width));
+  const boxes = rows.flatMap((row) => lefts.map((left) => [left, py - 7 + row, left + width, py + 7 + row])).filter(([, top, , bottom]) => top >= 0 && bottom <= box.bottom);
+  const far = ([left, top, right, bottom]) => Math.hypot(within(px, left, right) - px, (top + bottom) / 2 - py);
+  return boxes.sort((one, other) => far(one) - far(other));
 }
 
 function overlap(a, b) {
@@ -95,10 +66,9 @@ function overlap(a, b) {
 function labelOf({ panel }, entry, x, y, text) {
   const { one, line } = entry;
   const end = line.there.at(-1);
-  const at = formatted(line.x[end], 3);
-  const ends = end === undefined ? "no finite value" : `${panel.y.label} ${formatted(line.y[end], 3)} at ${at}${one.ended ? `, ${one.ended}` : ""}`;
-  const failed = entry.crosses.length ? `, ${entry.crosses.length} failed` : "";
   const label = drawn("g", { class: `label ${colourClass(one.solver)}`, "data-place": entry.place }, drawn("text", { x, y }, text));
   if (one.solver < 0) return label;
+  const ends = end === undefined ? "no finite value" : `${panel.y.label} ${formatted(line.y[end], 3)} at ${formatted(line.x[end], 3)}${one.ended ? `, ${one.ended}` : ""}`;
+  const failed = entry.crosses.length ? `, ${entry.crosses.length} failed` : "";
   return filled(label, { tabindex: 0, role: "button", "aria-pressed": "false", "aria-label": `${one.label}: ${ends}${failed}` }, []);
 }

@@ -1,19 +1,16 @@
-// What is drawn of one series: paths of its line, its band and its floor, and markers.
+// Lines as they are drawn: their places on the axes, the paths of line, band and floor, and markers.
 
 const MARKERS = 6;
 
-/** The arrays of a series, as measured and as placed on the axes. */
-function lineOf(one, panel, pool, view) {
-  return placedLine({ x: pool[one.x], y: pool[one.y], low: pool[one.low], high: pool[one.high] }, panel, view);
-}
-
-function placedLine(line, panel, view) {
-  const raise = (value) => raised(value, panel, view);
-  line.atX = line.x.map((at) => placed(at, view.logX));
-  line.atY = line.y.map(raise);
-  line.floored = line.y.map((value) => view.logY && value !== null && value <= panel.zero);
-  if (line.low) [line.atLow, line.atHigh] = [line.low.map(raise), line.high.map(raise)];
-  line.there = line.atX.map((_, i) => i).filter((i) => line.atX[i] !== null && line.atY[i] !== null);
+/** A line with its arrays and its places on the axes, null for what these do not have. Steps get corners, each with the number of the point before it. */
+function lineOf(arrays, panel, view) {
+  const corners = arrays.x.flatMap((_, i) => (panel.stepped && i ? [[i, i - 1], [i, i]] : [[i, i]]));
+  const [x, y, low, high] = ["x", "y", "low", "high"].map((name) => arrays[name] && corners.map(([at, number]) => arrays[name][name === "x" ? at : number]));
+  const line = { x, y, low, high, numbers: corners.map(([, number]) => number), atX: x.map((at) => placed(at, view.logX)) };
+  [line.atY, line.atLow, line.atHigh] = [y, low, high].map((values) => values?.map((value) => raised(value, panel, view)));
+  line.floored = y.map((value) => view.logY && value !== null && value <= panel.zero);
+  line.there = x.map((_, i) => i).filter((i) => line.atX[i] !== null && line.atY[i] !== null);
+  line.points = line.there.filter((i) => line.numbers[i] !== line.numbers[i - 1]);
   return line;
 }
 
@@ -27,89 +24,56 @@ function raised(value, panel, view) {
   return !view.logY || value > panel.zero ? value : view.floor;
 }
 
-/** The floor of a log axis: below all values that are shown, those of single runs included. */
-function floorOf(panel, pool, shown) {
-  const values = shown.flatMap((one) => (one.runs ?? []).map(([, y]) => pool[y]));
-  const positive = values.map((run) => least(run.filter((value) => value > panel.zero), Infinity));
-  return Math.min(panel.floor, least(positive, Infinity) / 3);
-}
-
-/** The line as a path, without the points at the floor, and these as a path of their own, joined or not. */
-function pathsOf(line, stepped, x, y, joined = true) {
+/** The line as a path, without the points at the floor, and these as a path of their own: no line leads there. */
+function pathsOf(line, x, y) {
   const [above, below] = [[], []];
   let before = null;
   line.atX.forEach((at, i) => {
     if (at === null || line.atY[i] === null) before = null;
     else {
       const point = [round(x.at(at)), round(y.at(line.atY[i]))];
-      if (!line.floored[i]) above.push(before === null || line.floored[before] ? `M${point}` : stepped ? `H${point[0]}V${point[1]}` : `L${point}`);
-      else if (joined && staysDown(line, i)) below.push(before === null ? `M${point}` : line.floored[before] ? `L${point}` : `M${point[0]},${round(y.at(line.atY[before]))}V${point[1]}`);
-      else below.push(`M${point[0] - 2},${point[1]}h4`);
+      const joined = before !== null && line.floored[before] === line.floored[i];
+      if (line.floored[i]) below.push(joined ? `L${point}` : `M${point[0] - 2},${point[1]}h4`);
+      else above.push(joined ? `L${point}` : `M${point}`);
       before = i;
     }
   });
   return [above.join(""), below.join("")];
 }
 
-/** Whether a line is at the floor from a point on. */
-function staysDown(line, from) {
-  line.down ??= line.there.findLast((i) => !line.floored[i]) ?? -1;
-  return from > line.down;
-}
-
 /** The band over the seeds, with gaps where an end is infinite. */
-function bandOf(line, stepped, x, y) {
+function bandOf(line, x, y) {
   const pieces = [[]];
   line.atX.forEach((at, i) => {
     if (at === null || line.atLow[i] === null || line.atHigh[i] === null) pieces.push([]);
     else pieces.at(-1).push([x.at(at), y.at(line.atLow[i]), y.at(line.atHigh[i])].map(round));
   });
-  return pieces.filter((piece) => piece.length > 1).map((piece) => outline(piece, stepped)).join("");
+  const outline = (piece) => [...piece.map(([at, low]) => [at, low]), ...piece.map(([at, , high]) => [at, high]).reverse()];
+  return pieces.filter((piece) => piece.length > 1).map((piece) => `M${outline(piece).join("L")}Z`).join("");
 }
 
-function outline(piece, stepped) {
-  const lows = stairs(piece.map(([at, low]) => [at, low]), stepped);
-  const highs = stairs(piece.map(([at, , high]) => [at, high]), stepped);
-  return `M${[...lows, ...highs.reverse()].join("L")}Z`;
+/** The points that have markers: some evenly along a long line, shifted by the phase, and the last. */
+function marked({ points }, phase) {
+  if (points.length <= 2 * MARKERS) return points;
+  const some = Array.from({ length: MARKERS }, (_, k) => points[Math.floor(((k + phase) / MARKERS) * (points.length - 1))]);
+  return [...some, points.at(-1)];
 }
 
-function stairs(points, stepped) {
-  if (!stepped) return points;
-  return points.flatMap(([x, y], i) => (i ? [[x, points[i - 1][1]], [x, y]] : [[x, y]]));
-}
-
-/** The points that have markers: evenly along the axis, shifted by the phase, and the last. */
-function marked(line, phase, scale) {
-  const at = line.there;
-  if (at.length <= 12) return at;
-  const place = (i) => scale.at(line.atX[i]);
-  const [first, last] = [place(at[0]), place(at.at(-1))];
-  const found = new Set([at.at(-1)]);
-  let next = 0;
-  for (let k = 0; k < MARKERS; k += 1) {
-    const wanted = first + ((last - first) * (k + phase)) / MARKERS;
-    while (next < at.length - 1 && place(at[next]) < wanted) next += 1;
-    found.add(at[next]);
-  }
-  return [...found];
-}
-
-/** Where two points of a drawing are nearest to a place: its distance, and the index of the nearer. */
-function nearestOn(line, x, y, at, stepped) {
-  let [best, found] = [Infinity, -1];
-  let before = null;
+/** How near a line comes to a place of a drawing, and the nearer end of the part that does. */
+function nearestOn(line, x, y, place) {
+  let [best, found, before] = [Infinity, -1, null];
   for (const i of line.there) {
     const point = [x.at(line.atX[i]), y.at(line.atY[i])];
-    const near = before && i === before.i + 1 ? stepped ? [point[0], before.point[1]] : before.point : point;
-    const distance = toSegment(at, near, point);
-    if (distance < best) [best, found] = [distance, before && Math.hypot(at[0] - before.point[0], at[1] - before.point[1]) < Math.hypot(at[0] - point[0], at[1] - point[1]) ? before.i : i];
+    const from = before?.i === i - 1 ? before.point : point;
+    const [dx, dy] = [point[0] - from[0], point[1] - from[1]];
+    const part = dx || dy ? within(((place[0] - from[0]) * dx + (place[1] - from[1]) * dy) / (dx * dx + dy * dy), 0, 1) : 1;
+    const distance = Math.hypot(place[0] - from[0] - part * dx, place[1] - from[1] - part * dy);
+    if (distance < best) [best, found] = [distance, part < 0.5 ? before.i : i];
     before = { i, point };
   }
   return [best, found];
 }
 
-function toSegment([x, y], [ax, ay], [bx, by]) {
-  const [dx, dy] = [bx - ax, by - ay];
-  const part = dx || dy ? Math.min(1, Math.max(0, ((x - ax) * dx + (y - ay) * dy) / (dx * dx + dy * dy))) : 0;
-  return Math.hypot(x - ax - part * dx, y - ay - part * dy);
+function within(value, low, high) {
+  return Math.min(Math.max(value, low), high);
 }

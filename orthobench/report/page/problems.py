@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import shlex
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -50,9 +50,6 @@ COST_FORMATS: Mapping[str, Callable[[float], str]] = {
     "steps": count, "samples": count, "flops": si, "seconds": number,
 }  # fmt: skip
 """The columns of costs, and the functions that format them."""
-
-FAILED = ("problem", "solver", "tuned", "chosen", "status", "reason")
-"""What runs that are listed as failed have in common."""
 
 SEED = "\0"
 """The place of the seed in a command, while it is made."""
@@ -108,52 +105,40 @@ def failures(results: Results, rows: Iterable[Row]) -> list[dict[str, Any]]:
     rows : iterable of Row
         Those that take part.
     """
-    by_cause = grouped_values(_failures(results, rows))
-    return [
-        {**dict(zip(FAILED, one, strict=True)), "seeds": seeds} for one, seeds in by_cause.items()
-    ]
-
-
-def _failures(results: Results, rows: Iterable[Row]) -> Iterator[tuple[tuple[Any, ...], int]]:
-    """Yield the values of `FAILED` and the seed of each run."""
-    listed = {r.key for r in results.failures}
-    for r in results.failures:
-        tuned, why = assignments(r.solver.tuned), clean(r.stop.reason)
-        names = (r.problem.label, r.solver.label, tuned, r.key in results.reported_keys)
-        yield (*names, r.stop.status.value, why), r.seed
+    found: dict[tuple[Any, ...], list[int]] = {}
+    for run in results.failures:
+        names = (run.problem.label, run.solver.label, assignments(run.solver.tuned))
+        ending = (run.key in results.reported_keys, run.stop.status.value, clean(run.stop.reason))
+        found.setdefault((*names, *ending), []).append(run.seed)
+    listed = {run.key for run in results.failures}
     for row in rows:
         entry = row.result
-        seeds = {record.seed for record in entry.records if record.key in listed}
+        names = (entry.problem, entry.solver, assignments(entry.best_parameters))
+        seeds = {run.seed for run in entry.records if run.key in listed}
         for failure in row.summary.failures:
-            if failure["seed"] not in seeds:
-                names = (entry.problem, entry.solver, assignments(entry.best_parameters), True)
-                yield (*names, failure["status"], clean(failure["reason"])), failure["seed"]
-
-
-def grouped_values(pairs: Iterable[tuple[Any, Any]]) -> dict[Any, list[Any]]:
-    """Return the second of each pair by the first."""
-    return {key: [v for _, v in own] for key, own in grouped(pairs, lambda pair: pair[0]).items()}
+            if failure["seed"] not in seeds:  # its run ended without the metric
+                ending = (True, failure["status"], clean(failure["reason"]))
+                found.setdefault((*names, *ending), []).append(failure["seed"])
+    columns = ("problem", "solver", "tuned", "chosen", "status", "reason")
+    return [{**dict(zip(columns, one, strict=True)), "seeds": own} for one, own in found.items()]
 
 
 def refusals(entries: Sequence[SolverResult]) -> Mapping[tuple[str, tuple[str, ...]], list[str]]:
     """Return the solvers that take no part, by the reason and the problems that they share."""
-    refused = [entry for entry in entries if entry.refused]
-    by_solver = grouped_values(((clean(e.refusal), e.solver), e.problem) for e in refused)
-    return grouped_values(
-        ((reason, tuple(dict.fromkeys(problems))), solver)
-        for (reason, solver), problems in by_solver.items()
-    )
+    refused = grouped((e for e in entries if e.refused), lambda e: (clean(e.refusal), e.solver))
+    found: dict[tuple[str, tuple[str, ...]], list[str]] = {}
+    for (reason, solver), own in refused.items():
+        problems = tuple(dict.fromkeys(entry.problem for entry in own))
+        found.setdefault((reason, problems), []).append(solver)
+    return found
 
 
 def ranges(seeds: Iterable[int]) -> str:
     """Return seeds as ``0-3, 7``."""
-    spans: list[list[int]] = []
-    for seed in sorted(set(seeds)):
-        if spans and seed == spans[-1][-1] + 1:
-            spans[-1].append(seed)
-        else:
-            spans.append([seed])
-    return ", ".join(f"{s[0]}" if len(s) == 1 else f"{s[0]}-{s[-1]}" for s in spans)
+    spans = grouped(enumerate(sorted(set(seeds))), lambda pair: pair[1] - pair[0]).values()
+    return ", ".join(
+        f"{own[0][1]}-{own[-1][1]}" if len(own) > 1 else str(own[0][1]) for own in spans
+    )
 
 
 def all_numbers(rows: Sequence[Row]) -> dict[str, Any]:
@@ -210,15 +195,16 @@ def entry_runs(entry: SolverResult, suite: Mapping[str, Any]) -> dict[str, Any]:
     ----------
     entry : SolverResult
     suite : mapping
-        The tables of the suite; none where it was given as Python objects.
+        The tables of the suite; none if it was given as Python objects.
     """
     records = [record for record in entry.finished if len(record.trace)]
-    runs = tuple(
-        (r.seed, clean(f"{r.stop.status.value}: {r.stop.reason}"), _load(r)) for r in records
-    )
-    command = _command(records[0], suite) if records else ()
-    parameters = records[0].solver.parameters if records else {}
-    return {"about": assignments(parameters), "command": command, "runs": runs}
+    return {
+        "about": assignments(records[0].solver.parameters) if records else "",
+        "command": _command(records[0], suite) if records else (),
+        "runs": [
+            (r.seed, clean(f"{r.stop.status.value}: {r.stop.reason}"), _load(r)) for r in records
+        ],
+    }
 
 
 def _load(record: Run) -> str:

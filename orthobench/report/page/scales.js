@@ -11,38 +11,30 @@ class Scale {
     return this.begin + ((place - this.low) / (this.high - this.low)) * (this.end - this.begin);
   }
 
-  value(pixel) {
-    const place = this.low + ((pixel - this.begin) / (this.end - this.begin)) * (this.high - this.low);
-    return this.log ? 10 ** place : place;
+  /** The place on the axis of a pixel: a value, or its logarithm. */
+  place(pixel) {
+    return this.low + ((pixel - this.begin) / (this.end - this.begin)) * (this.high - this.low);
   }
 
-  moved(begin, end) {
-    return new Scale(this.log, [this.low, this.high], begin, end);
+  moved(by) {
+    return new Scale(this.log, [this.low, this.high], this.begin + by, this.end + by);
   }
 }
 
-/** The range of an axis around its values, in logarithms where it is logarithmic. */
+/** The range of an axis around its values, in logarithms if it is logarithmic; a linear one from zero on if that takes little room. */
 function rangeOf(values, log, margin, zero = false) {
-  if (!log) return linearRange(values, margin, zero);
-  const positive = values.filter((value) => value > 0);
-  const [low, high] = [Math.log10(least(positive, 0.1)), Math.log10(greatest(positive, 1))];
-  const pad = high > low ? Math.max(margin * (high - low), 0.02) : 0.5;
-  return [low - pad, high + pad];
-}
-
-/** The range of a linear axis; from zero on if that takes little room, and not below without values there. */
-function linearRange(values, margin, zero) {
-  let [low, high] = [least(values, 0), greatest(values, 1)];
-  if (zero && low > 0 && low < 0.4 * high) low = 0;
-  const pad = high > low ? margin * (high - low) : Math.abs(high) || 1;
-  return [zero && low >= 0 ? Math.max(0, low - pad) : low - pad, high + pad];
+  const places = log ? values.filter((value) => value > 0).map(Math.log10) : values;
+  let [low, high] = [least(places, log ? -1 : 0), greatest(places, log ? 0 : 1)];
+  if (!log && zero && low > 0 && low < 0.4 * high) low = 0;
+  const pad = high > low ? Math.max(margin * (high - low), log ? 0.02 : 0) : log ? 0.5 : Math.abs(high) || 1;
+  return [!log && zero && low >= 0 ? Math.max(0, low - pad) : low - pad, high + pad];
 }
 
 function least(values, otherwise) {
   return values.length ? values.reduce((a, b) => Math.min(a, b)) : otherwise;
 }
 
-function greatest(values, otherwise = Infinity) {
+function greatest(values, otherwise) {
   return values.length ? values.reduce((a, b) => Math.max(a, b)) : otherwise;
 }
 
@@ -64,45 +56,34 @@ function spaced(ticks, scale) {
   });
 }
 
-function linearTicks(scale, most) {
-  const span = scale.high - scale.low;
-  const rough = span / Math.max(1, most);
+function linearTicks({ low, high }, most) {
+  const rough = (high - low) / Math.max(1, most);
   const power = 10 ** Math.floor(Math.log10(rough));
   const step = [1, 2, 5, 10].map((part) => part * power).find((size) => size >= rough);
-  const found = [];
-  for (let at = Math.ceil(scale.low / step); at * step <= scale.high; at += 1) found.push(Number((at * step).toPrecision(12)));
-  const far = greatest(found.map(Math.abs), 0) >= 1e6 || step < 1e-4;
-  return found.map((value) => [value, tick(value, far)]);
+  const first = Math.ceil(low / step);
+  const values = Array.from({ length: Math.floor(high / step) - first + 1 }, (_, i) => Number(((first + i) * step).toPrecision(12)));
+  const far = step < 1e-4 || values.some((value) => Math.abs(value) >= 1e6);
+  return values.map((value) => [value, tick(value, far)]);
 }
 
 /** Ticks of a log axis: powers of ten, and within a few decades also values between them. */
 function logTicks(scale, most) {
-  const decades = scale.high - scale.low;
-  if (decades < 0.25) return { texts: linearTicks(new Scale(false, [10 ** scale.low, 10 ** scale.high]), most), between: [] };
-  const choices = [[1, 1.5, 2, 3, 4, 5, 6, 7, 8, 9], [1, 2, 5], [1, 3], [1]];
-  const inside = (steps) => multiples(scale.low, scale.high, steps);
-  const steps = (decades > 2 ? choices.slice(3) : choices).find((one) => inside(one).length <= most) ?? [1];
-  const every = steps.length > 1 ? 1 : Math.ceil(decades / most);
-  const all = inside(steps);
-  const some = all.filter((value) => every === 1 || Math.round(Math.log10(value)) % every === 0);
-  const values = some.length < 2 && all.length > 1 ? [all[0], all.at(-1)] : some;
+  const { low, high } = scale;
+  const decades = high - low;
+  if (decades < 0.25) return { texts: linearTicks({ low: 10 ** low, high: 10 ** high }, most), between: [] };
+  const powers = Array.from({ length: Math.ceil(decades) + 1 }, (_, i) => Math.floor(low) + i);
+  const inside = (steps) => powers.flatMap((power) => steps.map((step) => Number(`${step}e${power}`))).filter((value) => Math.log10(value) >= low && Math.log10(value) <= high);
+  const choices = decades > 2 ? [] : [[1, 1.5, 2, 3, 4, 5, 6, 7, 8, 9], [1, 2, 5], [1, 3]].map(inside);
+  const tens = inside([1]).filter((_, i, all) => i % Math.ceil(all.length / most) === 0);
+  const values = choices.find((one) => one.length <= most) ?? tens;
   const far = values.some((value) => value < 1e-3 || value >= 1e5);
   return { texts: values.map((value) => [value, tick(value, far)]), between: decades < 7 ? inside([2, 3, 4, 5, 6, 7, 8, 9]) : [] };
 }
 
-function multiples(low, high, steps) {
-  const found = [];
-  for (let power = Math.floor(low); power <= high; power += 1) {
-    for (const step of steps) found.push(Number(`${step}e${power}`));
-  }
-  return found.filter((value) => Math.log10(value) >= low && Math.log10(value) <= high);
-}
-
 /** A tick as text: 0.01, 1, 2,000; on axes that reach far, 10⁻², 1, 2·10³. */
 function tick(value, far) {
-  if (value === 0) return "0";
   const size = Math.abs(value);
-  if (!far || (size >= 1 && size <= 100)) return value.toLocaleString("en", { maximumSignificantDigits: 6 });
+  if (!far || value === 0 || (size >= 1 && size <= 100)) return value.toLocaleString("en", { maximumSignificantDigits: 6 });
   const [mantissa, exponent] = value.toExponential().split("e");
   const raised = [...String(Number(exponent))].map((digit) => "⁰¹²³⁴⁵⁶⁷⁸⁹"[digit] ?? "⁻").join("");
   return mantissa === "1" ? `10${raised}` : `${mantissa}·10${raised}`;

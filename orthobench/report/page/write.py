@@ -10,11 +10,12 @@ from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from orthobench._version import __version__
 from orthobench.decide.wording import MARKS, factor_text
 from orthobench.errors import UsageError
 from orthobench.report.page.content import cell, page_content
 from orthobench.report.page.problems import FEW, TEXTS, ranges
-from orthobench.report.style import REFERENCES
+from orthobench.report.style import REFERENCES, Style
 from orthobench.results.results import Results
 from orthobench.stats.costs import ALL_COSTS, COSTS
 from orthobench.tools.files import atomic_write, make_folder
@@ -24,13 +25,10 @@ if TYPE_CHECKING:
     from jinja2 import Environment
 
 SCRIPTS = (
-    "formatting.js", "elements.js", "load.js", "scales.js", "lines.js", "chart.js", "labels.js",
-    "plots.js", "reading.js", "runs.js", "saving.js", "links.js", "start.js",
+    "state.js", "elements.js", "scales.js", "lines.js", "chart.js", "labels.js", "plots.js",
+    "reading.js", "saving.js", "page.js",
 )  # fmt: skip
-"""The parts of the script of every page with plots, each after those that it uses."""
-
-OWN = ("decisions.js", "tables.js", "page.js")
-"""Those of this page alone."""
+"""The parts of the script of a page, each after those that it uses."""
 
 
 def write_page(results: Results, folder: Path) -> Path:
@@ -62,19 +60,38 @@ def write_page(results: Results, folder: Path) -> Path:
 
 def rendered(content: Mapping[str, Any]) -> str:
     """Return the page as HTML."""
-    template = environment().get_template("page.html")
-    return template.render(
-        page=content, cell=cell, marks=MARKS,
-        costs=COSTS, all_costs=ALL_COSTS, few=FEW, texts=TEXTS, references=REFERENCES,
-        style=resource("page.css"), **scripted(map(resource, (*SCRIPTS, *OWN))),
+    return framed(
+        "page.html", content["counts"], content["styles"], content["plot_data"],
+        page=content, cell=cell, marks=MARKS, costs=COSTS, all_costs=ALL_COSTS, few=FEW,
+        texts=TEXTS,
     )  # fmt: skip
 
 
-def scripted(parts: Iterable[str]) -> dict[str, str]:
-    """Return the script of a page, and its digest: whatever the data contain, nothing else runs."""
-    script = "\n".join(parts)
+def framed(
+    template: str, counts: Iterable[str], styles: Mapping[str, Style], data: str, **own: Any
+) -> str:
+    """Return a page with plots as HTML: whatever the data contain, only its own script runs.
+
+    Parameters
+    ----------
+    template : str
+        One that extends ``frame.html``.
+    counts : iterable of str
+        Such as ``"4 problems"``, at the top of the page.
+    styles : mapping
+        The style of each solver.
+    data : str
+        The compressed data of the plots.
+    own
+        What the template itself reads.
+    """
+    script = "\n".join(map(resource, SCRIPTS))
     digest = hashlib.sha256(f"\n{script}\n".encode()).digest()
-    return {"script": script, "allowed": f"'sha256-{base64.b64encode(digest).decode()}'"}
+    allowed = f"'sha256-{base64.b64encode(digest).decode()}'"
+    return environment().get_template(template).render(
+        own, counts=counts, styles=styles, data=data, script=script, allowed=allowed,
+        style=resource("page.css"), references=REFERENCES, version=__version__,
+    )  # fmt: skip
 
 
 @cache

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from orthobench.contract.panel import Plot
 from orthobench.report.plots.convergence import convergence
@@ -12,7 +12,6 @@ from orthobench.report.plots.sweeps import break_even, break_evens, sweep, sweep
 from orthobench.report.plots.tradeoffs import tradeoffs
 from orthobench.report.plots.tuning import tuning, tunings
 from orthobench.results.tuning import SolverResult
-from orthobench.stats.targets import RunMatrix, run_matrix
 from orthobench.tools.collections import grouped
 
 
@@ -28,10 +27,7 @@ def problem_plots(entries: Sequence[SolverResult]) -> list[Plot]:
     return [convergence(entries), *tuned]
 
 
-def comparison_plots(
-    entries: Sequence[SolverResult],
-    runs: Mapping[str, RunMatrix] | None = None,
-) -> list[Plot]:
+def comparison_plots(entries: Sequence[SolverResult]) -> list[Plot]:
     """Return the plots that compare solvers over all problems of a suite.
 
     For each family in which at least two solvers take part: performance profiles, ECDFs and
@@ -42,15 +38,11 @@ def comparison_plots(
     Parameters
     ----------
     entries : sequence of SolverResult
-    runs : mapping, optional
-        The runs of each family, if they are collected already.
     """
     plots: list[Plot] = []
-    for name, group in grouped(entries, lambda entry: entry.problem_info.family).items():
-        if len({entry.solver for entry in group if not entry.refused}) < 2:
-            continue
-        own = runs[name] if runs else run_matrix(group)
-        plots += target_plots(group, own).values()
+    for group in grouped(entries, lambda entry: entry.problem_info.family).values():
+        if len({entry.solver for entry in group if not entry.refused}) > 1:
+            plots += target_plots(group)
     plots += [*tradeoffs(entries), *map(sweep, sweeps(entries))]
     return [*plots, *(break_even(*of_sweep) for of_sweep in break_evens(entries))]
 

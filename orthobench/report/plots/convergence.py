@@ -7,7 +7,14 @@ from dataclasses import replace
 
 from orthobench.contract.panel import Axis, Panel, Plot, Series
 from orthobench.harness.stopping import RunStatus
-from orthobench.report.plots.labels import TOTAL, about, axis_label, band_of, legend_label
+from orthobench.report.plots.labels import (
+    TOTAL,
+    about,
+    axis_label,
+    band_of,
+    legend_label,
+    medians,
+)
 from orthobench.results.runs import Run
 from orthobench.results.tuning import SolverResult
 from orthobench.stats.costs import COSTS
@@ -33,7 +40,7 @@ def convergence(entries: Sequence[SolverResult]) -> Plot:
         choices={"x": costs, "metric": metrics},
         draw=lambda key: _panel(traces, *key),
         sheet=[(x, metrics[0]) for x in dict.fromkeys((costs[0], "seconds"))],
-        about=about(taking_part, *_about_ends(taking_part)),
+        about=about(taking_part, *medians(taking_part), *_about_ends(taking_part)),
     )
 
 
@@ -101,12 +108,11 @@ def _costs(entries: Sequence[SolverResult]) -> tuple[str, ...]:
     That is samples where all solvers draw some, and floating-point operations otherwise. Where no
     solver draws samples, they are left out; where parameters were tuned, the last one is `TOTAL`.
     """
-    marks = [mark for entry in entries for r in entry.records for mark in r.trace[-1:]]
-    first = "samples" if marks and all(mark.work.samples > 0 for mark in marks) else "flops"
-    sampled = any(mark.work.samples > 0 for mark in marks)
+    samples = [mark.work.samples for e in entries for r in e.records for mark in r.trace[-1:]]
+    first = "samples" if samples and all(samples) else "flops"
+    names = [name for name in (first, *COSTS) if name != "samples" or any(samples)]
     tuned = any(len(entry.trials) > 1 for entry in entries)
-    costs = (first, "seconds", "flops", "steps", *["samples"] * sampled, *[TOTAL] * tuned)
-    return tuple(dict.fromkeys(costs))
+    return tuple(dict.fromkeys([*names, *[TOTAL] * tuned]))
 
 
 def _metrics(entries: Sequence[SolverResult]) -> tuple[str, ...]:

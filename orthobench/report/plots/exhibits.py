@@ -9,15 +9,15 @@ from typing import TypeAlias, TypeVar
 
 import numpy as np
 
-from orthobench.contract.exhibits import Curve, Exhibit, Image, Values
+from orthobench.contract.exhibits import Curve, Exhibit, Image
 from orthobench.contract.panel import Axis, Panel, Plot, Series
-from orthobench.report.plots.labels import legend_label, said
+from orthobench.report.plots.labels import about, legend_label
 from orthobench.results.runs import Run
 from orthobench.results.tuning import SolverResult
 from orthobench.stats.values import final, metric_of
 from orthobench.tools.arrays import Array
 from orthobench.tools.collections import grouped
-from orthobench.tools.formatting import budget_text, clean
+from orthobench.tools.formatting import clean
 
 Load: TypeAlias = Callable[[Iterable[Run]], Mapping[str, Mapping[str, Exhibit]]]
 """A function that returns the exhibits of runs by their keys, such as `Results.exhibits`."""
@@ -30,21 +30,6 @@ LONGEST_REASON = 90
 
 POINTS = 2000
 """The most points of a curve that are drawn."""
-
-SIDE = 512
-"""The longest side of a drawn image, in pixels; larger images are averaged over blocks."""
-
-SLIM = 4
-"""Images with a larger ratio of their sides than this fill their cell, with pixels not square."""
-
-PERCENTILES = (0.25, 99.75)
-"""The percentiles of an image's values at the ends of its colour scale."""
-
-COLOURS = {False: "viridis", True: "RdBu_r"}
-"""Colour maps: a perceptually uniform one, and for signed images one that is white at zero."""
-
-NOTHING = "#d4d4d4"
-"""The colour of pixels without a value."""
 
 
 @dataclass(frozen=True)
@@ -87,15 +72,10 @@ class Exhibition:
         return list(dict.fromkeys(name for _, own in self.own(kind) for name in own))
 
     def about(self, *more: str) -> tuple[str, ...]:
-        """Return families, budgets and the seed, for the caption."""
-        records = [record for entry in self.entries for record in entry.records]
-        families = sorted({record.problem.family for record in records})
-        budgets = sorted({budget_text(record.budget) for record in records})
+        """Return families, the budget, the seed and more, for the caption."""
         runs = max(len(entry.seeds) for entry in self.entries)
-        which = f"seed {self.seed}"
-        if runs > 1:
-            which += f", where the solvers are nearest to their medians over {runs} seeds"
-        return said(*families, *budgets, which, *more)
+        nearest = f", where the solvers are nearest to their medians over {runs} seeds"
+        return about(self.entries, f"seed {self.seed}{nearest if runs > 1 else ''}", *more)
 
 
 def exhibitions(entries: Sequence[SolverResult], load: Load) -> list[Exhibition]:
@@ -264,71 +244,3 @@ def thinned(curve: Curve) -> tuple[Array, Array]:
 def _span(values: Array) -> float:
     finite = values[np.isfinite(values)]
     return float(np.ptp(finite)) or 1.0 if finite.size else 1.0
-
-
-def colour_limits(values: Values, signed: bool) -> tuple[float, float]:
-    """Return the values at the ends of the colour scale.
-
-    They are `PERCENTILES` of the values, or the smallest and the largest where these percentiles
-    are equal. The scale of a signed image is symmetric around zero.
-
-    Parameters
-    ----------
-    values : ndarray
-    signed : bool
-    """
-    finite = values[np.isfinite(values)].astype(np.float64)
-    if signed:
-        finite = np.concatenate([finite, -finite])
-    if not finite.size:
-        return -1.0, 1.0
-    low, high = np.percentile(finite, PERCENTILES).tolist()
-    if low == high:
-        low, high = float(finite.min()), float(finite.max())
-    if low == high:
-        low, high = low - (abs(low) or 1.0), high + (abs(high) or 1.0)
-    return (-high, high) if signed else (low, high)
-
-
-def fills_cell(values: Values) -> bool:
-    """Return whether an image is stretched to fill its cell, since it is too slim."""
-    return not 1 / SLIM <= values.shape[0] / values.shape[1] <= SLIM
-
-
-def reduced(values: Values, side: int = SIDE) -> Values:
-    """Return an image of at most so many pixels a side, by means over blocks; gaps do not count.
-
-    Parameters
-    ----------
-    values : ndarray, shape (height, width)
-    side : int
-    """
-    step = -(-max(values.shape) // side)
-    if step == 1:
-        return values
-    # a slim image has fewer pixels across than a block
-    high, wide = (min(step, length) for length in values.shape)
-    padding = [(0, -values.shape[0] % high), (0, -values.shape[1] % wide)]
-    padded = np.pad(values.astype(np.float64), padding, constant_values=np.nan)
-    blocks = padded.reshape(padded.shape[0] // high, high, padded.shape[1] // wide, wide)
-    counts = np.isfinite(blocks).sum(axis=(1, 3))
-    sums = np.nansum(blocks, axis=(1, 3))
-    return np.where(counts > 0, sums / np.maximum(counts, 1), np.nan)
-
-
-def scale_notes(images: Sequence[Image], side: int = SIDE) -> list[str]:
-    """Return what the colours mean, and whether pixels are averaged, for the caption.
-
-    Parameters
-    ----------
-    images : sequence of Image
-    side : int
-        The most pixels that are drawn on a side.
-    """
-    low, high = PERCENTILES
-    around = ", signed ones around zero" if any(image.signed for image in images) else ""
-    large = any(max(image.values.shape) > side for image in images)
-    return [
-        f"each image on a scale of its own, percentiles {low} to {high}{around}",
-        *([f"means over blocks of pixels where there are more than {side}"] if large else []),
-    ]

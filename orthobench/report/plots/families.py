@@ -9,9 +9,9 @@ from itertools import product
 import numpy as np
 
 from orthobench.contract.panel import Axis, Panel, Plot, Series
-from orthobench.report.plots.labels import axis_label, said
+from orthobench.report.plots.labels import about, axis_label
 from orthobench.results.tuning import SolverResult
-from orthobench.stats.costs import ALL_COSTS, COSTS
+from orthobench.stats.costs import COSTS, shared_costs
 from orthobench.stats.profiles import (
     LADDER,
     PRECISIONS,
@@ -21,7 +21,7 @@ from orthobench.stats.profiles import (
 )
 from orthobench.stats.targets import RunMatrix, run_matrix
 from orthobench.tools.arrays import Array
-from orthobench.tools.formatting import budget_text, clean, plural
+from orthobench.tools.formatting import clean, listed, plural
 
 LONGEST = 150
 """The most steps of a line that are drawn; a plot is not high enough to show more."""
@@ -31,9 +31,6 @@ NARROWEST = 2.0
 
 MARGIN = 0.05
 """The fraction of the span of all steps, in the logarithm, by which lines continue beyond them."""
-
-ALWAYS = ("seconds", "flops", "steps")
-"""The costs that every run has."""
 
 NAMED = 3
 """The most problems that a caption names."""
@@ -67,17 +64,15 @@ EXPECTED = (
 """What captions say of each kind of plot."""
 
 
-def target_plots(entries: Sequence[SolverResult], runs: RunMatrix | None = None) -> dict[str, Plot]:
-    """Return performance profiles, ECDFs and expected costs of one family, by kind.
+def target_plots(entries: Sequence[SolverResult]) -> list[Plot]:
+    """Return performance profiles, ECDFs and expected costs of one family.
 
     Parameters
     ----------
     entries : sequence of SolverResult
         The entries of all problems of the family, at least one of which takes part.
-    runs : RunMatrix, optional
-        Their runs, if they are collected already.
     """
-    matrix = runs or run_matrix(entries)
+    matrix = run_matrix(entries)
     offered = tuple(cost for cost in costs(entries) if cost in COSTS)
 
     def plot(
@@ -94,14 +89,13 @@ def target_plots(entries: Sequence[SolverResult], runs: RunMatrix | None = None)
         )
 
     accuracies = tuple(ACCURACIES)
-    plots = (
+    return [
         plot("profile", "performance profiles", "accuracy", accuracies, (1, 3), profile_panel,
              PROFILE),
         plot("ecdf", "targets reached", "targets", TARGETS, (2, 1), ecdf_panel, ECDF),
         plot("expected", "expected cost to a target", "accuracy", accuracies, (1, 2),
              expected_panel, EXPECTED),
-    )  # fmt: skip
-    return {one.kind: one for one in plots}
+    ]  # fmt: skip
 
 
 def profile_panel(runs: RunMatrix, cost: str, accuracy: str) -> Panel:
@@ -150,12 +144,8 @@ def costs(entries: Sequence[SolverResult]) -> tuple[str, ...]:
     entries : sequence of SolverResult
         The entries of one family.
     """
-    marks = [r.trace[-1] for e in entries if not e.refused for r in e.records if len(r.trace) > 1]
-    return tuple(
-        name
-        for name, spent in ALL_COSTS.items()
-        if name in ALWAYS or (marks and all(spent(mark) > 0 for mark in marks))
-    )
+    runs = (run for entry in entries if not entry.refused for run in entry.records)
+    return shared_costs([run.trace[-1] for run in runs if len(run.trace) > 1])
 
 
 def distribution_panel(
@@ -198,15 +188,13 @@ def caption(entries: Sequence[SolverResult], runs: RunMatrix, explanation: str) 
     explanation : str
         A sentence about the plot itself.
     """
-    budgets = {budget_text(record.budget) for entry in entries for record in entry.records}
     planned = {(entry.problem, seed) for entry in entries for seed in entry.seeds}
     waiting, unfinished, unimproved = (
         plural(count, "instance") if count else ""
         for count in (len(planned) - len(runs.instances), runs.unfinished, runs.unimproved)
     )
-    return said(
-        entries[0].problem_info.family,
-        budgets.pop() if len(budgets) == 1 else "problems have budgets of their own",
+    return about(
+        entries,
         _size(runs),
         explanation,
         "failed runs solve nothing" if any(runs.failed) else "",
@@ -230,14 +218,12 @@ def _absences(runs: RunMatrix) -> list[str]:
     problems = plural(len({problem for problem, _ in runs.instances}), "problem")
     absent: dict[str, list[str]] = {}
     for solver, problem in runs.absent:
-        absent.setdefault(solver, []).append(problem)
-    sentences = []
-    for solver, names in absent.items():
-        more = [f"and {len(names) - NAMED} more"] if len(names) > NAMED else []
-        text = ", ".join([*map(clean, names[:NAMED]), *more])
-        where = f"{clean(solver)} takes no part in {len(names)} of {problems}"
-        sentences.append(f"{where}, which count as not solved: {text}")
-    return sentences
+        absent.setdefault(solver, []).append(clean(problem))
+    return [
+        f"{clean(solver)} takes no part in {len(names)} of {problems}, which count as not solved: "
+        f"{listed(names, NAMED)}"
+        for solver, names in absent.items()
+    ]
 
 
 def _stepped(values: Array, begin: float, end: float) -> tuple[Array, Array]:

@@ -16,9 +16,6 @@ from orthobench.tools.formatting import assignments, budget_text, clean
 TOTAL = "total flops"
 """The option of x that counts the trials that tuning did not choose, too."""
 
-COMMON_COSTS = ("flops", "seconds")
-"""The costs that every method has."""
-
 
 def axis_label(key: str) -> str:
     """Return the label of the axis of a cost or a metric, with its unit."""
@@ -44,40 +41,35 @@ def with_failures(name: str, failed: int, of: str) -> str:
     return clean(f"{name} (failed {failed} of {of})" if failed else name)
 
 
-def said(*parts: str) -> tuple[str, ...]:
-    """Return the parts of a caption that are not empty."""
-    return tuple(part for part in parts if part)
-
-
 def band_of(entries: Sequence[SolverResult]) -> str:
-    """Return the meaning of bands over the seeds of some entries; empty where there is one seed."""
+    """Return the meaning of bands over the seeds of some entries; empty if there is one seed."""
     seeds = max((len(entry.seeds) for entry in entries), default=1)
     return spread_name(seeds) if seeds > 1 else ""
 
 
-def about(
-    entries: Sequence[SolverResult], *more: str, banded: bool = True, crossed: bool = True
-) -> tuple[str, ...]:
-    """Return the caption of a plot: families, budgets, seeds, and what bands and crosses are.
+def medians(
+    entries: Sequence[SolverResult], banded: bool = True, crossed: bool = True
+) -> list[str]:
+    """Return what a caption says of lines, of bands around them, and of crosses.
 
     Parameters
     ----------
     entries : sequence of SolverResult
-    more : str
-        Further parts of the caption.
     banded, crossed : bool
         Whether the plot has bands, and crosses where runs failed.
     """
-    records = [record for entry in entries for record in entry.finished]
     seeds = max((len(entry.seeds) for entry in entries), default=1)
     band = f", band: {spread_name(seeds)}" if banded else ""
-    return said(
-        *sorted({record.problem.family for record in records}),
-        *sorted({budget_text(record.budget) for record in records}),
-        f"median over {seeds} seeds{band}" if seeds > 1 else "one seed",
-        _crosses(records) if crossed else "",
-        *more,
-    )
+    crosses = _crosses([run for entry in entries for run in entry.finished]) if crossed else ""
+    return [f"median over {seeds} seeds{band}" if seeds > 1 else "one seed", crosses]
+
+
+def about(entries: Sequence[SolverResult], *more: str) -> tuple[str, ...]:
+    """Return the caption of a plot: families, the budget, and further parts that are not empty."""
+    families = sorted({entry.problem_info.family for entry in entries})
+    budgets = {budget_text(run.budget) for entry in entries for run in entry.records}
+    budget = "problems have budgets of their own" if len(budgets) > 1 else "".join(budgets)
+    return tuple(part for part in (*map(clean, families), budget, *more) if part)
 
 
 def _crosses(records: Sequence[Run]) -> str:

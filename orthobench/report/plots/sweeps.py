@@ -13,10 +13,10 @@ from orthobench.contract.panel import Axis, Panel, Plot, Series
 from orthobench.harness.identity import canonical
 from orthobench.harness.placement import TRANSFER
 from orthobench.harness.trace import Checkpoint
-from orthobench.report.plots.labels import COMMON_COSTS, about, axis_label, band_of, with_failures
+from orthobench.report.plots.labels import about, axis_label, band_of, medians, with_failures
 from orthobench.results.tuning import SolverResult
 from orthobench.stats.bootstrap import spread
-from orthobench.stats.costs import COSTS
+from orthobench.stats.costs import COMMON_COSTS, COSTS
 from orthobench.stats.values import cost_or_metric, final, final_spread
 from orthobench.tools.formatting import clean, listed, number
 
@@ -138,7 +138,7 @@ def sweep(swept: Sweep) -> Plot:
         choices={"y": tuple(dict.fromkeys((primary, *COMMON_COSTS, *metrics)))},
         draw=lambda key: sweep_panel(swept, *key),
         sheet=[(option,) for option in (primary, *COMMON_COSTS)],
-        about=about(swept.all, crossed=False),
+        about=about(swept.all, *medians(swept.all, crossed=False)),
     )
 
 
@@ -292,7 +292,7 @@ def break_even(swept: Sweep, compared: Sequence[Pair]) -> Plot:
         choices={"time": TIMES},
         draw=lambda key: break_even_panel(swept, compared, *key),
         sheet=[(CLOCK,)],
-        about=about(swept.all, *(sentences or [nowhere]), crossed=False),
+        about=about(swept.all, *medians(swept.all, crossed=False), *(sentences or [nowhere])),
     )
 
 

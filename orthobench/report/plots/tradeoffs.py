@@ -10,10 +10,10 @@ import numpy as np
 
 from orthobench.contract.panel import Axis, Panel, Plot, Series
 from orthobench.harness.stopping import RunStatus
-from orthobench.report.plots.labels import COMMON_COSTS, about, axis_label, with_failures
+from orthobench.report.plots.labels import about, axis_label, medians, with_failures
 from orthobench.results.tuning import SolverResult, Trial
 from orthobench.stats.bootstrap import quantiles
-from orthobench.stats.costs import COSTS
+from orthobench.stats.costs import COMMON_COSTS, COSTS
 from orthobench.stats.values import final, metric_of
 from orthobench.tools.collections import grouped
 from orthobench.tools.formatting import assignments
@@ -48,7 +48,7 @@ def _tradeoff(name: str, metric: str, entries: Sequence[SolverResult]) -> Plot:
         choices={"y": options},
         draw=lambda key: _panel(entries, metric, key[0]),
         sheet=[(option,) for option in options],
-        about=about(entries, banded=False, crossed=False),
+        about=about(entries, *medians(entries, banded=False, crossed=False)),
     )
 
 

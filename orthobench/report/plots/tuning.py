@@ -10,10 +10,10 @@ import numpy as np
 
 from orthobench.contract.panel import Axis, Panel, Plot, Series
 from orthobench.harness.identity import canonical
-from orthobench.report.plots.labels import axis_label, band_of, legend_label, said
+from orthobench.report.plots.labels import about, axis_label, band_of, legend_label
 from orthobench.results.tuning import SolverResult, Trial, slice_of, varied
 from orthobench.stats.values import final, final_spread, metric_of
-from orthobench.tools.formatting import assignments, clean, short
+from orthobench.tools.formatting import assignments, clean, plural, short
 
 SCORE = "tuning score"
 """The option of y that shows the score by which parameters are chosen."""
@@ -142,13 +142,12 @@ def _score_axis(entry: SolverResult) -> Axis:
 
 
 def _about(entries: Sequence[SolverResult]) -> tuple[str, ...]:
-    seeds = max(len(entry.seeds) for entry in entries)
     several = any(len(varied(entry)) > 1 for entry in entries)
     level = entries[0].level
     failed = any(math.isinf(trial.score) for entry in entries for trial in entry.trials)
-    return said(
-        clean(entries[0].problem_info.family),
-        f"{seeds} seeds" if seeds > 1 else "one seed",
+    return about(
+        entries,
+        plural(max(len(entry.seeds) for entry in entries), "seed"),
         "the marked value was chosen, by the tuning score, for all seeds",
         f"only values that keep {level} could be chosen" if level is not None else "",
         "further tuned parameters are held at their chosen values" if several else "",

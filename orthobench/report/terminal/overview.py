@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 from orthobench.decide.answer import Answer, standings
 from orthobench.decide.rule import Comparison, Verdict
 from orthobench.decide.wording import MARKS, mark, seeds_text
+from orthobench.report.rows import bare_table
+from orthobench.report.terminal import table as tables
 from orthobench.stats.costs import ALL_COSTS
 from orthobench.tools.formatting import clean, plural
 
@@ -57,10 +59,7 @@ def legend(answer: Answer, ascii_only: bool = False) -> Iterator[str]:
     """Yield the lines below an overview: what cells say, and what is open."""
     comparisons = answer.comparisons
     open_, cells = counts(comparisons)
-    used = {mark(c, d.solver) for c in comparisons for d in c.decisions}
-    marks = ", ".join(
-        f"{symbols[ascii_only]} {text}" for name, (*symbols, text) in MARKS.items() if name in used
-    )
+    marks = ", ".join(tables.legend(comparisons, ascii_only).splitlines())
     title = ALL_COSTS[answer.cost].title
     if marks:
         yield f"Cells: {title} of the call, seeds that end within the tolerance. {marks}."
@@ -81,46 +80,51 @@ def cell(comparison: Comparison, solver: str, ascii_only: bool = False) -> str:
 
 
 def _parts(answer: Answer, console: Console) -> Iterator[Table]:
-    """Yield the table of a family, in parts that are no wider than the console."""
-    from rich.box import SIMPLE_HEAD
-    from rich.cells import cell_len
-    from rich.table import Table
-    from rich.text import Text
+    """Yield the table of a family, in parts that are no wider than the console.
 
-    solvers = [one.solver for one in standings(answer.comparisons)]
-    names = [clean(solver) for solver in solvers]
-    ascii_only = console.options.ascii_only
-    columns = [
-        (comparison, [cell(comparison, solver, ascii_only) for solver in solvers])
-        for comparison in answer.comparisons
+    Solvers that ran on no problem are left out; `orthobench.report.terminal.table.troubles` says
+    why.
+    """
+    from rich.cells import cell_len
+
+    solvers = [
+        one.solver
+        for one in standings(answer.comparisons)
+        if any(c.of(one.solver).verdict is not Verdict.ABSENT for c in answer.comparisons)
     ]
+    ascii_only = console.options.ascii_only
+    columns = [(c, [cell(c, solver, ascii_only) for solver in solvers]) for c in answer.comparisons]
     widest = max((len(text) for _, own in columns for text in own), default=0)
-    longest = max(map(cell_len, names), default=0)
+    longest = max((cell_len(clean(solver)) for solver in solvers), default=0)
     longest = max(1, min(longest, console.width - widest - GAP))
     room = console.width - longest
-    while columns:
-        table = Table(
-            box=SIMPLE_HEAD, show_edge=False, padding=(0, 0, 0, 1), pad_edge=False,
-            header_style="bold",
-        )  # fmt: skip
-        table.add_column("", min_width=longest, max_width=longest, overflow="fold")
-        used, shown = 0, list[tuple[Comparison, list[str]]]()
-        while columns:
-            comparison, own = columns[0]
-            problem = clean(comparison.problem)
-            width = min(max(map(cell_len, problem.split()), default=0), room - GAP)
-            width = max([width, *map(len, own)])
-            if shown and used + width + GAP > room:
-                break
-            table.add_column(
-                Text(problem), justify="right", min_width=width, max_width=width, overflow="fold"
-            )
+
+    def width(comparison: Comparison, own: Sequence[str]) -> int:
+        word = max(map(cell_len, clean(comparison.problem).split()), default=0)
+        return max([min(word, room - GAP), *map(len, own)])
+
+    while columns and solvers:
+        shown = [columns.pop(0)]
+        while columns and sum(width(*one) + GAP for one in [*shown, columns[0]]) <= room:
             shown.append(columns.pop(0))
-            used += width + GAP
-        for i, name in enumerate(names):
-            cells = [
-                Text(own[i], style="" if c.of(solvers[i]).as_good else "dim") for c, own in shown
-            ]
-            style = "bold" if solvers[i] == answer.solver else ""
-            table.add_row(Text(name), *cells, style=style)
-        yield table
+        yield _part(answer, solvers, longest, [(*one, width(*one)) for one in shown])
+
+
+def _part(
+    answer: Answer,
+    solvers: Sequence[str],
+    longest: int,
+    columns: Sequence[tuple[Comparison, Sequence[str], int]],
+) -> Table:
+    """Return a table of solvers, with a column of some width for each comparison."""
+    from rich.text import Text
+
+    table = bare_table()
+    table.add_column("", min_width=longest, max_width=longest, overflow="fold")
+    for comparison, _, width in columns:
+        title = Text(clean(comparison.problem))
+        table.add_column(title, justify="right", min_width=width, max_width=width, overflow="fold")
+    for i, solver in enumerate(solvers):
+        cells = [Text(own[i], "" if c.of(solver).as_good else "dim") for c, own, _ in columns]
+        table.add_row(Text(clean(solver)), *cells, style="bold" if solver == answer.solver else "")
+    return table

@@ -15,20 +15,14 @@ from orthobench.tools.formatting import clean, duration
 if TYPE_CHECKING:
     from rich.progress import Progress as Bar
 
-SHARE = 0.1
-"""The fraction of the cells after which another plain line is written."""
-
 SECONDS = 10.0
-"""The seconds after which the next finished cell is followed by a plain line in any case."""
+"""The seconds after which the next finished cell is followed by a plain line."""
 
 SLOW = 10.0
 """The seconds that the slowest cell must take to be named."""
 
 FEW = 5
 """The number of cells after which the time left is estimated."""
-
-LONG = 120.0
-"""The seconds beyond which a prediction of the whole is written."""
 
 
 class Progress(Observer):
@@ -65,9 +59,8 @@ class Progress(Observer):
         self._running: dict[str, tuple[str, float]] = {}
         self._slowest = (0.0, "")
         self._ended: list[float] = []
-        self._left = self._failed = self._written = 0
+        self._left = self._failed = 0
         self._began = self._last = math.nan
-        self._predicted = quiet
 
     def __exit__(self, *error: object) -> None:
         seconds, label = self._slowest
@@ -75,16 +68,11 @@ class Progress(Observer):
         if self._bar:
             self._update(self._bar, description=slowest)
             self._bar.stop()
-        elif self._shown:
-            if slowest:
-                self._write(slowest)
-            if self._left:
-                done = len(self._ended)
-                self._write(f"stopped after {done} of {done + self._left} cells")
-
-    @property
-    def _shown(self) -> bool:
-        return not math.isnan(self._began)
+        elif not math.isnan(self._began):
+            done = len(self._ended)
+            stopped = f"stopped after {done} of {done + self._left} cells" if self._left else ""
+            for line in filter(None, (slowest, stopped)):
+                self._write(line)
 
     def expect(self, left: int, stored: int = 0) -> None:
         """Take another number of cells as those that are left; the first begins the display.
@@ -99,7 +87,7 @@ class Progress(Observer):
         self._left = left
         if self._bar:
             self._update(self._bar, total=len(self._ended) + left)
-        elif not (self._quiet or self._shown) and left + stored:
+        elif math.isnan(self._began) and left + stored and not self._quiet:
             self._began = self._last = self._clock()
             if left and self._stream.isatty():
                 kept = f", {stored} from the store" if stored else ""
@@ -118,14 +106,7 @@ class Progress(Observer):
                 self._show(results)
 
     def begin(self, label: str, worker: str = "1") -> None:
-        """Show that a worker begins a cell.
-
-        Parameters
-        ----------
-        label : str
-        worker : str
-            The worker that runs it; some executors have several.
-        """
+        """Show that a worker, of which some executors have several, begins a cell."""
         self._running[worker] = clean(label), self._clock()
         if self._bar:
             self._update(self._bar, description=self._names())
@@ -137,14 +118,7 @@ class Progress(Observer):
                 self._write(f"{clean(label)} takes long: {said}")
 
     def end(self, label: str, failed: bool, worker: str = "1") -> None:
-        """Count one cell that has ended.
-
-        Parameters
-        ----------
-        label : str
-        failed : bool
-        worker : str
-        """
+        """Count one cell that has ended."""
         now = self._clock()
         _, since = self._running.pop(worker, ("", now))
         self._slowest = max(self._slowest, (now - since, label))
@@ -155,10 +129,8 @@ class Progress(Observer):
         if self._bar:
             text = self._names() or clean(label)
             self._update(self._bar, advance=1, description=text, failed=failures)
-        elif self._shown:
+        elif not math.isnan(self._began):
             self._tell(label, failures)
-        if not self._predicted:
-            self._predict()
 
     def _names(self) -> str:
         """Return the cells that the workers run, the one that was begun first in front."""
@@ -167,30 +139,17 @@ class Progress(Observer):
         return "  ".join(f"[{worker}] {label}" for worker, (label, _) in self._running.items())
 
     def _tell(self, label: str, failures: str) -> None:
-        """Write a line after about every tenth of the cells, for logs."""
+        """Write a line every few seconds and at the end, for logs."""
         now, done = self._ended[-1], len(self._ended)
-        many = done - self._written >= SHARE * (done + self._left)
-        if not (many or now - self._last >= SECONDS or not self._left):
+        if self._left and now - self._last < SECONDS:
             return
-        self._written, self._last = done, now
+        self._last = now
         times = f"{duration(now - self._began)} elapsed"
         if done > FEW and self._left:
             # without the first cell, which compiles kernels
             left = (now - self._ended[0]) / (done - 1) * self._left
             times += f", {duration(left)} left"
         self._write(f"{done}/{done + self._left} cells{failures}, {times}: {clean(label)}")
-
-    def _predict(self) -> None:
-        """Write once how long the whole takes, where that is long, without the first cell."""
-        done, elapsed = len(self._ended), self._ended[-1] - self._ended[0]
-        if elapsed < (SECONDS if done > FEW else LONG / 4):
-            return
-        total = elapsed / (done - 1) * (done + self._left)
-        if total > LONG:
-            self._predicted = True
-            with self._hidden():
-                text = f"about {duration(total)} in all, judged by the first {done} cells"
-                self._write(f"{text}; what is finished when it is stopped is kept")
 
     @contextmanager
     def _hidden(self) -> Iterator[None]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -12,7 +13,6 @@ from orthobench.contract.panel import Panel
 from orthobench.report.plots.convergence import first_panel
 from orthobench.report.plots.geometry import Floor, floor_of
 from orthobench.results.tuning import SolverResult
-from orthobench.tools.arrays import Array
 
 BLOCKS, FAILED = "▁▂▃▄▅▆▇█", "✗"
 
@@ -43,7 +43,7 @@ class Sparklines:
     y: tuple[float, float]
 
     def line(self, solver: str, width: int, ascii_only: bool = False) -> str:
-        """Return the curve of a solver.
+        """Return the curve of a solver, in `width` characters.
 
         Each character shows the median at the end of its part of the run. It is blank before the
         curve begins and after it ends. A cross marks where the median run failed.
@@ -53,42 +53,35 @@ class Sparklines:
         solver : str
             Its label.
         width : int
-            In characters.
         ascii_only : bool
             Whether the console has no block characters.
-
-        Returns
-        -------
-        str
-            With `width` characters.
         """
         blocks = ASCII_BLOCKS if ascii_only else BLOCKS
-        failed = ASCII_FAILED if ascii_only else FAILED
         series = next(one for one in self.panel.series if one.solver == solver)
         if not len(series.x):
             return " " * width
         edges = np.geomspace(*self.x, width + 1)
         edges[[0, -1]] = self.x
-        last = np.searchsorted(series.x, edges[1:], side="right") - 1
-        shown = [
-            self._block(series.y[i], blocks, failed) if i >= 0 and begin <= series.x[-1] else " "
-            for i, begin in zip(last.tolist(), edges, strict=False)
-        ]
-        text = "".join(shown)
-        cut = text.find(failed)
-        return text if cut < 0 else text[: cut + 1].ljust(width)
+        text = ""
+        for begin, end in pairwise(edges):
+            i = int(np.searchsorted(series.x, end, side="right")) - 1
+            if i < 0 or begin > series.x[-1]:
+                text += " "
+            elif math.isfinite(series.y[i]):
+                height = self._height(series.y[i])
+                text += blocks[min(int(height * len(blocks)), len(blocks) - 1)]
+            else:
+                return (text + (ASCII_FAILED if ascii_only else FAILED)).ljust(width)
+        return text
 
-    def _block(self, value: float, blocks: str, failed: str) -> str:
-        if not math.isfinite(value):
-            return failed
+    def _height(self, value: float) -> float:
+        """Return the place of a value between both ends of the scale, from 0 to 1."""
         low, high = self.y
         if low == high or value <= self.floor.zero:
-            return blocks[0]
+            return 0.0
         if self.floor.log:
-            height = math.log(value / low) / math.log(high / low)
-        else:
-            height = (value - low) / (high - low)
-        return blocks[min(int(height * len(blocks)), len(blocks) - 1)]
+            return math.log(value / low) / math.log(high / low)
+        return (value - low) / (high - low)
 
 
 def sparklines(entries: Sequence[SolverResult]) -> Sparklines | None:
@@ -106,11 +99,8 @@ def sparklines(entries: Sequence[SolverResult]) -> Sparklines | None:
     if not any(len(series.x) > 1 for series in drawn):
         return None
     floor = floor_of([series.y for series in drawn])
-    y = [floor.raised(series.y) for series in drawn]
-    return Sparklines(panel, floor, _ends([series.x for series in drawn]), _ends(y))
-
-
-def _ends(parts: Sequence[Array]) -> tuple[float, float]:
-    values = np.concatenate(parts)
-    values = values[np.isfinite(values)]
-    return float(values.min()), float(values.max())
+    x, y = (np.concatenate(parts) for parts in (
+        [series.x for series in drawn], [floor.raised(series.y) for series in drawn]
+    ))  # fmt: skip
+    ends = [(float(v[np.isfinite(v)].min()), float(v[np.isfinite(v)].max())) for v in (x, y)]
+    return Sparklines(panel, floor, *ends)

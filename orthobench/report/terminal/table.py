@@ -11,7 +11,7 @@ from orthobench.decide.rule import Comparison
 from orthobench.decide.wording import MARKS, factor_text, mark, seeds_text, verdict_text
 from orthobench.harness.stopping import RunStatus
 from orthobench.report import caveats
-from orthobench.report.rows import Row, problem_rows
+from orthobench.report.rows import Row, bare_table, problem_rows
 from orthobench.report.terminal.sparkline import NARROW, WIDE, sparklines
 from orthobench.results.runs import Run
 from orthobench.results.tuning import SolverResult
@@ -57,13 +57,20 @@ def rows(
         runs that did not fail. ``others`` is what the trials cost that tuning did not choose, each
         run once.
     """
-    groups = grouped(results, lambda r: r.problem)
-    known = {c.problem: c for c in (compare(results) if comparisons is None else comparisons)}
     return [
-        _plain(row, known[problem])
-        for problem, own in groups.items()
-        for row in problem_rows(own, known[problem])
+        _plain(row, comparison)
+        for own, comparison in by_problem(results, comparisons)
+        for row in problem_rows(own, comparison)
     ]
+
+
+def by_problem(
+    results: Sequence[SolverResult], comparisons: Sequence[Comparison] | None = None
+) -> Iterator[tuple[list[SolverResult], Comparison]]:
+    """Yield the results of each problem with their comparison, which is made if it is not given."""
+    known = {c.problem: c for c in (compare(results) if comparisons is None else comparisons)}
+    for problem, own in grouped(results, lambda r: r.problem).items():
+        yield own, known[problem]
 
 
 def show(
@@ -87,20 +94,19 @@ def show(
     from rich.console import Console
 
     console = console or Console()
-    known = {c.problem: c for c in (compare(results) if comparisons is None else comparisons)}
     curved = sum(len(r.records) for r in results) <= CURVED
-    for problem, own in grouped(results, lambda r: r.problem).items():
+    for own, comparison in by_problem(results, comparisons):
         console.print()
-        for part in _parts(own, known[problem], console, curved):
+        for part in _parts(own, comparison, console, curved):
             console.print(part)
 
 
 def legend(comparisons: Sequence[Comparison], ascii_only: bool = False) -> str:
     """Return what the marks in some tables mean; empty where there are none."""
     used = {mark(c, d.solver) for c in comparisons for d in c.decisions}
-    symbols = [(symbols[ascii_only], text) for name, (*symbols, text) in MARKS.items()
-               if name in used]  # fmt: skip
-    return "\n".join(f"{symbol} {text}" for symbol, text in symbols)
+    return "\n".join(
+        f"{MARKS[name][ascii_only]} {MARKS[name][2]}" for name in MARKS if name in used
+    )
 
 
 def _plain(row: Row, comparison: Comparison) -> dict[str, Any]:
@@ -160,20 +166,18 @@ def _parts(
     from rich.padding import Padding
     from rich.text import Text
 
-    first = results[0].records[0]
     metric = f"final {comparison.metric.replace('_', ' ')}"
     seeds = plural(len(results[0].seeds), "seed")
-    about = (comparison.family, metric, seeds, budget_text(first.budget))
+    about = (comparison.family, metric, seeds, budget_text(results[0].records[0].budget))
     yield Text.assemble(
         (clean(comparison.problem), "bold"), ("  " + ", ".join(filter(None, about)), "dim")
     )
     part = [row for row in problem_rows(results, comparison) if row.takes_part]
-    entries = [row.result for row in part]
     if part:
         yield _table(part, comparison, console, curved)
     copies = max((row.decision.copies for row in part), default=0)
     notes = [f"{plural(copies, 'seed')} repeat others and do not count"] if copies else []
-    notes += [*caveats.notes(entries, results), *_refusals(results)]
+    notes += [*caveats.notes([row.result for row in part], results), *_refusals(results)]
     failed = [line for row in part for line in _failures(row)]
     failed += [line for r in results if r.refused for line in _failures_not_chosen(r)]
     for text, style in [*((n, "dim") for n in notes), *((line, "red") for line in failed)]:
@@ -181,12 +185,23 @@ def _parts(
 
 
 def troubles(results: Sequence[SolverResult], comparisons: Sequence[Comparison]) -> Iterator[str]:
-    """Yield a line for each reason why runs failed or solvers take no part, with its problem."""
-    known = {c.problem: c for c in comparisons}
-    for problem, own in grouped(results, lambda r: r.problem).items():
-        rows = problem_rows(own, known[problem])
-        lines = [*_refusals(own), *(line for row in rows for line in _failures(row))]
-        yield from (f"{clean(problem)}: {line}" for line in dict.fromkeys(lines))
+    """Yield a line about solvers that ran on no problem, then one for each reason on each problem.
+
+    The latter say why runs failed, and why solvers take no part in some problems only.
+    """
+    solvers = grouped(results, lambda r: r.solver)
+    absent = {name: own for name, own in solvers.items() if not any(r.takes_part for r in own)}
+    why = grouped(absent, lambda name: clean(absent[name][0].refusal) or "not run yet")
+    if absent:
+        texts = [
+            f"{listed([*map(clean, own)], len(own))} ({reason})" for reason, own in why.items()
+        ]
+        yield f"{plural(len(absent), 'solver')} did not run: {'; '.join(texts)}"
+    for own, comparison in by_problem(results, comparisons):
+        rows = problem_rows(own, comparison)
+        others = [r for r in own if r.solver not in absent]
+        lines = [*_refusals(others), *(line for row in rows for line in _failures(row))]
+        yield from (f"{clean(comparison.problem)}: {line}" for line in dict.fromkeys(lines))
 
 
 def texts_of(
@@ -208,23 +223,12 @@ def texts_of(
 
 
 def _table(part: Sequence[Row], comparison: Comparison, console: Console, curved: bool) -> Table:
-    from rich.box import SIMPLE_HEAD
     from rich.cells import cell_len
-    from rich.table import Table
     from rich.text import Text
 
     ascii_only = console.options.ascii_only
     titles, texts = texts_of(part, comparison)
-    if ascii_only:
-        texts = [tuple(text.replace("µ", "u") for text in row) for row in texts]
-    table = Table(
-        box=SIMPLE_HEAD, show_edge=False, padding=(0, 0, 0, 1), pad_edge=False, header_style="bold"
-    )
-    table.add_column("", no_wrap=True)
-    widths = [
-        max(map(cell_len, (title, *column)))
-        for title, column in zip(titles, zip(*texts, strict=True), strict=True)
-    ]
+    widths = [2 + max(map(cell_len, column)) for column in zip(titles, *texts, strict=True)]
     names = [
         Text.assemble(
             clean(row.result.solver),
@@ -235,16 +239,18 @@ def _table(part: Sequence[Row], comparison: Comparison, console: Console, curved
     longest = max(cell_len(name.plain) for name in names)
     word = max(cell_len(word) for name in names for word in name.plain.split())
     shown = list(range(len(titles)))
-    for gone in FIRST_TO_GO:
-        needed = 3 + word + sum(widths[i] + 2 for i in shown)
-        if needed > console.width:
-            shown.remove(gone)
-    used = 3 + longest + sum(widths[i] + 2 for i in shown)
+    for column in FIRST_TO_GO:
+        if 3 + word + sum(widths[i] for i in shown) > console.width:
+            shown.remove(column)
+    used = 3 + longest + sum(widths[i] for i in shown)
+    widest = min(console.width, max(WIDEST, used - longest + word))
+    table = bare_table()
+    table.width = widest if used > widest else None
+    table.add_column("", no_wrap=True)
     table.add_column("solver", min_width=longest if used <= console.width else word)
     for i in shown:
         justify: JustifyMethod = "right" if i else "left"
-        table.add_column(titles[i], justify=justify, no_wrap=True, min_width=widths[i])
-    widest = min(console.width, max(WIDEST, used - longest + word))
+        table.add_column(titles[i], justify=justify, no_wrap=True, min_width=widths[i] - 2)
     room = min(WIDE, console.width - used - 4) if used <= widest else 0
     curves = sparklines([row.result for row in part]) if curved and room >= NARROW else None
     if curves:
@@ -253,8 +259,8 @@ def _table(part: Sequence[Row], comparison: Comparison, console: Console, curved
         style = "bold" if row.mark == "star" else "dim" if not row.summary.n_ok else ""
         symbol = MARKS[row.mark][ascii_only] if row.mark else ""
         line = [curves.line(row.result.solver, room, ascii_only)] if curves else []
-        table.add_row(symbol, name, *map(Text, [*(cells[i] for i in shown), *line]), style=style)
-    table.width = widest if used > widest else None
+        own = [cells[i].replace("µ", "u") if ascii_only else cells[i] for i in shown]
+        table.add_row(symbol, name, *map(Text, own + line), style=style)
     return table
 
 

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
+from orthobench_kit.data import digits
 
 from orthobench.contract import DataError, Instance, Problem, UsageError, parameter
 from orthobench.tools import datasets
@@ -219,9 +220,7 @@ class DigitHalves(CCA):
 
     def build(self, rng: np.random.Generator) -> Instance[PairsMatrices]:
         """Return the instance; `rng` shuffles the digits."""
-        from sklearn.datasets import load_digits
-
-        images = load_digits().images[rng.permutation(1797)] / 16
+        images = digits.pixels().reshape(-1, 8, 8)[rng.permutation(1797)] / 16
         left, right = (
             images[:, :, half].reshape(len(images), -1) for half in (slice(4), slice(4, 8))
         )

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+from orthobench_kit.data import digits
 
 from orthobench.contract import Instance, Problem, UsageError, parameter
 from orthobench_cca.pencil import PencilOracle, generalized_eigenvectors
@@ -68,9 +69,7 @@ class DigitDiscriminants(GeneralizedEigenvectors):
     def build(self, rng: np.random.Generator) -> Instance[PencilOracle]:
         """Return the instance; nothing is drawn."""
         del rng
-        from sklearn.datasets import load_digits
-
-        X, labels = load_digits(return_X_y=True)
+        X, labels = digits.pixels().astype(np.float64), digits.labels()
         means = np.stack([X[labels == label].mean(axis=0) for label in range(10)])
         between, within = means[labels] - X.mean(axis=0), X - means[labels]
         ridge = self.ridge * float(X.var(axis=0).mean()) * np.eye(X.shape[1])

@@ -6,16 +6,10 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+from orthobench_kit.polar import inverse_root
 
 from orthobench.contract import Array, Solution, Solver, State, Status, flops, parameter
-from orthobench_cca.covariances import (
-    covariance_flops,
-    covariances,
-    normalized,
-    normalized_flops,
-    units_of,
-    whitening,
-)
+from orthobench_cca.covariances import SINGULAR, normalized, normalized_flops, units_of
 from orthobench_cca.oracle import PairsOracle, halves
 
 GAIN, STALLED = 1e-12, 50
@@ -95,22 +89,19 @@ class AlternatingLeastSquares(Solver[PairsOracle, AlternatingState]):
         """Compute the covariances and the maps; begin at the common start, normalized."""
         del rng
         p, q, k = oracle.sizes
-        S = covariances(oracle.X, oracle.Y, oracle.ridge)
+        x, y = oracle.sides
+        xx, yy, xy = x.covariance(oracle.ridge), y.covariance(oracle.ridge), x.cross(y)
         A, B = halves(oracle.start, p)
         state = AlternatingState(
-            A=normalized(A, S.xx),
-            B=normalized(B, S.yy),
-            regressed=A,
-            xx=S.xx,
-            yy=S.yy,
-            to_x=_solved(S.xx, S.xy),
-            to_y=_solved(S.yy, S.xy.T),
-        )
+            A=normalized(A, xx), B=normalized(B, yy), regressed=A, xx=xx, yy=yy,
+            to_x=_solved(xx, xy), to_y=_solved(yy, xy.T),
+        )  # fmt: skip
         for size, other in ((p, q), (q, p)):
             roots = flops.eigh(size) + flops.gemm(size, size, size) + size * size + size
             state.work.flops += roots + 2 * flops.gemm(size, other, size)
             state.work.flops += normalized_flops(size, k)
-        state.work.flops += covariance_flops(len(oracle.pairs), p, q)
+            state.work.flops += flops.gemm(size, size, oracle.count) + size * size + size
+        state.work.flops += flops.gemm(p, q, oracle.count) + p * q
         return state
 
     def step(self, oracle: PairsOracle, state: AlternatingState) -> None:
@@ -152,5 +143,5 @@ class AlternatingLeastSquares(Solver[PairsOracle, AlternatingState]):
 def _solved(S: Array, M: Array) -> Array:
     """Return S^-1 M of a covariance, whose columns are given unit variance for it."""
     units = units_of(np.diag(S))[:, None]
-    root = whitening(S * units * units.T)
+    root = inverse_root(S * units * units.T, SINGULAR)
     return np.asarray(units * (root @ (root @ (units * M))))

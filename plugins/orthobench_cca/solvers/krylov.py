@@ -8,9 +8,8 @@ from typing import ClassVar
 import numpy as np
 
 from orthobench.contract import Array, Solution, Solver, State, Status, flops, parameter
-from orthobench_cca.judge import PassesSolution
-from orthobench_cca.oracle import Centred, PairsMatrices, halves
-from orthobench_cca.solvers.exact import by_cholesky
+from orthobench_cca.canonical import by_cholesky
+from orthobench_cca.oracle import Centred, PairsMatrices, PassesSolution, halves
 
 DROPPED = 1e-12
 """Eigenvalue of a Gram matrix of a basis, relative to the largest, below which it is rounding."""

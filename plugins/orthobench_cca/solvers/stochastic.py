@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import ClassVar
 
 import numpy as np
 
@@ -32,13 +32,6 @@ class StochasticState(State):
     Z: Array
     units: tuple[float, float] = (0.0, 0.0)
     average: Array
-
-
-class Products(NamedTuple):
-    """AZ and BZ on a batch, with A = [0 S_xy; S_yx 0] and B = diag(S_xx, S_yy) + ridge I."""
-
-    AZ: Array
-    BZ: Array
 
 
 @dataclass(frozen=True)
@@ -82,11 +75,9 @@ class Stochastic(Solver[PairsOracle, StochasticState]):
         U, V = X @ (A / a), Y @ (B / b)
         ridge = oracle.ridge * np.repeat([1 / a / a, 1 / b / b], [p, q])[:, None]
         with np.errstate(over="ignore", invalid="ignore"):
-            found = Products(
-                np.vstack([X.T @ V / a, Y.T @ U / b]) / count,
-                np.vstack([X.T @ U / a, Y.T @ V / b]) / count + ridge * state.Z,
-            )
-            state.Z = self.moved(state, found)
+            AZ = np.vstack([X.T @ V / a, Y.T @ U / b]) / count
+            BZ = np.vstack([X.T @ U / a, Y.T @ V / b]) / count + ridge * state.Z
+            state.Z = self.moved(state, AZ, BZ)
         state.work.steps += 1
         state.work.samples += count
         state.work.flops += 3 * flops.gemm(count, k, p + q) + 3 * flops.gemm(p + q, k, k)
@@ -99,8 +90,15 @@ class Stochastic(Solver[PairsOracle, StochasticState]):
         return Solution(state.Z.copy())
 
     @abstractmethod
-    def moved(self, state: StochasticState, found: Products) -> Array:
-        """Return the weights after a step."""
+    def moved(self, state: StochasticState, AZ: Array, BZ: Array) -> Array:
+        """Return the weights after a step.
+
+        Parameters
+        ----------
+        state : StochasticState
+        AZ, BZ : ndarray, shape (p + q, k)
+            On a batch, with A = [0 S_xy; S_yx 0] and B = diag(S_xx, S_yy) + ridge I.
+        """
 
 
 @dataclass(frozen=True)
@@ -131,9 +129,9 @@ class CCAEY(Stochastic):
     name: ClassVar[str] = "cca-ey"
     source: ClassVar[str] = "Chapman, Wells and Aguila 2024"
 
-    def moved(self, state: StochasticState, found: Products) -> Array:
+    def moved(self, state: StochasticState, AZ: Array, BZ: Array) -> Array:
         """Return the weights after a gradient step."""
-        return _corrected(state.Z, found, found.BZ, self.step_size)
+        return np.asarray(state.Z + self.step_size * (AZ - BZ @ (state.Z.T @ BZ)))
 
 
 @dataclass(frozen=True)
@@ -162,9 +160,9 @@ class SGHA(Stochastic):
     name: ClassVar[str] = "sgha"
     source: ClassVar[str] = "Chen, Li, Yang, Wang and Zhao 2019"
 
-    def moved(self, state: StochasticState, found: Products) -> Array:
+    def moved(self, state: StochasticState, AZ: Array, BZ: Array) -> Array:
         """Return the weights after a step."""
-        return _corrected(state.Z, found, found.AZ, self.step_size)
+        return np.asarray(state.Z + self.step_size * (AZ - BZ @ (state.Z.T @ AZ)))
 
 
 @dataclass(frozen=True)
@@ -201,9 +199,9 @@ class GammaEigengame(Stochastic):
     name: ClassVar[str] = "gamma-eigengame"
     source: ClassVar[str] = "Gemp, Chen and McWilliams 2023, Algorithm 2"
 
-    def moved(self, state: StochasticState, found: Products) -> Array:
+    def moved(self, state: StochasticState, AZ: Array, BZ: Array) -> Array:
         """Return the weights after a step of each vector."""
-        Z, (AZ, BZ) = state.Z, found
+        Z = state.Z
         share = self.gamma if state.work.steps else 1.0
         state.average = state.average + share * (BZ - state.average)
         a, b = (np.einsum("ij,ij->j", Z, M) for M in (AZ, BZ))
@@ -220,11 +218,6 @@ HUGE = 1e8
 
 TINY = 1e-300
 """The least length and square that is divided by."""
-
-
-def _corrected(Z: Array, found: Products, held: Array, step: float) -> Array:
-    """Return Z + step (AZ - BZ Z'held)."""
-    return np.asarray(Z + step * (found.AZ - found.BZ @ (Z.T @ held)))
 
 
 def _root_mean_square(X: Array) -> float:

@@ -2,7 +2,7 @@
 
 Block p <= q <= r of the tensor, a cube whose indices lie in the index blocks p, q and r, is row
 ``first[p] + second[q] + r`` of `blocks`: blocks are packed as entries are
-(`orthobench_givens._kernels.tensor_sweeps.offsets`).
+(`orthobench_givens._kernels.packed_tensor.offsets`).
 """
 
 from __future__ import annotations
@@ -13,10 +13,47 @@ import numpy as np
 
 from orthobench.contract import Array
 from orthobench.tools.compiled import kernel
-from orthobench_givens._kernels.packed_tensor import pack, unpack
-from orthobench_givens._kernels.tensor_sweeps import Indices
+from orthobench_givens._kernels.packed_tensor import pack, packed_size, unpack
+from orthobench_givens._kernels.pairs import Indices
 
 Offsets: TypeAlias = tuple[Indices, Indices]
+
+
+def rotated_blocks(T: Array, U: Array, blocks: int, size: int) -> Array:
+    """Return the blocks p <= q <= r of T(U, U, U).
+
+    Parameters
+    ----------
+    T : ndarray, shape (d, d, d)
+        Symmetric.
+    U : ndarray, shape (d, d)
+    blocks, size : int
+        Number of index blocks, and indices in each, blocks * size >= d; entries beyond d are zero.
+
+    Returns
+    -------
+    ndarray, shape (blocks(blocks + 1)(blocks + 2)/6, size³)
+        Block p <= q <= r lies where entry p <= q <= r of a packed tensor would
+        (`offsets`).
+
+    Notes
+    -----
+    6d⁴ flops for one block, (11/3)d⁴ for many; 2 size d² doubles of scratch.
+    """
+    d = len(U)
+    padded = np.zeros((d, blocks * size))
+    padded[:, :d] = U
+    result = np.empty((packed_size(blocks), size**3))
+    at = 0
+    for p in range(blocks):
+        rest = np.ascontiguousarray(padded[:, p * size :])
+        slab = rest[:, :size].T @ T.reshape(d, d * d)
+        slab = (slab.reshape(size * d, d) @ rest).reshape(size, d, -1)
+        tiles = (rest.T @ slab).reshape(size, blocks - p, size, blocks - p, size)
+        q, r = np.triu_indices(blocks - p)
+        result[at : at + len(q)] = tiles.transpose(1, 3, 0, 2, 4)[q, r].reshape(len(q), -1)
+        at += len(q)
+    return result
 
 
 @kernel
@@ -46,7 +83,8 @@ def begin_round(
     m = len(entry_offsets[0])
     cube = np.empty((m, m, m))
     for a in range(len(block_pairs)):
-        _gather(blocks, block_pairs[a], block_pairs[a], block_pairs[a], block_offsets, cube)
+        own = block_pairs[a]
+        _copy(blocks, own, own, own, block_offsets, cube, False)
         pack(cube, entry_offsets[0], entry_offsets[1], tensors[a])
 
 
@@ -78,17 +116,16 @@ def end_round(
             for c in range(b, n):
                 if not (rotated[a] or rotated[b] or rotated[c]):
                     continue
+                P, Q, R = block_pairs[a], block_pairs[b], block_pairs[c]
                 if a == c:
                     unpack(tensors[a], entry_offsets[0], entry_offsets[1], X)
                 else:
-                    _gather(
-                        blocks, block_pairs[a], block_pairs[b], block_pairs[c], block_offsets, X
-                    )
+                    _copy(blocks, P, Q, R, block_offsets, X, False)
                     _rotate_mode(X, rotations[a], Y)
                     _rotate_mode(Y, rotations[b], X)
                     _rotate_mode(X, rotations[c], Y)
                     X, Y = Y, X
-                _scatter(X, block_pairs[a], block_pairs[b], block_pairs[c], block_offsets, blocks)
+                _copy(blocks, P, Q, R, block_offsets, X, True)
 
 
 @kernel
@@ -112,31 +149,21 @@ def _rotate_mode(X: Array, V: Array, Y: Array) -> None:
 
 
 @kernel
-def _gather(
-    blocks: Array, P: Indices, Q: Indices, R: Indices, block_offsets: Offsets, cube: Array
-) -> None:
-    """Copy eight blocks of the tensor, of a pair of index blocks in each mode, to one cube."""
+def _copy(
+    blocks: Array, P: Indices, Q: Indices, R: Indices, block_offsets: Offsets,
+    cube: Array, back: bool,
+) -> None:  # fmt: skip
+    """Copy eight blocks, of a pair of index blocks in each mode, to a cube or back."""
     size = cube.shape[0] // 2
     for x in range(2):
         for y in range(2):
             for z in range(2):
                 row, strides = _locate(P[x], Q[y], R[z], block_offsets, size)
                 part = cube[x * size :, y * size :, z * size :]
-                _read_block(blocks[row], part, strides, size)
-
-
-@kernel
-def _scatter(
-    cube: Array, P: Indices, Q: Indices, R: Indices, block_offsets: Offsets, blocks: Array
-) -> None:
-    """Copy a cube back to the eight blocks of the tensor that it was gathered from."""
-    size = cube.shape[0] // 2
-    for x in range(2):
-        for y in range(2):
-            for z in range(2):
-                row, strides = _locate(P[x], Q[y], R[z], block_offsets, size)
-                part = cube[x * size :, y * size :, z * size :]
-                _write_block(part, blocks[row], strides, size)
+                if back:
+                    _write_block(part, blocks[row], strides, size)
+                else:
+                    _read_block(blocks[row], part, strides, size)
 
 
 @kernel

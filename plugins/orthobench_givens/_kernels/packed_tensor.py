@@ -1,28 +1,53 @@
 """Kernels for a packed symmetric third-order tensor: each of its distinct entries is kept once.
 
 Entry a <= b <= c of a packed tensor lies at ``first[a] + second[b] + c``, in lexicographic order
-(`orthobench_givens._kernels.tensor_sweeps.offsets`).
+(`offsets`).
 """
 
 from __future__ import annotations
 
+from functools import cache
+
+import numpy as np
+
 from orthobench.contract import Array
 from orthobench.tools.compiled import kernel
-from orthobench_givens._kernels.row_rotation import rotate_rows
-from orthobench_givens._kernels.tensor_angles import best_rotation
-from orthobench_givens._kernels.tensor_sweeps import Indices
+from orthobench_givens._kernels.pairs import Indices
+from orthobench_givens._kernels.tensor_angles import best_rotation, corner_rotated, rotate_rows
+
+
+@cache
+def offsets(m: int) -> tuple[Indices, Indices]:
+    """Return the positions of the entries of a packed tensor.
+
+    A packed tensor holds the entries a <= b <= c of a symmetric tensor in lexicographic order.
+
+    Parameters
+    ----------
+    m : int
+        Number of indices.
+
+    Returns
+    -------
+    first, second : ndarray of int, shape (m,)
+        Entry a <= b <= c lies at ``first[a] + second[b] + c``.
+    """
+    k = np.arange(m)
+    second = k * m - k * (k + 1) // 2
+    slices = np.array([packed_size(m) - packed_size(m - a) for a in range(m)])
+    return slices - second - k, second
+
+
+def packed_size(m: int) -> int:
+    """Return the number of entries of a packed tensor of m indices, m(m + 1)(m + 2)/6."""
+    return m * (m + 1) * (m + 2) // 6
 
 
 @kernel
 def try_pairs(
-    tensors: Array,
-    rotations: Array,
-    pairs: Indices,
-    first: Indices,
-    second: Indices,
-    limits: tuple[float, float, int],
-    idle: int,
-) -> tuple[int, int, int]:
+    tensors: Array, rotations: Array, pairs: Indices, first: Indices, second: Indices,
+    limits: tuple[float, float, int], idle: int,
+) -> tuple[int, int, int]:  # fmt: skip
     """Rotate pairs of indices by their best angles, until many in a row need no rotation.
 
     Parameters
@@ -35,7 +60,7 @@ def try_pairs(
     pairs : ndarray of int, shape (count, 3)
         Which tensor, and two of its indices, i < j.
     first, second : ndarray of int, shape (m,)
-        Offsets of the entries (`orthobench_givens._kernels.tensor_sweeps.offsets`).
+        Offsets of the entries (`offsets`).
     limits : tuple of float, float, int
         ``slope_tolerance`` and ``gain_tolerance`` of `best_rotation`, and the number of pairs in a
         row without a rotation after which to stop.
@@ -65,7 +90,9 @@ def try_pairs(
         if idle == enough:
             return k, rotated, idle
         T, i, j = tensors[pairs[k, 0]], pairs[k, 1], pairs[k, 2]
-        c, s = _best(T, first, second, i, j, slope_tolerance, gain_tolerance)
+        iix, ijx, jjx = first[i] + second[i], first[i] + second[j], first[j] + second[j]
+        iii, iij, ijj, jjj = T[iix + i], T[iix + j], T[ijx + j], T[jjx + j]
+        c, s = best_rotation(iii, iij, ijj, jjj, slope_tolerance, gain_tolerance)
         if s == 0.0 and c == 1.0:
             idle += 1
         else:
@@ -74,22 +101,6 @@ def try_pairs(
             rotate_rows(V[i], V[j], c, s)
             rotated, idle = rotated + 1, 0
     return len(pairs), rotated, idle
-
-
-@kernel
-def _best(
-    T: Array,
-    first: Indices,
-    second: Indices,
-    i: int,
-    j: int,
-    slope_tolerance: float,
-    gain_tolerance: float,
-) -> tuple[float, float]:
-    """Return `best_rotation` of the entries (iii, iij, ijj, jjj)."""
-    iix, ijx = first[i] + second[i], first[i] + second[j]
-    jjj = T[first[j] + second[j] + j]
-    return best_rotation(T[iix + i], T[iix + j], T[ijx + j], jjj, slope_tolerance, gain_tolerance)
 
 
 @kernel
@@ -183,12 +194,8 @@ def _rotate_thrice(
     """Rotate the entries (iii, iij, ijj, jjj)."""
     w, x = first[i] + second[i] + i, first[i] + second[i] + j
     y, z = first[i] + second[j] + j, first[j] + second[j] + j
-    iii, iij, ijj, jjj = T[w], T[x], T[y], T[z]
-    ccc, ccs, css, sss = c * c * c, c * c * s, c * s * s, s * s * s
-    T[w] = ccc * iii + 3.0 * (ccs * iij + css * ijj) + sss * jjj
-    T[x] = ccc * iij + ccs * (2.0 * ijj - iii) + css * (jjj - 2.0 * iij) - sss * ijj
-    T[y] = ccc * ijj + ccs * (jjj - 2.0 * iij) + css * (iii - 2.0 * ijj) + sss * iij
-    T[z] = ccc * jjj + 3.0 * (css * iij - ccs * ijj) - sss * iii
+    powers = c * c * c, c * c * s, c * s * s, s * s * s
+    T[w], T[x], T[y], T[z] = corner_rotated((T[w], T[x], T[y], T[z]), powers)
 
 
 @kernel

@@ -119,15 +119,6 @@ def _higher(peak: _Peak, other: _Peak) -> _Peak:
 
 
 @kernel
-def _highest(grid: Array, count: int) -> int:
-    """Return the index of the highest grid value, the first of equal ones."""
-    best = 0
-    for k in range(1, count):
-        best = k if grid[k] > grid[best] else best
-    return best
-
-
-@kernel
 def _second_highest(grid: Array, count: int, best: int) -> int:
     """Return the index of the highest local maximum of the grid other than `best`, or -1."""
     second = -1
@@ -153,15 +144,6 @@ def _refine(x: Array, y: Array, n: int, gamma: float, grid: Array, done: int, pa
 
 
 @kernel
-def _flat(grid: Array) -> bool:
-    """Return whether f hardly differs between the angles of the first pass."""
-    highest, lowest = grid[0], grid[0]
-    for k in range(1, GRID):
-        highest, lowest = max(highest, grid[k]), min(lowest, grid[k])
-    return bool(lowest > FLAT * highest)
-
-
-@kernel
 def _fill_grid(x: Array, y: Array, n: int, gamma: float, grid: Array) -> int:
     """Set the grid to f at equally spaced angles of the period, and return their number.
 
@@ -169,12 +151,14 @@ def _fill_grid(x: Array, y: Array, n: int, gamma: float, grid: Array) -> int:
     even the longest row, of length r, contributes less than a spacing to either side of its
     maximum: only within arccos(gamma / r) of the angle that rotates it onto an axis.
     """
-    longest = evaluate_four(x, y, n, gamma, 0, grid)
-    passes = 4 if n <= FEW_ROWS else 2 if n < MANY_ROWS or _flat(grid) else 1
+    longest, first = evaluate_four(x, y, n, gamma, 0, grid), grid[:GRID]
+    flat = first.min() > FLAT * first.max()
+    passes = 4 if n <= FEW_ROWS else 2 if n < MANY_ROWS or flat else 1
     while passes < PASSES and longest * COSINES[PASSES // passes] ** 2 < gamma * gamma:
         passes *= 2
     _refine(x, y, n, gamma, grid, 1, passes)
-    if passes < 4 and _second_highest(grid, GRID * passes, _highest(grid, GRID * passes)) >= 0:
+    count = GRID * passes
+    if passes < 4 and _second_highest(grid, count, int(np.argmax(grid[:count]))) >= 0:
         _refine(x, y, n, gamma, grid, passes, 4)
         passes = 4
     return GRID * passes
@@ -210,7 +194,7 @@ def _climb_from(x: Array, y: Array, n: int, gamma: float, grid: Array, count: in
 @kernel
 def _climb_grid(x: Array, y: Array, n: int, gamma: float, grid: Array, count: int) -> _Peak:
     """Climb from the highest grid value, and from the second maximum if it may end higher."""
-    best = _highest(grid, count)
+    best = int(np.argmax(grid[:count]))
     peak = _climb_from(x, y, n, gamma, grid, count, best)
     second = _second_highest(grid, count, best)
     if second >= 0:
@@ -218,16 +202,6 @@ def _climb_grid(x: Array, y: Array, n: int, gamma: float, grid: Array, count: in
         if 2.0 * height - grid[second] > peak.value:
             return _higher(peak, _climb_from(x, y, n, gamma, grid, count, second))
     return peak
-
-
-@kernel
-def _longest(x: Array, y: Array, n: int) -> int:
-    """Return the row of largest x² + y²."""
-    best = 0
-    for k in range(1, n):
-        if x[k] * x[k] + y[k] * y[k] > x[best] * x[best] + y[best] * y[best]:
-            best = k
-    return best
 
 
 @kernel
@@ -290,7 +264,7 @@ def best_angle(x: Array, y: Array, n: int, gamma: float, grid: Array) -> BestAng
     peak, values = _climb_grid(x, y, n, gamma, grid, count), count
     first, last = 0, n
     if n > FEW_ROWS:
-        first = _longest(x, y, n) if count == GRID * PASSES else n
+        first = int(np.argmax(x[:n] * x[:n] + y[:n] * y[:n])) if count == GRID * PASSES else n
         last = min(first + 1, n)
     if last > first:
         radius = 0.5 * np.pi / count

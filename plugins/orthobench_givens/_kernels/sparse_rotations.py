@@ -10,15 +10,14 @@ gather all other rows, mostly few, on which the search for the angle works, and 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from orthobench.contract import Array
 from orthobench.tools.compiled import kernel, summed
 from orthobench.tools.simd import COUNT, bits, count_bits, load, lowest_bit
-from orthobench_givens._kernels.row_rotation import rotate_rows
+from orthobench_givens._kernels.pairs import Pairs
 from orthobench_givens._kernels.sparse_angle import SCRATCH, best_angle
-from orthobench_givens._kernels.sparse_layout import WORD
-from orthobench_givens._kernels.sparse_tally import Tally
+from orthobench_givens._kernels.sparse_columns import WORD, Tally
+from orthobench_givens._kernels.tensor_angles import rotate_rows
 
 COPIED = 4
 """Rows of a word copied without a branch: most words have fewer to copy."""
@@ -60,41 +59,33 @@ def _gather(x: Array, y: Array, bound: float, p: Array, q: Array) -> int:
 
 
 @kernel
-def _rotate(
-    array: Array, pairs: NDArray[np.int32], gamma: float, scratch: Array, t: Tally
-) -> Tally:
+def _rotate(array: Array, pairs: Pairs, gamma: float, scratch: Array, t: Tally) -> Tally:
     """Rotate the pairs in their order; scratch has the shape (3, rows + SCRATCH)."""
     p, q, grid = scratch
     for k in range(len(pairs)):
         x, y = array[pairs[k, 0]], array[pairs[k, 1]]
         n = _gather(x, y, gamma * gamma, p, q)
-        if n == 0:
-            t = Tally(t.gain, t.planes + 1, t.values, t.slopes, t.rotated, t.entries)
-            continue
-        best = best_angle(p, q, n, gamma, grid)
-        gain, rotated = 0.0, best.gain > ROUNDING * best.value
-        if rotated:
-            rotate_rows(x, y, best.cosine, best.sine)
-            gain = best.gain
+        gain, values, slopes, rotated = 0.0, 0, 0, 0
+        if n > 0:
+            best = best_angle(p, q, n, gamma, grid)
+            values, slopes = best.values, best.slopes
+            if best.gain > ROUNDING * best.value:
+                rotate_rows(x, y, best.cosine, best.sine)
+                gain, rotated = best.gain, 1
         t = Tally(
-            t.gain + gain,
-            t.planes + 1,
-            t.values + best.values,
-            t.slopes + best.slopes,
-            t.rotated + rotated,
-            t.entries + n * (best.values + 2 * best.slopes),
+            t.gain + gain, t.planes + 1, t.values + values, t.slopes + slopes, t.rotated + rotated
         )
     return t
 
 
 @kernel
-def rotate_pairs(array: Array, pairs: NDArray[np.int32], gamma: float, tally: Tally) -> Tally:
+def rotate_pairs(array: Array, pairs: Pairs, gamma: float, tally: Tally) -> Tally:
     """Rotate pairs of columns in place, in their order, each to its best angle.
 
     Parameters
     ----------
     array : ndarray, shape (m, rows), C order
-        The columns of AU (`orthobench_givens._kernels.sparse_layout`).
+        The columns of AU (`empty_columns`).
     pairs : ndarray of int32, shape (count, 2)
     gamma : float
         The penalty, in the units of A; at 0 the objective is constant and nothing is done.
@@ -108,7 +99,7 @@ def rotate_pairs(array: Array, pairs: NDArray[np.int32], gamma: float, tally: Ta
 
     Notes
     -----
-    `orthobench_givens._kernels.sparse_tally.plane_flops`; memory for three more columns.
+    `plane_flops`; memory for three more columns.
 
     References
     ----------
@@ -143,15 +134,13 @@ def _replace_smallest(array: Array, sample: Array) -> None:
 
 
 @kernel
-def stream(
-    array: Array, samples: Array, pairs: NDArray[np.int32], gamma: float, tally: Tally
-) -> Tally:
+def stream(array: Array, samples: Array, pairs: Pairs, gamma: float, tally: Tally) -> Tally:
     """Let each sample replace the smallest column, then rotate pairs of columns.
 
     Parameters
     ----------
     array : ndarray, shape (m, rows), C order
-        The columns of AU (`orthobench_givens._kernels.sparse_layout`); changed in place.
+        The columns of AU (`empty_columns`); changed in place.
     samples : ndarray, shape (count, d), C order
     pairs : ndarray of int32, shape (count, L, 2)
         The pairs to rotate after each sample.
@@ -167,7 +156,7 @@ def stream(
 
     Notes
     -----
-    2dm flops a sample for the norms, and `orthobench_givens._kernels.sparse_tally.plane_flops`;
+    2dm flops a sample for the norms, and `plane_flops`;
     memory for three more columns.
 
     References

@@ -1,4 +1,4 @@
-"""The best rotation in one plane of a symmetric third-order tensor, in closed form.
+"""Rotations in one plane: of two rows, and the best one for a tensor, in closed form.
 
 Let c and s be cosine and sine of the angle, and iii, iij, ... the entries of T~ = T(U, U, U). Along
 rotations of u_i and u_j the objective of Shalit and Chechik (2014), equation 8, is a constant plus
@@ -14,9 +14,14 @@ through 0.
 
 from __future__ import annotations
 
+from typing import TypeAlias
+
 import numpy as np
 
+from orthobench.contract import Array
 from orthobench.tools.compiled import kernel
+
+Corner: TypeAlias = tuple[float, float, float, float]
 
 EIGHTHS = np.pi / 4 * np.arange(4)
 """The angles that tangents may be measured from (`_chart`), in radians."""
@@ -28,13 +33,29 @@ CHARTS = np.stack(
 
 
 @kernel
+def rotate_rows(x: Array, y: Array, cosine: float, sine: float) -> None:
+    """Rotate two vectors in their plane: x <- cosine x + sine y, y <- cosine y - sine x.
+
+    Parameters
+    ----------
+    x, y : ndarray, shape (n,)
+        Rotated in place.
+    cosine, sine : float
+        Of the angle.
+
+    Notes
+    -----
+    6n flops.
+    """
+    for k in range(len(x)):
+        a, b = x[k], y[k]
+        x[k] = cosine * a + sine * b
+        y[k] = cosine * b - sine * a
+
+
+@kernel
 def best_rotation(
-    iii: float,
-    iij: float,
-    ijj: float,
-    jjj: float,
-    slope_tolerance: float,
-    gain_tolerance: float,
+    iii: float, iij: float, ijj: float, jjj: float, slope_tolerance: float, gain_tolerance: float
 ) -> tuple[float, float]:
     """Return cosine and sine of the angle that maximizes the objective over the full circle.
 
@@ -67,6 +88,26 @@ def best_rotation(
         return 1.0, 0.0
     c, s = _newton(p0, p1, p2, p3, c, s)
     return _normalized(c, s)
+
+
+@kernel
+def corner_rotated(corner: Corner, powers: Corner) -> Corner:
+    """Return the entries (iii, iij, ijj, jjj) after a rotation.
+
+    Parameters
+    ----------
+    corner : tuple of four float
+        The entries before.
+    powers : tuple of four float
+        c³, c²s, cs² and s³ of its cosine c and sine s.
+    """
+    (iii, iij, ijj, jjj), (ccc, ccs, css, sss) = corner, powers
+    return (
+        ccc * iii + 3.0 * (ccs * iij + css * ijj) + sss * jjj,
+        ccc * iij + ccs * (2.0 * ijj - iii) + css * (jjj - 2.0 * iij) - sss * ijj,
+        ccc * ijj + ccs * (jjj - 2.0 * iij) + css * (iii - 2.0 * ijj) + sss * iij,
+        ccc * jjj + 3.0 * (css * iij - ccs * ijj) - sss * iii,
+    )
 
 
 @kernel

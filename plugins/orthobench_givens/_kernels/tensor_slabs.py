@@ -19,9 +19,8 @@ import numpy as np
 from orthobench.contract import Array
 from orthobench.tools.compiled import kernel
 from orthobench.tools.simd import COUNT, fill, load, store, total
-from orthobench_givens._kernels.row_rotation import rotate_rows
-from orthobench_givens._kernels.tensor_angles import best_rotation
-from orthobench_givens._kernels.tensor_sweeps import Indices
+from orthobench_givens._kernels.pairs import Indices
+from orthobench_givens._kernels.tensor_angles import best_rotation, corner_rotated, rotate_rows
 
 
 def padded(d: int) -> int:
@@ -209,7 +208,7 @@ def rotate_twice(twice: Array, i: int, j: int, c: float, s: float, fibre: Array)
     -----
     15d flops, and 51 for (iii, iij, ijj, jjj) and the powers of c and s.
     """
-    iii, iij, ijj, jjj = twice[i, i], twice[i, j], twice[j, i], twice[j, j]
+    corner = twice[i, i], twice[i, j], twice[j, i], twice[j, j]
     cc, cs, ss = c * c, c * s, s * s
     sin2 = 2.0 * cs
     for a in range(len(fibre)):
@@ -220,8 +219,5 @@ def rotate_twice(twice: Array, i: int, j: int, c: float, s: float, fibre: Array)
         x, y = twice[a, i], twice[a, j]
         twice[a, i] = c * x + s * y
         twice[a, j] = c * y - s * x
-    ccc, ccs, css, sss = c * cc, c * cs, c * ss, s * ss
-    twice[i, i] = ccc * iii + 3.0 * (ccs * iij + css * ijj) + sss * jjj
-    twice[i, j] = ccc * iij + ccs * (2.0 * ijj - iii) + css * (jjj - 2.0 * iij) - sss * ijj
-    twice[j, i] = ccc * ijj + ccs * (jjj - 2.0 * iij) + css * (iii - 2.0 * ijj) + sss * iij
-    twice[j, j] = ccc * jjj + 3.0 * (css * iij - ccs * ijj) - sss * iii
+    iii, iij, ijj, jjj = corner_rotated(corner, (c * cc, c * cs, c * ss, s * ss))
+    twice[i, i], twice[i, j], twice[j, i], twice[j, j] = iii, iij, ijj, jjj

@@ -8,9 +8,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from orthobench_kit.angles import minimize
 from orthobench_stiefel import Stiefel, StiefelOracle
 from orthobench_stiefel.orthogonal_group import orthogonal
-from orthobench_stiefel.orthogonal_group.planes import minimize
 
 from orthobench.contract import (
     AnyProblem,

@@ -20,9 +20,8 @@ from orthobench.contract import (
     random_point,
 )
 from orthobench.tools.flops import gemm
-from orthobench_givens._kernels.sparse_columns import Columns
-from orthobench_givens._kernels.sparse_layout import empty_columns
-from orthobench_givens._kernels.sparse_pairs import Pairs, round_robin, uniform_pairs
+from orthobench_givens._kernels.pairs import Pairs, round_robin, uniform_pairs
+from orthobench_givens._kernels.sparse_columns import Columns, empty_columns
 
 
 @dataclass(slots=True, kw_only=True)
@@ -43,8 +42,6 @@ class SparsePCAState(State):
         Whether the current pass takes each pair once.
     value : float
         The objective at the beginning of the pass.
-    start_flops : int
-        Flops of a random start.
     """
 
     columns: Columns
@@ -53,7 +50,6 @@ class SparsePCAState(State):
     done: int = 0
     cyclic: bool
     value: float
-    start_flops: int
 
 
 @dataclass(frozen=True)
@@ -111,10 +107,9 @@ class GivensSparsePCA(Solver[SparsePCAOracle, SparsePCAState]):
         "identity", choices=("identity", "random"), help="U at the start; a random one is uniform"
     )
     order: str = parameter(
-        "random",
-        choices=("random", "cyclic"),
+        "random", choices=("random", "cyclic"),
         help="pairs drawn uniformly, or each once a pass in rounds of disjoint pairs",
-    )
+    )  # fmt: skip
     tolerance: float = parameter(
         1e-6, low=0.0, help="converged when a pass over all pairs gains no more", unit="objective"
     )
@@ -137,26 +132,19 @@ class GivensSparsePCA(Solver[SparsePCAOracle, SparsePCAState]):
         DataError
             If A is zero, or too large for its row norms to be finite.
         """
-        d, n = oracle.A.shape
+        n = oracle.samples
         reason = _mismatch(oracle.k, n)
         if reason is not None:
             raise UsageError(f"{self.name} {reason}")
         columns = self._columns(oracle)
-        flops = 0
         if self.start == "random":
             columns.array[:] = random_point(n, n, rng).T @ columns.array
-            flops = gemm(d, n, n)
         cyclic = self.order == "cyclic"
         state = SparsePCAState(
-            columns=columns,
-            rng=rng,
-            pairs=round_robin(n) if cyclic else _random_pass(n, rng),
-            cyclic=cyclic,
-            value=columns.objective,
-            start_flops=flops,
-            status=Status.RUNNING if n > 1 else Status.CONVERGED,
-        )
-        state.work.flops = flops
+            columns=columns, rng=rng, pairs=_pass(n, cyclic, rng), cyclic=cyclic,
+            value=columns.objective, status=Status.RUNNING if n > 1 else Status.CONVERGED,
+        )  # fmt: skip
+        state.work.flops = self._start_flops(oracle)
         return state
 
     def advance(self, oracle: SparsePCAOracle, state: SparsePCAState, count: int) -> None:
@@ -169,13 +157,16 @@ class GivensSparsePCA(Solver[SparsePCAOracle, SparsePCAState]):
             count -= len(pairs)
             if state.done == len(state.pairs):
                 self._end_pass(oracle.samples, state)
-        state.work.flops = state.start_flops + state.columns.flops
+        state.work.flops = self._start_flops(oracle) + state.columns.flops
 
     def solution(self, state: SparsePCAState) -> SparseSolution:
         """Return the loadings, with the sparsity pattern |AU| > gamma."""
         columns = state.columns
         Z = columns.loadings(len(columns.array), self.loadings)
         return SparseSolution(Z, gamma=columns.gamma)
+
+    def _start_flops(self, oracle: SparsePCAOracle) -> int:
+        return gemm(oracle.n, oracle.samples, oracle.samples) if self.start == "random" else 0
 
     def _columns(self, oracle: SparsePCAOracle) -> Columns:
         """Return AU at U = I, without the rows that contribute nothing for any U."""
@@ -201,13 +192,12 @@ class GivensSparsePCA(Solver[SparsePCAOracle, SparsePCAState]):
         state.columns.tally = state.columns.tally._replace(gain=0.0)
         state.done = 0
         if self.order == "random":
-            state.cyclic = flat
-            state.pairs = round_robin(n) if flat else _random_pass(n, state.rng)
+            state.cyclic, state.pairs = flat, _pass(n, flat, state.rng)
 
 
-def _random_pass(n: int, rng: np.random.Generator) -> Pairs:
-    """Draw the pairs of a random pass."""
-    return uniform_pairs(n, n * (n - 1) // 2, rng)
+def _pass(n: int, cyclic: bool, rng: np.random.Generator) -> Pairs:
+    """Return the pairs of a pass: each once, or as many drawn at random."""
+    return round_robin(n) if cyclic else uniform_pairs(n, n * (n - 1) // 2, rng)
 
 
 def _mismatch(m: int, samples: int) -> str | None:

@@ -11,9 +11,8 @@ from orthobench_sparse_pca.oracle import gamma_parameter, loadings_parameter
 
 from orthobench.contract import Array, Solver, State, Status, parameter, random_point
 from orthobench.tools.flops import gemm
-from orthobench_givens._kernels.sparse_columns import Columns
-from orthobench_givens._kernels.sparse_layout import empty_columns
-from orthobench_givens._kernels.sparse_pairs import Pairs, uniform_pairs
+from orthobench_givens._kernels.pairs import Pairs, uniform_pairs
+from orthobench_givens._kernels.sparse_columns import Columns, empty_columns
 
 
 @dataclass(slots=True, kw_only=True)

@@ -2,27 +2,249 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, TypeAlias
 
 import numpy as np
 from orthobench_orthogonal_tensor import (
     TensorOracle,
+    decomposition,
     first_point,
     first_point_flops,
     start_parameter,
 )
 
-from orthobench.contract import Solution, Solver, Status, flops, parameter
-from orthobench_givens._kernels.random_order import begin_random
-from orthobench_givens._kernels.tensor_rounds import begin_rounds
-from orthobench_givens._kernels.tensor_state import Limits, TensorState, pairs_of
+from orthobench.contract import Array, Solution, Solver, State, Status, flops, parameter
+from orthobench_givens._kernels.pairs import Indices, Round, Sweep, cyclic_sweep
+
+Limits: TypeAlias = tuple[float, float, int]
+"""Of `orthobench_givens._kernels.packed_tensor.try_pairs`."""
 
 ANGLE_FLOPS = 225
 """Approximate flops of one best angle: the roots of a cubic, three values, a Newton step."""
 
 ROUNDING = 1e-14
 """Gains below this times |T| are rounding."""
+
+DRAWN = 4096
+"""Random pairs drawn at a time: always as many, so that they do not depend on how steps are cut."""
+
+
+@dataclass(slots=True, kw_only=True)
+class TensorState(State, ABC):
+    """U, and of T~ = T(U, U, U) what an order of pairs needs.
+
+    Attributes
+    ----------
+    basis : ndarray, shape (d, d)
+        U'; in cyclic order that at the beginning of the round.
+    norm : float
+        |T|.
+    done : int
+        Number of pairs already tried, of the round or of those last drawn.
+    idle : int
+        Number of pairs in a row that needed no rotation.
+    """
+
+    basis: Array
+    norm: float
+    done: int = 0
+    idle: int = 0
+
+    @abstractmethod
+    def try_next(self, most: int, limits: Limits) -> tuple[int, int]:
+        """Try at most so many pairs, and at least one; return how many were tried and rotated."""
+
+    @abstractmethod
+    def stationary(self, limits: Limits) -> bool:
+        """Return whether no pair needs a rotation, after as many in a row as there are pairs."""
+
+    @abstractmethod
+    def solution(self) -> Solution:
+        """Return U and its weights, the diagonal of T~; columns of negative weight are flipped."""
+
+
+@dataclass(slots=True, kw_only=True)
+class RoundState(TensorState):
+    """Cyclic order: T~ in blocks, in rounds; of a small tensor as a whole.
+
+    Attributes
+    ----------
+    blocks : ndarray, shape (blocks(blocks + 1)(blocks + 2)/6, size³)
+        T~ at the beginning of the round (`orthobench_givens._kernels.blocked_tensor`); empty if the
+        tensor is kept whole.
+    tensors : ndarray, shape (n, m(m + 1)(m + 2)/6)
+        T~ now, packed: for each pair of blocks the entries within them, or all entries.
+    rotations : ndarray, shape (n, m, m)
+        For each pair of blocks, or the whole, the product of the rotations since the beginning of
+        the round, new basis vectors as rows.
+    round : int
+        Number of the round in the sweep.
+    """
+
+    blocks: Array
+    tensors: Array
+    rotations: Array
+    round: int = 0
+
+    @property
+    def sweep(self) -> Sweep:
+        """The sweep of the d indices."""
+        return cyclic_sweep(len(self.basis))
+
+    @property
+    def now(self) -> Round:
+        """The round in progress."""
+        return self.sweep.rounds[self.round]
+
+    def try_next(self, most: int, limits: Limits) -> tuple[int, int]:
+        """Try pairs of the round, or of the next one if all are tried."""
+        from orthobench_givens._kernels.packed_tensor import offsets, try_pairs
+
+        if self.done == len(self.now.pairs):
+            self.next_round()
+        pairs, (first, second) = self.now.pairs[self.done :][:most], offsets(self.sweep.width)
+        tried, rotated, self.idle = try_pairs(
+            self.tensors, self.rotations, pairs, first, second, limits, self.idle
+        )
+        self.done += tried
+        return tried, rotated
+
+    def stationary(self, limits: Limits) -> bool:
+        """Return True: in cyclic order each pair has been tried since the last rotation."""
+        del limits
+        return True
+
+    def solution(self) -> Solution:
+        """Return U and the diagonal of T~."""
+        from orthobench_givens._kernels.packed_tensor import offsets
+
+        d, (first, second) = len(self.basis), offsets(self.sweep.width)
+        diagonal = first + second + np.arange(len(first))
+        rows, weights = np.empty((d, d)), np.empty(d)
+        for pair, members in enumerate(self.now.members):
+            n = len(members)
+            rows[members] = self.rotations[pair, :n, :n] @ self.basis[members]
+            weights[members] = self.tensors[pair, diagonal[:n]]
+        return decomposition(np.ascontiguousarray(rows.T), weights)
+
+    def next_round(self) -> None:
+        """Apply the rotations of the round to T~ and U, and begin the next."""
+        self.done = 0
+        if self.sweep.blocks == 1:
+            return
+        self.end_round()
+        for rotation, rows in zip(self.rotations, self.now.members, strict=True):
+            self.basis[rows] = rotation[: len(rows), : len(rows)] @ self.basis[rows]
+        self.rotations[:] = np.eye(self.sweep.width)
+        self.round = (self.round + 1) % len(self.sweep.rounds)
+        self.begin_round()
+
+    def begin_round(self) -> None:
+        """Pack the entries that the pairs of a round need; a tensor kept whole is packed once."""
+        from orthobench_givens._kernels.blocked_tensor import begin_round
+        from orthobench_givens._kernels.packed_tensor import offsets, pack
+
+        sweep, where = self.sweep, offsets(self.sweep.width)
+        if sweep.blocks > 1:
+            paired = self.now.block_pairs
+            begin_round(self.blocks, paired, offsets(sweep.blocks), self.tensors, where)
+        else:
+            pack(self.blocks.reshape((sweep.width,) * 3), *where, self.tensors[0])
+            self.blocks = np.empty((0, 0))
+
+    def end_round(self) -> None:
+        """Apply the rotations of a round to the whole tensor."""
+        from orthobench_givens._kernels.blocked_tensor import end_round
+        from orthobench_givens._kernels.packed_tensor import offsets
+
+        sweep, paired = self.sweep, self.now.block_pairs
+        whole, parts = offsets(sweep.blocks), offsets(sweep.width)
+        end_round(self.blocks, paired, whole, self.tensors, parts, self.rotations)
+
+
+def begin_rounds(T: Array, U: Array) -> RoundState:
+    """Return the state at the beginning of the first sweep."""
+    from orthobench_givens._kernels.blocked_tensor import rotated_blocks
+    from orthobench_givens._kernels.packed_tensor import packed_size
+
+    sweep = cyclic_sweep(len(U))
+    count = len(sweep.rounds[0].members)
+    state = RoundState(
+        basis=np.ascontiguousarray(U.T),
+        blocks=rotated_blocks(T, U, sweep.blocks, sweep.size),
+        tensors=np.empty((count, packed_size(sweep.width))),
+        rotations=np.tile(np.eye(sweep.width), (count, 1, 1)),
+        norm=float(np.linalg.norm(T)),
+    )
+    state.begin_round()
+    if sweep.blocks > 1:  # compiles what the few steps of a warm-up would not reach; no change
+        state.end_round()
+    return state
+
+
+@dataclass(slots=True, kw_only=True)
+class RandomState(TensorState):
+    """Random order: the slabs T(u_a, I, I), and the entries of T~ that angles follow from.
+
+    Attributes
+    ----------
+    slabs, twice : ndarray
+        From `orthobench_givens._kernels.tensor_slabs.slabs_of`, for U as it is now.
+    rng : numpy.random.Generator
+        Draws pairs.
+    drawn : ndarray of int, shape (count, 2)
+        The pairs last drawn, i < j.
+    """
+
+    slabs: Array
+    twice: Array
+    rng: np.random.Generator
+    drawn: Indices
+
+    def try_next(self, most: int, limits: Limits) -> tuple[int, int]:
+        """Try pairs that are drawn."""
+        from orthobench_givens._kernels.tensor_slabs import try_pairs
+
+        if self.done == len(self.drawn):
+            d = len(self.basis)
+            numbers = self.rng.integers(pairs_of(d), size=DRAWN)
+            self.drawn, self.done = np.stack(np.triu_indices(d, 1), axis=1)[numbers], 0
+        pairs = self.drawn[self.done :][:most]
+        tried, rotated, self.idle = try_pairs(
+            self.slabs, self.twice, self.basis, pairs, limits, self.idle
+        )
+        self.done += tried
+        return tried, rotated
+
+    def stationary(self, limits: Limits) -> bool:
+        """Try all pairs, of which random ones may have missed some; if one needs it, go on."""
+        from orthobench_givens._kernels.tensor_slabs import stationary
+
+        settled = stationary(self.twice, *limits[:2])
+        self.idle = self.idle if settled else 0
+        return settled
+
+    def solution(self) -> Solution:
+        """Return U and the diagonal of T~."""
+        return decomposition(np.ascontiguousarray(self.basis.T), np.diag(self.twice).copy())
+
+
+def begin_random(T: Array, U: Array, rng: np.random.Generator) -> RandomState:
+    """Return the state before the first pair."""
+    from orthobench_givens._kernels.tensor_slabs import slabs_of, stationary
+
+    basis = np.ascontiguousarray(U.T)
+    slabs, twice = slabs_of(T, basis)
+    stationary(twice, 0.0, 0.0)  # compiles what the few steps of a warm-up would not reach
+    drawn, norm = np.empty((0, 2), dtype=np.intp), float(np.linalg.norm(T))
+    return RandomState(basis=basis, slabs=slabs, twice=twice, norm=norm, rng=rng, drawn=drawn)
+
+
+def pairs_of(d: int) -> int:
+    """Return the number of pairs of d indices."""
+    return d * (d - 1) // 2
 
 
 def rotation_flops(d: int) -> int:
@@ -58,7 +280,7 @@ class GivensTensor(Solver[TensorOracle, TensorState]):
     ----------
     order : {"cyclic", "random"}
         Each pair once a sweep, or pairs drawn uniformly as in Algorithm 3. Sweeps keep T~, in
-        packed form, and of large tensors go in rounds (`orthobench_givens._kernels.tensor_sweeps`);
+        packed form, and of large tensors go in rounds (`orthobench_givens._kernels.pairs`);
         random order keeps T(U, I, I) (`orthobench_givens._kernels.tensor_slabs`). Up to rounding
         the result is that of rotating T~ by the same pairs, one at a time.
     start : {"random", "identity", "contraction"}

@@ -106,7 +106,7 @@ class GPower(ArraySolver[SparsePCAOracle, GPowerState]):
         itself, A X for l0, and for l1 A X less the penalty, at unit length.
 
     A problem that asks for a cardinality is solved by bisection of `gamma`, a step for the whole
-    search (`orthobench_sparse_pca.loadings.bisected`).
+    search (`orthobench_sparse_pca.delivery.bisected`).
 
     Notes
     -----

@@ -21,11 +21,6 @@ from orthobench.tools.rows import Rows, borders, chunk_rows, refuse_unwritten
 from orthobench_kit.data import npy
 
 
-def rows_in(file: Path, name: str) -> Rows:
-    """Return the rows of a data set in an HDF5 file; without a name, of the only matrix in it."""
-    return HDF5Rows(file, name)
-
-
 class HDF5Rows(Rows):
     """The rows of a data set, read by blocks of whole chunks; the file is open only meanwhile.
 

@@ -1,8 +1,17 @@
-"""The files of the MNIST database of handwritten digits."""
+"""The files of the MNIST database of handwritten digits, and their IDX format.
+
+An IDX file is a header with a type and a shape, then the numbers (LeCun, Cortes and Burges).
+"""
 
 from __future__ import annotations
 
-from orthobench.tools.datasets import DataFile
+import gzip
+import struct
+
+import numpy as np
+from numpy.typing import NDArray
+
+from orthobench.tools.datasets import DataFile, fetch
 
 _SOURCE = "the MNIST database of handwritten digits (LeCun, Cortes and Burges; CC BY-SA 3.0)"
 _MIRRORS = (
@@ -30,3 +39,19 @@ TEST_LABELS = _mnist(
     "f7ae60f92e00ec6debd23a6088c31dbd2371eca3ffa0defaefb259924204aec6",
     "fc607395669ec21321ea83e4b82c0544b7e8e63ff5b34337c06bc0a17cc0da3c",
 )
+
+
+def read(file: DataFile) -> NDArray[np.uint8]:
+    """Return the bytes in a file of the database, in the shape of its header.
+
+    They are what they are known to be, since `fetch` compares the checksum.
+
+    Raises
+    ------
+    DataError
+        If the file is missing and cannot be downloaded, or is not the published one.
+    """
+    content = gzip.decompress(fetch(file).read_bytes())
+    axes = content[3]
+    shape = struct.unpack_from(f">{axes}I", content, 4)
+    return np.frombuffer(content, np.uint8, offset=4 + 4 * axes).reshape(shape)

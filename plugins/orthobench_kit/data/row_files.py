@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import glob
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
@@ -21,7 +21,8 @@ from numpy.typing import NDArray
 from orthobench.contract import DataError
 from orthobench.tools import datasets
 from orthobench.tools.rows import Rows
-from orthobench_kit.data import hdf5, npy, zarr_store
+from orthobench_kit.data import npy, zarr_store
+from orthobench_kit.data.hdf5 import HDF5Rows
 from orthobench_kit.data.parquet import ParquetRows
 
 AnyRows: TypeAlias = "NDArray[np.generic] | Rows"
@@ -40,9 +41,9 @@ IO_HELP = "whether reading is on the clock, where solvers compute on blocks or d
 PARQUET = (".parquet", ".pq")
 """Suffixes of Parquet files; all others are .npy files."""
 
-CONTAINERS = {
-    ".h5": hdf5.rows_in,
-    ".hdf5": hdf5.rows_in,
+CONTAINERS: Mapping[str, Callable[[Path, str], Rows]] = {
+    ".h5": HDF5Rows,
+    ".hdf5": HDF5Rows,
     ".zarr": zarr_store.rows_in,
 }
 """What reads an array within a file or a folder, by its suffix."""

@@ -8,11 +8,7 @@ import numpy as np
 from orthobench_kit.data import npy
 
 from orthobench.contract import DataError, Instance, parameter
-from orthobench_orthogonal_tensor import (
-    AnyOrderOracle,
-    OrthogonalTensor,
-    orthogonal_tensor,
-)
+from orthobench_orthogonal_tensor import AnyOrderOracle, OrthogonalTensor, orthogonal_tensor
 
 
 @dataclass(frozen=True)

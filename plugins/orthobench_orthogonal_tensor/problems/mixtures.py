@@ -1,25 +1,41 @@
-"""Mixtures of Gaussians with one spherical covariance, and whitening.
+"""Mixtures of spherical Gaussians, their moments, the tensor they make, and the way back.
 
-Where M2 = sum_i w_i m_i ⊗ m_i and M3 = sum_i w_i m_i ⊗ m_i ⊗ m_i with linearly independent m_i,
-and W'M2W = I, the vectors u_i = w_i^(1/2) W'm_i are orthonormal and the whitened third moment is
-M3(W, W, W) = sum_i w_i^(-1/2) u_i ⊗ u_i ⊗ u_i (Anandkumar et al. 2012, "Tensor decompositions for
-learning latent variable models", section 4.3 and Theorem 4.3). Its weights lambda_i = w_i^(-1/2)
-and factors u_i give back w_i = lambda_i^-2 and m_i = lambda_i (W')^+ u_i.
+Hsu and Kakade (2013, "Learning mixtures of spherical Gaussians: moment methods and spectral
+decompositions", Theorem 1; Anandkumar et al. 2012, Theorem 3.2): the variance is the smallest
+eigenvalue of the covariance, M2 = E[xx'] - variance I = sum_i w_i m_i ⊗ m_i, and with the unit
+vectors e_j
+
+    M3 = E[x ⊗ x ⊗ x] - variance sum_j (E[x] ⊗ e_j ⊗ e_j + e_j ⊗ E[x] ⊗ e_j + e_j ⊗ e_j ⊗ E[x])
+       = sum_i w_i m_i ⊗ m_i ⊗ m_i.
+
+M3 is never formed: whitened it is M3(W, W, W), a (k, k, k) tensor, and sum_j W'e_j ⊗ W'e_j is W'W.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
-from orthobench_kit.second_moments import DenseMoment
+from orthobench_kit.sources import ArraySource
+from orthobench_kit.symmetric_tensors import contracted
 
+from orthobench.contract.samples import SampleSource
 from orthobench.errors import DataError, UsageError
 from orthobench.tools.arrays import Array, check_rows, real
+from orthobench_orthogonal_tensor.problems.whitening import (
+    SINGULAR,
+    Whitening,
+    cyclic_sum,
+    exactly_symmetric,
+    third_power_sum,
+    whitening,
+)
+
+ESTIMATES = ("bottom", "smallest")
+"""Estimates of the variance from the eigenvalues of the covariance: see `noise_variance`."""
 
 
 @dataclass(frozen=True)
@@ -107,158 +123,238 @@ class Mixture:
         return scores
 
 
-SINGULAR = 1e-12
-"""Least eigenvalue, relative to the largest, of a second moment that can be whitened."""
-
-
 @dataclass(frozen=True)
-class Whitening:
-    """The k leading eigenpairs of a second moment M2, and the maps to and from whitened vectors.
+class Moments:
+    """The first three moments of a mixture.
 
     Attributes
     ----------
-    basis : ndarray, shape (d, k)
-        Eigenvectors, orthonormal columns.
-    values : ndarray, shape (k,)
-        Eigenvalues, decreasing and positive.
+    mean : ndarray, shape (d,)
+    covariance : ndarray, shape (d, d)
+    third : callable
+        ``third(W)`` returns E[W'x ⊗ W'x ⊗ W'x], shape (k, k, k), for `W` (d, k).
+    count : int
+        Number of samples; 0 for exact moments.
     """
 
-    basis: Array
-    values: Array
-
-    @cached_property
-    def matrix(self) -> Array:
-        """The whitening matrix W = basis diag(values)^(-1/2), shape (d, k): W'M2W = I."""
-        W: Array = self.basis / np.sqrt(self.values)
-        return W
-
-    def vectors(self, U: Array, weights: Array) -> Array:
-        """Return the vectors lambda_i (W')^+ u_i in the coordinates of `basis`, one in each row.
-
-        Parameters
-        ----------
-        U : ndarray, shape (k, k)
-            Columns u_i.
-        weights : ndarray, shape (k,)
-            lambda_i. Those of -u_i are -lambda_i, which gives the same vectors.
-
-        Returns
-        -------
-        ndarray, shape (k, k)
-            Times ``basis.T`` they are the vectors themselves.
-        """
-        vectors: Array = (np.sqrt(self.values)[:, None] * U * weights).T
-        return vectors
+    mean: Array
+    covariance: Array
+    third: Callable[[Array], Array]
+    count: int = 0
 
 
-def whitening(M2: Array, k: int) -> Whitening:
-    """Return the whitening of a second moment of rank k.
+def population_moments(mixture: Mixture) -> Moments:
+    """Return the exact moments of a mixture; the third one takes 2dk² + 2k⁴ flops."""
+    mean = mixture.weights @ mixture.centres
+    apart = mixture.centres - mean
+    between: Array = (apart.T * mixture.weights) @ apart
+
+    def third(W: Array) -> Array:
+        centres, weights = mixture.centres @ W, mixture.weights
+        T: Array = np.einsum("i,ia,ib,ic->abc", weights, centres, centres, centres, optimize=True)
+        return T + cyclic_sum(np.multiply.outer(mixture.variance * (W.T @ W), mean @ W))
+
+    return Moments(mean, between + mixture.variance * np.eye(len(mean)), third)
+
+
+def sample_moments(source: SampleSource) -> Moments:
+    """Return the moments of samples, which are read block by block: once here, once by `third`.
 
     Parameters
     ----------
-    M2 : ndarray, shape (d, d)
-        Symmetric. Where it is noisy, its other eigenvalues may differ from zero.
-    k : int
-        1 <= k <= d.
+    source : SampleSource
+        More samples than features.
 
     Raises
     ------
     DataError
-        Where one of the k leading eigenvalues is not positive; names it.
+        On a sample that is not finite, named by its row; on no more samples than features; on a
+        covariance that overflows.
 
     Notes
     -----
-    A symmetric eigendecomposition, about 4d³/3 flops; memory O(d²).
+    nd² flops here and 2ndk + nk³ in `third`; memory O(d²) and O(k³), and a block of rows.
     """
-    values, basis = DenseMoment(M2).leading(k)
-    positive = int(np.count_nonzero(values > SINGULAR * values[0])) if values[0] > 0 else 0
-    if positive < k:
-        hint = f"at most {positive} fit these data" if positive else "these data hold no component"
+    with np.errstate(over="ignore", invalid="ignore"):
+        count, mean, covariance = _two_moments(_checked(source))
+    if count <= source.d:
         raise DataError(
-            f"eigenvalue {positive + 1} of the second moment that is to be whitened is "
-            f"{values[positive]:.3g}, which must be positive: {k} components need {k} linearly "
-            f"independent vectors; {hint}"
+            f"{count} samples of {source.d} features have a singular covariance, which "
+            f"hides the noise: at least {source.d + 1} are needed"
         )
-    return Whitening(basis, values)
+    if not np.isfinite(covariance).all():
+        raise DataError("the covariance of the samples overflows; rescale the data")
+
+    def third(W: Array) -> Array:
+        projected = (block @ W for block in one_pass(source))
+        return third_power_sum(projected, W.shape[1]) / count
+
+    return Moments(mean, covariance, third, count)
 
 
-def mixing_weights(values: Array) -> Array:
-    """Return the weights w_i of lambda_i = w_i^(-1/2), which are at most one.
+def one_pass(source: SampleSource) -> Iterator[Array]:
+    """Yield all samples of a source once, in blocks."""
+    if isinstance(source, ArraySource):
+        return source.one_pass()
+    return source.blocks(np.random.default_rng(0))
 
-    Parameters
-    ----------
-    values : ndarray, shape (k,)
-        lambda_i, of any sign. Where noise makes |lambda_i| less than one, w_i is one.
+
+def _checked(source: SampleSource) -> Iterator[Array]:
+    """Yield all samples of a source once, in blocks, and refuse those that `check_rows` refuses."""
+    first = 0
+    for block in one_pass(source):
+        check_rows(block, first, source.row_number)
+        yield block
+        first += len(block)
+
+
+def _two_moments(blocks: Iterable[Array]) -> tuple[int, Array, Array]:
+    """Return the number of rows, their mean and their covariance.
+
+    The mean of the first block is subtracted from all rows first: where data are far from zero,
+    rounding would otherwise swamp the variance.
     """
-    weights: Array = np.maximum(np.abs(values), 1.0) ** -2
-    return weights
+    count, shift, total, products = 0, np.zeros(0), np.zeros(0), np.zeros(0)
+    for block in blocks:
+        if not count:
+            shift = block.mean(axis=0)
+            total, products = np.zeros(len(shift)), np.zeros((len(shift), len(shift)))
+        block = block - shift
+        count += len(block)
+        total += block.sum(axis=0)
+        products += block.T @ block
+    off = total / count
+    return count, shift + off, products / count - np.outer(off, off)
 
 
-def third_power_sum(blocks: Iterable[Array], k: int) -> Array:
-    """Return the sum over all rows y of y ⊗ y ⊗ y.
+def noise_variance(covariance: Array, k: int, estimate: str = "bottom") -> float:
+    """Return the variance within the k components of a mixture that has this covariance.
+
+    The centres, minus their mean, span at most k - 1 dimensions: without sampling noise the
+    d - k + 1 smallest eigenvalues all equal the variance.
 
     Parameters
     ----------
-    blocks : iterable of ndarray, shape (rows, k)
+    covariance : ndarray, shape (d, d)
+        d >= k.
     k : int
-
-    Returns
-    -------
-    ndarray, shape (k, k, k)
+        Number of components.
+    estimate : {"bottom", "smallest"}
+        The mean of these eigenvalues, or the smallest of them (Hsu and Kakade 2013). The smallest
+        eigenvalue of a sample covariance underestimates the variance: the more so the more
+        features and the fewer samples there are.
 
     Notes
     -----
-    k²(k + 1) flops a row: k(k + 1)/2 products of two entries, then one matrix product.
-    Memory O(k³ + rows k²).
+    About 4d³/3 flops.
     """
-    i, j = np.triu_indices(k)
-    packed = np.zeros((len(i), k))
-    for Y in blocks:
-        packed += (Y[:, i] * Y[:, j]).T @ Y
-    return unpacked(packed)
+    values = np.linalg.eigvalsh(covariance)
+    bottom = values[: len(values) - k + 1]
+    # rounding may make the eigenvalues of data without noise negative
+    return max(0.0, float(bottom.mean() if estimate == "bottom" else values[0]))
 
 
-def unpacked(packed: Array) -> Array:
-    """Return the tensor that is symmetric in its first two indices, from its entries a <= b.
+def noise_spread(moments: Moments, k: int) -> float:
+    """Return how much the variance within the components differs between directions.
+
+    The standard deviation of the d - k + 1 smallest eigenvalues of the covariance over their mean,
+    less what N samples of spherical Gaussians explain.
 
     Parameters
     ----------
-    packed : ndarray, shape (k (k + 1) / 2, k)
-        Row by row the entries T[a, b], pairs (a, b) in the order of ``numpy.triu_indices(k)``.
+    moments : Moments
+        Of samples.
+    k : int
+        Number of components, 1 <= k <= d.
 
-    Returns
-    -------
-    ndarray, shape (k, k, k)
+    Notes
+    -----
+    For m eigenvalues of spherical Gaussian samples the squared ratio, John's (1972) statistic of
+    sphericity, has mean (m + 1)/N and standard deviation 2/N (Ledoit and Wolf 2002, Proposition
+    2). Three of the latter are allowed for. About 4d³/3 flops.
     """
-    k = packed.shape[1]
-    i, j = np.triu_indices(k)
-    T = np.empty((k, k, k))
-    T[i, j] = T[j, i] = packed
-    return T
+    values = np.linalg.eigvalsh(moments.covariance)[: len(moments.mean) - k + 1]
+    if values[-1] <= SINGULAR * np.trace(moments.covariance):
+        return 0.0  # there is no noise
+    explained = (len(values) + 7) / moments.count
+    return float(max(0.0, (values.std() / values.mean()) ** 2 - explained) ** 0.5)
 
 
-def cyclic_sum(T: Array) -> Array:
-    """Return T_abc + T_acb + T_bca, the sum over the cyclic permutations of the indices.
+@dataclass(frozen=True)
+class WhitenedMoments:
+    """The whitened third moment of a mixture, and the map from decompositions to mixtures.
+
+    Attributes
+    ----------
+    tensor : ndarray, shape (k, k, k)
+        M3(W, W, W), symmetric to the last bit; without sampling noise sum_i w_i^(-1/2) u_i ⊗ u_i
+        ⊗ u_i with orthonormal u_i.
+    whitening : Whitening
+        Of M2.
+    variance : float
+        As estimated.
+    """
+
+    tensor: Array
+    whitening: Whitening
+    variance: float
+
+    def mixture(self, U: Array) -> Mixture:
+        """Return the mixture that a decomposition of the tensor stands for.
+
+        Parameters
+        ----------
+        U : ndarray, shape (k, k)
+            Orthonormal columns u_i; their signs do not matter.
+
+        Returns
+        -------
+        Mixture
+            With lambda_i = T(u_i, u_i, u_i), its centres are lambda_i (W')^+ u_i. Its weights are
+            lambda_i^-2, at most 1 each, divided by their sum, which is one without noise.
+
+        Notes
+        -----
+        2dk² + O(k⁴) flops.
+
+        References
+        ----------
+        Anandkumar et al. 2012, Theorem 4.3.
+        """
+        within = self.coordinates(U)
+        return Mixture(within.centres @ self.whitening.basis.T, within.weights, within.variance)
+
+    def coordinates(self, U: Array) -> Mixture:
+        """Return the same mixture in the k coordinates of ``whitening.basis``."""
+        values = contracted(self.tensor, U)
+        weights: Array = np.maximum(np.abs(values), 1.0) ** -2
+        centres = self.whitening.vectors(U, values)
+        return Mixture(centres, weights / weights.sum(), self.variance)
+
+
+def whitened_moments(moments: Moments, k: int, estimate: str = "bottom") -> WhitenedMoments:
+    """Whiten the third moment of a mixture of k spherical Gaussians.
 
     Parameters
     ----------
-    T : ndarray, shape (k, k, k)
-        Symmetric in its first two indices, such as S ⊗ y for a symmetric S.
+    moments : Moments
+    k : int
+        Number of components, 1 <= k <= d.
+    estimate : {"bottom", "smallest"}
+        How the variance is estimated: see `noise_variance`.
 
-    Returns
-    -------
-    ndarray, shape (k, k, k)
-        Symmetric up to rounding.
+    Raises
+    ------
+    DataError
+        Where M2 has fewer than k positive eigenvalues; names the first that is not.
+
+    Notes
+    -----
+    Two symmetric eigenproblems of size d, about 8d³/3 flops, and those of ``moments.third``.
     """
-    total: Array = T + T.transpose(0, 2, 1) + T.transpose(2, 0, 1)
-    return total
-
-
-def exactly_symmetric(T: Array) -> Array:
-    """Return a tensor that is symmetric up to rounding, made symmetric to the last bit.
-
-    Each entry becomes the one with the same indices in ascending order.
-    """
-    a, b, c = np.sort(np.indices(T.shape), axis=0)
-    symmetric: Array = T[a, b, c]
-    return symmetric
+    variance = noise_variance(moments.covariance, k, estimate)
+    second = moments.covariance + np.outer(moments.mean, moments.mean)
+    found = whitening(second - variance * np.eye(len(second)), k)
+    W = found.matrix
+    noise = cyclic_sum(np.multiply.outer(variance * (W.T @ W), moments.mean @ W))
+    return WhitenedMoments(exactly_symmetric(moments.third(W) - noise), found, variance)

@@ -6,17 +6,10 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from orthobench_kit.symmetric_tensors import norm
+from orthobench_kit.symmetric_tensors import contracted, norm
 
 from orthobench.contract import Array, Solution, Solver, State, Status, flops, parameter, polar
 from orthobench_orthogonal_tensor import AnyOrderOracle, decomposition
-from orthobench_orthogonal_tensor.any_order import (
-    column_products,
-    images,
-    images_flops,
-    random_matrix,
-    random_matrix_flops,
-)
 
 EXACT = 1e-12
 """Share of |T|² that factors may leave out to be taken as exact: their error is about its root."""
@@ -136,11 +129,11 @@ class RandomizedJointDiagonalization(Solver[AnyOrderOracle, JointDiagonalization
         """Keep the eigenvectors of a random contraction if they are better than those so far."""
         n = len(T)
         U = np.ascontiguousarray(np.linalg.eigh(random_matrix(T, state.rng))[1])
-        contracted = images(T, U)
-        weights = column_products(U, contracted)
+        found_images = images(T, U)
+        weights = column_products(U, found_images)
         found = weights @ weights
         if not found < state.weights @ state.weights:
-            state.U, state.images, state.weights = U, contracted, weights
+            state.U, state.images, state.weights = U, found_images, weights
         state.trials = 0 if state.square - found <= EXACT * state.square else state.trials - 1
         state.work.flops += random_matrix_flops(n, state.order) + flops.eigh(n) + 4 * n
 
@@ -152,3 +145,69 @@ class RandomizedJointDiagonalization(Solver[AnyOrderOracle, JointDiagonalization
         state.weights = column_products(state.U, state.images)
         state.refinements -= 1
         state.work.flops += n * n + flops.polar(n, n)
+
+
+def images(T: Array, U: Array) -> Array:
+    """Return T(I, u, ..., u) for each column u of `U`, in plain NumPy.
+
+    By symmetry an entry (a, b, c) equals those with permuted indices, so that only the slices
+    T[a, a:, a:], a third of a third-order tensor, are read.
+
+    Parameters
+    ----------
+    T : ndarray, shape (n, n, n) or (n, n, n, n)
+        Symmetric.
+    U : ndarray, shape (n, k)
+
+    Returns
+    -------
+    ndarray, shape (n, k)
+
+    Notes
+    -----
+    `images_flops`; memory 3nk, since one slice of T is contracted at a time.
+    """
+    if T.ndim == 4:
+        return np.array([contracted(slab, U) for slab in T])
+    result, halved = np.zeros(U.shape), U.copy()
+    for a, slab in enumerate(T):
+        # the entries whose least index is a: all of them add to row a, to a later row i those with
+        # one a, twice, or two
+        halved[a] /= 2
+        product = slab[a:, a:] @ halved[a:]
+        result[a] += 1.5 * U[a] * product[0] + slab[a, a] / 4 * U[a] ** 2
+        result[a] += column_products(product[1:], U[a + 1 :])
+        product *= 2 * U[a]
+        result[a + 1 :] += product[1:]
+    return result
+
+
+def column_products(A: Array, B: Array) -> Array:
+    """Return the inner product of each column of A with that of B."""
+    return np.asarray(np.einsum("nk,nk->k", A, B))
+
+
+def images_flops(n: int, columns: int, order: int) -> int:
+    """Return the flops of `images`: 2n^d k/3 and lower terms, k columns."""
+    sizes = range(1, n + 1)
+    if order == 4:
+        return n * sum(flops.gemm(m, columns, m) + (2 * m + 7) * columns for m in sizes)
+    return sum(flops.gemm(m, columns, m) + (4 * m + 6) * columns for m in sizes)
+
+
+def random_matrix(T: Array, rng: np.random.Generator) -> Array:
+    """Return T(I, I, mu, ..., mu) for a standard Gaussian vector mu.
+
+    Notes
+    -----
+    `random_matrix_flops`.
+    """
+    mu, matrix = rng.standard_normal(len(T)), T
+    while matrix.ndim > 2:
+        matrix = matrix @ mu
+    return matrix
+
+
+def random_matrix_flops(n: int, order: int) -> int:
+    """Return the flops of `random_matrix`: 2n^d + ... + 2n³."""
+    return sum(2 * n**power for power in range(3, order + 1))

@@ -186,7 +186,9 @@ class BlockKrylovPCA(PCASolver[KrylovState]):
         if state.H is None:
             state.basis = complete(V, oracle.start.astype(V.dtype), k)
         self._count(oracle, state, b)
-        worst = float(np.linalg.norm(residuals[:, :k], axis=0).max())
+        # a power of two, so that squares neither overflow nor lose a bit
+        unit = float(np.ldexp(1.0, np.frexp(np.abs(residuals).max())[1]))
+        worst = unit * float(np.linalg.norm(residuals[:, :k] / unit, axis=0).max())
         floor = max(self.tolerance, 8 * float(np.finfo(V.dtype).eps))
         state.fresh = _expansion(Q, residuals, floor * float(values[0]) * 1e-3)
         if worst <= floor * float(values[0]) or not state.fresh.shape[1]:

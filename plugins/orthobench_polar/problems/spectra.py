@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -26,28 +26,13 @@ class PolarFactor(Problem[PolarOracle]):
     tuned_by: ClassVar[str] = "distance"
 
 
-def columns_parameter() -> Any:
-    """Declare the parameter ``p``."""
-    return parameter(64, help="columns", low=1)
-
-
-def aspect_parameter() -> Any:
-    """Declare the parameter ``aspect``."""
-    return parameter(1.0, help="rows over columns", low=1.0)
-
-
-def batch_parameter() -> Any:
-    """Declare the parameter ``batch``."""
-    return parameter(0, help="how many matrices; 0: a single one", low=0)
-
-
 @dataclass(frozen=True)
 class Shaped(PolarFactor):
     """Base of the problems that are drawn: matrices (aspect p, p)."""
 
-    p: int = columns_parameter()
-    aspect: float = aspect_parameter()
-    batch: int = batch_parameter()
+    p: int = parameter(64, help="columns", low=1)
+    aspect: float = parameter(1.0, help="rows over columns", low=1.0)
+    batch: int = parameter(0, help="how many matrices; 0: a single one", low=0)
 
     def shape(self) -> tuple[int, ...]:
         """Return the shape of A."""

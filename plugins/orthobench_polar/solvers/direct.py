@@ -6,39 +6,28 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from orthobench_kit.stacks import sizes, stacked, transposed
+from orthobench_kit.polar import gram
+from orthobench_kit.stacks import sizes, transposed
 
-from orthobench.contract import (
-    AnyProblem,
-    Solver,
-    Status,
-    UsageError,
-    copied,
-    flops,
-    namespace,
-    parameter,
-)
-from orthobench.tools.places import Place
-from orthobench_polar.base import PolarSolver, PolarState, counted, finish, gram, rounding_unit
+from orthobench.contract import AnyProblem, Status, UsageError, copied, flops, namespace, parameter
+from orthobench_polar.base import Factorizing, PolarMethod, PolarState, counted, rounding_unit
 from orthobench_polar.coefficients import SCHEDULES
-from orthobench_polar.judge import PolarSolution
 from orthobench_polar.oracle import PolarOracle
 
 WITHOUT_MUON = "PyTorch with torch.optim.Muon is not installed: pip install 'torch>=2.9'"
 
 
-class DirectSolver(PolarSolver[PolarState]):
+class OneStep(PolarMethod[PolarState]):
     """Base of the methods of one step."""
-
-    @classmethod
-    def computes_on(cls, place: Place) -> bool:
-        """Return whether there are factorizations: in single and double precision."""
-        return super().computes_on(place) and place.dtype in ("float64", "float32")
 
     def init(self, oracle: PolarOracle, rng: np.random.Generator) -> PolarState:
         """Begin with A itself."""
         del rng
         return PolarState(X=copied(oracle.A), rows=oracle.A.shape[-2])
+
+
+class DirectSolver(OneStep, Factorizing[PolarState]):
+    """Base of those that take arrays of any library."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +45,6 @@ class PolarSVD(DirectSolver):
 
     name: ClassVar[str] = "polar-svd"
     source: ClassVar[str] = "Autonne 1902"
-    converges: ClassVar[bool] = True
 
     def step(self, oracle: PolarOracle, state: PolarState) -> None:
         """Decompose, which ends the run."""
@@ -65,7 +53,7 @@ class PolarSVD(DirectSolver):
         state.X = U @ Vt
         _, n, p = sizes(state.X)
         counted(state, tall=1, other=flops.svd(n, p))
-        finish(state)
+        state.status = Status.CONVERGED
 
 
 @dataclass(frozen=True)
@@ -82,7 +70,6 @@ class PolarEigh(DirectSolver):
 
     name: ClassVar[str] = "polar-eigh"
     source: ClassVar[str] = "Björck and Bowie 1971, section 1"
-    converges: ClassVar[bool] = True
 
     def step(self, oracle: PolarOracle, state: PolarState) -> None:
         """Decompose, which ends the run."""
@@ -96,11 +83,11 @@ class PolarEigh(DirectSolver):
         roots = xp.where(there, 1 / xp.sqrt(xp.where(there, values, one)), 0 * one)
         state.X = oracle.A @ ((V * xp.expand_dims(roots, axis=-2)) @ transposed(V))
         counted(state, tall=2, small=1, other=flops.eigh(p) + p * p)
-        finish(state)
+        state.status = Status.CONVERGED
 
 
 @dataclass(frozen=True)
-class ScipyPolar(Solver[PolarOracle, PolarState]):
+class ScipyPolar(OneStep):
     """`scipy.linalg.polar`, matrix after matrix: the factor, and the positive part with it.
 
     Notes
@@ -110,13 +97,7 @@ class ScipyPolar(Solver[PolarOracle, PolarState]):
 
     name: ClassVar[str] = "scipy-polar"
     source: ClassVar[str] = "scipy.linalg.polar"
-    converges: ClassVar[bool] = True
     packages: ClassVar[tuple[str, ...]] = ("scipy",)
-
-    def init(self, oracle: PolarOracle, rng: np.random.Generator) -> PolarState:
-        """Begin with A itself."""
-        del rng
-        return PolarState(X=copied(oracle.A), rows=oracle.A.shape[-2])
 
     def step(self, oracle: PolarOracle, state: PolarState) -> None:
         """Call it, which ends the run."""
@@ -131,15 +112,11 @@ class ScipyPolar(Solver[PolarOracle, PolarState]):
             return
         _, n, p = sizes(state.X)
         counted(state, tall=1, small=2, other=flops.svd(n, p))
-        finish(state)
-
-    def solution(self, state: PolarState) -> PolarSolution:
-        """Return X, the matrices of a batch one below another."""
-        return PolarSolution(stacked(state.X.copy()), products=state.products)
+        state.status = Status.CONVERGED
 
 
 @dataclass(frozen=True)
-class TorchMuon(Solver[PolarOracle, PolarState]):
+class TorchMuon(OneStep):
     """What `torch.optim.Muon` makes of a gradient: steps of Jordan's polynomial in bfloat16.
 
     All of its steps are one step here. It gets A in float32, the conversion to which is timed.
@@ -155,7 +132,6 @@ class TorchMuon(Solver[PolarOracle, PolarState]):
 
     name: ClassVar[str] = "torch-muon"
     source: ClassVar[str] = "torch.optim.Muon"
-    converges: ClassVar[bool] = True
     packages: ClassVar[tuple[str, ...]] = ("torch",)
 
     count: int = parameter(5, name="steps", low=1, help="polynomials")
@@ -170,10 +146,9 @@ class TorchMuon(Solver[PolarOracle, PolarState]):
 
     def init(self, oracle: PolarOracle, rng: np.random.Generator) -> PolarState:
         """Begin with A itself."""
-        del rng
         if _muon() is None:
             raise UsageError(WITHOUT_MUON)
-        return PolarState(X=oracle.A.copy(), rows=oracle.A.shape[-2])
+        return super().init(oracle, rng)
 
     def step(self, oracle: PolarOracle, state: PolarState) -> None:
         """Call it, which ends the run."""
@@ -187,10 +162,6 @@ class TorchMuon(Solver[PolarOracle, PolarState]):
         other = 5 * self.count * p * p + 3 * n * p
         counted(state, tall=2 * self.count, small=self.count, other=other)
         state.status = Status.COMPLETE
-
-    def solution(self, state: PolarState) -> PolarSolution:
-        """Return X."""
-        return PolarSolution(state.X.copy(), products=state.products)
 
 
 def _muon() -> Any:

@@ -6,48 +6,30 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from orthobench_kit.stacks import sizes, stacked, transposed
+from orthobench_kit.polar import Coefficients, gram, polynomial
+from orthobench_kit.stacks import each, lengths, sizes, stacked, transposed
 
 from orthobench.contract import Status, namespace, parameter
-from orthobench_polar.base import (
-    PolarSolver,
-    PolarState,
-    PolarStateT,
-    counted,
-    gram,
-    normalization_flops,
-    normalized,
-    polynomial,
-)
-from orthobench_polar.coefficients import SCHEDULES, Coefficients, Schedule
-from orthobench_polar.judge import PolarSolution
-from orthobench_polar.oracle import PolarOracle
+from orthobench_polar.base import PolarSolver, PolarState, PolarStateT, counted
+from orthobench_polar.coefficients import SCHEDULES, Schedule
+from orthobench_polar.oracle import PolarOracle, PolarSolution
 
 
-def coefficients_parameter() -> Any:
-    """Declare the parameter ``coefficients``."""
-    return parameter("polar-express", choices=tuple(SCHEDULES), help="schedule of polynomials")
-
-
-def steps_parameter() -> Any:
-    """Declare the parameter ``steps``."""
-    return parameter(0, name="steps", low=0, help="polynomials; 0: as many as the source takes")
-
-
-def safety_parameter() -> Any:
-    """Declare the parameter ``safety``."""
-    return parameter(
-        0.0, low=0.0, help="divisor of singular values for rounding; 0: that of the source"
-    )
-
-
+@dataclass(frozen=True)
 class ScheduledSolver(PolarSolver[PolarStateT]):
     """Base of the methods that apply the polynomials of a schedule, one a step."""
 
-    coefficients: str
-    count: int
-    safety: float
+    coefficients: str = parameter(
+        "polar-express", choices=tuple(SCHEDULES), help="schedule of polynomials"
+    )
+    count: int = parameter(
+        0, name="steps", low=0, help="polynomials; 0: as many as the source takes"
+    )
+    safety: float = parameter(
+        0.0, low=0.0, help="divisor of singular values for rounding; 0: that of the source"
+    )
 
+    state_type: ClassVar[type[PolarState]] = PolarState
     fewer: ClassVar[int] = 0
     """How many of the first polynomials of a schedule are left out."""
 
@@ -64,6 +46,14 @@ class ScheduledSolver(PolarSolver[PolarStateT]):
     def at(self, number: int) -> Coefficients:
         """Return the polynomial of a step, counted from 1."""
         return self.schedule.at(number - 1 + self.fewer, self.safety)
+
+    def init(self, oracle: PolarOracle, rng: np.random.Generator) -> Any:
+        """Divide each matrix of a batch by its norm."""
+        del rng
+        A = oracle.A
+        state = self.state_type(X=A / each(lengths(A)), rows=A.shape[-2])
+        counted(state, other=3 * A.shape[-2] * A.shape[-1])
+        return state
 
 
 @dataclass(frozen=True)
@@ -94,18 +84,6 @@ class NewtonSchulz(ScheduledSolver[PolarState]):
 
     name: ClassVar[str] = "newton-schulz"
     source: ClassVar[str] = "Björck and Bowie 1971; Amsel et al. 2025"
-    converges: ClassVar[bool] = True
-
-    coefficients: str = coefficients_parameter()
-    count: int = steps_parameter()
-    safety: float = safety_parameter()
-
-    def init(self, oracle: PolarOracle, rng: np.random.Generator) -> PolarState:
-        """Divide by the norm."""
-        del rng
-        state = PolarState(X=normalized(oracle.A), rows=oracle.A.shape[-2])
-        counted(state, other=normalization_flops(oracle.A))
-        return state
 
     def step(self, oracle: PolarOracle, state: PolarState) -> None:
         """Apply one polynomial."""
@@ -163,19 +141,10 @@ class GramNewtonSchulz(ScheduledSolver[GramState]):
 
     name: ClassVar[str] = "gram-newton-schulz"
     source: ClassVar[str] = "Dao-AILab 2026"
-    converges: ClassVar[bool] = True
 
-    coefficients: str = coefficients_parameter()
-    count: int = steps_parameter()
-    safety: float = safety_parameter()
+    state_type: ClassVar[type[PolarState]] = GramState
+
     restart: int = parameter(2, low=0, help="step after which X'X is computed again; 0: none")
-
-    def init(self, oracle: PolarOracle, rng: np.random.Generator) -> GramState:
-        """Divide by the norm."""
-        del rng
-        state = GramState(X=normalized(oracle.A), rows=oracle.A.shape[-2])
-        counted(state, other=normalization_flops(oracle.A))
-        return state
 
     def step(self, oracle: PolarOracle, state: GramState) -> None:
         """Apply one polynomial to R and Q."""
@@ -246,17 +215,12 @@ class TurboNewtonSchulz(ScheduledSolver[TurboState]):
 
     name: ClassVar[str] = "turbo-newton-schulz"
     source: ClassVar[str] = "Boissin et al. 2025"
-    converges: ClassVar[bool] = True
     fewer: ClassVar[int] = 1
-
-    coefficients: str = coefficients_parameter()
-    count: int = steps_parameter()
-    safety: float = safety_parameter()
 
     def init(self, oracle: PolarOracle, rng: np.random.Generator) -> TurboState:
         """Scale the columns."""
         del rng
-        X = normalized(oracle.A)  # against overflow; the scales make up for it
+        X = oracle.A / each(lengths(oracle.A))  # against overflow; the scales make up for it
         xp, S = namespace(X), gram(X)
         sums = xp.sum(xp.abs(S), axis=-2, keepdims=True)
         scales = 1 / xp.sqrt(xp.where(sums > 0, sums, 1.0 + 0 * sums))  # columns of zeros stay

@@ -8,21 +8,12 @@ from math import asinh, isfinite, pi, sinh, sqrt
 from typing import Any, ClassVar
 
 import numpy as np
+from orthobench_kit.polar import gram
 from orthobench_kit.stacks import lengths, most, sizes, stacked, transposed
 
 from orthobench.contract import Status, copied, flops, identity, namespace, parameter
-from orthobench.tools.places import Place
-from orthobench_polar.base import (
-    PolarSolver,
-    PolarState,
-    PolarStateT,
-    counted,
-    finish,
-    gram,
-    rounding_unit,
-)
-from orthobench_polar.judge import PolarSolution
-from orthobench_polar.oracle import PolarOracle
+from orthobench_polar.base import Factorizing, PolarState, counted, rounding_unit
+from orthobench_polar.oracle import PolarOracle, PolarSolution
 
 SAFE = 100.0
 """The largest weight of X'X at which a step may solve with I + cX'X, and needs no QR."""
@@ -53,36 +44,31 @@ class SquareState(PolarState):
     degree: int = 0
 
 
-class SquareSolver(PolarSolver[PolarStateT]):
+class SquareSolver(Factorizing[SquareState]):
     """Base of the methods that work on the triangular factor of A."""
 
-    @classmethod
-    def computes_on(cls, place: Place) -> bool:
-        """Return whether there are factorizations: in single and double precision."""
-        return super().computes_on(place) and place.dtype in ("float64", "float32")
+    def init(self, oracle: PolarOracle, rng: np.random.Generator) -> SquareState:
+        """Begin at R / a of A = QR with a bound a of |A|_2; a square A stays itself.
+
+        A lower bound of the singular values is 1 / |R⁻¹|_F, from which 1 / |R⁻¹|_2 differs by a
+        factor of at most sqrt(p); of a batch it is that of all of its matrices.
+        """
+        del rng
+        xp, A = namespace(oracle.A), oracle.A
+        _, n, p = sizes(A)
+        Q, R = xp.linalg.qr(A)
+        X = R if n > p else copied(A)
+        bound = xp.sqrt(_norms(X))
+        low = max(1 / inverse_norm(R / bound), rounding_unit(X) / 1024)
+        state = SquareState(X=X / bound, rows=n, Q=Q if n > p else None, low=min(low, 1.0))
+        counted(state, other=flops.qr(n, p) + 2 * p**3 + 9 * p * p)
+        return state
 
     def solution(self, state: Any) -> PolarSolution:
         """Return X in its basis, with the product that it takes."""
         if state.Q is None:
-            return PolarSolution(stacked(copied(state.X)), products=state.products)
+            return super().solution(state)
         return PolarSolution(stacked(state.Q @ state.X), products=state.products + 1)
-
-
-def begin(oracle: PolarOracle) -> SquareState:
-    """Return R / a of A = QR with a bound a of |A|_2, and a lower bound of its singular values.
-
-    That is 1 / |R⁻¹|_F, from which |R⁻¹|_2 differs by at most sqrt(p); of a batch it is that of all
-    of its matrices. A square A stays itself.
-    """
-    xp, A = namespace(oracle.A), oracle.A
-    _, n, p = sizes(A)
-    Q, R = xp.linalg.qr(A)
-    X = R if n > p else copied(A)
-    bound = xp.sqrt(_norms(X))
-    low = max(1 / inverse_norm(R / bound), rounding_unit(X) / 1024)
-    state = SquareState(X=X / bound, rows=n, Q=Q if n > p else None, low=min(low, 1.0))
-    counted(state, other=flops.qr(n, p) + 2 * p**3 + 9 * p * p)
-    return state
 
 
 def inverse_norm(R: Any) -> float:
@@ -94,27 +80,11 @@ def inverse_norm(R: Any) -> float:
     return found if isfinite(found) else float("inf")
 
 
-def stacked_q(X: Any, weight: float) -> tuple[Any, Any]:
-    """Return Q1 and Q2 of [X; weight I] = QR, for which Q1 Q2' = weight X (X'X + weight² I)⁻¹.
-
-    That is stable where X is ill conditioned and the weight small.
-    """
-    xp, p = namespace(X), X.shape[-1]
-    unit = weight * identity(p, X)
-    if X.ndim > 2:
-        unit = xp.broadcast_to(unit, X.shape)
-    Q, _ = xp.linalg.qr(xp.concat([X, unit], axis=-2))
-    return Q[..., :p, :], Q[..., p:, :]
-
-
-def solved(X: Any, weight: float) -> Any:
-    """Return X (X'X + weight² I)⁻¹ by an LU factorization."""
-    xp, p = namespace(X), X.shape[-1]
-    return transposed(xp.linalg.solve(gram(X) + weight * weight * identity(p, X), transposed(X)))
-
-
 def resolvent(X: Any, weight: float, by_qr: bool) -> tuple[Any, int]:
     """Return X (X'X + weight² I)⁻¹, and its flops.
+
+    By LU, or by QR: with [X; weight I] = QR it is Q1 Q2' / weight, which is stable where X is ill
+    conditioned and the weight small.
 
     Parameters
     ----------
@@ -124,15 +94,21 @@ def resolvent(X: Any, weight: float, by_qr: bool) -> tuple[Any, int]:
         At least 1/10 where it is not done by QR.
     by_qr : bool
     """
-    p = X.shape[-1]
-    if by_qr:
-        first, second = stacked_q(X, weight)
-        return first @ transposed(second) / weight, flops.qr(2 * p, p) + flops.gemm(p, p, p) + p * p
-    return solved(X, weight), 2 * flops.gemm(p, p, p) + 2 * p**3 // 3
+    xp, p = namespace(X), X.shape[-1]
+    if not by_qr:
+        M = gram(X) + weight * weight * identity(p, X)
+        solved = transposed(xp.linalg.solve(M, transposed(X)))
+        return solved, 2 * flops.gemm(p, p, p) + 2 * p**3 // 3
+    unit = weight * identity(p, X)
+    if X.ndim > 2:
+        unit = xp.broadcast_to(unit, X.shape)
+    Q, _ = xp.linalg.qr(xp.concat([X, unit], axis=-2))
+    product = Q[..., :p, :] @ transposed(Q[..., p:, :])
+    return product / weight, flops.qr(2 * p, p) + flops.gemm(p, p, p) + p * p
 
 
 @dataclass(frozen=True)
-class QDWH(SquareSolver[SquareState]):
+class QDWH(SquareSolver):
     """X <- X (a I + b X'X) (I + c X'X)⁻¹ with weights from a bound of the singular values.
 
     The weights are the best for singular values in [l, 1]: six steps from condition 1e16 to
@@ -153,13 +129,7 @@ class QDWH(SquareSolver[SquareState]):
 
     name: ClassVar[str] = "qdwh"
     source: ClassVar[str] = "Nakatsukasa, Bai and Gygi 2010"
-    converges: ClassVar[bool] = True
     readings: ClassVar[float] = 0
-
-    def init(self, oracle: PolarOracle, rng: np.random.Generator) -> SquareState:
-        """Reduce A to its triangular factor, and bound its singular values."""
-        del rng
-        return begin(oracle)
 
     def step(self, oracle: PolarOracle, state: SquareState) -> None:
         """Take one step of Halley's iteration with weights."""
@@ -173,7 +143,7 @@ class QDWH(SquareSolver[SquareState]):
         square = state.low**2
         state.low = min(1.0, state.low * (a + b * square) / (1 + c * square))
         if 1 - state.low <= 4 * rounding_unit(state.X):
-            finish(state)
+            state.status = Status.CONVERGED
 
 
 def halley_weights(low: float) -> tuple[float, float, float]:
@@ -190,7 +160,7 @@ def halley_weights(low: float) -> tuple[float, float, float]:
 
 
 @dataclass(frozen=True)
-class Zolotarev(SquareSolver[SquareState]):
+class Zolotarev(SquareSolver):
     """X <- M (X + sum_j a_j X (X'X + c_j I)⁻¹): two steps with the best rational function.
 
     Zolotarev's function of type (2r + 1, 2r) is the best approximation of the sign on [l, 1]; its
@@ -211,12 +181,6 @@ class Zolotarev(SquareSolver[SquareState]):
 
     name: ClassVar[str] = "zolotarev"
     source: ClassVar[str] = "Nakatsukasa and Freund 2016"
-    converges: ClassVar[bool] = True
-
-    def init(self, oracle: PolarOracle, rng: np.random.Generator) -> SquareState:
-        """Reduce A to its triangular factor, and bound its singular values."""
-        del rng
-        return begin(oracle)
 
     def step(self, oracle: PolarOracle, state: SquareState) -> None:
         """Apply one Zolotarev function."""
@@ -233,7 +197,7 @@ class Zolotarev(SquareSolver[SquareState]):
         counted(state, other=total + p * p)
         state.low = min(1.0, function(state.low))
         if 1 - state.low <= 16 * rounding_unit(X):
-            finish(state)
+            state.status = Status.CONVERGED
 
 
 @dataclass(frozen=True)
@@ -321,7 +285,7 @@ def arithmetic_geometric_mean(x: float) -> float:
 
 
 @dataclass(frozen=True)
-class PolarNewton(SquareSolver[SquareState]):
+class PolarNewton(SquareSolver):
     """X <- (g X + X'⁻¹ / g) / 2, scaled by g = (|X⁻¹|_1 |X⁻¹|_inf / |X|_1 |X|_inf)^(1/4).
 
     Each singular value s becomes (g s + 1/(g s))/2: quadratic once it is near 1, and scaling brings
@@ -345,15 +309,9 @@ class PolarNewton(SquareSolver[SquareState]):
 
     name: ClassVar[str] = "polar-newton"
     source: ClassVar[str] = "Higham 1986"
-    converges: ClassVar[bool] = True
     readings: ClassVar[float] = 2
 
     scaling: bool = parameter(True, help="scale each iterate")
-
-    def init(self, oracle: PolarOracle, rng: np.random.Generator) -> SquareState:
-        """Reduce A to its triangular factor."""
-        del rng
-        return begin(oracle)
 
     def step(self, oracle: PolarOracle, state: SquareState) -> None:
         """Average the iterate with its inverse, transposed."""
@@ -374,7 +332,7 @@ class PolarNewton(SquareSolver[SquareState]):
         if not isfinite(moved):
             state.status, state.reason = Status.FAILED, "a matrix is singular: it has no inverse"
         elif moved <= sqrt(rounding_unit(X)) or state.work.steps >= ITERATIONS:
-            finish(state)
+            state.status = Status.CONVERGED
 
 
 def _norms(X: Any) -> Any:

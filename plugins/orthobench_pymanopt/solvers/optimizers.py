@@ -11,7 +11,8 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from orthobench_kit.rerun import Rerun, RerunState, Run
 from orthobench_tucker import SymmetricTensorOracle
-from orthobench_tucker.library_tucker import hoevd, refusal
+from orthobench_tucker.library_tucker import hoevd
+from orthobench_tucker.whole_tensor import refusal
 
 from orthobench.contract import AnyProblem, Array, Solution, parameter, polar
 from orthobench_pymanopt.objectives import ManifoldOracle, Objective, objective
@@ -40,26 +41,6 @@ class Result(NamedTuple):
     point: Array
     iterations: int
     cost: float
-
-
-def tolerance_parameter() -> Any:
-    """Declare the parameter ``tolerance`` of Pymanopt's optimizers."""
-    return parameter(
-        1e-12,
-        low=0.0,
-        help="norm of the gradient to end at, relative to F, or on the Stiefel "
-        "manifold to the matrix of partial derivatives at the start",
-    )
-
-
-def start_parameter() -> Any:
-    """Declare the parameter ``start`` of Pymanopt's optimizers."""
-    return parameter(
-        "hoevd",
-        help="first basis of a Tucker decomposition: leading eigenvectors of the unfolding, or the "
-        "common random start; on the Stiefel manifold always the latter",
-        choices=("hoevd", "random"),
-    )
 
 
 def run_optimizer(
@@ -113,6 +94,7 @@ def run_optimizer(
     return Result(found.point, found.iterations, float(found.cost))
 
 
+@dataclass(frozen=True)
 class Pymanopt(Rerun[ManifoldOracle]):
     """Base of Pymanopt's optimizers.
 
@@ -128,12 +110,22 @@ class Pymanopt(Rerun[ManifoldOracle]):
 
     packages: ClassVar[tuple[str, ...]] = PACKAGES
 
-    start: str
-    tolerance: float
+    start: str = parameter(
+        "hoevd",
+        help="first basis of a Tucker decomposition: leading eigenvectors of the unfolding, or the "
+        "common random start; on the Stiefel manifold always the latter",
+        choices=("hoevd", "random"),
+    )
+    tolerance: float = parameter(
+        1e-12,
+        low=0.0,
+        help="norm of the gradient to end at, relative to F, or on the Stiefel "
+        "manifold to the matrix of partial derivatives at the start",
+    )
 
     def refuses(self, problem: AnyProblem) -> str | None:
         """Return why not: another oracle, too large a tensor, or a missing library."""
-        return super().refuses(problem) or refusal(problem)
+        return super().refuses(problem) or refusal(problem, "explicit")
 
     def prepare(self, oracle: ManifoldOracle) -> tuple[Any, Solution, int]:
         """Compute the first point."""
@@ -184,9 +176,6 @@ class PymanoptSteepestDescent(Pymanopt):
     using automatic differentiation"; Absil, Mahony and Sepulchre 2008, Algorithm 1.
     """
 
-    start: str = start_parameter()
-    tolerance: float = tolerance_parameter()
-
     name: ClassVar[str] = "pymanopt-steepest-descent"
     source: ClassVar[str] = "Pymanopt: pymanopt.optimizers.SteepestDescent"
 
@@ -231,8 +220,6 @@ class PymanoptConjugateGradient(Pymanopt):
         help="how directions are conjugated",
         choices=("FletcherReeves", "HagerZhang", "HestenesStiefel", "PolakRibiere", "LiuStorey"),
     )
-    start: str = start_parameter()
-    tolerance: float = tolerance_parameter()
 
     name: ClassVar[str] = "pymanopt-conjugate-gradient"
     source: ClassVar[str] = "Pymanopt: pymanopt.optimizers.ConjugateGradient"
@@ -274,9 +261,6 @@ class PymanoptTrustRegions(Pymanopt):
     Townsend, Koep and Weichwald 2016; Absil, Baker and Gallivan 2007, "Trust-region methods on
     Riemannian manifolds", Algorithms 1 and 2.
     """
-
-    start: str = start_parameter()
-    tolerance: float = tolerance_parameter()
 
     name: ClassVar[str] = "pymanopt-trust-regions"
     source: ClassVar[str] = "Pymanopt: pymanopt.optimizers.TrustRegions"

@@ -8,12 +8,11 @@ from pathlib import Path
 import numpy as np
 
 from orthobench.contract import Array, Instance, UsageError, parameter
-from orthobench_sparse_pca import SparsePCA, SparsePCAOracle
+from orthobench_sparse_pca import SparsePCAOracle
 from orthobench_sparse_pca.problems.parts import (
     CARDINALITY_HELP,
-    EACH_HELP,
-    PASSES_HELP,
     Parts,
+    SplitProblem,
     check_components,
     scaled,
 )
@@ -23,7 +22,7 @@ SHAPES = {"mtcars": (32, 11), "pitprops": (13, 13), "wine": (178, 13)}
 
 
 @dataclass(frozen=True)
-class ClassicSparse(SparsePCA):
+class ClassicSparse(SplitProblem):
     """Correlations of three small tables, with as many loadings as are asked for.
 
     ``mtcars``, 11 measures of 32 cars (Henderson and Velleman 1981); ``pitprops``, 13 measures of
@@ -39,8 +38,6 @@ class ClassicSparse(SparsePCA):
     data: str = parameter("mtcars", help="the table", choices=tuple(SHAPES))
     m: int = parameter(3, help="components sought", low=1)
     cardinality: int | None = parameter(4, help=CARDINALITY_HELP, low=1)
-    each: bool = parameter(True, help=EACH_HELP)
-    passes: int = parameter(1, help=PASSES_HELP, low=1)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -57,7 +54,7 @@ class ClassicSparse(SparsePCA):
 
     def build(self, rng: np.random.Generator) -> Instance[SparsePCAOracle]:
         """Return the instance; `rng` draws the order for streaming methods."""
-        return self._parts().instance(self.m, self.passes, rng, self.cardinality, self.each)
+        return self.instance(self._parts(), rng)
 
     def _parts(self) -> Parts:
         if self.data == "wine":

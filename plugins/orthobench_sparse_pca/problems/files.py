@@ -5,18 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from orthobench_kit.data import npy
 
 from orthobench.contract import DataError, Instance, UsageError, parameter
-from orthobench_sparse_pca import SparsePCA, SparsePCAOracle
+from orthobench_sparse_pca import SparsePCAOracle
 from orthobench_sparse_pca.problems.parts import (
-    CARDINALITY_HELP,
-    EACH_HELP,
-    PASSES_HELP,
     SCALING_HELP,
     SCALINGS,
     Parts,
+    SplitProblem,
     check_components,
     split_parts,
 )
@@ -26,7 +23,7 @@ NAMED = 5
 
 
 @dataclass(frozen=True)
-class NpySparse(SparsePCA):
+class NpySparse(SplitProblem):
     """Your own matrix in a .npy file, with samples in rows as for `npy-stochastic-pca`.
 
     Its transpose is the family's A, features by samples. It is read into memory as a whole, split
@@ -44,9 +41,6 @@ class NpySparse(SparsePCA):
     test: float = parameter(
         0.0, help="share of the samples held out for the judge", low=0.0, below=1.0
     )
-    passes: int = parameter(1, help=PASSES_HELP, low=1)
-    cardinality: int | None = parameter(None, help=CARDINALITY_HELP, low=1)
-    each: bool = parameter(True, help=EACH_HELP)
 
     @property
     def samples(self) -> int | None:
@@ -74,9 +68,12 @@ class NpySparse(SparsePCA):
         if self.test and not held_out:
             raise UsageError(f"test = {self.test:g} of {n} samples is less than one sample")
         check_components(self.m, d, n - held_out)
-        parts = self._split(rows, held_out, rng)
+        try:
+            parts = split_parts(rows, held_out, self.scaling, rng)
+        except DataError as error:
+            raise DataError(f"{self.path}: {error}") from None
         _refuse_dropped(parts, d, self.path)
-        return parts.instance(self.m, self.passes, rng, self.cardinality, self.each)
+        return self.instance(parts, rng)
 
     def checksum(self) -> str:
         """Return `orthobench_kit.data.npy.checksum` of the file, which does not read every byte."""
@@ -84,12 +81,6 @@ class NpySparse(SparsePCA):
 
     def _held_out(self, n: int) -> int:
         return round(n * self.test)
-
-    def _split(self, rows: NDArray[np.generic], held_out: int, rng: np.random.Generator) -> Parts:
-        try:
-            return split_parts(rows, held_out, self.scaling, rng)
-        except DataError as error:
-            raise DataError(f"{self.path}: {error}") from None
 
 
 def _refuse_dropped(parts: Parts, d: int, path: str) -> None:

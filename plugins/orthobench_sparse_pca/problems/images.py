@@ -8,13 +8,11 @@ import numpy as np
 from orthobench_kit.data import digits
 
 from orthobench.contract import Instance, parameter
-from orthobench_sparse_pca import SparsePCA, SparsePCAOracle
+from orthobench_sparse_pca import SparsePCAOracle
 from orthobench_sparse_pca.problems.parts import (
-    CARDINALITY_HELP,
-    EACH_HELP,
-    PASSES_HELP,
     SCALING_HELP,
     SCALINGS,
+    SplitProblem,
     check_components,
     split_parts,
 )
@@ -24,7 +22,7 @@ IMAGES, VARYING = 1797, 61
 
 
 @dataclass(frozen=True)
-class DigitsSparse(SparsePCA):
+class DigitsSparse(SplitProblem):
     """Sparse components of scikit-learn's 1,797 digits of 8 x 8 pixels; needs no download.
 
     Split at random into a training and a test part, and scaled by the training part. Pixels that
@@ -37,9 +35,6 @@ class DigitsSparse(SparsePCA):
     m: int = parameter(5, help="components sought", low=1)
     scaling: str = parameter("centred", help=SCALING_HELP, choices=SCALINGS)
     test: int = parameter(797, help="images held out for the judge; 0: none", low=0)
-    passes: int = parameter(1, help=PASSES_HELP, low=1)
-    cardinality: int | None = parameter(None, help=CARDINALITY_HELP, low=1)
-    each: bool = parameter(True, help=EACH_HELP)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -61,7 +56,7 @@ class DigitsSparse(SparsePCA):
             Where fewer than m pixels vary in the training part.
         """
         parts = split_parts(digits.pixels(), self.test, self.scaling, rng)
-        return parts.instance(self.m, self.passes, rng, self.cardinality, self.each)
+        return self.instance(parts, rng)
 
     def checksum(self) -> str:
         """Return the digest of the pixels, which `build` verifies."""

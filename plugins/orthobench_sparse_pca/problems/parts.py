@@ -1,4 +1,4 @@
-"""Helpers of the sparse PCA problems: random splits, scaling, checks."""
+"""What the problems of sparse PCA share: their base, random splits, scaling, checks."""
 
 from __future__ import annotations
 
@@ -8,17 +8,15 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from orthobench.contract import Array, DataError, Instance, UsageError
+from orthobench.contract import Array, DataError, Instance, UsageError, parameter
 from orthobench.tools.arrays import check_rows
-from orthobench_sparse_pca import SparsePCAOracle, sparse_pca
+from orthobench_sparse_pca import SparsePCA, SparsePCAOracle, sparse_pca
 
 SCALINGS = ("standardized", "centred")
 """Values of the parameter ``scaling``: see `scaled`."""
 
 SCALING_HELP = "every feature to mean 0 and variance 1, or to mean 0 only"
-PASSES_HELP = "passes of streaming methods over the training samples"
 CARDINALITY_HELP = "non-zero loadings asked for; none: as many as each solver's own penalty leaves"
-EACH_HELP = "whether cardinality is that of each component, or in all"
 
 Rows: TypeAlias = NDArray[np.intp]
 """Indices of rows or columns."""
@@ -41,20 +39,22 @@ class Parts:
     test: Array | None
     features: Rows
 
-    def instance(
-        self,
-        m: int,
-        passes: int,
-        rng: np.random.Generator,
-        cardinality: int | None = None,
-        each: bool = True,
-    ) -> Instance[SparsePCAOracle]:
+
+@dataclass(frozen=True, kw_only=True)
+class SplitProblem(SparsePCA):
+    """Base of problems with a training and perhaps a test part, in rows."""
+
+    passes: int = parameter(1, help="passes of streaming methods over the training samples", low=1)
+    cardinality: int | None = parameter(None, help=CARDINALITY_HELP, low=1)
+    each: bool = parameter(True, help="whether cardinality is that of each component, or in all")
+
+    def instance(self, parts: Parts, rng: np.random.Generator) -> Instance[SparsePCAOracle]:
         """Return the instance; `rng` draws the order in which streaming solvers see samples."""
-        test = None if self.test is None else self.test.T
-        order = rng.permutation(len(self.train))
         return sparse_pca(
-            self.train.T, m, test, passes=passes, order=order, cardinality=cardinality, each=each
-        )
+            parts.train.T, self.m, None if parts.test is None else parts.test.T,
+            passes=self.passes, order=rng.permutation(len(parts.train)),
+            cardinality=self.cardinality, each=self.each,
+        )  # fmt: skip
 
 
 def check_components(m: int, d: int, samples: int) -> None:
@@ -114,7 +114,8 @@ def split_parts(
     """
     check_rows(X.astype(np.float64, copy=False))
     train, test = split(len(X), held_out, rng)
-    return scaled(_rows(X, train), _rows(X, test) if held_out else None, scaling)
+    held = X[test].astype(np.float64) if held_out else None
+    return scaled(X[train].astype(np.float64), held, scaling)
 
 
 def scaled(train: Array, test: Array | None, scaling: str) -> Parts:
@@ -149,7 +150,3 @@ def scaled(train: Array, test: Array | None, scaling: str) -> Parts:
         return moved
 
     return Parts(applied(train), None if test is None else applied(test), features)
-
-
-def _rows(X: NDArray[np.generic], which: Rows) -> Array:
-    return X[which].astype(np.float64)

@@ -10,20 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from orthobench.contract import Array, Instance, Solution, UsageError, parameter
-from orthobench_sparse_pca import SparsePCA, SparsePCAOracle
-from orthobench_sparse_pca.problems.parts import (
-    CARDINALITY_HELP,
-    EACH_HELP,
-    PASSES_HELP,
-    check_components,
-    scaled,
-)
+from orthobench_sparse_pca import SparsePCAOracle
+from orthobench_sparse_pca.problems.parts import SplitProblem, check_components, scaled
 
 Measure: TypeAlias = Callable[[Solution], Mapping[str, float]]
 
 
 @dataclass(frozen=True)
-class PlantedSparse(SparsePCA):
+class PlantedSparse(SplitProblem):
     """Gaussian samples with covariance V diag(v) V' + noise I, V with sparse orthonormal columns.
 
     Every column of V has `nonzeros` entries of equal size and random sign, in features drawn at
@@ -52,9 +46,6 @@ class PlantedSparse(SparsePCA):
         0.05, help="variance of the noise, the same in every feature", low=1e-12, high=1e100
     )
     test: int = parameter(1000, help="fresh samples for the judge", low=1)
-    passes: int = parameter(1, help=PASSES_HELP, low=1)
-    cardinality: int | None = parameter(None, help=CARDINALITY_HELP, low=1)
-    each: bool = parameter(True, help=EACH_HELP)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -102,7 +93,7 @@ class PlantedSparse(SparsePCA):
         V = self.loadings(rng)
         train = self._draw(V, self.samples, rng)
         parts = scaled(train, self._draw(V, self.test, rng), "centred")
-        instance = parts.instance(self.m, self.passes, rng, self.cardinality, self.each)
+        instance = self.instance(parts, rng)
         judge = SupportJudge(instance.measure, V)
         return replace(instance, measure=judge, best={**instance.best, "support_f1": 1.0})
 

@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
+import csv
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
+from math import isfinite
+from numbers import Real
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from orthobench_kit.data import data_files
 
-from orthobench.contract import Array, Instance, parameter
+from orthobench.contract import Array, DataError, Instance, UsageError, parameter
 from orthobench.tools.datasets import DataFile
-from orthobench_sparse_pca import SparsePCA, SparsePCAOracle
-from orthobench_sparse_pca.problems.expression import read_csv, read_rdata
+from orthobench_sparse_pca import SparsePCAOracle
 from orthobench_sparse_pca.problems.parts import (
-    CARDINALITY_HELP,
-    EACH_HELP,
-    PASSES_HELP,
     SCALING_HELP,
     SCALINGS,
+    SplitProblem,
     check_components,
     split_parts,
 )
@@ -39,7 +42,7 @@ GENES, SAMPLES = 12600, 102
 
 
 @dataclass(frozen=True)
-class Prostate(SparsePCA):
+class Prostate(SplitProblem):
     """Expression of 12,600 genes in 52 prostate tumours and 50 normal samples (Singh et al. 2002).
 
     The data of Figure 1 of Shalit and Chechik (2014, section 4.3), which judges on all 102
@@ -60,9 +63,6 @@ class Prostate(SparsePCA):
     m: int = parameter(5, help="components sought", low=1)
     scaling: str = parameter("standardized", help=SCALING_HELP, choices=SCALINGS)
     test: int = parameter(0, help="samples held out for the judge; 0: none", low=0)
-    passes: int = parameter(1, help=PASSES_HELP, low=1)
-    cardinality: int | None = parameter(None, help=CARDINALITY_HELP, low=1)
-    each: bool = parameter(True, help=EACH_HELP)
     path: str | None = parameter(
         None, help="your own download instead: a CSV file, genes in lines, samples in columns"
     )
@@ -90,7 +90,7 @@ class Prostate(SparsePCA):
         X = self._read()
         check_components(self.m, X.shape[1], len(X) - self.test)
         parts = split_parts(X, self.test, self.scaling, rng)
-        return parts.instance(self.m, self.passes, rng, self.cardinality, self.each)
+        return self.instance(parts, rng)
 
     def checksum(self) -> str:
         """Return the SHA-256 of the file; `build` verifies that of the published one."""
@@ -98,23 +98,135 @@ class Prostate(SparsePCA):
 
     def _read(self) -> Array:
         """Return the samples, shape (samples, genes)."""
-        file, checksum = data_files.located(self.path, SINGH)
-        return (_published if self.path is None else _table)(file, checksum)
-
-
-@lru_cache(maxsize=1)
-def _published(path: Path, checksum: str) -> Array:
-    del checksum
-    return _frozen(read_rdata(path, "singh"))
+        return _samples(*data_files.located(self.path, SINGH), self.path is None)
 
 
 @lru_cache(maxsize=2)
-def _table(path: Path, checksum: str) -> Array:
+def _samples(file: Path, checksum: str, published: bool) -> Array:
+    """Return the samples in a file, which callers share: read-only."""
     del checksum
-    return _frozen(read_csv(path))
-
-
-def _frozen(X: Array) -> Array:
-    """Make an array read-only, since callers share it through a cache."""
+    X = read_rdata(file, "singh") if published else read_csv(file)
     X.flags.writeable = False
     return X
+
+
+def read_rdata(path: Path, name: str) -> Array:
+    """Return the matrix ``x`` of a list in an RData file of the R package datamicroarray.
+
+    Parameters
+    ----------
+    path : Path
+    name : str
+        The name of the list in R.
+
+    Returns
+    -------
+    ndarray, shape (samples, genes)
+
+    Raises
+    ------
+    UsageError
+        Where the package rdata is not installed.
+    DataError
+        Where the file is missing, damaged, or holds no such matrix of numbers.
+    """
+    try:
+        import rdata
+    except ImportError as error:
+        raise UsageError(
+            f"reading {path} needs the package rdata ({error}): pip install 'orthobench[data]'"
+        ) from error
+    try:
+        # R may leave the encoding of strings open: those here are names in ASCII
+        found = rdata.read_rda(path, default_encoding="ascii")
+    except Exception as error:  # a damaged file may raise anything in rdata's parser
+        raise DataError(f"{path} cannot be read as an RData file: {error}") from error
+    entry = found.get(name)
+    if not isinstance(entry, dict) or "x" not in entry:
+        have = ", ".join(map(str, found)) or "nothing"
+        raise DataError(f"{path} holds no list {name!r} with a matrix x in it, but {have}")
+    return _numbers(entry["x"], f"x of {name!r} in {path}")
+
+
+def _numbers(x: Any, what: str) -> Array:
+    """Return a matrix or a data frame as float64; refuse entries that are not numbers."""
+    values: NDArray[Any] = np.asarray(x)
+    if values.ndim != 2 or 0 in values.shape:
+        raise DataError(f"{what} must be a matrix (samples, genes), not of shape {values.shape}")
+    # a data frame of integer and real columns is an array of objects
+    wrong = [kind for kind in {type(v) for v in values.flat} if not issubclass(kind, Real)]
+    if wrong:
+        row, column = next(at for at, v in np.ndenumerate(values) if type(v) in wrong)
+        raise DataError(
+            f"{what} must be numbers: sample {row}, gene {column} (counted from 0) is "
+            f"{str(values[row, column])!r}"
+        )
+    return values.astype(np.float64, order="C")
+
+
+def read_csv(path: Path) -> Array:
+    """Return the samples in a CSV file that has genes in lines and samples in columns.
+
+    The first line names the samples, the first column the genes; all else are numbers.
+
+    Parameters
+    ----------
+    path : Path
+
+    Returns
+    -------
+    ndarray, shape (samples, genes)
+        Transposed: samples in rows.
+
+    Raises
+    ------
+    DataError
+        Names the line, and what is wrong with it.
+    """
+    with data_files.csv_text(path) as stream:
+        lines = csv.reader(stream)
+        header = next(lines, [])
+        _check_header(path, header)
+        genes = list(_genes(path, lines, len(header)))
+    if not genes:
+        raise DataError(f"{path} has no line of numbers after the first")
+    return np.array(genes).T.copy()
+
+
+def _check_header(path: Path, header: list[str]) -> None:
+    if len(header) < 2:
+        raise DataError(
+            f"{path}, line 1 must name the samples, separated by commas, but has "
+            f"{len(header)} field{'' if len(header) == 1 else 's'}"
+        )
+    if all(map(_finite, header)):
+        raise DataError(
+            f"{path}, line 1 must name the samples, and the first column the genes, but holds "
+            "numbers only"
+        )
+
+
+def _genes(path: Path, lines: Iterable[list[str]], fields: int) -> Iterator[Array]:
+    """Yield the numbers of each line that is not empty."""
+    for at, line in enumerate(lines, start=2):
+        if not line:
+            continue
+        if len(line) != fields:
+            raise DataError(f"{path}, line {at} has {len(line)} fields, the first line {fields}")
+        try:
+            numbers = np.array(line[1:], dtype=np.float64)
+        except ValueError:
+            numbers = np.full(fields - 1, np.nan)
+        if not np.isfinite(numbers).all():
+            column = next(i for i, field in enumerate(line[1:], 2) if not _finite(field))
+            raise DataError(
+                f"{path}, line {at}, column {column} is not a finite number: {line[column - 1]!r}"
+            )
+        yield numbers
+
+
+def _finite(field: str) -> bool:
+    try:
+        return isfinite(float(field))
+    except ValueError:
+        return False

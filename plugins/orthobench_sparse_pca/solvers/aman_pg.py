@@ -100,7 +100,7 @@ class AManPG(Solver[SparsePCAOracle, AManPGState]):
         The loadings that explain most variance with the pattern of Y, or Y itself.
 
     A problem that asks for a cardinality is solved by bisection of `gamma`, a step for the whole
-    search (`orthobench_sparse_pca.loadings.bisected`).
+    search (`orthobench_sparse_pca.delivery.bisected`).
 
     Notes
     -----

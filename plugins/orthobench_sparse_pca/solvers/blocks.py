@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import heapq
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from orthobench.contract import (
     AnyProblem,
     Array,
     Solution,
-    Solver,
     State,
     Status,
     UsageError,
@@ -21,9 +18,9 @@ from orthobench.contract import (
     parameter,
 )
 from orthobench_sparse_pca import SparsePCAOracle, SparseSolution
-from orthobench_sparse_pca.bounds import NODES, ROUNDING, Node, branches, node
-from orthobench_sparse_pca.oracle import settled
-from orthobench_sparse_pca.solvers.tpower import EPS, asked, largest
+from orthobench_sparse_pca.bounds import NODES, ROUNDING, Search
+from orthobench_sparse_pca.cardinality import CardinalitySolver, Support, largest
+from orthobench_sparse_pca.solvers.tpower import EPS
 
 MOST = 5000
 """The most features."""
@@ -50,7 +47,7 @@ class BlocksState(State):
 
 
 @dataclass(frozen=True)
-class SparsePCABlocks(Solver[SparsePCAOracle, BlocksState]):
+class SparsePCABlocks(CardinalitySolver[BlocksState]):
     """Each component by branch and bound on the blocks that large covariances make.
 
     Covariances up to a threshold in size become zero; what is left falls into blocks, the connected
@@ -79,9 +76,6 @@ class SparsePCABlocks(Solver[SparsePCAOracle, BlocksState]):
     all blocks at once and the iterations at the end are this project's.
     """
 
-    cardinality: int = parameter(
-        10, help="non-zero loadings of a component", low=1, grid=(3, 5, 10, 20, 40, 80, 160, 320)
-    )
     block: int = parameter(30, help="most features of a block", low=1, high=100)
 
     converges: ClassVar[bool] = True
@@ -91,28 +85,19 @@ class SparsePCABlocks(Solver[SparsePCAOracle, BlocksState]):
     def refuses(self, problem: AnyProblem) -> str | None:
         """Return why it cannot take a problem: too many features, or no use of `cardinality`."""
         features = getattr(problem, "d", 0)
-        refusal = super().refuses(problem) or settled(self, problem, "cardinality")
-        return refusal or (TOO_MANY.format(features) if features > MOST else None)
+        too_many = TOO_MANY.format(features) if features > MOST else None
+        return super().refuses(problem) or too_many
 
     def init(self, oracle: SparsePCAOracle, rng: np.random.Generator) -> BlocksState:
-        """Begin without components.
-
-        Raises
-        ------
-        UsageError
-            On more than 5,000 features, or more loadings than features.
-        """
+        """Begin without components; more than 5,000 features are refused, and as `data` says."""
         del rng
         if oracle.n > MOST:
             raise UsageError(TOO_MANY.format(oracle.n))
-        if (most := asked(oracle, self.cardinality, 0)) > oracle.n:
-            raise UsageError(f"cardinality = {most} is more than the {oracle.n} features")
-        A = np.array(oracle.A, order="C") / oracle.unit
-        return BlocksState(A=A, Z=np.zeros((oracle.n, oracle.k)))
+        return BlocksState(A=self.data(oracle), Z=np.zeros((oracle.n, oracle.k)))
 
     def step(self, oracle: SparsePCAOracle, state: BlocksState) -> None:
         """Find a component."""
-        count = asked(oracle, self.cardinality, state.component)
+        count = self.asked(oracle, state.component)
         S = state.A @ state.A.T
         state.work.steps += 1
         state.work.flops += flops.gemm(oracle.n, oracle.n, oracle.samples)
@@ -128,34 +113,22 @@ class SparsePCABlocks(Solver[SparsePCAOracle, BlocksState]):
         if state.component == oracle.k:
             state.status = Status.CONVERGED
 
-    def _searched(self, state: BlocksState, S: Array, count: int) -> NDArray[np.intp]:
+    def _searched(self, state: BlocksState, S: Array, count: int) -> Support:
         """Return the best support within a block."""
         members = blocks(S, self.block)
-        parts = [S[np.ix_(own, own)] for own in members]
-        best, found, heap, order = -1.0, members[0], list[tuple[float, int, int, Node]](), 0
-        fresh = [
-            (i, node(part, [], list(range(len(part))), min(count, len(part))))
-            for i, part in enumerate(parts)
-        ]
-        while fresh:
-            for i, made in fresh:
-                order += 1
-                state.work.flops += flops.eigh(len(made.inside) + len(made.free))
-                heapq.heappush(heap, (-made.bound, order, i, made))
-                if made.reached > best:
-                    best, found = made.reached, members[i][made.support]
-            bound, _, i, parent = heapq.heappop(heap)
-            more = order < NODES and -bound > best * (1 + ROUNDING)
-            children = branches(parts[i], parent, min(count, len(parts[i]))) if more else ()
-            fresh = [(i, child) for child in children]
-        return found
+        search = Search([S[np.ix_(own, own)] for own in members], count)
+        made = [search.begin(place) for place in range(len(members))]
+        while search.open and search.order < NODES:
+            made += search.branch()
+        state.work.flops += sum(flops.eigh(len(each.inside) + len(each.free)) for each in made)
+        return members[search.place][search.support]
 
     def solution(self, state: BlocksState) -> Solution:
         """Return the loadings of the components done."""
         return SparseSolution(state.Z.copy())
 
 
-def blocks(S: Array, most: int) -> list[NDArray[np.intp]]:
+def blocks(S: Array, most: int) -> list[Support]:
     """Return the blocks of a covariance at the smallest threshold where none is above `most`.
 
     Parameters
@@ -180,9 +153,7 @@ def blocks(S: Array, most: int) -> list[NDArray[np.intp]]:
     return [np.flatnonzero(labels == label) for label in range(1, labels.max() + 1)]
 
 
-def _ascended(
-    state: BlocksState, S: Array, support: NDArray[np.intp], count: int
-) -> NDArray[np.intp]:
+def _ascended(state: BlocksState, S: Array, support: Support, count: int) -> Support:
     """Return the support of so many features that truncated power iterations end at."""
     value, reached = -1.0, support
     while True:

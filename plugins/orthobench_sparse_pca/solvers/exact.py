@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import heapq
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from orthobench.contract import (
     AnyProblem,
     Array,
     Solution,
-    Solver,
     State,
     Status,
     UsageError,
@@ -21,9 +18,8 @@ from orthobench.contract import (
     parameter,
 )
 from orthobench_sparse_pca import SparsePCAOracle, SparseSolution
-from orthobench_sparse_pca.bounds import ROUNDING, Node, branches, node
-from orthobench_sparse_pca.oracle import settled
-from orthobench_sparse_pca.solvers.tpower import asked, largest
+from orthobench_sparse_pca.bounds import ROUNDING, Node, Search
+from orthobench_sparse_pca.cardinality import CardinalitySolver, Support, largest
 
 MOST = 100
 """The most features of a search."""
@@ -40,7 +36,7 @@ ENTRIES = 2**22
 class Part(NamedTuple):
     """Features of which supports are sought, their covariance, and how many must be in."""
 
-    features: NDArray[np.intp]
+    features: Support
     S: Array
     inside: int
 
@@ -55,25 +51,21 @@ class BranchState(State):
         The data less what the components before explain.
     Z : ndarray, shape (d, m)
     parts : list of Part
-    heap : list of (float, int, int, Node)
-        By the largest bound: a node of the part whose place comes before it.
-    best : float
-        The variance of column `component` of Z.
-    component, order : int
-        Components done, and nodes made.
+    search : Search
+        For column `component` of Z, in the parts.
+    component : int
+        Components done.
     """
 
     A: Array
     Z: Array
     parts: list[Part]
-    heap: list[tuple[float, int, int, Node]]
-    best: float = 0.0
+    search: Search
     component: int = 0
-    order: int = 0
 
 
 @dataclass(frozen=True)
-class SparsePCAExact(Solver[SparsePCAOracle, BranchState]):
+class SparsePCAExact(CardinalitySolver[BranchState]):
     """The sparse component of largest variance, by branch and bound.
 
     With more than 100 features those are ruled out first that no better support has. In row i of
@@ -115,8 +107,8 @@ class SparsePCAExact(Solver[SparsePCAOracle, BranchState]):
     def refuses(self, problem: AnyProblem) -> str | None:
         """Return why it cannot take a problem: too many features, or no use of `cardinality`."""
         features = getattr(problem, "d", 0)
-        refusal = super().refuses(problem) or settled(self, problem, "cardinality")
-        return refusal or (TOO_MANY.format(features) if features > MOST else None)
+        too_many = TOO_MANY.format(features) if features > MOST else None
+        return super().refuses(problem) or too_many
 
     def init(self, oracle: SparsePCAOracle, rng: np.random.Generator) -> BranchState:
         """Begin with all supports.
@@ -127,21 +119,16 @@ class SparsePCAExact(Solver[SparsePCAOracle, BranchState]):
             Where more than 100 features are left, or more loadings are sought than features.
         """
         del rng
-        if (most := asked(oracle, self.cardinality, 0)) > oracle.n:
-            raise UsageError(f"cardinality = {most} is more than the {oracle.n} features")
-        A = np.array(oracle.A, order="C") / oracle.unit
-        state = BranchState(A=A, Z=np.zeros((oracle.n, oracle.k)), parts=[], heap=[])
+        A, Z = self.data(oracle), np.zeros((oracle.n, oracle.k))
+        state = BranchState(A=A, Z=Z, parts=[], search=Search([], 0))
         self._begin(oracle, state)
         return state
 
     def step(self, oracle: SparsePCAOracle, state: BranchState) -> None:
         """Branch on a node, or end a component."""
-        count = asked(oracle, self.cardinality, state.component)
         state.work.steps += 1
-        if state.heap and -state.heap[0][0] > state.best * (1 + ROUNDING):
-            _, _, place, parent = heapq.heappop(state.heap)
-            for child in branches(state.parts[place].S, parent, count):
-                self._add(state, place, child)
+        if state.search.open:
+            self._note(state, state.search.best, *state.search.branch())
             return
         z = state.Z[:, [state.component]]
         state.A = state.A - z @ (z.T @ state.A)
@@ -154,29 +141,27 @@ class SparsePCAExact(Solver[SparsePCAOracle, BranchState]):
 
     def _begin(self, oracle: SparsePCAOracle, state: BranchState) -> None:
         """Begin a component with a node of all supports of each part."""
-        count = asked(oracle, self.cardinality, state.component)
-        state.best, state.heap = 0.0, []
+        count = self.asked(oracle, state.component)
         if oracle.n > MOST:
             state.parts = left(state.A, count)
             state.work.flops += flops.gemm(oracle.n, oracle.n, oracle.samples)
         else:
             state.parts = [Part(np.arange(oracle.n), state.A @ state.A.T, 0)]
-        for place, (features, S, inside) in enumerate(state.parts):
+        state.search = Search([part.S for part in state.parts], count)
+        for place, (features, _, inside) in enumerate(state.parts):
             state.work.flops += flops.gemm(len(features), len(features), oracle.samples)
-            free = list(range(inside, len(features)))
-            self._add(state, place, node(S, list(range(inside)), free, count))
+            self._note(state, state.search.best, state.search.begin(place, inside))
 
-    def _add(self, state: BranchState, place: int, made: Node) -> None:
-        """Add a node, and move to its support where that is the best."""
-        state.order += 1
-        size = len(made.inside) + len(made.free)
-        state.work.flops += flops.eigh(size) + bool(made.free) * flops.eigh(len(made.support))
-        heapq.heappush(state.heap, (-made.bound, state.order, place, made))
-        if made.reached > state.best:
-            state.best, (features, S, _) = made.reached, state.parts[place]
-            vectors: Any = np.linalg.eigh(S[np.ix_(made.support, made.support)])[1]
+    def _note(self, state: BranchState, before: float, *made: Node) -> None:
+        """Count the work of nodes, and move to the best support where it is a new one."""
+        for each in made:
+            size = len(each.inside) + len(each.free)
+            state.work.flops += flops.eigh(size) + bool(each.free) * flops.eigh(len(each.support))
+        if state.search.best > before:
+            support, (features, S, _) = state.search.support, state.parts[state.search.place]
+            vectors: Any = np.linalg.eigh(S[np.ix_(support, support)])[1]
             state.Z[:, state.component] = 0.0
-            state.Z[features[made.support], state.component] = vectors[:, -1]
+            state.Z[features[support], state.component] = vectors[:, -1]
 
     def solution(self, state: BranchState) -> Solution:
         """Return the loadings of the components done, and the best of the one in progress."""
@@ -231,7 +216,7 @@ def left(A: Array, count: int) -> list[Part]:
     return parts
 
 
-def _reached(A: Array, start: int, count: int) -> tuple[float, NDArray[np.intp]]:
+def _reached(A: Array, start: int, count: int) -> tuple[float, Support]:
     """Return the variance and the support that truncated power iterations reach from a feature."""
     support = largest(np.abs(A @ A[start]), count)
     value, best = -1.0, support

@@ -9,20 +9,9 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from orthobench.contract import (
-    AnyProblem,
-    Array,
-    Solution,
-    Solver,
-    State,
-    Status,
-    UsageError,
-    flops,
-    parameter,
-)
+from orthobench.contract import Array, Solution, State, Status, UsageError, flops, parameter
 from orthobench_sparse_pca import SparsePCAOracle, SparseSolution
-from orthobench_sparse_pca.oracle import settled
-from orthobench_sparse_pca.solvers.tpower import asked
+from orthobench_sparse_pca.cardinality import CardinalitySolver
 
 Places = tuple[int, ...]
 """A support, ascending, by places in the order of decreasing variance."""
@@ -58,7 +47,7 @@ class GeoState(State):
 
 
 @dataclass(frozen=True)
-class GeoSPCA(Solver[SparsePCAOracle, GeoState]):
+class GeoSPCA(CardinalitySolver[GeoState]):
     """Orthogonal components that share one support of `cardinality` features.
 
     Over supports s it maximizes the total variance sum over i in s of |a_i|², an upper bound on
@@ -90,9 +79,6 @@ class GeoSPCA(Solver[SparsePCAOracle, GeoState]):
     integer programs; ending at the optimum is this project's.
     """
 
-    cardinality: int = parameter(
-        10, help="features of the support", low=1, grid=(3, 5, 10, 20, 40, 80, 160, 320)
-    )
     eta: float = parameter(
         0.0, help="variance that components may leave of a support", unit="that of the data",
         low=0.0, below=1.0,
@@ -103,10 +89,6 @@ class GeoSPCA(Solver[SparsePCAOracle, GeoState]):
     name: ClassVar[str] = "geospca"
     source: ClassVar[str] = "Bertsimas and Kitane 2023, Algorithm 2"
 
-    def refuses(self, problem: AnyProblem) -> str | None:
-        """Return why it cannot take a problem, or that it has no use of `cardinality`."""
-        return super().refuses(problem) or settled(self, problem, "cardinality")
-
     def init(self, oracle: SparsePCAOracle, rng: np.random.Generator) -> GeoState:
         """Begin with the features of largest variance.
 
@@ -116,13 +98,13 @@ class GeoSPCA(Solver[SparsePCAOracle, GeoState]):
             Where the support has fewer features than there are components, or more than there are.
         """
         del rng
-        count = self._count(oracle)
+        count = self.asked(oracle, oracle.k - 1)  # of a number in all, the equal share
         if not oracle.k <= count <= oracle.n:
             raise UsageError(
                 f"cardinality = {count} must be from {oracle.k}, the components, to {oracle.n}, "
                 "the features"
             )
-        A = np.array(oracle.A, order="C") / oracle.unit
+        A = self.data(oracle)
         variances = np.einsum("ij,ij->i", A, A)
         order = np.argsort(-variances, kind="stable")
         first = tuple(range(count))
@@ -163,10 +145,6 @@ class GeoSPCA(Solver[SparsePCAOracle, GeoState]):
             if place + 1 < end and found not in state.seen:
                 state.seen.add(found)
                 heapq.heappush(state.heap, (-float(state.totals[list(found)].sum()), found))
-
-    def _count(self, oracle: SparsePCAOracle) -> int:
-        """Return the features of the support: of a number in all, the equal share."""
-        return asked(oracle, self.cardinality, oracle.k - 1)
 
     def solution(self, state: GeoState) -> Solution:
         """Return the loadings on the best support so far."""

@@ -3,27 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple, TypeAlias
+from typing import ClassVar, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from orthobench.contract import (
-    AnyProblem,
-    Array,
-    Solution,
-    Solver,
-    State,
-    Status,
-    UsageError,
-    flops,
-    parameter,
-)
+from orthobench.contract import Array, Solution, State, Status, flops, parameter
 from orthobench_sparse_pca import SparsePCAOracle, SparseSolution
-from orthobench_sparse_pca.oracle import settled
-from orthobench_sparse_pca.solvers.tpower import WARM, asked, largest
-
-Support: TypeAlias = NDArray[np.intp]
+from orthobench_sparse_pca.cardinality import CardinalitySolver, Support, largest
+from orthobench_sparse_pca.solvers.tpower import WARM
 
 SLOW, FAST = 0.15, 0.75
 """Shares of the rounds before which the penalty grows slowly, and from which fast."""
@@ -104,7 +91,7 @@ def _penalized(A: Array, others: Array, weights: Array, constraint: str) -> _Pen
 
 
 @dataclass(frozen=True)
-class OrthogonalTPower(Solver[SparsePCAOracle, OrthogonalState]):
+class OrthogonalTPower(CardinalitySolver[OrthogonalState]):
     """Truncated power iterations on each component in turn, less a penalty on the others.
 
     In a round component t takes up to `inner` truncated power iterations on
@@ -141,9 +128,6 @@ class OrthogonalTPower(Solver[SparsePCAOracle, OrthogonalState]):
     eigenvectors, and a bound in place of the least eigenvalue are this project's.
     """
 
-    cardinality: int = parameter(
-        10, help="non-zero loadings of a component", low=1, grid=(3, 5, 10, 20, 40, 80, 160, 320)
-    )
     constraint: str = parameter(
         "orthogonal", help="what components are driven to be", choices=("orthogonal", "disjoint")
     )
@@ -155,23 +139,10 @@ class OrthogonalTPower(Solver[SparsePCAOracle, OrthogonalState]):
     name: ClassVar[str] = "tpower-orthogonal"
     source: ClassVar[str] = "Cory-Wright and Pauphilet 2026, Algorithm 2"
 
-    def refuses(self, problem: AnyProblem) -> str | None:
-        """Return why it cannot take a problem, or that it has no use of `cardinality`."""
-        return super().refuses(problem) or settled(self, problem, "cardinality")
-
     def init(self, oracle: SparsePCAOracle, rng: np.random.Generator) -> OrthogonalState:
-        """Begin without loadings.
-
-        Raises
-        ------
-        UsageError
-            Where more loadings are sought than there are features.
-        """
+        """Begin without loadings; `data` says what it refuses."""
         del rng
-        if (most := asked(oracle, self.cardinality, 0)) > oracle.n:
-            raise UsageError(f"cardinality = {most} is more than the {oracle.n} features")
-        A = np.array(oracle.A, order="C") / oracle.unit
-        Z = np.zeros((oracle.n, oracle.k))
+        A, Z = self.data(oracle), np.zeros((oracle.n, oracle.k))
         variances = np.einsum("ij,ij->i", A, A)
         return OrthogonalState(A=A, Z=Z, best=Z, weights=np.zeros(oracle.k), variances=variances)
 
@@ -205,7 +176,7 @@ class OrthogonalTPower(Solver[SparsePCAOracle, OrthogonalState]):
         self, oracle: SparsePCAOracle, state: OrthogonalState, Z: Array, t: int
     ) -> Array:
         """Return the better of the components that a warm start and the one there end at."""
-        count, weights = asked(oracle, self.cardinality, t), np.delete(state.weights, t)
+        count, weights = self.asked(oracle, t), np.delete(state.weights, t)
         others = np.delete(Z, t, axis=1)
         own = _penalized(state.A, others, weights * state.penalty, self.constraint)
         longest = np.array([np.argmax(own.diagonal(state.variances))])

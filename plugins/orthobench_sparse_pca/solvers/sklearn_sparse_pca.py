@@ -13,7 +13,7 @@ from orthobench_kit.rerun import Rerun, RerunState, Run
 
 from orthobench.contract import AnyProblem, Array, Solution, flops, parameter, unit_columns
 from orthobench_sparse_pca import SparsePCAOracle, SparseSolution
-from orthobench_sparse_pca.loadings import bisected
+from orthobench_sparse_pca.delivery import bisected
 from orthobench_sparse_pca.oracle import gamma_parameter, settled
 
 UNIT = "the norm of the longest row of the data, from which on all loadings are zero"
@@ -84,7 +84,7 @@ class SklearnSparsePCA(Sparse):
     Coordinate descent ("cd") takes half the time of scikit-learn's default, least angle regression.
     It cannot be stepped: it is re-run with growing ``max_iter``, and each point of the trace has
     the time of its own run. Where a problem asks for a cardinality, `gamma` is found by bisection
-    (`orthobench_sparse_pca.loadings.bisected`), and all fits count.
+    (`orthobench_sparse_pca.delivery.bisected`), and all fits count.
 
     Parameters
     ----------
@@ -130,7 +130,7 @@ class SklearnMiniBatchSparsePCA(Sparse):
 
     It cannot be stepped: it is re-run with growing ``max_iter``, and each point of the trace has
     the time of its own run. Where a problem asks for a cardinality, `gamma` is found by bisection
-    (`orthobench_sparse_pca.loadings.bisected`), and all fits count.
+    (`orthobench_sparse_pca.delivery.bisected`), and all fits count.
 
     Parameters
     ----------

@@ -7,21 +7,10 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from orthobench.contract import (
-    AnyProblem,
-    Array,
-    Solution,
-    Solver,
-    State,
-    Status,
-    UsageError,
-    flops,
-    parameter,
-)
+from orthobench.contract import Array, Solution, State, Status, flops, parameter
 from orthobench_sparse_pca import SparsePCAOracle, SparseSolution
-from orthobench_sparse_pca.oracle import settled
+from orthobench_sparse_pca.cardinality import CardinalitySolver, Support, largest
 
 EPS = float(np.finfo(np.float64).eps)
 
@@ -55,7 +44,7 @@ class TPowerState(State):
     A: Array
     Z: Array
     x: Array
-    support: NDArray[np.intp]
+    support: Support
     scores: Array
     variance: float = -math.inf
     component: int = 0
@@ -63,7 +52,7 @@ class TPowerState(State):
 
 
 @dataclass(frozen=True)
-class TPower(Solver[SparsePCAOracle, TPowerState]):
+class TPower(CardinalitySolver[TPowerState]):
     """Truncated power method: x <- the `cardinality` largest entries of AA'x, at unit length.
 
     AA' has no negative eigenvalue, so that no step lowers the variance |A'x|². It converges to a
@@ -95,14 +84,10 @@ class TPower(Solver[SparsePCAOracle, TPowerState]):
     warm start is in section 4.
     """
 
-    cardinality: int = parameter(
-        10, help="non-zero loadings of a component", low=1, grid=(3, 5, 10, 20, 40, 80, 160, 320)
-    )
     start: str = parameter(
-        "warm",
+        "warm", choices=("warm", "largest"),
         help="the feature of largest variance, or from it by more loadings",
-        choices=("warm", "largest"),
-    )
+    )  # fmt: skip
     tolerance: float = parameter(
         1e-8, help="relative gain of the variance at convergence", low=0.0, below=1.0
     )
@@ -111,38 +96,20 @@ class TPower(Solver[SparsePCAOracle, TPowerState]):
     source: ClassVar[str] = "Yuan and Zhang 2013, Algorithm 1"
     converges: ClassVar[bool] = True
 
-    def refuses(self, problem: AnyProblem) -> str | None:
-        """Return why it cannot take a problem, or that it has no use of `cardinality`."""
-        return super().refuses(problem) or settled(self, problem, "cardinality")
-
     def init(self, oracle: SparsePCAOracle, rng: np.random.Generator) -> TPowerState:
-        """Start at the feature of largest variance.
-
-        Raises
-        ------
-        UsageError
-            Where more loadings are sought than there are features.
-        DataError
-            On data that are not finite, or whose squares all underflow or overflow.
-        """
+        """Start at the feature of largest variance; `data` says what it refuses."""
         del rng
         d, N = oracle.n, oracle.samples
-        if asked(oracle, self.cardinality, 0) > d:
-            raise UsageError(
-                f"cardinality = {asked(oracle, self.cardinality, 0)} is more than the {d} features"
-            )
-        A = np.array(oracle.A, order="C")
-        A /= oracle.unit
         state = TPowerState(
-            A=A, Z=np.zeros((d, oracle.k)), x=np.zeros(d), support=np.arange(0), scores=np.zeros(N)
-        )
+            A=self.data(oracle), Z=np.zeros((d, oracle.k)), x=np.zeros(d), support=np.arange(0),
+            scores=np.zeros(N),
+        )  # fmt: skip
         _begin(state)
         return state
 
     def step(self, oracle: SparsePCAOracle, state: TPowerState) -> None:
         """Do one truncated power iteration."""
-        own = asked(oracle, self.cardinality, state.component)
-        count = min(self._phases()[state.phase] * own, oracle.n)
+        count = min(self._phases()[state.phase] * self.asked(oracle, state.component), oracle.n)
         product = state.A @ state.scores
         _move_to(state, largest(np.abs(product), count), product)
         variance = float(state.scores @ state.scores)
@@ -180,38 +147,6 @@ class TPower(Solver[SparsePCAOracle, TPowerState]):
         return SparseSolution(Z)
 
 
-def asked(oracle: SparsePCAOracle, cardinality: int, component: int) -> int:
-    """Return the number of loadings of a component: the problem's, or else a solver's own.
-
-    Parameters
-    ----------
-    oracle : SparsePCAOracle
-    cardinality : int
-        The solver's own.
-    component : int
-        A number in all is shared equally, and the first components get what is left.
-    """
-    if oracle.cardinality is None or oracle.each:
-        return oracle.cardinality or cardinality
-    share, left = divmod(oracle.cardinality, oracle.k)
-    return share + (component < left)
-
-
-def largest(values: Array, count: int) -> NDArray[np.intp]:
-    """Return the indices of the largest values, ascending; of equal values the first ones.
-
-    Parameters
-    ----------
-    values : ndarray, shape (d,)
-    count : int
-        1 <= count <= d.
-    """
-    least = np.partition(values, len(values) - count)[len(values) - count]
-    above = np.flatnonzero(values > least)
-    equal = np.flatnonzero(values == least)
-    return np.sort(np.concatenate([above, equal[: count - len(above)]]))
-
-
 def _begin(state: TPowerState) -> None:
     """Begin a component at the feature of largest variance; without any all have converged."""
     variances = np.einsum("ij,ij->i", state.A, state.A)
@@ -223,7 +158,7 @@ def _begin(state: TPowerState) -> None:
     _move_to(state, longest, variances)
 
 
-def _move_to(state: TPowerState, support: NDArray[np.intp], values: Array) -> None:
+def _move_to(state: TPowerState, support: Support, values: Array) -> None:
     """Move the iterate to values in a support, at unit length."""
     chosen = values[support]
     chosen = chosen / np.linalg.norm(chosen)

@@ -1,13 +1,13 @@
 """Limited-memory BFGS: directions by the last changes of the point and of its gradient.
 
-The two-loop recursion (Nocedal and Wright 2006, Algorithm 7.4) in the space of all matrices, with
-projections as transport (Huang, Gallivan and Absil 2015). The first approximation is diagonal up to
+The two-loop recursion in the space of all matrices, with projections as transport (Huang, Gallivan
+and Absil 2015). The first approximation is diagonal up to
 projections (Gilbert and Lemaréchal 1989), with one number for a column.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from orthobench_kit.stacks import transposed
@@ -98,11 +98,28 @@ def direction(X: Any, R: Any, pairs: Sequence[Pair], weight: float) -> Any:
     weight : float
         Of the part X skew(X'R) in the first approximation of H.
     """
+    return projected(X, two_loop(R, pairs, lambda R: first_guess(X, R, pairs, weight)))
+
+
+def two_loop(R: Any, changes: Sequence[Any], first: Callable[[Any], Any]) -> Any:
+    """Return HR, H the BFGS approximation of the inverse Hessian by some changes; 8np flops each.
+
+    Nocedal and Wright 2006, Algorithm 7.4.
+
+    Parameters
+    ----------
+    R : array
+        A gradient.
+    changes : sequence of tuples
+        S, Y and 1/<S, Y>, and perhaps more; the latest last.
+    first : callable
+        Maps an array to its product with the first approximation.
+    """
     parts = []
-    for S, Y, over, *_ in reversed(pairs):
+    for S, Y, over, *_ in reversed(changes):
         parts.append(over * inner(S, R))
         R = R - parts[-1] * Y
-    R = first_guess(X, R, pairs, weight)
-    for (S, Y, over, *_), part in zip(pairs, reversed(parts), strict=True):
+    R = first(R)
+    for (S, Y, over, *_), part in zip(changes, reversed(parts), strict=True):
         R = R + (part - over * inner(Y, R)) * S
-    return projected(X, R)
+    return R

@@ -28,11 +28,7 @@ class AssignmentOracle(StiefelOracle):
         self.scale = 1 / inner(B, B)
         self.cost_flops = 4 * self.n**3 + 3 * self.n**2 + 1
         self.gradient_flops = 4 * self.n**3 + 3 * self.n**2
-
-    @property
-    def both_flops(self) -> int:
-        """Flops of one `value_and_gradient`."""
-        return 4 * self.n**3 + 5 * self.n**2 + 1
+        self.both_flops = 4 * self.n**3 + 5 * self.n**2 + 1
 
     def value(self, X: Any) -> Any:
         """Return tr(A'YBY')/|B|²."""

@@ -35,11 +35,7 @@ class OffDiagonalOracle(FiniteSumOracle):
         self.cost_flops = self.terms * (4 * self.n**3 + 3 * self.n**2)
         self.term_flops = 6 * self.n**3 + 3 * self.n**2
         self.gradient_flops = self.terms * self.term_flops
-
-    @property
-    def both_flops(self) -> int:
-        """Flops of one `value_and_gradient`."""
-        return self.gradient_flops + 2 * self.terms * self.n**2
+        self.both_flops = self.gradient_flops + 2 * self.terms * self.n**2
 
     def value(self, X: Any) -> Any:
         """Return the mean of |off(X'C_kX)|²."""

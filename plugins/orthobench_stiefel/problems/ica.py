@@ -5,18 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from orthobench_kit.angles import Trigonometric, minimize
 
 from orthobench.contract import Array, DataError, Instance, UsageError, parameter, polar
 from orthobench.tools.flops import gemm
 from orthobench.tools.geometry import rotate
-from orthobench_stiefel import feasible, violation
 from orthobench_stiefel.orthogonal_group import (
     ComponentsOracle,
-    Judge,
     OrthogonalGroup,
     OrthogonalGroupOracle,
+    instance,
 )
-from orthobench_stiefel.orthogonal_group.planes import Trigonometric, minimize
 
 SIGNS = {"uniform": 1.0, "binary": 1.0, "laplace": -1.0}
 """Sign of the objective: sources with light tails minimize the fourth moments."""
@@ -133,9 +132,7 @@ class ICA(OrthogonalGroup):
         oracle = KurtosisOracle(X @ whitening, SIGNS[self.sources])
         truth = Truth(whitening @ mixing)
         best = oracle.cost(_local_minimizer(oracle, truth.unmixing))
-        judge = Judge(oracle.cost, lambda U: oracle.cost(U) - best, oracle.gradient, further=truth)
-        known = {"objective_gap": 0.0, "objective": best}
-        return Instance(oracle, judge, known, violation, finish=feasible)
+        return instance(oracle, best, further=truth)
 
 
 @dataclass(frozen=True)

@@ -8,11 +8,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from orthobench_kit.data import digits, idx
+from orthobench_kit.data import digits, mnist
 from orthobench_kit.data.mnist import TEST_IMAGES, TEST_LABELS
 
-from orthobench.contract import Array, DataError, Instance, UsageError, parameter
-from orthobench.tools.datasets import fetch
+from orthobench.contract import Array, Instance, parameter
 from orthobench.tools.flops import gemm
 from orthobench_stiefel import FiniteSumOracle, Stiefel, StiefelOracle, instance
 
@@ -45,11 +44,7 @@ class NetworkOracle(FiniteSumOracle):
         forward = gemm(1, self.k, self.n) + gemm(1, CLASSES, self.k) + self.k + 4 * CLASSES
         self.term_flops = 2 * forward
         self.cost_flops, self.gradient_flops = self.terms * forward, self.terms * self.term_flops
-
-    @property
-    def both_flops(self) -> int:
-        """Flops of one `value_and_gradient`."""
-        return self.gradient_flops
+        self.both_flops = self.gradient_flops
 
     def value(self, X: Any) -> float:
         """Return the mean cross-entropy."""
@@ -116,11 +111,6 @@ class OrthogonalNetwork(Stiefel):
     p: int = parameter(40, help="columns of X: units of the hidden layer", low=CLASSES)
     gain: float = parameter(4.0, help="size of the entries of C, times sqrt(p)", above=0.0)
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.p > self.n:
-            raise UsageError(f"p = {self.p} columns of X are more than the {self.n} pixels")
-
     @property
     def n(self) -> int:  # type: ignore[override]
         """Rows of X: pixels of an image."""
@@ -182,7 +172,5 @@ def _images(name: str) -> tuple[Array, NDArray[np.intp]]:
     """Return images in rows, and the number that each of them shows."""
     if name == "digits":
         return digits.pixels().astype(np.float64), digits.labels()
-    images, labels = idx.read(fetch(TEST_IMAGES)), idx.read(fetch(TEST_LABELS))
-    if images.shape[1:] != (28, 28) or labels.shape != images.shape[:1]:
-        raise DataError(f"images of shape {images.shape} and labels of {labels.shape} do not fit")
+    images, labels = mnist.read(TEST_IMAGES), mnist.read(TEST_LABELS)
     return images.reshape(len(images), -1).astype(np.float64), labels.astype(np.intp)

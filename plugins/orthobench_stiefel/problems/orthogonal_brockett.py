@@ -5,13 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from orthobench_kit.angles import Trigonometric
 
 from orthobench.contract import Array, Instance, parameter
 from orthobench.tools.flops import gemm
 from orthobench.tools.geometry import rotate
-from orthobench_stiefel import feasible, violation
-from orthobench_stiefel.orthogonal_group import Judge, OrthogonalGroup, OrthogonalGroupOracle
-from orthobench_stiefel.orthogonal_group.planes import Trigonometric
+from orthobench_stiefel.orthogonal_group import OrthogonalGroup, OrthogonalGroupOracle, instance
 
 
 class BrockettOracle(OrthogonalGroupOracle):
@@ -84,9 +83,7 @@ class Brockett(OrthogonalGroup):
         G = rng.standard_normal((self.n, self.n))
         oracle = BrockettOracle((G + G.T) / 2, np.arange(self.n, 0, -1) / self.n)
         optimum = Optimum(oracle.A, oracle.weights)
-        best = {"objective_gap": 0.0, "objective": optimum.value}
-        judge = Judge(oracle.cost, optimum.gap, oracle.gradient)
-        return Instance(oracle, judge, best, violation, finish=feasible)
+        return instance(oracle, optimum.value, optimum.gap)
 
 
 class Optimum:

@@ -5,12 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from orthobench_kit.angles import Trigonometric
 
 from orthobench.contract import Array, Instance, parameter, random_point
 from orthobench.tools.flops import gemm
-from orthobench_stiefel import feasible, violation
-from orthobench_stiefel.orthogonal_group import Judge, OrthogonalGroup, OrthogonalGroupOracle
-from orthobench_stiefel.orthogonal_group.planes import Trigonometric
+from orthobench_stiefel.orthogonal_group import OrthogonalGroup, OrthogonalGroupOracle, instance
 
 
 class ProcrustesOracle(OrthogonalGroupOracle):
@@ -83,13 +82,11 @@ class Procrustes(OrthogonalGroup):
         B = A @ Q + self.noise * rng.standard_normal(A.shape)
         oracle = ProcrustesOracle(A, B)
         optima = Optima(oracle.M)
-        best = {"objective_gap": 0.0, "objective": oracle.cost(optima.best)}
 
         def component_gap(U: Array) -> dict[str, float]:
             return {"component_gap": optima.component_gap(U)}
 
-        judge = Judge(oracle.cost, optima.gap, oracle.gradient, further=component_gap)
-        return Instance(oracle, judge, best, violation, finish=feasible)
+        return instance(oracle, oracle.cost(optima.best), optima.gap, component_gap)
 
 
 class Optima:

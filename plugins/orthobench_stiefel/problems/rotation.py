@@ -38,11 +38,7 @@ class KurtosisOracle(FiniteSumOracle):
         self.cost_flops = product + 3 * W.size
         self.gradient_flops = 2 * product + 2 * W.size + self.n**2
         self.term_flops = self.gradient_flops // self.terms
-
-    @property
-    def both_flops(self) -> int:
-        """Flops of one `value_and_gradient`."""
-        return self.gradient_flops + 2 * self.terms * self.n
+        self.both_flops = self.gradient_flops + 2 * self.terms * self.n
 
     def value(self, X: Any) -> Any:
         """Return the kurtosis."""

@@ -11,15 +11,8 @@ from orthobench.contract import Array, Status, flops, parameter
 from orthobench.tools.arrays import inner
 from orthobench_stiefel import StiefelOracle
 from orthobench_stiefel._kernels.line_search import RHO, Reference
-from orthobench_stiefel.descent import (
-    Descent,
-    Iterate,
-    evaluated,
-    norm_of,
-    relative_parameter,
-    settle,
-    tolerance_parameter,
-)
+from orthobench_stiefel._kernels.secants import two_loop
+from orthobench_stiefel.descent import Descent, Iterate, relative_parameter, tolerance_parameter
 
 Change: TypeAlias = tuple[Array, Array, float]
 """Changes S of the point and Y of the gradient, and 1/<S, Y>."""
@@ -96,14 +89,13 @@ class CDOpt(Descent[StiefelOracle, DissolvedState]):
     def init(self, oracle: StiefelOracle, rng: np.random.Generator) -> DissolvedState:
         """Evaluate the start."""
         del rng
-        X = np.array(oracle.start)
-        state = DissolvedState(
-            X=X, H=X, reference=Reference(0.0), factor=None if self.relative else 1
-        )
+        begun = self.begun(oracle)
+        X = begun["X"]
+        state = DissolvedState(**begun, H=X, reference=Reference(0.0))
         state.reference.cost, state.H = self._dissolved(oracle, state, X)
-        state.unit = norm_of(state.H, state)
+        state.unit = state.norm_of(state.H)
         # without a factor the gradient is zero, or not finite
-        settle(state, state.unit if state.factor else 0.0 * state.unit, 0.0)
+        state.settle(state.unit if state.factor else 0.0 * state.unit, 0.0)
         return state
 
     def step(self, oracle: StiefelOracle, state: DissolvedState) -> None:
@@ -133,7 +125,7 @@ class CDOpt(Descent[StiefelOracle, DissolvedState]):
         if square >= FARTHEST**2:
             return np.inf, X
         half = np.eye(p) - D / 2
-        value, G = evaluated(oracle, state, X @ half)
+        value, G = state.evaluated(oracle, X @ half)
         XG = X.T @ G
         H: Array = G @ half + X @ (self.penalty * D - (XG + XG.T) / 2)
         state.work.flops += 4 * flops.gemm(n, p, p) + n * p + 7 * p * p
@@ -147,19 +139,13 @@ class CDOpt(Descent[StiefelOracle, DissolvedState]):
             state.changes = [*state.changes[1 - self.memory :], (S, Y, 1 / product)]
         state.X, state.H = X, H
         state.reference.include(value, memory=0.0)
-        settle(state, norm_of(H, state), self.tolerance)
+        state.settle(state.norm_of(H), self.tolerance)
 
     def _direction(self, state: DissolvedState) -> Array:
-        """Return the two-loop recursion (Nocedal and Wright 2006, Algorithm 7.4)."""
-        D, parts = state.H, []
+        """Return the direction of limited-memory BFGS, at first 1/10 of a unit of the gradient."""
         if not state.changes:
-            return np.asarray(0.1 / norm_of(D, state) * D)
-        state.work.flops += (8 * len(state.changes) + 3) * D.size
-        for S, Y, over in reversed(state.changes):
-            parts.append(over * float(inner(S, D)))
-            D = D - parts[-1] * Y
+            return np.asarray(0.1 / state.norm_of(state.H) * state.H)
+        state.work.flops += (8 * len(state.changes) + 3) * state.H.size
         _, Y, over = state.changes[-1]
-        D = D / (over * float(inner(Y, Y)))
-        for (S, Y, over), part in zip(state.changes, reversed(parts), strict=True):
-            D = D + (part - over * float(inner(Y, D))) * S
-        return D
+        scale = over * float(inner(Y, Y))
+        return np.asarray(two_loop(state.H, state.changes, lambda D: D / scale))

@@ -7,16 +7,15 @@ from typing import ClassVar
 
 import numpy as np
 
-from orthobench.contract import copied, parameter
+from orthobench.contract import parameter
 from orthobench_stiefel import ProductOracle
-from orthobench_stiefel._kernels.landing_field import FieldDescent
 from orthobench_stiefel.descent import (
     Iterate,
     batch_parameter,
-    check_batch,
     relative_parameter,
     tolerance_parameter,
 )
+from orthobench_stiefel.landing_field import FieldDescent
 
 
 @dataclass(frozen=True)
@@ -72,8 +71,7 @@ class Landing(FieldDescent[Iterate]):
     def init(self, oracle: ProductOracle, rng: np.random.Generator) -> Iterate:
         """Begin at the start."""
         del rng
-        check_batch(oracle, self.batch)
-        return Iterate(X=copied(oracle.start), factor=None if self.relative else 1)
+        return Iterate(**self.begun(oracle))
 
     @np.errstate(over="ignore", invalid="ignore")  # a run that diverges ends as failed
     def step(self, oracle: ProductOracle, state: Iterate) -> None:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+from orthobench_kit.polar import newton_schulz
 
 from orthobench.contract import Array, Status, flops
 from orthobench.tools.arrays import inner
@@ -14,10 +15,7 @@ from orthobench_stiefel._kernels.line_search import RHO, Reference
 from orthobench_stiefel.descent import (
     Descent,
     Iterate,
-    evaluated,
-    norm_of,
     relative_parameter,
-    settle,
     size_of,
     tolerance_parameter,
 )
@@ -108,11 +106,12 @@ class LandingNewton(Descent[StiefelOracle, NewtonState]):
     def init(self, oracle: StiefelOracle, rng: np.random.Generator) -> NewtonState:
         """Evaluate the start."""
         del rng
-        X = np.array(oracle.start)
-        state = NewtonState(X=X, Y=X, G=X, R=X, V=X, sums=X, factor=None if self.relative else 1)
+        begun = self.begun(oracle)
+        X = begun["X"]
+        state = NewtonState(**begun, Y=X, G=X, R=X, V=X, sums=X)
         self._move(oracle, state, X)
-        state.unit = norm_of(state.G, state)
-        settle(state, norm_of(state.R, state), self.tolerance)
+        state.unit = state.norm_of(state.G)
+        state.settle(state.norm_of(state.R), self.tolerance)
         return state
 
     def step(self, oracle: StiefelOracle, state: NewtonState) -> None:
@@ -120,10 +119,10 @@ class LandingNewton(Descent[StiefelOracle, NewtonState]):
         state.work.steps += 1
         Y, D = state.Y, self._newton(oracle, state)
         reference, slope = Reference(state.value), -float(inner(state.G, D))
-        half, normal = norm_of(state.R, state) / 2, norm_of(Y - state.X, state)
+        half, normal = state.norm_of(state.R) / 2, state.norm_of(Y - state.X)
         for length in 0.5 ** np.arange(TRIALS):
             self._move(oracle, state, Y + length * D)
-            halved = length == 1 and norm_of(state.R, state) <= half
+            halved = length == 1 and state.norm_of(state.R) <= half
             if halved or reference.accepts(state.value, RHO * length * slope):
                 break
         else:
@@ -131,15 +130,15 @@ class LandingNewton(Descent[StiefelOracle, NewtonState]):
             if normal <= SMALL:
                 state.status = Status.CONVERGED
         state.work.flops += 3 * size_of(D)
-        settle(state, norm_of(state.R, state), self.tolerance)
+        state.settle(state.norm_of(state.R), self.tolerance)
 
     def _move(self, oracle: StiefelOracle, state: NewtonState, X: Array) -> None:
         """Evaluate at the point to which X lands."""
         n, p = X.shape
-        state.X, state.Y = X, landed(X)
+        state.X, state.Y = X, newton_schulz(X)
         values, state.V = np.linalg.eigh(state.Y.T @ state.Y)
         state.sums = values[:, None] + values
-        state.value, state.G = evaluated(oracle, state, state.Y)
+        state.value, state.G = state.evaluated(oracle, state.Y)
         state.R = self._tangent(state, state.G)
         state.work.flops += 3 * flops.gemm(n, p, p) + flops.eigh(p) + 2 * n * p + 4 * p * p
 
@@ -188,12 +187,6 @@ class LandingNewton(Descent[StiefelOracle, NewtonState]):
         if oracle.hessian is not None:
             state.work.flops += oracle.hessian_flops + size_of(D)
             return np.asarray(factor * oracle.hessian(state.Y, D))
-        h = DIFFERENCE / max(norm_of(D, state), 1e-300)
+        h = DIFFERENCE / max(state.norm_of(D), 1e-300)
         state.work.flops += oracle.gradient_flops + 5 * size_of(D)
         return np.asarray((factor * oracle.gradient(state.Y + h * D) - state.G) / h)
-
-
-def landed(X: Array) -> Array:
-    """Return X (3I - X'X)/2, one Newton-Schulz step; 4np² flops."""
-    Y: Array = X @ (1.5 * np.eye(X.shape[1]) - 0.5 * (X.T @ X))
-    return Y

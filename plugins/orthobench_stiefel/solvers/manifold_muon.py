@@ -10,13 +10,8 @@ import numpy as np
 
 from orthobench.contract import Array, flops, parameter
 from orthobench_stiefel import StiefelOracle
-from orthobench_stiefel._kernels.spectral import (
-    SpectralDescent,
-    msign,
-    schedule_parameter,
-    spectral_step_parameter,
-)
-from orthobench_stiefel.descent import Iterate, batch_parameter, tolerance_parameter
+from orthobench_stiefel.descent import Iterate
+from orthobench_stiefel.spectral import SpectralDescent, msign
 
 TANGENT = 1e-6
 """The root mean square of X'A + A'X at which the dual is solved."""
@@ -72,19 +67,15 @@ class ManifoldMuon(SpectralDescent[Iterate]):
     name: ClassVar[str] = "manifold-muon"
     source: ClassVar[str] = "Bernstein 2025"
 
-    step_size: float = spectral_step_parameter()
-    schedule: str = schedule_parameter()
     dual: str = parameter("ascent", choices=("ascent", "admm"), help="how the dual is solved")
     dual_step: float | None = parameter(None, above=0.0, help="dual step, or weight of ADMM")
     dual_steps: int = parameter(100, low=1, help="most dual steps")
     relative: bool = parameter(True, help="dual step in units of the singular values of G")
-    batch: int = batch_parameter()
-    tolerance: float = tolerance_parameter()
 
     def init(self, oracle: StiefelOracle, rng: np.random.Generator) -> Iterate:
         """Begin at the start."""
         del rng
-        return Iterate(X=self.start(oracle), factor=None if self.relative else 1)
+        return Iterate(**self.begun(oracle))
 
     def direction(self, state: Iterate, G: Array) -> Array:
         """Solve the dual."""

@@ -6,22 +6,22 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from orthobench_kit.stacks import each, lengths, sizes, transposed
+from orthobench_kit.polar import gram, polynomial
+from orthobench_kit.stacks import each, lengths, sizes
 
-from orthobench.contract import Array, ParameterError, copied, flops, identity, namespace, parameter
+from orthobench.contract import Array, ParameterError, flops, namespace, parameter
 from orthobench.contract.placed_solvers import unless_ended
 from orthobench.tools.arrays import sqrt
 from orthobench_stiefel import ProductOracle
-from orthobench_stiefel._kernels.landing_field import FieldDescent
 from orthobench_stiefel.descent import (
     Iterate,
     batch_parameter,
-    check_batch,
     momentum_parameter,
     relative_parameter,
     size_of,
     tolerance_parameter,
 )
+from orthobench_stiefel.landing_field import FieldDescent
 
 SAFE_DEFECT = 0.5
 """The largest |M'M - I| of the intermediate point of a safe step."""
@@ -128,10 +128,8 @@ class POGO(FieldDescent[PogoState]):
     def init(self, oracle: ProductOracle, rng: np.random.Generator) -> PogoState:
         """Begin at the start."""
         del rng
-        check_batch(oracle, self.batch)
-        X = copied(oracle.start)
-        factor = None if self.relative else 1
-        return PogoState(X=X, mean=namespace(X).zeros_like(X), factor=factor)
+        begun = self.begun(oracle)
+        return PogoState(**begun, mean=namespace(begun["X"]).zeros_like(begun["X"]))
 
     @np.errstate(over="ignore", invalid="ignore")  # a run that diverges ends as failed
     def step(self, oracle: ProductOracle, state: PogoState) -> None:
@@ -141,9 +139,9 @@ class POGO(FieldDescent[PogoState]):
         if self.move(oracle, state, 0.0, SAFE_DEFECT):
             M = state.X
             m, n, p = sizes(M)
-            S = transposed(M) @ M
+            S = gram(M)
             normal = best_normal(S, state) if self.best_normal else self.normal
-            corrected = M @ ((1 + normal) * identity(p, M) - normal * S)
+            corrected = M @ polynomial(S, (1 + normal, -normal, 0.0))[0]
             state.X = unless_ended(state, corrected, before)
             state.work.flops += m * (2 * flops.gemm(n, p, p) + 3 * p * p)
 

@@ -13,7 +13,6 @@ from orthobench_kit.stacks import matrix_rows, q_factor, sizes, transposed
 from orthobench.contract import (
     Status,
     UsageError,
-    copied,
     flops,
     identity,
     namespace,
@@ -27,12 +26,7 @@ from orthobench_stiefel.descent import (
     ArrayDescent,
     Iterate,
     batch_parameter,
-    check_batch,
-    estimated,
-    fail,
-    norm_of,
     relative_parameter,
-    scaled,
     size_of,
     tolerance_parameter,
 )
@@ -124,14 +118,12 @@ class RandomSubmanifold(ArrayDescent[SubmanifoldState]):
         UsageError
             Where the size is more than n.
         """
-        check_batch(oracle, self.batch)
-        X = copied(oracle.start)
-        _, n, _ = sizes(X)
+        begun = self.begun(oracle)
+        _, n, _ = sizes(begun["X"])
         size = max(2, n // 2) if self.size is None else self.size
         if size > n and self.size is not None:
             raise UsageError(f"size = {size} coordinates are more than the {n} rows of X")
-        factor = None if self.relative else 1
-        return SubmanifoldState(X=X, rng=rng, size=min(size, n), factor=factor)
+        return SubmanifoldState(**begun, rng=rng, size=min(size, n))
 
     def step(self, oracle: ProductOracle, state: SubmanifoldState) -> None:
         """Rotate the coordinates of one draw."""
@@ -149,9 +141,9 @@ class RandomSubmanifold(ArrayDescent[SubmanifoldState]):
         drawn = np.sort(state.rng.choice(n, r, replace=False))
         rows = like(drawn, state.X)
         if self.batch:
-            G = matrix_rows(estimated(oracle, state, state.X, self.batch), rows)
+            G = matrix_rows(state.estimated(oracle, state.X, self.batch), rows)
         else:
-            G = scaled(state, oracle.gradient_rows(state.X, rows))
+            G = state.scaled(oracle.gradient_rows(state.X, rows))
             state.work.samples += oracle.terms
             state.work.flops += oracle.gradient_rows_flops(r)
         some = matrix_rows(state.X, rows)
@@ -165,7 +157,7 @@ class RandomSubmanifold(ArrayDescent[SubmanifoldState]):
         P = identity(n, state.X)
         if r < n:
             P = orthonormalize(like(state.rng.standard_normal((n, r)), state.X))
-        G = estimated(oracle, state, state.X, self.batch)
+        G = state.estimated(oracle, state.X, self.batch)
         state.work.flops += flops.qr(n, r) + 3 * m * flops.gemm(n, p, r)
         PX = P.T @ state.X
         turn, norm = self._turn(state, P.T @ G, PX)
@@ -178,12 +170,12 @@ class RandomSubmanifold(ArrayDescent[SubmanifoldState]):
         """Return qr(I - t skew(GX')), and the norm of skew(GX')."""
         m, r, p = sizes(X)
         if isinstance(state.unit, float):  # zero before the first step
-            state.unit = state.unit or norm_of(G, state)
+            state.unit = state.unit or state.norm_of(G)
         K = G @ transposed(X)
         skew = (K - transposed(K)) / 2
         turn = q_factor(identity(r, X) - self.step_size * skew)
         state.work.flops += m * (2 * flops.gemm(r, r, p) + flops.qr(r, r) + 5 * r * r)
-        return turn, norm_of(skew, state)
+        return turn, state.norm_of(skew)
 
     def _settle(self, state: SubmanifoldState, norm: Any, n: int) -> None:
         small = norm <= (0.0 if self.batch else self.tolerance) * state.unit
@@ -191,7 +183,7 @@ class RandomSubmanifold(ArrayDescent[SubmanifoldState]):
         enough = state.idle >= ceil(COVER * (n / state.size) ** 2)
         finish_if(state, enough, not_finite(norm))
         if state.status is Status.FAILED:
-            fail(state)
+            state.fail()
 
 
 def _replaced(X: Any, rows: NDArray[np.intp], some: Any) -> Any:

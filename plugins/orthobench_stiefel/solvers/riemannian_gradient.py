@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from orthobench_kit.stacks import sizes, transposed
 
-from orthobench.contract import Status, UsageError, copied, flops, namespace, parameter
+from orthobench.contract import Status, UsageError, flops, namespace, parameter
 from orthobench.contract.placed_solvers import read_end, unless_ended
 from orthobench.tools.arrays import inner, minimum, where
 from orthobench_stiefel import ProductOracle, projected
@@ -20,14 +20,8 @@ from orthobench_stiefel.descent import (
     ArrayDescent,
     Iterate,
     batch_parameter,
-    check_batch,
-    cleaned,
-    estimated,
-    evaluated,
     momentum_parameter,
-    norm_of,
     relative_parameter,
-    settle,
     size_of,
     tolerance_parameter,
 )
@@ -180,25 +174,24 @@ class RiemannianGradient(ArrayDescent[GradientState]):
     def init(self, oracle: ProductOracle, rng: np.random.Generator) -> GradientState:
         """Evaluate the start."""
         del rng
-        check_batch(oracle, self.batch)
+        begun = self.begun(oracle)
         if self.batch and self.steps != "constant":
             raise UsageError(f"steps = {self.steps} searches with the whole cost; take batch = 0")
         if self.momentum and self.steps != "constant":
             raise UsageError(f"steps = {self.steps} has no momentum; take momentum = 0")
-        X = copied(oracle.start)
+        X = begun["X"]
         reference = Reference(0.0, eps=float(namespace(X).finfo(X.dtype).eps))
         state = GradientState(
-            X=X, R=X, D=X, slope=0.0, length=self.step_size, reference=reference,
-            factor=None if self.relative else 1,
-        )  # fmt: skip
+            **begun, R=X, D=X, slope=0.0, length=self.step_size, reference=reference
+        )
         if self.steps == "constant":
-            G = estimated(oracle, state, X, self.batch)
+            G = state.estimated(oracle, X, self.batch)
         else:
-            state.reference.cost, G = evaluated(oracle, state, X)
-        state.unit = norm_of(G, state)
+            state.reference.cost, G = state.evaluated(oracle, X)
+        state.unit = state.norm_of(G)
         state.R, state.slope = self._gradient(state, X, G)
         state.D = state.R
-        settle(state, state.slope, 0.0)
+        state.settle(state.slope, 0.0)
         read_end(oracle, state)
         return state
 
@@ -208,19 +201,19 @@ class RiemannianGradient(ArrayDescent[GradientState]):
         if self.steps == "constant":
             moved = self._retracted(state, self.step_size)
             state.X = unless_ended(state, moved, state.X)
-            G = estimated(oracle, state, state.X, self.batch)
+            G = state.estimated(oracle, state.X, self.batch)
             state.R, state.slope = self._gradient(state, state.X, G)
             state.D = state.R + self._carried(state) if self.momentum else state.R
         else:
             self._search(oracle, state)
-        settle(state, norm_of(state.R, state), 0.0 if self.batch else self.tolerance)
+        state.settle(state.norm_of(state.R), 0.0 if self.batch else self.tolerance)
 
     def _search(self, oracle: ProductOracle, state: GradientState) -> None:
         """Try steps until one is accepted; without one the method has converged."""
         length, cut = state.length, CUT if self.steps in ("bb", "adaptive") else 0.5
         for _ in range(TRIALS):
             X = self._retracted(state, length)
-            value, G = evaluated(oracle, state, X)
+            value, G = state.evaluated(oracle, X)
             accepted = state.reference.accepts(value, RHO * length * state.slope)
             if accepted if state.ended is None else accepted | (state.ended != 0):
                 return self._accept(state, X, value, G, length)
@@ -289,4 +282,4 @@ class RiemannianGradient(ArrayDescent[GradientState]):
     def _retracted(self, state: GradientState, length: Any) -> Any:
         X, done = RETRACTIONS[self.retraction](state.X, -length * state.D)
         state.work.flops += done + size_of(X)
-        return cleaned(X, state) if self.retraction == "cayley" else X
+        return state.cleaned(X) if self.retraction == "cayley" else X

@@ -9,18 +9,11 @@ import numpy as np
 
 from orthobench.contract import Array, flops, parameter
 from orthobench_stiefel import StiefelOracle, projected
-from orthobench_stiefel._kernels.spectral import (
-    SpectralDescent,
-    msign,
-    schedule_parameter,
-    spectral_step_parameter,
-)
 from orthobench_stiefel.descent import (
     Iterate,
-    batch_parameter,
     momentum_parameter,
-    tolerance_parameter,
 )
+from orthobench_stiefel.spectral import SpectralDescent, msign
 
 
 @dataclass(slots=True, kw_only=True)
@@ -68,18 +61,14 @@ class SPEL(SpectralDescent[SpelState]):
     name: ClassVar[str] = "spel"
     source: ClassVar[str] = "arXiv:2601.21487"
 
-    step_size: float = spectral_step_parameter()
-    schedule: str = schedule_parameter()
     momentum: float = momentum_parameter()
     projection: bool = parameter(True, help="project gradients to the tangent space")
-    batch: int = batch_parameter()
-    tolerance: float = tolerance_parameter()
 
     def init(self, oracle: StiefelOracle, rng: np.random.Generator) -> SpelState:
         """Begin at the start."""
         del rng
-        X = self.start(oracle)
-        return SpelState(X=X, mean=np.zeros_like(X))
+        begun = self.begun(oracle)
+        return SpelState(**begun, mean=np.zeros_like(begun["X"]))
 
     def direction(self, state: SpelState, G: Array) -> Array:
         """Return msign of the projected sum of gradients."""

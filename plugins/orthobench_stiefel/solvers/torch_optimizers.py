@@ -10,8 +10,9 @@ from typing import Any, ClassVar
 import numpy as np
 from orthobench_kit.peer import Peer
 
-from orthobench.contract import Array, Solution, State, UsageError, flops, parameter
-from orthobench_stiefel import FiniteSumOracle, StiefelOracle
+from orthobench.contract import Array, Solution, flops, parameter
+from orthobench_stiefel import StiefelOracle
+from orthobench_stiefel.descent import Iterate, batch_parameter, check_batch, momentum_parameter
 
 MAPS = {"matrix-exp": 45, "cayley": 6, "householder": 4}
 """Parametrizations of torch, and the products, about, of (n, n) matrices in their value and its
@@ -19,17 +20,15 @@ derivative; of the last one of (n, n) and (n, p)."""
 
 
 @dataclass(slots=True, kw_only=True)
-class TorchState(State):
+class TorchState(Iterate):
     """The iterate and the memory of the optimizer.
 
     Attributes
     ----------
-    X : ndarray, shape (n, p)
     memory : dict
         As `_memory` returns it; empty at the start.
     """
 
-    X: Array
     memory: dict[str, Any]
 
 
@@ -38,16 +37,6 @@ def step_parameter() -> Any:
     return parameter(
         0.01, name="step", above=0.0, grid=(0.01, 0.03, 0.1, 0.3, 1.0), help="learning rate"
     )
-
-
-def batch_parameter() -> Any:
-    """Declare the parameter ``batch`` of the optimizers of torch."""
-    return parameter(0, low=0, help="terms of a finite sum that estimate a gradient; 0: all")
-
-
-def momentum_parameter() -> Any:
-    """Declare the parameter ``momentum`` of the optimizers of torch."""
-    return parameter(0.0, low=0.0, below=1.0, help="share of the last direction in the next")
 
 
 class TorchPeer(Peer[StiefelOracle, TorchState]):
@@ -62,9 +51,8 @@ class TorchPeer(Peer[StiefelOracle, TorchState]):
     def begin(self, oracle: StiefelOracle, rng: np.random.Generator) -> TorchState:
         """Give the start to an optimizer."""
         del rng
-        if self.batch and not isinstance(oracle, FiniteSumOracle):
-            raise UsageError(f"batch = {self.batch} needs a cost that is a finite sum")
-        return TorchState(X=oracle.start.copy(), memory={})
+        check_batch(oracle, self.batch)
+        return TorchState(X=oracle.start.copy(), factor=1, memory={})
 
     def advance(self, oracle: StiefelOracle, state: TorchState, count: int) -> None:
         """Do steps of the optimizer."""
@@ -75,7 +63,7 @@ class TorchPeer(Peer[StiefelOracle, TorchState]):
             optimizer.param_groups[0].update(state.memory["counters"])
             optimizer.state[point].update(_copied(state.memory["means"]))
         for _ in range(count):
-            G = self._gradient(oracle, state)
+            G = state.estimated(oracle, state.X, self.batch)
             point.grad = torch.tensor(G).reshape(point.shape)
             optimizer.step()
             state.X = point.detach().numpy().reshape(G.shape).copy()
@@ -86,15 +74,6 @@ class TorchPeer(Peer[StiefelOracle, TorchState]):
     def solution(self, state: TorchState) -> Solution:
         """Return a copy of the iterate, (n, p)."""
         return Solution(state.X.copy())
-
-    def _gradient(self, oracle: StiefelOracle, state: TorchState) -> Any:
-        if self.batch and isinstance(oracle, FiniteSumOracle):
-            state.work.samples += self.batch
-            state.work.flops += self.batch * oracle.term_flops
-            return oracle.stochastic_gradient(state.X, self.batch)
-        state.work.samples += oracle.terms
-        state.work.flops += oracle.gradient_flops
-        return oracle.gradient(state.X)
 
     @abstractmethod
     def made(self, start: Array) -> tuple[Any, Any]:
@@ -168,7 +147,7 @@ class TorchOrthogonal(TorchPeer):
         columns = oracle.k if self.map == "householder" else n
         for _ in range(count):
             optimizer.zero_grad()
-            X.backward(X.new_tensor(self._gradient(oracle, state)))
+            X.backward(X.new_tensor(state.estimated(oracle, state.X, self.batch)))
             optimizer.step()
             X = layer.weight
             state.X = X.detach().numpy().copy()

@@ -9,17 +9,9 @@ import numpy as np
 
 from orthobench.contract import Array, Status, parameter
 from orthobench_stiefel import StiefelOracle
-from orthobench_stiefel._kernels.cayley import CayleyCurve
 from orthobench_stiefel._kernels.line_search import CUT, RHO, Reference, barzilai_borwein
-from orthobench_stiefel.descent import (
-    Descent,
-    Iterate,
-    cleaned,
-    evaluated,
-    norm_of,
-    relative_parameter,
-    settle,
-)
+from orthobench_stiefel._kernels.retractions import CayleyCurve
+from orthobench_stiefel.descent import Descent, Iterate, relative_parameter
 
 WINDOW = 5
 """The steps over which the changes of X and of the cost are averaged."""
@@ -61,7 +53,7 @@ class WenYin(Descent[StiefelOracle, WenYinState]):
     """Descent along the Cayley curve Y(t) = (I + tA/2)⁻¹ (I - tA/2) X, A = GX' - XG'.
 
     The curve keeps X'X = I; where 2p < n a point of it takes a system of size 2p
-    (`orthobench_stiefel._kernels.cayley.CayleyCurve`). Steps are alternately |<S, Y>|/|Y|² and
+    (`orthobench_stiefel._kernels.retractions.CayleyCurve`). Steps are alternately |<S, Y>|/|Y|² and
     |S|²/|<S, Y>|, with the last changes S of X and Y of G - XG'X, under the nonmonotone rule
     f <= C - 1e-4 t |G - XG'X|², cut by .1. A point that has drifted by more than 1e-13 is
     orthonormalized.
@@ -113,26 +105,26 @@ class WenYin(Descent[StiefelOracle, WenYinState]):
     def init(self, oracle: StiefelOracle, rng: np.random.Generator) -> WenYinState:
         """Evaluate the start."""
         del rng
-        X = oracle.start.copy()
-        curve = CayleyCurve(X, np.zeros_like(X))
+        begun = self.begun(oracle)
+        X = begun["X"]
+        curve, reference = CayleyCurve(X, np.zeros_like(X)), Reference(0.0)
         state = WenYinState(
-            X=X, curve=curve, value=0.0, length=self.step_size, reference=Reference(0.0), unit=1.0,
-            factor=None if self.relative else 1,
-        )  # fmt: skip
-        state.value, G = evaluated(oracle, state, X)
+            **begun, curve=curve, value=0.0, length=self.step_size, reference=reference, unit=1.0
+        )
+        state.value, G = state.evaluated(oracle, X)
         state.reference.cost = state.value
-        if not settle(state, norm_of(G, state), 0.0):
+        if not state.settle(state.norm_of(G), 0.0):
             self._turn(state, G)
         return state
 
     def step(self, oracle: StiefelOracle, state: WenYinState) -> None:
         """Do one step along the curve."""
         state.work.steps += 1
-        length, gain = state.length, RHO * norm_of(state.curve.slope, state) ** 2
+        length, gain = state.length, RHO * state.norm_of(state.curve.slope) ** 2
         for trial in range(1, SAFE_TRIALS + 1):
             X = self._point(state, length)
             if X is not None:
-                value, G = evaluated(oracle, state, X)
+                value, G = state.evaluated(oracle, X)
                 last = trial >= TRIALS and not self.safe_search
                 if last or state.reference.accepts(value, length * gain):
                     return self._accept(state, X, value, G)
@@ -147,7 +139,7 @@ class WenYin(Descent[StiefelOracle, WenYinState]):
         """
         state.work.flops += state.curve.point_flops
         try:
-            return cleaned(state.curve(length), state)
+            return state.cleaned(state.curve(length))
         except np.linalg.LinAlgError:
             return None
 
@@ -157,13 +149,13 @@ class WenYin(Descent[StiefelOracle, WenYinState]):
         self._turn(state, G)
         Y = state.curve.slope - before
         state.length = barzilai_borwein(S, Y, long=state.work.steps % 2 == 0)
-        moved = norm_of(S, state) / float(np.sqrt(len(X)))
+        moved = state.norm_of(S) / float(np.sqrt(len(X)))
         changed = abs(value - state.value) / (abs(value) + 1)
         state.work.flops += 6 * X.size
         state.changes = [*state.changes[1 - WINDOW :], (moved, changed)]
         state.reference.include(value)
         state.value = value
-        settle(state, norm_of(state.curve.slope, state), self.gtol)
+        state.settle(state.norm_of(state.curve.slope), self.gtol)
         if state.status is Status.RUNNING and self._still(state.changes):
             state.status = Status.CONVERGED
 

@@ -6,13 +6,11 @@ from dataclasses import dataclass
 from hashlib import sha256
 
 import numpy as np
-from numpy.typing import NDArray
-from orthobench_kit.data import digits, idx
+from orthobench_kit.data import digits, mnist
 from orthobench_kit.data.mnist import TEST_IMAGES, TRAIN_IMAGES
 from orthobench_kit.data.normalization import NORMALIZATION_HELP, NORMALIZATIONS
 
-from orthobench.contract import DataError, Instance, SampleOracle, parameter
-from orthobench.tools.datasets import DataFile, fetch
+from orthobench.contract import Instance, SampleOracle, parameter
 from orthobench_stochastic_pca import StochasticPCA
 from orthobench_stochastic_pca.problems.parts import PASSES_HELP, normalized_split
 
@@ -89,7 +87,7 @@ class MNIST(StochasticPCA):
         DataError
             Where a file is missing and cannot be downloaded, or is not the published one.
         """
-        images = [_images(file) for file in FILES[self.part]]
+        images = [mnist.read(file).reshape(-1, 784) for file in FILES[self.part]]
         X = images[0] if len(images) == 1 else np.concatenate(images)
         return normalized_split(X, self.k, self.normalization, self.passes, rng)
 
@@ -97,11 +95,3 @@ class MNIST(StochasticPCA):
         """Return a digest of the checksums of the files, which `build` verifies."""
         checksums = " ".join(file.sha256 for file in FILES[self.part])
         return sha256(checksums.encode()).hexdigest()
-
-
-def _images(file: DataFile) -> NDArray[np.generic]:
-    path = fetch(file)
-    images = idx.read(path)
-    if images.ndim != 3 or images.shape[1:] != (28, 28):
-        raise DataError(f"{path} holds an array of shape {images.shape}, not images of 28 x 28")
-    return images.reshape(len(images), 784)

@@ -1,32 +1,30 @@
 """Partial cores W = X ·(I, Q, ..., Q) of the tensor X, in one of two forms.
 
 *Implicit*: from the samples whose moment X is. *Explicit*: from all entries of X. Objective,
-gradient and core follow from W by the same formulae
-(`orthobench_tucker.sample_moments`), so that a method is the same in both forms.
+gradient and core follow from W by the same formulae, so that a method is the same in both forms.
 """
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from abc import ABC, abstractmethod
+from functools import lru_cache
+from math import comb
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from orthobench.contract import AnyProblem, Array, parameter
-from orthobench_tucker import (
-    MomentOracle,
-    SymmetricTensorOracle,
-    SymmetricTucker,
-    tensor_refusal,
-)
-from orthobench_tucker._kernels.sample_cores import SampleCores
-from orthobench_tucker._kernels.tensor_cores import TensorCores
+from orthobench.contract import Array, flops
+from orthobench_tucker import MomentOracle, SymmetricTensorOracle
 from orthobench_tucker.sample_moments import monomials
 
-FORMS = ("auto", "implicit", "explicit")
-"""Values of the parameter ``form``; ``"auto"`` is implicit where there are samples."""
+Indices = NDArray[np.intp]
+
+COMPILED = 16
+"""Smallest n that the compiled first contraction takes (`orthobench.tools.simd.COUNT`)."""
 
 
-class PartialCores(Protocol):
+class PartialCores(ABC):
     """The partial cores of a tensor, with a column for each monomial of degree d - 1.
 
     Attributes
@@ -38,32 +36,174 @@ class PartialCores(Protocol):
     n: int
     order: int
 
-    def at(self, Q: Any) -> Any:
+    @abstractmethod
+    def at(self, Q: Array) -> Array:
         """Return W = X ·(I, Q, ..., Q), shape (n, N)."""
 
-    def along(self, Q: Array, V: Array) -> Array:
-        """Return the derivative of W in the direction V, shape (n, N)."""
+    def pairs(self, Q: Array) -> Array | None:
+        """Return `pair_core` at Q, where derivatives of W are computed from it, or None."""
+        del Q
+        return None
 
+    @abstractmethod
+    def along(self, Q: Array, V: Array, pairs: Array | None) -> Array:
+        """Return the derivative of W in the direction V, shape (n, N), given `pairs` at Q."""
+
+    def multiplicities(self, rank: int) -> Array:
+        """Return those of the monomials of degree d - 1, shape (N,)."""
+        return monomials(rank, self.order - 1).multiplicities
+
+    @abstractmethod
     def at_flops(self, rank: int) -> int:
         """Return the flops of `at`."""
 
+    def pairs_flops(self, rank: int) -> int:
+        """Return the flops of `pairs` and of W from them; those of `at` where there are none."""
+        return self.at_flops(rank)
+
+    @abstractmethod
     def along_flops(self, rank: int) -> int:
         """Return the flops of `along`."""
 
 
-def form_parameter(default: str = "auto") -> Any:
-    """Declare the parameter ``form`` of a solver of this family."""
-    return parameter(
-        default,
-        help="from the samples, from the tensor with all its entries, or from samples if there are",
-        choices=FORMS,
-    )
+class SampleCores(PartialCores):
+    """Partial cores W = M ·(I, Q, ..., Q) of M = (1/p) sum_i x_i ⊗ ... ⊗ x_i, never formed.
+
+    Parameters
+    ----------
+    X : ndarray, shape (p, n)
+        Samples in rows, C order.
+    order : int
+        d.
+
+    Notes
+    -----
+    W is X' times the N = C(r + d - 2, d - 1) distinct monomials of the coordinates XQ of the
+    samples, over p: O(pnN) flops, where equation 13 takes O(p²(n + r)) for the same gradient.
+    Memory besides W: that of the monomials of one block of samples, at most 240.
+    """
+
+    def __init__(self, X: Array, order: int) -> None:
+        self.X, self.n, self.order = X.view(), int(X.shape[1]), order
+        self.X.flags.writeable = False
+
+    def at(self, Q: Array) -> Array:
+        """Return W, shape (n, N), Fortran order; 2pnr + pN + 2pnN flops."""
+        from orthobench_tucker._kernels.sample_contractions import partial_core
+
+        return partial_core(self.X, np.array(Q.T, order="C"), *self._blocks(Q.shape[1])).T
+
+    def along(self, Q: Array, V: Array, pairs: Array | None = None) -> Array:
+        """Return the derivative of W in the direction V; 4pnr + 3pN + 2pnN flops."""
+        from orthobench_tucker._kernels.sample_contractions import partial_core_along
+
+        del pairs
+        basis, direction = np.array(Q.T, order="C"), np.array(V.T, order="C")
+        return partial_core_along(self.X, basis, direction, *self._blocks(Q.shape[1])).T
+
+    def at_flops(self, rank: int) -> int:
+        """Return the flops of `at`: 2pnr + pN + 2pnN; monomials of lower degrees do not count."""
+        return sample_core_flops(len(self.X), self.n, rank, self.order)
+
+    def along_flops(self, rank: int) -> int:
+        """Return the flops of `along`: 4pnr + 3pN + 2pnN."""
+        p, N = len(self.X), comb(rank + self.order - 2, self.order - 1)
+        return self.at_flops(rank) + 2 * p * self.n * rank + 2 * p * N
+
+    def _blocks(self, rank: int) -> tuple[Indices, Indices, int, int]:
+        products = monomial_products(rank, self.order - 1)
+        return *products, block_rows(self.n, rank, products[2])
+
+
+class TensorCores(PartialCores):
+    """Partial cores W = T ·(I, Q, ..., Q) of a symmetric tensor T.
+
+    Indices are contracted one after the other. The result of each contraction is symmetric in the
+    remaining indices, and in the columns of Q: it is kept only at ascending tuples of either. So
+    the first contraction, which dominates, takes 2 n^d r / (d - 1)! flops, and reads about
+    1 / (d - 1)! of T.
+
+    Parameters
+    ----------
+    T : ndarray, shape (n,) * d
+        C order, symmetric. It is neither copied nor packed.
+
+    Notes
+    -----
+    Memory r n^(d-1) / (d - 2)! during a call, up to lower terms.
+    """
+
+    def __init__(self, T: Array) -> None:
+        self.T, self.n, self.order = T, len(T), T.ndim
+
+    def at(self, Q: Array) -> Array:
+        """Return W, shape (n, N), in Fortran order."""
+        columns = tuple(range(Q.shape[1]))
+        return _contracted(self.first(Q), columns, Q, self.n, self.order - 1)[0].T
+
+    def first(self, Q: Array) -> Array:
+        """Return T ·(I, ..., I, Q), shape (r, C(n + d - 2, d - 1)), at ascending tuples."""
+        if self.order == 2 or self.n < COMPILED:
+            tuples = _positions(self.n, self.order - 1)
+            return np.asarray(Q.T @ self.T.reshape(-1, self.n)[tuples].T)
+        from orthobench_tucker._kernels.tensor_contractions import slab_products
+
+        slabs, lasts = _slabs(self.n, self.order)
+        entries = self.T.reshape(-1)
+        entries.flags.writeable = False  # as those of an oracle: one kernel, not two
+        return slab_products(entries, self.n, slabs, lasts, np.ascontiguousarray(Q))
+
+    def core(self, Y: Array, V: Array) -> Array:
+        """Return V'W = T ·(V, ..., V) with W as of `at`, shape (m, N), given Y = `first` of V."""
+        columns = tuple(range(V.shape[1]))
+        if self.order == 2:
+            return np.asarray(V.T @ Y.T)
+        from orthobench_tucker._kernels.tensor_contractions import matrix_cores
+
+        Y, firsts = _contracted(Y, columns, V, self.n, self.order - 1, last=2)
+        S = np.empty((len(columns), sum(len(columns) - first for first in firsts)))
+        matrix_cores(Y, np.ascontiguousarray(V.T), np.array(firsts), S)
+        return S
+
+    def pairs(self, Q: Array) -> Array | None:
+        """Return `pair_core` at Q; None for a matrix, whose W is linear in Q."""
+        return None if self.order == 2 else pair_core(self.T, Q)
+
+    def along(self, Q: Array, V: Array, pairs: Array | None) -> Array:
+        """Return the derivative of W in the direction V, shape (n, N)."""
+        if self.order == 2:
+            return self.at(V)
+        return core_along(pair_core(self.T, Q) if pairs is None else pairs, V, self.order)
+
+    def at_flops(self, rank: int) -> int:
+        """Return the flops of `at`, symmetry not used: 2n^d r + 2n^(d-1) r² + ... + 2n² r^(d-1)."""
+        return tensor_core_flops(self.n, rank, self.order)
+
+    def pairs_flops(self, rank: int) -> int:
+        """Return the flops of `pairs` and of W from them."""
+        n, d = self.n, self.order
+        if d == 2:
+            return self.at_flops(rank)
+        slices = sum(flops.gemm(rank ** (i + 1), n ** (d - 1 - i), n) for i in range(d - 2))
+        return slices + core_of_pairs_flops(n, rank, d)
+
+    def along_flops(self, rank: int) -> int:
+        """Return the flops of `along`: 2n²N'r + (d - 2)nN, or those of `at` for a matrix."""
+        n, d = self.n, self.order
+        if d == 2:
+            return self.at_flops(rank)
+        return core_of_pairs_flops(n, rank, d) + (d - 2) * n * monomials(rank, d - 1).size
 
 
 def partial_cores(oracle: SymmetricTensorOracle, form: str) -> PartialCores:
-    """Return the partial cores of an oracle's tensor, in a form of `FORMS`."""
-    samples = oracle.X if form != "explicit" and isinstance(oracle, MomentOracle) else None
+    """Return the partial cores of an oracle's tensor, in a form (`samples_of`)."""
+    samples = samples_of(oracle, form)
     return TensorCores(oracle.T) if samples is None else SampleCores(samples, oracle.order)
+
+
+def samples_of(oracle: SymmetricTensorOracle, form: str) -> Any:
+    """Return the samples that a method uses; None where there are none, or ``"explicit"``."""
+    return oracle.X if form != "explicit" and isinstance(oracle, MomentOracle) else None
 
 
 def unfolded(W: Array, rank: int, order: int) -> Array:
@@ -75,34 +215,212 @@ def unfolded(W: Array, rank: int, order: int) -> Array:
     return np.asarray(W * np.sqrt(monomials(rank, order - 1).multiplicities))
 
 
-def forming_flops(oracle: SymmetricTensorOracle, form: str) -> int:
-    """Return the flops of forming the tensor, where the form needs it; else zero."""
-    implicit = form != "explicit" and isinstance(oracle, MomentOracle)
-    return 0 if implicit else oracle.forming_flops
+def sample_core_flops(p: int, n: int, rank: int, order: int) -> int:
+    """Return the flops of W from p samples, 2pnr + pN + 2pnN."""
+    N = comb(rank + order - 2, order - 1)
+    return 2 * p * n * rank + p * N + 2 * p * n * N
 
 
-def refusal(problem: AnyProblem, form: str, start: str = "random") -> str | None:
-    """Return why a solver that uses the whole tensor cannot take a problem, or None.
+def tensor_core_flops(n: int, rank: int, order: int) -> int:
+    """Return the flops of W from a tensor, 2n^d r + 2n^(d-1) r² + ... + 2n² r^(d-1)."""
+    return sum(flops.gemm(n ** (order - i - 1) * rank**i, rank, n) for i in range(order - 1))
+
+
+def block_rows(n: int, rank: int, size: int) -> int:
+    """Return the number of samples in a block.
+
+    OpenBLAS multiplies without packing where the result has at most 1200 entries (one factor
+    transposed) and the product takes at most 10^6 multiplications: as many samples as stay within
+    both. Where that is fewer than 32, packing pays off, and 240 samples amortize it.
+    """
+    most = min(1200 // rank, 10**6 // (n * size))
+    return min(most, 240) if most >= 32 else 240
+
+
+@lru_cache(maxsize=64)
+def monomial_products(variables: int, degree: int) -> tuple[Indices, Indices, int]:
+    """Return each monomial of degree 1 to m as a product of two others, in one list.
+
+    The list begins with the r variables; the degrees follow each other.
+
+    Returns
+    -------
+    parents, last : ndarray of int64, shape (R,)
+        Monomial i, i >= r, is monomial ``parents[i]`` times variable ``last[i]``. Read-only.
+    size : int
+        Number of monomials of degree m, the last ones, in the order of the module `monomials`.
+    """
+    parents, last = [np.zeros(variables, np.int64)], [np.zeros(variables, np.int64)]
+    above = 0
+    for m in range(2, degree + 1):
+        table = monomials(variables, m)
+        parents.append(table.parents + above)
+        last.append(table.last)
+        above += monomials(variables, m - 1).size
+    joined = np.concatenate(parents), np.concatenate(last)
+    for indices in joined:
+        indices.flags.writeable = False
+    return *joined, monomials(variables, degree).size
+
+
+def pair_core(T: Array, Q: Array) -> Array:
+    """Return Y = T ·(I, I, Q, ..., Q), an (n, n) slice for each monomial of degree d - 2.
+
+    One pass over the n^d entries. W and its derivative in any direction follow from Y in n² N' r
+    multiplications each, N' = C(r + d - 3, d - 2): however many Hessian-vector products are taken
+    at a point, the tensor is read once.
 
     Parameters
     ----------
-    problem : Problem
-        Any problem; None is returned for those of other families.
-    form : str
-        One of `FORMS`.
-    start : str
-        One of `orthobench_tucker.starts.STARTS`.
+    T : ndarray, shape (n,) * d, d >= 3
+        C order, symmetric.
+    Q : ndarray, shape (n, r)
+
+    Returns
+    -------
+    ndarray, shape (N', n, n)
+
+    Notes
+    -----
+    2 n^d r + 2 n^(d-1) r² + ... + 2 n³ r^(d-2) flops.
     """
-    if not isinstance(problem, SymmetricTucker):
-        return None
-    if problem.streamed:
-        return "needs all samples at once, and here they only stream"
-    sampled = issubclass(problem.offers, MomentOracle)
-    if form == "implicit" and not sampled:
-        return "is implicit here, and the problem has a tensor, not samples"
-    if start in ("sketch", "shoevd") and not sampled:
-        return f"starts with {start} here, and the problem has a tensor, not samples"
-    shape = problem.tensor_shape
-    if (form == "explicit" or not sampled) and shape is not None:
-        return tensor_refusal(shape[0], len(shape))
-    return None
+    (n, r), order = Q.shape, T.ndim
+    Y, slices = T, 1
+    for left in range(order - 1, 1, -1):
+        Y = np.matmul(Q.T, Y.reshape(slices, n, n**left))
+        slices *= r
+    Y = Y.reshape(slices, n, n)
+    return Y if order == 3 else np.ascontiguousarray(Y[monomials(r, order - 2).positions])
+
+
+def core_of_pairs(Y: Array, Q: Array, order: int) -> Array:
+    """Return W = T ·(I, Q, ..., Q), shape (n, N), from `pair_core` at Q; 2 n² N' r flops."""
+    table = monomials(Q.shape[1], order - 1)
+    return np.asarray((Y @ Q)[table.parents, :, table.last].T)
+
+
+def core_along(Y: Array, V: Array, order: int) -> Array:
+    """Return the derivative of W in the direction V, from `pair_core`.
+
+    Each column is the sum, over the d - 1 variables of its monomial, of the slice of Y for the
+    other variables times the column of V for that one.
+
+    Parameters
+    ----------
+    Y : ndarray, shape (N', n, n)
+        From `pair_core`.
+    V : ndarray, shape (n, r)
+    order : int
+        d.
+
+    Returns
+    -------
+    ndarray, shape (n, N)
+
+    Notes
+    -----
+    2 n² N' r + (d - 2) n N flops.
+    """
+    others, variable = _without_one(V.shape[1], order - 1)
+    parts = Y @ V
+    total = parts[others[0], :, variable[0]]
+    for rest, at in zip(others[1:], variable[1:], strict=True):
+        total += parts[rest, :, at]
+    return np.asarray(total.T)
+
+
+def core_of_pairs_flops(n: int, rank: int, order: int) -> int:
+    """Return the flops of `core_of_pairs`, 2n²N'r."""
+    return monomials(rank, order - 2).size * flops.gemm(n, rank, n)
+
+
+@lru_cache(maxsize=64)
+def _without_one(variables: int, degree: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Return each monomial without each of its variables in turn, and that variable.
+
+    Indices of monomials of one degree less, and of variables, both of shape (degree, size).
+    """
+    below = {i: at for at, i in enumerate(monomials(variables, degree - 1).indices)}
+    all_of = monomials(variables, degree).indices
+    others = [[below[i[:a] + i[a + 1 :]] for i in all_of] for a in range(degree)]
+    return np.array(others, dtype=np.intp), np.array(all_of, dtype=np.intp).T
+
+
+def _contracted(
+    Y: Array, firsts: tuple[int, ...], Q: Array, n: int, order: int, last: int = 1
+) -> tuple[Array, tuple[int, ...]]:
+    """Contract all but the last indices of symmetric tensors with ascending columns of Q.
+
+    Parameters
+    ----------
+    Y : ndarray, shape (count, C(n + order - 1, order))
+        Symmetric tensors at ascending tuples of indices. Each stands for a monomial of columns of Q
+        that it has been contracted with.
+    firsts : tuple of int
+        The first column of Q that each tensor is contracted with next: the last of its monomial.
+    Q : ndarray, shape (n, r)
+    n, order : int
+        Dimension and order of the tensors.
+    last : int
+        Number of indices that are left.
+
+    Returns
+    -------
+    Y, firsts
+        Of the contracted tensors: a row for each monomial, in lexical order.
+    """
+    for degree in range(order, last, -1):
+        positions = unpacking(n, degree).ravel()
+        whole = Y.take(positions, axis=1, mode="clip").reshape(len(Y), -1, n)
+        parents, factors = _multiples(firsts, Q.shape[1])
+        Y = np.matmul(Q.T, whole.transpose(0, 2, 1))[parents, factors]
+        firsts = tuple(factors.tolist())
+    return Y, firsts
+
+
+@lru_cache(maxsize=32)
+def _multiples(firsts: tuple[int, ...], rank: int) -> tuple[Indices, Indices]:
+    """Return the monomial and the factor of each multiple: ascending factors, from the last on."""
+    parents = np.repeat(np.arange(len(firsts)), [rank - first for first in firsts])
+    return parents, np.concatenate([np.arange(first, rank) for first in firsts])
+
+
+@lru_cache(maxsize=32)
+def ascending(n: int, length: int) -> Indices:
+    """Return all ascending tuples of indices below n in lexical order, shape (count, length)."""
+    tuples = np.arange(n, dtype=np.intp)[:, None]
+    for _ in range(length - 1):
+        many = n - tuples[:, -1]
+        ends = np.cumsum(many)
+        last = np.arange(ends[-1]) - np.repeat(ends - n, many)
+        tuples = np.column_stack([np.repeat(tuples, many, axis=0), last])
+    return tuples
+
+
+@lru_cache(maxsize=32)
+def unpacking(n: int, length: int) -> Indices:
+    """Return the position, among ascending tuples, of each shorter one with any index added.
+
+    Row by row for the ascending tuples of ``length - 1`` indices in lexical order, column by column
+    for the index: the position of both together among the ascending tuples of `length` indices.
+    Shape (count, n).
+    """
+    shorter = ascending(n, length - 1)
+    both = np.empty((len(shorter), n, length), dtype=np.intp)
+    both[:, :, :-1], both[:, :, -1] = shorter[:, None], np.arange(n)
+    both.sort(axis=2)
+    wanted = np.ravel_multi_index(tuple(np.moveaxis(both, 2, 0)), (n,) * length)
+    return np.asarray(np.searchsorted(_positions(n, length), wanted))
+
+
+@lru_cache(maxsize=32)
+def _positions(n: int, length: int) -> Indices:
+    """Return the position of each ascending tuple in a flattened (n,) * length array."""
+    return np.asarray(np.ravel_multi_index(tuple(ascending(n, length).T), (n,) * length))
+
+
+@lru_cache(maxsize=32)
+def _slabs(n: int, order: int) -> tuple[Indices, Indices]:
+    """Return the position of the slab of each ascending prefix, and the prefix's last index."""
+    lasts = np.ascontiguousarray(ascending(n, order - 2)[:, -1])
+    return _positions(n, order - 2) * n * n, lasts

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from functools import cached_property
-from math import comb
+from functools import cached_property, lru_cache
+from math import comb, frexp
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from orthobench.contract import Array, DataError, flops, identity, is_plain, namespace
-from orthobench_tucker import MomentOracle, SymmetricTensorOracle
-from orthobench_tucker._kernels import whole_arrays as arrays
-from orthobench_tucker._kernels.ascending import units
-from orthobench_tucker._kernels.leading_eigenpairs import leading_eigenpairs
+from orthobench_tucker import SymmetricTensorOracle
+from orthobench_tucker._kernels import arrays
+from orthobench_tucker._kernels.arrays import units
+from orthobench_tucker._kernels.partial_cores import samples_of
 from orthobench_tucker.sample_moments import monomials, sample_blocks
 
 NULL = 1e-13
@@ -27,6 +27,12 @@ SINGLE = 1e-5
 
 ROUGH = 1e-6
 """Residual of eigenvectors of a Gram matrix in single precision."""
+
+OVERSAMPLED = 3
+"""Vectors iterated beyond those that are sought, which makes these converge faster."""
+
+ROUNDING = 2e-15
+"""Residual, relative to the largest eigenvalue, that is taken for rounding."""
 
 
 class Unfolding:
@@ -42,8 +48,7 @@ class Unfolding:
     """
 
     def __init__(self, oracle: SymmetricTensorOracle, form: str) -> None:
-        self.oracle = oracle
-        self.samples = oracle.X if form != "explicit" and isinstance(oracle, MomentOracle) else None
+        self.oracle, self.samples = oracle, samples_of(oracle, form)
 
     @cached_property
     def gram(self) -> Any:
@@ -62,7 +67,7 @@ class Unfolding:
         X, order = self.samples, self.oracle.order
         if not by_entries(X, order):
             return arrays.gram_of_samples(X, order)
-        cores = arrays.ArrayCores(X, None, order)
+        cores = arrays.ArrayCores(self.oracle, "implicit")
         W = cores.at(identity(cores.n, X))
         return W @ (W * cores.multiplicities(cores.n)).T
 
@@ -110,13 +115,18 @@ class Unfolding:
 
     @property
     def flops(self) -> int:
-        """Flops of `gram` and `leading`."""
+        """Flops of `gram` and `leading`, symmetry not used.
+
+        2n^(d + 1) from the tensor; 4p²n + (d - 2)p² + 2pn² from the Gram matrix of samples, or
+        (2pn + p + 2n²)N from the entries, N = C(n + d - 2, d - 1); and 9n³.
+        """
         n, d = self.oracle.n, self.oracle.order
         if self.samples is None:
-            return gram_of_tensor_flops(n, d) + flops.eigh(n)
-        entries = by_entries(self.samples, d)
-        gram_flops = gram_of_entries_flops if entries else gram_of_samples_flops
-        return gram_flops(self.samples.shape[0], n, d) + flops.eigh(n)
+            return flops.gemm(n, n, n ** (d - 1)) + flops.eigh(n)
+        p: int = self.samples.shape[0]
+        if by_entries(self.samples, d):
+            return (p * (2 * n + 1) + 2 * n * n) * comb(n + d - 2, d - 1) + flops.eigh(n)
+        return 4 * p * p * n + (d - 2) * p * p + 2 * p * n * n + flops.eigh(n)
 
 
 def by_entries(X: Any, order: int) -> bool:
@@ -153,17 +163,12 @@ def gram_of_samples(X: NDArray[np.floating[Any]], order: int) -> Array:
     The Gram matrix XX' is never formed as a whole, but by tiles of its upper half:
     2p²n + (d - 2)p²/2 + 2pn² operations, memory of a tile and of n² doubles.
     """
-    from orthobench_tucker._kernels.sample_kernels import gram_of_unfolding
+    from orthobench_tucker._kernels.sample_contractions import gram_of_unfolding
 
     rows = X.view()
     rows.flags.writeable = False
     total = gram_of_unfolding(rows, order - 1, 48 if len(X) <= 1000 else 128, 512)
     return np.divide(total, len(X) ** 2, dtype=np.float64)
-
-
-def gram_of_samples_flops(p: int, n: int, order: int) -> int:
-    """Return the flops of equation 17 without symmetry: 4p²n + (d - 2)p² + 2pn²."""
-    return 4 * p * p * n + (order - 2) * p * p + 2 * p * n * n
 
 
 def gram_of_entries(X: Array, order: int) -> Array:
@@ -198,11 +203,6 @@ def gram_of_entries(X: Array, order: int) -> Array:
     return total
 
 
-def gram_of_entries_flops(p: int, n: int, order: int) -> int:
-    """Return the flops of `gram_of_entries`: p(2n + 1)N + 2n²N, N = C(n + d - 2, d - 1)."""
-    return (p * (2 * n + 1) + 2 * n * n) * comb(n + order - 2, order - 1)
-
-
 def gram_of_tensor(T: Array) -> Array:
     """Return mat(T) mat(T)' of a symmetric tensor (equation 7).
 
@@ -230,6 +230,50 @@ def gram_of_tensor(T: Array) -> Array:
     return total
 
 
-def gram_of_tensor_flops(n: int, order: int) -> int:
-    """Return the flops of equation 7 without symmetry: 2n^(d + 1)."""
-    return flops.gemm(n, n, n ** (order - 1))
+def leading_eigenpairs(A: Array, count: int, accuracy: float = ROUNDING) -> tuple[Array, Array]:
+    """Return the largest eigenvalues of a positive semidefinite matrix and their eigenvectors.
+
+    By subspace iteration where there is a wide gap below them, else by LAPACK, which is slower.
+    The iteration is accepted only where it proves its result: the residuals are small, and the
+    norm of all other eigenvalues together, the root of |A|_F² - sum theta_i², is less than the
+    least one found, so that none is missed.
+
+    Parameters
+    ----------
+    A : ndarray, shape (n, n)
+        C order.
+    count : int
+        r.
+    accuracy : float
+        Largest residual that is accepted, relative to the largest eigenvalue.
+
+    Returns
+    -------
+    values : ndarray, shape (r,)
+        Descending.
+    vectors : ndarray, shape (n, r)
+        Orthonormal.
+
+    Notes
+    -----
+    About 2n²(r + 3) flops a product, of which there are at most 16; or LAPACK's 4n³/3 and more.
+    """
+    from scipy.linalg import eigh
+
+    from orthobench_tucker._kernels.orthonormal import subspace_iteration
+
+    n, width = len(A), count + OVERSAMPLED
+    unit = 2.0 ** frexp(float(A.diagonal().max()))[1]  # its powers must not overflow
+    A = A / unit
+    if 2 * width <= n:
+        values, vectors, proven = subspace_iteration(A, _first_vectors(width, n), count, accuracy)
+        if proven:
+            return unit * values, vectors
+    values, vectors = eigh(A, subset_by_index=(n - count, n - 1), driver="evr", check_finite=False)
+    return unit * values[::-1], vectors[:, ::-1]
+
+
+@lru_cache(maxsize=16)
+def _first_vectors(width: int, n: int) -> Array:
+    """Return the transposed vectors that the iteration starts from, always the same."""
+    return np.random.default_rng(0).standard_normal((width, n))

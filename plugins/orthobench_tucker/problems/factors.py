@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
 from math import sqrt
-from typing import ClassVar
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 from orthobench_kit.data.generated import (
@@ -26,17 +27,88 @@ from orthobench.contract import (
     orthonormalize,
     parameter,
 )
-from orthobench_tucker import (
-    MomentStream,
-    SymmetricTucker,
-    TuckerOracle,
-    symmetric_tucker,
-)
-from orthobench_tucker.problems.nig import NormalInverseGaussian, least_kurtosis
-from orthobench_tucker.problems.ranks import check_ranks
+from orthobench_tucker import MomentStream, SymmetricTucker, TuckerOracle, symmetric_tucker
+from orthobench_tucker.oracle import check_ranks
+
+Draw: TypeAlias = "Callable[[np.random.Generator, int], Any]"
+"""Draws so many samples, in rows."""
 
 HEAVIEST = 1e4
 """Largest kurtosis: with more, draws of the mixing variance lose digits."""
+
+
+@dataclass(frozen=True)
+class NormalInverseGaussian:
+    """A normal mean-variance mixture whose variance V has an inverse Gaussian distribution.
+
+    mu + beta V + √V Z with Z standard normal, and V inverse Gaussian of mean delta / gamma and
+    shape delta², gamma² = alpha² - beta² (Barndorff-Nielsen 1997, "Normal inverse Gaussian
+    distributions and stochastic volatility modelling", Scandinavian Journal of Statistics 24).
+
+    Attributes
+    ----------
+    alpha : float
+        Steepness: tails fall like exp(-alpha |x| + beta x).
+    beta : float
+        Asymmetry, |beta| < alpha.
+    delta : float
+        Scale.
+    mu : float
+        Location.
+    """
+
+    alpha: float
+    beta: float
+    delta: float
+    mu: float
+
+    @classmethod
+    def standardized(cls, skewness: float, kurtosis: float) -> NormalInverseGaussian:
+        """Return the distribution with mean 0, variance 1 and these third and fourth moments.
+
+        With delta gamma = z and beta / alpha = b, the skewness s is 3b / √z and the kurtosis
+        3 + 3 (1 + 4b²) / z. So z = 9/q and b² = s²/q for q = 3 (kurtosis - 3) - 4s². The rest
+        follows from the variance, delta alpha² / gamma³ = 1, and the mean,
+        mu + delta beta / gamma = 0.
+
+        Parameters
+        ----------
+        skewness : float
+        kurtosis : float
+            More than ``least_kurtosis(skewness)``, at which b = 1.
+
+        Examples
+        --------
+        Skewness 1.5 and kurtosis 9 are those of alpha = 4/3, beta = 2/3, delta = √3/2, mu = -1/2:
+
+        >>> found = NormalInverseGaussian.standardized(1.5, 9.0)
+        >>> [round(x, 4) for x in (found.alpha, found.beta, found.delta, found.mu)]
+        [1.3333, 0.6667, 0.866, -0.5]
+        """
+        q = 3 * (kurtosis - 3) - 4 * skewness**2
+        rest = (q - skewness**2) / q  # 1 - b²
+        return cls(
+            alpha=3 / (sqrt(q) * rest),
+            beta=3 * skewness / (q * rest),
+            delta=3 * sqrt(rest / q),
+            mu=-3 * skewness / q,
+        )
+
+    def draw(self, rng: np.random.Generator, shape: tuple[int, ...]) -> Array:
+        """Draw independent values in an array of a shape."""
+        gamma = sqrt((self.alpha - self.beta) * (self.alpha + self.beta))
+        V = rng.wald(self.delta / gamma, self.delta**2, shape)
+        values: Array = rng.standard_normal(shape)
+        values *= np.sqrt(V)
+        V *= self.beta
+        values += V
+        values += self.mu
+        return values
+
+
+def least_kurtosis(skewness: float) -> float:
+    """Return 3 + 5/3 skewness², the bound that the kurtosis of this family exceeds."""
+    return 3 + 5 / 3 * skewness**2
 
 
 @dataclass(frozen=True)
@@ -54,10 +126,7 @@ class FactorModel(SymmetricTucker):
     rank: int = parameter(5, help="columns of the basis sought", low=1)
     true_rank: int = parameter(5, help="factors", low=1)
     inverse_snr: float = parameter(
-        0.5,
-        help="root mean square norm of the noise over that of the signal",
-        low=0.0,
-        high=1e6,
+        0.5, help="root mean square norm of the noise over that of the signal", low=0.0, high=1e6
     )
     samples: int = parameter(5000, help="samples that solvers see; 0: an endless stream", low=0)
     test: int = parameter(
@@ -91,9 +160,25 @@ class FactorModel(SymmetricTucker):
     def build(self, rng: np.random.Generator) -> Instance[TuckerOracle]:
         """Return the instance; `rng` draws B, then test, validation and training samples.
 
-        The samples of an endless stream are drawn while it runs.
+        The samples of an endless stream, and those made block by block, are drawn while it runs.
         """
-        B, sigma = self._model(rng)
+        B = rng.standard_normal((self.n, self.true_rank))
+        draw = self._sampler(B, self.inverse_snr * float(np.linalg.norm(B)) / sqrt(self.n))
+        test = draw(rng, self.test).T if self.test else None
+        validation = draw(rng, self.validation).T
+        samples, passes = self._seen(draw, rng)
+        return symmetric_tucker(
+            samples=samples,
+            order=self.order,
+            rank=self.rank,
+            test=test,
+            validation=validation,
+            basis=orthonormalize(B),
+            passes=passes,
+        )
+
+    def _sampler(self, B: Array, sigma: float) -> Draw:
+        """Return what draws samples Bf + ε, whose noise has standard deviation sigma."""
 
         def draw(rng: np.random.Generator, count: int) -> Array:
             X: Array = rng.standard_normal((count, self.n))
@@ -101,22 +186,11 @@ class FactorModel(SymmetricTucker):
             X += self.factors(rng, count) @ B.T
             return X
 
-        test = draw(rng, self.test).T if self.test else None
-        validation = draw(rng, self.validation).T
-        return symmetric_tucker(
-            samples=draw(rng, self.samples).T if self.samples else draw,
-            order=self.order,
-            rank=self.rank,
-            test=test,
-            validation=validation,
-            basis=orthonormalize(B),
-            passes=self.passes,
-        )
+        return draw
 
-    def _model(self, rng: np.random.Generator) -> tuple[Array, float]:
-        """Draw B, and return it with the standard deviation of an entry of the noise."""
-        B = rng.standard_normal((self.n, self.true_rank))
-        return B, self.inverse_snr * float(np.linalg.norm(B)) / sqrt(self.n)
+    def _seen(self, draw: Draw, rng: np.random.Generator) -> tuple[Any, int]:
+        """Return what solvers see, as `symmetric_tucker` takes it, and the passes through it."""
+        return (draw(rng, self.samples).T if self.samples else draw), self.passes
 
 
 @dataclass(frozen=True)
@@ -184,22 +258,14 @@ class GeneratedFactor(NIGFactor):
         """Whether solvers get their samples as a stream."""
         return True
 
-    def build(self, rng: np.random.Generator) -> Instance[TuckerOracle]:
-        """Return the instance; `rng` draws B, test and validation samples, and a key."""
-        B, sigma = self._model(rng)
-        draw = FactorSamples(B.astype(np.float32), sigma, self.law.draw)
-        test, validation = (draw(rng, count).T for count in (self.test, self.validation))
+    def _sampler(self, B: Array, sigma: float) -> Draw:
+        return FactorSamples(B.astype(np.float32), sigma, self.law.draw)
+
+    def _seen(self, draw: Draw, rng: np.random.Generator) -> tuple[Any, int]:
         rows = GeneratedRows(draw, (self.samples, self.n), self.block, key_of(rng))
-        seen = ArraySource(rows, passes=self.passes)
-        seen.timed = self.io == "timed"
-        return symmetric_tucker(
-            samples=seen,
-            order=self.order,
-            rank=self.rank,
-            test=test,
-            validation=validation,
-            basis=orthonormalize(B),
-        )
+        source = ArraySource(rows, passes=self.passes)
+        source.timed = self.io == "timed"
+        return source, 1
 
 
 @dataclass(frozen=True)
@@ -215,10 +281,7 @@ class GaussianFactor(FactorModel):
 
     order: int = parameter(4, help="order d of the moment", low=2)
     inverse_snr: float = parameter(
-        0.05,
-        help="root mean square norm of the noise over that of the signal",
-        low=0.0,
-        high=1e6,
+        0.05, help="root mean square norm of the noise over that of the signal", low=0.0, high=1e6
     )
 
     def factors(self, rng: np.random.Generator, count: int) -> Array:

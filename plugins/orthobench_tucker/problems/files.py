@@ -57,9 +57,7 @@ class NpyMoment(SymmetricTucker):
     )
     centre: bool = parameter(True, help="moments about the mean rather than about the origin")
     normalization: str = parameter(
-        "common",
-        help=f"{NORMALIZATION_HELP}, or none",
-        choices=(*NORMALIZATIONS, "none"),
+        "common", help=f"{NORMALIZATION_HELP}, or none", choices=(*NORMALIZATIONS, "none")
     )
     shuffle: bool = parameter(True, help="draw the parts at random rather than in file order")
     stream: bool = parameter(False, help="leave the training rows in the file: they only stream")

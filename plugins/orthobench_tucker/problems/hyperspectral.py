@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -13,7 +12,7 @@ from numpy.typing import NDArray
 from orthobench_kit.data import data_files
 
 from orthobench.contract import Array, DataError, Instance, ParameterError, Solution, parameter
-from orthobench.contract.exhibits import Curve, Exhibit, Image
+from orthobench.contract.exhibits import Exhibit, Image
 from orthobench.tools.datasets import DataFile
 from orthobench_tucker import (
     ComponentSolution,
@@ -110,13 +109,13 @@ class HyperspectralAnomaly(SymmetricTucker):
         UsageError
             Where the rank is larger than the number of linearly independent bands.
         """
-        whitened = _whitened_scene(*data_files.located(self.path, GULFPORT), self.order)
-        order = pixel_order(self.pixels, whitened.scene.shape, rng)
-        samples = np.ascontiguousarray(whitened.X[order]).T
+        scene, moment = _whitened_scene(*data_files.located(self.path, GULFPORT), self.order)
+        order = pixel_order(self.pixels, scene.shape, rng)
+        samples = np.ascontiguousarray(moment.X[order]).T
         instance = symmetric_tucker(
             samples=samples, order=self.order, rank=self.rank, passes=self.passes
         )
-        judge = SceneJudge(whitened, self.rank)
+        judge = SceneJudge(scene, moment, self.rank)
         return replace(instance, measure=judge.measure, exhibits=judge.exhibits)
 
     def checksum(self) -> str:
@@ -125,65 +124,21 @@ class HyperspectralAnomaly(SymmetricTucker):
 
 
 @dataclass(frozen=True, eq=False)
-class WhitenedScene:
-    """A scene and the moment of its whitened pixels, which instances share.
+class SceneJudge:
+    """The judge of a scene: measures detection, and the family's metrics.
 
     Attributes
     ----------
     scene : Scene
     moment : SampleMoment
         Of the whitened pixels, row by row of the image.
-    """
-
-    scene: Scene
-    moment: SampleMoment
-
-    @property
-    def X(self) -> Array:
-        """The whitened pixels, shape (p, n)."""
-        return self.moment.X
-
-    @property
-    def anomalies(self) -> NDArray[np.bool_]:
-        """The anomalous pixels, shape (p,), bool."""
-        return self.scene.anomalies.ravel()
-
-    def area(self, V: Array) -> float:
-        """Return the area under the ROC curve of the anomaly scores in the span of `V` (n, m)."""
-        return area_under_roc(anomaly_scores(self.X @ V), self.anomalies)
-
-    def image(self, values: Array) -> Array:
-        """Return one value for each pixel as an image (height, width)."""
-        return values.reshape(self.scene.shape)
-
-    def sparse_image(self, Q: Array) -> Array:
-        """Return the sparsest linear combination of the columns of XQ, as an image."""
-        Z = self.X @ Q
-        return self.image(Z @ sparsest(Z))
-
-    def principal(self, rank: int) -> Array:
-        """Return the leading principal components (n, rank), in whitened coordinates."""
-        return np.eye(self.X.shape[1], rank)
-
-
-@dataclass(frozen=True, eq=False)
-class SceneJudge:
-    """The judge of a scene: measures detection, and the family's metrics.
-
-    Attributes
-    ----------
-    whitened : WhitenedScene
     rank : int
         Number of columns of the bases that are exhibited.
     """
 
-    whitened: WhitenedScene
+    scene: Scene
+    moment: SampleMoment
     rank: int
-
-    @cached_property
-    def family(self) -> Judge:
-        """The judge of the family, on the pixels that solvers see."""
-        return Judge(self.whitened.moment, self.whitened.moment)
 
     def measure(self, solution: Solution) -> dict[str, float]:
         """Return ``auc_gap``, which is one minus ``roc_auc``, and the family's metrics.
@@ -191,8 +146,9 @@ class SceneJudge:
         ``roc_auc`` is the area under the ROC curve of `anomaly_scores`. It depends only on the span
         of the basis; that of components is the area of their span.
         """
-        area = self.whitened.area(solution.point)
-        return {"auc_gap": 1 - area, "roc_auc": area, **self.family(solution)}
+        area = area_under_roc(*self._scored(solution.point))
+        family = Judge(self.moment, self.moment)
+        return {"auc_gap": 1 - area, "roc_auc": area, **family(solution)}
 
     def exhibits(self, solution: Solution) -> dict[str, Exhibit]:
         """Return the images of Figure 7 and the curves of Figure 8.
@@ -203,29 +159,32 @@ class SceneJudge:
         Q = solution.point
         if isinstance(solution, ComponentSolution):
             Q = np.linalg.svd(Q, full_matrices=False)[0][:, : self.rank]
-        images = [self.whitened.image(z) for z in (self.whitened.X @ Q).T]
+        images = [z.reshape(self.scene.shape) for z in (self.moment.X @ Q).T]
         bands = {f"band {j}": Image(image, signed=True) for j, image in enumerate(images, 1)}
-        sparse = Image(self.whitened.sparse_image(Q), signed=True)
-        curve = roc(anomaly_scores(self.whitened.X @ solution.point), self.whitened.anomalies)
-        return {**bands, "sparse detection image": sparse, "ROC": curve, **self.references}
+        sparse, curve = self._sparse_image(Q), roc(*self._scored(solution.point))
+        return {**bands, "sparse detection image": sparse, "ROC": curve, **self._references}
 
     @cached_property
-    def references(self) -> Mapping[str, Exhibit]:
+    def _references(self) -> dict[str, Exhibit]:
         """The exhibits that are the same for every solver."""
-        scene, Q = self.whitened.scene, self.whitened.principal(self.rank)
-        images = {
-            "mean of the bands": Image(scene.data.mean(axis=2), reference=True),
-            "anomalies": Image(scene.anomalies.astype(np.float64), reference=True),
-            "sparse detection image of PCA": Image(
-                self.whitened.sparse_image(Q), signed=True, reference=True
-            ),
-        }
-        scores = anomaly_scores(self.whitened.X @ Q)
-        curves: dict[str, Curve] = {
-            "PCA of the covariance": roc(scores, self.whitened.anomalies, reference=True),
+        components = np.eye(self.moment.X.shape[1], self.rank)  # in whitened coordinates
+        return {
+            "mean of the bands": Image(self.scene.data.mean(axis=2), reference=True),
+            "anomalies": Image(self.scene.anomalies.astype(np.float64), reference=True),
+            "sparse detection image of PCA": self._sparse_image(components, reference=True),
+            "PCA of the covariance": roc(*self._scored(components), reference=True),
             "random classifier": random_classifier(),
         }
-        return {**images, **curves}
+
+    def _scored(self, V: Array) -> tuple[Array, NDArray[np.bool_]]:
+        """Return the anomaly score of each pixel in the span of `V`, and whether it is one."""
+        return anomaly_scores(self.moment.X @ V), self.scene.anomalies.ravel()
+
+    def _sparse_image(self, Q: Array, reference: bool = False) -> Image:
+        """Return the sparsest linear combination of the columns of XQ."""
+        Z = self.moment.X @ Q
+        image = (Z @ sparsest(Z)).reshape(self.scene.shape)
+        return Image(image, signed=True, reference=reference)
 
 
 def pixel_order(pixels: str, shape: tuple[int, int], rng: np.random.Generator) -> NDArray[np.intp]:
@@ -250,7 +209,8 @@ def pixel_order(pixels: str, shape: tuple[int, int], rng: np.random.Generator) -
 
 
 @lru_cache(maxsize=2)
-def _whitened_scene(path: Path, checksum: str, order: int) -> WhitenedScene:
+def _whitened_scene(path: Path, checksum: str, order: int) -> tuple[Scene, SampleMoment]:
+    """Return a scene, and the moment of its whitened pixels, which instances share."""
     del checksum
     scene = read_scene(path)
     try:
@@ -258,4 +218,4 @@ def _whitened_scene(path: Path, checksum: str, order: int) -> WhitenedScene:
     except DataError as error:
         raise DataError(f"{path}: {error}") from None
     X.flags.writeable = False
-    return WhitenedScene(scene, SampleMoment(X, order))
+    return scene, SampleMoment(X, order)

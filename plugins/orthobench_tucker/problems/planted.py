@@ -15,7 +15,7 @@ from orthobench_tucker import (
     symmetric_tucker,
     tensor_refusal,
 )
-from orthobench_tucker.problems.ranks import check_ranks
+from orthobench_tucker.oracle import check_ranks
 
 
 @dataclass(frozen=True)

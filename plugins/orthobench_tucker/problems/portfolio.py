@@ -168,27 +168,13 @@ class PortfolioJudge:
     years: float
 
     @cached_property
-    def family(self) -> Judge:
-        """The judge of the family, on the in-sample moment."""
-        return Judge(self.moment, self.moment)
-
-    @cached_property
-    def utility(self) -> Utility:
-        """The expected utility from sample moments."""
-        return Utility(self.moment.X)
-
-    @cached_property
     def sample_weights(self) -> Array:
         """The weights of largest expected utility from sample moments."""
-        return self.utility.best_weights()
+        return Utility(self.moment.X).best_weights()
 
     def weights(self, Q: Array) -> Array:
         """Return the weights of largest expected utility from low-rank moments."""
-        return self.utility.of_rank(Q).best_weights()
-
-    def performance(self, w: Array) -> dict[str, float]:
-        """Return the out-of-sample performance of a portfolio (`allocation.performance`)."""
-        return performance(self.outside @ w, self.years)
+        return Utility(self.moment.X).of_rank(Q).best_weights()
 
     def measure(self, solution: Solution) -> dict[str, float]:
         """Return the family's metrics and, for a basis, those of its portfolio.
@@ -196,23 +182,23 @@ class PortfolioJudge:
         ``utility_gap`` is how much less expected utility, from sample moments, its weights have
         than the best ones, relative to the latter. Then follow those of `performance`.
         """
-        metrics = self.family(solution)
+        metrics = Judge(self.moment, self.moment)(solution)
         if isinstance(solution, ComponentSolution):
             return metrics
-        w, most = self.weights(solution.point), self.utility(self.sample_weights)
-        metrics["utility_gap"] = (most - self.utility(w)) / abs(most)
-        return {**metrics, **self.performance(w)}
+        w, utility = self.weights(solution.point), Utility(self.moment.X)
+        most = utility(self.sample_weights)
+        metrics["utility_gap"] = (most - utility(w)) / abs(most)
+        return {**metrics, **performance(self.outside @ w, self.years)}
 
     def exhibits(self, solution: Solution) -> dict[str, Exhibit]:
         """Return the curves of Figure 9: cumulative returns out-of-sample."""
         n = self.outside.shape[1]
-        curves = {
-            "sample moments": self._curve(self.sample_weights, reference=True),
-            "equal weights": self._curve(np.full(n, 1 / n), reference=True),
-        }
-        if isinstance(solution, ComponentSolution):
-            return {**curves}
-        return {"low-rank moments": self._curve(self.weights(solution.point)), **curves}
+        curves: dict[str, Exhibit] = {}
+        if not isinstance(solution, ComponentSolution):
+            curves["low-rank moments"] = self._curve(self.weights(solution.point))
+        curves["sample moments"] = self._curve(self.sample_weights, reference=True)
+        curves["equal weights"] = self._curve(np.full(n, 1 / n), reference=True)
+        return curves
 
     def _curve(self, w: Array, reference: bool = False) -> Curve:
         y = cumulative(self.outside @ w)

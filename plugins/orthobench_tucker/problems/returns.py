@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import csv
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date, timedelta
 from pathlib import Path
-from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,9 +22,6 @@ DAY = "as 20130102 or 2013-01-02"
 
 HOLIDAYS = timedelta(days=10)
 """Longest time without trading at either end of a period."""
-
-Line: TypeAlias = tuple[int, list[str]]
-"""The number of a line, and its fields."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,80 +85,52 @@ def read_returns(path: Path) -> Returns:
     DataError
         Names the line, and what is wrong with it.
     """
-    with csv_text(path) as stream:
-        header, rows = _table(path, _lines(stream))
-    values = np.array([_numbers(path, line, header) for line in rows])
-    days = np.array([_day(row[0]) for _, row in rows], dtype="datetime64[D]")
-    late = np.flatnonzero(np.diff(days) <= np.timedelta64(0, "D"))
-    if len(late):
-        at, row = rows[int(late[0]) + 1]
-        raise DataError(f"{path}, line {at}: day {row[0]} is not after that of the line before")
-    return Returns(days, tuple(header[1:]), values)
-
-
-def _lines(stream: Iterator[str]) -> Iterator[Line]:
-    """Yield the numbers of lines, from 1, and their fields, stripped of spaces."""
-    reader = csv.reader(stream)
-    for row in reader:
-        yield reader.line_num, [field.strip() for field in row]
-
-
-def _table(path: Path, lines: Iterator[Line]) -> tuple[list[str], list[Line]]:
-    """Return the header and the lines of the first table, which an empty line ends."""
     header: list[str] = []
-    rows: list[Line] = []
-    for at, row in lines:
-        if not any(row):
-            if rows:
-                break
-        elif _day(row[0]) is not None:
-            _check_length(path, at, row, header)
-            rows.append((at, row))
-        elif rows:
-            raise DataError(f"{path}, line {at} begins with {row[0]!r}, not with a day: {DAY}")
-        else:
-            header = row
-    if not rows:
+    days: list[date] = []
+    values: list[list[float]] = []
+    with csv_text(path) as stream:
+        lines = csv.reader(stream)
+        for line in lines:
+            at, row = f"{path}, line {lines.line_num}", [field.strip() for field in line]
+            if not any(row):
+                if days:
+                    break
+            elif (day := _day(row[0])) is not None:
+                if days and day <= days[-1]:
+                    raise DataError(f"{at}: day {row[0]} is not after that of the line before")
+                days.append(day)
+                values.append(_returns_in(row, header, at))
+            elif days:
+                raise DataError(f"{at} begins with {row[0]!r}, not with a day: {DAY}")
+            else:
+                header = row
+    if not days:
         raise DataError(f"{path} has no line that begins with a day ({DAY}): is it daily?")
-    return header, rows
+    return Returns(np.array(days, dtype="datetime64[D]"), tuple(header[1:]), np.array(values))
 
 
 def _day(field: str) -> date | None:
-    if len(field) < 8:
-        return None
     try:
-        return date.fromisoformat(field)
+        return date.fromisoformat(field) if len(field) >= 8 else None
     except ValueError:
         return None
 
 
-def _check_length(path: Path, at: int, row: list[str], header: list[str]) -> None:
+def _returns_in(row: list[str], header: list[str], at: str) -> list[float]:
+    """Return the returns of a line, NaN where missing; `at` names the line."""
     if len(header) < 2:
-        raise DataError(f"{path}: the line before line {at}, the first day, must name the assets")
+        raise DataError(f"{at} is the first day: the line before it must name the assets")
     if len(row) != len(header):
-        raise DataError(
-            f"{path}, line {at} has {len(row)} fields, the line with the names {len(header)}"
-        )
-
-
-def _numbers(path: Path, line: Line, header: list[str]) -> list[float]:
-    """Return the returns of a line, NaN where missing."""
-    at, row = line
+        raise DataError(f"{at} has {len(row)} fields, the line with the names {len(header)}")
     values = []
     for name, field in zip(header[1:], row[1:], strict=True):
-        value = _number(field)
-        if value is None:
-            raise DataError(f"{path}, line {at}: {field!r} is not a return in percent ({name!r})")
+        try:
+            value = float(field)
+        except ValueError:
+            value = math.nan
+        if value in MISSING:
+            value = math.nan
+        elif not -100 <= value < math.inf:
+            raise DataError(f"{at}: {field!r} is not a return in percent ({name!r})")
         values.append(value)
     return values
-
-
-def _number(field: str) -> float | None:
-    """Return a return in percent, NaN for a missing one; None where the field is neither."""
-    try:
-        value = float(field)
-    except ValueError:
-        return None
-    if value in MISSING:
-        return math.nan
-    return value if -100 <= value < math.inf else None

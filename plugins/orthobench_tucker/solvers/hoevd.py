@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from math import comb
 from typing import Any, ClassVar
 
 import numpy as np
@@ -16,19 +17,23 @@ from orthobench.contract import (
     State,
     Status,
     SummarySolver,
+    UsageError,
     copied,
+    flops,
 )
+from orthobench.tools.machine import refusal_of
 from orthobench_tucker import SymmetricTensorOracle
-from orthobench_tucker._kernels.moment_entries import (
-    MomentEntries,
-    leading_basis,
-    leading_basis_flops,
-    merged,
-    moment_entries,
+from orthobench_tucker._kernels.unfoldings import CANCELLED, NULL, Unfolding, leading_eigenpairs
+from orthobench_tucker.sample_moments import BLOCK_BYTES, monomials
+from orthobench_tucker.streaming import BlockSum, added, in_double
+from orthobench_tucker.whole_tensor import (
+    WholeTensorSolver,
+    form_parameter,
+    forming_flops,
+    hoevd_basis,
+    refusal_of_blocks,
+    signed,
 )
-from orthobench_tucker._kernels.partial_cores import form_parameter, forming_flops
-from orthobench_tucker.starts import first_basis_flops, hoevd_basis
-from orthobench_tucker.whole_tensor import WholeTensorSolver, refusal_of_blocks
 
 
 @dataclass(slots=True, kw_only=True)
@@ -42,6 +47,21 @@ class HOEVDState(State):
     """
 
     basis: Any
+
+
+@dataclass(frozen=True, kw_only=True)
+class MomentEntries(BlockSum):
+    """The sum of x ⊗ ... ⊗ x over samples, with one of equal columns each.
+
+    `total` has shape (n, N), a column for each monomial of degree d - 1.
+
+    Attributes
+    ----------
+    lengths : float
+        The sum of |x|^d.
+    """
+
+    lengths: float
 
 
 @dataclass(frozen=True)
@@ -100,8 +120,7 @@ class HOEVD(
         """Compute the basis, which ends the run."""
         state.basis = hoevd_basis(oracle, self.form)
         state.work.steps += 1
-        state.work.flops += forming_flops(oracle, self.form)
-        state.work.flops += first_basis_flops(oracle, "hoevd", self.form)
+        state.work.flops += forming_flops(oracle, self.form) + Unfolding(oracle, self.form).flops
         state.status = Status.COMPLETE
 
     def solution(self, state: HOEVDState) -> Solution:
@@ -109,17 +128,43 @@ class HOEVD(
         return Solution(copied(state.basis))
 
     def summarize(self, oracle: BlockOracle, block: NDArray[np.floating[Any]]) -> MomentEntries:
-        """Return the sum of x ⊗ ... ⊗ x over a block."""
-        return moment_entries(block, oracle.sizes[2])
+        """Return the sum of x ⊗ ... ⊗ x over a block; p(2n + 1)N flops.
+
+        Raises
+        ------
+        UsageError
+            Where the sum, with as much to work on it, does not fit into memory.
+        """
+        (rows, n), order = block.shape, oracle.sizes[2]
+        entries = comb(n + order - 2, order - 1)
+        why = refusal_of(2 * 8 * n * entries, f"the moment of {n} features and order {order}")
+        if why is not None:
+            raise UsageError(f"{why}: take khatri-rao-sketch, which does not form it")
+        table, total, lengths = monomials(n, order - 1), np.zeros((n, entries)), 0.0
+        for part in in_double(block, max(1, BLOCK_BYTES // (8 * entries))):
+            total += part.T @ table.of(part.T).T
+            lengths += float((np.einsum("ij,ij->i", part, part) ** (order / 2)).sum())
+        spent = rows * (2 * n + 1) * entries
+        return MomentEntries(rows=rows, total=total, lengths=lengths, flops=spent)
 
     def merge(self, a: MomentEntries, b: MomentEntries) -> MomentEntries:
         """Return the sum of two sums."""
-        return merged(a, b)
+        return replace(added(a, b), lengths=a.lengths + b.lengths)
 
     def finish(self, oracle: BlockOracle, summary: MomentEntries) -> Solution:
-        """Return the leading eigenvectors of the unfolded mean."""
-        return Solution(leading_basis(summary, oracle.start, oracle.sizes[2]))
+        """Return the leading eigenvectors of mat(M) mat(M)', completed from the common start.
+
+        The largest entry of each is positive. Those whose eigenvalues are rounding are left out.
+        """
+        weights = np.sqrt(monomials(oracle.n, oracle.sizes[2] - 1).multiplicities)
+        columns = summary.mean * weights
+        values, vectors = leading_eigenpairs(columns @ columns.T, oracle.k)
+        bound = (summary.lengths / summary.rows) ** 2
+        found = vectors[:, values > max(NULL * values[0], CANCELLED * bound)]
+        return Solution(signed(found, oracle.start))
 
     def flops(self, oracle: BlockOracle, summary: MomentEntries) -> int:
         """Return the flops of a pass."""
-        return summary.flops + leading_basis_flops(oracle.n, oracle.sizes[2])
+        del oracle
+        n, entries = summary.total.shape
+        return summary.flops + flops.gemm(n, n, entries) + flops.eigh(n)

@@ -9,14 +9,8 @@ import numpy as np
 
 from orthobench.contract import Array, Solution, State, Status, complete, flops
 from orthobench_tucker import SymmetricTensorOracle
-from orthobench_tucker._kernels.partial_cores import (
-    PartialCores,
-    form_parameter,
-    partial_cores,
-    unfolded,
-)
+from orthobench_tucker._kernels.partial_cores import PartialCores, partial_cores, unfolded
 from orthobench_tucker.objective import derivatives, derivatives_flops
-from orthobench_tucker.starts import start_parameter
 from orthobench_tucker.stopping import (
     count_returns,
     fail_if_cycling,
@@ -24,7 +18,7 @@ from orthobench_tucker.stopping import (
     relative_gradient,
     tolerance_parameter,
 )
-from orthobench_tucker.whole_tensor import WholeTensorSolver
+from orthobench_tucker.whole_tensor import WholeTensorSolver, form_parameter, start_parameter
 
 RETURNED = 1e-6
 """Distance to the subspace before the last, relative to the step, below which a step returns."""

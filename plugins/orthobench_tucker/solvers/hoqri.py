@@ -9,12 +9,17 @@ import numpy as np
 
 from orthobench.contract import Array, Solution, flops, orthonormalize
 from orthobench_tucker import SymmetricTensorOracle
-from orthobench_tucker._kernels.partial_cores import PartialCores, form_parameter, partial_cores
-from orthobench_tucker.objective import Point, evaluate, evaluation_flops
-from orthobench_tucker.second_order import AscentState, check_first_point, check_point
-from orthobench_tucker.starts import start_parameter
+from orthobench_tucker._kernels.partial_cores import PartialCores, partial_cores
+from orthobench_tucker.objective import (
+    AscentState,
+    Point,
+    check_first_point,
+    check_point,
+    evaluate,
+    evaluation_flops,
+)
 from orthobench_tucker.stopping import tolerance_parameter
-from orthobench_tucker.whole_tensor import WholeTensorSolver
+from orthobench_tucker.whole_tensor import WholeTensorSolver, form_parameter, start_parameter
 
 ROUNDING = 1e-14
 """Fall of F, relative to F, that is rounding and no failed step."""

@@ -10,16 +10,15 @@ from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from orthobench_kit.polar import newton_schulz
 
 from orthobench.contract import Array, Solution, State, Status, complete, flops, parameter
 from orthobench_tucker import SymmetricTensorOracle
-from orthobench_tucker._kernels.partial_cores import unfolded
-from orthobench_tucker._kernels.tensor_cores import TensorCores
+from orthobench_tucker._kernels.partial_cores import TensorCores, unfolded
 from orthobench_tucker.objective import derivatives, derivatives_flops
 from orthobench_tucker.sample_moments import full_core
-from orthobench_tucker.starts import start_parameter
 from orthobench_tucker.stopping import fail_if_vanishing, relative_gradient, tolerance_parameter
-from orthobench_tucker.whole_tensor import WholeTensorSolver
+from orthobench_tucker.whole_tensor import WholeTensorSolver, start_parameter
 
 PRODUCT_RATE = 4
 """Flops of a matrix product that take about as long as one flop of a rotation."""
@@ -56,7 +55,7 @@ class JacobiTucker(WholeTensorSolver[JacobiState]):
 
     Only planes (u_i, u_j) with i <= r < j change F = |X ·(Q, ..., Q)|². Along rotations in one of
     them F is a trigonometric polynomial with harmonics up to d in twice the angle. Its global
-    maximum is found for any order d (`orthobench_tucker._kernels.plane_angle`); the paper solves
+    maximum is found for any order d (`orthobench_tucker._kernels.rotations`); the paper solves
     for the roots of a polynomial in the tangent, for d = 3. So F never falls.
 
     One step is one sweep over all r(n - r) planes. A plane is skipped where the derivative of F
@@ -134,7 +133,7 @@ class JacobiTucker(WholeTensorSolver[JacobiState]):
         for columns in blocks(n, state.rank, oracle.order):
             Y = _rotate_block(cores, state, columns, Y, least)
         # one Newton-Schulz step restores the orthogonality that rounding has cost
-        state.U = state.U @ (1.5 * np.eye(n) - 0.5 * (state.U.T @ state.U))
+        state.U = newton_schulz(state.U)
         state.work.steps += 1
         self._evaluate(cores, state)
 
@@ -173,7 +172,7 @@ def _rotate_block(
 
     Y is X ·(I, ..., I, Q) (`TensorCores.first`) before, and what is returned after.
     """
-    from orthobench_tucker._kernels.plane_rotations import plane, rotate_planes
+    from orthobench_tucker._kernels.rotations import plane, rotate_planes
 
     rank, order, V = state.rank, cores.order, state.U[:, columns]
     Y = np.concatenate([Y, cores.first(V[:, rank:])])

@@ -2,31 +2,43 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from math import sqrt
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from orthobench.contract import (
     AnyProblem,
+    Array,
     ArraySolver,
+    BlockOracle,
     Solution,
     Status,
+    SummarySolver,
     copied,
+    flops,
     namespace,
     parameter,
 )
 from orthobench.tools.arrays import in_rows, like, norm
 from orthobench_tucker import SymmetricTensorOracle
-from orthobench_tucker._kernels import whole_arrays
-from orthobench_tucker._kernels.ascending import SMALLEST, Iterate, unresolved
-from orthobench_tucker._kernels.partial_cores import PartialCores, form_parameter, partial_cores
-from orthobench_tucker._kernels.pgd_passes import PGDPasses, step_flops
-from orthobench_tucker._kernels.pgd_state import PGDState, accepts, first_state
+from orthobench_tucker._kernels import arrays
+from orthobench_tucker._kernels.partial_cores import SampleCores, partial_cores
 from orthobench_tucker._kernels.unfoldings import Unfolding
+from orthobench_tucker.ascending import (
+    SMALLEST,
+    Iterate,
+    PGDState,
+    accepts,
+    first_state,
+    unresolved,
+)
+from orthobench_tucker.objective import derivatives_flops
 from orthobench_tucker.sample_moments import monomials
-from orthobench_tucker.starts import start_parameter
+from orthobench_tucker.solvers.khatri_rao_sketch import KhatriRaoSketch
 from orthobench_tucker.stopping import (
     count_returns,
     fail_if_cycling,
@@ -35,7 +47,13 @@ from orthobench_tucker.stopping import (
     stop_at_rounding,
     tolerance_parameter,
 )
-from orthobench_tucker.whole_tensor import WholeTensorSolver, refusal_of_blocks
+from orthobench_tucker.streaming import BlockSum, added, in_double
+from orthobench_tucker.whole_tensor import (
+    WholeTensorSolver,
+    form_parameter,
+    refusal_of_blocks,
+    start_parameter,
+)
 
 RULES = ("ascending", "adagrad", "constant")
 """Step-size rules: values of the parameter ``rule``."""
@@ -46,16 +64,25 @@ RAISED = 1e-12
 RETURNED = 1e-3
 """Distance to the subspace before the last, relative to the step, below which a step returns."""
 
+BLOCK_STARTS = ("auto", "sketch", "random")
+"""Starts that one pass over blocks can make, or that need none."""
+
+SKETCH = KhatriRaoSketch()
+"""Makes the start in the first pass over blocks."""
+
 
 @dataclass(frozen=True)
-class PGD(PGDPasses, WholeTensorSolver[PGDState], ArraySolver[SymmetricTensorOracle, PGDState]):
+class PGD(
+    SummarySolver[SymmetricTensorOracle, PGDState, BlockSum],
+    WholeTensorSolver[PGDState],
+    ArraySolver[SymmetricTensorOracle, PGDState],
+):
     """Projected gradient ascent: Q <- orth(Q + ∇F(Q) diag(gamma)), on all data at once.
 
     Under "ascending" gamma is s over the length of each column of ∇F, with s = `step` at first.
     With a `step` of 1000 that is practically the power iteration Q <- orth(∇F(Q)). A step that
     does not raise F enough is rejected, and tried again from the same point with a tenth of s
-    (`orthobench_tucker._kernels.ascending`): F never falls, up to rounding, and no run can
-    oscillate.
+    (`orthobench_tucker.ascending`): F never falls, up to rounding, and no run can oscillate.
 
     Under "adagrad" gamma is `step` over the root of the sum of all squared gradients so far, for
     each column (Algorithm 2, lines 4 to 6): steps become shorter, and all are accepted. gamma_0 is
@@ -65,21 +92,8 @@ class PGD(PGDPasses, WholeTensorSolver[PGDState], ArraySolver[SymmetricTensorOra
     F.
 
     Under "constant" gamma is `step` / L with L = 2d(d - 1) sigma², where sigma is the spectral norm
-    of the unfolding mat(X). With `step` <= 1 F never falls: this makes the unknown bound of
-    Theorem 6.1 explicit. For |Q|_2 <= 1 and any V,
-
-        D²F(Q)[V, V] = 2 |C'|² + 2 <C, C''> >= -2d(d - 1) sigma² |V|²,
-
-    since C = X ·(Q, ..., Q), and C'' is the sum of d(d - 1) terms such as X ·(V, V, Q, ..., Q),
-    each with |<C, X ·(V, V, Q, ..., Q)>| <= sigma² |V|²: with the slices B_k of
-    X ·(I, I, Q, ..., Q) this is sum_k tr(B_k Q V' B_k V Q'), at most
-    sqrt(sum_k |B_k Q V'|²) sqrt(sum_k |B_k V Q'|²), and the spectral norm of the stacked B_k is at
-    most sigma. On the segment between two orthonormal bases |Q|_2 <= 1, so that
-    F(Y) >= F(Q) + <∇F(Q), Y - Q> - L/2 |Y - Q|². The right-hand side with L / `step` in place of L
-    is largest on the Stiefel manifold at the polar factor of Q + `step`/L ∇F(Q), where it is at
-    least F(Q), its value at Y = Q. The QR factor spans the same subspace, on which alone F
-    depends. (|X| in place of sigma, and 2d(2d - 1) in place of 2d(d - 1), which bounds the Hessian
-    on both sides, would be valid as well, with shorter steps.)
+    of the unfolding mat(X). With `step` <= 1 F never falls, as the page of this method proves: this
+    makes the unknown bound of Theorem 6.1 explicit.
 
     With blocks W is the sum of those of all blocks, and a pass tries one step; the first pass makes
     a Khatri-Rao sketch to start from, unless `start` is "random". It ends at the tolerance, or
@@ -134,12 +148,18 @@ class PGD(PGDPasses, WholeTensorSolver[PGDState], ArraySolver[SymmetricTensorOra
     name: ClassVar[str] = "pgd"
     source: ClassVar[str] = "Jin, Kileel, Kolda and Ward 2022, Algorithm 1"
     readings: ClassVar[float] = 6
+    passes = math.inf
 
     def refuses(self, problem: AnyProblem) -> str | None:
         """Return why not: no tensor; or, with blocks, no samples, or another rule or start."""
         if not self.place.reduces:
             return super().refuses(problem)
-        return refusal_of_blocks(problem) or self.refusal_of_passes() or self.place.missing()
+        why = refusal_of_blocks(problem)
+        if why is None and self.rule != "ascending":
+            why = f"steps by the rule ascending on blocks, not {self.rule}"
+        if why is None and self.start not in BLOCK_STARTS:
+            why = f"starts from auto, sketch or random on blocks, not from {self.start}"
+        return why or self.place.missing()
 
     def init(self, oracle: SymmetricTensorOracle, rng: np.random.Generator) -> PGDState:
         """Compute the first basis and its gradient."""
@@ -148,17 +168,17 @@ class PGD(PGDPasses, WholeTensorSolver[PGDState], ArraySolver[SymmetricTensorOra
         if self.rule == "constant":
             square = float(Unfolding(oracle, self.form).leading[0][0])
             lipschitz = 2 * oracle.order * (oracle.order - 1) * square
-        evaluate = _Evaluation(cores_of(oracle, self.form), oracle.k)
+        evaluate = _Evaluation(oracle, self.form)
         iterate = evaluate(in_rows(Q.T))
         state = first_state(iterate, self.step_size, lipschitz)
         state.work.flops += evaluate.flops + self.start_flops(oracle)
         self._stop_if_converged(state)
-        fail_if_vanishing(state, oracle, Q, sqrt(iterate.objective), oracle.order)
+        fail_if_vanishing(state, oracle, Q, math.sqrt(iterate.objective), oracle.order)
         return state
 
     def advance(self, oracle: SymmetricTensorOracle, state: PGDState, count: int) -> None:
         """Take `count` steps, or fewer where the run ends."""
-        evaluate = _Evaluation(cores_of(oracle, self.form), oracle.k)
+        evaluate = _Evaluation(oracle, self.form)
         step = self._ascending_step if self.rule == "ascending" else self._plain_step
         for _ in range(count):
             if state.status is not Status.RUNNING:
@@ -196,9 +216,9 @@ class PGD(PGDPasses, WholeTensorSolver[PGDState], ArraySolver[SymmetricTensorOra
         iterate, before, raised = state.iterate, state.before, state.raised
         kernels = evaluate.kernels
         if self.rule == "adagrad":
-            added = kernels.square_columns(iterate.inner, iterate.tangent)
-            state.squares = state.squares + added
-            scales = self.step_size / namespace(added).sqrt(state.squares)
+            squares = kernels.square_columns(iterate.inner, iterate.tangent)
+            state.squares = state.squares + squares
+            scales = self.step_size / namespace(squares).sqrt(state.squares)
         else:
             constant = np.full(iterate.basis.shape[0], self.step_size / state.lipschitz)
             scales = like(constant, iterate.basis)
@@ -217,34 +237,103 @@ class PGD(PGDPasses, WholeTensorSolver[PGDState], ArraySolver[SymmetricTensorOra
         if 0 < self.tolerance >= state.relative_gradient:
             state.status = Status.CONVERGED
 
+    def summarize(self, oracle: BlockOracle, block: NDArray[np.floating[Any]]) -> BlockSum:
+        """Return the sketch of a block in the pass that makes the start; else its part of W'."""
+        if self._sketches(oracle):
+            return SKETCH.summarize(oracle, block)
+        basis, (n, rank, order) = _basis(oracle), oracle.sizes
+        total, spent = np.zeros((monomials(rank, order - 1).size, n)), 0
+        for samples in in_double(block):
+            cores = SampleCores(samples, order)
+            total += len(samples) * cores.at(basis.T).T
+            spent += cores.at_flops(rank)
+        return BlockSum(rows=len(block), total=total, flops=spent)
+
+    def merge(self, a: BlockSum, b: BlockSum) -> BlockSum:
+        """Return the sum of two sums."""
+        return added(a, b)
+
+    def finish(self, oracle: BlockOracle, summary: BlockSum) -> Solution:
+        """Return the sketch's basis, or the best basis so far."""
+        if self._sketches(oracle):
+            return SKETCH.finish(oracle, summary)
+        state, _ = self._evaluated(oracle, summary)
+        return Solution(np.ascontiguousarray(state.basis.T))
+
+    def flops(self, oracle: BlockOracle, summary: BlockSum) -> int:
+        """Return the flops of a pass."""
+        if self._sketches(oracle):
+            return SKETCH.flops(oracle, summary)
+        n, rank, order = oracle.sizes
+        return summary.flops + step_flops(n, rank, monomials(rank, order - 1).size)
+
+    def proceed(self, oracle: BlockOracle, summary: BlockSum) -> Mapping[str, Any] | None:
+        """Return the next basis to evaluate, or None at the end."""
+        from orthobench_tucker._kernels.ascent import stepped_by_length
+
+        if self._sketches(oracle):
+            return {"basis": np.ascontiguousarray(SKETCH.finish(oracle, summary).point.T)}
+        state, accepted = self._evaluated(oracle, summary)
+        stuck = not accepted and (unresolved(state.iterate) or state.step_size <= SMALLEST)
+        if stuck or 0 < self.tolerance >= state.relative_gradient:
+            return None
+        moved = stepped_by_length(*state.iterate[:3], state.squares, state.step_size)
+        return {"basis": moved, "state": state}
+
+    def _sketches(self, oracle: BlockOracle) -> bool:
+        """Return whether a pass makes the start."""
+        return oracle.number == 0 and self.start != "random"
+
+    def _evaluated(self, oracle: BlockOracle, summary: BlockSum) -> tuple[PGDState, bool]:
+        """Return the state after a pass, and whether the basis that it evaluated was accepted."""
+        from orthobench_tucker._kernels.ascent import evaluated
+
+        basis, order = _basis(oracle), oracle.sizes[2]
+        multiplicities = monomials(oracle.k, order - 1).multiplicities
+        trial = Iterate(basis, *evaluated(summary.mean, basis, multiplicities, order))
+        if "state" not in oracle.shared:
+            return first_state(trial, self.step_size), True
+        state = replace(oracle.shared["state"])
+        return state, accepts(state, trial, order, self.step_size)
+
 
 class _Evaluation:
     """Maps Q' to its `Iterate`, and holds the kernels; made once for many steps."""
 
-    def __init__(self, cores: PartialCores | whole_arrays.ArrayCores, rank: int) -> None:
-        self.cores, self.order, self.kernels = cores, cores.order, _kernels(cores)
-        counts = monomials(rank, cores.order - 1).multiplicities
-        self.multiplicities = (
-            cores.multiplicities(rank) if isinstance(cores, whole_arrays.ArrayCores) else counts
-        )
-        self.flops = cores.at_flops(rank) + step_flops(cores.n, rank, len(counts))
+    def __init__(self, oracle: SymmetricTensorOracle, form: str) -> None:
+        self.order, self.kernels, self.cores = oracle.order, *_computed_by(oracle, form)
+        self.multiplicities = self.cores.multiplicities(oracle.k)
+        size = monomials(oracle.k, self.order - 1).size
+        self.flops = self.cores.at_flops(oracle.k) + step_flops(oracle.n, oracle.k, size)
 
     def __call__(self, basis: Any) -> Iterate:
         W = in_rows(self.cores.at(basis.T).T)
         return Iterate(basis, *self.kernels.evaluated(W, basis, self.multiplicities, self.order))
 
 
-def cores_of(oracle: SymmetricTensorOracle, form: str) -> PartialCores | whole_arrays.ArrayCores:
-    """Return the partial cores of an oracle's tensor, of NumPy or of arrays elsewhere."""
+def _computed_by(oracle: SymmetricTensorOracle, form: str) -> tuple[Any, Any]:
+    """Return the module of steps and the partial cores, of NumPy or of arrays elsewhere."""
     if oracle.place.moves:
-        return whole_arrays.ArrayCores.of(oracle, form)
-    return partial_cores(oracle, form)
+        return arrays, arrays.ArrayCores(oracle, form)
+    from orthobench_tucker._kernels import ascent
+
+    return ascent, partial_cores(oracle, form)
 
 
-def _kernels(cores: PartialCores | whole_arrays.ArrayCores) -> Any:
-    """Return the module that computes with the arrays of the cores."""
-    if isinstance(cores, whole_arrays.ArrayCores):
-        return whole_arrays
-    from orthobench_tucker._kernels import pgd_kernels
+def step_flops(n: int, rank: int, size: int) -> int:
+    """Return the flops of a step besides W: S, W - QS, P and V, the step and the retraction.
 
-    return pgd_kernels
+    Parameters
+    ----------
+    n, rank : int
+        n and r.
+    size : int
+        N.
+    """
+    return derivatives_flops(n, rank, size) + flops.gemm(n, rank, rank) + flops.qr(n, rank)
+
+
+def _basis(oracle: BlockOracle) -> Array:
+    """Return Q' of a pass, shape (r, n)."""
+    basis: Array = oracle.shared.get("basis", oracle.start.T)
+    return np.ascontiguousarray(basis)

@@ -9,10 +9,9 @@ from orthobench_kit.pyttb_calls import PACKAGES, fixed_arpack_start, gram_flops,
 
 from orthobench.contract import Array
 from orthobench_tucker.library_tucker import (
-    AlternatingTucker,
     Factors,
     FactorsState,
-    OneStepTucker,
+    WholeTensor,
     products_flops,
     tolerance_parameter,
 )
@@ -20,7 +19,7 @@ from orthobench_tucker.oracle import SymmetricTensorOracle
 
 
 @dataclass(frozen=True)
-class PyttbTuckerALS(AlternatingTucker):
+class PyttbTuckerALS(WholeTensor):
     """pyttb's tucker_als: HOOI with a factor for each mode, from the HOSVD.
 
     As `tensorly-tucker`, but with singular vectors from the Gram matrix, by ARPACK: faster, and
@@ -62,7 +61,7 @@ class PyttbTuckerALS(AlternatingTucker):
         with fixed_arpack_start():
             return Factors([found.nvecs(mode, oracle.k) for mode in range(oracle.order)])
 
-    def iterate(self, oracle: SymmetricTensorOracle, state: FactorsState) -> Factors:
+    def updated(self, oracle: SymmetricTensorOracle, state: FactorsState) -> Factors:
         """Call tucker_als for one iteration, from the factors."""
         from pyttb import tucker_als
 
@@ -85,7 +84,7 @@ class PyttbTuckerALS(AlternatingTucker):
 
 
 @dataclass(frozen=True)
-class PyttbHOSVD(OneStepTucker):
+class PyttbHOSVD(WholeTensor):
     """pyttb's hosvd, truncated mode after mode: each Gram matrix is that of the truncated tensor.
 
     One step, and no iteration. pyttb truncates in sequence by default, which is faster; then the
@@ -112,7 +111,7 @@ class PyttbHOSVD(OneStepTucker):
         """Return a copy of the tensor, in Fortran order."""
         return tensor_of(T)
 
-    def decomposed(self, oracle: SymmetricTensorOracle, state: FactorsState) -> Factors:
+    def updated(self, oracle: SymmetricTensorOracle, state: FactorsState) -> Factors:
         """Return the decomposition."""
         from pyttb import hosvd
 

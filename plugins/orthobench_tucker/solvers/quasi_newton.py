@@ -2,44 +2,39 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from math import inf
+from math import inf, isfinite, sqrt
 from typing import ClassVar
 
 import numpy as np
 
-from orthobench.contract import (
-    AnyProblem,
-    Array,
-    Solution,
-    Status,
-    UsageError,
-    flops,
-    parameter,
-)
+from orthobench.contract import AnyProblem, Array, Solution, Status, UsageError, flops, parameter
 from orthobench.tools.machine import refusal_of
 from orthobench_tucker import SymmetricTensorOracle, SymmetricTucker
-from orthobench_tucker._kernels.geodesics import (
+from orthobench_tucker._kernels.partial_cores import PartialCores, partial_cores
+from orthobench_tucker.geodesics import (
     Geodesic,
+    LimitedMemory,
+    LocalMatrix,
     arrival_flops,
     geodesic_flops,
     transport_flops,
 )
-from orthobench_tucker._kernels.inverse_hessians import InverseHessian, LimitedMemory, LocalMatrix
-from orthobench_tucker._kernels.partial_cores import PartialCores, form_parameter, partial_cores
-from orthobench_tucker.line_search import Trial, wolfe_search
-from orthobench_tucker.objective import Point, evaluate, evaluation_flops
-from orthobench_tucker.second_order import (
+from orthobench_tucker.objective import (
     AscentState,
+    Point,
     check_first_point,
     check_point,
     check_stalled,
+    evaluate,
+    evaluation_flops,
+    gain,
     preconditioned_parameter,
 )
-from orthobench_tucker.starts import start_parameter
 from orthobench_tucker.stopping import tolerance_parameter
-from orthobench_tucker.whole_tensor import WholeTensorSolver
+from orthobench_tucker.whole_tensor import WholeTensorSolver, form_parameter, start_parameter
 
 METHODS = ("lbfgs", "bfgs")
 """Values of the parameter ``method``."""
@@ -50,6 +45,21 @@ UPWARD = 1e-8
 PATIENCE = 10
 """Steps without halving the gradient after which it is tested for rounding."""
 
+SUFFICIENT = 1e-4
+"""Least gain, relative to what the slope at the start predicts."""
+
+FLATTER = 0.9
+"""Largest slope at the end, relative to that at the start."""
+
+TRIALS = 25
+"""Most trials."""
+
+STRETCH = 4.0
+"""Longest extrapolation, relative to the last trial."""
+
+MARGIN = 0.1
+"""Least distance of a trial from the ends of its bracket, relative to the width of that."""
+
 
 @dataclass(slots=True, kw_only=True)
 class QuasiNewtonState(AscentState):
@@ -57,14 +67,14 @@ class QuasiNewtonState(AscentState):
 
     Attributes
     ----------
-    inverse : InverseHessian
+    inverse : LimitedMemory or LocalMatrix
     least : float
         The norm of the gradient that has not been halved yet.
     idle : int
         Steps since that was recorded.
     """
 
-    inverse: InverseHessian
+    inverse: LimitedMemory | LocalMatrix
     least: float = inf
     idle: int = 0
 
@@ -186,7 +196,7 @@ class QuasiNewton(WholeTensorSolver[QuasiNewtonState]):
         why = refusal_of(2 * 8 * k * k, f"bfgs, with a matrix of {k} x {k} and as much to work,")
         return why and f"{why}; take method = lbfgs"
 
-    def _blank(self, point: Point) -> InverseHessian:
+    def _blank(self, point: Point) -> LimitedMemory | LocalMatrix:
         if self.method == "bfgs":
             return LocalMatrix.at(point, self.preconditioned)
         return self._limited()
@@ -225,6 +235,85 @@ class QuasiNewton(WholeTensorSolver[QuasiNewtonState]):
             state.inverse = self._blank(state.point)
         elif self.tolerance > 0:
             check_stalled(cores, state, stuck=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """A point on a curve: its parameter, the function there, and the derivative along the curve."""
+
+    t: float
+    point: Point
+    slope: float
+
+
+def wolfe_search(
+    probe: Callable[[float], Trial], start: Trial, longest: float
+) -> tuple[Trial | None, int]:
+    """Search for a point on a curve that meets the strong Wolfe conditions, for a rising F.
+
+    F(t) - F(0) >= 1e-4 t F'(0), and |F'(t)| <= 0.9 F'(0). A bracket contains such a point once its
+    lower end has risen enough but is still steep, and its upper end is too far; further trials
+    are maximizers of the cubic through both ends, kept away from these. F(t) - F(0) is computed by
+    `gain`.
+
+    Parameters
+    ----------
+    probe : callable
+        Maps t to a trial.
+    start : Trial
+        At t = 0, with positive slope.
+    longest : float
+        Largest t; a trial there that has risen enough is accepted, however steep. The first trial
+        is at 1 or there.
+
+    Returns
+    -------
+    Trial or None
+        None where none of 25 trials has risen enough. If some have, but none was flat enough, the
+        last lower end of the bracket.
+    int
+        Number of trials.
+
+    Notes
+    -----
+    One evaluation of F and its slope for each trial.
+
+    References
+    ----------
+    Nocedal and Wright 2006, Algorithms 3.5 and 3.6 and equation 3.59, in one loop.
+    """
+    low, high = start, None
+    t = min(1.0, longest)
+    for tried in range(1, TRIALS + 1):
+        trial = probe(t)
+        if not _rises(start, trial) or trial.slope < -FLATTER * start.slope:
+            high = trial
+        elif trial.slope <= FLATTER * start.slope or t >= longest:
+            return trial, tried
+        else:
+            low = trial
+        t = min(STRETCH * t, longest) if high is None else _between(low, high)
+    return (low if low.t > 0 else None), TRIALS
+
+
+def _rises(start: Trial, trial: Trial) -> bool:
+    slopes = (trial.t * start.slope, trial.t * trial.slope)
+    return gain(start.point.value, trial.point.value, slopes) >= SUFFICIENT * trial.t * start.slope
+
+
+def _between(low: Trial, high: Trial) -> float:
+    """Return the maximizer of the cubic through both ends, kept away from them by `MARGIN`."""
+    width = high.t - low.t
+    slopes = (width * low.slope, width * high.slope)
+    rise = gain(low.point.value, high.point.value, slopes)
+    inner = low.slope + high.slope - 3 * rise / width
+    root = inner * inner - low.slope * high.slope
+    t = low.t + width / 2
+    if isfinite(root) and root >= 0:
+        bottom = high.slope - low.slope - 2 * sqrt(root)
+        if bottom != 0:
+            t = high.t - width * (high.slope - sqrt(root) - inner) / bottom
+    return min(max(t, low.t + MARGIN * width), high.t - MARGIN * width)
 
 
 def _trial(cores: PartialCores, geodesic: Geodesic, unit: float, t: float) -> Trial:

@@ -3,25 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
-import numpy as np
-from numpy.typing import NDArray
-
-from orthobench.contract import Array, Status, parameter
-from orthobench_tucker import MomentStream
-from orthobench_tucker._kernels.gradient_passes import GradientPasses, hoevd_gradients
-from orthobench_tucker.streaming import (
-    STEPS,
-    StreamingTucker,
-    StreamState,
-    hoevd_flops,
-    hoevd_phase,
-)
+from orthobench.contract import parameter
+from orthobench_tucker.streaming import HOEVD, STEPS, Phase, StreamingTucker
 
 
 @dataclass(frozen=True)
-class SHOEVD(GradientPasses, StreamingTucker):
+class SHOEVD(StreamingTucker):
     """Scalable HOEVD: stochastic ascent of |mat(M)'Q|² on batches of samples, with AdaGrad.
 
     For each batch X (n, b): G = (2/b²) X (X'X)^[d-1] X'Q; gamma <- (gamma² + |g|²)^(1/2) for each
@@ -59,21 +48,6 @@ class SHOEVD(GradientPasses, StreamingTucker):
     name: ClassVar[str] = "shoevd"
     source: ClassVar[str] = "Jin, Kileel, Kolda and Ward 2022, Algorithm 3"
 
-    def advance(self, oracle: MomentStream, state: StreamState, count: int) -> None:
-        """Take `count` batches, or fewer where the run fails."""
-        if state.status is Status.RUNNING:
-            hoevd_phase(oracle, state, count, self.batch, self.step_size)
-
-    def gradients(
-        self, number: int, block: NDArray[np.floating[Any]], rows: Array, order: int
-    ) -> tuple[Array, int]:
-        """Return the sum of the batches' gradients, and the flops."""
-        del number
-        batches = -(-len(block) // self.batch)
-        spent = batches * hoevd_flops(rows.shape[1], len(rows), order, self.batch)
-        return hoevd_gradients(block, self.batch, rows, order), spent
-
-    def step_sizes(self, number: int) -> tuple[float, bool]:
-        """Return c_1 for each pass."""
-        del number
-        return self.step_size, False
+    def phases(self) -> list[Phase]:
+        """Return the only phase."""
+        return [Phase(HOEVD, self.batch, self.step_size)]

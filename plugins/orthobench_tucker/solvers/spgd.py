@@ -5,26 +5,23 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 from math import comb
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from orthobench.contract import Array, ParameterError, Status, flops, is_plain, parameter
+from orthobench.contract import Array, ParameterError, flops, parameter
 from orthobench_tucker import MomentStream
-from orthobench_tucker._kernels import streaming_arrays as arrays
-from orthobench_tucker._kernels.block_sums import in_double
-from orthobench_tucker._kernels.gradient_passes import GradientPasses, hoevd_gradients
-from orthobench_tucker._kernels.monomial_products import monomial_products
+from orthobench_tucker._kernels.arrays import tucker_weights
+from orthobench_tucker._kernels.partial_cores import monomial_products
 from orthobench_tucker.sample_moments import monomials
 from orthobench_tucker.streaming import (
+    HOEVD,
     STEPS,
+    Gradient,
+    Phase,
     StreamingTucker,
     StreamState,
-    count_batches,
-    hoevd_flops,
-    hoevd_phase,
-    split,
     step_flops,
 )
 
@@ -35,7 +32,7 @@ for _part in GRAM_FORM[:2]:
 
 
 @dataclass(frozen=True)
-class SPGD(GradientPasses, StreamingTucker):
+class SPGD(StreamingTucker):
     """Scalable projected gradient ascent of |M ·(Q, ..., Q)|² on batches of samples, with AdaGrad.
 
     Phase I is `shoevd`, for `hoevd_steps` steps. Phase II, for each batch X (n, b):
@@ -104,70 +101,13 @@ class SPGD(GradientPasses, StreamingTucker):
         """Return the common start, a Haar random point: lines 2 and 3 of Algorithm 3."""
         state = super().init(oracle, rng)
         # without samples: it compiles Phase II, which a warm-up may not reach
-        self._tucker_phase(oracle, state, 0)
+        self.phases()[1].ascend(oracle, state, 0)
         return state
 
-    def advance(self, oracle: MomentStream, state: StreamState, count: int) -> None:
-        """Take `count` batches, or fewer where the run fails."""
-        if state.status is not Status.RUNNING:
-            return
-        first = min(count, max(0, self.hoevd_steps - state.work.steps))
-        if first:
-            batch = self.hoevd_batch or self.batch
-            hoevd_phase(oracle, state, first, batch, self.hoevd_step)
-        if count > first and state.status is Status.RUNNING:
-            if state.work.steps == self.hoevd_steps:
-                state.gamma = 0.0 * state.gamma
-            self._tucker_phase(oracle, state, count - first)
-
-    def gradients(
-        self, number: int, block: NDArray[np.floating[Any]], rows: Array, order: int
-    ) -> tuple[Array, int]:
-        """Return the sum of the batches' gradients of a phase, and the flops."""
-        r, n = rows.shape
-        if number < self.hoevd_steps:
-            batch = self.hoevd_batch or self.batch
-            count = -(-len(block) // batch)
-            return hoevd_gradients(block, batch, rows, order), count * hoevd_flops(
-                n, r, order, batch
-            )
-        count = -(-len(block) // self.batch)
-        spent = count * tucker_flops((n, r, order), self.batch)
-        return tucker_gradients(block, self.batch, rows, order), spent
-
-    def step_sizes(self, number: int) -> tuple[float, bool]:
-        """Return c_1 in Phase I and c_2 in Phase II, with which AdaGrad begins anew."""
-        first = number < self.hoevd_steps
-        return (self.hoevd_step if first else self.step_size), number == self.hoevd_steps
-
-    def _tucker_phase(self, oracle: MomentStream, state: StreamState, count: int) -> None:
-        """Do `count` iterations of Phase II."""
-        for X, batch, some in split(oracle.take(count * self.batch), self.batch):
-            if state.status is not Status.RUNNING:
-                return
-            if is_plain(X):
-                done = self._kernel(oracle, state, X, batch)
-            else:
-                done, weights = some, arrays.tucker_weights(oracle.order, batch)
-                state.rows, state.gamma = arrays.ascend(
-                    X, batch, state.rows, state.gamma, self.step_size, weights
-                )
-            count_batches(state, some, done, batch, tucker_flops(oracle.sizes, batch))
-
-    def _kernel(self, oracle: MomentStream, state: StreamState, X: Array, batch: int) -> int:
-        """Do the iterations in a compiled kernel; return how many."""
-        from orthobench_tucker._kernels.streaming_kernels import tucker_ascent
-
-        done: int = tucker_ascent(
-            X,
-            batch,
-            state.rows,
-            state.gamma,
-            oracle.order,
-            self.step_size,
-            *monomial_table(oracle.k, oracle.order, batch),
-        )
-        return done
+    def phases(self) -> list[Phase]:
+        """Return Phases I and II."""
+        first = Phase(HOEVD, self.hoevd_batch or self.batch, self.hoevd_step, self.hoevd_steps)
+        return [first, Phase(TUCKER, self.batch, self.step_size)]
 
 
 @lru_cache(maxsize=16)
@@ -176,31 +116,32 @@ def monomial_table(
 ) -> tuple[NDArray[np.intp], NDArray[np.intp], Array]:
     """Return the table of monomials for the core form; `GRAM_FORM` where that is smaller.
 
-    The products of `orthobench_tucker._kernels.monomial_products`, and the multiplicities of the
-    monomials of degree d - 1.
+    Those of `monomial_products`, and the multiplicities of the monomials of degree d - 1.
     """
     if comb(rank + order - 2, order - 1) > batch:
         return GRAM_FORM
-    products = monomial_products(rank, order - 1)
-    return products.parents, products.last, monomials(rank, order - 1).multiplicities
+    parents, last, _ = monomial_products(rank, order - 1)
+    return parents, last, monomials(rank, order - 1).multiplicities
 
 
-def tucker_gradients(
-    block: NDArray[np.floating[Any]], batch: int, rows: Array, order: int
-) -> Array:
-    """Return the sum of b (2d/b²) X (X'QQ'X)^[d-1] X'Q over batches X (n, b), transposed.
+def tucker_ascent(
+    X: Array, batch: int, rows: Array, gamma: Array, order: int, step_size: float
+) -> int:
+    """Do lines 3 to 6 of Algorithm 2 for each batch, in place; return the number of batches."""
+    from orthobench_tucker._kernels import ascent
 
-    The parameters are those of `orthobench_tucker._kernels.gradient_passes.hoevd_gradients`.
-    """
-    from orthobench_tucker._kernels.streaming_kernels import tucker_gradient
+    table = monomial_table(len(rows), order, batch)
+    return ascent.tucker_ascent(X, batch, rows, gamma, order, step_size, *table)
 
-    total, G = np.zeros_like(rows), np.empty_like(rows)
-    for samples in in_double(block, batch):
-        table = monomial_table(len(rows), order, len(samples))
-        powers = np.empty((max(len(rows), len(table[0])), len(samples)))
-        tucker_gradient(samples, rows, order, *table, powers, G)
-        total += len(samples) * G
-    return total
+
+def tucker_total(samples: Array, rows: Array, order: int) -> Array:
+    """Return b (2d/b²) X (X'QQ'X)^[d-1] X'Q of a batch X (n, b), transposed."""
+    from orthobench_tucker._kernels.ascent import tucker_gradient
+
+    table, G = monomial_table(len(rows), order, len(samples)), np.empty_like(rows)
+    powers = np.empty((max(len(rows), len(table[0])), len(samples)))
+    tucker_gradient(samples, rows, order, *table, powers, G)
+    return len(samples) * G
 
 
 def tucker_flops(sizes: tuple[int, ...], batch: int) -> int:
@@ -212,3 +153,7 @@ def tucker_flops(sizes: tuple[int, ...], batch: int) -> int:
     (n, r, order), b = sizes, batch
     products = 2 * flops.gemm(b, r, n) + 2 * flops.gemm(b, b, r)
     return products + (order - 2) * b * b + step_flops(n, r)
+
+
+TUCKER = Gradient(tucker_ascent, tucker_total, tucker_weights, tucker_flops)
+"""The gradient of |M ·(Q, ..., Q)|², Algorithm 2, line 3."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from math import inf, sqrt
@@ -9,30 +10,26 @@ from typing import ClassVar
 
 import numpy as np
 
-from orthobench.contract import Solution, Status, flops, orthonormalize, parameter
+from orthobench.contract import Array, Solution, Status, flops, orthonormalize, parameter
 from orthobench_tucker import SymmetricTensorOracle
-from orthobench_tucker._kernels.partial_cores import PartialCores, form_parameter, partial_cores
-from orthobench_tucker._kernels.steihaug import Step, truncated_cg
+from orthobench_tucker._kernels.partial_cores import PartialCores, partial_cores
 from orthobench_tucker.objective import (
     RESOLVED,
+    AscentState,
     Point,
+    check_first_point,
+    check_point,
+    check_stalled,
+    core_metric,
     evaluate,
     evaluation_flops,
     gain,
     hessian,
     hessian_flops,
-)
-from orthobench_tucker.second_order import (
-    AscentState,
-    check_first_point,
-    check_point,
-    check_stalled,
-    core_metric,
     preconditioned_parameter,
 )
-from orthobench_tucker.starts import start_parameter
 from orthobench_tucker.stopping import tolerance_parameter
-from orthobench_tucker.whole_tensor import WholeTensorSolver
+from orthobench_tucker.whole_tensor import WholeTensorSolver, form_parameter, start_parameter
 
 ACCEPT, SHRINK, GROW = 0.1, 0.25, 0.75
 """Ratios of the gain to the predicted one at which steps are accepted and the radius changes."""
@@ -61,6 +58,28 @@ class TrustRegionState(AscentState):
 
     radius: float
     products: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """The solution of a trust-region subproblem.
+
+    Attributes
+    ----------
+    V : ndarray, shape (n, r)
+        The tangent vector.
+    gain : float
+        Its predicted gain, <g, V> + <V, HV> / 2.
+    products : int
+        Number of Hessian-vector products.
+    bounded : bool
+        Whether V lies on the boundary.
+    """
+
+    V: Array
+    gain: float
+    products: int
+    bounded: bool
 
 
 @dataclass(frozen=True)
@@ -103,7 +122,7 @@ class TrustRegion(WholeTensorSolver[TrustRegionState]):
     A step costs one evaluation of F and its gradient, and a Hessian-vector product for each
     iteration of the conjugate gradients. With samples a product costs up to two evaluations. With
     an explicit tensor of order three or more it does not read the tensor, but the partial core
-    that the evaluation has made (`orthobench_tucker._kernels.pair_cores`), n² C(r + d - 3, d - 2)
+    that the evaluation has made (`PartialCores.pairs`), n² C(r + d - 3, d - 2)
     doubles.
 
     References
@@ -191,3 +210,71 @@ class TrustRegion(WholeTensorSolver[TrustRegionState]):
         unseen = trial.gain <= RESOLVED * before.value
         if stuck or (unseen and state.point.slope > FELL * before.slope):
             check_stalled(cores, state, stuck=stuck)
+
+
+def truncated_cg(
+    gradient: Array,
+    product: Callable[[Array], Array],
+    inverse: Array,
+    radius: float,
+    reduction: float,
+    most: int,
+) -> Step:
+    """Maximize <g, V> + <V, HV> / 2 over |V|_M <= radius approximately.
+
+    Conjugate gradients, preconditioned by M, from zero. They end at the boundary, where they cross
+    it or meet a direction P with <P, HP> >= 0; or where the residual g + HV has fallen by
+    `reduction`, in the norm of the inverse of M.
+
+    Parameters
+    ----------
+    gradient : ndarray, shape (n, r)
+        g.
+    product : callable
+        Maps V to HV.
+    inverse : ndarray, shape (r, r)
+        M^-1, symmetric and positive definite, acting from the right; |V|_M² = <V, V M>.
+    radius, reduction : float
+    most : int
+        Most products.
+
+    Notes
+    -----
+    One product, 2nr² flops and about 18nr for each iteration.
+
+    References
+    ----------
+    Steihaug 1983; Toint 1981; Absil, Baker and Gallivan 2007, Algorithm 2, where lengths follow
+    by recurrence as in Conn, Gould and Toint 2000, Algorithm 7.5.1.
+    """
+    V, HV = np.zeros_like(gradient), np.zeros_like(gradient)
+    residual = gradient.copy()
+    preconditioned = residual @ inverse
+    P = preconditioned
+    size = float(np.vdot(residual, preconditioned))
+    enough = reduction * sqrt(size)
+    vv, vp, pp = 0.0, 0.0, size  # <V, V>_M, <V, P>_M, <P, P>_M
+    for taken in range(1, most + 1):
+        HP = product(P)
+        curvature = -float(np.vdot(P, HP))
+        length = size / curvature if curvature > 0 else inf
+        if vv + length * (2 * vp + length * pp) >= radius**2:
+            reach = (sqrt(vp * vp + pp * (radius**2 - vv)) - vp) / pp
+            return _step(gradient, V + reach * P, HV + reach * HP, taken, bounded=True)
+        V += length * P
+        HV += length * HP
+        residual += length * HP
+        vv += length * (2 * vp + length * pp)
+        preconditioned = residual @ inverse
+        before, size = size, float(np.vdot(residual, preconditioned))
+        if sqrt(size) <= enough:
+            break
+        share = size / before
+        vp, pp = share * (vp + length * pp), size + share * share * pp
+        P = preconditioned + share * P
+    return _step(gradient, V, HV, taken, bounded=False)
+
+
+def _step(gradient: Array, V: Array, HV: Array, products: int, *, bounded: bool) -> Step:
+    rise = float(np.vdot(gradient, V) + np.vdot(V, HV) / 2)
+    return Step(V, rise, products, bounded)

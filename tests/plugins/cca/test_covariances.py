@@ -2,45 +2,24 @@
 
 import numpy as np
 import pytest
-from orthobench_cca.covariances import SINGULAR, covariances, normalized, units_of, whitening
-from orthobench_cca.judge import DEPENDENT, Judge, dependent, distance
+from orthobench_cca.canonical import whitened
+from orthobench_cca.covariances import SINGULAR, normalized
+from orthobench_cca.judge import Judge, distance
 from orthobench_cca.oracle import Centred
-from orthobench_cca.pencil import generalized_eigenvectors
-from orthobench_cca.solvers import alternating
-from orthobench_cca.solvers.alternating import (
-    GAIN,
-    STALLED,
-    AlternatingLeastSquares,
-    AlternatingState,
-)
-from orthobench_cca.solvers.exact import WELL, by_cholesky, whitened
+from orthobench_kit.polar import inverse_root
 
 import orthobench as ob
 from orthobench.contract.problem import Solution
-from orthobench.contract.solver import Status
 from orthobench.tools.geometry import random_point
 
 RNG = np.random.default_rng(0)
 X, Y = RNG.standard_normal((30, 4)), RNG.standard_normal((30, 3))
 
 
-def test_covariances_are_means_of_products_and_a_ridge_on_the_diagonals():
-    found = covariances(X, Y, 0.25)
-    S = np.hstack([X, Y]).T @ np.hstack([X, Y]) / 30
-    np.testing.assert_allclose(found.xx, S[:4, :4] + 0.25 * np.eye(4))
-    np.testing.assert_allclose(found.yy, S[4:, 4:] + 0.25 * np.eye(3))
-    np.testing.assert_allclose(found.xy, S[:4, 4:])
-
-
-def test_columns_without_variance_keep_their_unit():
-    np.testing.assert_array_equal(units_of(np.array([4.0, 0.0, 0.25])), [0.5, 1.0, 2.0])
-
-
 def test_a_root_takes_rounding_for_the_least_that_is_not():
     for least, taken in ((0.0, SINGULAR), (SINGULAR / 2, SINGULAR), (4 * SINGULAR, 4 * SINGULAR)):
-        root = whitening(np.diag([1.0, least]))
+        root = inverse_root(np.diag([1.0, least]), SINGULAR)
         np.testing.assert_allclose(root, np.diag([1.0, taken**-0.5]), rtol=1e-12)
-    assert 1e-13 < SINGULAR < 1e-11
 
 
 def test_directions_that_a_matrix_lacks_are_not_blown_up():
@@ -50,66 +29,6 @@ def test_directions_that_a_matrix_lacks_are_not_blown_up():
     assert not normalized(np.zeros((3, 2)), np.eye(3)).any()
     M[1, 1] = 1e-6
     np.testing.assert_allclose(normalized(M, np.eye(3)), np.eye(3, 2))
-
-
-def watched(squares, captured):
-    """Return how many steps a state has stalled after some moves, and what it has counted."""
-    solver = AlternatingLeastSquares()
-    one = np.ones((1, 1))
-    state = AlternatingState(A=one, B=one, regressed=one, xx=one, yy=one, to_x=one, to_y=one)
-    stalled = []
-    for square, sum_of_correlations in zip(squares, captured, strict=True):
-        state.regressed = np.full((1, 1), sum_of_correlations)
-        solver._watch(state, square)
-        stalled.append(state.stalled)
-    return stalled, state.work.flops
-
-
-def test_a_run_stalls_while_neither_moves_shrink_nor_correlations_grow():
-    assert watched([4, 2, 1], [1, 1, 1]) == ([0, 0, 0], 0)
-    assert watched([4, 4, 4, 3], [1, 1, 1, 1]) == ([0, 0, 1, 0], 2 * 4)
-    assert watched([4, 5, 6, 7, 7], [1, 1, 1.5, 1.2, 1.5]) == ([0, 0, 0, 1, 2], 4 * 4)
-    assert watched([4, 4, 4], [0.5, 0.5, 0.5])[0] == [0, 0, 1]
-    assert watched([4, 5, 5], [1, 1, 1 + GAIN / 2])[0] == [0, 0, 1]
-    assert watched([4, 5, 5], [1, 1, 1 + 2 * GAIN])[0] == [0, 0, 0]
-
-
-@pytest.mark.parametrize(("tolerance", "ends"), [(0.0, None), (1e-300, STALLED)])
-def test_it_ends_after_so_many_stalled_steps_unless_the_tolerance_is_zero(
-    tolerance, ends, monkeypatch
-):
-    monkeypatch.setattr(alternating, "GAIN", np.inf)
-    instance = ob.cca(np.eye(4), np.eye(4)[:, ::-1], k=2, ridge=0.5)
-    oracle, solver = instance.oracle, AlternatingLeastSquares(tolerance=tolerance)
-    oracle.start = random_point(8, 2, np.random.default_rng(0))
-    state = solver.init(oracle, None)
-    state.least = -1.0
-    for _ in range(STALLED):
-        assert state.status is Status.RUNNING
-        solver.step(oracle, state)
-    assert (state.status is Status.CONVERGED) is (ends is not None)
-    assert STALLED == 50
-
-
-def test_weights_that_are_not_finite_fail():
-    oracle, solver = ob.cca(X, Y, k=2).oracle, AlternatingLeastSquares()
-    oracle.start = random_point(7, 2, np.random.default_rng(0))
-    state = solver.init(oracle, None)
-    state.regressed = np.full((4, 2), np.inf)
-    with np.errstate(invalid="ignore"):
-        solver.step(oracle, state)
-    assert (state.status, state.reason) == (Status.FAILED, "the weights are not finite")
-
-
-@pytest.mark.parametrize(("least", "by_factor"), [(0.5 * WELL, False), (2 * WELL, True)])
-def test_a_factor_is_used_where_the_condition_is_good(least, by_factor):
-    found = by_cholesky(np.diag([1.0, least]), 10)
-    assert (found is not None) is by_factor
-    assert 1e-7 < WELL < 1e-5
-    if by_factor:
-        assert found.least == pytest.approx(least)
-        np.testing.assert_allclose(found.W, np.diag([1.0, least**-0.5]))
-    assert by_cholesky(np.diag([1.0, -1.0]), 10) is None
 
 
 @pytest.mark.parametrize("by", ["gram", "qr"])
@@ -140,13 +59,6 @@ def test_of_wide_data_only_directions_that_vary_are_kept_without_a_ridge():
     assert ridged.least == pytest.approx(0.5 / (np.linalg.eigvalsh(S)[-1] + 0.5))
 
 
-def test_columns_are_dependent_below_a_share_of_the_largest_singular_value():
-    assert dependent(np.diag([1.0, DEPENDENT / 2]))
-    assert not dependent(np.diag([1.0, 2 * DEPENDENT]))
-    assert dependent(np.zeros((3, 2)))
-    assert 1e-11 < DEPENDENT < 1e-9
-
-
 def test_the_distance_of_spans_is_in_the_metric():
     S, best = np.diag([4.0, 9.0]), np.array([[0.0], [2.0]])
     assert distance(np.array([[0.5], [0.0]]), best, S) == pytest.approx(6.0)
@@ -166,7 +78,7 @@ def test_a_judge_measures_errors_and_the_gradient_by_covariances(ridge):
     found = instance.measure(Solution(point))
     assert found["captured"] == pytest.approx(rho.sum())
     assert found["correlation"] == pytest.approx(rho[0])
-    W, V = whitening(xx), whitening(yy)
+    W, V = inverse_root(xx, SINGULAR), inverse_root(yy, SINGULAR)
     U, truth, Zt = np.linalg.svd(W @ xy @ V)
     assert found["suboptimality"] == pytest.approx(1 - rho.sum() / truth[:2].sum())
     assert found["x_error"] == pytest.approx(distance(A, W @ U[:, :2], xx), rel=1e-6)
@@ -197,24 +109,3 @@ def test_where_the_truth_is_too_dear_the_most_is_one_for_each_variable():
     assert "x_error" not in found
     assert "test_captured" not in found
     assert "passes" not in found
-
-
-def test_pencils_need_definite_symmetric_matrices_and_positive_eigenvalues():
-    A, B = np.diag([3.0, 2.0, -1.0]), np.eye(3)
-    assert generalized_eigenvectors(A, B, 2).measure.values.tolist() == [3.0, 2.0]
-    with pytest.raises(ob.DataError, match="only 2 eigenvalues are positive: k = 3"):
-        generalized_eigenvectors(A, B, 3)
-    for least, refused in ((SINGULAR / 2, True), (2 * SINGULAR, False)):
-        edge = np.diag([1.0, 1.0, least])
-        if refused:
-            with pytest.raises(ob.DataError, match="B is not positive definite"):
-                generalized_eigenvectors(A, edge, 1)
-        else:
-            generalized_eigenvectors(A, edge, 1)
-    skewed = A + np.eye(3, k=1) * 4e-10
-    with pytest.raises(ob.DataError, match="A must be a symmetric matrix"):
-        generalized_eigenvectors(skewed, B, 1)
-    found = generalized_eigenvectors(A + np.eye(3, k=1) * 2e-10, B, 1).oracle.A
-    np.testing.assert_array_equal(found, found.T)
-    with pytest.raises(ob.DataError, match=r"A is of shape \(3, 3\) and B of \(2, 2\)"):
-        generalized_eigenvectors(A, np.eye(2), 1)

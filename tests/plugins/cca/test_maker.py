@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from orthobench_cca import maker
 from orthobench_cca.maker import LEAST, cca
-from orthobench_cca.oracle import Centred, PairsMatrices, PairsOracle
+from orthobench_cca.oracle import Centred, PairsOracle
 from orthobench_cca.problems.pairs import PlantedCorrelations, SparsePairs
-from orthobench_cca.problems.pencils import DigitDiscriminants, PlantedPencil
+from orthobench_cca.problems.pencils import DigitDiscriminants
 from scipy.sparse import csr_matrix
 
 from orthobench.errors import DataError, UsageError
@@ -28,15 +28,6 @@ def test_a_matrix_less_its_means_is_never_formed(form):
     np.testing.assert_allclose(side.cross(other), Z.T @ (Y - Y.mean(axis=0)) / 40, atol=1e-12)
 
 
-def test_sizes_are_those_of_both_halves():
-    for oracle in (PairsMatrices(X, Y, 2), PairsOracle(X, Y, 2)):
-        assert oracle.sizes == (4, 3, 2)
-        assert (oracle.count, oracle.n) == (40, 7)
-        np.testing.assert_array_equal(oracle.Y, Y)
-    with pytest.raises(ValueError, match="read-only"):
-        oracle.pairs[0, 0] = 1
-
-
 def test_pairs_are_taken_one_after_another_as_often_as_asked_for():
     oracle = cca(X, Y, 2, passes=2).oracle
     oracle.rewind(np.random.default_rng(0))
@@ -51,15 +42,6 @@ def test_pairs_are_taken_one_after_another_as_often_as_asked_for():
 def test_of_mixed_pairs_the_sparse_half_is_made_dense():
     assert isinstance(cca(csr_matrix(X), Y, 2).oracle, PairsOracle)
     assert not isinstance(cca(csr_matrix(X), csr_matrix(Y), 2).oracle, PairsOracle)
-
-
-def test_as_many_variables_as_the_smaller_half_has_columns():
-    assert cca(X, Y, 3).oracle.k == 3
-    with pytest.raises(UsageError, match="between 1 and 3, not 4"):
-        cca(X, Y, 4)
-    cca(X, Y, 1, ridge=0)
-    with pytest.raises(UsageError, match="ridge must be finite"):
-        cca(X, Y, 1, ridge=np.inf)
 
 
 def test_halves_have_to_vary_by_numbers_with_digits():
@@ -131,15 +113,6 @@ def test_sparse_pairs_count_in_so_many_columns_oftener_in_those_of_their_group()
     with pytest.raises(UsageError, match="k must be below 20, not 20"):
         SparsePairs(k=20, p=30, q=20)
     assert SparsePairs(k=19, p=30, q=20).k == 19
-
-
-def test_planted_pencils_have_the_eigenvalues_and_the_condition():
-    problem = PlantedPencil(n=6, k=6, ratio=0.5, condition=100.0)
-    instance = problem.build(np.random.default_rng(0))
-    np.testing.assert_allclose(instance.measure.values, 0.5 ** np.arange(6))
-    assert np.linalg.cond(instance.oracle.B) == pytest.approx(100)
-    with pytest.raises(UsageError, match="k must be at most n = 6, not 7"):
-        PlantedPencil(n=6, k=7)
 
 
 def test_discriminants_are_those_of_the_scatters_of_digits():

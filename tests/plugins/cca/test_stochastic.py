@@ -5,10 +5,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from orthobench_cca.solvers.app_grad import AppGrad, _size
-from orthobench_cca.solvers.sklearn_methods import ROWS_OF_UNIT, _in_units, _padded
-from orthobench_cca.solvers.stochastic import CCAEY, HUGE, SGHA, GammaEigengame, _root_mean_square
+from orthobench_cca.solvers.stochastic import CCAEY, SGHA, GammaEigengame
 
-from orthobench.contract.solver import Status
 from orthobench.errors import UsageError
 from orthobench.tools.geometry import random_point
 
@@ -23,14 +21,6 @@ def oracle_of(*batches, ridge=0.0):
         p=P, n=P + Q, k=K, sizes=(P, Q, K), ridge=ridge, take=lambda _: next(taken),
         start=random_point(P + Q, K, np.random.default_rng(0)),
     )  # fmt: skip
-
-
-@pytest.mark.parametrize("unit", [1e-200, 1.0, 1e200])
-def test_units_are_root_mean_squares_of_entries_and_of_rows(unit):
-    X = unit * np.array([[3.0, 0.0], [0.0, 4.0]])
-    assert _root_mean_square(X) == pytest.approx(2.5 * unit)
-    assert _size(X) == pytest.approx(np.sqrt(12.5) * unit)
-    assert _root_mean_square(0 * X) == _size(0 * X) == 1
 
 
 @pytest.mark.parametrize("solver", [CCAEY, SGHA, GammaEigengame])
@@ -69,16 +59,6 @@ def test_the_first_batch_sets_the_units_of_all(solver, ridge):
         np.testing.assert_allclose(state.Z, expected, atol=1e-12)
 
 
-@pytest.mark.parametrize(("size", "status"), [(0.9, Status.RUNNING), (1.1, Status.FAILED)])
-def test_weights_that_grow_beyond_all_bounds_fail(size, status):
-    solver, oracle = SGHA(batch=10), oracle_of(0 * PAIRS)
-    state = solver.init(oracle, None)
-    state.Z = np.full((P + Q, K), size * HUGE)
-    solver.step(oracle, state)
-    assert state.status is status
-    assert ("lower `step`" in state.reason) is (status is Status.FAILED)
-
-
 @pytest.mark.parametrize("relative", [True, False])
 def test_a_step_of_appgrad_in_its_units_with_a_ridge(relative):
     solver, ridge = AppGrad(step_size=0.5, batch=10, relative=relative), 0.3
@@ -103,37 +83,3 @@ def test_a_batch_has_as_many_pairs_as_variables():
     AppGrad(batch=K).init(oracle_of(), None)
     with pytest.raises(UsageError, match="at least k = 2, not 1"):
         AppGrad(batch=K - 1).init(oracle_of(), None)
-
-
-def test_before_the_first_batch_the_start_is_the_solution():
-    oracle = oracle_of()
-    state = AppGrad().init(oracle, None)
-    np.testing.assert_array_equal(AppGrad().solution(state).point, oracle.start)
-
-
-def test_halves_are_divided_by_powers_of_two_near_some_of_their_entries():
-    X = np.array([[3.0, -5.0], [1.0, 2.0]])
-    found = _in_units(SimpleNamespace(X=X, Y=X / 8))
-    for M in found:
-        np.testing.assert_array_equal(M, X / 8)
-    exact, _ = _in_units(SimpleNamespace(X=4 * np.eye(2), Y=np.eye(2)))
-    np.testing.assert_array_equal(exact, np.eye(2))
-    zero, bad = _in_units(SimpleNamespace(X=np.zeros((2, 2)), Y=np.full((2, 2), np.inf)))
-    assert not zero.any()
-    assert np.isinf(bad).all()
-
-
-@pytest.mark.parametrize(("rows", "looked_at"), [(ROWS_OF_UNIT, 1), (ROWS_OF_UNIT + 1, 2)])
-def test_of_many_rows_every_so_many_is_looked_at(rows, looked_at):
-    X = np.ones((rows, 1))
-    X[1] = 4.0
-    found, _ = _in_units(SimpleNamespace(X=X, Y=X))
-    assert found[0, 0] == (0.25 if looked_at == 1 else 1.0)
-    only = np.zeros((rows, 1))
-    only[1] = 4.0
-    assert _in_units(SimpleNamespace(X=only, Y=only))[0].max() == 1.0
-
-
-def test_components_that_are_not_found_are_zero():
-    found = _padded(np.array([[1.0], [np.nan]]), 2)
-    np.testing.assert_array_equal(found, [[1.0, 0.0], [0.0, 0.0]])

@@ -6,8 +6,8 @@ from collections import Counter
 import numpy as np
 import pytest
 from orthobench_givens.solvers.coordinate_descent import SAMPLING, Givens, pair
+from orthobench_kit.angles import Trigonometric
 from orthobench_stiefel.orthogonal_group import OrthogonalGroupOracle
-from orthobench_stiefel.orthogonal_group.planes import Trigonometric
 from orthobench_stiefel.problems.ica import ICA
 from orthobench_stiefel.problems.orthogonal_brockett import Brockett, BrockettOracle
 from orthobench_stiefel.problems.orthogonal_procrustes import Procrustes, ProcrustesOracle

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pytest
-from orthobench_givens._kernels.sparse_tally import Tally, plane_flops
+from orthobench_givens._kernels.sparse_columns import Tally, plane_flops
 from orthobench_givens.solvers.coordinate_descent import Givens
 from orthobench_givens.solvers.tensor import GivensTensor
 from orthobench_orthogonal_tensor import TensorOracle

@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from orthobench_givens._kernels.sparse_columns import Columns
-from orthobench_givens._kernels.sparse_layout import empty_columns
-from orthobench_givens._kernels.sparse_pairs import uniform_pairs
+from orthobench_givens._kernels.pairs import uniform_pairs
+from orthobench_givens._kernels.sparse_columns import Columns, empty_columns
 from orthobench_givens.solvers.streaming_sparse_pca import GivensStreamingSparsePCA
 from orthobench_sparse_pca import SparsePCAOracle, sparse_pca
 

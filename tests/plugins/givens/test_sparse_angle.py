@@ -6,15 +6,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from orthobench_givens._kernels import sparse_circle
-from orthobench_givens._kernels.sparse_angle import (
-    SCRATCH,
-    _fill_grid,
-    _flat,
-    _halley,
-    _highest,
-    _second_highest,
-    best_angle,
-)
+from orthobench_givens._kernels.sparse_angle import SCRATCH, best_angle
 
 FINE = np.linspace(0.0, np.pi / 2, 20_001)
 NEAR = np.array([-1e-3, -1e-5, 1e-5, 1e-3])
@@ -198,12 +190,6 @@ def test_derivatives_are_those_of_differences():
     assert 2 * at.third == pytest.approx(third, rel=1e-2)
 
 
-def test_the_period_is_a_quarter_turn():
-    x, y = np.random.default_rng(3).standard_normal((2, 50))
-    t = np.linspace(0, 1, 7)
-    np.testing.assert_allclose(value(x, y, 0.8, t), value(x, y, 0.8, t + np.pi / 2), rtol=1e-13)
-
-
 def test_any_scale():
     x, y = np.random.default_rng(4).standard_normal((2, 50))
     small = found(x, y, 1.0)
@@ -211,72 +197,3 @@ def test_any_scale():
         large = found(scale * x, scale * y, scale)
         assert large.value == pytest.approx(scale**2 * small.value, rel=1e-12)
         assert (large.cosine, large.sine) == pytest.approx((small.cosine, small.sine), abs=1e-9)
-
-
-@numba.njit
-def summits(grid, count):
-    best = _highest(grid, count)
-    return best, _second_highest(grid, count, best)
-
-
-def test_the_highest_value_and_the_highest_of_the_other_summits_are_found():
-    for grid, places in (
-        ([0, 5, 0, 4, 0, 3], (1, 3)),
-        ([0, 3, 0, 4, 0, 5], (5, 3)),
-        ([0, 5, 0, 3, 0, 4], (1, 5)),
-        ([4, 0, 5, 0, 3, 3], (2, 0)),  # the first follows on the last
-        ([0, 5, 0, 4, 4, 0], (1, 4)),  # the last of a plateau
-        ([0, 5, 0, 4, 0, 4], (1, 3)),
-        ([1, 2, 5, 4, 3, 2], (2, -1)),
-        ([2, 2, 2, 2, 2, 2], (0, -1)),
-    ):
-        assert summits(np.array([*grid, 9.0]), 6) == places, grid
-
-
-@numba.njit
-def filled(scratch, n, gamma):
-    p, q, grid = scratch
-    return _fill_grid(p, q, n, gamma, grid)
-
-
-def test_the_grid_is_finer_for_few_rows_and_for_flat_values():
-    """Of equal rows of length 1, f varies by a third for gamma = 0.3 and by a tenth for 0.1."""
-    for n, gamma, passes in (
-        (1, 0.3, 4), (16, 0.3, 4), (17, 0.3, 2), (255, 0.3, 2), (256, 0.3, 1), (256, 0.1, 2),
-    ):  # fmt: skip
-        scratch = np.zeros((3, n + SCRATCH))
-        scratch[:2, :n] = [[np.cos(0.2)], [np.sin(0.2)]]
-        assert filled(scratch, n, gamma) == passes * sparse_circle.GRID, (n, gamma)
-
-
-def test_the_grid_is_finer_where_it_shows_a_second_maximum():
-    for apart, passes in ((0.0, 2), (np.pi / 4, 4)):
-        angles = 0.2 + apart * (np.arange(100) % 2)
-        scratch = np.zeros((3, 100 + SCRATCH))
-        scratch[:2, :100] = np.cos(angles), np.sin(angles)
-        assert filled(scratch, 100, 0.7) == passes * sparse_circle.GRID, apart
-
-
-def test_values_are_flat_where_the_lowest_is_above_four_fifths_of_the_highest():
-    for lowest, flat in ((1.0, True), (0.81, True), (0.79, False)):
-        for at in (0, sparse_circle.GRID - 1):
-            grid = np.ones(sparse_circle.GRID)
-            grid[at] = lowest
-            assert _flat(grid) == flat, (lowest, at)
-
-
-def test_a_step_is_halleys_where_it_can_be_else_newtons_or_the_longest():
-    rng = np.random.default_rng(3)
-    kinds = set()
-    for first, second, third in rng.normal(scale=[1.0, 1.0, 4.0], size=(200, 3)):
-        at = sparse_circle.Derivatives(0.0, first, second, third)
-        denominator = 2 * second**2 - first * third
-        if second >= 0:
-            kind, step = "longest", np.copysign(np.inf, first)
-        elif denominator > 0:
-            kind, step = "halley", -2 * first * second / denominator
-        else:
-            kind, step = "newton", -first / second
-        kinds.add(kind)
-        assert _halley(at, 1.5) == pytest.approx(np.clip(step, -1.5, 1.5))
-    assert kinds == {"halley", "newton", "longest"}

@@ -6,12 +6,14 @@ from itertools import combinations_with_replacement
 
 import numpy as np
 import pytest
-from orthobench_givens._kernels import packed_tensor, random_order, tensor_rounds, tensor_slabs
-from orthobench_givens._kernels.random_order import RandomState
-from orthobench_givens._kernels.tensor_sweeps import cyclic_sweep, offsets, packed_size, whole_sweep
+from orthobench_givens._kernels import packed_tensor, tensor_slabs
+from orthobench_givens._kernels.packed_tensor import offsets, packed_size
+from orthobench_givens._kernels.pairs import cyclic_sweep
 from orthobench_givens.solvers.tensor import (
     ANGLE_FLOPS,
+    DRAWN,
     GivensTensor,
+    RandomState,
     precomputation_flops,
     rotation_flops,
 )
@@ -102,7 +104,7 @@ def maintained(state):
         packed_tensor.unpack(state.tensors[0], *offsets(sweep.width), full)
         return full
     state = pickle.loads(pickle.dumps(state))  # noqa: S301 - its own
-    tensor_rounds.next_round(sweep, state)
+    state.next_round()
     first, second = offsets(sweep.blocks)
     for block in combinations_with_replacement(range(sweep.blocks), 3):
         p, q, r = (slice(b * sweep.size, (b + 1) * sweep.size) for b in block)
@@ -357,14 +359,14 @@ def test_pairs_are_drawn_uniformly():
         state.try_next(1, (np.inf, np.inf, 10**9))
         np.add.at(counts, tuple(state.drawn.T), 1)
     assert (counts[np.tril_indices(5)] == 0).all()
-    each = 20 * random_order.DRAWN / 10
+    each = 20 * DRAWN / 10
     assert np.abs(counts[np.triu_indices(5, 1)] - each).max() < 5 * each**0.5
 
 
 @pytest.mark.wide
 def test_a_million_rotations_leave_u_orthonormal():
     d, rng = 20, np.random.default_rng(0)
-    pairs, where = whole_sweep(d).rounds[0].pairs, offsets(d)
+    pairs, where = cyclic_sweep(d).rounds[0].pairs, offsets(d)
     product, rotated = np.eye(d)[None].copy(), 0
     while rotated < 1_000_000:
         T = rng.standard_normal((1, packed_size(d)))
@@ -380,7 +382,7 @@ def test_rounding_of_the_maintained_tensor_grows_slowly():
     exact, U = outer(random_point(d, d, rng), np.linspace(1, 2, d)), np.eye(d)
     T = np.empty(packed_size(d))
     packed_tensor.pack(exact, *offsets(d), T)
-    pairs = whole_sweep(d).rounds[0].pairs[rng.integers(d * (d - 1) // 2, size=100_000)]
+    pairs = cyclic_sweep(d).rounds[0].pairs[rng.integers(d * (d - 1) // 2, size=100_000)]
     for (_, i, j), angle in zip(pairs.tolist(), rng.uniform(-4, 4, len(pairs)), strict=True):
         packed_tensor.rotate(T, *offsets(d), i, j, math.cos(angle), math.sin(angle))
         rotate(U, i, j, angle)

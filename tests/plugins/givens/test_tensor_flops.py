@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from orthobench_givens._kernels import packed_tensor, tensor_angles
-from orthobench_givens._kernels.tensor_sweeps import offsets, packed_size
+from orthobench_givens._kernels.packed_tensor import offsets, packed_size
 from orthobench_givens.solvers.tensor import ANGLE_FLOPS, rotation_flops
 
 
@@ -57,9 +57,8 @@ def counted(values):
 @pytest.mark.parametrize(("d", "i", "j"), [(2, 0, 1), (3, 0, 2), (7, 2, 4), (9, 0, 8), (9, 5, 6)])
 def test_a_rotation(monkeypatch, d, i, j):
     parts = ["_rotate_below", "_rotate_between", "_rotate_twice", "_rotate_thrice"]
-    interpreted(
-        monkeypatch, packed_tensor, *parts, "_rotate_entries", "_rotate_runs", "rotate_rows"
-    )
+    interpreted(monkeypatch, packed_tensor, *parts, "_rotate_entries", "_rotate_runs")
+    interpreted(monkeypatch, packed_tensor, "rotate_rows", "corner_rotated")
     rng = np.random.default_rng(d)
     T, u, v = (counted(rng.standard_normal(n)) for n in (packed_size(d), d, d))
     Counted.flops = 0

@@ -191,28 +191,9 @@ def test_lists_are_arrays():
                 make([[1.0, 2.0], [3.0]])
 
 
-def test_a_table_is_the_matrix_that_it_shows():
-    for data, make in (
-        MAKERS[name] for name in ("stochastic_pca", "sparse_pca", "symmetric_tucker")
-    ):
-        assert metrics(make(frame(data))) == metrics(make(data))
-
-
 def test_lists_do_not_say_whether_samples_are_columns():
     with pytest.raises(ob.DataError, match="lists: pass an array"):
         ob.symmetric_tucker(samples=ROWS.T.tolist(), order=3, rank=2)
-
-
-def test_true_is_no_number_of_columns():
-    for make in (
-        lambda: ob.stochastic_pca(ROWS, k=True),
-        lambda: ob.stochastic_pca(ROWS, k=2, passes=True),
-        lambda: ob.sparse_pca(ROWS.T, m=True),
-        lambda: ob.symmetric_tucker(samples=ROWS.T, order=3, rank=True),
-        lambda: ob.symmetric_tucker(samples=ROWS.T, order=True, rank=1),
-    ):
-        with pytest.raises(ob.UsageError, match="True"):
-            make()
 
 
 @pytest.mark.parametrize("unit", [2.0**-400, 2.0**400])

@@ -3,10 +3,7 @@
 import numpy as np
 import pytest
 from orthobench_kit.symmetric_tensors import (
-    ORTHONORMAL,
     ROWS,
-    SYMMETRIC,
-    checked_orthonormal,
     checked_tensor,
     composed,
     contracted,
@@ -15,11 +12,9 @@ from orthobench_kit.symmetric_tensors import (
     norm,
     partly_contracted,
     residual_norm,
-    symmetrized,
 )
 
 from orthobench.errors import DataError
-from orthobench.tools.geometry import drift, random_point
 
 N, K = 5, 3
 RNG = np.random.default_rng(0)
@@ -82,23 +77,6 @@ def test_a_tensor_is_filled_from_the_entries_whose_first_index_is_the_least(orde
     assert asked == [(a, (N - a,) * (order - 1)) for a in range(N)]
 
 
-@pytest.mark.parametrize("order", [2, 3, 4])
-def test_entries_may_be_off_their_mean_by_a_part_of_the_largest(order):
-    T = composed(V, np.abs(W), order)
-    T /= np.abs(T).max()
-    at = (0, 1, *[2] * (order - 2))
-    permutations = {2: 2, 3: 6, 4: 12}[order]
-    for part, refused in ((0.9, False), (1.1, True)):
-        off = T.copy()
-        off[at] += part * SYMMETRIC / (1 - 1 / permutations)
-        if not refused:
-            mean = symmetrized(off)
-            assert mean[at] == mean[at[::-1]]
-            continue
-        with pytest.raises(DataError, match="the tensor is not symmetric: entry "):
-            symmetrized(off)
-
-
 @pytest.mark.parametrize(
     ("given", "message"),
     [
@@ -117,21 +95,3 @@ def test_tensors_of_the_orders_asked_for_are_taken_as_float64():
     for order in (3, 4):
         found = checked_tensor(np.ones((2,) * order, int), 3, 4, "")
         assert (found.dtype, found.ndim) == (np.float64, order)
-
-
-def test_columns_may_be_orthonormal_up_to_rounding():
-    U = random_point(N, 2, RNG)
-    kept = checked_orthonormal(U, N, "the factors")
-    assert not np.shares_memory(kept, U)
-    for part, refused in ((0.9, False), (1.1, True)):
-        off = U * np.sqrt(1 + np.array([0, part * ORTHONORMAL]))
-        assert (drift(off) > ORTHONORMAL) is refused
-        if refused:
-            with pytest.raises(DataError, match="the factors are not orthonormal"):
-                checked_orthonormal(off, N, "the factors")
-        else:
-            checked_orthonormal(off, N, "the factors")
-    for given in (U[:, 0], U[:, :0], U[:-1], np.ones((N, N + 1))):
-        with pytest.raises(DataError, match=r"the factors must be of shape \(5, r\), r <= 5"):
-            checked_orthonormal(given, N, "the factors")
-    assert checked_orthonormal(np.eye(N), N, "").shape == (N, N)

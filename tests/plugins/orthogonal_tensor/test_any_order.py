@@ -6,8 +6,12 @@ from itertools import product
 
 import numpy as np
 import pytest
-from orthobench_orthogonal_tensor.any_order import images, images_flops, random_matrix
 from orthobench_orthogonal_tensor.problems.odeco import symmetric_gaussian
+from orthobench_orthogonal_tensor.solvers.randomized_joint_diagonalization import (
+    images,
+    images_flops,
+    random_matrix,
+)
 
 from orthobench.testing import counted, counting
 

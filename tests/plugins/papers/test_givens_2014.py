@@ -239,9 +239,9 @@ def wrong_signs_in_equation_11(patch):
         c, s = best_rotation(*given)
         return c, -s
 
-    for module in (packed_tensor, tensor_slabs):
+    for module, names in ((packed_tensor, ["try_pairs"]), (tensor_slabs, ["_best", "try_pairs"])):
         patch.setattr(module, "best_rotation", best)
-        for name in ("_best", "try_pairs"):
+        for name in names:
             patch.setattr(module, name, getattr(module, name).py_func)
 
 

@@ -228,7 +228,7 @@ class TestBreaks:
         assert self.red("hoevd-gradient", tmp_path)
 
     def test_one_step_size_for_all_columns(self, tmp_path, monkeypatch):
-        from orthobench_tucker._kernels import streaming_kernels
+        from orthobench_tucker._kernels import ascent as kernels
 
         def ascent(X, batch, rows, gamma, order, step, *table):
             del table
@@ -237,7 +237,7 @@ class TestBreaks:
                 rows[:] = np.linalg.qr((rows + step * G / np.linalg.norm(G)).T)[0].T
             return len(X) // batch
 
-        monkeypatch.setattr(streaming_kernels, "tucker_ascent", ascent)
+        monkeypatch.setattr(kernels, "tucker_ascent", ascent)
         assert self.red("batch-gradient", tmp_path)
         assert self.red("algorithm-2-matches-with-adagrad", tmp_path)
 

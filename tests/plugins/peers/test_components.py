@@ -2,7 +2,7 @@
 
 import numpy as np
 from orthobench_kit.symmetric_tensors import composed
-from orthobench_orthogonal_tensor.components import nearest_factors
+from orthobench_orthogonal_tensor.solvers.libraries import nearest_factors
 from scipy.linalg import polar
 
 from orthobench.tools.geometry import random_point

@@ -6,7 +6,6 @@ from orthobench_pymanopt.objectives import (
     MomentObjective,
     StiefelObjective,
     TuckerObjective,
-    objective,
 )
 
 import orthobench as ob
@@ -46,19 +45,6 @@ def test_gradients_and_hessians_are_the_differences_of_values(target):
     assert np.vdot(target.gradient(U), V) == pytest.approx(slope, rel=1e-7)
     curvature = (along(1e-3) - 2 * along(0) + along(-1e-3)) / 1e-6
     assert np.vdot(target.hessian(U, V), V) == pytest.approx(curvature, rel=1e-4)
-
-
-@pytest.mark.parametrize("size", [1e-6, 1.0, 1e6])
-def test_differences_do_not_depend_on_the_size_of_the_direction(size):
-    target = StiefelObjective(given())
-    expected = 2 * np.arange(1.0, N + 1)[:, None] * V
-    np.testing.assert_allclose(target.hessian(U, size * V) / size, expected, rtol=1e-7, atol=1e-8)
-
-
-def test_no_direction_has_no_derivative_and_costs_nothing():
-    target = StiefelObjective(given())
-    np.testing.assert_array_equal(target.hessian(U, np.zeros((N, R))), np.zeros((N, R)))
-    assert (target.counted, target.calls) == (0, 0)
 
 
 def test_each_value_and_gradient_is_an_evaluation_of_all_terms():
@@ -110,14 +96,6 @@ def test_a_tucker_objective_is_the_core_relative_to_that_of_the_start():
     assert target.value(U) == pytest.approx(-core(U) / core(start))
 
 
-def test_where_the_first_core_is_zero_the_unit_is_one():
-    first = np.zeros((N, N, N))
-    first[0, 0, 0] = 2.0
-    oracle = ob.symmetric_tucker(tensor=first, rank=R).oracle
-    target = TuckerObjective(oracle, np.eye(N)[:, 1 : R + 1])
-    assert target.value(np.eye(N, R)) == pytest.approx(-4.0)
-
-
 def test_a_partial_core_is_kept_for_value_and_gradient():
     target = of_tucker()
     _, work = target.oracle.partial_core(U)
@@ -136,11 +114,3 @@ def test_a_moment_has_trace_one_and_counts_its_products():
     np.testing.assert_allclose(target.hessian(U, V), -2 * C @ V)
     once = 2 * N**2 * R + N * R
     assert target.counted == 2 * N**2 * COUNT + N**2 + 2 * once + 2 * N * R
-
-
-def test_each_family_has_its_objective_and_no_other_oracle():
-    assert isinstance(objective(given(), U), StiefelObjective)
-    oracle = ob.symmetric_tucker(samples=X.T, order=3, rank=R).oracle
-    assert isinstance(objective(oracle, U), TuckerObjective)
-    with pytest.raises(ob.UsageError, match="takes no SampleOracle here"):
-        objective(ob.stochastic_pca(X, k=R).oracle, U)

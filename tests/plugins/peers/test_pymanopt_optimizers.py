@@ -90,17 +90,3 @@ def test_pca_is_exact_whether_samples_outnumber_features_or_not(n):
     least = min(n, D)
     span = qr(D, n) + 4 * D * K * n if n < D else 0
     assert spent > 2 * n * least**2 + span
-
-
-@pytest.mark.parametrize("n", [4, N])
-def test_pca_counts_the_moment_and_the_span(n):
-    """From a critical point: a gradient, its projection and norm, and a value."""
-    X = np.eye(n, D) * np.arange(float(D), 0, -1)
-    state = SimpleNamespace(start=np.eye(D, K))
-    d = min(n, D)
-    spent = PymanoptPCA().fit(X, K, state)[1]
-    product = 2 * d**2 * K + d * K
-    manifold = 4 * d * K**2 + d * K
-    moment = 2 * d**2 * n + d**2
-    inside = moment + 2 * product + 2 * d * K + manifold
-    assert spent == inside + (qr(D, n) + 4 * D * K * n if n < D else 0)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from orthobench_kit.symmetric_tensors import composed
-from orthobench_orthogonal_tensor.solvers.pyttb_cp_als import PyttbCPALS
+from orthobench_orthogonal_tensor.solvers.libraries import PyttbCPALS
 from orthobench_tucker.solvers.pyttb_methods import PyttbHOSVD, PyttbTuckerALS
 
 import orthobench as ob

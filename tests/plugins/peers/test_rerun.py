@@ -69,30 +69,6 @@ def test_a_shorter_run_takes_no_steps_or_samples_back():
     assert (state.work.steps, state.work.samples, state.work.flops) == (5, 15, 1030)
 
 
-def test_more_iterations_than_are_allowed_are_not_said_to_be_done():
-    solver = Counted()
-    solver.run = lambda *_: Run(Solution(np.zeros((2, 1))), 9, 10)
-    state = begun(solver)
-    solver.advance(None, state, 2)
-    assert (state.work.steps, state.work.samples) == (2, 0)
-
-
-def test_a_failure_is_said():
-    solver = Counted(fails=2)
-    state = begun(solver)
-    solver.advance(None, state, 1)
-    assert (state.status, state.reason) == (Status.RUNNING, "")
-    solver.advance(None, state, 1)
-    assert (state.status, state.reason) == (Status.FAILED, "it broke")
-
-
-def test_a_solution_that_is_changed_changes_no_state():
-    solver = Counted()
-    state = begun(solver)
-    solver.solution(state).point[:] = 7
-    assert not solver.solution(state).point.any()
-
-
 class Fitted(Batch):
     """The first k unit vectors, or fewer."""
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from orthobench_kit.symmetric_tensors import composed
-from orthobench_orthogonal_tensor.solvers.tensorly_power_iteration import TensorlyPowerIteration
+from orthobench_orthogonal_tensor.solvers.libraries import TensorlyPowerIteration
 from orthobench_tucker.solvers.tensorly_methods import (
     TensorlyHOSVD,
     TensorlyTucker,

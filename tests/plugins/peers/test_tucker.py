@@ -6,15 +6,16 @@ import numpy as np
 import pytest
 from orthobench_tucker.library_tucker import (
     ROWS,
-    AlternatingTucker,
     Factors,
     FactorsState,
+    WholeTensor,
     hoevd,
     products_flops,
-    refusal,
 )
+from orthobench_tucker.reference import moment
 from orthobench_tucker.solvers.pyttb_methods import PyttbHOSVD, PyttbTuckerALS
 from orthobench_tucker.solvers.tensorly_methods import TensorlyHOSVD, TensorlyTucker
+from orthobench_tucker.whole_tensor import refusal
 
 import orthobench as ob
 from orthobench.contract.solver import Status
@@ -36,8 +37,7 @@ def samples(count, n=N):
 @pytest.mark.parametrize("count", [5, ROWS, ROWS + 1])
 def test_the_first_basis_is_that_of_the_unfolded_moment(order, count):
     X = samples(count)
-    letters = "abcd"[:order]
-    T = np.einsum(",".join(f"p{c}" for c in letters) + "->" + letters, *[X] * order) / count
+    T = moment(X, order)
     oracle = ob.symmetric_tucker(samples=X.T, order=order, rank=R).oracle
     left = np.linalg.svd(T.reshape(N, -1))[0][:, :R]
     found, spent = hoevd(oracle)
@@ -53,19 +53,19 @@ def test_products_shrink_a_tensor_mode_after_mode():
     assert products_flops(5, 2, 3, 3) == products_flops(5, 2, 3, 2) + 2 * 5 * 2**3
 
 
-class Alternating(AlternatingTucker):
+class Alternating(WholeTensor):
     tolerance, name = 0.1, "alternating"
 
     def __init__(self, errors):
         self.errors = iter(errors)
 
-    def iterate(self, oracle, state):
+    def updated(self, oracle, state):
         return Factors([np.eye(N, R)], next(self.errors))
 
     def step_flops(self, n, rank, order):
         return 100 * n + 10 * rank + order
 
-    tensor = first = None
+    tensor = None
 
 
 @pytest.mark.parametrize(
@@ -74,7 +74,7 @@ class Alternating(AlternatingTucker):
 )
 def test_it_ends_where_the_error_changes_by_less_than_the_tolerance(errors, steps):
     solver = Alternating(errors)
-    oracle = SimpleNamespace(n=N, k=R, order=3)
+    oracle = SimpleNamespace(sizes=(N, R, 3))
     state = FactorsState(tensor=None, factors=Factors([]))
     for _ in errors:
         assert state.status is Status.RUNNING
@@ -126,7 +126,7 @@ def test_a_moment_is_formed_before_its_tensor_is_used():
 
 
 def test_what_only_streams_or_does_not_fit_is_refused_and_no_other_family():
-    assert refusal(catalogue().problem("digits")) is None
-    assert refusal(problem(3)) is None
-    assert "only stream" in refusal(catalogue().problem("nig-factor", {"samples": 0}))
-    assert refusal(catalogue().problem("random-symmetric", {"n": 10_000}))
+    assert refusal(catalogue().problem("digits"), "explicit") is None
+    assert refusal(problem(3), "explicit") is None
+    assert "only stream" in refusal(catalogue().problem("nig-factor", {"samples": 0}), "explicit")
+    assert refusal(catalogue().problem("random-symmetric", {"n": 10_000}), "explicit")

@@ -58,7 +58,8 @@ def tiny(*places):
     solvers = [{**s, "batch": 20} if "batch" in s else s for s in table["solver"]]
     placed = [
         {**s, "on": [on for on in places if on in s.get("on", places)] or places[0]}
-        if issubclass(catalogue().solvers[s["name"]].item, ob.contract.ArraySolver) else s
+        if any(issubclass(one.item, ob.contract.ArraySolver)
+               for one in catalogue().solvers[s["name"]].all) else s
         for s in solvers
     ]  # fmt: skip
     return {**table, "seeds": 1, "threads": 1, "solver": placed}

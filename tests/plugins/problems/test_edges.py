@@ -7,23 +7,23 @@ import pytest
 from cases import case
 from orthobench_kit.data.normalization import normalization_of
 from orthobench_kit.data.shares import check_shares, part_sizes
-from orthobench_orthogonal_tensor.problems.gaussians import GaussianMixtureMoments
+from orthobench_orthogonal_tensor.problems.gmm import GaussianMixtureMoments
 from orthobench_orthogonal_tensor.problems.lda import LDAMoments
-from orthobench_orthogonal_tensor.problems.mixtures import Mixture, whitening
+from orthobench_orthogonal_tensor.problems.mixtures import Mixture
+from orthobench_orthogonal_tensor.problems.whitening import whitening
 from orthobench_sparse_pca.problems.parts import check_components
 from orthobench_sparse_pca.problems.planted import PlantedSparse
-from orthobench_stiefel.problems import matrices
-from orthobench_stiefel.problems.files import NpyBrockett
+from orthobench_stiefel.problems.brockett import StiefelBrockett
+from orthobench_stiefel.problems.files import NpyBrockett, symmetric
 from orthobench_stiefel.problems.ica import ICA
 from orthobench_stiefel.problems.network import OrthogonalNetwork
 from orthobench_stiefel.problems.procrustes import StiefelProcrustes
 from orthobench_stiefel.problems.rotation import WeightRotation
-from orthobench_stiefel.problems.sizes import check_columns
 from orthobench_stochastic_pca.problems import parts
+from orthobench_tucker.oracle import check_ranks
 from orthobench_tucker.problems.factors import NIGFactor
 from orthobench_tucker.problems.hyperspectral import HyperspectralAnomaly
 from orthobench_tucker.problems.portfolio import Portfolio
-from orthobench_tucker.problems.ranks import check_ranks
 from orthobench_tucker.problems.returns import Returns, read_returns
 
 from orthobench.errors import DataError, UsageError
@@ -34,7 +34,7 @@ EDGES = {
     "validation": lambda e: part_sizes(10, 0.051 - 0.01 * e, 0, "file"),
     "test": lambda e: part_sizes(10, 0, 0.051 - 0.01 * e, "file"),
     "ranks": lambda e: check_ranks(5, rank=5 + e),
-    "columns": lambda e: check_columns(5, 5 + e),
+    "columns": lambda e: StiefelBrockett(n=5, p=5 + e),
     "dimension": lambda e: parts.check_dimension(5 + e, 5),
     "components and features": lambda e: check_components(5 + e, 5, 9),
     "components and samples": lambda e: check_components(5 + e, 9, 5),
@@ -86,31 +86,18 @@ def test_five_rows_are_enough_for_three_parts():
 
 
 class TestMatrices:
-    def read(self, tmp_path, array):
-        np.save(tmp_path / "A.npy", array)
-        return matrices.numbers(str(tmp_path / "A.npy"), "A", ("n", "p"))
-
-    @pytest.mark.parametrize("largest", [1e-70, 1.0, 1e70])
-    def test_entries_whose_fourth_powers_are_finite_are_read(self, tmp_path, largest):
-        assert self.read(tmp_path, np.array([[0.0, -largest]])).tolist() == [[0, -largest]]
-
-    @pytest.mark.parametrize("largest", [0.9e-70, 1.1e70])
-    def test_other_entries_are_to_be_rescaled(self, tmp_path, largest):
-        with pytest.raises(DataError, match="rescale it"):
-            self.read(tmp_path, np.array([[0.0, -largest]]))
-
     def test_symmetry_is_up_to_rounding_of_the_largest_entry(self):
         A = np.array([[100.0, 0.9e-8], [0.0, 1.0]])
-        assert matrices.symmetric(A, "file").tolist() == [[100, 0.45e-8], [0.45e-8, 1]]
+        assert symmetric(A, "file").tolist() == [[100, 0.45e-8], [0.45e-8, 1]]
         A[0, 1] = 1.1e-8
         with pytest.raises(DataError, match=r"not symmetric: entry \(0, 1\)"):
-            matrices.symmetric(A, "file")
+            symmetric(A, "file")
 
     def test_each_matrix_of_a_stack_is_to_be_symmetric_by_its_own_entries(self):
         A = np.stack([np.diag([1e9, 1.0]), np.diag([1.0, 1.0])])
         A[1, 0, 1] = 1e-3
         with pytest.raises(DataError, match=r"entry \(1, 0, 1\)"):
-            matrices.symmetric(A, "file")
+            symmetric(A, "file")
 
     def test_as_many_columns_as_rows_can_be_sought(self, tmp_path):
         np.save(tmp_path / "A.npy", np.diag([3.0, 2.0, 1.0]))

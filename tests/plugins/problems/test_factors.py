@@ -16,13 +16,17 @@ from orthobench_tucker import (
     MomentStream,
     SampleMoment,
 )
-from orthobench_tucker._kernels.partial_cores import refusal
 from orthobench_tucker.full_tensors import partial_core
-from orthobench_tucker.problems import nig
-from orthobench_tucker.problems.factors import GaussianFactor, NIGFactor
-from orthobench_tucker.problems.nig import NormalInverseGaussian, least_kurtosis
+from orthobench_tucker.problems import factors
+from orthobench_tucker.problems.factors import (
+    GaussianFactor,
+    NIGFactor,
+    NormalInverseGaussian,
+    least_kurtosis,
+)
 from orthobench_tucker.problems.planted import RandomSymmetric, symmetric_gaussian
 from orthobench_tucker.sample_moments import monomials
+from orthobench_tucker.whole_tensor import refusal
 from scipy.stats import norminvgauss
 
 from orthobench.contract.problem import Solution
@@ -82,7 +86,7 @@ def moments_of(law, most):
 
 class TestNormalInverseGaussian:
     def test_the_docstring_example_runs(self):
-        found = doctest.testmod(nig)
+        found = doctest.testmod(factors)
         assert found.attempted
         assert not found.failed
 

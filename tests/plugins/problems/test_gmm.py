@@ -13,13 +13,13 @@ from orthobench_kit.streams import IteratorSource
 from orthobench_orthogonal_tensor import Judge
 from orthobench_orthogonal_tensor.problems import gmm
 from orthobench_orthogonal_tensor.problems.gmm import centre_error, mixture_instance, nmi, strided
-from orthobench_orthogonal_tensor.problems.mixture_moments import (
-    PopulationMoments,
-    SampleMoments,
+from orthobench_orthogonal_tensor.problems.mixtures import (
+    Mixture,
     noise_spread,
+    population_moments,
+    sample_moments,
     whitened_moments,
 )
-from orthobench_orthogonal_tensor.problems.mixtures import Mixture
 
 import orthobench as ob
 from orthobench.contract.problem import Solution
@@ -97,7 +97,7 @@ class TestMetrics:
     def test_without_noise_there_is_no_likelihood(self):
         centres = np.array([[2.0, 0, 0], [0, 3, 0]])
         moments = whitened_moments(
-            PopulationMoments(Mixture(centres, np.array([0.5, 0.5]), 0.0)), 2
+            population_moments(Mixture(centres, np.array([0.5, 0.5]), 0.0)), 2
         )
         assert moments.variance == 0
         instance = mixture_instance(moments, centres, np.arange(2))
@@ -249,13 +249,13 @@ class TestSphericity:
     def test_its_size_is_that_of_the_population(self):
         scales = np.array([1.0, 2.0, 3.0, 4.0])
         X = rng(0).standard_normal((200_000, 4)) * np.sqrt(scales)
-        moments = SampleMoments(ArraySource(X))
+        moments = sample_moments(ArraySource(X))
         assert noise_spread(moments, 1) == pytest.approx(scales.std() / scales.mean(), rel=0.01)
         assert noise_spread(moments, 4) == 0.0
 
     def test_samples_without_noise_have_none(self):
         X = np.eye(3, 6)[rng(0).integers(3, size=500)] * [1.0, 2.0, 3.0, 1.0, 1.0, 1.0]
-        assert noise_spread(SampleMoments(ArraySource(X)), 3) == 0.0
+        assert noise_spread(sample_moments(ArraySource(X)), 3) == 0.0
 
 
 def test_a_table_and_a_sparse_matrix_give_the_tensor_of_their_values():

@@ -7,8 +7,8 @@ import os
 import numpy as np
 import pytest
 from orthobench_tucker import MomentOracle, MomentStream
-from orthobench_tucker._kernels.partial_cores import refusal
 from orthobench_tucker.problems.files import NpyMoment
+from orthobench_tucker.whole_tensor import refusal
 
 import orthobench as ob
 from orthobench.contract.problem import Solution

@@ -15,7 +15,7 @@ import pytest
 from orthobench_kit.symmetric_tensors import composed, contracted
 from orthobench_orthogonal_tensor import TensorOracle
 from orthobench_orthogonal_tensor.problems.files import NpyTensor
-from orthobench_orthogonal_tensor.problems.gaussians import GaussianMixtureMoments, draw
+from orthobench_orthogonal_tensor.problems.gmm import GaussianMixtureMoments, draw
 from orthobench_orthogonal_tensor.problems.lda import LDAMoments
 from orthobench_orthogonal_tensor.problems.odeco import Odeco, Odeco4, symmetric_gaussian
 from scipy.stats import cauchy, kstest

@@ -11,8 +11,7 @@ import pytest
 from orthobench_sparse_pca import SparseSolution
 from orthobench_sparse_pca.loadings import solve_for_z
 from orthobench_sparse_pca.problems import prostate
-from orthobench_sparse_pca.problems.expression import read_csv, read_rdata
-from orthobench_sparse_pca.problems.prostate import Prostate
+from orthobench_sparse_pca.problems.prostate import Prostate, read_csv, read_rdata
 
 from orthobench.contract.problem import Solution
 from orthobench.errors import DataError, UsageError

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from orthobench_sparse_pca.problems.images import DigitsSparse
 from orthobench_sparse_pca.problems.parts import check_components, scaled, split, split_parts
 
 from orthobench.errors import DataError, UsageError
@@ -106,11 +107,11 @@ def test_a_bad_sample_is_named_by_its_row_in_the_data():
 
 def test_an_instance_has_the_parts_and_streams_in_a_random_order():
     X = data(40, 6)
-    parts = split_parts(X, 15, "centred", rng(3))
+    parts, problem = split_parts(X, 15, "centred", rng(3)), DigitsSparse(m=2, passes=2)
     train, test = split(40, 15, rng(3))
     assert np.allclose(parts.train, X[train] - X[train].mean(axis=0))
     assert np.allclose(parts.test, X[test] - X[train].mean(axis=0))
-    instance = parts.instance(2, 2, rng(4))
+    instance = problem.instance(parts, rng(4))
     assert np.array_equal(instance.oracle.A, parts.train.T)
     assert np.array_equal(instance.measure.test, parts.test.T)
     order = rng(4).permutation(25)

@@ -6,7 +6,7 @@ Each problem on the matrices of a built-in one has its cost, and its least cost.
 import numpy as np
 import pytest
 from orthobench_givens.solvers.coordinate_descent import Givens
-from orthobench_stiefel.problems import multipliers
+from orthobench_stiefel.problems import procrustes as multipliers
 from orthobench_stiefel.problems.brockett import StiefelBrockett
 from orthobench_stiefel.problems.diagonalization import JointDiagonalization
 from orthobench_stiefel.problems.files import (
@@ -15,8 +15,7 @@ from orthobench_stiefel.problems.files import (
     NpyProcrustes,
     NpyWeightRotation,
 )
-from orthobench_stiefel.problems.multipliers import multiplier
-from orthobench_stiefel.problems.procrustes import StiefelProcrustes
+from orthobench_stiefel.problems.procrustes import StiefelProcrustes, multiplier
 from orthobench_stiefel.problems.rotation import WeightRotation
 from orthobench_stiefel.solvers.riemannian_gradient import RiemannianGradient
 

@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from orthobench_orthogonal_tensor.problems import topics as module
-from orthobench_orthogonal_tensor.problems.topics import (
-    PopulationTopicMoments,
-    SampleTopicMoments,
+from orthobench_orthogonal_tensor.problems import lda as module
+from orthobench_orthogonal_tensor.problems.lda import (
     TopicModel,
+    population_moments,
     probabilities,
+    sample_moments,
     total_variation,
     whitened_topics,
 )
@@ -42,7 +42,7 @@ def dirichlet_moment(alpha, indices):
 @pytest.mark.parametrize("k", [1, 3])
 def test_the_exact_moments_are_the_integrals_over_the_proportions(k):
     model = some_model(k)
-    exact = PopulationTopicMoments(model)
+    exact = population_moments(model)
     W = rng(1).standard_normal((6, 2))
     words, pairs, triples = np.zeros(6), np.zeros((6, 6)), np.zeros((2, 2, 2))
     for i, j, m in itertools.product(range(k), repeat=3):
@@ -60,7 +60,7 @@ def test_the_exact_moments_are_the_integrals_over_the_proportions(k):
 @given(count=st.integers(1, 8), length=st.integers(3, 6), seed=seeds)
 def test_the_moments_of_documents_are_means_over_their_pairs_and_triples(count, length, seed):
     documents = rng(seed).integers(4, size=(count, length))
-    found = SampleTopicMoments(documents, 4)
+    found = sample_moments(documents, 4)
     W = rng(seed + 1).standard_normal((4, 3))
     e = np.eye(4)
     words = np.mean([e[w] for document in documents for w in document], axis=0)
@@ -79,10 +79,10 @@ def test_the_moments_of_documents_are_means_over_their_pairs_and_triples(count, 
 def test_the_moments_do_not_depend_on_the_size_of_blocks(monkeypatch, rows):
     documents = some_model().documents(50, 5, rng(1))
     W = rng(2).standard_normal((6, 2))
-    usual = SampleTopicMoments(documents, 6)
+    usual = sample_moments(documents, 6)
     third = usual.triples(W)
     monkeypatch.setattr(module, "BLOCK", rows)
-    other = SampleTopicMoments(documents, 6)
+    other = sample_moments(documents, 6)
     np.testing.assert_allclose(other.pairs, usual.pairs, atol=1e-14)
     np.testing.assert_allclose(other.triples(W), third, atol=1e-12)
 
@@ -91,7 +91,7 @@ def test_the_moments_do_not_depend_on_the_size_of_blocks(monkeypatch, rows):
 def test_the_corrected_moments_are_orthogonally_decomposable(k, seed):
     model = some_model(k, 30, seed)
     total = model.alpha.sum()
-    found = whitened_topics(PopulationTopicMoments(model), k, total)
+    found = whitened_topics(population_moments(model), k, total)
     weights = model.alpha / (total * (total + 1))
     factors = np.sqrt(weights) * (found.whitening.matrix.T @ model.topics.T)
     np.testing.assert_allclose(factors.T @ factors, np.eye(k), atol=1e-9)
@@ -105,7 +105,7 @@ def test_documents_have_the_moments_of_their_model():
     model = some_model()
     documents = model.documents(40_000, 6, rng(3))
     assert documents.shape == (40_000, 6)
-    found, exact = SampleTopicMoments(documents, 6), PopulationTopicMoments(model)
+    found, exact = sample_moments(documents, 6), population_moments(model)
     W = np.eye(6)
     np.testing.assert_allclose(found.words, exact.words, atol=0.005)
     np.testing.assert_allclose(found.pairs, exact.pairs, atol=0.005)

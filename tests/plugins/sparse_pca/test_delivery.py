@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from orthobench_gpower.solvers.gpower import GPower
-from orthobench_sparse_pca.loadings import bisected
+from orthobench_sparse_pca.delivery import bisected
 from orthobench_sparse_pca.problems.classics import ClassicSparse
 from orthobench_sparse_pca.solvers.aman_pg import AManPG
 from orthobench_sparse_pca.solvers.exact import left, row_sums

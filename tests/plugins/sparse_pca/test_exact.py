@@ -69,16 +69,16 @@ def test_nodes_and_deflations_are_counted():
     oracle, state = begun(SparsePCAExact(cardinality=3), data(), 2)
     first = 2 * D * D * N + eigh(D) + eigh(3)
     assert state.work.flops == first
-    assert state.order == 1
+    assert state.search.order == 1
     solver = SparsePCAExact(cardinality=3)
     while state.component == 0:
-        before, made, left_over = state.work.flops, state.order, dict(enumerate(state.heap))
+        before, made, left_over = state.work.flops, state.search.order, [*state.search.heap]
         solver.step(oracle, state)
         spent = state.work.flops - before
         if state.component == 0:
-            assert state.order - made <= 2
-            known = {id(entry) for entry in left_over.values()}
-            new = [entry[3] for entry in state.heap if id(entry) not in known]
+            assert state.search.order - made <= 2
+            known = {id(entry) for entry in left_over}
+            new = [entry[3] for entry in state.search.heap if id(entry) not in known]
             sizes = [len(node.inside) + len(node.free) for node in new]
             twice = [eigh(len(node.support)) * bool(node.free) for node in new]
             assert spent == sum(map(eigh, sizes)) + sum(twice)
@@ -89,7 +89,7 @@ def test_nodes_and_deflations_are_counted():
 def test_the_optimum_is_found_with_as_many_loadings_as_features_and_no_more():
     A = data(4)
     oracle, state = begun(SparsePCAExact(cardinality=4), A)
-    assert state.best == pytest.approx(np.linalg.eigvalsh(A @ A.T)[-1] / oracle.unit**2)
+    assert state.search.best == pytest.approx(np.linalg.eigvalsh(A @ A.T)[-1] / oracle.unit**2)
     with pytest.raises(ob.UsageError, match="cardinality = 5 is more than the 4 features"):
         begun(SparsePCAExact(cardinality=5), A)
 

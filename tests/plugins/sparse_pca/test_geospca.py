@@ -64,4 +64,4 @@ def test_it_refuses_a_support_that_is_too_small():
 def test_after_the_most_supports_it_does_not_say_that_it_converged():
     problem = ob.sparse_pca(data(1), 2, cardinality=4)
     assert ob.solve("geospca", problem).stop.converged
-    assert ob.solve("geospca", problem, cuts=1).stop.reason == "complete after 1 steps"
+    assert ob.solve("geospca", problem, cuts=1).stop.reason == "complete after 1 step"

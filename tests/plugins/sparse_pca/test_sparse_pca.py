@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from orthobench_sparse_pca import SparsePCA, SparsePCAOracle, SparseSolution
 from orthobench_sparse_pca.bounds import VarianceBounds
-from orthobench_sparse_pca.loadings import bisected
+from orthobench_sparse_pca.delivery import bisected
 from orthobench_sparse_pca.maker import (
     adjusted_variance,
     explained_variance,

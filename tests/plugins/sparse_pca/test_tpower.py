@@ -4,7 +4,8 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from orthobench_sparse_pca.solvers.tpower import TPower, largest
+from orthobench_sparse_pca.cardinality import largest
+from orthobench_sparse_pca.solvers.tpower import TPower
 
 import orthobench as ob
 from orthobench.contract.solver import Status

@@ -61,23 +61,6 @@ def test_a_solver_in_single_precision_of_numpy_has_it_in_double(written):
     assert G.dtype == np.float32
 
 
-@WRITTEN
-def test_the_optimum_is_found(written):
-    instance = ob.stiefel(written(), n=N, p=P, best=LEAST)
-    outcome = ob.solve("riemannian-gradient", instance)
-    assert abs(outcome.trace[-1].metrics["objective_gap"]) < 1e-12
-    assert outcome.trace[-1].metrics["relative_gradient_norm"] < 1e-8
-
-
-def test_the_examples_of_the_pages_run():
-    """README's in torch, and that of the guide in jax."""
-    torch = pytest.importorskip("torch")
-    jnp = pytest.importorskip("jax.numpy")
-    for cost in (lambda V: -torch.sum(V**4), lambda V: -jnp.sum(V**4)):
-        V = ob.solve("wen-yin", ob.stiefel(cost, n=50, p=4)).solution
-        assert np.sum(V**4) == pytest.approx(4, abs=1e-6)  # columns of the identity
-
-
 @pytest.mark.parametrize(
     ("spoiled", "message"),
     [

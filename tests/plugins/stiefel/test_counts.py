@@ -10,19 +10,17 @@ from math import inf
 import numpy as np
 import pytest
 from orthobench_stiefel import projected
-from orthobench_stiefel._kernels.cayley import CayleyCurve
-from orthobench_stiefel._kernels.landing_field import safe_step
 from orthobench_stiefel._kernels.line_search import BOUNDS, Reference, barzilai_borwein
-from orthobench_stiefel._kernels.retractions import RETRACTIONS
+from orthobench_stiefel._kernels.retractions import RETRACTIONS, CayleyCurve
 from orthobench_stiefel._kernels.secants import PAIRS
-from orthobench_stiefel._kernels.spectral import msign
-from orthobench_stiefel.descent import DRIFT, Iterate, cleaned, length_of, scaled, settle
+from orthobench_stiefel.descent import DRIFT, Iterate
+from orthobench_stiefel.landing_field import safe_step
 from orthobench_stiefel.solvers.cdopt import CDOpt
 from orthobench_stiefel.solvers.landing import Landing
-from orthobench_stiefel.solvers.landing_newton import LandingNewton, landed
+from orthobench_stiefel.solvers.landing_newton import LandingNewton
 from orthobench_stiefel.solvers.manifold_muon import ManifoldMuon, dual_admm, dual_ascent
-from orthobench_stiefel.solvers.pogo import POGO, best_normal
-from orthobench_stiefel.solvers.random_submanifold import COVER, RandomSubmanifold
+from orthobench_stiefel.solvers.pogo import POGO
+from orthobench_stiefel.solvers.random_submanifold import RandomSubmanifold
 from orthobench_stiefel.solvers.riemannian_gradient import RiemannianGradient
 from orthobench_stiefel.solvers.spel import SPEL
 from orthobench_stiefel.solvers.wen_yin import WenYin
@@ -295,51 +293,26 @@ def test_a_point_is_cleaned_where_it_has_drifted():
     X = random_point(N, P, np.random.default_rng(0))
     for size, spent in ((DRIFT / 4, 0), (4 * DRIFT, qr(N, P))):
         state, Y = Iterate(X=X), X * np.array([1 + size / 2, 1, 1])
-        found = cleaned(Y, state)
+        found = state.cleaned(Y)
         assert state.work.flops == 2 * NPP + 3 * PP + spent
         assert (found is Y) is (spent == 0)
         assert drift(found) < 1.1 * DRIFT
-    assert 1e-14 < DRIFT < 1e-12
 
 
 def test_the_first_gradient_that_is_not_zero_sets_the_unit():
     state = Iterate(X=np.zeros((2, 2)))
     zero = np.zeros((2, 2))
-    assert scaled(state, zero) is zero
+    assert state.scaled(zero) is zero
     assert state.factor is None
-    np.testing.assert_allclose(scaled(state, 2 * np.eye(2)), np.eye(2) / np.sqrt(2))
-    np.testing.assert_allclose(scaled(state, np.eye(2)), np.eye(2) / np.sqrt(8))
+    np.testing.assert_allclose(state.scaled(2 * np.eye(2)), np.eye(2) / np.sqrt(2))
+    np.testing.assert_allclose(state.scaled(np.eye(2)), np.eye(2) / np.sqrt(8))
     assert state.work.flops == 2 * 4
     stack = Iterate(X=np.zeros((2, 2, 2)))
-    found = scaled(stack, np.stack([3 * np.eye(2), np.eye(2)]))
+    found = stack.scaled(np.stack([3 * np.eye(2), np.eye(2)]))
     assert np.sum(found**2) == pytest.approx(2)
     absolute = Iterate(X=zero, factor=1)
-    assert scaled(absolute, zero) is zero
+    assert absolute.scaled(zero) is zero
     assert absolute.work.flops == 0
-
-
-def test_lengths_neither_overflow_nor_underflow():
-    for unit in [1e-200, 1.0, 1e200]:
-        assert length_of(unit * np.array([[3.0, 0], [0, -4.0]])) == pytest.approx(5 * unit), unit
-        assert length_of(np.zeros((2, 2))) == 0, unit
-        assert length_of(np.full((2, 2), inf)) == inf, unit
-
-
-def test_a_run_ends_at_the_tolerance_or_where_a_gradient_is_not_finite():
-    for case in [
-        (0.2, Status.RUNNING),
-        (0.1, Status.CONVERGED),
-        (0.0, Status.CONVERGED),
-        (inf, Status.FAILED),
-        (np.nan, Status.FAILED),
-    ]:
-        norm, status = case
-        state = Iterate(X=np.eye(2), unit=2.0)
-        state.work.steps = 7
-        ended = settle(state, norm, 0.05)
-        assert ended is (status is not Status.RUNNING), case
-        assert state.status is status, case
-        assert ("not finite at step 7" in state.reason) is (status is Status.FAILED), case
 
 
 def test_a_safe_step_is_at_most_half_the_inverse_attraction():
@@ -352,25 +325,6 @@ def test_a_safe_step_is_at_most_half_the_inverse_attraction():
         assert reached == pytest.approx(0.5)
     several = safe_step(np.array([0.2, 0.0]), np.array([3.0, 2.0]), 1.0, 0.5)
     assert several == min(safe_step(0.2, 3.0, 1.0, 0.5), safe_step(0.0, 2.0, 1.0, 0.5))
-
-
-def test_a_landed_point_has_singular_values_of_a_newton_schulz_step():
-    values = np.array([1.2, 0.9, 1.0])
-    found = landed(np.eye(5, 3) * values)
-    np.testing.assert_allclose(np.diag(found), values * (3 - values**2) / 2)
-
-
-def test_the_best_weight_is_one_half_of_what_is_nearly_orthonormal():
-    state = Iterate(X=np.eye(2))
-    assert best_normal(np.eye(2), state) == 0.5
-    assert best_normal(np.diag([1 + 1e-8, 1.0]), state) == 0.5
-    with np.errstate(all="ignore"):
-        assert best_normal(np.diag([1e200, 1.0]), state) == 0.5
-    for size in (1e-6, 0.3):
-        S = np.diag([1 + size, 1 - size])
-        weights = np.linspace(0, 1, 20_001)
-        defects = [sum((s * (1 + w * (1 - s)) ** 2 - 1) ** 2 for s in np.diag(S)) for w in weights]
-        assert best_normal(S, state) == pytest.approx(weights[np.argmin(defects)], abs=1e-3)
 
 
 def test_the_reference_is_a_weighted_mean_of_costs_and_forgives_rounding():
@@ -391,8 +345,8 @@ def test_barzilai_borwein_steps_stay_within_bounds():
     S, Y = np.array([[1.0, 0.0]]), np.array([[-2.0, 2.0]])
     assert barzilai_borwein(S, Y, long=True) == pytest.approx(1 / 2)
     assert barzilai_borwein(S, Y, long=False) == pytest.approx(2 / 8)
-    assert barzilai_borwein(S, 0 * Y, long=True) == BOUNDS[1] == 1e20
-    assert barzilai_borwein(1e-30 * S, 1e30 * Y, long=True) == BOUNDS[0] == 1e-20
+    assert barzilai_borwein(S, 0 * Y, long=True) == BOUNDS[1]
+    assert barzilai_borwein(1e-30 * S, 1e30 * Y, long=True) == BOUNDS[0]
 
 
 def test_a_submanifold_run_ends_after_steps_that_take_nearly_every_pair():
@@ -405,18 +359,6 @@ def test_a_submanifold_run_ends_after_steps_that_take_nearly_every_pair():
             solver.step(oracle, state)
             count += 1
         assert (state.status, count) == (Status.CONVERGED, enough), case
-        assert COVER == 4, case
-
-
-def test_a_polar_factor_counts_its_product_and_what_is_left_out():
-    found, spent = msign(np.diag([2.0, 0.0])[:, :2])
-    np.testing.assert_array_equal(np.abs(found), np.diag([1.0, 0.0]))
-    assert spent == svd(2, 2) + 2 * 2**3 + 4
-    floor = 4 * 2.0**-52
-    for share, kept in ((0.9, 1), (1.1, 2)):
-        B = np.zeros((4, 2))
-        B[0, 0], B[1, 1] = 1.0, share * floor
-        assert np.linalg.matrix_rank(msign(B)[0]) == kept
 
 
 @pytest.mark.parametrize(("schedule", "power"), [("constant", 0), ("1/sqrt(t)", 0.5), ("1/t", 1)])

@@ -5,7 +5,6 @@ from itertools import product as product_of
 import numpy as np
 import pytest
 from cases import case
-from orthobench_stiefel.functions import SLOPE, STEPS, TOLERANCE, _Differences
 
 import orthobench as ob
 from orthobench.tools.geometry import random_point
@@ -85,13 +84,6 @@ def test_wrong_derivatives_are_refused(name):
             given_times(factor, name, seed)
 
 
-@pytest.mark.parametrize("name", SMOOTH)
-def test_the_wrong_sign_is_refused_where_the_cost_is_large(name):
-    cost, gradient, _ = SMOOTH[name]
-    with pytest.raises(ob.UsageError, match="gradient is not that of the cost"):
-        ob.stiefel(lambda X: cost(X) + 1e9, lambda X: -gradient(X), n=N, p=P)
-
-
 def test_costs_with_kinks_or_of_single_precision_are_taken():
     ob.stiefel(lambda X: float(np.abs(X).sum()), np.sign, n=N, p=P)
     ob.stiefel(lambda X: float(np.float32(quadratic(X))), slope, n=N, p=P)
@@ -136,45 +128,3 @@ def test_trust_regions_use_the_product_in_place_of_two_gradients():
     for outcome in (found, plain):
         assert outcome.trace[-1].metrics["objective_gap"] < 1e-12
     assert found.work.samples < plain.work.samples
-
-
-def test_steps_fall_by_factors_of_ten():
-    np.testing.assert_allclose(np.divide(STEPS[:-1], STEPS[1:]), 10)
-
-
-def differing(errors, derivative=1.0, noise=0.0):
-    """Differences whose Taylor errors at the steps are these parts of the steps."""
-    made = object.__new__(_Differences)
-    made._half = [step * (derivative + error) for step, error in zip(STEPS, errors, strict=True)]
-    made.noise = noise
-    return made
-
-
-def test_a_derivative_is_right_where_its_error_is_small_at_any_step():
-    def explained(part, slack=0.0):
-        return differing([1.0] * 4 + [part * TOLERANCE] * 2).explain(1.0, slack)
-
-    assert explained(0.9)
-    assert not explained(1.1)
-    assert explained(1.9, slack=1.0)
-    assert not explained(2.1, slack=1.0)
-
-
-def test_a_derivative_is_right_where_its_error_falls_faster_than_the_step():
-    for power, right in ((SLOPE - 1 + 0.05, True), (SLOPE - 1 - 0.05, False)):
-        errors = [100 * step**power for step in STEPS]
-        assert differing(errors).explain(1.0, 0.0) is right
-
-
-def test_what_is_below_the_noise_shows_nothing():
-    wrong = differing([1.0] * 6)
-    assert not wrong.explain(1.0, 0.0)
-    for step, right in ((STEPS[1], True), (STEPS[2], False)):
-        wrong.noise = step * 1.0001
-        assert wrong.explain(1.0, 0.0) is right
-
-
-def test_the_difference_that_is_shown_is_of_a_step_in_the_middle():
-    made = differing([0.0, 0.0, 0.0, 0.25, 0.0, 0.0])
-    assert made.shown == pytest.approx(1.25)
-    assert made.off(1.0) == pytest.approx(0.25)

@@ -1,20 +1,18 @@
 """Where searches on the Stiefel manifold end, and what they keep of earlier steps."""
 
 from dataclasses import replace
-from itertools import product
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from orthobench_stiefel import projected
 from orthobench_stiefel._kernels.line_search import Reference
-from orthobench_stiefel._kernels.secants import CURVED, SPREAD, direction, first_guess, pair
+from orthobench_stiefel._kernels.secants import first_guess
 from orthobench_stiefel.problems.procrustes import StiefelProcrustes
 from orthobench_stiefel.solvers.cdopt import CDOpt
 from orthobench_stiefel.solvers.landing_newton import LONGEST, LandingNewton
-from orthobench_stiefel.solvers.manifold_muon import TANGENT, small
 from orthobench_stiefel.solvers.riemannian_gradient import RiemannianGradient
-from orthobench_stiefel.solvers.wen_yin import WINDOW, WenYin
+from orthobench_stiefel.solvers.wen_yin import WenYin
 
 import orthobench as ob
 from orthobench.contract.solver import Status
@@ -36,34 +34,12 @@ def oracle_of(scale=1.0):
     return oracle
 
 
-def test_wen_yin_ends_where_point_and_cost_hardly_change():
-    for case in [
-        (0.9e-3, 0.9e-5, True),
-        (1.1e-3, 0.9e-5, False),
-        (0.9e-3, 1.1e-5, False),
-    ]:
-        moved, changed, ends = case
-        solver = WenYin(xtol=1e-3, ftol=1e-5)
-        assert solver._still([(1.0, 1.0), (moved, changed)]) is ends, case
-
-
-def test_wen_yin_ends_where_they_change_ten_times_as_little_on_average():
-    for case in [(0.9e-2, 0.9e-4, True), (1.1e-2, 0.9e-4, False), (0.9e-2, 1.1e-4, False)]:
-        moved, changed, ends = case
-        solver = WenYin(xtol=1e-3, ftol=1e-5)
-        assert solver._still([(moved + d, changed) for d in (-1e-3, 1e-3)]) is ends, case
-
-
-def test_wen_yin_keeps_changes_relative_to_the_root_of_rows_and_to_the_cost():
-    oracle, solver = oracle_of(), WenYin(relative=False, gtol=0.0, xtol=0.0, ftol=0.0)
-    state = solver.init(oracle, None)
-    for number in range(1, WINDOW + 3):
-        before, value = state.X, state.value
-        solver.step(oracle, state)
-        moved, changed = state.changes[-1]
-        assert moved == pytest.approx(np.linalg.norm(state.X - before) / np.sqrt(N))
-        assert changed == pytest.approx(abs(state.value - value) / (abs(state.value) + 1))
-        assert len(state.changes) == min(number, WINDOW) == min(number, 5)
+def test_wen_yin_ends_if_point_and_cost_hardly_change_now_or_on_average():
+    solver = WenYin(xtol=1e-3, ftol=1e-5)
+    for moved, changed, ends in ((0.9e-3, 0.9e-5, True), (1.1e-3, 0.9e-5, False),
+                                 (0.9e-3, 1.1e-5, False)):  # fmt: skip
+        assert solver._still([(1.0, 1.0), (moved, changed)]) is ends
+        assert solver._still([(10 * moved + d, 10 * changed) for d in (-1e-3, 1e-3)]) is ends
 
 
 def test_a_first_step_of_dissolved_constraints_has_a_length_of_a_tenth():
@@ -107,7 +83,7 @@ def test_a_newton_step_is_no_longer_than_a_half():
     state = solver.init(oracle, None)
     state.R = 1e3 * state.R / np.linalg.norm(state.R)
     D = solver._newton(oracle, state)
-    assert np.linalg.norm(D) == pytest.approx(LONGEST) == 0.5
+    assert np.linalg.norm(D) == pytest.approx(LONGEST)
     gentle = solver.init(oracle, None)
     gentle.R = 1e-9 * gentle.R / np.linalg.norm(gentle.R)
     assert np.linalg.norm(solver._newton(oracle, gentle)) < 1e-3
@@ -184,69 +160,6 @@ def test_a_search_gives_up_after_its_trials_or_takes_the_last(solver, trials):
     assert np.array_equal(state.X, before) is still
 
 
-def test_a_point_of_a_curve_that_is_singular_to_rounding_is_a_trial_without_a_cost():
-    solver, oracle = WenYin(relative=False), oracle_of()
-    ends = []
-    for singular in (0, 1):
-        state = solver.init(oracle, None)
-        curve, lengths = state.curve, []
-
-        def point(t, curve=curve, lengths=lengths, singular=singular):
-            lengths.append(t)
-            if len(lengths) <= singular:
-                raise np.linalg.LinAlgError
-            return curve(t)
-
-        state.curve = SimpleNamespace(slope=curve.slope, point_flops=curve.point_flops)
-        state.curve = type("Curve", (), {**vars(state.curve), "__call__": lambda _, t: point(t)})()
-        state.length = 1e-3 * 10**singular
-        solver.step(oracle, state)
-        np.testing.assert_allclose(lengths, [1e-2, 1e-3][1 - singular :])
-        assert state.work.samples == 2
-        ends.append(state.X)
-    np.testing.assert_allclose(ends[0], ends[1], atol=1e-14)
-
-
-def test_a_pair_counts_where_it_is_curved_enough():
-    for case in product([(0.9, False), (1.1, True)], [1.0, -1.0]):
-        (share, counts), sign = case
-        S, Y = np.zeros((N, P)), np.zeros((N, P))
-        cosine = np.sqrt(share * CURVED)
-        S[0, 0], Y[0, 0], Y[1, 0] = 2.0, 3 * sign * cosine, 3.0
-        found = pair(np.eye(N)[:, -P:], S, Y, 0.7)
-        assert (found.over != 0) is (counts and sign > 0), case
-        if found.over:
-            assert found.over == pytest.approx(1 / (6 * cosine)), case
-
-
-def test_steps_of_a_pair_are_of_the_parts_outside_and_for_each_column_within_bounds():
-    S, Y = (RNG.standard_normal((N, P)) for _ in range(2))
-    found = pair(X, S, Y, 0.7)
-    outside, change = (M - X @ (X.T @ M) for M in (S, Y))
-    common = abs(np.vdot(outside, change)) / np.vdot(change, change)
-    assert found.step == pytest.approx(common)
-    each = np.sum(outside * change, axis=0) / np.sum(change**2, axis=0)
-    expected = np.clip(each, common / SPREAD, common * SPREAD)
-    np.testing.assert_allclose(np.exp(found.columns)[0], expected)
-    # a stack has one step, and columns of each matrix
-    several = pair(np.stack([X, X, X]), np.stack([S, 0 * S, -S]), np.stack([Y, Y, 2 * Y]), 0.7)
-    products, squares = np.array([1, 0, -2]), np.array([1, 1, 4])
-    common *= abs(products.sum()) / squares.sum()
-    assert several.step == pytest.approx(common)
-    expected = np.clip((products / squares)[:, None] * each, common / SPREAD, common * SPREAD)
-    np.testing.assert_allclose(np.exp(several.columns)[:, 0], expected)
-
-
-def test_of_a_square_point_the_whole_change_counts():
-    U = random_point(3, 3, np.random.default_rng(0))
-    S, Y = (RNG.standard_normal((3, 3)) for _ in range(2))
-    found = pair(U, S, Y, 0.7)
-    assert found.step == pytest.approx(abs(np.vdot(S, Y)) / np.vdot(Y, Y))
-    R = projected(U, RNG.standard_normal((3, 3)))
-    one, other = (first_guess(U, R, [found], weight) for weight in (1.0, 8.0))
-    np.testing.assert_array_equal(one, other)
-
-
 def test_a_first_guess_scales_columns_outside_and_the_turn_within():
     one = SimpleNamespace(step=0.5, columns=np.log([[1.0, 4.0]]))
     other = SimpleNamespace(step=0.25, columns=np.log([[1.0, 1.0]]))
@@ -256,23 +169,6 @@ def test_a_first_guess_scales_columns_outside_and_the_turn_within():
     turn = X.T @ R
     expected = outside - X @ (X.T @ outside) + X @ (3.0 * 0.25 / 2 * (turn - turn.T))
     np.testing.assert_allclose(first_guess(X, R, [one, other], 3.0), expected, atol=1e-12)
-
-
-def test_a_direction_is_tangent_and_the_recursion_over_its_pairs():
-    pairs, before = [], 1.0
-    for seed in range(3):
-        S = projected(X, np.random.default_rng(seed).standard_normal((N, P)))
-        pairs.append(pair(X, S, projected(X, A @ S), before))
-        before = pairs[-1].step
-    R = projected(X, RNG.standard_normal((N, P)))
-    q, parts = R, []
-    for one in reversed(pairs):
-        parts.append(one.over * np.vdot(one.S, q))
-        q = q - parts[-1] * one.Y
-    q = first_guess(X, q, pairs, 2.0)
-    for one, part in zip(pairs, reversed(parts), strict=True):
-        q = q + (part - one.over * np.vdot(one.Y, q)) * one.S
-    np.testing.assert_allclose(direction(X, R, pairs, 2.0), projected(X, q), atol=1e-12)
 
 
 def test_no_step_that_lowers_the_cost_means_that_it_has_converged():
@@ -310,27 +206,3 @@ def test_rejected_steps_are_cut_by_their_rule(steps, cut):
     solver.step(oracle, state)
     np.testing.assert_allclose(lengths[:4], 2.0 * cut ** np.arange(4))
     assert len(lengths) == 30
-
-
-@pytest.mark.parametrize(
-    ("settings", "message"),
-    [
-        ({"batch": 2}, "finite sum"),
-        ({"momentum": 0.5}, "has no momentum; take momentum = 0"),
-    ],
-)
-def test_searches_take_neither_batches_nor_momentum(settings, message):
-    with pytest.raises(ob.UsageError, match=message):
-        RiemannianGradient(**settings).init(oracle_of(), None)
-    if "batch" in settings:
-        sums = StiefelProcrustes(n=4, p=2, rows=6).build(np.random.default_rng(0))
-        with pytest.raises(ob.UsageError, match="steps = bb searches with the whole cost"):
-            ob.solve(RiemannianGradient(**settings), sums, ob.Budget(steps=1))
-    if "momentum" in settings:
-        RiemannianGradient(steps="constant", **settings).init(oracle_of(), None)
-
-
-def test_what_is_small_is_so_by_its_root_mean_square():
-    assert small(np.full((3, 4), 0.99 * TANGENT))
-    assert not small(np.full((3, 4), 1.01 * TANGENT))
-    assert TANGENT == 1e-6

@@ -5,7 +5,6 @@ from itertools import product
 import numpy as np
 import pytest
 from orthobench_stiefel import projected
-from orthobench_stiefel._kernels.cayley import CayleyCurve
 from orthobench_stiefel._kernels.retractions import (
     RETRACTIONS,
     cayley,
@@ -105,20 +104,6 @@ def test_newton_schulz_is_the_polar_factor_and_cholesky_the_q_factor():
         assert np.abs(newton_schulz(X, D)[0] - polar_factor(X + D)).max() < 1e-13, norm
         assert np.abs(polar(X, D)[0] - polar_factor(X + D)).max() < 1e-11, norm
         assert np.abs(cholesky_qr(X, D)[0] - qr(X, D)[0]).max() < 1e-11, norm
-
-
-def test_the_cayley_curve_is_its_definition():
-    """Of size 2p where p is small, of size n where it is not."""
-    for shape in SHAPES:
-        n, p = shape
-        X, G = point(n, p), np.random.default_rng(3).standard_normal(shape)
-        A, identity = G @ X.T - X @ G.T, np.eye(n)
-        curve = CayleyCurve(X, G)
-        for t in (1e-3, 0.5, -2.0):
-            expected = np.linalg.solve(identity + t / 2 * A, (identity - t / 2 * A) @ X)
-            assert np.abs(curve(t) - expected).max() < 1e-12, shape
-        assert np.abs(curve.slope - A @ X).max() < 1e-13, shape
-        assert curve.small == (2 * p < n), shape
 
 
 def test_newton_schulz_iterations_that_nobody_looks_at_are_enough_and_hardly_more():

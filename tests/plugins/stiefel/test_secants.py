@@ -88,12 +88,3 @@ def test_runs_reach_the_optimum(problem, metric):
     assert run.work.steps < 300
     assert last["objective_gap"] < 1e-10
     assert last["relative_gradient_norm"] < 1e-6
-
-
-def test_weighted_columns_take_fewer_evaluations_than_barzilai_borwein_steps():
-    evaluations = {}
-    for steps in ("adaptive", "lbfgs"):
-        instance = StiefelBrockett(n=100, p=8).build(np.random.default_rng(0))
-        solver = RiemannianGradient(metric="turning", steps=steps, tolerance=1e-6)
-        evaluations[steps] = ob.solve(solver, instance).work.samples
-    assert evaluations["lbfgs"] < 0.85 * evaluations["adaptive"]

@@ -5,10 +5,11 @@ from math import sqrt
 import numpy as np
 import pytest
 from orthobench_kit.symmetric_tensors import composed
-from orthobench_orthogonal_tensor.any_order import images_flops, random_matrix_flops
 from orthobench_orthogonal_tensor.solvers.randomized_joint_diagonalization import (
     EXACT,
     RandomizedJointDiagonalization,
+    images_flops,
+    random_matrix_flops,
 )
 from orthobench_tensor_power.solvers.polar_power import PolarPower, contraction_flops
 from orthobench_tensor_power.solvers.subspace_power import (

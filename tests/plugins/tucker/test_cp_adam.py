@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import pickle
-from functools import reduce
 from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from orthobench_kit.streams import SamplerSource
 from orthobench_tucker import (
     ComponentSolution,
@@ -19,17 +16,17 @@ from orthobench_tucker import (
     sample_moments,
     symmetric_tucker,
 )
-from orthobench_tucker._kernels.cp_iterates import (
+from orthobench_tucker._kernels.cp import Settings, descend
+from orthobench_tucker.full_tensors import moment_tensor
+from orthobench_tucker.judge import violation
+from orthobench_tucker.reference import composed, cp_adam, cp_gradient
+from orthobench_tucker.solvers.cp_adam import (
+    CPAdam,
     CPIterate,
     first_iterate,
     objective,
-    objective_flops,
     solution,
 )
-from orthobench_tucker._kernels.cp_kernels import Settings, adam, descend, gradient
-from orthobench_tucker.full_tensors import moment_tensor
-from orthobench_tucker.judge import violation
-from orthobench_tucker.solvers.cp_adam import CPAdam, step_flops
 
 from orthobench import Budget
 from orthobench.contract.problem import Instance
@@ -37,7 +34,6 @@ from orthobench.contract.solver import Status
 from orthobench.harness.identity import Streams
 from orthobench.harness.run import run
 from orthobench.harness.stopping import RunStatus
-from orthobench.testing import counted, counting
 from orthobench.tools.geometry import random_point
 
 SMALL = CPAdam(components=4, batch=10, epoch=7, judged=60)
@@ -66,32 +62,21 @@ def go(solver, oracle, state, steps):
     solver.advance(oracle, state, steps)
 
 
-def full(V, w, order):
-    """The tensor sum_i w_i v_i ⊗ ... ⊗ v_i."""
-    outer = (reduce(np.multiply.outer, [v] * order) for v in V.T)
-    return sum(weight * tensor for weight, tensor in zip(w, outer, strict=True))
-
-
-def stacked_gradient(X, rows, weights, order):
-    r, n = rows.shape
-    work, slope = np.full((2, len(X) + r, r), np.nan), np.full(r * (n + 1), np.nan)
-    gradient(np.vstack([X, rows]), weights, order, work, slope)
-    return slope
-
-
 def distance(point, X, order):
     """|M̂ - M|² by tensors with all their entries."""
     iterate = CPIterate(point, point, point, 0)
     n = X.shape[1]
     w = iterate.weights(n)
-    return np.sum((full(iterate.components(n).T, w / len(w), order) - moment_tensor(X, order)) ** 2)
+    return np.sum(
+        (composed(iterate.components(n).T, w / len(w), order) - moment_tensor(X, order)) ** 2
+    )
 
 
 @pytest.mark.parametrize("order", ORDERS)
 def test_the_gradient_is_that_of_the_distance_of_tensors(order):
     rng = np.random.default_rng(order)
     X, rows, weights = unit(skewed(4, 7)), rng.standard_normal((3, 4)), rng.standard_normal(3)
-    slope = stacked_gradient(X, rows, weights, order)
+    slope = np.concatenate([part.T.ravel() for part in cp_gradient(rows.T, weights, X, order)])
     point, h = CPIterate.at(rows, weights).point, 1e-5
     steps = h * np.eye(len(point))
     differences = [
@@ -112,41 +97,16 @@ def test_the_objective_is_the_distance_less_a_constant(order, monkeypatch):
     assert objective(iterate, 8 * X, order, 1 / 8) == pytest.approx(expected, abs=rounding)
 
 
-def literal_adam(x, g, m, v, rate, t, beta1, beta2, epsilon):
-    """Algorithm 1 of Kingma and Ba, line by line."""
-    m = beta1 * m + (1 - beta1) * g
-    v = beta2 * v + (1 - beta2) * g**2
-    m_hat = m / (1 - beta1**t)
-    v_hat = v / (1 - beta2**t)
-    return x - rate * m_hat / (np.sqrt(v_hat) + epsilon), m, v
-
-
-@given(st.integers(1, 40), st.floats(0, 0.99), st.floats(0, 0.999), st.integers(1, 500))
-def test_adam_is_the_algorithm(size, beta1, beta2, t):
-    rng = np.random.default_rng(size)
-    x, g, m = rng.standard_normal((3, size))
-    v = rng.exponential(size=size)
-    expected = literal_adam(x, g, m, v, 0.05, t, beta1, beta2, 1e-3)
-    total = adam(x, g, m, v, 0.05, t, Settings(3, 1, beta1, beta2, 1e-3))
-    for ours, theirs in zip((x, m, v), expected, strict=True):
-        np.testing.assert_allclose(ours, theirs, rtol=1e-12, atol=1e-14)
-    assert total == pytest.approx(v.sum(), rel=1e-13)
-
-
 @pytest.mark.parametrize("order", ORDERS)
 def test_descending_is_adam_along_the_gradient(order):
     b, n, r, inverse = 5, 4, 3, 0.7
     X, rng = skewed(n, 6 * b), np.random.default_rng(1)
     iterate = CPIterate.at(rng.standard_normal((r, n)), rng.standard_normal(r))
-    x, m, v = iterate.point.copy(), iterate.mean.copy(), iterate.square.copy()
-    for t in range(1, 7):
-        own = CPIterate(x, m, v, 0)
-        batch = inverse * X[(t - 1) * b : t * b]
-        g = stacked_gradient(batch, own.components(n), own.weights(n), order)
-        x, m, v = literal_adam(x, g, m, v, 0.01, t, 0.9, 0.999, 1e-8)
+    start = iterate.components(n).T, iterate.weights(n)
+    V, w = cp_adam(*start, inverse * X, order, b, 0.01)
     assert descend(iterate, X, inverse, 0.01, Settings(order, b, 0.9, 0.999, 1e-8)) == (6, True)
-    np.testing.assert_allclose(iterate.point, x, rtol=1e-10, atol=1e-12)
-    np.testing.assert_allclose(iterate.square, v, rtol=1e-10)
+    np.testing.assert_allclose(iterate.components(n).T, V, rtol=1e-10, atol=1e-12)
+    np.testing.assert_allclose(iterate.weights(n), w, rtol=1e-10, atol=1e-12)
 
 
 def test_the_solution_is_the_model_in_the_units_of_the_data():
@@ -155,8 +115,8 @@ def test_the_solution_is_the_model_in_the_units_of_the_data():
         rng = np.random.default_rng(components)
         rows, weights = rng.standard_normal((components, 5)), rng.standard_normal(components)
         found = solution(CPIterate.at(rows, weights), 5, order, 3.0)
-        expected = 3.0**order * full(rows.T, weights / components, order)
-        off = full(found.point, found.weights, order) - expected
+        expected = 3.0**order * composed(rows.T, weights / components, order)
+        off = composed(found.point, found.weights, order) - expected
         assert np.abs(off).max() < 1e-13 * np.abs(expected).max(), case
         assert violation(found) < 1e-14, case
         assert order % 2 == 0 or np.all(found.weights >= 0), case
@@ -185,7 +145,7 @@ def test_the_judges_error_is_that_of_the_tensors(order):
     found, M = SMALL.solution(state), moment_tensor(X, order)
     assert isinstance(found, ComponentSolution)
     assert violation(found) < 1e-12
-    explicit = np.sum((full(found.point, found.weights, order) - M) ** 2) / np.sum(M**2)
+    explicit = np.sum((composed(found.point, found.weights, order) - M) ** 2) / np.sum(M**2)
     assert SampleMoment(X, order).relative_error(found) == pytest.approx(explicit, rel=1e-9)
     assert explicit < 0.9
 
@@ -238,12 +198,6 @@ def test_the_start_is_combinations_of_the_first_batch():
     np.testing.assert_array_equal(start.weights(40), np.ones(6))
     assert not np.any([start.mean, start.square])
     assert start.iterations == 0
-
-
-def test_components_differ_also_where_all_samples_are_alike():
-    X = np.tile([1.0, 2.0, 3.0], (5, 1))
-    rows = first_iterate(X, 2, np.random.default_rng(0)).components(3)
-    assert np.linalg.norm(np.abs(rows[0]) - np.abs(rows[1])) > 1e-5
 
 
 def epochs(solver, X, order, count):
@@ -389,42 +343,3 @@ def test_the_estimate_takes_the_first_samples_of_the_stream():
         go(solver, oracle, state, 8)
         np.testing.assert_array_equal(state.judged, X[:held])
         assert state.held == held
-
-
-def literal_step(X, V, w, order, m, v):
-    C, G = X.dot(V), V.T.dot(V)
-    C1, G1 = C, G
-    for _ in range(order - 2):
-        C1, G1 = C1 * C, G1 * G
-    shares = G1 * w[:, None]
-    by_weight = (shares * G).sum(axis=0) - (C1 * C).sum(axis=0)
-    inside = V.dot(shares * w) - X.T.dot(C1 * w)
-    g = np.concatenate([inside.ravel(), by_weight])
-    m, v = m * 0.9 + g * 0.1, v * 0.999 + g * g * 0.001
-    return g - (m / 0.5) * 0.05 / (np.sqrt(v / 0.5) + 1e-8)
-
-
-def test_the_flops_are_those_of_the_definitions():
-    b, n, r, order = 12, 16, 6, 4
-    rng = np.random.default_rng(0)
-    X, V = counted(rng.standard_normal((b, n))), counted(rng.standard_normal((n, r)))
-    w, m, v = counted(np.ones(r)), counted(np.ones(r * (n + 1))), counted(np.ones(r * (n + 1)))
-    with counting() as tally:
-        literal_step(X, V, w, order, m, v)
-    assert step_flops(n, r, b, order) == pytest.approx(tally.flops, rel=0.05)
-
-    with counting() as tally:
-        C, G = X.dot(V), V.T.dot(V)
-        C * C * C * C, G * G * G * G
-        (C.sum(axis=0) * w).sum() + (w.dot(G)).dot(w)
-    assert objective_flops(n, r, b, order) == pytest.approx(tally.flops, rel=0.05)
-
-
-def test_the_work_is_that_of_steps_and_estimates():
-    X = skewed()
-    oracle, state = begin(SMALL, X, 3)
-    go(SMALL, oracle, state, 15)
-    step, estimate = step_flops(6, 4, 10, 3), objective_flops(6, 4, 60, 3)
-    assert state.work.steps == 15
-    assert state.work.samples == 150
-    assert state.work.flops == 15 * step + 3 * estimate + 2 * 4 * 6 * 10

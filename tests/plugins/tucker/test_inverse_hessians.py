@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
-from orthobench_tucker._kernels.geodesics import Geodesic
-from orthobench_tucker._kernels.inverse_hessians import LimitedMemory, LocalMatrix, curved
-from orthobench_tucker._kernels.sample_cores import SampleCores
-from orthobench_tucker.objective import evaluate
+from orthobench_tucker._kernels.partial_cores import SampleCores
+from orthobench_tucker.geodesics import Geodesic, LimitedMemory, LocalMatrix, curved
+from orthobench_tucker.objective import core_metric, evaluate
 
 from orthobench.tools.geometry import drift, random_point
 
@@ -39,8 +40,6 @@ def walk(cores, inverse, steps, point):
 
 def applied(inverse, point, V):
     """H V, of any horizontal V."""
-    from dataclasses import replace
-
     return inverse.direction(replace(point, gradient=V))
 
 
@@ -89,8 +88,6 @@ def test_the_two_loops_are_the_dense_formula(cores):
     inverse = LimitedMemory(3, preconditioned=True)
     point, *_ = walk(cores, inverse, 6, point)
     assert len(inverse.pairs) == 3
-    from orthobench_tucker.second_order import core_metric
-
     M, _ = core_metric(point.B, preconditioned=True)
     s, y = inverse.pairs[-1]
     H = np.kron(np.eye(8), M) * np.vdot(s, y) / np.vdot(y, y @ M)
@@ -137,8 +134,6 @@ def test_a_pair_without_curvature_is_left_out(cores, kind):
 
 
 def test_a_matrix_is_outdated_where_the_core_has_changed(cores):
-    from dataclasses import replace
-
     point = begin(cores)
     inverse = LocalMatrix.at(point, preconditioned=True)
     assert not inverse.outdated(point)

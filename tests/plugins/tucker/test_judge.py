@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 from orthobench_tucker import ComponentSolution, Judge, SampleMoment, sample_moments
 from orthobench_tucker.full_tensors import moment_tensor
 from orthobench_tucker.judge import FullTensor, violation
+from orthobench_tucker.reference import composed, multiplied, objective
 
 from orthobench.contract.problem import Solution
 from orthobench.tools.geometry import orthonormalize, random_point
 
 ORDERS = (2, 3, 4, 5)
-LETTERS = "abcde"
 seeds = st.integers(0, 2**32 - 1)
 orders = st.sampled_from(ORDERS)
 
@@ -27,13 +27,6 @@ def rng(seed=0):
 
 def skewed(p, n, seed=0):
     return rng(seed).exponential(size=(p, n)) - 0.5
-
-
-def multiplied(T, A):
-    """T ·(A, ..., A)."""
-    letters = LETTERS[: T.ndim]
-    factors = ",".join(a + a.upper() for a in letters)
-    return np.einsum(f"{letters},{factors}->{letters.upper()}", T, *[A] * T.ndim, optimize=True)
 
 
 def data_tensor(form, X, order):
@@ -80,18 +73,20 @@ def test_the_error_is_that_of_the_explicit_approximation(form, order, n, p, seed
     X, r = skewed(p, n, seed), int(rng(seed).integers(1, n + 1))
     Q, T = random_point(n, r, rng(seed)), moment_tensor(X, order)
     judge = data_tensor(form, X, order)
-    approximation = multiplied(T, Q @ Q.T)
+    approximation = multiplied(T, *[Q @ Q.T] * order)
     square = np.sum(T**2)
     expected = np.sum((approximation - T) ** 2) / square
     assert judge.norm_squared == pytest.approx(square, rel=1e-9)
     assert judge.relative_error(Solution(Q)) == pytest.approx(expected, rel=1e-8, abs=1e-12)
     # remark 1: |X - X(P, ..., P)|² = |X|² - F(Q), with the core X(Q, ..., Q)
-    core = multiplied(T, Q)
+    core = multiplied(T, *[Q] * order)
     assert expected * square == pytest.approx(
         square - np.sum(core**2), rel=1e-8, abs=1e-12 * square
     )
     np.testing.assert_allclose(judge.core(Q), core, atol=1e-12 * np.sqrt(square))
-    np.testing.assert_allclose(multiplied(core, Q.T), approximation, atol=1e-12 * np.sqrt(square))
+    np.testing.assert_allclose(
+        multiplied(core, *[Q.T] * order), approximation, atol=1e-12 * np.sqrt(square)
+    )
 
 
 @pytest.mark.parametrize("form", ["samples", "tensor"])
@@ -99,8 +94,7 @@ def test_the_error_is_that_of_the_explicit_approximation(form, order, n, p, seed
 def test_the_error_of_components_is_that_of_their_explicit_sum(form, order, n, count, seed):
     X, solution = skewed(10, n, seed), components(n, count, seed)
     T = moment_tensor(X, order)
-    terms = zip(solution.weights, solution.point.T, strict=True)
-    explicit = sum(w * reduce(np.multiply.outer, [v] * order) for w, v in terms)
+    explicit = composed(solution.point, solution.weights, order)
     error = data_tensor(form, X, order).relative_error(solution)
     square = np.sum(T**2)
     expected = np.sum((explicit - T) ** 2) / square
@@ -114,7 +108,7 @@ def test_the_relative_gradient_is_the_slope_along_the_manifold_over_the_objectiv
     T = moment_tensor(X, order)
 
     def F(Q):
-        return np.sum(multiplied(T, orthonormalize(Q)) ** 2)
+        return objective(T, orthonormalize(Q))
 
     G, h = np.empty_like(Q), 1e-5
     for at in np.ndindex(*Q.shape):
@@ -185,7 +179,7 @@ def test_the_metrics_are_those_that_are_documented(order):
     T = {name: moment_tensor(X, order) for name, X in [("test", test), ("held", validation)]}
 
     def F(name, Q):
-        return np.sum(multiplied(T[name], Q) ** 2)
+        return objective(T[name], Q)
 
     projectors = Q @ Q.T - known @ known.T
     assert metrics == pytest.approx(

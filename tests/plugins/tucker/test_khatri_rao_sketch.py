@@ -4,17 +4,18 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from orthobench_kit.sources import ArraySource
-from orthobench_tucker import MomentOracle, MomentStream
+from orthobench_tucker import MomentOracle
 from orthobench_tucker.full_tensors import moment_tensor
-from orthobench_tucker.sketch import gaussian_factors, power_step, sketch_of, sketched_basis
 from orthobench_tucker.solvers.hoevd import HOEVD
-from orthobench_tucker.solvers.khatri_rao_sketch import KhatriRaoSketch
+from orthobench_tucker.solvers.khatri_rao_sketch import (
+    KhatriRaoSketch,
+    power_step,
+    sketch_of,
+    sketched_basis,
+)
 from orthobench_tucker.solvers.pgd import PGD
-from orthobench_tucker.starts import MANY, chosen
 
 from orthobench.contract.solver import Status
-from orthobench.errors import UsageError
 from orthobench.harness.identity import Streams
 from orthobench.harness.run import run
 from orthobench.harness.stopping import Budget
@@ -46,15 +47,14 @@ def within(n, p, rank, seed=0):
 @pytest.mark.parametrize("order", [2, 3, 4])
 def test_it_is_the_unfolding_times_a_khatri_rao_product(tucker, order):
     X = tucker.samples(6, 80, 2)
-    factors = gaussian_factors(order, 6, 5, np.random.default_rng(0))
+    factors = np.random.default_rng(0).standard_normal((order - 1, 6, 5))
     product = factors[0]
     for vectors in factors[1:]:
         product = np.einsum("aj,bj->abj", product, vectors).reshape(-1, 5)
     expected = moment_tensor(X, order).reshape(6, -1) @ product
     np.testing.assert_allclose(sketch_of(X, factors) / 80, expected, atol=1e-12)
     state = sketched(KhatriRaoSketch(oversampling=3, batch=8), oracle_of(X, order, 2))
-    drawn = gaussian_factors(order, 6, 5, np.random.default_rng(0))
-    np.testing.assert_allclose(state.sums, sketch_of(X, drawn), atol=1e-11)
+    np.testing.assert_allclose(state.sums, sketch_of(X, factors), atol=1e-11)
 
 
 @pytest.mark.parametrize("order", [2, 3, 4, 5])
@@ -90,15 +90,6 @@ def test_power_steps_lead_to_hoevd(tucker):
     assert errors[-1] < 1e-6
 
 
-def test_power_steps_need_all_samples():
-    X, _ = within(6, 40, 2)
-    stream = MomentStream(ArraySource(X), 3, 2)
-    stream.start = np.eye(6, 2)
-    with pytest.raises(UsageError, match="take power = 0"):
-        KhatriRaoSketch(power=1).init(stream, np.random.default_rng(0))
-    KhatriRaoSketch().init(stream, np.random.default_rng(0))
-
-
 def test_more_columns_are_nearer_and_a_power_step_is_exact_enough(tucker):
     ratios = {}
     for settings_ in ((0, 0), (5, 0), (10, 0), (5, 1)):
@@ -122,15 +113,6 @@ def test_two_steps_of_pgd_from_the_sketch_reach_the_objective(tucker):
     state = tucker.ended(solver, made, 2)
     best = tucker.converged(PGD(start="hoevd"), made)
     assert state.objective == pytest.approx(best.objective, rel=1e-3)
-
-
-def test_the_sketch_takes_the_place_of_hoevd_where_samples_are_many():
-    few, many = np.ones((MANY, 40)), np.ones((MANY + 1, 40))
-    assert chosen(MomentOracle(few, 4, 2), "auto", "auto") == "hoevd"
-    assert chosen(MomentOracle(many, 4, 2), "auto", "auto") == "sketch"
-    assert chosen(MomentOracle(many, 4, 2), "auto", "explicit") == "hoevd"
-    assert chosen(MomentOracle(many, 2, 2), "auto", "auto") == "hoevd"  # from the covariance
-    assert chosen(MomentOracle(many, 4, 2), "hoevd", "auto") == "hoevd"
 
 
 def test_symmetric_samples_of_odd_order_leave_a_point(tucker):

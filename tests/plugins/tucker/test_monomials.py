@@ -55,15 +55,3 @@ def test_parents_lead_to_one_degree_less(m):
     table, below = monomials(4, m), monomials(4, m - 1)
     grown = [(*below.indices[p], int(v)) for p, v in zip(table.parents, table.last, strict=True)]
     assert grown == list(table.indices)
-
-
-def test_the_monomials_of_degree_one_are_the_variables_themselves():
-    Z = np.arange(6.0).reshape(2, 3)
-    assert monomials(2, 1).of(Z) is Z
-    assert np.array_equal(monomials(2, 1).expansion, [0, 1])
-
-
-def test_equal_arguments_share_their_tables():
-    assert monomials(3, 4) is monomials(3, 4)
-    assert monomials(3, 4).multiplicities is monomials(3, 4).multiplicities
-    assert monomials(3, 4) != monomials(4, 3)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from orthobench_tucker._kernels.orthonormal_rows import orthonormalize as orthonormalize_rows
+from orthobench_tucker._kernels.orthonormal import orthonormalize as orthonormalize_rows
 
 from orthobench.tools.geometry import orthonormalize, random_point, subspace_error
 

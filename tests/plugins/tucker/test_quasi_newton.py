@@ -4,20 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from itertools import permutations, product
-from types import SimpleNamespace
 from typing import ClassVar
 
 import numpy as np
 import pytest
 from orthobench_tucker import MomentOracle, MomentStream, SymmetricTucker
-from orthobench_tucker.solvers.quasi_newton import QuasiNewton, QuasiNewtonState
-from orthobench_tucker.starts import hoevd_basis
+from orthobench_tucker.solvers.quasi_newton import QuasiNewton
 
 import orthobench.tools.machine
 from orthobench.contract.parameters import parameter
 from orthobench.contract.solver import Status
 from orthobench.errors import UsageError
-from orthobench.tools.geometry import drift, orthonormalize, random_point, subspace_error
+from orthobench.tools.geometry import random_point, subspace_error
 
 KINDS = [
     pytest.param({"method": method, "preconditioned": preconditioned}, id=f"{method}-{name}")
@@ -135,25 +133,6 @@ def test_a_tolerance_ends_the_run(second_order):
         assert state.status is Status.CONVERGED
 
 
-def test_memory_bounds_the_pairs(second_order):
-    oracle = second_order.moment(order=3, n=12, r=3)
-    solver = QuasiNewton(memory=2, start="random")
-    state = second_order.begun(solver, oracle)
-    solver.advance(oracle, state, 6)
-    assert len(state.inverse.pairs) == 2
-
-
-def test_flops_count_the_start_and_every_trial(second_order):
-    oracle = second_order.moment(order=3, n=12, r=3)
-    p, n, r, N = len(oracle.X), 12, 3, 6
-    state = second_order.begun(QuasiNewton(start="random"), oracle)
-    evaluation = 2 * p * n * (r + N) + p * N + 6 * n * r * N + 4 * n * r * r + 2 * r * r * N
-    assert state.work.flops == evaluation
-    before = state.work.flops
-    QuasiNewton().step(oracle, state)
-    assert state.work.flops - before > evaluation
-
-
 @dataclass(frozen=True)
 class Sized(SymmetricTucker):
     """A problem of which only the sizes matter."""
@@ -193,13 +172,6 @@ def test_a_stream_without_end_is_refused():
     assert issubclass(MomentOracle, MomentStream)
 
 
-def test_it_begins_at_the_unfoldings_eigenvectors(second_order):
-    oracle = second_order.moment(order=3)
-    state = second_order.begun(QuasiNewton(), oracle)
-    np.testing.assert_array_equal(state.point.Q, hoevd_basis(oracle, "auto"))
-    assert drift(orthonormalize(state.point.Q)) < 1e-14
-
-
 def test_where_no_trial_rises_the_memory_is_cleared_and_then_the_run_fails(second_order):
     oracle = second_order.moment(order=3, n=12, r=3)
     for tolerance, status in ((1e-12, Status.FAILED), (0.0, Status.RUNNING)):
@@ -214,23 +186,3 @@ def test_where_no_trial_rises_the_memory_is_cleared_and_then_the_run_fails(secon
         assert state.status is status
         assert state.work.steps == 4
         assert ("no step raises the objective" in state.reason) is (tolerance > 0)
-
-
-def test_idle_steps_are_counted_from_the_last_halving_of_the_gradient():
-    state = QuasiNewtonState(point=SimpleNamespace(slope=8.0), inverse=None)
-    seen = []
-    for slope in (8.0, 4.1, 4.0, 3.0, 2.1, 2.0, 2.0):
-        state.point.slope = slope
-        state.record()
-        seen.append((state.least, state.idle))
-    assert seen == [(8, 0), (8, 1), (4, 0), (4, 1), (4, 2), (2, 0), (2, 1)]
-
-
-def test_after_ten_steps_without_halving_the_gradient_is_tested_for_rounding(second_order):
-    oracle = second_order.moment(order=3, n=12, r=3)
-    solver = QuasiNewton(start="random")
-    for idle, found in ((8, 9), (9, 0)):
-        state = second_order.begun(solver, oracle)
-        state.least, state.idle = 1e-30, idle
-        solver.step(oracle, state)
-        assert (state.idle, state.status) == (found, Status.RUNNING)

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from functools import reduce
-from itertools import permutations
-
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from orthobench_tucker import full_tensors, sample_moments
+from orthobench_tucker.reference import moment, multiplied, objective
 from orthobench_tucker.sample_moments import (
     core_norm_squared,
     estimated_norm_squared,
@@ -25,7 +23,6 @@ from orthobench_tucker.sample_moments import (
 from orthobench.tools.geometry import random_point
 
 ORDERS = (2, 3, 4, 5)
-LETTERS = "abcde"
 shapes = {
     "order": st.sampled_from(ORDERS),
     "n": st.integers(1, 5),
@@ -40,21 +37,6 @@ def rng(seed=0):
 
 def skewed(p, n, seed=0):
     return rng(seed).exponential(size=(p, n)) - 0.5
-
-
-def moment(X, order):
-    return sum(reduce(np.multiply.outer, [x] * order) for x in X) / len(X)
-
-
-def multiplied(T, *matrices):
-    """T ·(A, B, ...), one einsum."""
-    letters = LETTERS[: T.ndim]
-    factors = ",".join(a + a.upper() for a in letters)
-    return np.einsum(f"{letters},{factors}->{letters.upper()}", T, *matrices, optimize=True)
-
-
-def objective(T, Q):
-    return float(np.sum(multiplied(T, *[Q] * T.ndim) ** 2))
 
 
 @given(**shapes)
@@ -113,17 +95,6 @@ def test_the_square_of_the_moment_is_the_same_either_way(order, n, p, seed):
     assert moment_norm_squared(many, order) == pytest.approx(square, rel=1e-9)
 
 
-def test_each_way_to_the_square_is_taken_where_it_is_cheaper(monkeypatch):
-    taken = []
-    honest = sample_moments.partial_core
-    monkeypatch.setattr(
-        sample_moments, "partial_core", lambda *a: taken.append(len(a[0])) or honest(*a)
-    )
-    moment_norm_squared(skewed(12, 3), 3)  # 6 columns: as dear as 12 samples
-    moment_norm_squared(skewed(13, 3), 3)
-    assert taken == [13]
-
-
 @pytest.mark.parametrize(
     ("p", "order"),
     [(165, 3), *(pytest.param(160, order, marks=pytest.mark.wide) for order in ORDERS)],
@@ -164,14 +135,6 @@ def test_blocks_change_nothing(order, monkeypatch):
     monkeypatch.setattr(sample_moments, "BLOCK_BYTES", 8 * 700)
     np.testing.assert_allclose(partial_core(X, Q, order), W, rtol=1e-11, atol=1e-14)
     assert moment_norm_squared(X, order) == pytest.approx(square, rel=1e-12)
-
-
-@pytest.mark.parametrize("order", ORDERS)
-def test_the_formed_moment_is_that_of_brute_force_and_symmetric(order):
-    X = skewed(20, 4)
-    T = full_tensors.moment_tensor(X, order)
-    np.testing.assert_allclose(T, moment(X, order), rtol=1e-12, atol=1e-15)
-    assert all(np.array_equal(T, T.transpose(axes)) for axes in permutations(range(order)))
 
 
 @pytest.mark.parametrize("exponent", range(1, 12))

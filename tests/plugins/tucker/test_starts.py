@@ -15,7 +15,7 @@ from orthobench_tucker.solvers.jacobi_tucker import JacobiTucker
 from orthobench_tucker.solvers.pgd import PGD
 from orthobench_tucker.solvers.quasi_newton import QuasiNewton
 from orthobench_tucker.solvers.trust_region import TrustRegion
-from orthobench_tucker.starts import FROM_SAMPLES, STARTS
+from orthobench_tucker.whole_tensor import FROM_SAMPLES, MANY, STARTS
 
 from orthobench.errors import UsageError
 from orthobench.tools.geometry import random_point
@@ -69,3 +69,13 @@ def test_every_start_leads_every_solver_to_the_optimum():
         solver(start=start).advance(oracle, state, 200)
         Q = solver(start=start).solution(state).point
         assert np.linalg.norm(basis - Q @ (Q.T @ basis)) < 1e-10, case
+
+
+def test_many_samples_are_sketched_unless_their_entries_are_few():
+    """Of 200 features there are 20,100 columns, of 20 there are 210."""
+    for p, n, form, start in (
+        (MANY, 200, "auto", "hoevd"), (MANY + 1, 200, "auto", "sketch"),
+        (MANY + 1, 20, "auto", "hoevd"), (MANY + 1, 200, "explicit", "hoevd"),
+    ):  # fmt: skip
+        oracle = MomentOracle(np.broadcast_to(1.0, (p, n)), 3, 2)
+        assert PGD(form=form).start_flops(oracle) == PGD(form=form, start=start).start_flops(oracle)

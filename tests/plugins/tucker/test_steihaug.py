@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from orthobench_tucker._kernels.steihaug import truncated_cg
+from orthobench_tucker.solvers.trust_region import truncated_cg
 
 from orthobench.tools.geometry import random_point
 

@@ -6,15 +6,14 @@ import numpy as np
 import pytest
 from block_passes import cut, oracle_of, passes, points, summary_of
 from orthobench_tucker import GivenTensorOracle, MomentOracle, SymmetricTucker
-from orthobench_tucker._kernels.gradient_passes import hoevd_gradients
-from orthobench_tucker._kernels.moment_entries import moment_entries
 from orthobench_tucker.full_tensors import moment_tensor
+from orthobench_tucker.reference import hoevd_gradient, tucker_gradient
 from orthobench_tucker.sample_moments import core_norm_squared, partial_core
 from orthobench_tucker.solvers.hoevd import HOEVD
 from orthobench_tucker.solvers.khatri_rao_sketch import KhatriRaoSketch
 from orthobench_tucker.solvers.pgd import PGD
 from orthobench_tucker.solvers.shoevd import SHOEVD
-from orthobench_tucker.solvers.spgd import SPGD, tucker_gradients
+from orthobench_tucker.solvers.spgd import SPGD
 
 from orthobench.errors import UsageError
 from orthobench.tools.geometry import drift, random_point, subspace_error
@@ -67,7 +66,7 @@ def test_blocks_give_what_a_stream_and_a_tensor_give(order):
 
 def test_the_entries_of_the_moment_are_those_of_the_tensor():
     X = samples(40)
-    found, T = moment_entries(X, 3), moment_tensor(X, 3)
+    found, T = HOEVD().summarize(oracle_of(40, N, RANK, 3), X), moment_tensor(X, 3)
     pairs = [T[:, i, j] for i in range(N) for j in range(i, N)]
     np.testing.assert_allclose(found.mean, np.transpose(pairs), rtol=1e-10, atol=1e-12)
     assert found.lengths == pytest.approx((np.linalg.norm(X, axis=1) ** 3).sum())
@@ -76,7 +75,7 @@ def test_the_entries_of_the_moment_are_those_of_the_tensor():
 def test_a_moment_that_does_not_fit_is_refused(monkeypatch):
     monkeypatch.setattr("orthobench.tools.machine.total", lambda: 10_000)
     with pytest.raises(UsageError, match="take khatri-rao-sketch"):
-        moment_entries(samples(40), 4)
+        HOEVD().summarize(oracle_of(40, N, RANK, 4), samples(40))
 
 
 @pytest.mark.parametrize("start", ["random", "sketch"])
@@ -103,16 +102,22 @@ def test_pgd_cuts_steps_that_fall_and_ends():
     assert subspace_error(best, last) < 1e-8
 
 
-def test_sums_of_gradients_are_those_of_the_batches():
-    X, order = samples(70), 3
-    rows = np.ascontiguousarray(random_point(N, RANK, np.random.default_rng(1)).T)
-    hoevd, tucker = np.zeros_like(rows), np.zeros_like(rows)
-    for batch in (X[:30], X[30:60], X[60:]):
-        b, Y = len(batch), rows @ batch.T
-        hoevd += b * 2 / b**2 * Y @ (batch @ batch.T) ** 2 @ batch
-        tucker += b * 6 / b**2 * Y @ (Y.T @ Y) ** 2 @ batch
-    np.testing.assert_allclose(hoevd_gradients(X, 30, rows, order), hoevd, rtol=1e-10)
-    np.testing.assert_allclose(tucker_gradients(X, 30, rows, order), tucker, rtol=1e-10)
+@pytest.mark.parametrize("solver", [SHOEVD(batch=30), SPGD(batch=30, hoevd_steps=1)])
+def test_a_pass_follows_the_mean_gradient_of_its_batches(solver):
+    X, order, gamma = samples(70), 3, None
+    oracle = oracle_of(70, N, RANK, order)
+    Q, batches = oracle.start, (X[:30], X[30:60], X[60:])
+    for number, (shared, summary) in enumerate(passes(solver, oracle, [X], 2)):
+        first = number == 0 or isinstance(solver, SHOEVD)
+        gradient = hoevd_gradient if first else tucker_gradient
+        G = sum(len(batch) * gradient(batch, Q, order) for batch in batches) / len(X)
+        np.testing.assert_allclose(summary.mean.T, G, rtol=1e-9)
+        if number == 0 or not first:  # AdaGrad begins anew with each phase
+            gamma = 1e-5 * np.linalg.norm(G)
+        gamma = np.sqrt(gamma**2 + np.sum(G * G, axis=0))
+        expected = np.linalg.qr(Q + G / gamma)[0]
+        Q = solver.finish(shared, summary).point
+        np.testing.assert_allclose(np.abs(np.diag(expected.T @ Q)), 1.0)
 
 
 @pytest.mark.parametrize(

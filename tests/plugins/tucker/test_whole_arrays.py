@@ -6,23 +6,25 @@ from math import prod
 import numpy as np
 import pytest
 from orthobench_tucker import GivenTensorOracle, MomentOracle
-from orthobench_tucker._kernels import whole_arrays
-from orthobench_tucker._kernels.sample_cores import SampleCores
-from orthobench_tucker._kernels.streaming_arrays import ascend, hoevd_weights, tucker_weights
-from orthobench_tucker._kernels.tensor_cores import TensorCores
-from orthobench_tucker._kernels.unfoldings import Unfolding, by_entries
-from orthobench_tucker._kernels.whole_arrays import (
+from orthobench_tucker._kernels import arrays
+from orthobench_tucker._kernels.arrays import (
     ArrayCores,
+    ascend,
     evaluated,
     gram_of_samples,
     gram_of_tensor,
+    hoevd_weights,
     leading_eigenpairs,
     square_columns,
     stepped,
     stepped_by_length,
+    tucker_weights,
     with_positive_largest,
 )
-from orthobench_tucker.starts import first_basis
+from orthobench_tucker._kernels.partial_cores import partial_cores
+from orthobench_tucker._kernels.unfoldings import Unfolding, by_entries
+from orthobench_tucker.reference import hoevd_gradient, moment, tucker_gradient
+from orthobench_tucker.solvers.pgd import PGD
 
 import orthobench as ob
 from orthobench.tools.geometry import random_point
@@ -35,32 +37,26 @@ Q = random_point(N, R, np.random.default_rng(1))
 ORDERS = pytest.mark.parametrize("order", [2, 3, 4])
 
 
-def moment(order):
-    letters = "abcd"[:order]
-    return np.einsum(",".join(f"p{c}" for c in letters) + "->" + letters, *[X] * order) / P
-
-
 @ORDERS
 def test_gram_matrices_are_those_of_the_unfolding(order, monkeypatch):
-    unfolded = moment(order).reshape(N, -1)
-    np.testing.assert_allclose(gram_of_tensor(moment(order)), unfolded @ unfolded.T)
+    unfolded = moment(X, order).reshape(N, -1)
+    np.testing.assert_allclose(gram_of_tensor(moment(X, order)), unfolded @ unfolded.T)
     for block in (1, 5 * P, 10**6):
-        monkeypatch.setattr(whole_arrays, "BLOCK", block)
+        monkeypatch.setattr(arrays, "BLOCK", block)
         np.testing.assert_allclose(gram_of_samples(X, order), unfolded @ unfolded.T)
 
 
 @ORDERS
 def test_partial_cores_are_contractions_at_ascending_columns(order, monkeypatch):
-    monkeypatch.setattr(whole_arrays, "BLOCK", 12)
-    T, columns = moment(order), [*combinations_with_replacement(range(R), order - 1)]
+    monkeypatch.setattr(arrays, "BLOCK", 12)
+    columns = [*combinations_with_replacement(range(R), order - 1)]
     expected = np.stack(
         [(X.T * prod((X @ Q[:, i] for i in own), start=1.0)).mean(axis=1) for own in columns],
         axis=1,
     )
-    for cores, own in (
-        (ArrayCores(X, None, order), SampleCores(X, order)),
-        (ArrayCores(None, T, order), TensorCores(T)),
-    ):
+    oracle = MomentOracle(X, order, R)
+    for form in ("implicit", "explicit"):
+        cores, own = ArrayCores(oracle, form), partial_cores(oracle, form)
         np.testing.assert_allclose(cores.at(Q), expected, atol=1e-12)
         assert cores.n == N
         assert cores.at_flops(R) == own.at_flops(R)
@@ -69,23 +65,14 @@ def test_partial_cores_are_contractions_at_ascending_columns(order, monkeypatch)
         assert counts.sum() == R ** (order - 1)
 
 
-def test_cores_are_of_samples_unless_the_tensor_is_asked_for():
-    sampled = MomentOracle(X, 3, R)
-    assert ArrayCores.of(sampled, "auto").samples is not None
-    assert ArrayCores.of(sampled, "implicit").samples is not None
-    assert ArrayCores.of(sampled, "explicit").samples is None
-    given = ArrayCores.of(GivenTensorOracle(moment(3), R), "auto")
-    assert (given.samples, given.order) == (None, 3)
-
-
 @ORDERS
 def test_the_gradient_is_that_of_the_squared_core(order):
-    cores = ArrayCores(X, None, order)
+    cores = ArrayCores(MomentOracle(X, order, R), "auto")
     W, counts, basis = cores.at(Q).T, cores.multiplicities(R), Q.T
     inner, tangent, value, relative = evaluated(W, basis, counts, order)
 
     def F(Y):
-        S = Y.T @ ArrayCores(X, None, order).at(Y)
+        S = Y.T @ cores.at(Y)
         return float(np.sum(S**2 * counts))
 
     assert value == pytest.approx(F(Q))
@@ -130,10 +117,7 @@ def test_batches_are_followed_one_after_another(weights, order):
     data = np.concatenate([np.zeros((4, N)), X[:8]])
     Y, squares = Q, None
     for part in (X[:4], X[4:8]):
-        Z = part @ Y
-        kernel = part @ part.T if weights is hoevd_weights else Z @ Z.T
-        factor = 2 if weights is hoevd_weights else 2 * order
-        G = factor / 16 * part.T @ (kernel ** (order - 1) @ Z)
+        G = (hoevd_gradient if weights is hoevd_weights else tucker_gradient)(part, Y, order)
         if squares is None:
             squares = (1e-5 * np.linalg.norm(G)) ** 2
         squares = squares + np.sum(G**2, axis=0)
@@ -154,11 +138,11 @@ def test_the_unfolding_elsewhere_is_that_here_by_any_way():
     for here in (
         MomentOracle(few, 3, R),
         MomentOracle(many, 3, R),
-        GivenTensorOracle(moment(3), R),
+        GivenTensorOracle(moment(X, 3), R),
     ):
         here.start = Q
         found = place.to_numpy(Unfolding(here.to(place), "auto").gram)
         np.testing.assert_allclose(found, Unfolding(here, "auto").gram, atol=1e-12)
     for start in ("sketch", "shoevd", "hoevd-single"):
         with pytest.raises(ob.UsageError, match=f"the start {start} takes numpy"):
-            first_basis(MomentOracle(few, 3, R).to(place), start, "auto", None)
+            PGD(start=start).first_basis(MomentOracle(few, 3, R).to(place), None)

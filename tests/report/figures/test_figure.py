@@ -13,7 +13,6 @@ from orthobench.report.figures.figure import (
     ONE_COLUMN,
     SCREEN,
     TWO_COLUMN,
-    Layout,
     draw_figure,
     layout_of,
     metadata,
@@ -221,57 +220,6 @@ def test_rows_are_filled_evenly():
     for panels, columns in ((1, 1), (2, 2), (3, 3), (4, 2), (5, 3), (6, 3), (7, 3), (10, 3)):
         assert SCREEN.columns_for(panels) == columns
         assert ONE_COLUMN.columns_for(panels) == 1
-
-
-def test_papers_have_the_widths_of_columns_and_legible_letters():
-    assert set(ONE_COLUMN.widths) == {3.5}
-    assert set(TWO_COLUMN.widths) == {7.16}
-    assert (SCREEN.widths, TWO_COLUMN.height) == ((8, 12, 15), 2.2)
-    for layout in (ONE_COLUMN, TWO_COLUMN):
-        assert min(layout.title, layout.text, layout.small) >= 7
-        assert not layout.titled
-        assert layout.line >= 0.5
-
-
-def test_letters_and_lines_have_the_sizes_of_the_layout():
-    import matplotlib as mpl
-
-    names = ("font.size", "xtick.labelsize", "ytick.labelsize", "legend.fontsize",
-             "axes.labelsize", "axes.titlesize", "lines.linewidth", "axes.linewidth",
-             "grid.linewidth", "lines.markersize", "savefig.dpi", "figure.dpi")  # fmt: skip
-    paper = [*[7] * 4, 8, 8, 1.1, 0.44, 0.495, 3.6, 300, 100]
-    for style, sizes in {
-        "screen": [*[9.5] * 4, 10.5, 10.5, 1.8, 0.72, 0.81, 6, 160, 100],
-        "one-column": paper, "two-column": paper,
-    }.items():  # fmt: skip
-        with LAYOUTS[style].applied():
-            assert [mpl.rcParams[name] for name in names] == pytest.approx(sizes), style
-            assert mpl.rcParams["pdf.fonttype"] == 42
-    assert (ONE_COLUMN.title, TWO_COLUMN.title) == (8, 8)
-
-
-def test_settings_of_the_user_are_set_aside_while_a_layout_is_applied():
-    import matplotlib as mpl
-
-    with mpl.rc_context({"lines.linewidth": 7.0, "axes.labelpad": 30}):
-        with ONE_COLUMN.applied():
-            assert mpl.rcParams["lines.linewidth"] == ONE_COLUMN.line
-            assert mpl.rcParams["font.size"] == ONE_COLUMN.small
-            assert mpl.rcParams["axes.labelpad"] == mpl.rcParamsDefault["axes.labelpad"]
-        assert mpl.rcParams["lines.linewidth"] == 7
-
-
-def test_a_figure_is_as_wide_as_its_panels_and_as_high_as_its_rows():
-    def size(count, titled, **more):
-        layout = Layout((4.0,), 3.0, titled, 8, 8, 7, 1, 3, 100)
-        one = plot([toy(("a",))] * count, **more)
-        return draw_figure(one, solver_styles("a"), layout).get_size_inches().tolist()
-
-    assert size(2, False) == [4, 6]
-    width, height = size(1, True)
-    assert width == 4
-    assert 3 < height < 4
-    assert size(1, True, name="long " * 30, about=("long " * 60,))[1] > height + 0.3
 
 
 def test_metadata_have_title_and_caption_and_no_date():

@@ -10,15 +10,8 @@ from matplotlib.figure import Figure
 
 from orthobench.contract.panel import Axis, Panel, Series
 from orthobench.report.figures.panels import (
-    DASHES,
-    LETTER,
     MUTED,
-    _scale,
     draw_panel,
-    folded,
-    legend_text,
-    reference_dashes,
-    solver_line,
 )
 from orthobench.report.plots.convergence import convergence
 from orthobench.report.style import solver_styles
@@ -162,21 +155,6 @@ class TestCategories:
         long, short = drawn(panel(x=wordy)).get_xticklabels()
         assert (long.get_text(), short.get_text()) == (f"{'word ' * 7}…", "b")
 
-    def test_many_names_are_as_steep_as_they_need(self):
-        size = 10 / 72  # inches; a line takes 1.3 of it, and 4.8 inches are for all names
-        for count in (20, 40):
-            names = tuple(f"a name {i:02}" for i in range(count))
-            labels = drawn(panel(x=Axis("s", "s", log=False, categories=names))).get_xticklabels()
-            steep = math.degrees(math.asin(min(1.0, 1.3 * size / (4.8 / count))))
-            assert [t.get_rotation() for t in labels] == pytest.approx([steep] * count)
-
-    def test_names_that_just_fit_are_not_tilted(self):
-        room = 4.8 / 6 / (0.6 * 10 / 72)  # letters of which each has room
-        for letters, tilt in ((int(room), 0), (int(room) + 1, 30)):
-            names = tuple(f"{i}" * letters for i in range(6))
-            labels = drawn(panel(x=Axis("s", "s", log=False, categories=names))).get_xticklabels()
-            assert {t.get_rotation() for t in labels} == {tilt}
-
     def test_ticks_of_sizes_are_written_out(self):
         ax = drawn(panel(x=Axis("n", "n", ticks=(1.0, 20.0, 1000.0))))
         labels = ax.get_xticklabels()
@@ -217,7 +195,7 @@ class TestSigns:
         at_zero = series("b", crosses=((0.0, 0.7),))
         ax = drawn(panel(series(), at_zero))
         (cross,) = [line for line in ax.lines if line.get_marker() == "x"]
-        assert cross.get_xdata()[0] == X[0] == 1
+        assert 0 < cross.get_xdata()[0] == ax.get_xlim()[0] < X[0]
         ax = drawn(panel(at_zero, x=Axis("t", "t", log=False)))
         (cross,) = [line for line in ax.lines if line.get_marker() == "x"]
         assert cross.get_xdata()[0] == 0
@@ -346,71 +324,3 @@ class TestConvergence:
         assert np.isfinite(line.get_ydata()[:4]).all()
         assert not np.isfinite(line.get_ydata()[4:]).any()
         assert sum(other.get_marker() == "x" for other in ax.lines) == 3
-
-
-def limits(which, parts, log):
-    ax = Figure().add_subplot()
-    _scale(ax, which, [np.array(part, float) for part in parts], log=log)
-    return getattr(ax, f"get_{which}lim")()
-
-
-def test_axes_have_a_margin_around_all_that_they_can_show():
-    for which, pad in (("x", 0.03), ("y", 0.06)):
-        found = limits(which, [[1, 5], [math.inf, -3]], False)
-        assert found == pytest.approx((-3 - 8 * pad, 5 + 8 * pad))
-        found = limits(which, [[0, -1, 1, 100]], True)
-        assert found == pytest.approx((100**-pad, 100 ** (1 + pad)))
-
-
-def test_axes_of_one_value_or_of_none_have_room_around_it():
-    assert limits("y", [[5.0]], False) == pytest.approx((4.5, 5.5))
-    assert limits("y", [[-5.0]], False) == pytest.approx((-5.5, -4.5))
-    assert limits("y", [[0.0]], False) == (-1, 1)
-    assert limits("y", [[10.0]], True) == pytest.approx((10**0.5, 10**1.5))
-    assert limits("y", [[math.nan]], False) == pytest.approx((0.1 - 0.054, 1 + 0.054))
-
-
-def test_texts_are_folded_by_the_width_of_their_letters():
-    letters = int(72 * 2.0 / (LETTER * 9))
-    lines = folded("word " * 30, 2.0, 9).split("\n")
-    assert max(map(len, lines)) <= letters < len(lines[0]) + 5
-    assert max(map(len, folded("ab " * 30, 0.01, 9).split("\n"))) == 8
-    assert len(folded("a" * 50, 5.0, 72).split("\n")) == 50 / 8 + 0.75  # 8 letters of 0.6 inches
-
-
-def test_names_in_a_legend_are_never_hidden_or_formulas():
-    assert [legend_text(name) for name in ("a", "_a", "", "a$b$")] == [
-        "a", " _a", " ", r"a\$b\$",
-    ]  # fmt: skip
-
-
-def test_references_take_dashes_in_turn():
-    one = panel(*(series("", label=name) for name in "pqrs"), series("a"))
-    other = panel(series("", label="s"), series("", label="t"))
-    assert reference_dashes([one, other]) == {
-        "p": DASHES[0], "q": DASHES[1], "r": DASHES[2], "s": DASHES[0], "t": DASHES[1],
-    }  # fmt: skip
-
-
-def test_lines_of_few_points_have_a_marker_at_each():
-    for count, markers in ((12, 12), (13, 1)):
-        x = np.arange(1.0, count + 1)
-        one = Panel(Axis("t", "t"), Axis("gap", "gap"), (Series("a", x, 1 / x, solver="a"),))
-        assert len(lines(drawn(one))["a"].get_markevery()) == markers
-
-
-def test_stars_and_crosses_of_solvers_look_as_large_as_the_others():
-    looks = {style.marker: style for style in solver_styles(map(str, range(60))).values()}
-    sizes = {marker: solver_line(style)["markersize"] for marker, style in looks.items()}
-    larger = {marker: sizes[marker] / sizes["o"] for marker in "P*s^Dv<>"}
-    assert larger == pytest.approx({"P": 1.25, "*": 1.65, **dict.fromkeys("s^Dv<>", 1)})
-
-
-def test_bands_beyond_the_lowest_lines_are_left_out():
-    made = [
-        replace(series(name, factor / X), low=0.5 * factor / X, high=2 * factor / X)
-        for name, factor in zip("abc", (1, 2, 3), strict=True)
-    ]
-    fourth = replace(made[0], y=9 / X, low=8 / X, high=10 / X)
-    assert len(drawn(panel(*made)).collections) == 3
-    assert len(drawn(panel(*made, fourth)).collections) == 3

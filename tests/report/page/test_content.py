@@ -10,27 +10,23 @@ from records import altered
 
 from orthobench.decide.rule import Comparison, Verdict
 from orthobench.harness.stopping import RunStatus
+from orthobench.report.page import content
 from orthobench.report.page.content import (
-    _blas,
-    _command,
     _counts,
     _family_section,
-    _git,
-    _suite_of,
     cell,
+    family_answers,
 )
 from orthobench.report.page.content import page_content as content_of
 from orthobench.report.page.problems import (
     TEXTS,
-    _literal,
-    _number,
     all_numbers,
     failures,
     problem_section,
     ranges,
 )
+from orthobench.results.tuning import choose
 from orthobench.stats.calls import Call, Stop
-from orthobench.tools.machine import Load
 
 GOOD = good("a", 1.0)
 CALL = Call(Stop.at(steps=9), 3.0, 4, 6)
@@ -81,37 +77,6 @@ def test_runs_are_counted_without_those_that_were_refused(runs, made):
     assert _counts(partial, 1)[-2:] == ("5 of 7 runs", "2 not run yet")
 
 
-@pytest.mark.parametrize(
-    ("command", "shown"),
-    [
-        ("", ""), ("orthobench run 'a b'", "orthobench run 'a b'"), ("it's", "it's"),
-        ("/x/__main__.py", "python -m orthobench"), ("/x/y.py --z", "y.py --z"),
-    ],
-)  # fmt: skip
-def test_a_command_is_without_the_folder_of_its_program(command, shown):
-    assert _command(command) == shown
-
-
-@pytest.mark.parametrize(
-    ("pool", "shown"),
-    [
-        ({"internal_api": "openblas", "version": "0.3", "architecture": "Zen", "num_threads": 2},
-         "openblas 0.3 Zen, 2 threads"),
-        ({"internal_api": "mkl", "num_threads": 1}, "mkl, 1 thread"),
-        ({"internal_api": "mkl", "num_threads": 0}, "mkl"),
-        ({"internal_api": "mkl", "num_threads": "many"}, "mkl"), ({}, ""),
-    ],
-)  # fmt: skip
-def test_a_library_is_named_with_its_threads(pool, shown):
-    assert _blas(pool) == shown
-
-
-def test_commits_are_named_with_what_is_not_in_them():
-    assert (_git(None), _git({})) == ("", "")
-    assert _git({"commit": "abc", "dirty": False}) == "abc"
-    assert _git({"commit": "abc", "dirty": True}) == "abc, with changes not committed"
-
-
 def test_where_results_come_from_is_told_as_far_as_it_is_known(runs, made):
     environment = {
         "orthobench": "0.1", "cpu": "Zen", "cores": 4, "python": "3.12.1", "platform": "Linux",
@@ -155,28 +120,10 @@ def test_behind_the_solver_to_use_stand_those_that_are_as_good_the_most_often():
     assert _family_section("PCA", {})["solvers"] == []
 
 
-def test_a_suite_of_python_objects_has_no_tables():
-    assert _suite_of("not = = toml") == {}
-    assert _suite_of("seeds = 3") == {"seeds": 3}
-
-
 def test_seeds_are_written_as_ranges():
     assert ranges([]) == ""
     assert ranges([3]) == "3"
     assert ranges([7, 0, 1, 2, 9, 10, 1]) == "0-2, 7, 9-10"
-
-
-def test_a_number_has_its_exact_value_where_it_is_another_text():
-    assert _number(math.nan) == ("", "")
-    assert _number(0.5) == ("0.500", "0.5")
-    assert _number(3.0) == ("3", "")
-    assert _number(0.123456789) == ("0.123", "0.123457")
-    assert _number(2e9, lambda value: "2 G") == ("2 G", "2e+09")
-
-
-def test_values_are_literals_of_python_with_double_quotes():
-    value = {"a": [1, 2.5, True, None, "it's"], "b": ("x",)}
-    assert _literal(value) == '{"a": [1, 2.5, True, None, "it\'s"], "b": ["x"]}'
 
 
 def test_a_section_says_what_was_run_and_what_is_counted(runs, made):
@@ -218,9 +165,17 @@ def test_failures_share_a_line_where_they_share_a_cause(runs, made):
     assert one["status"] == "diverged"
 
 
-def test_the_load_of_each_core_is_told_where_it_is_known_before_and_after():
-    from orthobench.report.page.problems import _load
+def test_there_is_an_answer_for_each_cost_and_tolerance(runs):
+    found = family_answers(choose([*runs("a", 1.0, 8), *runs("b", 9.0, 8)]))
+    for (cost, label), answer in found.items():
+        assert answer.cost == cost
+        assert f"{100 * answer.tolerance:g} %" == f"{float(label.removesuffix(' %')):g} %"
+    assert len(found) == 8
 
-    assert _load(SimpleNamespace(load=(Load(4, 2.0), Load(2, 3.0)))) == "0.50, 1.50"
-    assert _load(SimpleNamespace(load=(Load(4, None), Load(2, 3.0)))) == ""
-    assert _load(SimpleNamespace(load=None)) == ""
+
+def test_with_more_pairs_than_allowed_there_is_only_the_first_answer(runs, monkeypatch):
+    entries = choose([r for p in "pq" for s in "ab" for r in runs(s, 1.0, problem=p)])
+    for allowed, keys in ((8, 8), (7, 1)):
+        monkeypatch.setattr(content, "MOST_PAIRS", allowed)
+        assert len(family_answers(entries)) == keys
+    assert list(family_answers(entries)) == [("seconds", "1 %")]

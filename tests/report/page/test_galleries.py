@@ -10,16 +10,55 @@ from matplotlib.colors import Normalize, to_rgb
 from PIL import Image as Pillow
 
 from orthobench.contract.exhibits import LARGEST, Image
-from orthobench.report.page.galleries import SIDES, galleries, png
-from orthobench.report.plots.exhibits import (
+from orthobench.report.page.galleries import (
     COLOURS,
     NOTHING,
     SIDE,
+    SIDES,
     colour_limits,
-    exhibitions,
+    fills_cell,
+    galleries,
+    png,
     reduced,
+    scale_notes,
 )
+from orthobench.report.plots.exhibits import exhibitions
 from orthobench.results.tuning import choose
+
+
+@pytest.mark.parametrize(
+    ("values", "signed", "limits"),
+    [
+        ([[0.0, 400.0]], False, (1.0, 399.0)), ([[0.0, 400.0]], True, None),
+        ([[np.nan, np.inf]], False, (-1, 1)), ([[np.nan]], True, (-1, 1)),
+        ([[3.0, 3.0]], False, (0, 6)), ([[0.0, 0.0]], False, (-1, 1)),
+        ([[-2.0, -2.0]], False, (-4, 0)), ([[2.0, 2.0]], True, (-2, 2)),
+        ([[0.0, 0.0]], True, (-1, 1)), ([[0.0] * 1000 + [7.0]], False, (0, 7)),
+        ([[0.0] * 1000 + [-7.0]], True, (-7, 7)),
+    ],
+)  # fmt: skip
+def test_colours_span_most_values_and_are_symmetric_where_signs_matter(values, signed, limits):
+    low, high = colour_limits(np.array(values), signed)
+    if limits is None:
+        limits = -high, np.percentile([-400, 0, 0, 400], 99.75)
+    assert (low, high) == pytest.approx(limits)
+
+
+@pytest.mark.parametrize(
+    ("shape", "slim"), [((4, 1), False), ((1, 4), False), ((41, 10), True), ((10, 41), True)]
+)
+def test_images_slimmer_than_four_to_one_fill_their_cell(shape, slim):
+    assert fills_cell(np.zeros(shape)) is slim
+
+
+def test_captions_say_what_colours_mean_and_whether_pixels_are_averaged():
+    small, signed = Image(np.zeros((2, 3))), Image(np.zeros((2, 3)), signed=True)
+    assert scale_notes([small], 3) == [
+        "each image on a scale of its own, percentiles 0.25 to 99.75"
+    ]
+    both = scale_notes([small, signed], 2)
+    assert both[0].endswith(", signed ones around zero")
+    assert both[1:] == ["means over blocks of pixels where there are more than 2"]
 
 
 def pixels(data):
@@ -102,13 +141,3 @@ def test_where_none_fits_the_last_are_left_out(shown):
     assert any("more than 128" in part for part in one["about"])
     found = galleries(shown, smallest := galleries(shown[:1], 20_000)["p"]["size"])
     assert (found["p"]["size"], found["q"]["size"]) == (smallest, 0)
-
-
-def test_a_gallery_of_small_images_is_shown_where_the_room_is_as_large(three, load):
-    (shown,) = exhibitions(three, load)
-    size = galleries([shown], 10**9)[shown.problem]["size"]
-    assert size > 0
-    assert galleries([shown], size)[shown.problem]["size"] == size
-    left_out = galleries([shown], size - 1)[shown.problem]
-    assert (left_out["size"], left_out["rows"], left_out["references"]) == (0, [], [])
-    assert left_out["names"] == galleries([shown], size)[shown.problem]["names"]

@@ -34,11 +34,6 @@ def test_marks_stand_in_their_cells(runs, made):
     assert page["families"][0]["answer"].solver == "a"
 
 
-def test_failures_stay_visible(runs, made):
-    page = page_content(made([*runs("a", 1.0), *runs("b", 0.5, failed=3)]))
-    assert kinds(page)["digits k=4", "b"] == "failed"
-
-
 def test_who_takes_no_part_has_a_cell_that_says_so(runs, made):
     records = [
         *runs("a", 1.0, problem="p"), *runs("b", 2.0, problem="p"),

@@ -295,20 +295,6 @@ def test_what_to_use_is_good_on_as_many_problems_as_the_sentence_says(chosen, fa
     assert int(reached) == int(runs) - sum(misses for _, misses, *_ in calls)
 
 
-def test_convergence(chosen, plots):
-    for number, own in enumerate(chosen.values()):
-        for cost in ("samples", "steps", "flops"):
-            for solver, line in plots("convergence", cost, PRIMARY, number=number).items():
-                runs = own[solver]
-                if any(not np.array_equal(run[cost], runs[0][cost]) for run in runs):
-                    continue
-                values = np.array([run[PRIMARY] for run in runs])
-                at = [np.abs(runs[0][cost] - x).argmin() for x in line["x"]]
-                for name, q in (("low", 0.25), ("y", 0.5), ("high", 0.75)):
-                    expected = np.quantile(values, q, axis=0)[at]
-                    assert line[name] == pytest.approx(expected, rel=REL, abs=1e-300)
-
-
 def test_tuning(scores, plots):
     problems = dict.fromkeys(problem for problem, _ in scores)
     for number, problem in enumerate(problems):
@@ -345,17 +331,3 @@ def test_profiles_and_expected_costs(chosen, plots, cost, accuracy):
         assert_shares(line, ratios[solver])
     for solver, line in plots("expected", cost, accuracy).items():
         assert line["y"] == pytest.approx(expected[solver], rel=REL)
-
-
-@pytest.mark.parametrize("cost", COSTS)
-def test_targets_reached(chosen, plots, cost):
-    for words, above in (
-        ("of the gap", lambda g: LADDER * g),
-        ("as in COCO", lambda g: COCO + 0 * g),
-    ):
-        reached = defaultdict(list)
-        for own in chosen.values():
-            for solver, row in hits(own, cost, above)[0].items():
-                reached[solver].extend(row.ravel())
-        for solver, line in plots("ecdf", cost, words).items():
-            assert_shares(line, reached[solver])

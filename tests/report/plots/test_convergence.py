@@ -70,7 +70,7 @@ def test_costs_are_samples_first_where_all_draw_some_and_without_where_none_does
     some, none = (counting(runs(name, 1.0), count) for name, count in (("a", 9), ("b", 0)))
     costs = {
         "all": ("samples", "seconds", "flops", "steps"),
-        "some": ("flops", "seconds", "steps", "samples"),
+        "some": ("flops", "samples", "seconds", "steps"),
         "none": ("flops", "seconds", "steps"),
     }
     # those that draw some in their last step alone do, too

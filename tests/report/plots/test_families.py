@@ -9,14 +9,16 @@ from records import altered
 from orthobench.harness.stopping import RunStatus
 from orthobench.report.plots import families
 from orthobench.report.plots.families import (
-    ACCURACIES,
-    _stepped,
     ecdf_panel,
     profile_panel,
     target_plots,
 )
 from orthobench.results.tuning import choose
 from orthobench.stats.targets import run_matrix
+
+
+def plots_of(entries):
+    return {plot.kind: plot for plot in target_plots(entries)}
 
 
 @pytest.fixture
@@ -42,7 +44,7 @@ def entries(runs):
 
 class TestProfile:
     def test_offers_costs_and_accuracies(self, entries):
-        found = target_plots(entries)["profile"]
+        found = plots_of(entries)["profile"]
         assert found.kind == "profile"
         assert found.name == "PCA: performance profiles"
         assert found.choices == {
@@ -50,19 +52,15 @@ class TestProfile:
             "accuracy": ("10 %", "1 %", "0.1 %", "0.001 %"),
         }
         assert set(found.sheet) <= set(found.keys())
-        sheets = {kind: plot.sheet for kind, plot in target_plots(entries).items()}
+        sheets = {kind: plot.sheet for kind, plot in plots_of(entries).items()}
         assert sheets == {
             "profile": [("seconds", at) for at in ("10 %", "1 %", "0.1 %")],
             "ecdf": [("seconds", "of the gap"), ("flops", "of the gap")],
             "expected": [("seconds", "10 %"), ("seconds", "1 %")],
         }
 
-    def test_accuracies_are_what_they_say(self):
-        for words, tau in ACCURACIES.items():
-            assert float(words.removesuffix(" %")) / 100 == pytest.approx(tau)
-
     def test_draws_a_line_for_each_solver_from_1_to_the_same_end(self, entries):
-        panel = target_plots(entries)["profile"].panel("steps", "10 %")
+        panel = plots_of(entries)["profile"].panel("steps", "10 %")
         assert panel.stepped
         assert panel.x.log
         assert not panel.y.log
@@ -75,13 +73,13 @@ class TestProfile:
             assert s.y[0] >= 0
 
     def test_failures_and_absences_are_in_the_shares(self, entries):
-        fast, slow, picky = target_plots(entries)["profile"].panel("steps", "10 %").series
+        fast, slow, picky = plots_of(entries)["profile"].panel("steps", "10 %").series
         assert fast.y[-1] == 1
         assert slow.y[-1] <= 0.8
         assert picky.y[-1] <= 0.5
 
     def test_says_what_a_reader_must_know(self, entries):
-        found = target_plots(entries)["profile"]
+        found = plots_of(entries)["profile"]
         text = " · ".join(found.about)
         assert "10 instances: 2 problems × 5 seeds" in text
         assert "picky takes no part in 1 of 2 problems, which count as not solved: digits k=4" in (
@@ -93,14 +91,14 @@ class TestProfile:
 
     def test_says_on_how_many_instances_nobody_gets_anywhere(self, runs):
         stuck = [replace(r, trace=r.trace[:1] * 2) for r in runs("a", 1.0, failed=2)]
-        text = " · ".join(target_plots(choose(stuck))["profile"].about)
+        text = " · ".join(plots_of(choose(stuck))["profile"].about)
         assert "on 2 instances no run finished: solved by nobody" in text
         assert "on 3 instances no run got below the start: solved by nobody" in text
 
     def test_says_which_instances_wait_for_a_run(self, runs):
         records = [*runs("a", 1.0), *runs("b", 2.0)]
         records[-1] = altered(records[-1], status=RunStatus.MISSING, trace=())
-        about = target_plots(choose(records))["profile"].about
+        about = plots_of(choose(records))["profile"].about
         assert "4 instances: 1 problem × 4 seeds" in about
         assert "1 instance not counted: not run yet with all solvers" in about
         assert not any("solve nothing" in part for part in about)
@@ -109,19 +107,16 @@ class TestProfile:
         records = [*runs("a", 1.0), *runs("b", 2.0), *runs("a", 1.0, problem="p")]
         waiting = runs("b", 2.0, problem="p")
         records += [altered(r, status=RunStatus.MISSING, trace=()) for r in waiting]
-        about = target_plots(choose(records))["profile"].about
+        about = plots_of(choose(records))["profile"].about
         assert "5 instances: 1 problem × 5 seeds" in about
         assert "5 instances not counted: not run yet with all solvers" in about
         assert not any("takes no part" in part for part in about)
 
     def test_says_where_seeds_differ(self, runs):
         records = [*runs("a", 1.0, problem="p", seeds=1), *runs("a", 1.0, problem="q", seeds=2)]
+        assert plots_of(choose(records[:1]))["profile"].about[1] == "1 instance: 1 problem × 1 seed"
         assert (
-            target_plots(choose(records[:1]))["profile"].about[1]
-            == "1 instance: 1 problem × 1 seed"
-        )
-        assert (
-            target_plots(choose(records))["profile"].about[1]
+            plots_of(choose(records))["profile"].about[1]
             == "3 instances: 2 problems, each with its seeds"
         )
 
@@ -129,30 +124,28 @@ class TestProfile:
         records = [*runs("picky", 1.0, problem="p0"), *runs("fast", 1.0, problem="p0")]
         for i in range(1, 9):
             records += runs("fast", 1.0, problem=f"p{i}")
-        (said,) = (
-            part for part in target_plots(choose(records))["profile"].about if "picky" in part
-        )
-        assert said.endswith("p1, p2, p3, and 5 more")
+        (said,) = (part for part in plots_of(choose(records))["profile"].about if "picky" in part)
+        assert said.endswith("p1, p2, p3 and 5 others")
 
     def test_offers_samples_only_where_all_draw_some(self, runs):
         entries = choose([*runs("a", 1.0), *runs("b", 1.0, samples=False)])
-        assert target_plots(entries)["profile"].choices["cost"] == ("seconds", "flops", "steps")
+        assert plots_of(entries)["profile"].choices["cost"] == ("seconds", "flops", "steps")
 
     def test_names_of_solvers_are_one_line_of_text(self, runs):
         entries = choose(runs("<b>a</b>\n\x1b[1m", 1.0))
-        (series,) = target_plots(entries)["profile"].panel().series
+        (series,) = plots_of(entries)["profile"].panel().series
         assert series.label == "<b>a</b> [1m"
         assert series.solver == "<b>a</b>\n\x1b[1m"
 
     def test_where_nothing_is_solved_lines_lie_at_zero(self, runs):
-        panel = target_plots(choose(runs("a", 1.0, failed=5)))["profile"].panel()
+        panel = plots_of(choose(runs("a", 1.0, failed=5)))["profile"].panel()
         assert panel.series[0].x.tolist() == [1, 2]
         assert panel.series[0].y.tolist() == [0, 0]
 
 
 class TestEcdf:
     def test_offers_costs(self, entries):
-        found = target_plots(entries)["ecdf"]
+        found = plots_of(entries)["ecdf"]
         assert (found.kind, found.name) == ("ecdf", "PCA: targets reached")
         assert found.choices == {
             "cost": ("seconds", "flops", "samples", "steps"),
@@ -163,15 +156,11 @@ class TestEcdf:
         assert "20 targets for each: at most 56.2 % down to 0.001 % of the gap" in found.about[2]
 
     def test_lines_begin_where_the_first_target_is_reached(self, entries):
-        panel = target_plots(entries)["ecdf"].panel("steps")
+        panel = plots_of(entries)["ecdf"].panel("steps")
         assert panel.stepped
         begins, ends = {s.x[0] for s in panel.series}, {s.x[-1] for s in panel.series}
         assert (len(begins), len(ends)) == (1, 1)
         assert max(s.y[0] for s in panel.series) > 0
-
-    def test_where_nothing_is_reached_lines_lie_at_zero(self, runs):
-        panel = target_plots(choose(runs("a", 1.0, failed=5)))["ecdf"].panel()
-        assert panel.series[0].y.tolist() == [0, 0]
 
 
 @pytest.mark.parametrize("draw", [lambda r: profile_panel(r, "flops", "10 %"),
@@ -195,12 +184,3 @@ def test_long_lines_are_thinned_to_within_what_can_be_seen(runs, draw, monkeypat
         assert (full.y - drawn <= 0.1 + 1e-12).all()
         kept = np.isin(full.x, thin.x)
         np.testing.assert_array_equal(drawn[kept], full.y[kept])
-
-
-def test_lines_of_as_many_points_as_are_drawn_are_whole(monkeypatch):
-    values = np.array([1.0, 2.0, 3.0, *[4.0] * 7])
-    for longest, places in ((4, [0, 1, 2, 3, 4, 9]), (3, [0, 1, 4, 9])):
-        monkeypatch.setattr(families, "LONGEST", longest)
-        x, share = _stepped(values, 0.0, 9.0)
-        assert x.tolist() == places[1:]
-        assert share[-2:].tolist() == [1, 1]

@@ -50,22 +50,3 @@ def test_raised_values_are_positive_and_keep_their_order(values, largest):
     raised = floor_of([values]).raised(values)
     assert (raised > 0).all()
     assert (np.diff(raised) >= 0).all()
-
-
-def test_zeros_are_at_most_tiny_or_far_below_the_next_and_the_largest():
-    assert floor_of([np.array([1.0, TINY])]).zeros
-    assert not floor_of([np.array([1e-3, 2 * TINY, 1e-9, 1e-6, 1e-12, 1e-14])]).zeros
-    for factor, zeros in ((0.9, True), (1.1, False)):
-        below = factor * ROUNDING
-        assert floor_of([np.array([1.0, 0.5, below])]).zeros is zeros
-    for factor, zeros in ((1.1, True), (0.9, False)):
-        steps = np.array([1e-14, 1e-14 * GAP * factor])
-        rest = steps[1] * np.geomspace(1, 1e12, 25)[1:]
-        assert floor_of([np.concatenate([steps, rest])]).zeros is zeros
-
-
-def test_the_largest_value_that_is_zero_sets_the_floor():
-    floor = floor_of([np.array([3e-20, 2e-15, 5e-14, 1.0])])
-    assert floor.zero == pytest.approx(1e-13)
-    assert floor.at == pytest.approx(1 / 3)
-    assert floor.raised(np.array([1e-13, 2e-13])).tolist() == [floor.at, 2e-13]

@@ -1,7 +1,6 @@
 """Sweeps: problems that differ in one number, with the medians of their final values."""
 
 import math
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -135,14 +134,3 @@ def test_a_parameter_over_decades_has_a_logarithmic_axis(records):
         for r in records
     ]
     assert not sweep(sweeps(choose(zero))[0]).panel().x.log
-
-
-def test_metrics_that_only_the_first_checkpoints_have_are_not_offered(records):
-    early = []
-    for r in records:
-        mark = replace(r.trace[0], metrics={**r.trace[0].metrics, "early": 1.0})
-        early.append(replace(r, trace=(mark, *r.trace[1:])))
-    choices = sweep(sweeps(choose(early))[0]).choices["y"]
-    assert choices[:3] == ("gap", "flops", "seconds")
-    assert "early" not in choices
-    assert "rank" in choices

@@ -87,14 +87,6 @@ def test_the_panels_have_the_points_with_their_values_and_the_levels(entries):
             assert series.notes == ("gamma=0.4", "gamma=0.2", "gamma=0.1")
 
 
-def test_rows_say_what_was_tuned(entries):
-    (plot,) = tradeoffs(entries)
-    rows = list(plot.panel("flops").rows())
-    assert len(rows) == 6
-    assert list(rows[0]) == ["solver", "label", "density", "flops", "note"]
-    assert rows[0]["note"] == "gamma=0.4"
-
-
 def test_an_axis_that_holds_a_zero_is_linear(entries):
     (plot,) = tradeoffs(entries)
     assert plot.panel().x.log

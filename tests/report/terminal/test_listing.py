@@ -181,14 +181,6 @@ def test_paragraphs_are_as_wide_as_the_terminal_from_30_up_to_100_columns(regist
         assert len(paragraph) > 1
 
 
-def test_columns_are_wrapped_beside_the_longest_name(monkeypatch):
-    monkeypatch.setenv("COLUMNS", "40")
-    rows = [("a", "word " * 12), ("longest", "")]
-    lines = plain(listing._columns(rows))
-    assert [line[:9] for line in lines] == ["a        ", " " * 9, "longest  "]
-    assert max(map(len, lines)) <= 40
-
-
 def test_a_suite_is_shown_as_it_is_written(registry):
     lines = plain(listing.page(listing.details(registry, "small")))
     assert lines == [

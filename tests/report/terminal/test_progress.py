@@ -30,12 +30,10 @@ def lines(total, seconds, failed=(), stored=0):
     return stream.getvalue().splitlines()
 
 
-def test_quick_cells_give_a_line_a_tenth():
-    found = lines(1000, 0.001)
-    assert len(found) == 11
-    assert found[0] == "1000 cells to run"
-    assert found[1].startswith("100/1000 cells, 100 ms elapsed, 900 ms left")
-    assert found[-1] == "1000/1000 cells, 1.00 s elapsed: cell 999"
+def test_quick_cells_give_a_line_at_the_end():
+    assert lines(1000, 0.001) == [
+        "1000 cells to run", "1000/1000 cells, 1.00 s elapsed: cell 999",
+    ]  # fmt: skip
 
 
 def test_the_time_left_leaves_out_a_first_cell_that_compiles():
@@ -47,7 +45,7 @@ def test_the_time_left_leaves_out_a_first_cell_that_compiles():
             progress.end("cell", failed=False)
     found = stream.getvalue().splitlines()
     assert found[1] == "1/20 cells, 50.0 s elapsed: cell"
-    assert any(line.startswith("11/20 cells, 60.0 s elapsed, 9.00 s left") for line in found)
+    assert found[2] == "11/20 cells, 60.0 s elapsed, 9.00 s left: cell"
 
 
 def test_the_number_of_cells_may_change():
@@ -65,44 +63,12 @@ def test_slow_cells_give_a_line_every_ten_seconds():
     assert [line.split("/")[0] for line in found[1:4]] == ["3", "6", "9"]
 
 
-def test_a_run_of_more_than_two_minutes_is_predicted_once():
-    def said(total, seconds, stream=io.StringIO):
-        stream, clock = stream(), Clock()
-        with Progress(stream=stream, clock=clock) as progress:
-            progress.expect(total)
-            for _ in range(min(total, 20)):
-                clock.now += seconds
-                progress.end("cell", failed=False)
-        return re.findall(r"about (.*) in all, judged by the first (\d+) cells", stream.getvalue())
-
-    for stream in (io.StringIO, Terminal):
-        assert said(500, 4.0, stream) == [("33 min 20 s", "6")]
-        assert said(10, 40.0, stream) == [("6 min 40 s", "2")]
-        assert said(20, 4.0, stream) == []
-    # after half a minute, or of more than five cells after ten seconds
-    assert [said(10, seconds)[0][1] for seconds in (30.0, 29.0)] == ["2", "3"]
-    assert [said(500, seconds)[0][1] for seconds in (2.0, 1.9)] == ["6", "7"]
-    assert [len(said(total, 4.0)) for total in (30, 31)] == [0, 1]
-
-
-def test_few_cells_give_a_line_each():
-    assert len(lines(3, 0.1)) == 4
-
-
 def test_lines_count_failures_and_what_the_store_had():
-    found = lines(4, 0.1, failed=(1, 2), stored=7)
+    found = lines(4, 10.0, failed=(1, 2), stored=7)
     assert found[0] == "4 cells to run (7 more from the store)"
     assert "failed" not in found[1]
     assert found[2].startswith("2/4 cells, 1 failed,")
     assert found[4].startswith("4/4 cells, 2 failed,")
-
-
-def test_labels_stay_on_their_line():
-    stream = io.StringIO()
-    with Progress(stream=stream) as progress:
-        progress.expect(1)
-        progress.end("a\nb [bold]c", failed=False)
-    assert stream.getvalue().splitlines()[-1].endswith("a b [bold]c")
 
 
 def test_an_interrupted_run_says_how_far_it_came():
@@ -171,26 +137,6 @@ def test_workers_have_times_of_their_own():
         clock.now = 35.0
         progress.end("short", failed=False, worker="2")
     assert stream.getvalue().endswith("slowest cell: long, 30.0 s\n")
-
-
-def test_a_line_is_due_after_a_tenth_of_the_cells_or_ten_seconds():
-    def told(total, seconds):
-        return [int(at) for at in re.findall(r"(?m)^(\d+)/", "\n".join(lines(total, seconds)))]
-
-    assert told(20, 1.0) == [*range(2, 21, 2)]
-    assert told(40, 5.0) == [*range(2, 41, 2)]
-    assert told(40, 9.99) == [*range(2, 41, 2)]
-    assert told(40, 10.0) == [*range(1, 41)]
-
-
-def test_the_time_left_is_told_after_a_few_cells():
-    found = lines(10, 1.0)
-    assert ["left" in line for line in found[1:]] == [False] * 5 + [True] * 4 + [False]
-    assert found[6] == "6/10 cells, 6.00 s elapsed, 4.00 s left: cell 5"
-
-
-def test_an_interrupted_run_that_ended_says_nothing_of_it():
-    assert "stopped" not in "".join(lines(3, 0.1))
 
 
 def test_a_terminal_shows_each_worker_and_what_was_slow(monkeypatch):

@@ -45,11 +45,6 @@ def test_all_rows_have_the_same_scale():
     assert lines.line("least", 5) == "▁▁▁▁▁"
 
 
-def test_the_last_character_is_the_last_value():
-    falling = np.where(X < 1e8, 1.0, 1e-9)
-    assert drawn(a=falling).line("a", 6) == "█████▁"
-
-
 def test_a_curve_is_blank_where_it_has_not_begun_or_has_ended():
     some = (X > 1.1e2) & (X < 0.9e6)
     lines = drawn(a=(X[some], FALLING[some]), top=FALLING, least=LEAST)
@@ -80,15 +75,6 @@ def test_values_below_zero_have_linear_heights():
     assert lines.line("a", 8) == BLOCKS[::-1]
     assert lines.line("b", 8) == "▁▁▁▁▁▁▁▁"
     assert lines.line("c", 8) == "✗       "
-
-
-def test_runs_below_zero_are_no_flat_line(runs):
-    lines = sparklines(choose([*runs("a", -0.3), *runs("b", -3.0)]))
-    assert not lines.floor.log
-    assert lines.y[0] < -2.5 < -0.01 < lines.y[1] < 0
-    rising = lines.line("b", 40)
-    assert (rising[0], rising[-1]) == ("▁", "█")
-    assert list(rising) == sorted(rising)
 
 
 positive = st.floats(1e-12, 1e12)

@@ -96,27 +96,11 @@ def test_the_best_weights_meet_the_conditions_of_karush_kuhn_and_tucker(seed, mu
     assert value >= max(others + mixed)
 
 
-def test_the_gap_bounds_what_is_lost():
-    U = Utility(returns())
-    most = U(U.best_weights())
-    for seed in range(30):
-        w = weights(seed)
-        assert U.gap(w) >= most - U(w) > 0
-    assert U.gap(U.best_weights()) <= 1e-6 * abs(U(np.full(5, 0.2)))
-
-
 def test_uncorrelated_gaussians_of_little_variance_are_weighed_by_its_inverse():
     """Where moments of orders 3 and 4 vanish beside the second: the portfolio of least variance."""
     X = np.kron(np.eye(3), [[1.0], [-1.0]]) * [1e-4, 2e-4, 4e-4]
     inverse = np.array([1, 1 / 4, 1 / 16])
     assert Utility(X).best_weights() == pytest.approx(inverse / inverse.sum(), rel=1e-4)
-
-
-def test_a_basis_of_full_rank_changes_nothing():
-    X = returns()
-    U, low = Utility(X), Utility(X).of_rank(random_point(5, 5, rng(1)))
-    assert low(weights(3)) == pytest.approx(U(weights(3)), rel=1e-12)
-    assert low.best_weights() == pytest.approx(U.best_weights(), abs=1e-6)
 
 
 @pytest.mark.parametrize("rank", [1, 2, 4])

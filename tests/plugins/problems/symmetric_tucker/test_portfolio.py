@@ -17,8 +17,7 @@ from orthobench_tucker.sample_moments import gradient, partial_core
 
 from orthobench.contract.problem import Solution
 from orthobench.errors import DataError, UsageError
-from orthobench.registry.plugins import catalogue
-from orthobench.registry.suite_file import load, requested_suite
+from orthobench.registry.suite_file import requested_suite
 from orthobench.tools import datasets
 from orthobench.tools.geometry import orthonormalize, random_point
 
@@ -154,19 +153,6 @@ def test_days_are_named_on_the_command_line_as_documented():
     assert planned.label == words
 
 
-@pytest.mark.parametrize("quote", ["", '"'])
-def test_days_are_named_in_a_suite_with_and_without_quotes(tmp_path, quote):
-    path = tmp_path / "days.toml"
-    first, split, last = (f"{quote}{day}{quote}" for day in DAYS)
-    path.write_text(
-        "budget = { samples = 10 }\n"
-        '[[solver]]\nname = "spgd"\n'
-        f'[[problem]]\nname = "portfolio"\nfirst = {first}\nsplit = [{split}]\nlast = {last}\n'
-    )
-    (planned,) = load(path, catalogue()).problems
-    assert planned.problem == Portfolio(3, 15, *DAYS)
-
-
 @pytest.mark.parametrize(
     ("make", "message"),
     [
@@ -183,13 +169,6 @@ def test_days_are_named_in_a_suite_with_and_without_quotes(tmp_path, quote):
 def test_bad_parameters_are_refused_before_any_work(make, message):
     with pytest.raises(UsageError, match=message):
         make()
-
-
-def test_periods_that_the_file_does_not_have_are_refused(csv_path):
-    with pytest.raises(DataError, match=r"own\.csv: there are no returns from 2014-01-01"):
-        built(own(csv_path, first=2014))
-    with pytest.raises(DataError, match=r"own\.csv: there are no returns from 2016-07-01 to 2018"):
-        built(own(csv_path, last=2018))
 
 
 def test_a_file_of_ones_own_may_have_any_assets(csv_path, tmp_path):

@@ -68,7 +68,10 @@ def test_the_first_table_is_read_whatever_is_around_it(file, content):
     [
         ("", "no line that begins with a day"),
         (TABLE.replace("0102", "").replace("0103", "").replace("0107", ""), "is it daily"),
-        (TABLE.partition("\n")[2], "before line 1, the first day, must name the assets"),
+        (
+            TABLE.partition("\n")[2],
+            "line 1 is the first day: the line before it",
+        ),
         (TABLE.replace("0.75,", ""), "line 3 has 3 fields, the line with the names 4"),
         (TABLE.replace("20130103", "20131303"), "line 3 begins with '20131303', not with a day"),
         (TABLE.replace("20130103", "Total"), "line 3 begins with 'Total', not with a day"),

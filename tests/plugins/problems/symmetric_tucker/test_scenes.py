@@ -9,8 +9,7 @@ import pytest
 import scipy.io
 from hypothesis import given
 from hypothesis import strategies as st
-from orthobench_tucker.problems.mat_files import arrays_in
-from orthobench_tucker.problems.scenes import read_scene, whitened_pixels
+from orthobench_tucker.problems.scenes import arrays_in, read_scene, whitened_pixels
 
 from orthobench.errors import DataError
 

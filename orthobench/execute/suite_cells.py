@@ -1,0 +1,267 @@
+"""The cells of a suite: those left, the choice of trials on the way, and more seeds at the end."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from difflib import get_close_matches
+from fnmatch import fnmatchcase
+from types import MappingProxyType
+from typing import TypeAlias
+
+from orthobench.errors import UsageError, quoted
+from orthobench.execute.loop import Scheduler
+from orthobench.harness.cell import Cell
+from orthobench.harness.executors.cell_queue import CellQueue, Data
+from orthobench.harness.identity import canonical
+from orthobench.harness.stopping import RunStatus
+from orthobench.harness.suite import Suite
+from orthobench.results.runs import Run
+from orthobench.results.store import Store
+from orthobench.results.tuning import choose
+
+Pair: TypeAlias = tuple[str, str]
+"""The labels of a problem and a solver."""
+
+
+class SuiteCells(Scheduler):
+    """The cells of a suite that are not stored yet, and those that follow from what they give.
+
+    Trials on the tuning seeds come first. When those of a solver on a problem are finished, one is
+    chosen, and the rest of its cells join the plan. When all cells are finished, more may follow.
+
+    Parameters
+    ----------
+    suite : Suite
+    planned : sequence of Cell
+        `Suite.cells`.
+    asked : sequence of Cell
+        Those of them that run.
+    again : mapping
+        The limits in seconds that cut runs which are repeated now, by key.
+    more : callable, optional
+        Given the cells so far when all are finished, returns more to run.
+    """
+
+    def __init__(
+        self,
+        suite: Suite,
+        planned: Sequence[Cell],
+        asked: Sequence[Cell],
+        again: Mapping[str, float] = MappingProxyType({}),
+        more: Callable[[Sequence[Cell]], list[Cell]] | None = None,
+    ) -> None:
+        self.suite, self.planned = suite, planned
+        self._again, self._more = again, more
+        self._asked = {pair_of(cell) for cell in asked}
+        self._unfinished = list(dict.fromkeys(cell.problem_label for cell in asked))
+        self._undecided = undecided(suite, planned)
+        self._queue = CellQueue()
+        self._left: dict[str, list[Cell]] = {}
+        self._of_pair: Counter[Pair] = Counter()
+        self._of_problem = Counter(problem for problem, _ in self._undecided)
+
+    def __len__(self) -> int:
+        """Return how many cells are left, one trial for each choice that is still to be made."""
+        rest = len(self.suite.seeds) - len(self.suite.tuning_seeds)
+        return len(self._left) + rest * len(self._undecided)
+
+    def begin(self, store: Store) -> None:
+        """Leave out the cells that a store has."""
+        self._store = store
+        self._add(self.planned)
+        for pair in list(self._undecided):
+            self._decide(pair)
+
+    def take(
+        self, held: Data | None = None, last: bool = False, beside: Collection[Cell] = ()
+    ) -> Cell | None:
+        """Return the next cell in the order of a `CellQueue`."""
+        if not self._left:
+            self._look_again()
+        return self._queue.take(held, last, beside)
+
+    def finish(self, cell: Cell) -> None:
+        """Take a cell off those left, and add those that follow from it."""
+        self._queue.finish(cell)
+        pairs = [pair_of(p) for p in self._left.pop(cell.key)]
+        for pair in pairs:
+            self._of_pair[pair] -= 1
+            self._of_problem[pair[0]] -= 1
+        for pair in pairs:
+            self._decide(pair)
+
+    def tables(self) -> Iterator[str]:
+        """Yield the problems all of whose cells are finished, each once, in the suite's order."""
+        while self._unfinished and not self._of_problem[self._unfinished[0]]:
+            yield self._unfinished.pop(0)
+
+    def _decide(self, pair: Pair) -> None:
+        """Choose a trial if all are finished, and add the rest of its cells."""
+        if self._of_pair[pair] or pair not in self._undecided:
+            return
+        rest = rest_of(self.suite, self._store, self._undecided.pop(pair)) or []
+        self._of_problem[pair[0]] -= 1
+        self._store.plan(self.suite.name, rest)
+        self._add(rest)
+
+    def _look_again(self) -> None:
+        """Add the cells that follow when all others are finished, until none follow."""
+        while self._more and not self._left:
+            if not (more := self._more(self.planned)):
+                self._more = None
+                return
+            self._store.plan(self.suite.name, more)
+            self.planned = [*self.planned, *more]
+            self._asked |= {pair_of(cell) for cell in more}
+            problems = dict.fromkeys(cell.problem_label for cell in more)
+            self._unfinished += [p for p in problems if p not in self._unfinished]
+            self._add(more)
+
+    def _add(self, planned: Sequence[Cell]) -> None:
+        """Add cells that run to those left, without those that are stored or left already."""
+        asked = [cell for cell in planned if pair_of(cell) in self._asked]
+        done = self._store.known(cell.key for cell in asked)
+        self.stored += sum(cell.key in done for cell in asked)
+        for cell in asked:
+            if cell.key not in done:
+                if cell.key not in self._left:
+                    self._queue.add([replace(cell, cut=self._again.get(cell.key, 0.0))])
+                self._left.setdefault(cell.key, []).append(cell)
+                self._of_pair[pair_of(cell)] += 1
+                self._of_problem[cell.problem_label] += 1
+
+
+def repeated(
+    suite: Suite, store: Store, asked: Iterable[Cell], timeout: float | None, retry: bool
+) -> dict[str, float]:
+    """Return the keys of stored runs that run again, each with the limit in seconds that cut it.
+
+    Parameters
+    ----------
+    suite : Suite
+    store : Store
+    asked : iterable of Cell
+        Runs of other solvers and problems stay as they are.
+    timeout : float, optional
+        The limit in seconds that they have now; what a shorter one cut runs again.
+    retry : bool
+        Whether those that failed run again, too.
+    """
+    if suite.name not in store.suites():
+        return {}
+    pairs, longest = {pair_of(cell) for cell in asked}, timeout or math.inf
+    return {
+        run.key: run.stop.limit
+        for run in store.records(suite.name)
+        if (run.problem.label, run.solver.label) in pairs
+        and (0 < run.stop.limit < longest or (retry and not run.ok))
+    }
+
+
+def pair_of(planned: Cell) -> Pair:
+    """Return the labels of a cell's problem and solver."""
+    return planned.problem_label, planned.solver_label
+
+
+def matching(planned: Iterable[Cell], pattern: str | None) -> list[Cell]:
+    """Return the cells of a plan whose problem and solver match a pattern.
+
+    Parameters
+    ----------
+    planned : iterable of Cell
+    pattern : str, optional
+        With ``*``, ``?`` and ``[...]`` as of file names, of ``PROBLEM SOLVER``; None matches all.
+
+    Raises
+    ------
+    UsageError
+        Where nothing matches; names the nearest.
+    """
+    if pattern is None:
+        return list(planned)
+    names = [(" ".join(pair_of(p)), p) for p in planned]
+    matches = [p for name, p in names if fnmatchcase(name, pattern)]
+    if not matches:
+        near = get_close_matches(pattern, dict(names), n=3, cutoff=0)
+        raise UsageError(
+            f"no cell matches {quoted(pattern)}: cells are called PROBLEM SOLVER, such as "
+            f"{' or '.join(map(repr, near))}, and * stands for anything"
+        )
+    return matches
+
+
+def complete(store: Store, suite: Suite, planned: Iterable[Cell]) -> Sequence[Run]:
+    """Return the records of a suite where its last session left nothing to do; empty otherwise.
+
+    Parameters
+    ----------
+    store : Store
+    suite : Suite
+    planned : iterable of Cell
+        `Suite.cells`.
+    """
+    if store.suites()[-1:] != [suite.name]:
+        return ()
+    session = store.session(suite.name)
+    if session["ended"] is None or session["text"] != suite.text:
+        return ()
+    records = store.records(suite.name)
+    if any(record.stop.status is RunStatus.MISSING for record in records):
+        return ()
+    cells = list(planned)
+    for trials in undecided(suite, cells).values():
+        cells += rest_of(suite, store, trials) or []
+    wanted = [
+        (p.key, p.problem_label, p.solver_label, canonical(p.tuned), p.levels)
+        for p in sorted(cells, key=lambda p: p.position)
+    ]
+    there = [
+        (r.key, r.problem.label, r.solver.label, canonical(r.solver.tuned), r.problem.levels)
+        for r in records
+    ]
+    return records if there == wanted else ()
+
+
+def undecided(suite: Suite, planned: Iterable[Cell]) -> dict[Pair, list[Cell]]:
+    """Return the trials of each solver on each problem of which one is chosen and runs on."""
+    if not suite.tuning_seeds:
+        return {}
+    trials: dict[Pair, list[Cell]] = {}
+    for p in planned:
+        trials.setdefault(pair_of(p), []).append(p)
+    return {
+        pair: of_pair
+        for pair, of_pair in trials.items()
+        if len({canonical(p.tuned) for p in of_pair}) > 1
+    }
+
+
+def rest_of(suite: Suite, store: Store, trials: Sequence[Cell]) -> list[Cell] | None:
+    """Return the cells that the choice of a trial adds; None where not all trials are finished.
+
+    Parameters
+    ----------
+    suite : Suite
+    store : Store
+    trials : sequence of Cell
+        Those of one solver on one problem. At several levels more than one may be chosen.
+    """
+    keys = {p.key for p in trials}
+    records = [
+        record
+        for record in store.records(suite.name, trials[0].problem_label, trials[0].solver_label)
+        if record.key in keys and record.stop.status is not RunStatus.MISSING
+    ]
+    if {record.key for record in records} != keys:
+        return None
+    chosen = {canonical(entry.best_parameters) for entry in choose(records, score=suite.score)}
+    first = trials[0].seed
+    return [
+        planned
+        for p in trials
+        if p.seed == first and canonical(p.tuned) in chosen
+        for planned in suite.rest(p)
+    ]

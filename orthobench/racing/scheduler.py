@@ -1,0 +1,238 @@
+"""A race as a scheduler: `halving` with a clock, limits of time, and calls that are timed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from statistics import median
+from typing import Any, TypeAlias
+
+from orthobench.decide.comparisons import compare
+from orthobench.decide.rule import Comparison
+from orthobench.errors import DataError
+from orthobench.execute.loop import Scheduler
+from orthobench.harness.cell import Cell
+from orthobench.harness.executors.cell_queue import Data, kernels_of
+from orthobench.harness.stopping import Budget, RunStatus
+from orthobench.harness.suite import Suite
+from orthobench.harness.trace import Outcome
+from orthobench.racing import wording
+from orthobench.racing.halving import Ask, Field
+from orthobench.racing.standing import Rules, Standing, measured, trial_of
+from orthobench.racing.timing import time_calls
+from orthobench.results.results import Results
+from orthobench.results.runs import Run
+from orthobench.results.store import Store
+from orthobench.stats.calls import Stop
+from orthobench.tools.environment import cores
+
+RESERVE = 0.5, 0.05
+"""Seconds kept for the end of a race, and the share of its time."""
+
+TIMING = 1.0, 0.15
+"""Seconds kept for timing the calls that are as good, and the share of the time of a race."""
+
+SLACK = 2.0
+"""The least seconds beside its clock that a run may take before its process is killed."""
+
+BEGINNING = 0.6
+"""The share of the time of a race that its first run may take beside its clock."""
+
+LOADING = 0.15
+"""The least share of the time of a race that packages may take to load, kernels to compile, data to
+be built, or a process to start."""
+
+Clock: TypeAlias = Callable[[], float]
+
+Tell: TypeAlias = Callable[[str, bool], None]
+"""Takes text for people, and whether it is the standing, which the next one replaces."""
+
+
+class RaceScheduler(Scheduler):
+    """Runs what `Field.next` asks for until the time is over, then times the calls that may win.
+
+    Parameters
+    ----------
+    suite : Suite
+        With one problem.
+    rules : Rules
+    cost : str
+    known : sequence of (Cell, Run)
+        The runs that are stored already.
+    workers : int
+        How many runs go on at once.
+    began : float
+        When the race began, by the clock.
+    clock : callable
+    tell : callable
+        Called with text for people.
+
+    Attributes
+    ----------
+    standing : Field
+    dropped : dict
+        The second of the race at which a configuration was found to be out.
+    timed : dict
+        The seconds of a call, and of the first in a process, by label of the solver and stop.
+    """
+
+    def __init__(
+        self, suite: Suite, rules: Rules, cost: str, known: Sequence[tuple[Cell, Run]],
+        workers: int, began: float, clock: Clock, tell: Tell,
+    ) -> None:  # fmt: skip
+        self.suite, self.cost, self.began, self.tell = suite, cost, began, tell
+        self.planned = [cell for cell, _ in known]
+        self.standing = Field(rules, [trial_of(run, cost) for _, run in known])
+        self.dropped: dict[str, float] = {}
+        self.timed: dict[tuple[str, Stop], tuple[float, ...]] = {}
+        self._workers, self._clock = workers, clock
+        fixed, share = RESERVE
+        if cost == "seconds":
+            fixed, share = fixed + TIMING[0], share + TIMING[1]
+        self.deadline = began + max(rules.total * (1 - share) - fixed, rules.total / 2)
+        self._cells = {(cell.solver_label, cell.seed): cell for cell in suite.cells()}
+        self._running: dict[tuple[str, int], float] = {}
+        self._overheads: list[float] = []
+        self._loaded: set[str] = set()
+
+    @property
+    def elapsed(self) -> float:
+        """Seconds since the beginning."""
+        return self._clock() - self.began
+
+    @property
+    def left(self) -> float:
+        """Seconds until the last run has to be over."""
+        return self.deadline - self._clock()
+
+    def take(
+        self, held: Data | None = None, last: bool = False, beside: Collection[Cell] = ()
+    ) -> Cell | None:
+        """Return the next cell, with its budget and the time after which it is killed."""
+        del last, beside
+        if (ask := self._next()) is None:
+            return None
+        at = ask.configuration, ask.seed
+        cell = replace(self._cells[at], budget=Budget(seconds=ask.cap))
+        timeout = min(ask.cap + self._slack(cell, held), max(self.left, 0.01))
+        self._running[at] = self.elapsed
+        return replace(cell, timeout=timeout)
+
+    def keeps(self, cell: Cell, outcome: Outcome) -> bool:
+        """Return False of a run that the end of the race cut off.
+
+        Raises
+        ------
+        DataError
+            If the problem cannot be built, which the first run finds.
+        """
+        status, reason = outcome.stop.status, outcome.stop.reason
+        if status is RunStatus.ERROR and reason.startswith(f"problem {cell.problem.name}"):
+            raise DataError(reason)
+        return self.left > 0 or status is not RunStatus.TIMEOUT
+
+    def begin(self, store: Store) -> None:
+        """Take the store, and tell who is out by what it has."""
+        self._store = store
+        self._tell_dropped()
+
+    def finish(self, cell: Cell) -> None:
+        """Take a run into account as the store has it."""
+        begun = self._running.pop((cell.solver_label, cell.seed))
+        records = self._store.records(self.suite.name, cell.problem_label, cell.solver_label)
+        trial = trial_of(next(run for run in records if run.key == cell.key), self.cost)
+        self.standing = replace(self.standing, trials=[*self.standing.trials, trial])
+        clock = float(trial.seconds[-1]) if len(trial.seconds) else 0.0
+        self._overheads.append(self.elapsed - begun - clock)
+        self._tell_dropped()
+
+    def conclude(self) -> Mapping[str, Any]:
+        """Time the calls that may be named, one after another; return what the session records."""
+        solvers = {s.label: s.solver for s in self.suite.solvers}
+        calls, left = self._offers(), self.standing.rules.total - RESERVE[0] - self.elapsed
+        if calls and left > 0:
+            self.tell(wording.timing_line(self.elapsed, len(calls)), False)
+            own = [(solvers[name], stop) for name, stop in calls]
+            took = time_calls(self.suite.problems[0].problem, own, left)
+            for call, seconds in zip(calls, took, strict=False):
+                self.timed[call] = seconds
+        timed = [[name, dict(stop.limits), *took] for (name, stop), took in self.timed.items()]
+        return {"race": {**self._asked, "timed": timed, "dropped": self.dropped}}
+
+    def repeats(self, store: Store) -> bool:
+        """Return whether nothing is left to do after the last session, and take what it found."""
+        if self._next() or self.suite.name not in store.suites():
+            return False
+        session = store.session(self.suite.name)
+        found = session["environment"].get("race", {})
+        if session["ended"] is None or any(found.get(n) != v for n, v in self._asked.items()):
+            return False
+        timed = {(name, Stop.at(**limits)): tuple(t) for name, limits, *t in found["timed"]}
+        self._store = store
+        if not timed.keys() >= {*self._offers()}:
+            return False  # there was no time for all
+        self.timed, self.dropped = timed, found["dropped"]
+        return True
+
+    @property
+    def _asked(self) -> dict[str, Any]:
+        """What the calls that are timed depend on, beside the runs."""
+        return {"cost": self.cost, "tolerance": self.standing.rules.tolerance}
+
+    @property
+    def _overhead(self) -> float:
+        """Seconds that a run usually takes beside those on its clock."""
+        return median(self._overheads[1:] or self._overheads or [0.0])
+
+    def _next(self) -> Ask | None:
+        left = self.left * self._workers
+        return self.standing.next(left, self._overhead, self._running.keys())
+
+    def _slack(self, cell: Cell, held: Data | None) -> float:
+        """Return the seconds beside its clock that a run may take before its process is killed."""
+        total = self.standing.rules.total
+        if not self._overheads:
+            return BEGINNING * total
+        loads = {*kernels_of(cell), *cell.solver.packages} - self._loaded
+        self._loaded |= loads
+        fresh = loads or held != (cell.problem, cell.seed)
+        first = max(LOADING * total, 2 * self._overheads[0])
+        return max(SLACK, 3 * self._overhead) + (first if fresh else 0.0)
+
+    def tell_standing(self) -> None:
+        """Tell how the race stands."""
+        now = next(iter(self._running), ("", 0))[0]
+        text = wording.standing(self.standing, self.cost, now, self.elapsed, self.left)
+        self.tell(text, True)
+
+    def _tell_dropped(self) -> None:
+        """Tell which solvers are out with all of their configurations since the last time."""
+        order, dropped = self.standing.rules.order, self.standing.dropped
+        for name in [name for name in dropped if name not in self.dropped]:
+            self.dropped[name] = self.elapsed
+            kin = [other for other, solver in order.items() if solver == order[name]]
+            if all(other in dropped for other in kin):
+                self.tell(f"{wording.at(self.elapsed)} {name}: {dropped[name]}", False)
+
+    def _offers(self) -> list[tuple[str, Stop]]:
+        """Return the calls that may be the cheapest and those to be named, the cheapest first."""
+        told = compared(self._store.records(self.suite.name), self.cost, self.standing)
+        if told is None or self.cost != "seconds":
+            return []
+        calls = ((d.solver, call) for d in told.as_good for call in (d.call, d.exact))
+        offers = {(name, call.stop): call.cost for name, call in calls if call}
+        leader, leading = self.standing.leader, wording.leading_call(self.standing)
+        if not offers and leader and leading:
+            offers = {(leader, leading.stop): leading.cost}
+        sure = {(d.solver, d.call.stop) for d in (told.named, told.exact) if d and d.call}
+        most = 2 * cores() * min(offers.values(), default=0.0)
+        own = [call for call, cost in offers.items() if cost <= most or call in sure]
+        return sorted(own, key=lambda call: offers[call])
+
+
+def compared(runs: Sequence[Run], cost: str, standing: Standing) -> Comparison | None:
+    """Return what is decided by the runs of a race; None without any."""
+    metric = next((measured(run) for run in runs if run.trace), "")
+    entries = Results("", Path(), runs).entries
+    return next(iter(compare(entries, cost, standing.rules.tolerance, metric)), None)

@@ -1,0 +1,353 @@
+"""How a race stands by its trials: who leads, and who is dropped and why."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from statistics import median
+
+import numpy as np
+from numpy.typing import NDArray
+
+from orthobench.decide.rule import EXACT, TOLERANCE
+from orthobench.decide.wording import factor_text
+from orthobench.harness.run import RATIO
+from orthobench.harness.stopping import RunStatus, Termination
+from orthobench.results.runs import Run
+from orthobench.stats.calls import Stop, ratio_of
+from orthobench.stats.cost_curve import CostCurve, cost_curve, settled
+from orthobench.tools.arrays import Array
+from orthobench.tools.collections import grouped
+
+FINALISTS = 6
+"""Maximum number of configurations that run on fresh seeds."""
+
+SURE = 2
+"""Number of exact configurations among them, if there are that many."""
+
+SEEDS = 12
+"""Maximum number of seeds of a race."""
+
+FACTOR = 4.0
+"""How many times the seconds of the leader a configuration has to get as far."""
+
+FLOOR = 0.1
+"""The share of the time that runs of the least length may take together."""
+
+BEHIND = 2.0
+"""What had no time to get there is dropped where the leader is as far in this fraction of it."""
+
+FRESH = 2.5
+"""How many times the seconds of the leader a finalist has on a fresh seed."""
+
+NEAR = 30.0
+"""How many tolerances above the best value a run may end on the first seed, and still be a finalist
+where there is room: luck decides about one seed."""
+
+FAR = 0.75
+"""The share of that factor beyond which a finalist is dropped, after three seeds."""
+
+SHORT = RunStatus.TIMEOUT, RunStatus.NOTHING_DONE
+"""How runs end that had too little time, which is no failure in a race."""
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A run of a configuration on a seed.
+
+    Attributes
+    ----------
+    configuration : str
+    seed : int
+    cap : float
+        The seconds that it had.
+    values : ndarray, shape (m,)
+        What is to be small, at each checkpoint; empty where the run failed, infinite where it does
+        not keep a level of another metric.
+    seconds, spent : ndarray, shape (m,)
+        The seconds and the cost up to each checkpoint.
+    ended : bool
+        Whether it ended by itself, so that more time would change nothing.
+    failed : str
+        Why it failed; empty where it did not.
+    start : float
+        The value where it began, if that is not its first: a start may be out of what counts.
+    steps : ndarray of int, shape (m,), optional
+        The steps up to each checkpoint; by default 0, 1, 2 and so on.
+    certified : bool
+        Whether a value of zero is known to be the optimum.
+    ratio : float
+        The ratio of the numbers of steps of two checkpoints.
+    """
+
+    configuration: str
+    seed: int
+    cap: float
+    values: Array
+    seconds: Array
+    spent: Array
+    ended: bool = False
+    failed: str = ""
+    start: float = math.nan
+    steps: NDArray[np.int64] | None = None
+    certified: bool = False
+    ratio: float = RATIO
+
+    @property
+    def curve(self) -> CostCurve | None:
+        """What it says about calls; None if it failed."""
+        if not len(self.values):
+            return None
+        steps = np.arange(len(self.values)) if self.steps is None else self.steps
+        return CostCurve(steps, self.values, self.ended)
+
+    @property
+    def exact(self) -> bool:
+        """Whether it ended by itself, at a known optimum."""
+        start = np.fmin(self.start, self.values[0]) if len(self.values) else math.nan
+        return bool(self.certified and self.ended and abs(self.values[-1]) <= EXACT * abs(start))
+
+    @property
+    def end(self) -> float:
+        """The value at its end: infinite if it failed, NaN if it was killed before its first."""
+        if len(self.values):
+            return float(self.values[-1])
+        return math.inf if self.failed else math.nan
+
+    def at_stop(self, stop: Stop) -> float:
+        """Return the value at which a call ends; infinite if there is none."""
+        curve, steps = self.curve, dict(stop.limits).get("steps", math.inf)
+        return math.inf if curve is None else float(curve.values[curve.steps <= steps][-1])
+
+    @property
+    def lowest(self) -> float:
+        """The smallest value that it reached."""
+        return float(self.values.min(initial=math.inf))
+
+    def cost(self, target: float) -> float:
+        """Return the cost of the first checkpoint from which on all are at or below a value."""
+        return settled(self.values, self.spent, target)
+
+    def seconds_to(self, target: float) -> float:
+        """Return the seconds of the first checkpoint from which on all are at or below a value."""
+        return settled(self.values, self.seconds, target)
+
+    def at(self, seconds: float) -> float:
+        """Return the smallest value that was there after some seconds."""
+        return float(self.values[self.seconds <= seconds].min(initial=math.inf))
+
+
+@dataclass(frozen=True)
+class Rules:
+    """What does not change during a race.
+
+    Attributes
+    ----------
+    order : mapping
+        The solver of each configuration, those that are expected to be best first.
+    total : float
+        Seconds of the whole race.
+    tolerance : float
+        The part of the gap by which what is good enough may end above the best.
+    timed : bool
+        Whether the cost is seconds, so that no run need be longer than a few times the leader's.
+    factor : float
+        How many times the seconds of the leader a configuration has to get as far.
+    finalists : int
+        The most configurations that run on fresh seeds.
+    seeds : int
+        The most seeds.
+    ending : collection of str
+        The configurations that end by themselves.
+    """
+
+    order: Mapping[str, str]
+    total: float
+    tolerance: float = TOLERANCE
+    timed: bool = True
+    factor: float = FACTOR
+    finalists: int = FINALISTS
+    seeds: int = SEEDS
+    ending: Collection[str] = ()
+
+
+@dataclass(frozen=True)
+class Standing:
+    """A race as it stands: what all trials so far say.
+
+    Attributes
+    ----------
+    rules : Rules
+    trials : sequence of Trial
+        In any order; of several of a configuration on a seed the one with the largest cap counts.
+    """
+
+    rules: Rules
+    trials: Sequence[Trial]
+
+    @cached_property
+    def latest(self) -> dict[tuple[str, int], Trial]:
+        """The trial that counts of each configuration and seed."""
+        found = sorted(self.trials, key=lambda t: t.cap)
+        return {(t.configuration, t.seed): t for t in found}
+
+    @cached_property
+    def ran(self) -> dict[str, list[Trial]]:
+        """The trials that count, by configuration."""
+        return grouped(self.latest.values(), lambda trial: trial.configuration)
+
+    @cached_property
+    def gaps(self) -> dict[int, tuple[float, float]]:
+        """The common start and the best value seen, of each seed that something is known of."""
+        sound = [t for t in self.latest.values() if len(t.values)]
+        return {
+            seed: (
+                max(float(np.fmin(t.start, t.values[0])) for t in sound if t.seed == seed),
+                min(t.lowest for t in sound if t.seed == seed),
+            )
+            for seed in sorted({t.seed for t in sound if t.lowest < math.inf})
+        }
+
+    def target(self, seed: int) -> float:
+        """Return the value that is good enough on a seed."""
+        start, best = self.gaps[seed]
+        return best + self.rules.tolerance * (start - best)
+
+    def above(self, trial: Trial) -> float:
+        """Return how far a trial ends above the best value, in units of the gap."""
+        start, best = self.gaps[trial.seed]
+        return (trial.lowest - best) / max(start - best, 1e-300)
+
+    def costs(self, configuration: str) -> list[float]:
+        """Return the cost to the target on each seed that it was run on."""
+        own = self.ran.get(configuration, ())
+        return [t.cost(self.target(t.seed)) if t.seed in self.gaps else math.inf for t in own]
+
+    def cost(self, configuration: str) -> float:
+        """Return the median over seeds of the cost to the target; infinite where it misses it."""
+        costs = sorted(self.costs(configuration))
+        return costs[len(costs) // 2] if costs else math.inf
+
+    @cached_property
+    def failed(self) -> dict[str, str]:
+        """Why each configuration failed that did, on half of its seeds or more."""
+        why = {name: [t.failed for t in own if t.failed] for name, own in self.ran.items()}
+        return {
+            n: some[-1] for n, some in why.items() if some and 2 * len(some) >= len(self.ran[n])
+        }
+
+    @cached_property
+    def leader(self) -> str | None:
+        """The cheapest of the configurations that are there, on most seeds of those that have."""
+        raced = self.ran.keys() - self.failed.keys()
+        least = {n: min(self.costs(n)) for n in self.rules.order if n in raced}
+        there = [name for name, cost in least.items() if cost < math.inf]
+        final = [name for name in there if len(self.costs(name)) > 1]
+        return min(final or there, key=lambda n: (self.cost(n), least[n]), default=None)
+
+    @cached_property
+    def lead(self) -> float:
+        """The seconds that the leader needed, the median over seeds."""
+        if self.leader is None:
+            return math.inf
+        own = [t for t in self.ran[self.leader] if t.seed in self.gaps]
+        needed = [t.seconds_to(self.target(t.seed)) for t in own]
+        return median([s for s in needed if s < math.inf])
+
+    @cached_property
+    def dropped(self) -> dict[str, str]:
+        """Why each configuration is out of the race that is."""
+        first = (self.latest.get((name, 0)) for name in self.rules.order)
+        return {t.configuration: why for t in first if t and (why := self._why(t))}
+
+    def _why(self, trial: Trial) -> str:
+        """Return why a configuration is out of the race; empty where it is not."""
+        name, leader = trial.configuration, self.leader
+        if name in self.failed:
+            return f"failed: {self.failed[name]}"
+        if leader is None or name == leader:
+            return ""
+        costs = self.costs(name)
+        if len(costs) == 1 and costs[0] == math.inf:
+            return self._why_not_there(trial, leader)
+        if trial.exact and trial.seconds[-1] <= self.rules.factor * self._exact_seconds:
+            return ""
+        factor = self.cost(name) / self.cost(leader)
+        if math.inf > factor > self.rules.factor * (FAR if len(costs) > 2 else 1):
+            noun = "time" if self.rules.timed else "cost"
+            return f"{factor_text(factor)} times the {noun} of {leader} for the same quality"
+        return ""
+
+    @cached_property
+    def _exact_seconds(self) -> float:
+        """The least seconds of an exact run on the first seed; infinite without any."""
+        first = (trial for (_, seed), trial in self.latest.items() if not seed)
+        return min((float(t.seconds[-1]) for t in first if t.exact), default=math.inf)
+
+    def _why_not_there(self, trial: Trial, leader: str) -> str:
+        if trial.ended and self._near(trial):
+            return ""
+        if trial.ended and trial.lowest == math.inf:
+            return "ends outside the level at which solvers are compared"
+        if trial.ended:
+            return f"ends {100 * self.above(trial):.2g} % of the gap above {leader}"
+        if self.rules.timed and trial.cap >= self.rules.factor * self.lead:
+            factor = factor_text(trial.cap / self.lead)
+            return f"more than {factor} times the time of {leader} for the same quality"
+        start, best = self.gaps[0]
+        behind = trial.lowest - self.latest[leader, 0].at(trial.cap / BEHIND)
+        if len(trial.values) > 1 and behind > self.rules.tolerance * (start - best):
+            return f"after {trial.cap:.2g} s behind where {leader} is in half of that"
+        return ""
+
+    def _near(self, trial: Trial) -> bool:
+        """Whether a run ended so little above the best value, and so soon, that luck may tell."""
+        soon = trial.seconds[-1] <= self._fresh_cap
+        return bool(soon and self.above(trial) <= NEAR * self.rules.tolerance)
+
+    @cached_property
+    def floor(self) -> float:
+        """The least seconds of a run."""
+        return FLOOR * self.rules.total / len(self.rules.order)
+
+    @property
+    def _fresh_cap(self) -> float:
+        """The seconds of a run on a fresh seed."""
+        return max(self.floor, FRESH * self.lead)
+
+
+def trial_of(run: Run, cost: str) -> Trial:
+    """Return what a stored run says in a race."""
+    stop, cap = run.stop, run.budget.get("seconds", math.inf)
+    counted = run
+    if stop.status in SHORT:
+        counted = replace(run, stop=Termination(RunStatus.BUDGET, stop.reason))
+    level = run.problem.levels[0] if run.problem.levels else None
+    path = cost_curve(counted, level, measured(run))
+    nothing = np.zeros(0)
+    if path is None:
+        failed = "" if stop.status in SHORT else stop.reason
+        return Trial(run.solver.label, run.seed, cap, nothing, nothing, nothing, False, failed)
+    values, seconds = path.values, path.spent("seconds")
+    if level and run.trace[-1].metrics.get(level.metric, math.inf) > level.value:
+        values = np.full_like(values, math.inf)
+    ended = stop.status in (RunStatus.DONE, RunStatus.NOT_STATIONARY)
+    return Trial(
+        run.solver.label, run.seed, cap, values, seconds, path.spent(cost), ended,
+        start=path.start,
+        steps=path.steps,
+        certified=measured(run) == run.problem.primary,
+        ratio=ratio_of(run),
+    )  # fmt: skip
+
+
+def measured(run: Run) -> str:
+    """Return the metric that a race is about: the primary one of the problem, where it is known.
+
+    A function of one's own has no known optimum, so its value is compared.
+    """
+    known = run.trace[0].metrics if run.trace else {}
+    primary, other = run.problem.primary, run.problem.tuned_by
+    return other if primary not in known and other in known else primary

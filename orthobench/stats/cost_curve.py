@@ -1,0 +1,150 @@
+"""The cost curve of a run: what it reached, against what it had spent by then.
+
+Whatever asks what a run cost to get somewhere (targets, calls, races, the atlas) reads it off here.
+There is no interpolation: a solution was there only at a checkpoint.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from orthobench.harness.judging import excess_violation
+from orthobench.harness.stopping import RunStatus, Target
+from orthobench.results.runs import Run
+from orthobench.results.traces import read
+from orthobench.stats.bootstrap import CEILING
+from orthobench.stats.costs import ALL_COSTS
+from orthobench.stats.values import metric_of
+from orthobench.tools.arrays import Array
+
+ENDED = RunStatus.DONE, RunStatus.NOT_STATIONARY, RunStatus.TARGET
+"""How runs end that more time would not change."""
+
+
+@dataclass(frozen=True)
+class CostCurve:
+    """A run that did not fail, at the checkpoints that count.
+
+    Attributes
+    ----------
+    steps, values : ndarray, shape (m,)
+        The steps and the value at each checkpoint; a value is infinite if it does not keep a level.
+    ended : bool
+        Whether it ended by itself, so that more time would not change it.
+    limits : mapping
+        The budget that anybody can set at which it ended; empty if it ended by itself or by time.
+    start : float
+        The value at its first checkpoint.
+    run : Run, optional
+        None if only the numbers above are known.
+    """
+
+    steps: NDArray[np.int64]
+    values: Array
+    ended: bool
+    limits: Mapping[str, float] = field(default_factory=dict)
+    start: float = math.nan
+    run: Run | None = None
+
+    @property
+    def stopped(self) -> bool:
+        """Whether a target ended it."""
+        return self.run is not None and self.run.stop.status is RunStatus.TARGET
+
+    @property
+    def lowest(self) -> float:
+        """The smallest value that it reached."""
+        return float(self.values.min())
+
+    def spent(self, cost: str) -> Array:
+        """Return a cost up to each checkpoint; infinite if it was not measured."""
+        return _spent(self.run, cost)[: len(self.values)] if self.run else np.zeros(0)
+
+
+def cost_curve(run: Run, level: Target | None = None, metric: str = "") -> CostCurve | None:
+    """Return the cost curve of a run; None if it failed, or nothing of it counts.
+
+    A run counts up to where it leaves the constraint, and not at all if the metric is not finite at
+    its end.
+
+    Parameters
+    ----------
+    run : Run
+    level : Target, optional
+        Only checkpoints that keep it count, or are no further from it than the end of the run.
+    metric : str
+        By default that of the run's target, or else the problem's primary metric.
+    """
+    if not run.ok:
+        return None
+    values = read(run.trace, metric_of(metric or run.target or run.problem.primary))
+    finite = np.isfinite(values)
+    counts = finite & (read(run.trace, excess_violation) <= 0)
+    values = np.clip(values, -CEILING, CEILING)  # so that differences are finite
+    end = len(values) if counts.all() else int(counts.argmin())
+    if not end or not finite[-1]:
+        return None
+    start = float(values[0])
+    if level is not None:
+        at_level = read(run.trace, lambda mark: mark.metrics.get(level.metric, math.inf))
+        values = np.where(at_level <= max(level.value, at_level[-1]), values, math.inf)
+    steps = read(run.trace, lambda mark: mark.work.steps)[:end].astype(np.int64)
+    return CostCurve(steps, values[:end], run.stop.status in ENDED, _limits(run), start, run)
+
+
+def _limits(run: Run) -> dict[str, float]:
+    """Return the budget at which a run ended that anybody can set; empty if the clock ended it."""
+    if run.stop.status is not RunStatus.BUDGET:
+        return {}
+    limits = {name: limit for name, limit in run.budget.items() if name != "seconds"}
+    if "seconds" in run.budget:
+        work = run.trace[-1].work
+        limits = {n: limit for n, limit in limits.items() if getattr(work, n) >= limit}
+    return limits
+
+
+def cheapest(values: Array, spent: Array, targets: Array) -> Array:
+    """Return the cost of the cheapest checkpoint at or below a target; infinite without any.
+
+    A later checkpoint can be cheaper than an earlier one, since the time to read a solution varies.
+
+    Parameters
+    ----------
+    values, spent : ndarray, shape (..., m)
+        The value and the cost at each checkpoint.
+    targets : ndarray, shape (...)
+    """
+    reached = values <= np.asarray(targets)[..., None]
+    least: Array = np.where(reached, spent, math.inf).min(axis=-1, initial=math.inf)
+    return least
+
+
+def settled(values: Array, amounts: Array, target: float) -> float:
+    """Return the amount at the first checkpoint from which on all are at or below a target.
+
+    Infinite if the last checkpoint is above it. Parameters as of `cheapest`, of one run.
+    """
+    above = np.flatnonzero(values > target)
+    place = above[-1] + 1 if len(above) else 0
+    return float(amounts[place]) if place < len(amounts) else math.inf
+
+
+def whole_cost(run: Run, cost: str) -> float:
+    """Return what a run cost to its end; one that recorded nothing took one unit."""
+    return float(_spent(run, cost).max(initial=ALL_COSTS[cost].unit))
+
+
+def _spent(run: Run, cost: str) -> Array:
+    """Return a cost up to each checkpoint, one unit at least.
+
+    It is infinite if it was not measured, as are the flops of a solver that counts none.
+    """
+    amounts = read(run.trace, ALL_COSTS[cost])
+    if cost == "flops" and not amounts.any():
+        amounts = np.full(len(amounts), math.nan)
+    return np.maximum(np.where(np.isnan(amounts), math.inf, amounts), ALL_COSTS[cost].unit)

@@ -1,0 +1,179 @@
+"""Intervals of the typical difference of two paired samples, by tests that hold for any values.
+
+Upper ends are those of the sign test, which holds for any distribution, with ties and infinite
+values; lower ends are those of Wilcoxon's signed-rank test. If there are too few differences for
+these, from `FEWEST` on, an end is the largest (smallest) one, and at least that of Student's t.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from orthobench.stats.bootstrap import bounded, restored, student_quantile
+from orthobench.tools.arrays import Array
+
+FEWEST = 5
+"""Minimum number of differences that have an end: 1 in 2^5 is below 5 %."""
+
+FAR = 1e6
+"""The difference that a failed run counts as."""
+
+MOST_SEEDS = 1000
+"""Maximum number of seeds that `seeds_to_decide` considers."""
+
+
+def upper_ends(rows: Array, tail: float, alike: NDArray[np.bool_]) -> Array:
+    """Return the upper end of the interval of the median of each row.
+
+    Parameters
+    ----------
+    rows : ndarray, shape (m, n)
+        Distinct differences; NaN is left out. Negative ones count as zero.
+    tail : float
+        The probability that the median is beyond the end.
+    alike : ndarray of bool, shape (m,)
+        Whether a row is one value of several seeds: then there is no chance in it.
+
+    Returns
+    -------
+    ndarray, shape (m,)
+        Infinite if the values are too few.
+    """
+    ends = np.full(len(rows), np.inf)
+    for at, values in _by_count(np.maximum(rows, 0.0), alike):
+        n = values.shape[1]
+        if n == 1:
+            ends[at] = values[:, 0]
+        elif (allowed := sign_test_allows(n, tail)) >= 0:
+            ends[at] = np.partition(values, n - 1 - allowed, axis=1)[:, n - 1 - allowed]
+        else:
+            ends[at] = np.fmax(values.max(axis=1), _student_end(values, tail))
+    return ends
+
+
+def lower_ends(rows: Array, tail: float, alike: NDArray[np.bool_]) -> Array:
+    """Return the lower end of the interval of the centre of each row; see `upper_ends`."""
+    ends = np.full(len(rows), -np.inf)
+    for at, values in _by_count(rows, alike):
+        n = values.shape[1]
+        if n == 1:
+            ends[at] = values[:, 0]
+        elif (allowed := sign_test_allows(n, tail)) >= 0:
+            # one failed run among the differences would make every rank useless
+            signs = np.partition(values, allowed, axis=1)[:, allowed]
+            ranks = signed_rank_intervals(values, 1 - 2 * tail)[0]
+            ends[at] = np.where((np.abs(values) > FAR / 2).any(axis=1), signs, ranks)
+        else:
+            ends[at] = np.fmin(values.min(axis=1), -_student_end(-values, tail))
+    return ends
+
+
+def _by_count(rows: Array, alike: NDArray[np.bool_]) -> Iterator[tuple[NDArray[np.bool_], Array]]:
+    """Yield the rows that have an end, together those with one number of values, without NaN."""
+    counts = (~np.isnan(rows)).sum(axis=1)
+    able = alike | (counts >= FEWEST)
+    for n in np.unique(counts[able]).tolist():
+        at = able & (counts == n)
+        yield at, rows[at][~np.isnan(rows[at])].reshape(-1, n)
+
+
+def _student_end(rows: Array, tail: float) -> Array:
+    """Return the upper end of the interval of the mean of each row by Student's t."""
+    n = rows.shape[1]
+    with np.errstate(invalid="ignore"):
+        reach = student_quantile(1 - tail, n - 1) * rows.std(axis=1, ddof=1) / math.sqrt(n)
+        ends: Array = rows.mean(axis=1) + reach
+    return ends
+
+
+@lru_cache(maxsize=4096)
+def sign_test_allows(n: int, tail: float) -> int:
+    """Return how many of n values may lie beyond the end of the sign test's interval; -1: none."""
+    from scipy.special import bdtr
+
+    return int((bdtr(np.arange(n + 1), n, 0.5) <= tail + 1e-15).sum()) - 1
+
+
+def seeds_to_decide(values: Array, tolerance: float, tail: float) -> int | None:
+    """Return about how many seeds more would decide, if those to come are like these.
+
+    Parameters
+    ----------
+    values : ndarray, shape (n,)
+        Distinct differences, without NaN.
+    tolerance : float
+    tail : float
+        As of `upper_ends`.
+    """
+    n = len(values)
+    if n < FEWEST:
+        return FEWEST - n
+    within = int((values <= tolerance).sum())
+    minor = min(within, n - within)
+    share = (minor + 0.5) / (n + 1) if minor else 0.0
+    for total in range(n + 1, MOST_SEEDS + 1):
+        allowed = sign_test_allows(total, tail)
+        if allowed >= share * total or (minor == 0 and allowed < 0):
+            return total - n
+    return None
+
+
+def signed_rank_intervals(rows: Array, level: float) -> tuple[Array, Array]:
+    """Return the interval of the centre of each row that the signed-rank test does not reject.
+
+    Parameters
+    ----------
+    rows : ndarray, shape (m, n)
+        May be infinite; NaN is left out.
+    level : float
+        Coverage: at least this for values that are symmetric about their centre.
+
+    Returns
+    -------
+    low, high : ndarray, shape (m,)
+        Infinite if so few values have no such interval.
+
+    Notes
+    -----
+    The ends are order statistics of the averages of all pairs of values (Hollander and Wolfe 1973,
+    section 3.3); with ties, they cover at least as often as without.
+    """
+    low, high = np.full(len(rows), -np.inf), np.full(len(rows), np.inf)
+    counts = (~np.isnan(rows)).sum(axis=1)
+    for n in np.unique(counts).tolist():
+        at, beyond = counts == n, _averages_beyond(n, level)
+        if not beyond:
+            continue
+        values = bounded(rows[at][~np.isnan(rows[at])]).reshape(-1, n)
+        first, second = np.triu_indices(n)
+        averages = np.sort((values[:, first] + values[:, second]) / 2, axis=1)
+        low[at], high[at] = restored(averages[:, beyond - 1]), restored(averages[:, -beyond])
+    return low, high
+
+
+@lru_cache(maxsize=256)
+def _averages_beyond(n: int, level: float) -> int:
+    """Return at which average from either side the interval of n values ends; 0 if at none.
+
+    Under the null hypothesis each rank has either sign with probability 1/2, so the distribution
+    of the sum of the positive ones is built up rank by rank (Streitberg and Röhmel 1986). O(n³).
+    """
+    probabilities = np.zeros(n * (n + 1) // 2 + 1)
+    probabilities[0] = 1
+    for rank in range(1, n + 1):
+        probabilities = (probabilities + np.roll(probabilities, rank)) / 2
+    return int((np.cumsum(probabilities) <= (1 - level) / 2 + 1e-12).sum())
+
+
+def factor_interval(a: Sequence[float], b: Sequence[float], level: float) -> tuple[float, float]:
+    """Return the signed-rank interval of the factor a / b of paired costs; NaN is left out."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        logs = np.log(np.asarray(a, dtype=np.float64)) - np.log(np.asarray(b, dtype=np.float64))
+        low, high = signed_rank_intervals(logs[None], level)
+        ends = np.exp([low[0], high[0]])
+    return float(ends[0]), float(ends[1])

@@ -1,0 +1,149 @@
+"""Canonical variables of pairs by one singular value decomposition, from whitened bases."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from orthobench.contract import Array, flops
+from orthobench_cca.covariances import SINGULAR, units_of
+from orthobench_cca.oracle import Centred, PairsMatrices
+
+WELL = 1e-6
+"""The estimate of the condition number's inverse above which a Cholesky factor is used."""
+
+FEW, LARGE = 8, 1e-2
+"""Columns for each singular vector sought, and the share of the largest singular value, from which
+on they come from a Gram matrix."""
+
+
+class Whitened(NamedTuple):
+    """A basis W (p, r) with W'(S + ridge I)W = I, of all directions or of those that vary.
+
+    `least` is the smallest eigenvalue of S + ridge I over the largest, or an estimate where that is
+    far from zero: the ridge where p is above the number of pairs. Columns have unit variance, but
+    for those of QR with a ridge.
+    """
+
+    W: Array
+    least: float
+    flops: int
+
+
+def whitened(side: Centred, ridge: float, by: str = "shape") -> Whitened:
+    """Return the whitened basis of a side.
+
+    By Gram: the inverse of the covariance's Cholesky factor, or its eigenvectors where that is
+    ill-conditioned. By QR: a singular value decomposition of the
+    triangular factor, of X' where X is wider than high, so that no more than min(N, p) of
+    anything is squared and no digits are lost.
+
+    Parameters
+    ----------
+    side : Centred
+        Shape (N, p).
+    ridge : float
+    by : {"shape", "gram", "qr"}
+        ``"shape"`` is Gram where N >= p or the data are sparse, and otherwise QR.
+    """
+    N, p = side.data.shape
+    if by == "gram" or (by == "shape" and (p <= N or hasattr(side.data, "toarray"))):
+        S = side.covariance(ridge)
+        units = units_of(np.diag(S))
+        S *= units[:, None] * units
+        found = by_cholesky(S, N) or _by_eigenvectors(S, N)
+        return found._replace(W=units[:, None] * found.W)
+    X = side.data - side.mean
+    units = np.ones(p) if ridge else units_of(np.einsum("ij,ij->j", X, X) / N)
+    X *= units
+    wide = p > N
+    Q, R = np.linalg.qr(X.T if wide else X)
+    left, sizes, right = np.linalg.svd(R)
+    values = sizes**2 / N + ridge
+    vectors = Q @ left if wide else right.T
+    small, large = min(N, p), max(N, p)
+    count = (
+        flops.qr(large, small) + flops.svd(small, small) + wide * flops.gemm(large, small, small)
+    )
+    bottom = (ridge if wide else values[-1]) / values[0] if values[0] > 0 else 0.0
+    if wide and not ridge:
+        keep = values > SINGULAR * values[0]
+        vectors, values = vectors[:, keep], values[keep]
+    return Whitened(units[:, None] * vectors / _roots(values), float(bottom), count)
+
+
+def by_cholesky(S: Array, N: int) -> Whitened | None:
+    """Return the inverse of the factor of a covariance of N pairs; None if ill-conditioned."""
+    from scipy.linalg import lapack
+
+    p = len(S)
+    factor, failed = lapack.dpotrf(S)
+    if failed:
+        return None
+    least, _ = lapack.dpocon(factor, float(np.abs(S).sum(axis=0).max()))
+    if not least > WELL:
+        return None
+    return Whitened(lapack.dtrtri(factor)[0], float(least), flops.gemm(p, p, N) + 2 * p**3 // 3)
+
+
+def _by_eigenvectors(S: Array, N: int) -> Whitened:
+    """Return the scaled eigenvectors of a covariance of N pairs."""
+    p, (values, vectors) = len(S), np.linalg.eigh(S)
+    count = flops.gemm(p, p, N) + flops.eigh(p) + 2 * p * p
+    least = float(values[0] / values[-1]) if values[-1] > 0 else 0.0
+    return Whitened(vectors / _roots(values), least, count)
+
+
+def _roots(values: Array) -> Array:
+    """Return square roots; what is rounding becomes the smallest that is not."""
+    return np.asarray(np.sqrt(np.maximum(values, SINGULAR * values.max())))
+
+
+class Canonical(NamedTuple):
+    """Weights A (p, k) and B (q, k), the k largest canonical correlations, and the flops."""
+
+    A: Array
+    correlations: Array
+    B: Array
+    flops: int
+
+
+def canonical(
+    oracle: PairsMatrices, left: Whitened, right: Whitened, k: int | None = None
+) -> Canonical:
+    """Return the canonical weights from whitened bases."""
+    k, (x, y), N = k or oracle.k, oracle.sides, oracle.count
+    (p, r), (q, s) = left.W.shape, right.W.shape
+    if max(p, q) <= N:
+        M = left.W.T @ x.cross(y) @ right.W
+        count = flops.gemm(p, q, N) + flops.gemm(r, q, p) + flops.gemm(r, s, q)
+    else:
+        M = x.times(left.W).T @ y.times(right.W) / N
+        count = flops.gemm(N, r, p) + flops.gemm(N, s, q) + flops.gemm(r, s, N)
+    U, correlations, V, decomposing = _leading(M, k)
+    count += decomposing + flops.gemm(p, k, r) + flops.gemm(q, k, s)
+    return Canonical(left.W @ U, correlations, right.W @ V, count)
+
+
+def _leading(M: Array, k: int) -> tuple[Array, Array, Array, int]:
+    """Return k leading singular vectors and values of M, and the flops.
+
+    They are those of the smaller Gram matrix where k is small and no value is, so that squares
+    lose nothing.
+    """
+    from scipy.linalg import eigh
+
+    r, s = M.shape
+    if s > r:
+        V, values, U, count = _leading(M.T, k)
+        return U, values, V, count
+    spent = 0
+    if FEW * k <= s:
+        V = eigh(M.T @ M, subset_by_index=(s - k, s - 1))[1][:, ::-1]
+        U, values = M @ V, np.linalg.norm(M @ V, axis=0)
+        spent = flops.gemm(s, s, r) + 4 * s**3 // 3 + flops.gemm(r, k, s)
+        if values[-1] > LARGE * values[0]:
+            return U / values, values, V, spent
+    U, values, Vt = np.linalg.svd(M, full_matrices=False)
+    return U[:, :k], values[:k], Vt[:k].T, spent + flops.svd(r, s)

@@ -1,0 +1,154 @@
+"""Symmetric decompositions of pyttb and TensorLy, made orthonormal."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from orthobench_kit.peer import finite, numpy_seeded
+from orthobench_kit.pyttb_calls import PACKAGES, fixed_arpack_start, gram_flops, tensor_of
+from orthobench_kit.rerun import Rerun, RerunState, Run
+from orthobench_kit.symmetric_tensors import contracted
+
+from orthobench.contract import Array, Solution, flops, parameter, polar
+from orthobench_orthogonal_tensor.oracle import TensorOracle, decomposition
+
+
+def nearest_factors(T: Array, U: Array, weights: Array) -> Solution:
+    """Return the orthonormal factors nearest to components, with their weights in the tensor.
+
+    The polar factor of U diag(|w|) maximizes sum_i |w_i| <q_i, u_i>; the weights are T(q, q, q).
+
+    Parameters
+    ----------
+    T : ndarray, shape (n, n, n)
+        Symmetric.
+    U : ndarray, shape (n, n)
+        Components: unit columns.
+    weights : ndarray, shape (n,)
+        Their weights.
+
+    Notes
+    -----
+    A polar decomposition of size n, and 2n⁴/3 flops.
+    """
+    Q = polar(U * np.abs(weights))
+    return decomposition(Q, contracted(T, Q))
+
+
+@dataclass(frozen=True)
+class PyttbCPALS(Rerun[TensorOracle]):
+    """pyttb's cp_als with as many components as dimensions, from the HOSVD.
+
+    Alternating least squares does not know that factors are orthonormal, nor that those of all
+    modes are equal. The factors of the last mode are replaced by the orthonormal ones nearest to
+    them, the polar factor of U diag(w), with T(q, q, q) as weights. For a tensor without noise and
+    with distinct weights, its start, ``init="nvecs"``, has the factors already.
+
+    It cannot be stepped, since it rescales and sorts its components at the end: it is re-run with
+    growing ``maxiters``, and each point of the trace has the time of its own run.
+
+    Parameters
+    ----------
+    tolerance : float
+        Change of the fit to end at. With pyttb's 1e-4 it would end long before convergence.
+
+    Notes
+    -----
+    An iteration takes, for each of three modes, 2n⁴ + n³ flops for the Khatri-Rao product, 8n³/3
+    for the least squares and 2n³ for a Gram matrix; the start 2n⁴ + 9n³ for each. Memory: two
+    tensors.
+
+    References
+    ----------
+    Kolda and Bader 2009, "Tensor decompositions and applications", Figure 3.3.
+    """
+
+    tolerance: float = parameter(1e-12, help="change of the fit to end at", low=0.0)
+
+    name: ClassVar[str] = "pyttb-cp-als"
+    source: ClassVar[str] = "pyttb: pyttb.cp_als"
+    packages: ClassVar[tuple[str, ...]] = PACKAGES
+
+    def prepare(self, oracle: TensorOracle) -> tuple[Any, Solution, int]:
+        """Copy the tensor, and compute its HOSVD."""
+        from pyttb import ktensor
+
+        n, tensor = oracle.n, tensor_of(finite(oracle.T, "entries of the tensor"))
+        with fixed_arpack_start():
+            start = ktensor([tensor.nvecs(mode, n) for mode in range(3)])
+        first = nearest_factors(oracle.T, start.factor_matrices[-1], np.ones(n))
+        return (tensor, start), first, 3 * gram_flops(n, n**2)
+
+    def run(self, oracle: TensorOracle, state: RerunState, iterations: int) -> Run:
+        """Alternate from the HOSVD."""
+        from pyttb import cp_als
+
+        n, (tensor, start) = oracle.n, state.prepared
+        found, _, info = cp_als(
+            tensor, n, stoptol=self.tolerance, maxiters=iterations, init=start, printitn=0
+        )
+        done = info["iters"] + 1
+        each = 3 * (flops.gemm(n, n, n**2) + 3 * n**3 + 8 * n**3 // 3)
+        components = nearest_factors(oracle.T, found.factor_matrices[-1], found.weights)
+        return Run(components, done, done * each)
+
+
+@dataclass(frozen=True)
+class TensorlyPowerIteration(Rerun[TensorOracle]):
+    """TensorLy's symmetric power iteration: one factor after the other, with restarts, deflated.
+
+    Algorithm 1 of Anandkumar et al. (2014), as `tensor-power`: for each factor s iterations from
+    each of `restarts` starts, and s more from the best of them; s is the number of steps. An
+    iteration of TensorLy is three multiplications T(I, u, u). Factors are made orthonormal, and
+    given weights, as by `tensor-power`: they are the polar factor of U diag(w).
+
+    It cannot be stepped: it is re-run with growing ``n_iteration``, and each point of the trace has
+    the time of its own run.
+
+    Parameters
+    ----------
+    restarts : int
+        Starts for each factor, drawn from the positive orthant only; the default is TensorLy's.
+
+    Notes
+    -----
+    For each of n factors, s (restarts + 1) iterations of 3 (2n³ + 2n² + 3n) flops, restarts + 1
+    values T(u, u, u) of 2n³ + 2n² + 2n, and 3n³ + n² for the deflation.
+    Memory: the tensor twice.
+
+    References
+    ----------
+    Anandkumar, Ge, Hsu, Kakade and Telgarsky 2014, *Tensor decompositions for learning latent
+    variable models*, Algorithm 1.
+    """
+
+    restarts: int = parameter(10, help="starts for each factor", low=1)
+
+    converges: ClassVar[bool] = False  # more iterations are always done
+
+    name: ClassVar[str] = "tensorly-power-iteration"
+    source: ClassVar[str] = "TensorLy: tensorly.decomposition.symmetric_parafac_power_iteration"
+    packages: ClassVar[tuple[str, ...]] = ("tensorly",)
+
+    def prepare(self, oracle: TensorOracle) -> tuple[Any, Solution, int]:
+        """Check the tensor; the solution before any run is the common start."""
+        finite(oracle.T, "entries of the tensor")
+        return None, Solution(oracle.start.copy()), 0
+
+    def run(self, oracle: TensorOracle, state: RerunState, iterations: int) -> Run:
+        """Find all factors, with so many iterations for each."""
+        from tensorly.decomposition import symmetric_parafac_power_iteration
+
+        n = oracle.n
+        with numpy_seeded(state.seed):
+            weights, U = symmetric_parafac_power_iteration(
+                oracle.T, n, n_repeat=self.restarts, n_iteration=iterations
+            )
+        return Run(nearest_factors(oracle.T, U, weights), iterations, self._flops(n, iterations))
+
+    def _flops(self, n: int, iterations: int) -> int:
+        product = 2 * n**3 + 2 * n**2
+        each = 3 * iterations * (product + 3 * n) + product + 2 * n
+        return n * ((self.restarts + 1) * each + 3 * n**3 + n**2)

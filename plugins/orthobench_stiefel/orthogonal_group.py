@@ -1,0 +1,279 @@
+"""The orthogonal group: minimize any function of an orthogonal matrix, U'U = I, U square.
+
+The group has two components, det U = 1 and det U = -1. Methods stay on the one that they start on,
+and the optimum may be on the other: `orthogonal_group` has them start on both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from orthobench_kit.angles import SIZES, Restriction
+
+from orthobench.contract.problem import Instance, Problem, Solution, unchanged
+from orthobench.errors import unknown
+from orthobench.tools.arrays import Array, whole
+from orthobench.tools.flops import givens
+from orthobench.tools.geometry import random_point, rotate
+from orthobench_stiefel import judge
+from orthobench_stiefel.functions import FunctionOracle, check_functions
+from orthobench_stiefel.judge import feasible, violation, with_determinant
+from orthobench_stiefel.oracle import Cost, Gradient, StiefelOracle
+
+
+class OrthogonalGroupOracle(FunctionOracle):
+    """A function of an orthogonal (n, n) matrix, to be minimized.
+
+    A solver may try plane rotations U G(i, j, angle) through three methods. Subclasses that know
+    how the function changes along a rotation override all three, and the counts of their flops:
+    `carry` returns a matrix that is kept up to date along rotations, such as U'AU, in a form that
+    pickles; `restricted` returns the function along the rotations of two columns; `rotate`
+    updates what is carried.
+
+    Parameters
+    ----------
+    cost : callable
+        Maps U (n, n) to a float.
+    n : int
+        Rows and columns of U.
+    gradient : callable, optional
+        Maps U to the matrix of partial derivatives (n, n), not projected.
+    determinant : int, optional
+        As in `orthobench_stiefel.FunctionOracle`.
+
+    Attributes
+    ----------
+    carry_flops, restriction_flops, rotation_flops : int
+        Flops of `carry`, of one `restricted` with its minimization, and of one `rotate`. Here
+        zero, zero and 6n: the flops of a function of your own are not known, and not counted.
+    """
+
+    portable = False
+    carry_flops: int = 0
+    restriction_flops: int = 0
+
+    def __init__(
+        self,
+        cost: Cost,
+        n: int,
+        gradient: Gradient | None = None,
+        determinant: int | None = None,
+    ) -> None:
+        super().__init__(cost, n, n, gradient, determinant=determinant)
+        self.rotation_flops = givens(n)
+
+    def carry(self, U: Array) -> Any:
+        """Return the matrix that is kept up to date along rotations of `U`; here a copy of U."""
+        return U.copy(order="F")
+
+    def restricted(self, carried: Any, i: int, j: int) -> Restriction:
+        """Return the function angle -> f(U G(i, j, angle)), up to a constant.
+
+        G is the rotation of `orthobench.tools.geometry.rotate`.
+
+        Parameters
+        ----------
+        carried : object
+            As `carry` returns it for U, and `rotate` updates it.
+        i, j : int
+            Different columns.
+
+        Returns
+        -------
+        Trigonometric or callable
+            `orthobench_kit.angles.minimize` minimizes either: a
+            `Trigonometric` polynomial exactly, any other function of period 2 pi by sampling it.
+        """
+
+        def along(angle: float) -> float:
+            U = carried.copy()
+            rotate(U, i, j, angle)
+            return float(self.cost(U))
+
+        return along
+
+    def rotate(self, carried: Any, i: int, j: int, angle: float) -> None:
+        """Update what is carried for U <- U G(i, j, angle), in place."""
+        rotate(carried, i, j, angle)
+
+
+class ComponentsOracle(OrthogonalGroupOracle):
+    """A contrast of the components Y = ZU of whitened samples, for independent component analysis.
+
+    Attributes
+    ----------
+    Z : ndarray, shape (samples, n)
+        Whitened: Z'Z is `samples` times the identity.
+    """
+
+    Z: Array
+
+
+def orthogonal(oracle: StiefelOracle) -> OrthogonalGroupOracle:
+    """Return the oracle of a function of a square X, with its values along plane rotations.
+
+    Parameters
+    ----------
+    oracle : StiefelOracle
+        With n = k.
+
+    Notes
+    -----
+    Where the oracle has no restrictions of its own, one is counted as the evaluations of a
+    polynomial of degree 4 or less: on the coarsest grid, and two more.
+    """
+    if isinstance(oracle, OrthogonalGroupOracle):
+        return oracle
+    rotating = OrthogonalGroupOracle(oracle.value, oracle.n)
+    rotating.restriction_flops = (SIZES[0] + 2) * oracle.cost_flops
+    return rotating
+
+
+class OrthogonalGroup(Problem[OrthogonalGroupOracle]):
+    """Base of the problems of this family: its oracle, and the metrics that rank and tune.
+
+    Attributes
+    ----------
+    n : int
+        Rows and columns of U: a parameter of every problem of the family.
+    """
+
+    family: ClassVar[str] = "orthogonal group"
+    offers: ClassVar[type[OrthogonalGroupOracle]] = OrthogonalGroupOracle
+    primary: ClassVar[str] = "objective_gap"
+    tuned_by: ClassVar[str] = "objective"
+
+    n: int
+
+
+class Judge(judge.Judge):
+    """Measures a point at the nearest orthogonal matrix, as `orthobench_stiefel.Judge`.
+
+    Its metric of the gradient is ``gradient_norm``, the norm of the Riemannian gradient,
+    |skew(U'G)|_F, which is not relative. Finite differences do not replace a missing gradient: they
+    would take n² evaluations of the cost at every recorded point.
+
+    Parameters
+    ----------
+    cost, gap, gradient, further
+        Of U (n, n), as there.
+
+    Notes
+    -----
+    A call costs one cost, one gap and one gradient, 4n³ flops, and a polar factor where the point
+    is not orthogonal up to rounding.
+    """
+
+    def stationarity(self, X: Array, G: Array) -> dict[str, float]:
+        """Return ``gradient_norm``; 2n³ flops."""
+        S = X.T @ G
+        return {"gradient_norm": float(np.linalg.norm(S - S.T)) / 2}
+
+
+def instance(
+    oracle: OrthogonalGroupOracle,
+    least: float | None,
+    gap: Cost | None = None,
+    further: Callable[[Array], Mapping[str, float]] | None = None,
+) -> Instance[OrthogonalGroupOracle]:
+    """Return an instance of an oracle, as `orthobench_stiefel.judge.instance`.
+
+    `least` is None if the least cost is not known.
+    """
+    cost = oracle.cost
+    if least is None:
+        judge = Judge(cost, None, oracle.partials, further=further)
+        known = {}
+    else:
+        judge = Judge(cost, gap or (lambda U: cost(U) - least), oracle.partials, further=further)
+        known = {"objective_gap": 0.0, "objective": float(least)}
+    left = partial(_violation, determinant=oracle.determinant or 0)
+    return Instance(oracle, judge, known, left, unchanged, finish=feasible)
+
+
+COMPONENTS = {"both": 0, "+1": 1, "-1": -1}
+"""The determinants by the names of the components of the group; 0 for both."""
+
+
+def orthogonal_group(
+    cost: Cost,
+    gradient: Gradient | None = None,
+    *,
+    n: int,
+    best: float | None = None,
+    component: Literal["both", "+1", "-1"] = "both",
+) -> Instance[OrthogonalGroupOracle]:
+    """Make an instance of your own function of an orthogonal matrix, to be minimized.
+
+    Parameters
+    ----------
+    cost : callable
+        Maps an orthogonal U (n, n) to a finite number. It must not write into U.
+    gradient : callable, optional
+        Maps U to the matrix (n, n) of partial derivatives of the cost, not projected. The judge
+        needs it, for ``gradient_norm``, and so does every solver but `givens`.
+    n : int
+        Rows and columns of U.
+    best : float, optional
+        The least cost over the components asked for, where it is known. Without it the judge
+        reports no ``objective_gap``.
+    component : {"both", "+1", "-1"}
+        The matrices asked for, by their determinant: rotations, SO(n), are ``"+1"``. Methods stay
+        on the component that they start on. With ``"both"`` a solver that has converged begins
+        again at its start with one column reflected, all on the clock, and the better end is the
+        solution; where the budget ends the run before, its reason says so. With ``"+1"`` or
+        ``"-1"`` it starts there, and a point of the other component violates the constraint.
+
+    Returns
+    -------
+    Instance
+        Its metrics are those of `orthobench_stiefel.orthogonal_group.Judge`, and
+        ``determinant``, 1 or -1.
+
+    Raises
+    ------
+    UsageError
+        Where n is not an integer >= 1; where there is no such component; where the cost is not a
+        finite number at a random orthogonal matrix, or writes into it; where the gradient there
+        has a wrong shape or is not finite; where its Taylor error, along a curve on the group,
+        neither vanishes nor falls faster than the step.
+
+    Notes
+    -----
+    Making it takes one evaluation of the cost; with a gradient, twelve more, and one of that. A
+    solver that rotates, such as `givens`, tries a rotation with 18 evaluations of a cost that is
+    a polynomial in U of degree 4 or less, and with more of any other
+    (`orthobench_kit.angles.minimize`). Derive from `OrthogonalGroupOracle`
+    where the cost along rotations can be computed for less.
+
+    Examples
+    --------
+    The orthogonal matrix that diagonalizes A:
+
+    >>> import numpy as np, orthobench as ob
+    >>> A = np.array([[2.0, 1.0, 0.0], [1.0, 3.0, 1.0], [0.0, 1.0, 4.0]])
+    >>> def cost(U):
+    ...     return -float(np.sum(np.diagonal(U.T @ A @ U) ** 2))
+    >>> outcome = ob.solve("givens", ob.orthogonal_group(cost, n=3))
+    >>> D = outcome.solution.T @ A @ outcome.solution
+    >>> bool(np.abs(D - np.diag(np.diagonal(D))).max() < 1e-7)
+    True
+    """
+    size = whole(n, "n")
+    U = random_point(size, size, np.random.default_rng(0))
+    check_functions(cost, gradient, best, U, "U", f"a random orthogonal {U.shape} matrix")
+    if component not in tuple(COMPONENTS):
+        raise unknown("component of the orthogonal group", str(component), COMPONENTS)
+    oracle = OrthogonalGroupOracle(cost, size, gradient, COMPONENTS[component])
+    return instance(oracle, best, further=with_determinant)
+
+
+def _violation(solution: Solution, determinant: int) -> float:
+    """Return the constraint violation, with 2, the distance of SO(n) and its other component."""
+    left = violation(solution)
+    if determinant and np.linalg.slogdet(feasible(solution).point)[0] == -determinant:
+        left += 2.0
+    return left

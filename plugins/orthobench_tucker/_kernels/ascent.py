@@ -1,0 +1,359 @@
+"""Steps of projected gradient ascent, compiled: those of all data, and of batches of samples.
+
+Bases and gradients are transposed here, Q' (r, n) in C order, so that their columns are contiguous.
+A batch is b rows of length n. The gradient of a batch is a combination of its samples, G = X'R',
+with weights R (r, b) that depend on the samples only through the r b numbers Y = Q'X'.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from orthobench.contract import Array
+from orthobench.tools.compiled import kernel, summed
+from orthobench_tucker._kernels.arrays import GAMMA_0
+from orthobench_tucker._kernels.orthonormal import copy_rows, orthonormalize
+from orthobench_tucker._kernels.sample_contractions import fill_products
+
+CACHED = 40_000
+"""Doubles of samples in one product Q'X: few enough for the cache, and for BLAS not to pack."""
+
+VANISHED = 1e-290
+"""Squared norm below which a gradient is zero; times GAMMA_0² it is still a normal number."""
+
+COMBINED = 100_000
+"""Doubles of samples in one product of a gradient: few enough for the cache, with the sums."""
+
+LEAST = 4
+"""Fewest samples in one product."""
+
+
+@kernel
+def evaluated(
+    W: Array, basis: Array, multiplicities: Array, order: int
+) -> tuple[Array, Array, float, float]:
+    """Return the gradient of F in two parts, F, and the relative gradient.
+
+    As `orthobench_tucker.objective.derivatives`, compiled.
+
+    ∇F = QP + V with P = 2d S diag(c) S' and the Riemannian gradient V = 2d (W - QS) diag(c) S',
+    Q'V = 0. V is computed from the part of W outside of Q, and so without cancellation.
+
+    Parameters
+    ----------
+    W : ndarray, shape (N, n)
+        W', C order.
+    basis : ndarray, shape (r, n)
+        Q'.
+    multiplicities : ndarray, shape (N,)
+        c, of the monomials of degree d - 1.
+    order : int
+        d.
+
+    Returns
+    -------
+    inner : ndarray, shape (r, r)
+        P.
+    tangent : ndarray, shape (r, n)
+        V'.
+    objective : float
+    relative : float
+        |V|_F / F; infinite where F is zero.
+    """
+    S = np.dot(W, basis.T)
+    weighted = np.empty_like(S)
+    objective = 0.0
+    for j in range(len(S)):
+        for c in range(S.shape[1]):
+            weighted[j, c] = multiplicities[j] * S[j, c]
+            objective += weighted[j, c] * S[j, c]
+    weighted *= 2 * order
+    residual = W - np.dot(S, basis)
+    tangent = np.dot(weighted.T, residual)
+    tangent -= np.dot(np.dot(tangent, basis.T), basis)
+    relative = np.sqrt(np.sum(tangent * tangent)) / objective if objective > 0 else np.inf
+    return np.dot(weighted.T, S), tangent, objective, relative
+
+
+@kernel
+def square_columns(inner: Array, tangent: Array) -> Array:
+    """Return the squared lengths of the columns of ∇F = QP + V, shape (r,)."""
+    squares = np.empty(len(inner))
+    for c in range(len(inner)):
+        squares[c] = dot(inner[c], inner[c]) + dot(tangent[c], tangent[c])
+    return squares
+
+
+@kernel
+def stepped(basis: Array, inner: Array, tangent: Array, scales: Array) -> Array:
+    """Return the transposed Q factor of Q + (QP + V) diag(gamma); NaN where that is not finite.
+
+    Parameters
+    ----------
+    basis, inner, tangent : ndarray
+        Q', P and V', from `evaluated`.
+    scales : ndarray, shape (r,)
+        gamma.
+    """
+    within = np.empty_like(inner)
+    for c in range(len(inner)):
+        for b in range(len(inner)):
+            within[c, b] = scales[c] * inner[c, b]
+        within[c, c] += 1.0
+    moved: Array = np.dot(within, basis)
+    for c in range(len(inner)):
+        add(scales[c], tangent[c], moved[c])
+    rows: Array = np.empty_like(moved)
+    if not orthonormalize(moved, rows):
+        rows[:] = np.nan
+    return rows
+
+
+@kernel
+def stepped_by_length(
+    basis: Array, inner: Array, tangent: Array, squares: Array, length: float
+) -> Array:
+    """Return `stepped` with gamma = `length` over the root of `squares` + |column of ∇F|²."""
+    scales = length / np.sqrt(squares + square_columns(inner, tangent))
+    return stepped(basis, inner, tangent, scales)
+
+
+@summed
+def dot(x: Array, y: Array) -> float:
+    """Return the inner product, in an order of summation that vectorizes."""
+    total = 0.0
+    for i in range(len(x)):
+        total += x[i] * y[i]
+    return total
+
+
+@kernel
+def add(factor: float, x: Array, y: Array) -> None:
+    """Add `factor` times `x` to `y`."""
+    for i in range(len(x)):
+        y[i] += factor * x[i]
+
+
+@kernel
+def tucker_ascent(
+    X: Array,
+    batch: int,
+    rows: Array,
+    gamma: Array,
+    order: int,
+    step: float,
+    parents: NDArray[np.intp],
+    last: NDArray[np.intp],
+    multiplicities: Array,
+) -> int:
+    """Do lines 3 to 6 of Algorithm 2 for each batch; return the number of batches.
+
+    It stops before a batch whose step is not finite.
+
+    Parameters
+    ----------
+    X : ndarray, shape (count * batch, n), C order
+    batch : int
+    rows : ndarray, shape (r, n), C order
+        Q', updated in place.
+    gamma : ndarray, shape (r,)
+        AdaGrad's denominators, updated in place.
+    order : int
+        d.
+    step : float
+        c_2.
+    parents, last, multiplicities : ndarray
+        For the core form, the products that make the monomials of all degrees
+        (`orthobench_tucker._kernels.monomial_products.MonomialProducts`), and the multiplicities of
+        those of degree d - 1; empty for the Gram form.
+
+    Notes
+    -----
+    The flops of `tucker_gradient` and `ascend` for each batch. Memory: 2nr + b min(N, b), and X.
+    """
+    r, n = rows.shape
+    G, powers = np.empty((r, n)), np.empty((max(r, len(parents)), batch))
+    done = len(X) // batch
+    for t in range(done):
+        samples = X[t * batch : (t + 1) * batch]
+        finite = tucker_gradient(samples, rows, order, parents, last, multiplicities, powers, G)
+        if not (finite and ascend(rows, G, gamma, step)):
+            return t
+    return done
+
+
+@kernel
+def tucker_gradient(
+    X: Array,
+    rows: Array,
+    order: int,
+    parents: NDArray[np.intp],
+    last: NDArray[np.intp],
+    multiplicities: Array,
+    powers: Array,
+    G: Array,
+) -> bool:
+    """Set G = (2d/b²) X (X'QQ'X)^[d-1] X'Q (equation 13), transposed; return whether X is finite.
+
+    Parameters
+    ----------
+    X : ndarray, shape (b, n), C order
+    rows : ndarray, shape (r, n), C order
+        Q'.
+    order : int
+        d.
+    parents, last, multiplicities : ndarray
+        As in `tucker_ascent`.
+    powers : ndarray, shape (max(r, len(parents)), b), C order
+        Scratch.
+    G : ndarray, shape (r, n), C order
+        Overwritten.
+
+    Notes
+    -----
+    4nbr flops, and 4brN in the core form or 4b²r in the Gram form.
+    """
+    r, b = len(rows), len(X)
+    total = _products(rows, X, powers[:r])
+    if len(multiplicities):
+        R = _core_weights(powers, r, parents, last, multiplicities)
+    else:
+        R = _gram_weights(powers, order)
+    R *= 2.0 * order / b / b
+    total += _combine(R, X, G)
+    return bool(np.isfinite(total))
+
+
+@kernel
+def _products(rows: Array, X: Array, Y: Array) -> float:
+    """Set Y = Q'X', and return the sum of all entries of X.
+
+    The sum tells whether X is finite, and reads X in order, which processors prefetch, just before
+    BLAS reads it in an order of its own, in which it would wait for each row.
+    """
+    r, n = rows.shape
+    size, total = max(LEAST, r // 2, CACHED // n), 0.0
+    part = np.empty(r * min(size, len(X)))
+    for begin in range(0, len(X), size):
+        end = min(begin + size, len(X))
+        total += _sum(X[begin:end].reshape(-1))
+        product = part[: r * (end - begin)].reshape(r, end - begin)
+        np.dot(rows, X[begin:end].T, product)
+        copy_rows(product, Y[:, begin:end])
+    return total
+
+
+@kernel
+def _combine(R: Array, X: Array, G: Array) -> float:
+    """Set G = RX, and return the sum of X where that is read first, as in `_products`; else zero.
+
+    Where samples are long, the product is a sum over parts of the batch, unless that costs more
+    than it saves.
+    """
+    (r, b), n = R.shape, X.shape[1]
+    size, total = COMBINED // n, 0.0
+    if b <= size or size < 2 * r:
+        np.dot(R, X, G)
+        return total
+    G[:] = 0.0
+    part = np.empty_like(G)
+    for begin in range(0, b, size):
+        end = min(begin + size, b)
+        total += _sum(X[begin:end].reshape(-1))
+        np.dot(R[:, begin:end].copy(), X[begin:end], part)
+        G += part
+    return total
+
+
+@kernel
+def _core_weights(
+    powers: Array, r: int, parents: NDArray[np.intp], last: NDArray[np.intp], multiplicities: Array
+) -> Array:
+    """Return R = S diag(multiplicities) P with the monomials P (N, b) of degree d - 1, S = YP'.
+
+    The first rows of `powers` are Y; the others are overwritten with monomials of all degrees.
+    """
+    fill_products(powers, parents, last, r)
+    P = powers[len(powers) - len(multiplicities) :]
+    S = np.dot(powers[:r], P.T)
+    S *= multiplicities
+    R: Array = np.dot(S, P)
+    return R
+
+
+@kernel
+def _gram_weights(Y: Array, order: int) -> Array:
+    """Return R = Y (Y'Y)^[d-1], an entrywise power."""
+    gram = np.dot(Y.T, Y)
+    power = gram.copy()
+    for _ in range(order - 2):
+        power *= gram
+    R: Array = np.dot(Y, power)
+    return R
+
+
+@kernel
+def ascend(rows: Array, G: Array, gamma: Array, step: float) -> bool:
+    """Do one AdaGrad step along a gradient, column by column, with the QR retraction.
+
+    gamma <- (gamma² + |g|²)^(1/2) for each column g, and Q <- qr(Q + step G / gamma). A gamma of
+    zeros is first set to GAMMA_0 times |G|. A gradient of zero changes neither gamma nor Q.
+
+    Parameters
+    ----------
+    rows : ndarray, shape (r, n), C order
+        Q', updated in place.
+    G : ndarray, shape (r, n), C order
+        The gradient, transposed; overwritten.
+    gamma : ndarray, shape (r,)
+        Updated in place; all zero before the first gradient.
+    step : float
+
+    Returns
+    -------
+    bool
+        False where the step is not finite; then Q and gamma are unchanged.
+
+    Notes
+    -----
+    4nr flops and those of `orthonormalize`.
+    """
+    r, n = rows.shape
+    longer, total = np.empty(r), 0.0
+    for k in range(r):
+        longer[k] = _square(G[k])
+        total += longer[k]
+    if total < VANISHED:
+        return True
+    for k in range(r):
+        first = GAMMA_0 * np.sqrt(total) if gamma[k] == 0.0 else gamma[k]
+        longer[k] = np.sqrt(first * first + longer[k])
+        if not longer[k] < np.inf:
+            return False
+        scale = 1.0 / longer[k]
+        for j in range(n):
+            G[k, j] = rows[k, j] + step * (scale * G[k, j])
+    if not orthonormalize(G, rows):
+        return False
+    for k in range(r):
+        gamma[k] = longer[k]
+    return True
+
+
+@summed
+def _square(x: Array) -> float:
+    """Return |x|², in an order of summation that vectorizes."""
+    total = 0.0
+    for i in range(len(x)):
+        total += x[i] * x[i]
+    return total
+
+
+@summed
+def _sum(x: Array) -> float:
+    """Return the sum of the entries, in an order of summation that vectorizes."""
+    total = 0.0
+    for i in range(len(x)):
+        total += x[i]
+    return total

@@ -1,0 +1,180 @@
+"""Kernels of stochastic symmetric CP: the implicit gradient, and Adam's update.
+
+Samples and components are stacked in one array, so that the gradient takes two matrix products.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from orthobench.contract import Array
+from orthobench.tools.compiled import kernel, summed
+from orthobench_tucker.solvers.cp_adam import CPIterate
+
+
+class Settings(NamedTuple):
+    """Settings that all iterations share.
+
+    Attributes
+    ----------
+    order, batch : int
+        d and b.
+    beta1, beta2, epsilon : float
+        Adam's decay rates and its regularization.
+    """
+
+    order: int
+    batch: int
+    beta1: float
+    beta2: float
+    epsilon: float
+
+
+@kernel
+def descend(
+    iterate: CPIterate, samples: Array, inverse: float, rate: float, settings: Settings
+) -> tuple[int, bool]:
+    """Do an iteration of Adam with each batch of samples, in place.
+
+    Parameters
+    ----------
+    iterate : CPIterate
+        Its arrays are overwritten.
+    samples : ndarray, shape (count * b, n), C order
+    inverse : float
+        Factor of the samples.
+    rate : float
+        The learning rate.
+    settings : Settings
+
+    Returns
+    -------
+    done : int
+        Number of iterations done; it ends after the first whose squared gradient is not finite.
+    finite : bool
+        Whether all gradients were finite.
+
+    Notes
+    -----
+    `orthobench_tucker.solvers.cp_adam.step_flops` for each iteration.
+    """
+    point, mean, square, before = iterate
+    n, b = samples.shape[1], settings.batch
+    r = len(point) // (n + 1)
+    size = r * n
+    stacked, work = np.empty((b + r, n)), np.empty((2, b + r, r))
+    components, weights = stacked[b:].reshape(size), point[size:]
+    slope = np.empty(len(point))
+    _scaled(point[:size], 1.0, components)
+    done, finite = 0, True
+    for first in range(0, len(samples), b):
+        _scaled(samples[first : first + b].reshape(b * n), inverse, stacked[:b].reshape(b * n))
+        gradient(stacked, weights, settings.order, work, slope)
+        done += 1
+        total = adam(components, slope, mean, square, rate, before + done, settings)
+        total += adam(
+            weights, slope[size:], mean[size:], square[size:], rate, before + done, settings
+        )
+        finite = bool(np.isfinite(total))
+        if not finite:
+            break
+    _scaled(components, 1.0, point[:size])
+    return done, finite
+
+
+@kernel
+def gradient(stacked: Array, weights: Array, order: int, work: Array, slope: Array) -> None:
+    """Set the gradient of |M̂|² - 2<M̂, M>, where M̂ = sum_i l_i v_i ⊗ ... ⊗ v_i and l = w/r'.
+
+    With respect to v_i it is
+    2d l_i (sum_k l_k (v_k'v_i)^(d-1) v_k - (1/b) sum_j (x_j'v_i)^(d-1) x_j), with respect to w_i
+    (2/r') (sum_k l_k (v_k'v_i)^d - (1/b) sum_j (x_j'v_i)^d).
+
+    Parameters
+    ----------
+    stacked : ndarray, shape (b + r', n), C order
+        b samples, whose moment is M, then the components.
+    weights : ndarray, shape (r',)
+        w.
+    order : int
+        d >= 2.
+    work : ndarray, shape (2, b + r', r')
+        Scratch.
+    slope : ndarray, shape (r'(n + 1),)
+        Overwritten with the gradient: with respect to the components in turn, then the weights.
+
+    Notes
+    -----
+    4(b + r')r'n flops in two matrix products, and (d + 2)(b + r')r' more.
+    """
+    (rows, n), r = stacked.shape, len(weights)
+    b = rows - r
+    products, powers = work[0], work[1]
+    np.dot(stacked, stacked[b:].T, products)
+    _power(products.reshape(rows * r), order - 1, powers.reshape(rows * r))
+    by_weight = slope[r * n :]
+    by_weight[:] = 0.0
+    for j in range(rows):
+        share = -1.0 / b if j < b else weights[j - b] / r
+        for i in range(r):
+            powers[j, i] *= share
+            by_weight[i] += powers[j, i] * products[j, i]
+            powers[j, i] *= 2.0 * order / r * weights[i]
+    for i in range(r):
+        by_weight[i] *= 2.0 / r
+    np.dot(powers.T, stacked, slope[: r * n].reshape(r, n))
+
+
+@summed
+def adam(
+    x: Array, slope: Array, mean: Array, square: Array, rate: float, t: int, settings: Settings
+) -> float:
+    """Update `x` and the running means in place (Kingma and Ba 2015, Algorithm 1).
+
+    Parameters
+    ----------
+    x : ndarray, shape (size,)
+    slope, mean, square : ndarray, shape (size or more,)
+        The gradient, and the running means of it and of its square.
+    rate : float
+        The learning rate.
+    t : int
+        Number of the iteration, counted from 1.
+    settings : Settings
+
+    Returns
+    -------
+    float
+        The sum of the running mean squares; not finite where the gradient is not.
+    """
+    beta1, beta2, epsilon = settings.beta1, settings.beta2, settings.epsilon
+    rate /= 1.0 - beta1**t
+    unbias = 1.0 / np.sqrt(1.0 - beta2**t)
+    total = 0.0
+    for i in range(len(x)):
+        g = slope[i]
+        m = beta1 * mean[i] + (1.0 - beta1) * g
+        v = beta2 * square[i] + (1.0 - beta2) * (g * g)
+        mean[i], square[i] = m, v
+        x[i] -= rate * m / (np.sqrt(v) * unbias + epsilon)
+        total += v
+    return total
+
+
+@kernel
+def _power(A: Array, exponent: int, out: Array) -> None:
+    """Set `out` to the entrywise power of `A`; the exponent is at least one."""
+    for i in range(len(A)):
+        out[i] = A[i]
+    for _ in range(exponent - 1):
+        for i in range(len(A)):
+            out[i] *= A[i]
+
+
+@kernel
+def _scaled(source: Array, factor: float, target: Array) -> None:
+    """Set `target` to `factor` times `source`."""
+    for i in range(len(target)):
+        target[i] = factor * source[i]

@@ -1,0 +1,216 @@
+"""The step-size rule "ascending" of `pgd`: which steps are accepted, and the next step size.
+
+A step has gamma = s over the length of each column of the gradient; a large s makes it a step of
+the power iteration. It is accepted if F gains at least::
+
+    min(s, 1) |V|² / (10 (2d F + |V|)),        V = (I - QQ') ∇F,
+
+a tenth of the first-order gain of a step of size 1 / tr(Q'∇F), where tr(Q'∇F) = 2dF bounds the
+eigenvalues of Q'∇F. It is not enough that F does not fall: orthogonal iteration on diag(1, -1)
+alternates at the same F for ever. A step that is rejected is tried again from the same point with
+a tenth of s. Since F has a bounded second derivative, and gamma grows with s in every column, one
+of these is accepted: at the latest when all gamma are below 1/L, in the range of the theorem of
+`pgd`. (That holds with a gamma for each column: Q + ∇F diag(gamma) and Q diag(1/gamma) + ∇F have
+the same span.) So sum_t |V_t|² < infinity, and all limits are critical points.
+
+After three steps in a row that were accepted s doubles, up to its initial value.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import sqrt
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from orthobench.contract import State, namespace
+from orthobench.tools.arrays import inner, like
+from orthobench_tucker._kernels.arrays import GAMMA_0, units
+from orthobench_tucker.objective import RESOLVED, gain
+
+SUFFICIENT = 0.1
+"""Least share of the first-order gain at which a step is accepted."""
+
+CUT, GROWTH = 10.0, 2.0
+"""Divisor of s after a step that is rejected, and factor when s grows again."""
+
+PATIENCE = 3
+"""Steps in a row that are accepted before s grows."""
+
+SMALLEST = 1e-16
+"""Least s; after it no step is left."""
+
+ROUNDING = 1e-14
+"""Fall of F, relative to F, that is rounding where the gradient has become half as large."""
+
+
+class Iterate(NamedTuple):
+    """A basis with F and its gradient, all transposed.
+
+    Attributes
+    ----------
+    basis : array, shape (r, n)
+        Q'.
+    inner : array, shape (r, r)
+        P of ∇F = QP + V.
+    tangent : array, shape (r, n)
+        V', the Riemannian gradient.
+    objective : float
+        F(Q).
+    relative_gradient : float
+        |V| / F.
+    """
+
+    basis: Any
+    inner: Any
+    tangent: Any
+    objective: float
+    relative_gradient: float
+
+
+@dataclass(slots=True, kw_only=True)
+class PGDState(State):
+    """The iterate, and the step size.
+
+    Attributes
+    ----------
+    iterate : Iterate
+        The basis with its gradient.
+    before : array, shape (r, n)
+        Q' before the last step.
+    squares : array, shape (r,)
+        For each column gamma_0², to which AdaGrad adds the squares of its gradients.
+    lipschitz : float
+        L (`PGD`) under the rule "constant"; else zero.
+    step_size : float
+        s of the rule "ascending".
+    accepted : int
+        Number of steps that this rule has accepted in a row since s changed.
+    raised : bool
+        Whether the last step raised F.
+    returns : int
+        Number of steps in a row that have led back to the subspace before the last.
+    """
+
+    iterate: Iterate
+    before: Any
+    squares: Any
+    lipschitz: float
+    step_size: float
+    accepted: int = 0
+    raised: bool = True
+    returns: int = 0
+
+    @property
+    def basis(self) -> Any:
+        """Q', shape (r, n)."""
+        return self.iterate.basis
+
+    @property
+    def objective(self) -> float:
+        """F(Q)."""
+        return self.iterate.objective
+
+    @property
+    def relative_gradient(self) -> float:
+        """The relative gradient."""
+        return self.iterate.relative_gradient
+
+
+def first_state(iterate: Iterate, step_size: float, lipschitz: float = 0.0) -> PGDState:
+    """Return the state before the first step."""
+    first = GAMMA_0**2 * float(
+        inner(iterate.inner, iterate.inner) + inner(iterate.tangent, iterate.tangent)
+    )
+    return PGDState(
+        iterate=iterate,
+        before=iterate.basis,
+        squares=like(np.full(iterate.basis.shape[0], first), iterate.basis),
+        lipschitz=lipschitz,
+        step_size=step_size,
+    )
+
+
+def accepts(state: PGDState, trial: Iterate, order: int, largest: float) -> bool:
+    """Return whether a step raises F enough, and change the state: its iterate, or s.
+
+    Parameters
+    ----------
+    state : PGDState
+    trial : Iterate
+        After the step.
+    order : int
+        d.
+    largest : float
+        The initial value of s.
+    """
+    if not sufficient(state.iterate, trial, order, state.step_size):
+        state.step_size, state.accepted = max(state.step_size / CUT, SMALLEST), 0
+        return False
+    state.iterate = trial
+    state.accepted += 1
+    if state.step_size < largest and state.accepted >= PATIENCE:
+        state.step_size, state.accepted = min(GROWTH * state.step_size, largest), 0
+    return True
+
+
+def sufficient(current: Iterate, trial: Iterate, order: int, step_size: float) -> bool:
+    """Return whether F gains enough in a step for it to be accepted.
+
+    Where the difference of the two values is near rounding, the gain is taken from the gradients
+    (`objective.gain`), unless the gradient has become half as large: then the step is accepted if
+    F does not fall by more than rounding.
+
+    Parameters
+    ----------
+    current, trial : Iterate
+        Before and after the step.
+    order : int
+        d.
+    step_size : float
+        s.
+    """
+    F, relative = current.objective, current.relative_gradient
+    least = SUFFICIENT * min(step_size, 1.0) * relative * relative * F / (2 * order + relative)
+    gained, coarser = trial.objective - F, units(current.basis)
+    resolved = RESOLVED * sqrt(coarser)
+    if abs(gained) <= resolved * F:
+        if 2 * trial.relative_gradient <= relative and gained >= -ROUNDING * coarser * F:
+            return True
+        gained = gain(F, trial.objective, end_slopes(current, trial), resolved)
+    return gained >= least
+
+
+def end_slopes(current: Iterate, trial: Iterate) -> tuple[float, float]:
+    """Return the derivatives of F at both ends of a curve from one subspace to another.
+
+    The curve from Q to Y starts in the horizontal direction D = Y (Q'Y)^-1 - Q, and ends in the
+    corresponding one.
+
+    Parameters
+    ----------
+    current, trial : Iterate
+
+    Returns
+    -------
+    float, float
+        Infinite where Q'Y has no inverse.
+
+    Notes
+    -----
+    6nr² flops, and the inverse of an (r, r) matrix.
+    """
+    cosines = current.basis @ trial.basis.T
+    try:
+        inverse = namespace(cosines).linalg.inv(cosines)
+    except np.linalg.LinAlgError:
+        return np.inf, np.inf
+    first = inner(current.tangent @ trial.basis.T, inverse.T)
+    last = inner(trial.tangent @ current.basis.T, inverse)
+    return float(first), -float(last)
+
+
+def unresolved(current: Iterate) -> bool:
+    """Return whether the gradient is so small that gains of F are near rounding."""
+    return current.relative_gradient**2 <= RESOLVED * sqrt(units(current.basis))

@@ -1,0 +1,276 @@
+"""Geodesics of the Grassmannian, and inverse Hessians that are transported along them.
+
+The latter are quasi-Newton approximations H of (-Hess F)^-1, updated with pairs (s, y): a step s,
+and the change y of the gradient of -F along it, both at the end of the geodesic. Parallel transport
+moves earlier pairs, or the matrix, there as well. A pair without curvature, s'y <= 1e-10 |s| |y|,
+is left out. So H stays positive definite, which in exact arithmetic the strong Wolfe conditions
+ensure.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from math import sqrt
+
+import numpy as np
+
+from orthobench.contract import Array, flops
+from orthobench_tucker.objective import Point, core_metric
+
+CURVED = 1e-10
+"""Least s'y, relative to |s| |y|, of a pair that is kept."""
+
+OUTDATED = 2.0
+"""Factor by which the metric of the core may change before a matrix is reset."""
+
+
+class Geodesic:
+    """The geodesic from the span of Q in a horizontal direction D = U Σ V'.
+
+    Q(t) = Q V cos(Σt) V' + U sin(Σt) V', computed as Q plus a change, so that no digits are lost
+    where t is small. Parallel transport along the geodesic multiplies tangent vectors (n, r) from
+    the left only: with the bases Q(t) they keep their coordinates.
+
+    Parameters
+    ----------
+    Q : ndarray, shape (n, r)
+        Orthonormal.
+    D : ndarray, shape (n, r)
+        Q'D = 0.
+
+    Attributes
+    ----------
+    longest : float
+        The t at which the largest principal angle between Q(0) and Q(t) is π/2; up to it the
+        geodesic is the shortest curve.
+
+    Notes
+    -----
+    A thin SVD (n, r), and 2nr² flops (`geodesic_flops`).
+
+    References
+    ----------
+    Edelman, Arias and Smith 1998, Theorems 2.3 and 2.4.
+    """
+
+    def __init__(self, Q: Array, D: Array) -> None:
+        self.Q = Q
+        self.U, self.angles, self.Vt = np.linalg.svd(D, full_matrices=False)
+        self.QV = Q @ self.Vt.T
+        self.longest = float(np.pi / 2 / self.angles[0]) if self.angles[0] > 0 else np.inf
+
+    def at(self, t: float) -> Array:
+        """Return Q(t), orthonormal up to the last bits.
+
+        6nr² flops. A Newton step towards the polar factor, Q(3I - Q'Q)/2, keeps rounding errors
+        from accumulating from one geodesic to the next.
+        """
+        turn = t * self.angles
+        change = self.QV * (-2 * np.sin(turn / 2) ** 2) + self.U * np.sin(turn)
+        Q = self.Q + change @ self.Vt
+        return np.asarray(1.5 * Q - Q @ (0.5 * (Q.T @ Q)))
+
+    def velocity(self, t: float) -> Array:
+        """Return dQ/dt at t, which is D transported to Q(t); 2nr² flops."""
+        turn = t * self.angles
+        columns = (self.U * np.cos(turn) - self.QV * np.sin(turn)) * self.angles
+        return np.asarray(columns @ self.Vt)
+
+    def transport(self, X: Array, t: float) -> Array:
+        """Return columns orthogonal to Q(0), moved to Q(t) by parallel transport, an isometry.
+
+        Parameters
+        ----------
+        X : ndarray, shape (n, m)
+            A tangent vector, or a basis of the complement of Q(0).
+        t : float
+
+        Notes
+        -----
+        `transport_flops`.
+        """
+        turn = t * self.angles
+        columns = self.U * (-2 * np.sin(turn / 2) ** 2) - self.QV * np.sin(turn)
+        return np.asarray(X + columns @ (self.U.T @ X))
+
+
+def geodesic_flops(n: int, rank: int) -> int:
+    """Return the flops of making a geodesic: a thin SVD and 2nr²."""
+    return flops.svd(n, rank) + flops.gemm(n, rank, rank)
+
+
+def arrival_flops(n: int, rank: int) -> int:
+    """Return the flops of a point on a geodesic and a slope there: 8nr² + 12nr."""
+    return 4 * flops.gemm(n, rank, rank) + 12 * n * rank
+
+
+def transport_flops(n: int, rank: int, columns: int) -> int:
+    """Return the flops of transporting m = `columns` columns: 4nrm + 3nr + nm."""
+    return 2 * flops.gemm(n, rank, columns) + 3 * n * rank + n * columns
+
+
+@dataclass(slots=True)
+class LimitedMemory:
+    """L-BFGS: the last pairs of tangent vectors (n, r), transported with the point.
+
+    The initial H is M times s'y / y'My, with the last pair (s, y); M is the inverse of the metric
+    of the present core (`core_metric`), or the identity.
+
+    Parameters
+    ----------
+    memory : int
+        Most pairs that are kept.
+    preconditioned : bool
+        Whether M comes from the core; otherwise it is the identity.
+
+    Notes
+    -----
+    Memory 2nr doubles a pair.
+
+    References
+    ----------
+    Savas and Lim 2010; Nocedal and Wright 2006, Algorithm 7.4. The metric is this project's.
+    """
+
+    memory: int
+    preconditioned: bool
+    pairs: list[tuple[Array, Array]] = field(default_factory=list)
+
+    @property
+    def blank(self) -> bool:
+        """Whether there are no pairs."""
+        return not self.pairs
+
+    def direction(self, point: Point) -> Array:
+        """Return H grad F by the two-loop recursion."""
+        M, scale = core_metric(point.B, self.preconditioned)
+        V, shares = point.gradient.copy(), []
+        for s, y in reversed(self.pairs):
+            shares.append(np.vdot(s, V) / np.vdot(s, y))
+            V -= shares[-1] * y
+        V = V @ M * self._multiple(M, scale)
+        for (s, y), share in zip(self.pairs, reversed(shares), strict=True):
+            V += (share - np.vdot(y, V) / np.vdot(s, y)) * s
+        return np.asarray(V)
+
+    def move(self, geodesic: Geodesic, t: float, s: Array, y: Array) -> None:
+        """Transport the pairs, drop the oldest, and add the new one."""
+        self.pairs = [(geodesic.transport(a, t), geodesic.transport(b, t)) for a, b in self.pairs]
+        if curved(s, y):
+            self.pairs = [*self.pairs, (s, y)][-self.memory :]
+
+    def outdated(self, point: Point) -> bool:
+        """Return False: the initial H is always that of the present point."""
+        del point
+        return False
+
+    def step_flops(self, n: int, r: int) -> int:
+        """Return the flops of `direction` and `move`.
+
+        12nr and two transports for each pair; the metric, which is applied once, and once more to
+        the last pair; and 12nr for the slope and the curvature.
+        """
+        each = 12 * n * r + 2 * transport_flops(n, r, r)
+        applied = (1 + bool(self.pairs)) * flops.gemm(n, r, r)
+        return len(self.pairs) * each + applied + flops.eigh(r) + 12 * n * r
+
+    def _multiple(self, M: Array, scale: float) -> float:
+        if not self.pairs:
+            return 1 / scale
+        s, y = self.pairs[-1]
+        return float(np.vdot(s, y) / np.vdot(y, y @ M))
+
+
+@dataclass(slots=True)
+class LocalMatrix:
+    """BFGS in local coordinates: H is a matrix that acts on coordinates in a moving frame.
+
+    With an orthonormal basis Z (n, n - r) of the complement of Q, the coordinates of V are Z'V.
+    Parallel transport of Z leaves the coordinates, and so the matrix, unchanged.
+
+    The initial H is that of `core_metric`, or a multiple of the identity. One that comes from the
+    core of a distant point would mislead for hundreds of steps: the matrix is reset where the
+    metric of the core has changed since by more than a factor of two in any direction.
+
+    Parameters
+    ----------
+    preconditioned : bool
+        Whether the initial H comes from the core; otherwise it is a multiple of the identity.
+    Z : ndarray, shape (n, n - r)
+        The frame.
+    H : ndarray, shape (k, k), k = (n - r) r
+    metric : ndarray, shape (r, r)
+        The inverse of the metric of the core that the initial H came from.
+    blank : bool
+        Whether H is still the initial one.
+
+    Notes
+    -----
+    Memory 2k² doubles while it is updated.
+
+    References
+    ----------
+    Savas and Lim 2010, in local coordinates, where BFGS keeps its optimality. The initial H from
+    the core, and the reset, are this project's.
+    """
+
+    preconditioned: bool
+    Z: Array
+    H: Array
+    metric: Array
+    blank: bool = True
+
+    @classmethod
+    def at(cls, point: Point, preconditioned: bool) -> LocalMatrix:
+        """Return the initial approximation."""
+        n, r = point.Q.shape
+        metric, scale = core_metric(point.B, preconditioned)
+        Z = np.ascontiguousarray(np.linalg.qr(point.Q, mode="complete")[0][:, r:])
+        H = np.asarray(np.kron(np.eye(n - r), metric / scale), dtype=np.float64)
+        return cls(preconditioned, Z, H, metric / scale)
+
+    def direction(self, point: Point) -> Array:
+        """Return H grad F."""
+        V = self.Z @ (self.H @ self._coordinates(point.gradient)).reshape(self.Z.shape[1], -1)
+        return np.asarray(V - point.Q @ (point.Q.T @ V))
+
+    def move(self, geodesic: Geodesic, t: float, s: Array, y: Array) -> None:
+        """Transport the frame, and update H; the initial H is scaled to the first pair."""
+        self.Z = geodesic.transport(self.Z, t)
+        if not curved(s, y):
+            return
+        a, b = self._coordinates(s), self._coordinates(y)
+        inner, Hb = float(a @ b), self.H @ b
+        if self.blank:
+            factor = inner / float(b @ Hb)
+            self.H *= factor
+            Hb *= factor
+        half = np.outer(a, ((1 + b @ Hb / inner) / 2 * a - Hb) / inner)
+        self.H += half
+        self.H += half.T
+        self.blank = False
+
+    def outdated(self, point: Point) -> bool:
+        """Return whether the metric of the core has changed too much since the initial H."""
+        if not self.preconditioned:
+            return False
+        metric, scale = core_metric(point.B, self.preconditioned)
+        ratios = np.linalg.eigvals(np.linalg.solve(metric / scale, self.metric)).real
+        return bool(ratios.max() > OUTDATED or ratios.min() < 1 / OUTDATED)
+
+    def step_flops(self, n: int, r: int) -> int:
+        """Return the flops of `direction` and `move`.
+
+        7k² for the matrix, and 10n(n - r)r + 4nr² for the frame.
+        """
+        k = (n - r) * r
+        frame = 3 * flops.gemm(n, n - r, r) + 2 * flops.gemm(n, r, r)
+        return 7 * k * k + frame + transport_flops(n, r, n - r)
+
+    def _coordinates(self, V: Array) -> Array:
+        return np.asarray((self.Z.T @ V).ravel())
+
+
+def curved(s: Array, y: Array) -> bool:
+    """Return whether a pair has curvature, s'y > 1e-10 |s| |y|."""
+    return bool(np.vdot(s, y) > CURVED * sqrt(np.vdot(s, s) * np.vdot(y, y)))

@@ -1,0 +1,316 @@
+"""Trials on the first seeds, the chosen one on all: whatever the order, however often killed."""
+
+from collections import Counter
+from dataclasses import replace
+from functools import partial
+
+import pytest
+
+import orthobench as ob
+from orthobench import api
+from orthobench.errors import UsageError
+from orthobench.execute.suite_cells import SuiteCells, complete, rest_of, undecided
+from orthobench.harness.cell import execute
+from orthobench.harness.executors import Event, Executor, Limits, run_inline
+from orthobench.harness.stopping import Termination
+from orthobench.harness.trace import Outcome
+from orthobench.registry.suite_file import from_table
+from orthobench.report.terminal.progress import Progress
+from orthobench.results.store import Store
+
+TABLE = {
+    "seeds": 4,
+    "tuning": {"seeds": 2},
+    "budget": {"steps": 9},
+    "problem": [{"name": "leading-subspace", "n": [5, 6]}],
+    "solver": [
+        {"name": "power", "step": {"tune": [0.1, 0.5, 4.0]}},
+        {"name": "power", "step": 0.5, "label": "fixed"},
+    ],
+}
+
+
+run = partial(ob.run, quiet=True, executor="inline")
+"""The order of runs and the choice of trials need no processes of workers."""
+
+
+@pytest.fixture(scope="module")
+def suite(toys):
+    return from_table(TABLE, "toys", toys.registry)
+
+
+@pytest.fixture(scope="module")
+def of_a_whole_run(suite, tmp_path_factory):
+    """A store that one run wrote from its beginning to its end."""
+    path = tmp_path_factory.mktemp("whole") / "s.sqlite"
+    run(suite, path)
+    return path.read_bytes()
+
+
+@pytest.fixture
+def whole(of_a_whole_run, tmp_path):
+    """Its rows."""
+    path = tmp_path / "whole.sqlite"
+    path.write_bytes(of_a_whole_run)
+    return rows(path)
+
+
+def rows(path):
+    """All that a store has of a suite and that does not depend on time."""
+    with Store(path) as store:
+        return [
+            (r.key, r.problem.label, r.solver.label, dict(r.solver.tuned), r.seed, r.stop,
+             [(mark.work, dict(mark.metrics)) for mark in r.trace])
+            for r in store.records("toys")
+        ]  # fmt: skip
+
+
+def test_trials_run_on_the_tuning_seeds_and_the_chosen_one_on_all(suite, tmp_path):
+    results = run(suite, tmp_path / "s.sqlite")
+    runs = Counter((r.problem.label, r.solver.label, str(dict(r.solver.tuned))) for r in
+                   results.records)  # fmt: skip
+    for problem in ("leading-subspace n=5", "leading-subspace n=6"):
+        of_power = [count for (p, s, _), count in runs.items() if (p, s) == (problem, "power")]
+        assert sorted(of_power) == [2, 2, 4]
+    for entry in results.entries:
+        assert [r.seed for r in entry.records] == [0, 1, 2, 3]
+        assert entry.tuned_on == ((0, 1) if entry.solver == "power" else (0, 1, 2, 3))
+    assert [r.key for r in results.records] == [r[0] for r in rows(tmp_path / "s.sqlite")]
+
+
+@pytest.mark.parametrize("cells", [1, 11, 20])
+def test_a_run_that_is_cut_off_anywhere_and_resumed_leaves_the_same_store(
+    suite, whole, tmp_path, monkeypatch, cells
+):
+    def cut_off(executor, waiting):
+        finished = 0
+        for event in run_inline(waiting):
+            yield event
+            finished += event.outcome is not None
+            if finished == cells:
+                raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Executor, "run", cut_off)
+        with pytest.raises(KeyboardInterrupt):
+            run(suite, tmp_path / "cut.sqlite")
+    run(suite, tmp_path / "cut.sqlite")
+    assert rows(tmp_path / "cut.sqlite") == whole
+
+
+def test_tables_come_in_order_as_soon_as_they_are_finished(suite, tmp_path):
+    shown = []
+
+    def finished(results):
+        with Store(results.path) as store:
+            done = sum(record.trace != () for record in store.records("toys"))
+        shown.append(({r.problem.label for r in results.records}, len(results.records), done))
+
+    for _ in range(2):
+        run(suite, tmp_path / "s.sqlite", observer=Progress(True, finished))
+    first, last = {"leading-subspace n=5"}, {"leading-subspace n=6"}
+    assert [labels for labels, _, _ in shown] == [first, last] * 2
+    assert [count for _, count, _ in shown] == [12] * 4
+    assert [done < 24 for _, _, done in shown] == [True, False, False, False]
+
+
+def test_a_second_run_writes_no_session(suite, tmp_path):
+    path = tmp_path / "s.sqlite"
+    for _ in range(2):
+        results = run(suite, path)
+        with Store(path) as store:
+            assert store._read("SELECT count(*) FROM session") == [(1,)]
+    assert len(results.records) == 24
+
+
+def test_a_solver_that_fails_on_a_later_seed_keeps_its_choice(suite, tmp_path, toys):
+    results = run(suite, tmp_path / "s.sqlite")
+    before = {(e.problem, e.solver): e.best_parameters for e in results.entries}
+    keys = {r.key for r in results.records if r.seed == 3}
+    with Store(tmp_path / "s.sqlite", write=True) as store:
+        store.discard(keys)
+    again = ob.Results.read(tmp_path / "s.sqlite")
+    assert {(e.problem, e.solver): e.best_parameters for e in again.entries} == before
+    assert len(again.missing) == len(keys)
+    assert not again.failures
+
+
+def test_a_suite_says_what_trials_are_chosen_by(suite, tmp_path):
+    text = 'tolerance = 0.1\n[tuning]\nseeds = 2\nscore = "average"\n'
+    path = tmp_path / "s.sqlite"
+    ran = run(replace(suite, text=text, score="average", tolerance=0.1), path)
+    assert {entry.score for entry in ran.entries} == {"average"}
+    found = ob.Results.read(path)
+    assert {entry.score for entry in found.entries} == {"average"}
+    assert not found.missing
+
+
+def test_explain_counts_the_cells_that_wait_for_a_choice(suite, tmp_path):
+    path = tmp_path / "s.sqlite"
+    before = api.explained(suite, path)
+    assert Counter(fact["action"] for fact in before) == {"runs": 24}
+    waiting = [f["cell"] for f in before if "chosen" in f["reason"]]
+    assert waiting[:2] == [f"power on leading-subspace n=5, seed {seed}" for seed in (2, 3)]
+    run(suite, path)
+    assert Counter(fact["action"] for fact in api.explained(suite, path)) == {"stored": 24}
+
+
+def test_a_suite_without_tuning_seeds_runs_every_trial_on_every_seed(toys, tmp_path):
+    suite = from_table({**TABLE, "tuning": {}}, "toys", toys.registry)
+    results = run(suite, tmp_path / "s.sqlite")
+    assert len(results.records) == 2 * 4 * 4
+    assert {entry.tuned_on for entry in results.entries} == {(0, 1, 2, 3)}
+
+
+def test_the_same_cells_are_not_run_twice_where_the_rule_changes(toys, suite, tmp_path):
+    path = tmp_path / "s.sqlite"
+    run(from_table({**TABLE, "tuning": {}}, "toys", toys.registry), path)
+    assert len(run(suite, path).records) == 24
+    assert {fact["action"] for fact in api.explained(suite, path)} == {"stored"}
+
+
+def test_only_what_matches_runs_and_the_rest_stays(suite, whole, tmp_path):
+    path, shown = tmp_path / "s.sqlite", []
+    results = run(suite, path, only="*n=5 power", observer=Progress(True, shown.append))
+    missing = {(r.problem.label, r.solver.label) for r in results.missing}
+    assert ("leading-subspace n=5", "power") not in missing
+    assert len(missing) == 3
+    assert [{r.problem.label for r in table.records} for table in shown] == [
+        {"leading-subspace n=5"}
+    ]
+    run(suite, path)
+    assert rows(path) == whole
+    changed = replace(suite, text="seeds = 4")  # so that the store does not count as complete
+    run(changed, path, only="* fixed")
+    assert rows(path) == whole
+
+
+def test_a_cell_of_a_chosen_trial_that_was_cut_runs_again_under_a_longer_limit(
+    suite, whole, tmp_path, monkeypatch
+):
+    limits = []
+
+    def cut(executor, waiting):
+        for cell in iter(waiting.take, None):
+            if cell.seed == 3 and cell.solver_label == "power":
+                limits.append(Limits().limit(cell).seconds)
+                yield Event(cell, "1", Outcome(Termination.cut(limits[-1])))
+            else:
+                yield Event(cell, "1", execute(cell))
+
+    path = tmp_path / "s.sqlite"
+    with monkeypatch.context() as patched:
+        patched.setattr(Executor, "run", cut)
+        assert sum(one.absent for one in run(suite, path).records) == 2
+        run(suite, path)
+    assert limits == [60.0, 60.0, 120.0, 120.0]
+    run(suite, path)
+    assert rows(path) == whole
+
+
+def test_only_what_matches_is_explained_and_tried_again(toys, tmp_path, monkeypatch):
+    bad = {"name": "power", "fault": ["raise", "nan"]}
+    suite = from_table({**TABLE, "tuning": {}, "solver": [bad]}, "toys", toys.registry)
+    path = tmp_path / "s.sqlite"
+    run(suite, path)
+    facts = api.explained(suite, path, only="*n=6 *nan", retry=True)
+    assert len(facts) == 4
+    assert {fact["action"] for fact in facts} == {"runs"}
+    ran = []
+
+    def noted(executor, waiting):
+        for event in run_inline(waiting):
+            ran.extend([event.cell] if event.outcome else [])
+            yield event
+
+    monkeypatch.setattr(Executor, "run", noted)
+    run(suite, path, only="*n=6 *nan", retry=True)
+    assert {(cell.problem.n, cell.solver.fault) for cell in ran} == {(6, "nan")}
+    assert len(ran) == 4
+
+
+def test_a_pattern_that_matches_nothing_names_the_nearest(suite, tmp_path):
+    with pytest.raises(UsageError) as refused:
+        run(suite, tmp_path / "s.sqlite", only="power")
+    assert "no cell matches 'power': cells are called PROBLEM SOLVER" in str(refused.value)
+    near = str(refused.value).partition("such as ")[2].partition(", and *")[0]
+    assert near.split(" or ")[0] == "'leading-subspace n=6 power'"
+    assert len(near.split(" or ")) == 3
+    assert not (tmp_path / "s.sqlite").exists()
+
+
+@pytest.fixture
+def finished(suite, tmp_path, of_a_whole_run):
+    """A store in which a suite is done."""
+    path = tmp_path / "s.sqlite"
+    path.write_bytes(of_a_whole_run)
+    return path
+
+
+def is_complete(path, suite):
+    with Store(path) as store:
+        return bool(complete(store, suite, suite.cells()))
+
+
+def test_a_suite_is_complete_after_its_last_session(suite, finished):
+    assert is_complete(finished, suite)
+    with Store(finished) as store:
+        assert [r.key for r in complete(store, suite, suite.cells())] == [
+            r.key for r in store.records("toys")
+        ]
+
+
+def test_a_suite_with_another_text_is_not_complete(suite, finished):
+    assert not is_complete(finished, replace(suite, text="!"))
+    with Store(finished, write=True) as store:
+        store.end(store.begin(replace(suite, text="!"), suite.cells(), "", {}))
+    assert not is_complete(finished, suite)
+
+
+def test_a_suite_after_which_another_ran_is_not_complete(suite, finished):
+    with Store(finished, write=True) as store:
+        store.end(store.begin(replace(suite, name="a"), [], "", {}))
+    assert not is_complete(finished, suite)
+    assert not is_complete(finished, replace(suite, name="never run"))
+
+
+def test_a_suite_that_was_broken_off_lacks_a_run_or_has_others_is_not_complete(suite, finished):
+    assert not is_complete(finished, replace(suite, seeds=(0, 1, 2)))
+    assert not is_complete(finished, replace(suite, solvers=suite.solvers[1:]))
+    with Store(finished, write=True) as store:
+        records = store.records("toys")
+        store.discard([records[-1].key])
+    assert not is_complete(finished, suite)
+    with Store(finished, write=True) as store:
+        store.begin(suite, suite.cells(), "", {})
+    assert not is_complete(finished, suite)
+
+
+def test_a_choice_is_between_two_trials_or_more(toys, tmp_path):
+    for points, waiting in (([0.5], 0), ([0.5, 1.0], 1), ([0.1, 1, 2], 1)):
+        solver = {"name": "power", "step": {"tune": points}}
+        table = {**TABLE, "problem": [{"name": "leading-subspace"}], "solver": [solver]}
+        suite = from_table(table, "toys", toys.registry)
+        cells = suite.cells()
+        found = undecided(suite, cells)
+        assert len(found) == waiting
+        assert [len(of_pair) for of_pair in found.values()] == [2 * len(points)] * waiting
+        with Store(tmp_path / f"{len(points)}.sqlite", write=True) as store:
+            store.begin(suite, cells, "", {})
+            left = SuiteCells(suite, cells, cells)
+            left.begin(store)
+            # of four seeds two are for tuning; the chosen trial runs on the others
+            assert len(left) == len(cells) + 2 * waiting
+            assert (len([*iter(left.take, None)]), left.stored) == (len(cells), 0)
+        whole = replace(suite, tuning_seeds=())
+        assert undecided(whole, whole.cells()) == {}
+
+
+def test_what_is_not_finished_is_not_chosen_from(suite, finished):
+    trials = next(iter(undecided(suite, suite.cells()).values()))
+    with Store(finished, write=True) as store:
+        rest = rest_of(suite, store, trials)
+        assert [cell.seed for cell in rest] == [2, 3]
+        assert len({str(cell.tuned) for cell in rest}) == 1
+        store.discard([trials[-1].key])
+        assert rest_of(suite, store, trials) is None

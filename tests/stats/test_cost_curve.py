@@ -1,0 +1,93 @@
+"""The cost curve of a run: what counts of it, and what it cost to get somewhere."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+from records import record
+
+from orthobench.contract.solver import Work
+from orthobench.harness.stopping import RunStatus, Target
+from orthobench.harness.trace import Checkpoint
+from orthobench.stats.cost_curve import cheapest, cost_curve, settled, whole_cost
+from orthobench.stats.costs import ALL_COSTS, COSTS
+
+INF, NAN = math.inf, math.nan
+
+
+def run(*points, status=RunStatus.DONE, **more):
+    """A run with the points (cost, gap) or (cost, gap, further metrics)."""
+    marks = tuple(
+        Checkpoint(float(x), 0.5, Work(x, 2 * x, 10 * x), {"gap": y, **dict(*other)})
+        for x, y, *other in points
+    )
+    return record("r", status=status, trace=marks, **more)
+
+
+def test_a_run_that_counts_nowhere_has_none():
+    assert cost_curve(run((0, 8.0), (1, 0.0), status=RunStatus.ERROR)) is None
+    assert cost_curve(run((0, INF), (1, 0.0))) is None
+    assert cost_curve(run((0, 8.0), (1, NAN))) is None
+
+
+def test_it_has_values_and_costs_at_checkpoints_up_to_where_the_run_leaves_the_constraint():
+    for bad in ((4, 0.0, {"constraint_violation": 1e-3}), (4, NAN), (4, -INF), (4, INF)):
+        curve = cost_curve(run((0, 8.0), (2, 4.0), bad, (8, 0.0)))
+        assert (curve.start, curve.lowest, curve.steps.tolist()) == (8, 4, [0, 2]), bad
+    costs = {"steps": [1, 2], "samples": [1, 4], "flops": [1, 20], "seconds": [0.5, 2.5]}
+    assert {name: curve.spent(name).tolist() for name in COSTS} == costs
+    other = cost_curve(run((0, 8.0, {"x": 5.0}), (1, 2.0, {"x": 4.0})), metric="x")
+    assert other.values.tolist() == [5, 4]
+
+
+def test_only_checkpoints_that_keep_a_level_count_or_are_no_further_from_it_than_the_end():
+    for end, values in ((0.5, [8, INF, 3]), (0.9, [8, 0, 3])):
+        points = (0, 8.0, {"x": 0.0}), (1, 0.0, {"x": 0.9}), (2, 3.0, {"x": end})
+        assert cost_curve(run(*points), Target("x", 0.5)).values.tolist() == values
+
+
+def test_it_says_how_the_run_ended():
+    for status, budget, ended, limits in (
+        (RunStatus.DONE, {"steps": 2}, True, {}),
+        (RunStatus.TARGET, {"steps": 2}, True, {}),
+        (RunStatus.BUDGET, {"steps": 2}, False, {"steps": 2}),
+        (RunStatus.BUDGET, {"seconds": 1.0}, False, {}),
+        (RunStatus.BUDGET, {"seconds": 9.0, "steps": 2, "flops": 99}, False, {"steps": 2}),
+    ):
+        curve = cost_curve(run((0, 8.0), (2, 4.0), status=status, budget=budget))
+        assert (curve.ended, curve.limits) == (ended, limits), (status, budget)
+        assert curve.stopped == (status is RunStatus.TARGET)
+
+
+def test_a_measured_cost_is_at_least_one_unit_and_infinite_if_it_was_not_measured():
+    for name, metric, least in (
+        ("passes", "passes", 1), ("products", "products", 1e-3), ("memory", "peak_bytes", 1)
+    ):  # fmt: skip
+        measured = run((0, 8.0, {metric: 0.0}), (1, 4.0, {metric: 1.5 * least}), (2, 0.0))
+        assert cost_curve(measured).spent(name).tolist() == [least, 1.5 * least, INF]
+        assert whole_cost(replace(measured, trace=measured.trace[:2]), name) == 1.5 * least
+        assert whole_cost(replace(measured, trace=()), name) == least
+
+
+def test_costs_are_written_for_people():
+    texts = {name: cost.text(2048.0) for name, cost in ALL_COSTS.items()}
+    assert texts == {
+        "seconds": "34 min 8 s", "flops": "2.05 k", "samples": "2,048", "steps": "2,048",
+        "passes": "2,048", "products": "2.05e+03", "memory": "2.0 KiB",
+    }  # fmt: skip
+
+
+points = st.lists(st.tuples(st.floats(-9, 9), st.floats(0, 9)), min_size=1, max_size=9)
+
+
+@given(points, st.floats(-9, 9))
+def test_what_it_cost_to_get_to_a_target(found, target):
+    values, spent = np.array(found).T
+    reached = [cost for value, cost in found if value <= target]
+    assert cheapest(values, spent, target) == min(reached, default=INF)
+    first = 0
+    while max(values[first:], default=-INF) > target:
+        first += 1
+    assert settled(values, spent, target) == (spent[first] if first < len(spent) else INF)
