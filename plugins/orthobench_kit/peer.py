@@ -9,7 +9,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from orthobench.contract import Array, DataError, Solver, UsageError
+from orthobench.contract import AnyProblem, Array, ArraySolver, DataError, Solver, UsageError
 from orthobench.contract.solver import OracleT_contra, StateT
 
 
@@ -89,3 +89,21 @@ class Peer(Solver[OracleT_contra, StateT]):
     @abstractmethod
     def begin(self, oracle: OracleT_contra, rng: np.random.Generator) -> StateT:
         """Return the first state; called where the library is installed."""
+
+
+class ArrayPeer(Peer[OracleT_contra, StateT], ArraySolver[OracleT_contra, StateT]):
+    """Base of methods of one array library, with arrays where that library has them.
+
+    Attributes
+    ----------
+    library : str
+        The array library, as a place names it.
+    """
+
+    library: ClassVar[str]
+
+    def refuses(self, problem: AnyProblem) -> str | None:
+        """Return why not: another array library, another oracle, or a library that is missing."""
+        if self.place.library != self.library:
+            return f"computes with {self.library} only, not on {self.on}"
+        return super().refuses(problem)

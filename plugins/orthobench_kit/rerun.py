@@ -9,7 +9,16 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from orthobench.contract import Array, SampleOracle, Solution, State, Status, complete
+from orthobench.contract import (
+    SampleOracle,
+    Solution,
+    State,
+    Status,
+    complete,
+    copied,
+    is_plain,
+    namespace,
+)
 from orthobench.contract.solver import OracleT_contra
 from orthobench_kit.peer import Peer, finite
 
@@ -113,27 +122,27 @@ class BatchState(State):
 
     Attributes
     ----------
-    start : ndarray, shape (d, k)
+    start : array, shape (d, k)
         The common start, which completes the solution while the samples span fewer than k
         dimensions.
     seed : int
         The seed of every fit.
-    X : ndarray, shape (n, d)
+    X : array, shape (n, d)
         The samples.
-    basis : ndarray, shape (d, k)
+    basis : array, shape (d, k)
     """
 
-    start: Array
+    start: Any
     seed: int
-    X: Array
-    basis: Array
+    X: Any
+    basis: Any
 
 
 class Batch(Peer[SampleOracle, BatchState]):
     """Base of methods that decompose all samples at once.
 
-    After s samples solution, time and counts are those of one decomposition of them. The second
-    moment is not centred.
+    After s samples solution, time and counts are those of one decomposition of them, where they
+    are. The second moment is not centred.
     """
 
     reruns: ClassVar[bool] = True
@@ -141,32 +150,33 @@ class Batch(Peer[SampleOracle, BatchState]):
 
     def begin(self, oracle: SampleOracle, rng: np.random.Generator) -> BatchState:
         """Return a state without samples."""
-        start = oracle.start.copy()
-        seed = int(rng.integers(SEEDS))
-        return BatchState(start=start, seed=seed, X=np.empty((0, oracle.n)), basis=start)
+        start, seed = copied(oracle.start), int(rng.integers(SEEDS))
+        return BatchState(start=start, seed=seed, X=start.T[:0, :], basis=start)
 
     def advance(self, oracle: SampleOracle, state: BatchState, count: int) -> None:
         """Take `count` samples, and decompose all so far."""
-        taken = finite(oracle.take(count), "samples")
-        state.X = np.concatenate([state.X, taken]) if len(state.X) else taken
+        taken = oracle.take(count)
+        taken = finite(taken, "samples") if is_plain(taken) else copied(taken)
+        known = state.X.shape[0] > 0
+        state.X = namespace(taken).concat([state.X, taken]) if known else taken
         state.work.steps += count
         state.work.samples += count
-        if state.X[:1].any() or state.X.any():
+        if not is_plain(taken) or state.X[:1].any() or state.X.any():
             found, state.work.flops = self.fit(state.X, min(oracle.k, *state.X.shape), state)
             state.basis = complete(found, state.start, oracle.k)
 
     def solution(self, state: BatchState) -> Solution:
         """Return the basis, (d, k)."""
-        return Solution(state.basis.copy())
+        return Solution(copied(state.basis))
 
     @abstractmethod
-    def fit(self, X: Array, k: int, state: BatchState) -> tuple[Array, int]:
+    def fit(self, X: Any, k: int, state: BatchState) -> tuple[Any, int]:
         """Return the k leading right singular vectors of X, or fewer, and the flops.
 
         Parameters
         ----------
-        X : ndarray, shape (n, d)
-            Not all zero.
+        X : array, shape (n, d)
+            Not all zero, of NumPy.
         k : int
             1 <= k <= min(n, d).
         state : BatchState
@@ -174,7 +184,7 @@ class Batch(Peer[SampleOracle, BatchState]):
 
         Returns
         -------
-        basis : ndarray, shape (d, <= k)
+        basis : array, shape (d, <= k)
             Orthonormal columns.
         flops : int
         """

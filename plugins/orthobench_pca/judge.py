@@ -10,6 +10,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from orthobench_kit.arpack import leading_eigenpairs
 
 from orthobench.contract import Array, DataError, Solution, orthonormalize
 from orthobench_pca.matrices import Dense, Matrix
@@ -192,14 +193,11 @@ class Judge:
         return _reference(values, right_vectors(oracle, left[:, : oracle.k]), oracle.k)
 
     def _by_lanczos(self) -> Reference:
-        from scipy.sparse.linalg import eigsh
-
-        oracle = self.oracle
+        oracle, rng = self.oracle, np.random.default_rng(0)
         side, k = min(oracle.rows, oracle.n), oracle.k
-        v0 = np.random.default_rng(0).standard_normal(side)
-        values, found = eigsh(oracle.normal_operator(), k + 1, which="LA", v0=v0)
-        order = np.argsort(values)[::-1]
-        values, found = values[order], found[:, order[:k]]
+        v0 = rng.standard_normal(side)
+        values, found = leading_eigenpairs(oracle.normal_operator(), k + 1, rng, v0=v0)
+        found = np.array(found[:, :k])
         vectors = found if side == oracle.n else right_vectors(oracle, found)
         return _reference(values, vectors, k)
 

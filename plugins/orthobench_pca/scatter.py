@@ -6,6 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
+from orthobench_kit.arpack import leading_eigenpairs
 
 from orthobench.contract import Array, UsageError
 from orthobench.tools.environment import cores, limited
@@ -134,17 +135,16 @@ def _proved_leading(C: Array, k: int) -> tuple[Array, Array] | None:
     """
     from scipy.linalg import LinAlgError, cholesky
     from scipy.linalg.blas import get_blas_funcs
-    from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
+    from scipy.sparse.linalg import ArpackError, LinearOperator
 
     side, dtype = len(C), C.dtype
     A, lower = (C, 0) if C.flags.f_contiguous else (C.T, 1)
     symv = get_blas_funcs("symv", (A,))
     operator = LinearOperator(A.shape, lambda v: symv(1.0, A, v, lower=lower), dtype=dtype)
-    v0 = np.random.default_rng(0).standard_normal(side).astype(dtype)
+    rng = np.random.default_rng(0)
+    options = {"v0": rng.standard_normal(side).astype(dtype), "ncv": 2 * k + 20}
     try:
-        values, vectors = eigsh(operator, k, which="LA", v0=v0, ncv=2 * k + 20, maxiter=RESTARTS)
-        order = np.argsort(values)[::-1]
-        values, vectors = values[order], vectors[:, order]
+        values, vectors = leading_eigenpairs(operator, k, rng, maxiter=RESTARTS, **options)
         rest = (vectors * values) @ vectors.T
         rest -= C
         margin = 10 * side * float(np.finfo(dtype).eps) * float(values[0])

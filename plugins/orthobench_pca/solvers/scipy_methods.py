@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
+from orthobench_kit.arpack import leading_eigenpairs, restarting_with
 
 from orthobench.contract import Array, UsageError, flops, parameter
 from orthobench_pca.base import DirectSolver
@@ -36,10 +37,10 @@ class Arpack(DirectSolver):
     def components(self, oracle: PCAOracle, rng: np.random.Generator) -> tuple[Any, int]:
         """Call it from a random vector."""
         first = rng.standard_normal(min(oracle.rows, oracle.n)).astype(oracle.matrix.dtype)
-        return self.vectors(oracle, first), _product_flops(oracle)
+        return self.vectors(oracle, first, rng), _product_flops(oracle)
 
     @abstractmethod
-    def vectors(self, oracle: PCAOracle, first: Array) -> Array:
+    def vectors(self, oracle: PCAOracle, first: Array, rng: np.random.Generator) -> Array:
         """Return orthonormal right singular vectors, the leading one first."""
 
 
@@ -60,13 +61,13 @@ class ScipySVDS(Arpack):
     name: ClassVar[str] = "scipy-svds"
     source: ClassVar[str] = "scipy.sparse.linalg.svds"
 
-    def vectors(self, oracle: PCAOracle, first: Array) -> Array:
+    def vectors(self, oracle: PCAOracle, first: Array, rng: np.random.Generator) -> Array:
         """Call svds."""
         from scipy.sparse.linalg import svds
 
-        _, _, Vt = svds(
-            oracle.operator(), oracle.k, tol=self.tolerance, v0=first, return_singular_vectors="vh"
-        )
+        A, options = oracle.operator(), {"tol": self.tolerance, "v0": first}
+        with restarting_with(rng):
+            _, _, Vt = svds(A, oracle.k, return_singular_vectors="vh", **options)
         return np.asarray(np.linalg.qr(Vt[::-1].T)[0])
 
 
@@ -87,14 +88,10 @@ class ScipyEigsh(Arpack):
     name: ClassVar[str] = "scipy-eigsh"
     source: ClassVar[str] = "scipy.sparse.linalg.eigsh"
 
-    def vectors(self, oracle: PCAOracle, first: Array) -> Array:
+    def vectors(self, oracle: PCAOracle, first: Array, rng: np.random.Generator) -> Array:
         """Call eigsh."""
-        from scipy.sparse.linalg import eigsh
-
-        values, found = eigsh(
-            oracle.normal_operator(), oracle.k, which="LA", tol=self.tolerance, v0=first
-        )
-        return _right(oracle, found[:, np.argsort(values)[::-1]])
+        A = oracle.normal_operator()
+        return _right(oracle, leading_eigenpairs(A, oracle.k, rng, tol=self.tolerance, v0=first)[1])
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
+from orthobench_kit.peer import ArrayPeer
+from orthobench_kit.rerun import Batch, BatchState
 
 from orthobench.contract import (
     SampleOracle,
@@ -17,7 +19,7 @@ from orthobench.contract import (
     namespace,
     parameter,
 )
-from orthobench_stochastic_pca.array_batch import ArrayBatch, ArrayPeer
+from orthobench.contract.solver import OracleT_contra, StateT
 
 CUML = "cuml-cu12"
 """The distribution that brings cuML."""
@@ -33,8 +35,20 @@ def mirrored(X: Any) -> Any:
     return namespace(X).concat([X, -X])
 
 
+class CumlPeer(ArrayPeer[OracleT_contra, StateT]):
+    """Base of the methods of cuML."""
+
+    library: ClassVar[str] = "cupy"
+    extra: ClassVar[str] = "cuml"
+
+    @property
+    def packages(self) -> tuple[str, ...]:  # type: ignore[override]
+        """The array library and cuML."""
+        return (*super().packages, CUML)
+
+
 @dataclass(frozen=True, kw_only=True)
-class CumlPCA(ArrayBatch):
+class CumlPCA(Batch, CumlPeer[SampleOracle, BatchState]):
     """cuML's PCA of all samples so far, by the eigendecomposition of their covariance.
 
     cuML centres samples, but this family's second moment is not centred: it is given each sample
@@ -60,19 +74,12 @@ class CumlPCA(ArrayBatch):
 
     name: ClassVar[str] = "cuml-pca"
     source: ClassVar[str] = "cuML: cuml.decomposition.PCA"
-    library: ClassVar[str] = "cupy"
-    extra: ClassVar[str] = "cuml"
 
-    @property
-    def packages(self) -> tuple[str, ...]:  # type: ignore[override]
-        """The array library and cuML."""
-        return (*super().packages, CUML)
-
-    def fit(self, X: Any, k: int, seed: int) -> tuple[Any, int]:
+    def fit(self, X: Any, k: int, state: BatchState) -> tuple[Any, int]:
         """Fit PCA to the samples and their negatives."""
         from cuml.decomposition import PCA
 
-        del seed
+        del state
         n, d = X.shape
         pca = PCA(n_components=k, svd_solver="full", output_type="cupy")
         count = 2 * n * d + flops.gemm(d, d, 2 * n) + 3 * d**2 + flops.eigh(d)
@@ -95,7 +102,7 @@ class CumlState(State):
 
 
 @dataclass(frozen=True, kw_only=True)
-class CumlIncrementalPCA(ArrayPeer[SampleOracle, CumlState]):
+class CumlIncrementalPCA(CumlPeer[SampleOracle, CumlState]):
     """cuML's IncrementalPCA, a batch a step.
 
     The singular values and vectors so far and a new batch are decomposed together, and truncated
@@ -125,13 +132,6 @@ class CumlIncrementalPCA(ArrayPeer[SampleOracle, CumlState]):
 
     name: ClassVar[str] = "cuml-incremental-pca"
     source: ClassVar[str] = "cuML: cuml.decomposition.IncrementalPCA"
-    library: ClassVar[str] = "cupy"
-    extra: ClassVar[str] = "cuml"
-
-    @property
-    def packages(self) -> tuple[str, ...]:  # type: ignore[override]
-        """The array library and cuML."""
-        return (*super().packages, CUML)
 
     def begin(self, oracle: SampleOracle, rng: np.random.Generator) -> CumlState:
         """Return a state without samples.

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import partial
-from inspect import signature, unwrap
 from typing import Any, ClassVar
 
 import numpy as np
+from orthobench_kit.arpack import restarting_with
 from orthobench_kit.rerun import Batch, BatchState
 
 from orthobench.contract import Array, flops, orthonormalize, parameter
@@ -52,7 +49,7 @@ class ScipySVDS(Batch):
         rng = np.random.default_rng(state.seed)
         v0 = rng.standard_normal(min(X.shape))
         counted = _CountedMatrix(X)
-        with _restarting_with(rng):
+        with restarting_with(rng):
             _, values, right = svds(counted.operator(), k, v0=v0, solver="arpack")
         kept = np.argsort(-values)[: np.count_nonzero(values > NULL * values.max())]
         return orthonormalize(right[kept].T), flops.gemm(len(X), counted.products, X.shape[1])
@@ -111,23 +108,6 @@ class ScipyLOBPCG(Batch):
         count = len(residuals[0]) * each if residuals else flops.eigh(d)
         count += flops.gemm(d, d, n) + 2 * flops.gemm(n, k, d) * wide
         return orthonormalize(X.T @ vectors if wide else np.asarray(vectors)), count
-
-
-@contextmanager
-def _restarting_with(rng: np.random.Generator) -> Iterator[None]:
-    """Let ARPACK go on from vectors of a generator where it has found an invariant subspace.
-
-    svds hands its own generator on to nobody, so that each call would go on from other vectors.
-    """
-    from unittest.mock import patch
-
-    from scipy.sparse.linalg import eigsh, svds
-
-    if "rng" not in signature(eigsh).parameters:  # an older scipy, which draws them in Fortran
-        yield
-        return
-    with patch.dict(unwrap(svds).__globals__, eigsh=partial(eigsh, rng=rng)):
-        yield
 
 
 class _CountedMatrix:

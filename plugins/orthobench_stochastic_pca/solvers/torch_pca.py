@@ -6,8 +6,10 @@ from abc import abstractmethod
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from orthobench.contract import flops, is_plain, parameter
-from orthobench_stochastic_pca.array_batch import ArrayBatch
+from orthobench_kit.peer import ArrayPeer
+from orthobench_kit.rerun import Batch, BatchState
+
+from orthobench.contract import SampleOracle, flops, is_plain, parameter
 
 
 def place_parameter() -> Any:
@@ -15,17 +17,17 @@ def place_parameter() -> Any:
     return parameter("torch:cpu", help="where to compute: torch:cpu, torch:cuda, or with /float32")
 
 
-class TorchBatch(ArrayBatch):
+class TorchBatch(Batch, ArrayPeer[SampleOracle, BatchState]):
     """Base of functions of torch that decompose all samples at once."""
 
     library: ClassVar[str] = "torch"
     extra: ClassVar[str] = "torch"
 
-    def fit(self, X: Any, k: int, seed: int) -> tuple[Any, int]:
+    def fit(self, X: Any, k: int, state: BatchState) -> tuple[Any, int]:
         """Decompose a tensor; arrays of numpy, which checks of the contract have, are taken too."""
         import torch
 
-        found = self.decomposed(torch.as_tensor(X), k, seed)
+        found = self.decomposed(torch.as_tensor(X), k, state.seed)
         n, d = X.shape
         return found.numpy() if is_plain(X) else found, self.fit_flops(n, d, k)
 

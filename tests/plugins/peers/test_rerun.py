@@ -5,7 +5,6 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from orthobench_kit.rerun import Batch, Rerun, Run
-from orthobench_stochastic_pca.array_batch import ArrayBatch
 
 from orthobench.contract import DataError
 from orthobench.contract.problem import Solution
@@ -83,28 +82,15 @@ class Fitted(Batch):
         return np.eye(X.shape[1], k - self.fewer), len(X)
 
 
-class FittedArrays(ArrayBatch):
-    name, library, on = "fitted-arrays", "numpy", "numpy"
-    fewer = 0
-
-    def __init__(self):
-        self.seen = []
-
-    def fit(self, X, k, seed):
-        self.seen.append((X.shape, k))
-        return np.eye(X.shape[1], k - self.fewer), len(X)
-
-
 def stream(*rows):
     taken = iter(rows)
     start = np.eye(4)[:, ::-1][:, :2]
     return SimpleNamespace(start=start, n=4, k=2, take=lambda count: np.array(next(taken)))
 
 
-@pytest.mark.parametrize("cls", [Fitted, FittedArrays])
-def test_all_samples_so_far_are_fitted_with_as_many_vectors_as_there_may_be(cls):
-    assert cls.reruns  # so that of the time of all fits that of the last counts
-    oracle, solver = stream(np.ones((1, 4)), np.ones((2, 4)), np.ones((1, 4))), cls()
+def test_all_samples_so_far_are_fitted_with_as_many_vectors_as_there_may_be():
+    assert Fitted.reruns  # so that of the time of all fits that of the last counts
+    oracle, solver = stream(np.ones((1, 4)), np.ones((2, 4)), np.ones((1, 4))), Fitted()
     state = begun_with(solver, oracle)
     np.testing.assert_array_equal(solver.solution(state).point, oracle.start)
     solver.advance(oracle, state, 1)
@@ -123,9 +109,8 @@ def begun_with(solver, oracle):
     return solver.init(oracle, np.random.default_rng(0))
 
 
-@pytest.mark.parametrize("cls", [Fitted, FittedArrays])
-def test_a_basis_with_fewer_columns_is_completed_from_the_start(cls):
-    solver, oracle = cls(), stream(np.ones((3, 4)))
+def test_a_basis_with_fewer_columns_is_completed_from_the_start():
+    solver, oracle = Fitted(), stream(np.ones((3, 4)))
     solver.fewer = 1
     state = begun_with(solver, oracle)
     solver.advance(oracle, state, 3)
@@ -141,8 +126,7 @@ def test_zeros_are_not_fitted_until_there_is_an_entry():
     assert solver.seen == [((3, 4), 2), ((4, 4), 2)]
 
 
-@pytest.mark.parametrize("cls", [Fitted, FittedArrays])
-def test_samples_that_are_not_finite_are_refused(cls):
-    oracle, solver = stream(np.full((1, 4), np.nan)), cls()
+def test_samples_that_are_not_finite_are_refused():
+    oracle, solver = stream(np.full((1, 4), np.nan)), Fitted()
     with pytest.raises(DataError, match="the samples hold NaN or an infinity"):
         solver.advance(oracle, begun_with(solver, oracle), 1)
