@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from orthobench_givens._kernels import packed_tensor, tensor_angles
-from orthobench_givens._kernels.packed_tensor import offsets, packed_size
+from orthobench_givens._kernels.pairs import offsets, packed_size
 from orthobench_givens.solvers.tensor import ANGLE_FLOPS, rotation_flops
 
 

@@ -349,26 +349,6 @@ def test_samples_come_as_columns_in_the_order_asked_for():
     assert np.array_equal(twice, np.tile(A[:, order].T, (2, 1)))
 
 
-def test_samples_are_taken_counted_and_begun_anew():
-    oracle = ob.sparse_pca(data(), 2).oracle
-    assert oracle.remaining() == 7
-    oracle.prepare(4)
-    first = oracle.take(3).copy()
-    assert first.flags.c_contiguous
-    assert oracle.remaining() == 4
-    oracle.prepare(4)
-    rest = oracle.take(4)
-    assert np.array_equal(np.vstack([first, rest]), data().T)
-    assert oracle.remaining() == 0
-    oracle.rewind(rng())
-    assert oracle.remaining() == 7
-    oracle.prepare(3)
-    assert np.array_equal(oracle.take(3), first)
-    with pytest.raises(RuntimeError, match="took 7 samples"):
-        oracle.take(7)
-    assert oracle.window >= 7
-
-
 @pytest.mark.wide
 def test_a_wide_matrix_of_many_features_has_a_window_of_bounded_memory():
     d = 2**19
@@ -467,11 +447,6 @@ def test_more_components_than_features_or_samples_are_refused(d, n, m):
     message = f"m must be a whole number between 1 and {min(d, n)}, not {m}: there are {d} features"
     with pytest.raises(UsageError, match=message):
         ob.sparse_pca(data(d, n), m)
-
-
-def test_as_many_components_as_there_can_be_are_taken():
-    assert ob.sparse_pca(data(9, 7), 7).oracle.k == 7
-    assert ob.sparse_pca(data(5, 7), 5).oracle.k == 5
 
 
 def test_features_that_do_not_vary_are_named():
