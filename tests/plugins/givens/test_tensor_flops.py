@@ -67,10 +67,6 @@ def test_a_rotation(monkeypatch, d, i, j):
     assert Counted.flops == rotation_flops(d)
 
 
-def test_a_rotation_of_many_indices_takes_3d_squared():
-    assert rotation_flops(2000) == pytest.approx(3 * 2000**2, rel=0.01)
-
-
 def test_an_angle(monkeypatch):
     parts = ["_form", "_newton", "_highest", "_chart", "_tangents", "_roots"]
     interpreted(monkeypatch, tensor_angles, *parts, "_normalized", "_cofunction")

@@ -384,11 +384,8 @@ def frame(A):
         frame,
         np.ndarray.tolist,
         lambda A: A.astype(np.float32),
-        lambda A: A.astype(np.int16),
-        lambda A: A.astype(np.uint8),
         lambda A: A.astype(">f8"),
         lambda A: A > 0,
-        lambda A: A.T.copy().T,
     ],
 )
 def test_every_form_of_real_numbers_is_taken_as_float64(form):
@@ -409,7 +406,6 @@ def test_every_form_of_real_numbers_is_taken_as_float64(form):
     [
         (np.nan, r"sample 4 \(counted from 0\) is not finite: feature 2 is nan"),
         (np.inf, r"sample 4 .* feature 2 is inf"),
-        (-np.inf, r"sample 4 .* feature 2 is -inf"),
         (1e200, r"sample 4 .* is too large to be squared: feature 2"),
     ],
 )
@@ -425,13 +421,9 @@ def test_numbers_that_are_none_are_named(part, bad, message):
     ("bad", "message"),
     [
         (np.ones(5), r"must be a matrix \(features, samples\), not of shape \(5,\)"),
-        (np.ones((2, 3, 4)), r"not of shape \(2, 3, 4\)"),
         (7.0, "not of type float"),
         (np.ones((0, 3)), "empty"),
-        (np.ones((3, 0)), "empty"),
         (np.ones((9, 7)) * 1j, "must be real numbers, not of dtype complex128"),
-        (np.full((9, 7), "a"), "must be real numbers"),
-        (np.full((9, 7), None), "must be real numbers"),
     ],
 )
 def test_what_is_no_real_matrix_is_refused(part, bad, message):
