@@ -16,9 +16,9 @@ import smoke
 from expression import SAMPLES, centred, few_factors, prostate, standardised
 from orthobench_givens._kernels.pairs import uniform_pairs
 from orthobench_givens._kernels.sparse_columns import Columns, empty_columns
+from orthobench_givens.reference import rotate_columns
 from orthobench_givens.solvers.sparse_pca import GivensSparsePCA
 from orthobench_sparse_pca import SparsePCAOracle
-from plain_sparse_pca import givens
 from smoke import usually
 
 from orthobench.tools.compiled import summed
@@ -98,10 +98,12 @@ def test_givens_against_plain_numpy(benchmark, beside, report, source, kind, scr
     def take_turns():
         if len(plain) < PLAIN_ROUNDS:
             AU = np.asfortranarray(whole.AU)
-            plain.append(seconds(lambda: givens(AU, pairs[:PLAIN_PAIRS], whole.gamma)))
+            plain.append(seconds(lambda: rotate_columns(AU, pairs[:PLAIN_PAIRS], whole.gamma)))
             ended.append(AU)
             AU = np.asfortranarray(whole.AU)
-            exact.append(seconds(lambda: givens(AU, pairs[:PLAIN_PAIRS], whole.gamma, EXACT)))
+            exact.append(
+                seconds(lambda: rotate_columns(AU, pairs[:PLAIN_PAIRS], whole.gamma, EXACT))
+            )
         reads.append(seconds(lambda: squares(columns.array, pairs)))
         return (copied(columns),), {}
 

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 import smoke
 from expression import many_factors, prostate, standardised
+from orthobench_gpower.reference import ascended, greedy
 from orthobench_gpower.solvers.gpower import GPower
 from orthobench_sparse_pca import SparsePCAOracle
 from orthobench_sparse_pca.loadings import solve_for_z
@@ -118,38 +119,6 @@ def test_against_scikit_learn(benchmark, beside, report, name, m, peer, gamma, t
     assert ratio >= target
 
 
-def plain_ascent(A, X, bound, tolerance):
-    """Power iterations with an l1 penalty; return the last point, its pattern, and their number."""
-    before, count = -np.inf, 0
-    while True:
-        V = A @ X
-        excess = np.maximum(np.abs(V) - bound, 0.0)
-        value = np.vdot(excess, excess)
-        if value - before <= tolerance * before:
-            return X, excess > 0, count
-        gradient = A.T @ (excess * np.sign(V))
-        left, _, right = np.linalg.svd(gradient, full_matrices=False)
-        X, before, count = left @ right, value, count + 1
-
-
-def plain_greedy(A, m, gamma, tolerance):
-    """Components one after the other, with their patterns filled and deflation."""
-    A, total = A.copy(), 0
-    for _ in range(m):
-        norms = np.linalg.norm(A, axis=1)
-        longest = np.argmax(norms >= norms.max() * (1 - 1e-10))
-        x = (A[longest] / norms[longest])[:, None]
-        x, active, count = plain_ascent(A, x, gamma * norms.max(), tolerance)
-        z = solve_for_z(A, active, x)
-        A -= z @ (z.T @ A)
-        total += count
-    return total
-
-
-def plain_block(A, start, gamma, tolerance):
-    return plain_ascent(A, start, gamma * np.linalg.norm(A, axis=1).max(), tolerance)[2]
-
-
 @pytest.mark.parametrize(("m", "more", "target"), RUNS)
 @pytest.mark.parametrize("name", DATA)
 def test_against_plain_numpy(benchmark, beside, report, name, m, more, target):
@@ -157,11 +126,13 @@ def test_against_plain_numpy(benchmark, beside, report, name, m, more, target):
     A, block = np.ascontiguousarray(standardized(name)), "block" in more
     oracle, solver, slow = oracle_of(name, m), GPower(gamma=0.25, **more), []
     start = solver.init(oracle, np.random.default_rng(0)).ascent.X.T.copy()
-    settings = solver.gamma, solver.tolerance
+    bound = solver.gamma * np.linalg.norm(A, axis=1).max()
     steps = solve(solver, oracle)[0].work.steps
 
     def plain():
-        return plain_block(A, start, *settings) if block else plain_greedy(A, m, *settings)
+        if block:
+            return ascended(A, start, bound, solver.tolerance)[2]
+        return greedy(A, m, solver.gamma, solver.tolerance, solve_for_z)[1]
 
     def take_turns():
         if len(slow) < PLAIN_ROUNDS:

@@ -12,8 +12,8 @@ from itertools import combinations
 from time import perf_counter
 
 import numpy as np
-import plain_tensor
 import pytest
+from orthobench_givens import reference
 from orthobench_givens._kernels.tensor_angles import rotate_rows
 from orthobench_givens.solvers.tensor import GivensTensor
 from orthobench_kit.symmetric_tensors import symmetrized
@@ -58,10 +58,10 @@ def seconds(call):
 
 def plain_rate(oracle):
     """Return rotations a second of plain numpy, of a sweep or as many as half a second takes."""
-    T, U = plain_tensor.rotated(oracle.T, oracle.start), oracle.start.copy()
+    T, U = reference.rotated(oracle.T, oracle.start), oracle.start.copy()
     count, begin = 0, perf_counter()
     for i, j in combinations(range(oracle.n), 2):
-        plain_tensor.rotate(T, U, i, j)
+        reference.rotate(T, U, i, j)
         count += 1
         if perf_counter() - begin > PLAIN_SECONDS:
             break
@@ -153,7 +153,7 @@ def test_seconds_to_the_gap(benchmark, beside, report, spectrum):
     pairs = list(combinations(range(MIDDLE), 2)) * 20
 
     def opponent():
-        return plain_tensor.run(oracle.T, oracle.start.copy(), pairs, total * (1 - GAP))
+        return reference.run(oracle.T, oracle.start.copy(), pairs, total * (1 - GAP))
 
     def take_turns():
         if len(plain) < 2:

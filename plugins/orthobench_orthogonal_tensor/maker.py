@@ -150,11 +150,9 @@ def orthogonal_tensor(
         )
     third = tensor.ndim == 3
     symmetric = symmetrized(tensor)
-    known = (
-        None
-        if factors is None
-        else checked_orthonormal(factors, len(symmetric), "the true factors")
-    )
+    known = None
+    if factors is not None:
+        known = checked_orthonormal(factors, len(symmetric), "the true factors")
     optimum = None if weights is None else _optimum(weights, known, len(symmetric), odd=third)
     best: Mapping[str, float] = {} if optimum is None else {"objective_gap": 0.0}
     oracle = (TensorOracle if third else FourthOrderOracle)(symmetric)

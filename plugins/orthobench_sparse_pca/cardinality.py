@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import ClassVar, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,15 +19,28 @@ Support: TypeAlias = NDArray[np.intp]
 
 @dataclass(frozen=True)
 class CardinalitySolver(Solver[SparsePCAOracle, StateT]):
-    """Base of solvers whose parameter is the number of loadings of a component."""
+    """Base of solvers whose parameter is the number of loadings of a component.
+
+    Class attributes
+    ----------------
+    most : float
+        The most features of a problem that it takes.
+    too_many : str
+        What it says of more, with a place for their number.
+    """
+
+    most: ClassVar[float] = math.inf
+    too_many: ClassVar[str] = ""
 
     cardinality: int = parameter(
         10, help="non-zero loadings of a component", low=1, grid=(3, 5, 10, 20, 40, 80, 160, 320)
     )
 
     def refuses(self, problem: AnyProblem) -> str | None:
-        """Return why it cannot take a problem, or that it has no use of `cardinality`."""
-        return super().refuses(problem) or settled(self, problem, "cardinality")
+        """Return why it cannot take a problem: too many features, or no use of `cardinality`."""
+        features = getattr(problem, "d", 0)
+        too_many = self.too_many.format(features) if features > self.most else None
+        return super().refuses(problem) or settled(self, problem, "cardinality") or too_many
 
     def asked(self, oracle: SparsePCAOracle, component: int) -> int:
         """Return the number of loadings of a component: the problem's, or else its own.

@@ -2,7 +2,7 @@
 
 Block p <= q <= r of the tensor, a cube whose indices lie in the index blocks p, q and r, is row
 ``first[p] + second[q] + r`` of `blocks`: blocks are packed as entries are
-(`orthobench_givens._kernels.packed_tensor.offsets`).
+(`orthobench_givens._kernels.pairs.offsets`).
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ import numpy as np
 
 from orthobench.contract import Array
 from orthobench.tools.compiled import kernel
-from orthobench_givens._kernels.packed_tensor import pack, packed_size, unpack
-from orthobench_givens._kernels.pairs import Indices
+from orthobench_givens._kernels.packed_tensor import pack, unpack
+from orthobench_givens._kernels.pairs import Indices, packed_size
 
 Offsets: TypeAlias = tuple[Indices, Indices]
 

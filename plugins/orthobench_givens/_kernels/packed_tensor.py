@@ -1,46 +1,15 @@
 """Kernels for a packed symmetric third-order tensor: each of its distinct entries is kept once.
 
 Entry a <= b <= c of a packed tensor lies at ``first[a] + second[b] + c``, in lexicographic order
-(`offsets`).
+(`orthobench_givens._kernels.pairs.offsets`).
 """
 
 from __future__ import annotations
-
-from functools import cache
-
-import numpy as np
 
 from orthobench.contract import Array
 from orthobench.tools.compiled import kernel
 from orthobench_givens._kernels.pairs import Indices
 from orthobench_givens._kernels.tensor_angles import best_rotation, corner_rotated, rotate_rows
-
-
-@cache
-def offsets(m: int) -> tuple[Indices, Indices]:
-    """Return the positions of the entries of a packed tensor.
-
-    A packed tensor holds the entries a <= b <= c of a symmetric tensor in lexicographic order.
-
-    Parameters
-    ----------
-    m : int
-        Number of indices.
-
-    Returns
-    -------
-    first, second : ndarray of int, shape (m,)
-        Entry a <= b <= c lies at ``first[a] + second[b] + c``.
-    """
-    k = np.arange(m)
-    second = k * m - k * (k + 1) // 2
-    slices = np.array([packed_size(m) - packed_size(m - a) for a in range(m)])
-    return slices - second - k, second
-
-
-def packed_size(m: int) -> int:
-    """Return the number of entries of a packed tensor of m indices, m(m + 1)(m + 2)/6."""
-    return m * (m + 1) * (m + 2) // 6
 
 
 @kernel
@@ -60,7 +29,7 @@ def try_pairs(
     pairs : ndarray of int, shape (count, 3)
         Which tensor, and two of its indices, i < j.
     first, second : ndarray of int, shape (m,)
-        Offsets of the entries (`offsets`).
+        Offsets of the entries (`orthobench_givens._kernels.pairs.offsets`).
     limits : tuple of float, float, int
         ``slope_tolerance`` and ``gain_tolerance`` of `best_rotation`, and the number of pairs in a
         row without a rotation after which to stop.

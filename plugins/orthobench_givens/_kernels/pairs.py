@@ -1,4 +1,4 @@
-"""The order in which pairs of columns are rotated, and pairs of indices of a tensor.
+"""The order in which pairs of columns are rotated, and pairs of indices of a packed tensor.
 
 A sweep of a tensor tries each pair of indices once. For large tensors the indices form an even
 number of blocks, and a sweep goes in rounds: in each, every block is paired with one other, and
@@ -150,3 +150,30 @@ def _round(block_pairs: Indices, size: int, d: int, *, first: bool) -> Round:
         inside = both[j] < d
         pairs.append(np.stack([np.full_like(i, number), i, j], axis=1)[inside])
     return Round(block_pairs, tuple(members), np.concatenate(pairs))
+
+
+@cache
+def offsets(m: int) -> tuple[Indices, Indices]:
+    """Return the positions of the entries of a packed tensor.
+
+    A packed tensor holds the entries a <= b <= c of a symmetric tensor in lexicographic order.
+
+    Parameters
+    ----------
+    m : int
+        Number of indices.
+
+    Returns
+    -------
+    first, second : ndarray of int, shape (m,)
+        Entry a <= b <= c lies at ``first[a] + second[b] + c``.
+    """
+    k = np.arange(m)
+    second = k * m - k * (k + 1) // 2
+    slices = np.array([packed_size(m) - packed_size(m - a) for a in range(m)])
+    return slices - second - k, second
+
+
+def packed_size(m: int) -> int:
+    """Return the number of entries of a packed tensor of m indices, m(m + 1)(m + 2)/6."""
+    return m * (m + 1) * (m + 2) // 6

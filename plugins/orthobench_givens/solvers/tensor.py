@@ -16,7 +16,14 @@ from orthobench_orthogonal_tensor import (
 )
 
 from orthobench.contract import Array, Solution, Solver, State, Status, flops, parameter
-from orthobench_givens._kernels.pairs import Indices, Round, Sweep, cyclic_sweep
+from orthobench_givens._kernels.pairs import (
+    Indices,
+    Round,
+    Sweep,
+    cyclic_sweep,
+    offsets,
+    packed_size,
+)
 
 Limits: TypeAlias = tuple[float, float, int]
 """Of `orthobench_givens._kernels.packed_tensor.try_pairs`."""
@@ -56,9 +63,13 @@ class TensorState(State, ABC):
     def try_next(self, most: int, limits: Limits) -> tuple[int, int]:
         """Try at most so many pairs, and at least one; return how many were tried and rotated."""
 
-    @abstractmethod
     def stationary(self, limits: Limits) -> bool:
-        """Return whether no pair needs a rotation, after as many in a row as there are pairs."""
+        """Return whether no pair needs a rotation, after as many in a row as there are pairs.
+
+        In cyclic order each has been tried since the last rotation.
+        """
+        del limits
+        return True
 
     @abstractmethod
     def solution(self) -> Solution:
@@ -100,7 +111,7 @@ class RoundState(TensorState):
 
     def try_next(self, most: int, limits: Limits) -> tuple[int, int]:
         """Try pairs of the round, or of the next one if all are tried."""
-        from orthobench_givens._kernels.packed_tensor import offsets, try_pairs
+        from orthobench_givens._kernels.packed_tensor import try_pairs
 
         if self.done == len(self.now.pairs):
             self.next_round()
@@ -111,15 +122,8 @@ class RoundState(TensorState):
         self.done += tried
         return tried, rotated
 
-    def stationary(self, limits: Limits) -> bool:
-        """Return True: in cyclic order each pair has been tried since the last rotation."""
-        del limits
-        return True
-
     def solution(self) -> Solution:
         """Return U and the diagonal of T~."""
-        from orthobench_givens._kernels.packed_tensor import offsets
-
         d, (first, second) = len(self.basis), offsets(self.sweep.width)
         diagonal = first + second + np.arange(len(first))
         rows, weights = np.empty((d, d)), np.empty(d)
@@ -144,7 +148,7 @@ class RoundState(TensorState):
     def begin_round(self) -> None:
         """Pack the entries that the pairs of a round need; a tensor kept whole is packed once."""
         from orthobench_givens._kernels.blocked_tensor import begin_round
-        from orthobench_givens._kernels.packed_tensor import offsets, pack
+        from orthobench_givens._kernels.packed_tensor import pack
 
         sweep, where = self.sweep, offsets(self.sweep.width)
         if sweep.blocks > 1:
@@ -157,7 +161,6 @@ class RoundState(TensorState):
     def end_round(self) -> None:
         """Apply the rotations of a round to the whole tensor."""
         from orthobench_givens._kernels.blocked_tensor import end_round
-        from orthobench_givens._kernels.packed_tensor import offsets
 
         sweep, paired = self.sweep, self.now.block_pairs
         whole, parts = offsets(sweep.blocks), offsets(sweep.width)
@@ -167,7 +170,6 @@ class RoundState(TensorState):
 def begin_rounds(T: Array, U: Array) -> RoundState:
     """Return the state at the beginning of the first sweep."""
     from orthobench_givens._kernels.blocked_tensor import rotated_blocks
-    from orthobench_givens._kernels.packed_tensor import packed_size
 
     sweep = cyclic_sweep(len(U))
     count = len(sweep.rounds[0].members)

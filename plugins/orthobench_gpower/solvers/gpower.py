@@ -23,13 +23,12 @@ from orthobench.contract import (
     namespace,
     orthonormalize,
     parameter,
+    polar,
     unit_columns,
 )
 from orthobench.contract.placed_solvers import EndingState, finish_if, unless_ended
 from orthobench.tools.arrays import like
-from orthobench_gpower._kernels import dense_ascent
-from orthobench_gpower._kernels.ascent import Ascent
-from orthobench_gpower._kernels.dense_ascent import DenseAscent
+from orthobench_gpower._kernels.ascent import Ascent, DenseAscent, dense_ascent, dense_start
 
 EPS = float(np.finfo(np.float64).eps)
 
@@ -168,17 +167,19 @@ class GPower(ArraySolver[SparsePCAOracle, GPowerState]):
         """
         if not is_plain(oracle.A):
             return self._init_elsewhere(oracle, rng)
-        unit = oracle.unit
-        norms = oracle.norms / unit
-        kept = (
-            np.flatnonzero(norms > self._bound(norms.max())) if self.block else np.arange(oracle.n)
-        )
-        rows = _rows(oracle.A, kept)
-        rows /= unit
+        norms, kept = oracle.norms / oracle.unit, np.arange(oracle.n)
+        if self.block:
+            kept = np.flatnonzero(norms > self._bound(norms.max()))
+        rows = np.array(oracle.A, order="C")
+        rows = rows[kept] if len(kept) < len(rows) else rows
+        rows /= oracle.unit
         others = rng.standard_normal((oracle.samples, oracle.k - 1 if self.block else 0))
-        ascent = self._begin(rows, norms[kept], others)
+        return self._started(oracle, self._begin(rows, norms[kept], others), kept)
+
+    def _started(self, oracle: SparsePCAOracle, ascent: Any, kept: NDArray[np.intp]) -> GPowerState:
+        """Return the state with a first ascent."""
         loadings = np.zeros((oracle.n, oracle.k))
-        state = GPowerState(ascent=ascent, kept=kept, unit=unit, loadings=loadings)
+        state = GPowerState(ascent=ascent, kept=kept, unit=oracle.unit, loadings=loadings)
         state.work.flops = self._start_flops(oracle)
         return state
 
@@ -187,19 +188,12 @@ class GPower(ArraySolver[SparsePCAOracle, GPowerState]):
         unit, rows = oracle.unit, oracle.A / oracle.unit
         longest = oracle.longest / unit
         others = like(rng.standard_normal((oracle.samples, oracle.k - 1)), rows)
-        X = dense_ascent.first_point(rows, (1 - TIED) * longest, oracle.norms / unit, others)
-        ascent = dense_ascent.begin(
+        X = dense_start(rows, (1 - TIED) * longest, oracle.norms / unit, others)
+        ascent = dense_ascent(
             rows, self._bound(longest), self.penalty == "l0", like(self._weights(oracle.k), rows),
             orthonormalize(X).T,
         )  # fmt: skip
-        state = GPowerState(
-            ascent=ascent,
-            kept=np.arange(oracle.n),
-            unit=unit,
-            loadings=np.zeros((oracle.n, oracle.k)),
-        )
-        state.work.flops = self._start_flops(oracle)
-        return state
+        return self._started(oracle, ascent, np.arange(oracle.n))
 
     def step(self, oracle: SparsePCAOracle, state: GPowerState) -> None:
         """Do one power iteration."""
@@ -207,8 +201,8 @@ class GPower(ArraySolver[SparsePCAOracle, GPowerState]):
             self.advance(oracle, state, 1)
             return
         now = state.ascent
-        X = unless_ended(state, dense_ascent.next_point(now), now.X)
-        state.ascent = dense_ascent.begin(now.rows, now.bound, now.hard, now.weights, X)
+        X = unless_ended(state, polar(now.gradient.T).T, now.X)
+        state.ascent = dense_ascent(now.rows, now.bound, now.hard, now.weights, X)
         state.work.steps += 1
         state.work.flops += self._step_flops(oracle)
         finish_if(state, state.ascent.value - now.value <= self.tolerance * now.value)
@@ -259,7 +253,8 @@ class GPower(ArraySolver[SparsePCAOracle, GPowerState]):
         """Return the ascent from the longest row and `others`, orthonormalized."""
         from orthobench_gpower._kernels.kernels import begin
 
-        x = rows[_longest(norms)][:, None]
+        # of equally long rows, as all are in standardized data, the first
+        x = rows[np.argmax(norms >= (1 - TIED) * norms.max())][:, None]
         X = np.ascontiguousarray(orthonormalize(np.hstack([x, others])).T)
         bound, weights = self._bound(norms.max()), self._weights(len(X))
         return begin(rows, norms, bound, self.penalty == "l0", weights, X)
@@ -293,19 +288,8 @@ class GPower(ArraySolver[SparsePCAOracle, GPowerState]):
     def _step_flops(self, oracle: SparsePCAOracle) -> int:
         """Return the flops of products with A and A', and of the polar factor of a block."""
         m = oracle.k if self.block else 1
-        polar = flops.polar(oracle.samples, m) if self.block else 0
-        return flops.gemm(oracle.n, oracle.samples, 2 * m) + polar
-
-
-def _longest(norms: Array) -> int:
-    """Return the first of the longest rows; all are equally long in standardized data."""
-    return int(np.argmax(norms >= (1 - TIED) * norms.max()))
-
-
-def _rows(A: Array, kept: NDArray[np.intp]) -> Array:
-    """Return a copy of the kept rows, in C order."""
-    rows = np.array(A, order="C")
-    return rows[kept] if len(kept) < len(rows) else rows
+        factor = flops.polar(oracle.samples, m) if self.block else 0
+        return flops.gemm(oracle.n, oracle.samples, 2 * m) + factor
 
 
 def _thresholded(ascent: Ascent | DenseAscent) -> Any:

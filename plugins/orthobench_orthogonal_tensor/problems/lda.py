@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -299,34 +300,19 @@ class LDAMoments(OrthogonalTensor):
         """
         topics = rng.dirichlet(np.full(self.vocabulary, CONCENTRATION), size=self.topics)
         model = TopicModel(topics, np.full(self.topics, self.alpha0 / self.topics))
-        moments = whitened_topics(self._moments(model, rng), self.topics, self.alpha0)
-        judge = TopicJudge(moments, topics)
+        if self.documents:
+            documents = model.documents(self.documents, self.words, rng)
+            words = sample_moments(documents, self.vocabulary)
+        else:
+            words = population_moments(model)
+        moments = whitened_topics(words, self.topics, self.alpha0)
+        judge = partial(_with_topics, Judge(moments.tensor), moments, topics)
         return Instance(TensorOracle(moments.tensor), judge, {"topic_error": 0.0})
 
-    def _moments(self, model: TopicModel, rng: np.random.Generator) -> TopicMoments:
-        if not self.documents:
-            return population_moments(model)
-        documents = model.documents(self.documents, self.words, rng)
-        return sample_moments(documents, self.vocabulary)
 
-
-class TopicJudge:
-    """Measures decompositions, and the topics that they stand for.
-
-    Parameters
-    ----------
-    moments : WhitenedTopics
-        Their tensor is the one that is decomposed.
-    topics : ndarray, shape (k, V)
-        The true topics.
-    """
-
-    def __init__(self, moments: WhitenedTopics, topics: Array) -> None:
-        self.moments, self.topics = moments, topics
-        self.decomposition = Judge(moments.tensor)
-
-    def __call__(self, solution: Solution) -> dict[str, float]:
-        """Return ``topic_error`` (`total_variation`) and the metrics of `Judge`."""
-        found = self.moments.topics(solution.point)
-        error = total_variation(found, self.topics)
-        return {"topic_error": error, **self.decomposition(solution)}
+def _with_topics(
+    judge: Judge, moments: WhitenedTopics, topics: Array, solution: Solution
+) -> dict[str, float]:
+    """Return ``topic_error`` (`total_variation`) and the metrics of the family's judge."""
+    error = total_variation(moments.topics(solution.point), topics)
+    return {"topic_error": error, **judge(solution)}

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 
 import numpy as np
 
-from orthobench.contract import Array, Instance, UsageError, parameter
+from orthobench.contract import Instance, UsageError, parameter
 from orthobench_sparse_pca import SparsePCAOracle
 from orthobench_sparse_pca.problems.parts import (
     CARDINALITY_HELP,
@@ -37,6 +37,7 @@ class ClassicSparse(SplitProblem):
 
     data: str = parameter("mtcars", help="the table", choices=tuple(SHAPES))
     m: int = parameter(3, help="components sought", low=1)
+    _: KW_ONLY
     cardinality: int | None = parameter(4, help=CARDINALITY_HELP, low=1)
 
     def __post_init__(self) -> None:
@@ -61,13 +62,9 @@ class ClassicSparse(SplitProblem):
             from sklearn.datasets import load_wine
 
             return scaled(load_wine().data, None, "standardized")
-        table = _table(self.data)
+        file = Path(__file__).parent / "tables" / f"{self.data}.csv"
+        table = np.loadtxt(file, delimiter=",", skiprows=2)
         if self.data == "mtcars":
             return scaled(table, None, "standardized")
         values, vectors = np.linalg.eigh(table)
         return scaled((vectors * np.sqrt(values)) @ vectors.T, None, "none")
-
-
-def _table(name: str) -> Array:
-    file = Path(__file__).parent / "tables" / f"{name}.csv"
-    return np.loadtxt(file, delimiter=",", skiprows=2)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TypeAlias
 
 import numpy as np
@@ -94,7 +95,7 @@ class PlantedSparse(SplitProblem):
         train = self._draw(V, self.samples, rng)
         parts = scaled(train, self._draw(V, self.test, rng), "centred")
         instance = self.instance(parts, rng)
-        judge = SupportJudge(instance.measure, V)
+        judge = partial(_with_support, instance.measure, V)
         return replace(instance, measure=judge, best={**instance.best, "support_f1": 1.0})
 
     def _draw(self, V: Array, count: int, rng: np.random.Generator) -> Array:
@@ -105,25 +106,9 @@ class PlantedSparse(SplitProblem):
         return samples
 
 
-@dataclass(frozen=True)
-class SupportJudge:
-    """The family's judge, which also compares supports with the true ones.
-
-    Attributes
-    ----------
-    measure : callable
-        The judge of the family.
-    loadings : ndarray, shape (d, m)
-        The true loadings.
-    """
-
-    measure: Measure
-    loadings: Array
-
-    def __call__(self, solution: Solution) -> dict[str, float]:
-        """Return the metrics of `measure`, and ``support_f1``."""
-        f1 = support_f1(solution.point != 0, self.loadings != 0)
-        return {**self.measure(solution), "support_f1": f1}
+def _with_support(measure: Measure, loadings: Array, solution: Solution) -> dict[str, float]:
+    """Return the metrics of the family, and ``support_f1`` of the true loadings (d, m)."""
+    return {**measure(solution), "support_f1": support_f1(solution.point != 0, loadings != 0)}
 
 
 def support_f1(found: NDArray[np.bool_], true: NDArray[np.bool_]) -> float:

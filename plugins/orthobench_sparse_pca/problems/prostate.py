@@ -213,16 +213,12 @@ def _genes(path: Path, lines: Iterable[list[str]], fields: int) -> Iterator[Arra
             continue
         if len(line) != fields:
             raise DataError(f"{path}, line {at} has {len(line)} fields, the first line {fields}")
-        try:
-            numbers = np.array(line[1:], dtype=np.float64)
-        except ValueError:
-            numbers = np.full(fields - 1, np.nan)
-        if not np.isfinite(numbers).all():
-            column = next(i for i, field in enumerate(line[1:], 2) if not _finite(field))
-            raise DataError(
-                f"{path}, line {at}, column {column} is not a finite number: {line[column - 1]!r}"
-            )
-        yield numbers
+        for column, field in enumerate(line[1:], start=2):
+            if not _finite(field):
+                raise DataError(
+                    f"{path}, line {at}, column {column} is not a finite number: {field!r}"
+                )
+        yield np.array(line[1:], dtype=np.float64)
 
 
 def _finite(field: str) -> bool:

@@ -7,16 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from orthobench.contract import (
-    AnyProblem,
-    Array,
-    Solution,
-    State,
-    Status,
-    UsageError,
-    flops,
-    parameter,
-)
+from orthobench.contract import Array, Solution, State, Status, UsageError, flops, parameter
 from orthobench_sparse_pca import SparsePCAOracle, SparseSolution
 from orthobench_sparse_pca.bounds import NODES, ROUNDING, Search
 from orthobench_sparse_pca.cardinality import CardinalitySolver, Support, largest
@@ -79,14 +70,10 @@ class SparsePCABlocks(CardinalitySolver[BlocksState]):
     block: int = parameter(30, help="most features of a block", low=1, high=100)
 
     converges: ClassVar[bool] = True
+    most: ClassVar[float] = MOST
+    too_many: ClassVar[str] = TOO_MANY
     name: ClassVar[str] = "sparse-pca-blocks"
     source: ClassVar[str] = "Del Pia, Zhou and Zhu 2025"
-
-    def refuses(self, problem: AnyProblem) -> str | None:
-        """Return why it cannot take a problem: too many features, or no use of `cardinality`."""
-        features = getattr(problem, "d", 0)
-        too_many = TOO_MANY.format(features) if features > MOST else None
-        return super().refuses(problem) or too_many
 
     def init(self, oracle: SparsePCAOracle, rng: np.random.Generator) -> BlocksState:
         """Begin without components; more than 5,000 features are refused, and as `data` says."""

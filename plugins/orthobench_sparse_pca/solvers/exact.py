@@ -7,16 +7,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from orthobench.contract import (
-    AnyProblem,
-    Array,
-    Solution,
-    State,
-    Status,
-    UsageError,
-    flops,
-    parameter,
-)
+from orthobench.contract import Array, Solution, State, Status, UsageError, flops, parameter
 from orthobench_sparse_pca import SparsePCAOracle, SparseSolution
 from orthobench_sparse_pca.bounds import ROUNDING, Node, Search
 from orthobench_sparse_pca.cardinality import CardinalitySolver, Support, largest
@@ -101,14 +92,10 @@ class SparsePCAExact(CardinalitySolver[BranchState]):
     )
 
     converges: ClassVar[bool] = True
+    most: ClassVar[float] = MOST
+    too_many: ClassVar[str] = TOO_MANY
     name: ClassVar[str] = "sparse-pca-exact"
     source: ClassVar[str] = "Berk and Bertsimas 2019"
-
-    def refuses(self, problem: AnyProblem) -> str | None:
-        """Return why it cannot take a problem: too many features, or no use of `cardinality`."""
-        features = getattr(problem, "d", 0)
-        too_many = TOO_MANY.format(features) if features > MOST else None
-        return super().refuses(problem) or too_many
 
     def init(self, oracle: SparsePCAOracle, rng: np.random.Generator) -> BranchState:
         """Begin with all supports.

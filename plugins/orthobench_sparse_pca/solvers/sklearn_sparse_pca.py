@@ -20,15 +20,6 @@ UNIT = "the norm of the longest row of the data, from which on all loadings are 
 """Unit of the relative penalty."""
 
 
-def _scaled(oracle: SparsePCAOracle) -> Array:
-    """Return samples whose longest feature has unit length.
-
-    scikit-learn compares some of what has the unit of the data with fixed numbers.
-    """
-    scaled = oracle.A.T / oracle.unit
-    return np.asarray(scaled / (float(np.linalg.norm(scaled, axis=0).max()) or 1.0))
-
-
 class Sparse(Rerun[SparsePCAOracle]):
     """Base of scikit-learn's sparse PCA: re-run with as many iterations as there are steps."""
 
@@ -55,7 +46,9 @@ class Sparse(Rerun[SparsePCAOracle]):
             # coordinate descent draws a seed from numpy's global generator even if it needs none
             with warnings.catch_warnings(), numpy_seeded(state.seed):
                 warnings.simplefilter("ignore", UserWarning)  # advice on the lasso of one feature
-                estimator.fit(_scaled(own))
+                # it compares some of what has the unit of the data with fixed numbers
+                scaled = own.A.T / own.unit
+                estimator.fit(scaled / (float(np.linalg.norm(scaled, axis=0).max()) or 1.0))
             counts.append(min(int(estimator.n_iter_), iterations))
             found: Array = unit_columns(estimator.components_.T)
             return found

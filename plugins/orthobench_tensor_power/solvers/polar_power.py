@@ -79,11 +79,7 @@ class PolarPower(ArraySolver[TensorOracle, PolarPowerState]):
 
     The objective is not convex, and with much noise the plain iteration cycles. So the third step
     that fails to raise the objective turns on a shift, U <- polar([T(I, u_i, u_i)]_i + shift U).
-    The shift is the mean weight, doubled at each failed step from then on. With a shift of at
-    least twice the largest |eigenvalue| of T(I, I, u) the shifted objective is convex and no step
-    can fail: so the shift is bounded. It makes convergence linear; therefore two failures are
-    allowed. Of 88,480 runs without noise (n = 2 to 50, eight spectra, random starts) 61 had one
-    failed step, two had two, and all ended at the factors.
+    The shift is the mean weight, doubled at each failed step from then on.
 
     The method has converged when the gradient on the group, |skew(U'[T(I, u_i, u_i)]_i)| with
     skew(A) = (A - A')/2, is at most `tolerance` |T|.

@@ -46,12 +46,6 @@ def largest(entries):
     return best
 
 
-def test_the_fixture_of_the_corrected_equation():
-    entries = (1.0, 4.0, 3.0, 2.0)  # iii, iij, ijj, jjj
-    assert equation_11(entries, np.pi / 6) == pytest.approx(7.7452, abs=5e-5)
-    assert rotated_diagonal(entries, np.pi / 6) == pytest.approx(7.7452, abs=5e-5)
-
-
 entries_of_a_plane = st.tuples(*[st.floats(-1, 1, allow_subnormal=False)] * 4)
 
 

@@ -3,18 +3,15 @@
 import numpy as np
 import pytest
 from orthobench_kit.symmetric_tensors import composed
-from orthobench_orthogonal_tensor.maker import LARGEST
 from orthobench_orthogonal_tensor.oracle import (
     FourthOrderOracle,
     TensorOracle,
     decomposition,
     first_point,
-    first_point_flops,
 )
 
 import orthobench as ob
 from orthobench.contract.problem import Solution
-from orthobench.errors import DataError
 from orthobench.tools.geometry import random_point
 from orthobench.tools.places import place_of
 
@@ -64,21 +61,6 @@ def test_starts_are_the_same_elsewhere(start):
     assert not np.shares_memory(ours, here.start)
 
 
-def test_only_a_contraction_costs_flops():
-    assert first_point_flops(5, "contraction") == 2 * 5**3 + 9 * 5**3
-    assert first_point_flops(5, "random") == first_point_flops(5, "identity") == 0
-
-
-def test_entries_may_be_as_large_and_as_small_as_their_squares_allow():
-    T = composed(U, W)
-    T /= np.abs(T).max()
-    for factor in (LARGEST, 1 / LARGEST):
-        ob.orthogonal_tensor(T * factor)
-    for factor in (LARGEST * 1.01, 0.99 / LARGEST):
-        with pytest.raises(DataError, match=r"the largest entry of the tensor is .*: rescale"):
-            ob.orthogonal_tensor(T * factor)
-
-
 def test_the_optimum_is_the_sum_of_the_absolute_weights():
     def gap(factors, weights, order=3, at=U):
         T = composed(U, W if order == 3 else np.abs(W), order)
@@ -90,17 +72,3 @@ def test_the_optimum_is_the_sum_of_the_absolute_weights():
     assert gap(None, W) == pytest.approx((10 - 4) / 10)
     assert gap(U, np.abs(W), order=4) == pytest.approx(0, abs=1e-14)
     assert gap(None, W[:2]) == pytest.approx((7 - 4) / 7)
-
-
-@pytest.mark.parametrize(
-    ("factors", "weights", "order", "message"),
-    [
-        (None, [1.0] * 5, 3, "at most 4 weights"), (U[:, :2], [1.0], 3, "there must be 2 weights"),
-        (None, [[1.0]], 3, "not of shape"), (None, [0.0, 0.0], 3, "not all zero"),
-        (None, [np.inf], 3, "must be finite"), (None, [1.0, -1.0], 4, "must not be negative"),
-        (None, ["a"], 3, "the true weights must be real numbers"),
-    ],
-)  # fmt: skip
-def test_weights_that_do_not_fit_are_refused(factors, weights, order, message):
-    with pytest.raises(DataError, match=message):
-        ob.orthogonal_tensor(composed(U, np.abs(W), order), factors=factors, weights=weights)

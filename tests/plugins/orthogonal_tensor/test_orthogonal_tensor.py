@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import doctest
 from itertools import permutations
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -239,11 +238,6 @@ def test_a_random_contraction_has_the_factors_as_eigenvectors():
     oracle = TensorOracle(symmetrized(composed(V, rng(2).uniform(1, 2, 12))))
     assert recovery_error(first_point(oracle, "contraction", rng(3)), V) < 1e-11
     assert np.array_equal(first_point(oracle, "identity", rng(3)), np.eye(12))
-
-
-def test_the_common_start_is_taken_as_it_is():
-    oracle = SimpleNamespace(n=3, start=random_point(3, 3, rng(1)))
-    assert np.array_equal(first_point(oracle, "random", rng(2)), oracle.start)
 
 
 def test_factors_of_negative_weight_are_flipped():

@@ -49,12 +49,6 @@ def test_no_more_loadings_than_there_are_can_be_asked_for(data, each):
         ClassicSparse(data=data, m=2, each=each, cardinality=most + 1)
 
 
-def test_no_more_components_than_features_can_be_sought():
-    ClassicSparse(m=11)
-    with pytest.raises(UsageError, match="11 features and 32 training samples"):
-        ClassicSparse(m=12)
-
-
 def test_what_is_asked_for_is_what_the_instance_asks_for():
     oracle = ClassicSparse(m=2, cardinality=5, each=False).build(np.random.default_rng(0)).oracle
     assert (oracle.k, oracle.cardinality, oracle.each) == (2, 5, False)

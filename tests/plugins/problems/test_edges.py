@@ -7,12 +7,6 @@ import pytest
 from cases import case
 from orthobench_kit.data.normalization import normalization_of
 from orthobench_kit.data.shares import check_shares, part_sizes
-from orthobench_orthogonal_tensor.problems.gmm import GaussianMixtureMoments
-from orthobench_orthogonal_tensor.problems.lda import LDAMoments
-from orthobench_orthogonal_tensor.problems.mixtures import Mixture
-from orthobench_orthogonal_tensor.problems.whitening import whitening
-from orthobench_sparse_pca.problems.parts import check_components
-from orthobench_sparse_pca.problems.planted import PlantedSparse
 from orthobench_stiefel.problems.brockett import StiefelBrockett
 from orthobench_stiefel.problems.files import NpyBrockett, symmetric
 from orthobench_stiefel.problems.ica import ICA
@@ -36,30 +30,16 @@ EDGES = {
     "ranks": lambda e: check_ranks(5, rank=5 + e),
     "columns": lambda e: StiefelBrockett(n=5, p=5 + e),
     "dimension": lambda e: parts.check_dimension(5 + e, 5),
-    "components and features": lambda e: check_components(5 + e, 5, 9),
-    "components and samples": lambda e: check_components(5 + e, 9, 5),
-    "samples": lambda e: check_components(1 - e, 9, 1 - e),
     "ica": lambda e: ICA(n=8, samples=32 - e),
     "procrustes": lambda e: StiefelProcrustes(n=30, p=3, rows=30 - e),
     "powers of two": lambda e: WeightRotation(n=16 + e),
     "outliers": lambda e: WeightRotation(n=12, outliers=12 + e),
     "units": lambda e: OrthogonalNetwork(p=64 + e),
-    "components of a mixture": lambda e: GaussianMixtureMoments(d=20, components=20 + e),
-    "samples of a mixture": lambda e: GaussianMixtureMoments(d=20, components=2, samples=21 - e),
-    "topics": lambda e: LDAMoments(topics=12 + e, vocabulary=12),
-    "overlap": lambda e: PlantedSparse(m=2, nonzeros=20, overlap=10 + 2 * e),
-    "odd overlap": lambda e: PlantedSparse(m=2, nonzeros=20, overlap=4 + e),
-    "non-zeros": lambda e: PlantedSparse(m=3, nonzeros=20, overlap=4, d=52 - e),
     "kurtosis": lambda e: NIGFactor(skewness=3.0, kurtosis=18.001 - 0.001 * e),
     "test part of a stream": lambda e: NIGFactor(samples=0, test=1 - e),
     "passes of a stream": lambda e: NIGFactor(samples=0, passes=1 + e),
     "assets": lambda e: Portfolio(rank=30 + e),
     "bands": lambda e: HyperspectralAnomaly(rank=191 + e),
-    "weights": lambda e: Mixture(np.eye(2), np.array([0.5, 0.5 + 5e-10 + 2e-9 * e]), 1.0),
-    "no weight": lambda e: Mixture(np.eye(2), np.array([5e-10 * (1 - e), 1.0]), 1.0),
-    "variance": lambda e: Mixture(np.eye(2), np.array([0.5, 0.5]), -1e-300 * e),
-    "no variance": lambda e: Mixture(np.eye(2), np.array([0.5, 0.5]), [1e300, np.inf][e]),
-    "rank of a moment": lambda e: whitening(np.diag([1.0, 0.5, 0.0]), 2 + e),
 }
 """What takes 0 where something is just allowed, and 1 where it is not."""
 

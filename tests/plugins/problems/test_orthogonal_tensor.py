@@ -5,15 +5,10 @@ from __future__ import annotations
 import itertools
 import os
 import pickle
-import tomllib
-from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
-import orthobench_orthogonal_tensor
 import pytest
 from orthobench_kit.symmetric_tensors import composed, contracted
-from orthobench_orthogonal_tensor import TensorOracle
 from orthobench_orthogonal_tensor.problems.files import NpyTensor
 from orthobench_orthogonal_tensor.problems.gmm import GaussianMixtureMoments, draw
 from orthobench_orthogonal_tensor.problems.lda import LDAMoments
@@ -21,14 +16,9 @@ from orthobench_orthogonal_tensor.problems.odeco import Odeco, Odeco4, symmetric
 from scipy.stats import cauchy, kstest
 
 from orthobench.contract.problem import Solution
-from orthobench.contract.solver import Solver, State
 from orthobench.errors import DataError, UsageError
-from orthobench.harness.identity import Streams
-from orthobench.harness.run import run
-from orthobench.harness.stopping import Budget
-from orthobench.tools.geometry import drift, polar, random_point
+from orthobench.tools.geometry import polar, random_point
 
-SUITE = Path(orthobench_orthogonal_tensor.__file__).parent / "suites" / "tensor-gmm.toml"
 SMALL = {
     "odeco": Odeco(d=5),
     "nearly": Odeco(d=5, overlap=0.1, noise=0.1),
@@ -231,20 +221,6 @@ class TestGaussianMixtures:
         with pytest.raises(UsageError, match=said):
             GaussianMixtureMoments(**settings)
 
-    def test_the_problems_of_the_suite_are_the_axes_of_the_paper(self):
-        table = tomllib.loads(SUITE.read_text(encoding="utf-8"))
-        axes = set()
-        for entry in table["problem"]:
-            settings = {k: v for k, v in entry.items() if k not in ("name", "label")}
-            lists = [v if isinstance(v, list) else [v] for v in settings.values()]
-            for point in itertools.product(*lists):
-                problem = GaussianMixtureMoments(**dict(zip(settings, point, strict=True)))
-                assert (problem.components, problem.variance) == (20, 2.0)
-                assert (problem.d, problem.samples) not in axes
-                axes.add((problem.d, problem.samples))
-        by_dimension = {(d, n) for d in (20, 50, 100) for n in (10_000, 200_000)}
-        assert axes == by_dimension | {(100, n) for n in (30_000, 50_000, 100_000)}
-
 
 class TestTopics:
     def test_exact_moments_give_back_the_topics(self):
@@ -319,34 +295,3 @@ class TestFile:
         np.save(path, 2 * np.load(path))
         os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
         assert problem.checksum() != first
-
-
-@dataclass(kw_only=True)
-class PolarState(State):
-    U: np.ndarray
-
-
-@dataclass(frozen=True)
-class Polar(Solver[TensorOracle, PolarState]):
-    name = "polar-toy"
-
-    def init(self, oracle, rng):
-        return PolarState(U=oracle.start.copy())
-
-    def step(self, oracle, state):
-        state.U = polar(np.einsum("abc,bi,ci->ai", oracle.T, state.U, state.U, optimize=True))
-        state.work.steps += 1
-
-    def solution(self, state):
-        return Solution(state.U.copy())
-
-
-def test_a_run_from_samples_to_clusters():
-    instance = built(GaussianMixtureMoments(d=20, components=4, samples=20_000, variance=0.5), 1)
-    outcome = run(instance, Polar(), Budget(steps=60), Streams.of("gmm-moments", "polar-toy", 0))
-    assert not outcome.stop.status.failed
-    first, last = outcome.trace[0].metrics, outcome.trace[-1].metrics
-    assert last["objective"] > first["objective"]
-    assert last["nmi_gap"] < min(0.05, first["nmi_gap"])
-    assert drift(outcome.solution) < 1e-12
-    assert instance.mixture(outcome.solution).weights.sum() == pytest.approx(1.0)

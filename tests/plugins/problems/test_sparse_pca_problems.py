@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-
 import numpy as np
 import pytest
 from orthobench_kit.data import digits
@@ -12,7 +10,6 @@ from orthobench_sparse_pca.problems.images import DigitsSparse
 
 from orthobench.contract.problem import Solution
 from orthobench.errors import DataError, UsageError
-from orthobench.tools.geometry import unit_columns
 
 
 def rng(seed=0):
@@ -42,15 +39,6 @@ def test_digits_are_split_and_the_pixels_that_vary_are_centred():
     assert np.allclose(instance.oracle.A, (train[:, varies] - centre).T, atol=1e-12)
     assert np.allclose(instance.measure.test, (test[:, varies] - centre).T, atol=1e-12)
     assert instance.oracle.samples == DigitsSparse().samples == 1000
-
-
-def test_digits_without_a_test_part_are_judged_on_all():
-    problem = DigitsSparse(test=0, scaling="standardized")
-    instance = built(problem)
-    assert instance.oracle.A.shape == (61, 1797)
-    assert problem.samples == 1797
-    assert instance.measure.test is instance.measure.train
-    assert instance.oracle.norms == pytest.approx(np.full(61, np.sqrt(1797)))
 
 
 def test_the_leading_component_of_the_digits_explains_what_pca_says():
@@ -214,20 +202,6 @@ def test_what_is_no_real_matrix_is_refused(tmp_path, array, message):
     assert "bad.npy" in str(raised.value)
 
 
-def test_missing_truncated_and_foreign_files_are_named(tmp_path, path):
-    for problem in (own(tmp_path / "nowhere.npy"),):
-        with pytest.raises(DataError, match=r"there is no file .*nowhere\.npy"):
-            built(problem)
-        with pytest.raises(DataError, match=r"there is no file .*nowhere\.npy"):
-            problem.checksum()
-    os.truncate(path, path.stat().st_size - 8)
-    with pytest.raises(DataError, match=r"x\.npy cannot be read"):
-        built(own(path))
-    path.write_bytes(b"")
-    with pytest.raises(DataError, match=r"x\.npy is no \.npy file"):
-        built(own(path))
-
-
 def test_too_many_components_and_wrong_shares_are_refused(path):
     with pytest.raises(UsageError, match=r"m = 9 .* 8 features and 50 training samples"):
         built(own(path, m=9))
@@ -251,12 +225,3 @@ def test_the_checksum_changes_with_the_file_and_not_with_the_reader(path, X):
     assert problem.checksum() != first
     changed = built(problem).oracle.A
     assert np.allclose(changed, ((X - X.mean(axis=0)) / X.std(axis=0)).T)
-
-
-def test_a_home_folder_is_expanded(monkeypatch, path, X):
-    monkeypatch.setenv("HOME", str(path.parent))
-    assert own("~/x.npy").samples == 50
-    assert own("~/x.npy").checksum() == own(path).checksum()
-    instance = built(own("~/x.npy", m=2))
-    metrics = instance.measure(Solution(unit_columns(rng(1).standard_normal((8, 2)))))
-    assert 0 < metrics["unexplained_variance"] < 1

@@ -8,7 +8,6 @@ from orthobench_sparse_pca.solvers.blocks import SparsePCABlocks, blocks
 
 import orthobench as ob
 from orthobench.errors import UsageError
-from orthobench.tools.flops import eigh
 
 
 def optimum(S, count):
@@ -71,17 +70,6 @@ def test_it_refuses_more_features_than_a_covariance_should_have():
         ob.solve("sparse-pca-blocks", ob.sparse_pca(A, 1))
     oracle = ob.sparse_pca(A[:5000], 1, cardinality=2).oracle
     assert SparsePCABlocks().init(oracle, np.random.default_rng(0)).A.shape == (5000, 2)
-
-
-def test_flops_of_blocks_that_need_no_search():
-    """Two blocks of two features, both at most as large as the support: a node each."""
-    S = np.array([[4.0, 1, 0, 0], [1, 3, 0, 0], [0, 0, 2, 0.5], [0, 0, 0.5, 1]])
-    A = factor(S)
-    outcome = ob.solve("sparse-pca-blocks", ob.sparse_pca(A, 2, cardinality=2), block=2)
-    covariance, nodes = 2 * 4 * 4 * 4, 2 * eigh(2)
-    iterations, last = 2 * (eigh(2) + 2 * 4 * 2), eigh(2) + 4 * 2 * 4
-    assert outcome.work.steps == 2
-    assert outcome.work.flops == 2 * (covariance + nodes + iterations + last)
 
 
 def test_components_beyond_the_rank_stay_empty():

@@ -35,29 +35,3 @@ def test_both_forms_are_the_plain_alternation(expected, seed, d, n, share):
         patch.setattr(loadings, "TOLERANCE", -1.0)
         Z = solve_for_z(A, inside, mu=mu)
     np.testing.assert_allclose(Z, plainly(A, inside, np.eye(n, m), mu), atol=1e-8)
-
-
-def test_the_form_depends_on_the_work():
-    rng = np.random.default_rng(0)
-    A = rng.standard_normal((2000, 20))
-    few, many = rng.random((2000, 20)) < 0.02, np.ones((2000, 20), dtype=bool)
-    assert "grams" in loadings._scores(A, few).__code__.co_freevars
-    assert "grams" not in loadings._scores(A, many).__code__.co_freevars
-
-
-def test_one_component_is_the_leading_singular_vector_of_the_pattern():
-    rng = np.random.default_rng(1)
-    A, inside = rng.standard_normal((40, 6)), (rng.random((40, 1)) < 0.5)
-    Z = solve_for_z(A, inside)
-    expected = np.linalg.svd(A * inside)[0][:, 0]
-    assert abs(expected @ Z[:, 0]) == pytest.approx(1.0, abs=1e-6)
-
-
-def test_a_turned_matrix_gives_the_same_loadings():
-    """AU with X = I is A with X = U."""
-    rng = np.random.default_rng(2)
-    A, inside = rng.standard_normal((40, 6)), rng.random((40, 6)) < 0.3
-    U = np.linalg.qr(rng.standard_normal((6, 6)))[0]
-    np.testing.assert_allclose(
-        solve_for_z(A @ U, inside), solve_for_z(A, inside, start=U), atol=1e-10
-    )

@@ -127,7 +127,3 @@ def test_loadings_elsewhere_are_those_of_numpy(weighted, started):
     )  # fmt: skip
     np.testing.assert_allclose(np.asarray(there), here, atol=1e-4)
     np.testing.assert_array_equal(np.asarray(there) == 0, here == 0)
-
-
-def test_an_empty_pattern_has_no_loadings():
-    assert not solve_for_z(data(), np.zeros((9, 2), bool)).any()

@@ -124,25 +124,9 @@ def test_a_violation_is_of_products_or_of_their_absolute_values(constraint):
     assert state.score[0] == pytest.approx(-max(expected - 0.5, 0.0))
 
 
-def test_weights_are_the_variances_of_the_first_round():
-    solver, oracle, state = begun()
-    solver.step(oracle, state)
-    first = np.sum((state.A.T @ state.Z) ** 2, axis=0)
-    np.testing.assert_allclose(state.weights, first)
-    solver.step(oracle, state)
-    np.testing.assert_allclose(state.weights, first)
-
-
 def test_a_run_is_over_after_its_rounds():
     solver, oracle, state = begun(rounds=2, tolerance=1e-300)
     solver.step(oracle, state)
     assert state.status is Status.RUNNING
     solver.step(oracle, state)
     assert (state.status, state.work.steps) == (Status.COMPLETE, 2)
-
-
-def test_more_loadings_than_features_are_refused_and_as_many_are_not():
-    oracle = ob.sparse_pca(data(), m=M).oracle
-    OrthogonalTPower(cardinality=D).init(oracle, None)
-    with pytest.raises(ob.UsageError, match="cardinality = 9 is more than the 8 features"):
-        OrthogonalTPower(cardinality=D + 1).init(oracle, None)

@@ -1,12 +1,35 @@
-"""Givens rotations for tensor decomposition as anyone would first write them in numpy."""
+"""Givens rotations for sparse PCA and for tensors as anyone would first write them in numpy."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
 import numpy as np
+from numpy.typing import NDArray
 
-from orthobench.tools.arrays import Array
+from orthobench.contract import Array
+
+
+def rotate_columns(AU: Array, pairs: NDArray[np.int32], gamma: float, xatol: float = 1e-5) -> None:
+    """Rotate pairs of columns of AU (d, N), Fortran order, in place (Algorithm 2).
+
+    `xatol` is what scipy's search is asked for in the angle, 1e-5 by default.
+    """
+    from scipy.optimize import minimize_scalar
+
+    for i, j in pairs:
+        x, y = AU[:, i].copy(), AU[:, j].copy()
+
+        def loss(t: float, x: Array = x, y: Array = y) -> float:
+            u = np.maximum(np.abs(np.cos(t) * x + np.sin(t) * y) - gamma, 0.0)
+            v = np.maximum(np.abs(np.cos(t) * y - np.sin(t) * x) - gamma, 0.0)
+            return -float(u @ u + v @ v)
+
+        bounds, options = (-np.pi / 4, np.pi / 4), {"xatol": xatol}
+        found = minimize_scalar(loss, bounds=bounds, method="bounded", options=options)
+        if found.fun < loss(0.0):
+            c, s = np.cos(found.x), np.sin(found.x)
+            AU[:, i], AU[:, j] = c * x + s * y, c * y - s * x
 
 
 def best_angle(T: Array, i: int, j: int) -> float:
@@ -35,7 +58,7 @@ def rotate(T: Array, U: Array, i: int, j: int) -> None:
 
 def rotated(T: Array, U: Array) -> Array:
     """Return T(U, U, U)."""
-    return np.einsum("abc,ai,bj,ck->ijk", T, U, U, U, optimize=True)
+    return np.asarray(np.einsum("abc,ai,bj,ck->ijk", T, U, U, U, optimize=True))
 
 
 def run(T: Array, U: Array, pairs: Iterable[tuple[int, int]], target: float = np.inf) -> int:
