@@ -200,21 +200,6 @@ class TestLegends:
         assert self.legends(fig) == [["a_b$c^$", "_c"]]
         assert not any(t.get_parse_math() for t in fig.axes[0].get_legend().get_texts())
 
-    def test_of_forty_solvers_make_the_figure_as_high_as_they_need(self):
-        fig = sheet(plot([toy([f"solver-{i:02}" for i in range(40)])]))
-        fig.canvas.draw()
-        lines = 2 + 40 * 1.4  # a name with the room above it takes 1.4 lines
-        assert fig.get_figheight() == pytest.approx(1.25 * (lines * 9.5 + 2 * (14 + 9.5)) / 72)
-        box = fig.axes[0].get_legend().get_window_extent()
-        assert box.y0 >= -1
-        assert box.y1 <= fig.bbox.height + 1
-
-
-def test_a_plot_without_a_sheet_shows_its_first_panel():
-    one = Plot("p", "toy", {"y": ("a", "b")}, lambda key: toy(title=key[0]))
-    assert list(sheet_panels(one)) == [("a",)]
-    assert len(sheet(one).axes) == 1
-
 
 def test_rows_are_filled_evenly():
     for panels, columns in ((1, 1), (2, 2), (3, 3), (4, 2), (5, 3), (6, 3), (7, 3), (10, 3)):

@@ -1,7 +1,6 @@
 """Panels drawn into an axis: the data drawn are the panel's, and how they are told apart."""
 
 import math
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -13,10 +12,7 @@ from orthobench.report.figures.panels import (
     MUTED,
     draw_panel,
 )
-from orthobench.report.plots.convergence import convergence
 from orthobench.report.style import solver_styles
-from orthobench.results.tuning import choose
-from orthobench.stats.curves import curve
 
 LOOKS = solver_styles(["a", "b", "c"])
 X = np.geomspace(1, 1000, 8)
@@ -67,10 +63,6 @@ class TestLines:
         assert np.isnan(y).tolist() == [True, False, False]
         linear = lines(drawn(panel(one, x=Axis("t", "t", log=False))))["a"].get_ydata()
         assert np.isfinite(linear).all()
-
-    def test_step_where_the_panel_does(self):
-        assert lines(drawn(panel(stepped=True)))["a"].get_drawstyle() == "steps-post"
-        assert lines(drawn(panel()))["a"].get_drawstyle() == "default"
 
     def test_long_ones_and_steps_have_a_marker_at_their_end(self):
         x = np.geomspace(1, 1e4, 200)
@@ -154,14 +146,6 @@ class TestCategories:
         wordy = Axis("s", "s", log=False, categories=("word " * 20, "b"))
         long, short = drawn(panel(x=wordy)).get_xticklabels()
         assert (long.get_text(), short.get_text()) == (f"{'word ' * 7}…", "b")
-
-    def test_ticks_of_sizes_are_written_out(self):
-        ax = drawn(panel(x=Axis("n", "n", ticks=(1.0, 20.0, 1000.0))))
-        labels = ax.get_xticklabels()
-        assert [(t.get_text(), t.get_rotation()) for t in labels] == [
-            ("1", 30), ("20", 30), ("1,000", 30),
-        ]  # fmt: skip
-        assert ax.get_xticks(minor=True).tolist() == []
 
     def test_twelve_names_do_not_run_into_each_other(self):
         names = ("incremental-pca", "riemannian-gradient", "randomized-joint-diagonalization") * 4
@@ -302,25 +286,3 @@ class TestText:
         assert ax.get_ylabel().count("\n") >= 1
         box = ax.yaxis.label.get_window_extent()
         assert box.height <= ax.bbox.height * 1.02
-
-
-class TestConvergence:
-    @pytest.mark.parametrize(("x", "last"), [
-        ("samples", 4000), ("steps", 4000), ("flops", 2_400_000), ("seconds", 0.4 + 2e-5),
-    ])  # fmt: skip
-    def test_draws_medians_up_to_where_the_runs_end(self, runs, x, last):
-        records = runs("a", 0.1)
-        line = lines(drawn(convergence(choose(records)).panel(x, "gap")))["a"]
-        found = curve(records, x, "gap")
-        np.testing.assert_array_equal(line.get_xdata(), found.x)
-        np.testing.assert_array_equal(line.get_ydata(), found.y)
-        assert line.get_xdata()[-1] == pytest.approx(last)
-
-    def test_marks_failed_runs_in_line_label_and_with_crosses(self, runs):
-        records = runs("a", 0.1, failed=3)
-        records = [replace(r, trace=r.trace[:4]) if r.failed else r for r in records]
-        ax = drawn(convergence(choose(records)).panel("steps", "gap"))
-        line = lines(ax)["a (failed 3 of 5)"]
-        assert np.isfinite(line.get_ydata()[:4]).all()
-        assert not np.isfinite(line.get_ydata()[4:]).any()
-        assert sum(other.get_marker() == "x" for other in ax.lines) == 3

@@ -7,13 +7,11 @@ import xml.etree.ElementTree as ET
 import zlib
 from functools import cache
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from records import altered
 
-from orthobench.contract.panel import Axis, Panel, Plot, Series
 from orthobench.errors import UsageError
 from orthobench.report.figures import save
 from orthobench.report.figures.figure import LAYOUTS
@@ -25,10 +23,8 @@ from orthobench.report.figures.save import (
     save_figures,
     save_plot,
     slugs,
-    table,
 )
 from orthobench.report.plots.convergence import convergence
-from orthobench.report.style import solver_styles
 from orthobench.results.tuning import choose
 
 COLUMNS = [name for name in LAYOUTS if name != "screen"]
@@ -149,25 +145,6 @@ class TestKinds:
         paths = save_figures(every, tmp_path, formats=["csv"], kinds=["convergence"])
         assert [path.name for path in paths] == ["digits-k-4.csv"]
 
-    @pytest.mark.wide
-    def test_a_solver_looks_the_same_in_all_figures(self, runs, tmp_path, monkeypatch):
-        import orthobench.report.figures.save as module
-
-        seen = []
-        real = module.draw_figure
-        monkeypatch.setattr(
-            module,
-            "draw_figure",
-            lambda plot, styles, *more: seen.append(styles) or real(plot, styles, *more),
-        )
-        entries = choose(
-            runs("msg", 0.1) + runs("a", 0.2, problem="q") + runs("msg", 1, problem="q")
-        )
-        save_figures(entries, tmp_path, formats=["png"], kinds=["convergence"])
-        assert seen == [solver_styles(["a", "msg"])] * 2
-        save_figures(entries, tmp_path, formats=["csv"], kinds=["convergence"])
-        assert len(seen) == 2  # data alone need no drawing
-
 
 class TestTables:
     def test_rows_are_those_of_the_panels_with_their_options(self, entries, tmp_path):
@@ -187,14 +164,6 @@ class TestTables:
             read = dict(zip(head[3:], line[3:], strict=True))
             assert {name: read[name] for name in row} == {n: str(v) for n, v in row.items()}
             assert {read[name] for name in set(read) - set(row)} <= {""}
-
-    def test_nothing_is_lost_where_a_column_has_the_name_of_an_option(self):
-        x = np.ones(1)
-        panel = Panel(Axis("y", "y"), Axis("plot", "p"), (Series("a", x, 2 * x, solver="a"),))
-        plot = Plot("odd", "toy", {"y": ("one",)}, lambda _: panel)
-        assert table(plot, {("one",): panel}) == [
-            ["plot", "y", "solver", "label", "y", "plot"], ["odd", "one", "a", "a", 1.0, 2.0],
-        ]  # fmt: skip
 
 
 class TestNames:

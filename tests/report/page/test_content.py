@@ -57,11 +57,6 @@ def test_a_cell_has_mark_cost_and_seeds_and_their_meaning(
     assert meaning.startswith(said)
 
 
-def test_the_star_has_its_cost_and_a_solver_that_is_not_there_is_absent():
-    assert cell(decided(GOOD), "a")[:4] == ("star", "★", "1.00 s", "6/6")
-    assert cell(decided(GOOD), "c")[0] == "absent"
-
-
 def test_bars_are_logarithms_of_costs_from_the_lowest_to_the_highest_of_a_problem():
     found = decided(GOOD, good("b", 10.0, 10.0), good("c", 100.0, 100.0), good("d", math.inf))
     assert [cell(found, solver)[4] for solver in "abcd"] == [0.0, 0.5, 1.0, 0.0]

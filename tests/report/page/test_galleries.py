@@ -84,10 +84,6 @@ def test_an_image_of_one_value_or_of_none_is_drawn():
     assert (pixels(png(Image(np.full((2, 3), np.nan)))) == 0xD4).all()
 
 
-def test_large_images_are_reduced():
-    assert pixels(png(Image(np.ones((1500, 300))), 256)).shape == (250, 50, 3)
-
-
 @pytest.mark.parametrize("shape", [(1, LARGEST), (LARGEST, 1), (3, 1_300_000)])
 def test_slim_images_are_reduced_in_the_memory_that_they_take(shape):
     values = np.random.default_rng(0).random(shape, dtype=np.float32)

@@ -3,7 +3,6 @@
 import math
 from dataclasses import replace
 
-import numpy as np
 import pytest
 from records import altered
 
@@ -24,11 +23,6 @@ def ending_at(records, value, count):
         trace = (*r.trace[:-1], replace(last, metrics={**last.metrics, "gap": value}))
         broken.append(replace(r, trace=trace))
     return [*broken, *records[count:]]
-
-
-def test_crosses_are_explained_where_a_run_failed(runs):
-    assert PRINT not in convergence(choose(runs("a", 1.0))).about
-    assert PRINT in convergence(choose(runs("a", 1.0, failed=1))).about
 
 
 @pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
@@ -112,14 +106,3 @@ def test_why_all_runs_ended_before_their_budget_is_said(runs, endings, said):
     assert plot.panel().series[0].ended == said
     line = f"| where all runs of a solver ended before their budget: {said}"
     assert (line in plot.about) == bool(said)
-
-
-def test_bands_and_seeds_are_explained(runs):
-    for seeds, said, band in (
-        (1, "one seed", ""), (3, "median over 3 seeds, band: min to max", "min to max"),
-        (4, "median over 4 seeds, band: 25 to 75 %", "25 to 75 %"),
-    ):  # fmt: skip
-        plot = convergence(choose(runs("a", 1.0, seeds=seeds)))
-        assert said in plot.about
-        assert plot.panel().band == band
-    assert np.isfinite(plot.panel().series[0].y).all()

@@ -1,13 +1,9 @@
 """Overlays: the curves that solutions exhibit, as panels."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
-from records import altered
 
-from orthobench.contract.exhibits import Curve, Image
-from orthobench.harness.stopping import RunStatus
+from orthobench.contract.exhibits import Curve
 from orthobench.report.plots.collection import exhibit_plots
 from orthobench.report.plots.exhibits import POINTS, curves, exhibitions, thinned
 from orthobench.results.tuning import choose
@@ -93,23 +89,6 @@ def test_who_has_no_curve_and_who_is_not_shown_are_named(three, runs, exhibit):
     assert "pgd has no curve" in plot.about
     assert "meg is not shown (diverged: the solution at step 7 is not finite)" in plot.about
     assert [one.solver for one in plot.panel().series] == ["", "hooi", "spgd"]
-
-
-def test_images_alone_are_no_curves(three):
-    picture = {"map": Image(np.eye(2))}
-    (shown,) = exhibitions(three, lambda records: {r.key: picture for r in records})
-    assert curves(shown) is None
-    assert exhibit_plots([shown]) == []
-
-
-def test_failures_are_in_the_label(three, shown):
-    def bad(entry):
-        return altered(entry.records[0], seed=9, status=RunStatus.ERROR)
-
-    failed = replace(shown, shown=tuple(
-        (replace(entry, records=(*entry.records, bad(entry))), own) for entry, own in shown.shown
-    ))  # fmt: skip
-    assert curves(failed).panel().series[1].label == "hooi (failed 1 of 6)"
 
 
 def test_thinning_keeps_the_early_rise_of_a_roc():

@@ -103,23 +103,6 @@ class TestProfile:
         assert "1 instance not counted: not run yet with all solvers" in about
         assert not any("solve nothing" in part for part in about)
 
-    def test_a_problem_that_a_solver_is_still_to_begin_is_not_unsolved(self, runs):
-        records = [*runs("a", 1.0), *runs("b", 2.0), *runs("a", 1.0, problem="p")]
-        waiting = runs("b", 2.0, problem="p")
-        records += [altered(r, status=RunStatus.MISSING, trace=()) for r in waiting]
-        about = plots_of(choose(records))["profile"].about
-        assert "5 instances: 1 problem × 5 seeds" in about
-        assert "5 instances not counted: not run yet with all solvers" in about
-        assert not any("takes no part" in part for part in about)
-
-    def test_says_where_seeds_differ(self, runs):
-        records = [*runs("a", 1.0, problem="p", seeds=1), *runs("a", 1.0, problem="q", seeds=2)]
-        assert plots_of(choose(records[:1]))["profile"].about[1] == "1 instance: 1 problem × 1 seed"
-        assert (
-            plots_of(choose(records))["profile"].about[1]
-            == "3 instances: 2 problems, each with its seeds"
-        )
-
     def test_names_few_of_many_problems(self, runs):
         records = [*runs("picky", 1.0, problem="p0"), *runs("fast", 1.0, problem="p0")]
         for i in range(1, 9):
@@ -136,11 +119,6 @@ class TestProfile:
         (series,) = plots_of(entries)["profile"].panel().series
         assert series.label == "<b>a</b> [1m"
         assert series.solver == "<b>a</b>\n\x1b[1m"
-
-    def test_where_nothing_is_solved_lines_lie_at_zero(self, runs):
-        panel = plots_of(choose(runs("a", 1.0, failed=5)))["profile"].panel()
-        assert panel.series[0].x.tolist() == [1, 2]
-        assert panel.series[0].y.tolist() == [0, 0]
 
 
 class TestEcdf:

@@ -1,34 +1,19 @@
 """Labels and captions: what they say of solvers, costs, seeds, and who is left out and why."""
 
-from types import SimpleNamespace
-
-import numpy as np
-import pytest
 from records import altered
 
-from orthobench.contract.panel import Axis
 from orthobench.harness.stopping import RunStatus
 from orthobench.report.plots.families import (
     caption,
     costs,
-    distribution_panel,
     expected_panel,
 )
 from orthobench.report.plots.labels import (
     about,
-    band_of,
     medians,
 )
 from orthobench.results.tuning import choose
 from orthobench.stats.targets import run_matrix
-
-INF = np.inf
-
-
-def test_bands_have_a_meaning_where_there_are_several_seeds(runs):
-    assert band_of([]) == band_of(choose(runs("a", 1.0, seeds=1))) == ""
-    assert band_of(choose(runs("a", 1.0, seeds=2))) == "min to max"
-    assert band_of(choose(runs("a", 1.0, seeds=4) + runs("b", 1.0, seeds=1))) == "25 to 75 %"
 
 
 def test_captions_name_families_budgets_and_what_is_not_empty(runs):
@@ -80,23 +65,6 @@ def _with(mark, **metrics):
     from dataclasses import replace
 
     return replace(mark, metrics={**mark.metrics, **metrics})
-
-
-def test_distributions_end_a_little_beyond_their_last_step():
-    runs = SimpleNamespace(solvers=("a", "b"), failed=(0, 2))
-    axis = Axis("x", "x")
-    values = np.array([[1.0, 100.0], [INF, 10.0]])
-    panel = distribution_panel(runs, values, axis, axis)
-    assert [series.label for series in panel.series] == ["a", "b (2 failed)"]
-    end = 100 * 100**0.05
-    assert panel.series[0].x.tolist() == pytest.approx([1, 100, end])
-    assert panel.series[0].y.tolist() == [0.5, 1, 1]
-    assert panel.series[1].x.tolist() == pytest.approx([1, 10, end])
-    assert panel.series[1].y.tolist() == [0, 0.5, 0.5]
-    near = distribution_panel(runs, np.array([[2.0, 2.0], [2.0, INF]]), axis, axis)
-    assert near.series[0].x.tolist() == pytest.approx([2, 4])
-    begun = distribution_panel(runs, values[:, 1:], axis, axis, begin=1.0)
-    assert begun.series[0].x[0] == 1
 
 
 def test_expected_costs_stand_above_their_problems_with_how_many_runs_got_there(runs):

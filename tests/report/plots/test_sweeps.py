@@ -91,12 +91,6 @@ def test_a_missing_run_does_not_count(records):
     assert 0 < low < median < high < math.inf
 
 
-def test_a_solver_that_takes_no_part_is_not_in_it(records):
-    refusal = {"status": RunStatus.REFUSED, "reason": "solves k = 1 only", "trace": ()}
-    refused = [altered(r, **refusal) if r.solver.label == "msg" else r for r in records]
-    assert names(sweeps(choose(refused))[0]) == ["oja"]
-
-
 def test_the_plot_has_a_panel_for_each_metric_and_cost(records):
     plots = [plot for plot in comparison_plots(choose(records)) if plot.kind == "sweep"]
     assert [plot.name for plot in plots] == [

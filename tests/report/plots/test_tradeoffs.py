@@ -87,19 +87,6 @@ def test_the_panels_have_the_points_with_their_values_and_the_levels(entries):
             assert series.notes == ("gamma=0.4", "gamma=0.2", "gamma=0.1")
 
 
-def test_an_axis_that_holds_a_zero_is_linear(entries):
-    (plot,) = tradeoffs(entries)
-    assert plot.panel().x.log
-    zero = [
-        replace(r, trace=tuple(replace(m, metrics=m.metrics | {"density": 0.0}) for m in r.trace))
-        for entry in entries
-        for trial in entry.trials
-        for r in trial.records
-    ]
-    (plot,) = tradeoffs(choose(zero))
-    assert not plot.panel().x.log
-
-
 def test_only_problems_with_levels_have_one_that_some_trial_ran_on(entries, runs):
     plain = choose(runs("msg", 0.1, problem="faces"))
     kinds = [plot.name for plot in comparison_plots([*plain, *entries]) if plot.kind == "tradeoff"]
@@ -127,18 +114,3 @@ def test_bounds_are_one_grey_line_through_the_points_of_all_solvers(entries):
     assert line.x.tolist() == sorted(at["density"] for found in own.values() for _, at in found)
     assert set(line.y) == {0.01}
     assert [one.label for one in plot.panel("flops").series] == ["givens", "gpower"]
-
-
-def test_a_point_has_a_bound_where_all_runs_of_its_trial_end_with_one(entries):
-    trials = []
-    for number, trial in enumerate(entries[0].trials):
-        records = []
-        for r in trial.records:
-            end = replace(r.trace[-1], metrics={**r.trace[-1].metrics, "gap_bound": 0.01})
-            records.append(replace(r, trace=(*r.trace[:-1], end)))
-        records[0] = trial.records[0] if number == 0 else records[0]
-        trials.append(replace(trial, records=tuple(records)))
-    found = points(replace(entries[0], trials=tuple(trials)), "density")
-    bounded = {tuned["gamma"]: at.get("gap_bound") for tuned, at in found}
-    first, *others = (trial.tuned["gamma"] for trial in trials)
-    assert bounded == {first: None} | dict.fromkeys(others, 0.01)

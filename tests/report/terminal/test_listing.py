@@ -90,16 +90,6 @@ def test_facts_are_of_each_kind_in_alphabetical_order(registry):
     ]  # fmt: skip
 
 
-def test_parameters_are_told_with_their_bounds_units_and_defaults(registry):
-    rate, size, kind = listing.details(registry, "wordy")["parameters"][-3:]
-    assert rate == {
-        "name": "rate", "type": "float", "required": False, "default": 0.5,
-        "range": "> 0 and < 1", "unit": "1/s", "help": "how fast",
-    }  # fmt: skip
-    assert (size["required"], size["default"], size["range"]) == (True, None, ">= 1")
-    assert (kind["required"], kind["default"], kind["type"]) == (False, None, "a | b")
-
-
 def test_details_are_those_of_the_kind(registry):
     kinds = {
         name: listing.details(registry, name)["kind"] for name in ("wordy", "elsewhere", "small")
@@ -165,20 +155,6 @@ def test_a_page_has_all_but_what_the_table_repeats(registry):
     assert meanings["rate"] == "how fast (float > 0 and < 1; unit: 1/s; default 0.5)"
     assert meanings["size"] == "how much (int >= 1; required)"
     assert meanings["kind"] == "which (a | b; default none)"
-
-
-def test_paragraphs_are_as_wide_as_the_terminal_from_30_up_to_100_columns(registry, monkeypatch):
-    for columns, widest in (("60", 60), ("100", 100), ("400", 100), ("9", 30)):
-        monkeypatch.setenv("COLUMNS", columns)
-        lines = plain(listing.page(listing.details(registry, "wordy")))
-        begin = next(i for i, line in enumerate(lines) if line.startswith("A long paragraph"))
-        paragraph = lines[begin : lines.index("", begin)]
-        assert widest - 8 <= max(map(len, paragraph)) <= widest
-        assert " ".join(paragraph) == (
-            "A long paragraph that goes on and on so that it has to be wrapped where a terminal is "
-            "no wider than that."
-        )
-        assert len(paragraph) > 1
 
 
 def test_a_suite_is_shown_as_it_is_written(registry):

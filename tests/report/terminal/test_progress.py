@@ -123,22 +123,6 @@ def test_the_slowest_cell_is_named_where_it_was_slow():
         assert [line for line in stream.getvalue().splitlines() if "slowest" in line] == said
 
 
-def test_workers_have_times_of_their_own():
-    stream, clock = io.StringIO(), Clock()
-    with Progress(stream=stream, clock=clock) as progress:
-        progress.expect(2)
-        progress.begin("long", "1")
-        clock.now = 20.0
-        progress.begin("short", "2")
-        assert progress._names() == "[1] long  [2] short"
-        clock.now = 30.0
-        progress.end("long", failed=False, worker="1")
-        assert progress._names() == "short"
-        clock.now = 35.0
-        progress.end("short", failed=False, worker="2")
-    assert stream.getvalue().endswith("slowest cell: long, 30.0 s\n")
-
-
 def test_a_terminal_shows_each_worker_and_what_was_slow(monkeypatch):
     monkeypatch.setenv("COLUMNS", "160")
     monkeypatch.setenv("TERM", "xterm-256color")
@@ -160,13 +144,6 @@ def test_a_terminal_shows_each_worker_and_what_was_slow(monkeypatch):
         assert (bar.description, bar.fields["failed"]) == ("two", ", 1 failed")
     assert shown == ["results"]
     assert bar.description == "slowest cell: one, 11.0 s"
-
-
-def test_results_are_shown_where_there_is_no_bar_or_nobody_asked():
-    shown = []
-    Progress(quiet=True, show=shown.append).table(1)
-    Progress(quiet=True).table(2)
-    assert shown == [1]
 
 
 @pytest.mark.parametrize("kind", [io.StringIO, Terminal])

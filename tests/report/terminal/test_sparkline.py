@@ -37,14 +37,6 @@ def test_a_power_law_is_a_staircase():
     assert drawn(a=FALLING, least=LEAST).line("a", 8) == BLOCKS[::-1]
 
 
-def test_all_rows_have_the_same_scale():
-    lines = drawn(a=FALLING, b=np.full(801, 0.3), c=np.full(801, 1e-4), least=LEAST)
-    assert lines.line("a", 8) == BLOCKS[::-1]
-    assert lines.line("b", 5) == "█████"
-    assert lines.line("c", 5) == "▅▅▅▅▅"
-    assert lines.line("least", 5) == "▁▁▁▁▁"
-
-
 def test_a_curve_is_blank_where_it_has_not_begun_or_has_ended():
     some = (X > 1.1e2) & (X < 0.9e6)
     lines = drawn(a=(X[some], FALLING[some]), top=FALLING, least=LEAST)

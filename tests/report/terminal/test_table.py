@@ -2,7 +2,6 @@
 
 import io
 import json
-import math
 import re
 
 import numpy as np
@@ -12,9 +11,8 @@ from rich.console import Console
 
 from orthobench.decide.comparisons import compare
 from orthobench.harness.stopping import RunStatus, Target
-from orthobench.report.rows import problem_rows
 from orthobench.report.terminal import table
-from orthobench.report.terminal.table import legend, rows, show, texts_of
+from orthobench.report.terminal.table import legend, rows, show
 from orthobench.results.tuning import choose
 
 
@@ -119,16 +117,6 @@ class TestShow:
         assert "msg: diverged: the solution at step 7 is not finite (all seeds)" in shown
         assert re.search(r"!  msg +5 failed +inf ", shown)
 
-    def test_who_takes_no_part_is_named_below_and_not_ranked(self, runs):
-        refusal = {"status": RunStatus.REFUSED, "reason": "solves m = N only"}
-        records = runs("oja", 0.5) + [
-            altered(r, **refusal, trace=()) for r in runs("square", 0.3, seeds=5)
-        ]
-        shown = text(choose(records), 120)
-        assert "square takes no part: solves m = N only" in shown
-        assert not re.search(r"[!✗]", shown)
-        assert [row["solver"] for row in rows(choose(records))] == ["oja", "square"]
-
     def test_who_takes_no_part_for_one_reason_is_named_in_one_line(self, runs):
         refusal = {"status": RunStatus.REFUSED, "trace": ()}
         reasons = {"square": "solves m = N only", "flat": "is flat", "cubic": "solves m = N only"}
@@ -198,23 +186,6 @@ class TestShow:
     def test_of_nothing_is_nothing(self):
         assert text([]) == ""
         assert rows([]) == []
-
-
-def test_texts_are_the_verdict_the_final_value_seeds_cost_and_factor(runs):
-    entries = choose(runs("a", 0.001, 8) + runs("b", 0.001, 8) + runs("c", 0.9, 8))
-    (comparison,) = compare(entries, "flops", 0.25)
-    part = problem_rows(entries, comparison)
-    titles, texts = texts_of(part, comparison)
-    assert titles == ("", "median", "to 25 %", "flops", "factor")
-    for row, (verdict, final, seeds, cost, factor) in zip(part, texts, strict=True):
-        assert verdict == row.decision.verdict.value
-        assert final == row.text(row.summary.median)
-        assert seeds == f"{row.decision.reached}/{row.decision.call.seeds}"
-        assert (cost == "") == math.isinf(row.decision.cost)
-        assert (factor == "") == math.isnan(row.decision.factor)
-    (single,) = compare(choose(runs("a", 0.1, 1)))
-    part = problem_rows(choose(runs("a", 0.1, 1)), single)
-    assert texts_of(part, single)[0][1] == "value"
 
 
 def test_seeds_that_repeat_others_are_counted(runs):
