@@ -105,7 +105,7 @@ def advise(
     family: str = "",
     memory: float = math.inf,
 ) -> Advice:
-    """Say which method to use, from measurements that are there already; nothing is run.
+    """Recommend a method from stored measurements, without running anything.
 
     Parameters
     ----------

@@ -32,7 +32,7 @@ orthobench advise -p "npy-stochastic-pca path=X.npy k=8" is about your data"""
 @AS_JSON
 def advise(about: str | None, problem: str | None, cost: str, tolerance: float, memory: int | None,
            file: Path | None, as_json: bool) -> None:  # fmt: skip
-    """Say which method to use, from measurements that are there already; nothing is run.
+    """Recommend a method from stored measurements, without running anything.
 
     ABOUT is a family or a problem of the atlas. With -p the data of a problem are measured (rows,
     dimension, decay of the spectrum, noise), and the problems of the atlas answer, those that are

@@ -240,7 +240,7 @@ class Standing:
 
     @cached_property
     def leader(self) -> str | None:
-        """The cheapest of the configurations that are there, on most seeds of those that have."""
+        """The cheapest configuration within the tolerance; of several seeds, if any has them."""
         raced = self.ran.keys() - self.failed.keys()
         least = {n: min(self.costs(n)) for n in self.rules.order if n in raced}
         there = [name for name, cost in least.items() if cost < math.inf]

@@ -73,7 +73,7 @@ def test_a_build_of_head_that_changes_base_is_refused(project, empty, attack, mo
         pass
 
 
-def test_nothing_is_built_where_one_side_means_nothing(project):
+def test_an_unknown_side_is_refused_before_anything_is_built(project):
     said = []
     with (
         pytest.raises(UsageError, match="unknown HEAD"),

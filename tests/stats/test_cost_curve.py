@@ -32,7 +32,7 @@ def test_a_run_that_counts_nowhere_has_none():
     assert cost_curve(run((0, 8.0), (1, NAN))) is None
 
 
-def test_it_has_values_and_costs_at_checkpoints_up_to_where_the_run_leaves_the_constraint():
+def test_a_curve_ends_at_the_first_point_that_violates_the_constraint():
     for bad in ((4, 0.0, {"constraint_violation": 1e-3}), (4, NAN), (4, -INF), (4, INF)):
         curve = cost_curve(run((0, 8.0), (2, 4.0), bad, (8, 0.0)))
         assert (curve.start, curve.lowest, curve.steps.tolist()) == (8, 4, [0, 2]), bad
@@ -48,7 +48,7 @@ def test_only_checkpoints_that_keep_a_level_count_or_are_no_further_from_it_than
         assert cost_curve(run(*points), Target("x", 0.5)).values.tolist() == values
 
 
-def test_it_says_how_the_run_ended():
+def test_a_curve_has_the_status_and_the_limits_of_its_run():
     for status, budget, ended, limits in (
         (RunStatus.DONE, {"steps": 2}, True, {}),
         (RunStatus.TARGET, {"steps": 2}, True, {}),
@@ -71,6 +71,17 @@ def test_a_measured_cost_is_at_least_one_unit_and_infinite_if_it_was_not_measure
         assert whole_cost(replace(measured, trace=()), name) == least
 
 
+def test_flops_that_a_solver_does_not_count_have_no_cost():
+    counted = run((0, 8.0), (1, 4.0), (2, 0.0))
+    uncounted = replace(
+        counted,
+        trace=tuple(replace(mark, work=replace(mark.work, flops=0)) for mark in counted.trace),
+    )
+    assert cost_curve(uncounted).spent("flops").tolist() == [INF] * 3
+    assert whole_cost(uncounted, "flops") == INF
+    assert cost_curve(uncounted).spent("steps").tolist() == [1, 1, 2]
+
+
 def test_costs_are_written_for_people():
     texts = {name: cost.text(2048.0) for name, cost in ALL_COSTS.items()}
     assert texts == {
@@ -83,7 +94,7 @@ points = st.lists(st.tuples(st.floats(-9, 9), st.floats(0, 9)), min_size=1, max_
 
 
 @given(points, st.floats(-9, 9))
-def test_what_it_cost_to_get_to_a_target(found, target):
+def test_the_cost_to_a_target_is_that_of_the_cheapest_checkpoint(found, target):
     values, spent = np.array(found).T
     reached = [cost for value, cost in found if value <= target]
     assert cheapest(values, spent, target) == min(reached, default=INF)

@@ -130,7 +130,7 @@ def test_the_draw_is_the_same_again_nested_and_not_changed_by_other_cells(store)
     assert order(keys[::2], 7) == [key for key in first if key in keys[::2]]
 
 
-def test_what_is_not_installed_is_never_verified(store, toys, monkeypatch):
+def test_cells_of_missing_plugins_are_not_verified(store, toys, monkeypatch):
     found = checked(store, Registry(problems=toys.registry.problems))
     assert (found.checkable, found.recomputed, found.mismatches) == (0, [], [])
     ((reason, left_out),) = found.unchecked.items()

@@ -61,7 +61,7 @@ class TensorState(State, ABC):
 
     @abstractmethod
     def try_next(self, most: int, limits: Limits) -> tuple[int, int]:
-        """Try at most so many pairs, and at least one; return how many were tried and rotated."""
+        """Try up to a maximum number of pairs; return the numbers tried and rotated."""
 
     def stationary(self, limits: Limits) -> bool:
         """Return whether no pair needs a rotation, after as many in a row as there are pairs.

@@ -138,7 +138,7 @@ class TensorlyPowerIteration(Rerun[TensorOracle]):
         return None, Solution(oracle.start.copy()), 0
 
     def run(self, oracle: TensorOracle, state: RerunState, iterations: int) -> Run:
-        """Find all factors, with so many iterations for each."""
+        """Find all factors, with a number of iterations for each."""
         from tensorly.decomposition import symmetric_parafac_power_iteration
 
         n = oracle.n

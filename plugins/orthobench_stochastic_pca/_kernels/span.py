@@ -66,7 +66,7 @@ def matrix(flat: Array, rows: int, columns: int) -> Array:
 
 @kernel
 def rows_of(flat: Array, first: int, last: int, width: int) -> Array:
-    """Return a view of rows first, ..., last - 1 of a flat matrix with so many columns."""
+    """Return a view of rows first, ..., last - 1 of a flat matrix with a number of columns."""
     return flat[first * width : last * width].reshape(last - first, width)
 
 

@@ -165,7 +165,7 @@ def tucker_ascent(
         c_2.
     parents, last, multiplicities : ndarray
         For the core form, the products that make the monomials of all degrees
-        (`orthobench_tucker._kernels.monomial_products.MonomialProducts`), and the multiplicities of
+        (`orthobench_tucker._kernels.partial_cores.monomial_products`), and the multiplicities of
         those of degree d - 1; empty for the Gram form.
 
     Notes

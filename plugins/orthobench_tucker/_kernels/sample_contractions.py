@@ -62,7 +62,7 @@ def partial_core(
         Q'.
     parents, last : ndarray of int64, shape (R,)
         The products that make the monomials of degrees up to d - 1
-        (`orthobench_tucker._kernels.monomial_products.MonomialProducts`).
+        (`orthobench_tucker._kernels.partial_cores.monomial_products`).
     size : int
         N, the number of monomials of degree d - 1, which come last.
     rows : int

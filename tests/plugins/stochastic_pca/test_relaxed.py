@@ -98,7 +98,7 @@ def test_memory_follows_the_rank_not_the_number_of_factors():
     assert (wide.rows, wide.limit) == (MIN_ROWS + 1, 2 * MIN_ROWS + 2)
 
 
-def test_nothing_sums_to_nothing():
+def test_a_sum_without_terms_has_no_eigenvalues():
     values, vectors = summed([np.empty((0, 6)), np.empty((0, 6))]).spectrum()
     assert values.shape == (0,)
     assert vectors.shape == (6, 0)
