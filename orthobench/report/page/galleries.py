@@ -167,7 +167,7 @@ def fills_cell(values: Values) -> bool:
 
 
 def reduced(values: Values, side: int = SIDE) -> Values:
-    """Return an image of at most `most` pixels a side, by means over blocks that leave out gaps.
+    """Return an image of at most `side` pixels a side, by means over blocks that leave out gaps.
 
     Parameters
     ----------
