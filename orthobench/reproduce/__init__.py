@@ -7,7 +7,16 @@ claim asks the `Evidence` for runs and returns a `Measurement`, mostly by one of
 
 from orthobench.harness.cell import instance_of
 from orthobench.harness.identity import Streams, canonical, describe
-from orthobench.registry.claims import Check, Claim, Evidence, Measurement, Paper, Picture, Verdict
+from orthobench.registry.claims import (
+    Check,
+    Claim,
+    Evidence,
+    Measurement,
+    Paper,
+    Picture,
+    Verdict,
+    papers_of,
+)
 from orthobench.registry.plugins import catalogue
 from orthobench.results.runs import Run
 from orthobench.results.tuning import average
@@ -25,6 +34,6 @@ from orthobench.stats.estimates import (
 __all__ = [
     "Check", "Claim", "Evidence", "Measurement", "Paper", "Picture", "Run", "Streams", "Verdict",
     "always_within", "average", "canonical", "catalogue", "curve", "describe", "instance_of",
-    "mean_within", "median_within", "ratio_within", "share_within", "spread", "spread_name",
-    "together",
+    "mean_within", "median_within", "papers_of", "ratio_within", "share_within", "spread",
+    "spread_name", "together",
 ]  # fmt: skip

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 
 import orthobench as ob
 from orthobench.contract import Array
 from orthobench.reproduce import (
-    Claim,
     Evidence,
     Measurement,
-    Paper,
-    Verdict,
     always_within,
     share_within,
     together,
@@ -94,48 +89,3 @@ def out_of_order(evidence: Evidence) -> Measurement:
     found = [disorder(seed) for seed in evidence.seeds[:3]]
     text = "the most by which a component's correlation is above that of the one before it"
     return always_within(found, low=1e-5, text=text)
-
-
-NOTES = """
-- **cca-ey** here is this project's, not cca_zoo's: the same loss, on mini-batches; its step takes
-  in a factor of 4. Pairs are standardized, 2,000 of them with 50 columns on either side, five
-  passes.
-- **What decides** is the step. Its longest stable length shrinks with the batch, so that the advice
-  of large batches is right at a step of 0.08, not enough at 0.2, and not needed at 0.01.
-- **Nothing diverges in silence**: each of these runs ends with "the weights diverge: lower `step`",
-  as an error of `ob.solve` and as a failed run of a suite.
-- **Order** is a metric of the family, `disorder`, so that tables show it. Data are 2,000 pairs with
-  100 columns on either side and ten shared variables in noise of their own size, so that
-  correlations are near one and near each other. Ten that are further apart, or of noise alone, came
-  in order in each of three runs.
-"""
-
-CCA_PACKAGES = Paper(
-    name="cca-packages",
-    reference=(
-        "cca_zoo 3.2.0, changelog, 2026; scikit-learn issue 14169, *Unexpected behavior of "
-        "canonical correlation analysis (CCA)*, 2019."
-    ),
-    claims=(
-        Claim(
-            "small-batches",
-            "CCA_EY may diverge unless batches are well above the number of features.",
-            "cca_zoo", small_batches, printed="in words",
-        ),
-        Claim(
-            "large-batches",
-            "Batches well above the number of features keep CCA_EY from diverging.",
-            "cca_zoo", large_batches, printed="in words",
-            known=Verdict.FAILS,
-            reason="At a longer step they diverge too, and at a short one small batches do not.",
-        ),
-        Claim(
-            "order",
-            "The components of scikit-learn's CCA are not in the order of their correlations.",
-            "scikit-learn", out_of_order, printed="the third above the second",
-        ),
-    ),
-    suites=Path(__file__).parent / "cca_packages",
-    notes=NOTES,
-)  # fmt: skip
-"""The claims; there are no suites."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from math import sqrt
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,11 +11,8 @@ from orthobench_stiefel import stiefel
 
 from orthobench.contract import AnyInstance, Array, random_point
 from orthobench.reproduce import (
-    Claim,
     Evidence,
     Measurement,
-    Paper,
-    Verdict,
     always_within,
     median_within,
 )
@@ -88,14 +84,10 @@ def bounded(d: float, a: float, field: float) -> float:
     return min(unbounded(d, a, field), 0.5)
 
 
-def safe(step: Callable[[float, float, float], float]) -> Callable[[Evidence], Measurement]:
-    """Return the check of a safe step."""
-
-    def check(evidence: Evidence) -> Measurement:
-        worst = worst_defect(evidence, step)
-        return always_within([worst], high=EPS * (1 + 1e-12), text="largest defect after a step")
-
-    return check
+def safe(evidence: Evidence, step: Callable[[float, float, float], float]) -> Measurement:
+    """Check a safe step."""
+    worst = worst_defect(evidence, step)
+    return always_within([worst], high=EPS * (1 + 1e-12), text="largest defect after a step")
 
 
 def procrustes(seed: int, n: int = 20) -> AnyInstance:
@@ -160,54 +152,3 @@ def heals_rounding(evidence: Evidence) -> Measurement:
             turned = expm(np.float32(-0.1) * relative(turned, G)).astype(np.float32) @ turned
         found.append(drift(landed.astype(float)) / drift(turned.astype(float)))
     return always_within(found, high=0.5, text="defect of landing over that of exponentials")
-
-
-NOTES = """
-- **Square X** only, as in the paper; the form for p < n is that of Ablin, Vary, Gao and Absil
-  (2024).
-- **The safe step** of the public code has a term -2ad - 2d where the bound that it solves gives
-  2d - 2d² - 2ad for the weight 1 of the pull: it is shorter than it needs to be, and safe.
-- **Errata of the public code**: the momentum buffer begins as the Euclidean gradient, later terms
-  are skew, so that the first steps leave the tangent direction.
-- **Not here**: seconds on a GPU, and neural networks.
-"""
-
-LANDING_2022 = Paper(
-    name="landing-2022",
-    reference=(
-        "Pierre Ablin and Gabriel Peyré: *Fast and accurate optimization on the orthogonal "
-        "manifold without retraction*. Artificial Intelligence and Statistics, 2022."
-    ),
-    claims=(
-        Claim(
-            "orthogonal-terms", "The two terms of the field are orthogonal to each other.",
-            "method", orthogonal_terms,
-        ),
-        Claim(
-            "safe-step-of-the-code", "The safe step keeps |X'X - I| <= ε: that of the public code.",
-            "authors' code", safe(public),
-        ),
-        Claim(
-            "safe-step-unbounded",
-            "The longest step that the bound on |X'X - I| allows keeps it below ε.",
-            "method", safe(unbounded), known=Verdict.FAILS,
-            reason="The bound is for steps of at most 1/(2λ), λ the weight of the pull.",
-        ),
-        Claim(
-            "safe-step-bounded", "Corrected: that step, if at most 1/(2λ), keeps it below ε.",
-            "method", safe(bounded),
-        ),
-        Claim("lands", "The iterates land on the manifold.", "abstract", lands),
-        Claim(
-            "as-few-steps", "A step gains as much as one of Riemannian descent of the same length.",
-            "experiments", as_few_steps,
-        ),
-        Claim(
-            "heals-rounding", "It is less prone to rounding errors than retractions.",
-            "abstract", heals_rounding,
-        ),
-    ),
-    suites=Path(__file__).parent / "landing_2022",
-    notes=NOTES,
-)  # fmt: skip
-"""The claims; there are no suites."""

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from pathlib import Path
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -12,11 +11,8 @@ from orthobench_stiefel import projected
 import orthobench as ob
 from orthobench.contract import Array, random_point
 from orthobench.reproduce import (
-    Claim,
     Evidence,
     Measurement,
-    Paper,
-    Verdict,
     always_within,
     catalogue,
 )
@@ -26,9 +22,6 @@ from orthobench_papers.runs import begin_trial
 SHAPES = {"64 x 32": (64, 32), "128 x 64": (128, 64), "512 x 128": (512, 128)}
 TOLERANCE = 1e-6
 """The authors' tolerance for the root mean square of X'A + A'X."""
-
-PUBLISHED = {"relative": False, "dual_step": 0.01}
-"""The authors' dual step."""
 
 
 def shapes(evidence: Evidence) -> dict[str, tuple[int, int]]:
@@ -65,18 +58,16 @@ def off_tangent(X: Array, A: Array) -> float:
     return float(np.linalg.norm(XA + XA.T)) / len(XA)
 
 
-def tangency(scale: float, high: float, **parameters: Any) -> Callable[[Evidence], Measurement]:
-    """Return the check of how far directions are from tangent."""
-
-    def check(evidence: Evidence) -> Measurement:
-        rows = {}
-        for name, (n, p) in shapes(evidence).items():
-            pairs = [pair(n, p, seed, scale) for seed in evidence.seeds[:2]]
-            found = [off_tangent(X, solved(X, G, **parameters)[0]) for X, G in pairs]
-            rows[name] = always_within(found, high=high)
-        return in_each(rows, "root mean square of X'A + A'X after 100 dual steps")
-
-    return check
+def tangency(
+    evidence: Evidence, scale: float, high: float, parameters: Mapping[str, Any]
+) -> Measurement:
+    """Check how far directions are from tangent."""
+    rows = {}
+    for name, (n, p) in shapes(evidence).items():
+        pairs = [pair(n, p, seed, scale) for seed in evidence.seeds[:2]]
+        found = [off_tangent(X, solved(X, G, **parameters)[0]) for X, G in pairs]
+        rows[name] = always_within(found, high=high)
+    return in_each(rows, "root mean square of X'A + A'X after 100 dual steps")
 
 
 def steepest(evidence: Evidence) -> Measurement:
@@ -98,67 +89,11 @@ def gain(X: Array, G: Array, A: Array) -> float:
     return float(np.vdot(G, T)) / max(1.0, float(np.linalg.norm(T, 2)))
 
 
-def faster(**rival: Any) -> Callable[[Evidence], Measurement]:
-    """Return the check that ADMM takes at most half of the dual steps of an ascent."""
-
-    def check(evidence: Evidence) -> Measurement:
-        n, p = evidence.sized((512, 128), (128, 32))
-        found = []
-        for seed in evidence.seeds[:2]:
-            X, G = pair(n, p, seed)
-            found.append(dual_steps(X, G, dual="admm") / dual_steps(X, G, **rival))
-        return always_within(found, high=0.5, text=f"dual steps of ADMM over the ascent, {n} x {p}")
-
-    return check
-
-
-NOTES = """
-- **Gradients** are standard normal, as in the authors' code; singular values of 64 x 32 are up to
-  14. `relative` here takes dual steps in units of their root mean square.
-- **ADMM** returns its multiplier, which has a spectral norm of at most 1; the code of the blog
-  returns msign(G + 2 X L).
-- **Not here**: training.
-"""
-
-MANIFOLD_MUON_2025 = Paper(
-    name="manifold-muon-2025",
-    reference=(
-        "Jeremy Bernstein: *Modular manifolds*. Thinking Machines, 2025, with the repository "
-        "thinking-machines-lab/manifolds; Sam Buchanan: *Manifold Muon*, a blog, for ADMM."
-    ),
-    claims=(
-        Claim(
-            "converges-in-100", "100 dual steps of .01 find the tangent direction to 1e-6.",
-            "manifold_muon.py", tangency(1.0, TOLERANCE, **PUBLISHED), printed="1e-6",
-            known=Verdict.FAILS,
-            reason="The dual step has the unit of the gradient, and is too short for this one.",
-        ),
-        Claim(
-            "converges-in-100-of-small",
-            "100 dual steps of .01 find the tangent direction to 2e-3: a gradient over 100.",
-            "manifold_muon.py", tangency(0.01, 2e-3, **PUBLISHED),
-        ),
-        Claim(
-            "converges-in-units",
-            "Corrected: 100 dual steps in units of the gradient find it to 2e-3, at any scale.",
-            "manifold_muon.py", tangency(1e6, 2e-3),
-        ),
-        Claim(
-            "steepest", "The direction gains more than the polar factor of the projected gradient.",
-            "text", steepest,
-        ),
-        Claim(
-            "admm-faster", "ADMM takes half of the dual steps, or fewer: of the published ascent.",
-            "Buchanan", faster(**PUBLISHED), printed="2 times",
-        ),
-        Claim(
-            "admm-faster-in-units",
-            "ADMM takes half of the dual steps, or fewer: of an ascent in units of the gradient.",
-            "Buchanan", faster(), printed="2 times", known=Verdict.FAILS,
-            reason="Holds only against a dual step that is too short: in units both take about 15.",
-        ),
-    ),
-    suites=Path(__file__).parent / "manifold_muon_2025",
-    notes=NOTES,
-)  # fmt: skip
-"""The claims; there are no suites."""
+def faster(evidence: Evidence, rival: Mapping[str, Any]) -> Measurement:
+    """Check that ADMM takes at most half of the dual steps of an ascent."""
+    n, p = evidence.sized((512, 128), (128, 32))
+    found = []
+    for seed in evidence.seeds[:2]:
+        X, G = pair(n, p, seed)
+        found.append(dual_steps(X, G, dual="admm") / dual_steps(X, G, **rival))
+    return always_within(found, high=0.5, text=f"dual steps of ADMM over the ascent, {n} x {p}")

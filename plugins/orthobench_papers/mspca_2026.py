@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 
 import orthobench as ob
 from orthobench.reproduce import (
-    Claim,
     Evidence,
     Measurement,
-    Paper,
-    Verdict,
     always_within,
     catalogue,
 )
@@ -106,66 +101,3 @@ def uncontrolled(evidence: Evidence) -> Measurement:
         low=1,
         text=f"fullest less emptiest {said(found, '12 in all were')}",
     )
-
-
-NOTES = """
-- **The table.** Requested are four loadings of each component. The printed violation is our
-  overlap: the sum of |z_s'z_t| over pairs. Seconds are of one run each, on a machine of two cores
-  that had other work.
-- **Penalties**: with one of them for all components the numbers are uneven, as published. In the
-  tables `gpower`, `aman-pg` and scikit-learn's method find one for each component, by bisection, on
-  what the components before leave: so they deliver four of each, or say that they do not.
-- **Pitprops**: only correlations were published. The benchmark draws 500 samples of them for
-  `nsprcomp`; here the matrix itself is used, which explains the difference.
-- **Not here**: the breast cancer and riboflavin data, which are not ours to redistribute.
-"""
-
-MSPCA_2026 = Paper(
-    name="mspca-2026",
-    reference=(
-        "Jean Pauphilet and Ryan Cory-Wright: *msPCA: Multiple sparse PCA in R*, version 0.5.1, "
-        "article *Benchmarking against other sparse PCA packages*, 2026."
-    ),
-    claims=(
-        Claim(
-            "deflated", "Deflation (`nsprcomp`) explains .832 of mtcars with (4, 4, 4) loadings.",
-            "table mtcars", deflated, printed=".832 at an overlap of .078",
-        ),
-        Claim(
-            "orthogonal", "Orthogonal components (`msPCA`) explain .829 of mtcars.",
-            "table mtcars", orthogonal, printed=".829 at 9.4e-05",
-        ),
-        Claim(
-            "pitprops", "Deflation (`nsprcomp`) explains .800 of pitprops with six times four.",
-            "table Pitprops", pitprops, printed=".800 at an overlap of .626",
-            known=Verdict.FAILS,
-            reason="On the published matrix itself more is explained than on samples drawn of it.",
-        ),
-        Claim(
-            "orthogonal-pitprops",
-            "Orthogonal components (`msPCA`) explain .786 to .801 of pitprops with six times four.",
-            "table Pitprops", orthogonal_pitprops,
-            printed=".786 at 9.7e-05 of the covariance, .801 at 9.5e-05 of data",
-        ),
-        Claim(
-            "all-mtcars",
-            "Methods given a number deliver four of each of three components of mtcars.",
-            "table mtcars", all_of_mtcars,
-            printed="(4, 4, 5), (7, 4, 1), (6, 3, 3), (7, 4, 2), (4, 4, 3) by five of eleven",
-        ),
-        Claim(
-            "all-pitprops",
-            "Methods given a number deliver four of each of six components of pitprops.",
-            "table Pitprops", all_of_pitprops,
-            printed="from (8, 4, 3, 1, 3, 5) to (8, 6, 9, 2, 3, 5) by five of eleven",
-        ),
-        Claim(
-            "uncontrolled",
-            "One l1 penalty (`amanpg`) does not deliver a number for each component.",
-            "discussion", uncontrolled, printed="(7, 4, 2)",
-        ),
-    ),
-    suites=Path(__file__).parent / "mspca_2026",
-    notes=NOTES,
-)  # fmt: skip
-"""The claims; there are no suites."""

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from pathlib import Path
-
 import numpy as np
 
 from orthobench.contract import Array
-from orthobench.reproduce import Claim, Evidence, Measurement, Paper, Verdict, always_within
+from orthobench.reproduce import Evidence, Measurement, always_within
 from orthobench_papers.polar_runs import (
     Draw,
     cauchy,
@@ -27,28 +24,30 @@ TALL = {
     "condition 1e2": conditioned(128, 64, 1e2),
 }  # fmt: skip
 MIXED = {"condition 1e3": conditioned(128, 64, 1e3), "Cauchy": cauchy(128, 64)}
+TALL_MIXED = TALL | MIXED
 SQUARE = {"128 x 128": gaussian(128, 128)}
 OTHERS = MIXED | SQUARE
 WORST = SQUARE | {"condition 1e6": conditioned(128, 64, 1e6)}
 
 
 def nearest(
-    draws: dict[str, Draw], coefficients: str, steps: int, precision: str, high: float
-) -> Callable[[Evidence], Measurement]:
-    """Return the check that all singular values are within `high` of 1."""
-
-    def check(evidence: Evidence) -> Measurement:
-        chosen = polynomials(coefficients, steps)
-        rows = {
-            name: always_within(
-                [off_one(newton_schulz(A, chosen, precision)) for A in drawn(draw, evidence, 10)],
-                high=high,
-            )
-            for name, draw in draws.items()
-        }
-        return in_each(rows, f"largest |s - 1| after {steps} steps in {precision}")
-
-    return check
+    evidence: Evidence,
+    draws: dict[str, Draw],
+    coefficients: str,
+    steps: int,
+    precision: str,
+    high: float,
+) -> Measurement:
+    """Check that all singular values are within `high` of 1."""
+    chosen = polynomials(coefficients, steps)
+    rows = {
+        name: always_within(
+            [off_one(newton_schulz(A, chosen, precision)) for A in drawn(draw, evidence, 10)],
+            high=high,
+        )
+        for name, draw in draws.items()
+    }
+    return in_each(rows, f"largest |s - 1| after {steps} steps in {precision}")
 
 
 def spread(evidence: Evidence) -> Measurement:
@@ -75,85 +74,3 @@ def stable(evidence: Evidence) -> Measurement:
 def gain(A: Array, X: Array) -> float:
     """Return <A, X> over the nuclear norm of A."""
     return float(np.vdot(A, X)) / float(np.linalg.norm(A, "nuc"))
-
-
-NOTES = """
-- **Precision**: bfloat16 is that of PyTorch on a processor. Where it is not installed, each matrix
-  is rounded, and sums within a product are exact: the verdicts are the same.
-- **Singular values** begin between 0 and 1, divided by the norm of the matrix; those below about
-  1e-2 do not arrive within five steps, whatever the coefficients are.
-- **Not here**: training.
-"""
-
-MUON_2024 = Paper(
-    name="muon-2024",
-    reference=(
-        "Keller Jordan, Yuchen Jin, Vlado Boza, Jiacheng You, Franz Cesista, Laker Newhouse and "
-        "Jeremy Bernstein: *Muon: an optimizer for hidden layers in neural networks*. 2024."
-    ),
-    claims=(
-        Claim(
-            "half-to-three-halves",
-            "The singular values of the default lie in (.5, 1.5): Gaussian with twice as many rows "
-            "as columns, and condition 1e2.",
-            "torch.optim.Muon, documentation", nearest(TALL, "jordan", 5, "float64", 0.5),
-        ),
-        Claim(
-            "half-to-three-halves-of-any",
-            "The singular values of the default lie in (.5, 1.5): any matrix.",
-            "torch.optim.Muon, documentation", nearest(OTHERS, "jordan", 5, "float64", 0.5),
-            known=Verdict.FAILS,
-            reason=(
-                "Holds only where no singular value is below about 1e-2 of the norm: square "
-                "Gaussian matrices have some, and they stay near 0."
-            ),
-        ),
-        Claim(
-            "uniform", "They are about uniform there.", "torch.optim.Muon, documentation", spread,
-            known=Verdict.FAILS,
-            reason="They lie between .68 and 1.13, with most of them at the ends.",
-        ),
-        Claim(
-            "stable-in-bfloat16", "It can be run in bfloat16: the gain changes by at most 5 %.",
-            "text", stable,
-        ),
-        Claim(
-            "precisely-at-one",
-            "Eight such steps and two of (2, -1.5, .5) put singular values precisely at 1: to the "
-            "last digit of bfloat16, down to condition 1e3.",
-            "PaddlePaddle, pull request 78916",
-            nearest(TALL | MIXED, "deepseek-v4", 10, "bfloat16", 2**-7),
-        ),
-        Claim(
-            "precisely-at-one-of-any",
-            "Eight such steps and two of (2, -1.5, .5) put singular values precisely at 1: square "
-            "Gaussian matrices and condition 1e6, in float64.",
-            "PaddlePaddle, pull request 78916",
-            nearest(WORST, "deepseek-v4", 10, "float64", 2**-7),
-            known=Verdict.FAILS,
-            reason=(
-                "Holds only where singular values begin above about 1e-5 of the norm; a step "
-                "multiplies smaller ones by 3.4. In bfloat16 rounding replaces them first."
-            ),
-        ),
-        Claim(
-            "four-decimals",
-            "The coefficients of CANS will do with four decimals: in float64.",
-            "NVIDIA-NeMo, muon_utils.py", nearest(TALL, "cans", 5, "float64", 0.12),
-            printed=".114",
-        ),
-        Claim(
-            "four-decimals-in-bfloat16",
-            "The coefficients of CANS will do with four decimals: in bfloat16.",
-            "NVIDIA-NeMo, muon_utils.py", nearest(TALL, "cans", 5, "bfloat16", 0.5),
-            known=Verdict.FAILS,
-            reason=(
-                "Their first polynomials leave no room above 1: what rounding lifts there, the "
-                "next ones throw farther. Polar Express divides by 1.01 against that."
-            ),
-        ),
-    ),
-    suites=Path(__file__).parent / "muon_2024",
-    notes=NOTES,
-)  # fmt: skip
-"""The claims; there are no suites."""

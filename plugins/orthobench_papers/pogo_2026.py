@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 from orthobench_stiefel import stiefel
 
 from orthobench.contract import AnyInstance, Array, flops, random_point
 from orthobench.reproduce import (
-    Claim,
     Evidence,
     Measurement,
-    Paper,
-    Verdict,
     always_within,
     median_within,
 )
@@ -153,77 +148,3 @@ def fewer_than_searched(evidence: Evidence) -> Measurement:
     """Compare with Barzilai-Borwein steps."""
     ratios = steps_against(evidence, {"step": 1e-3})
     return median_within(ratios, high=1, text=f"steps to {GAP:g}, over those of RGD with BB")
-
-
-NOTES = """
-- **Convention**: columns here, rows in the paper. The gradient of a step is (G X'X - XG'X)/2, half
-  of the canonical one.
-- **The problem.** PCA is that of the public code, with A the symmetric part of QDQ; the printed
-  A = QDQ' has other eigenvalues ([rsdm-2025](rsdm-2025.md)).
-- **Errata of the public code**: it skips steps where all entries of G are below 1e-8, whatever
-  their scale; its first momentum buffer is (1 + b)G; a parameter whose gradient first appears
-  after step 1 has no state; its message on sizes names the wrong orientation.
-- **Not here**: the experiments with thousands of matrices, and on neural networks.
-"""
-
-POGO_2026 = Paper(
-    name="pogo-2026",
-    reference=(
-        "Adrián Javaloy and Antonio Vergari: *An embarrassingly simple way to optimize orthogonal "
-        "matrices at scale*. International Conference on Machine Learning, 2026."
-    ),
-    claims=(
-        Claim(
-            "at-all-times", "The iterates are orthogonal at all times: at short steps.",
-            "abstract", at_all_times,
-        ),
-        Claim(
-            "at-long-steps", "The iterates are orthogonal at all times: at any step.",
-            "abstract", at_long_steps, known=Verdict.FAILS,
-            reason=(
-                "The defect is O(t⁴|G|⁴), and M leaves the region where a Newton-Schulz step "
-                "contracts once it has singular values near √3. `safe_step` bounds t."
-            ),
-        ),
-        Claim(
-            "fourth-order", "The defect after a step from the manifold is O(t⁴|G|⁴).",
-            "method", fourth_order,
-        ),
-        Claim(
-            "heals", "The step back to the manifold heals defects: they fall quadratically.",
-            "method", heals,
-        ),
-        Claim(
-            "products", "A step takes 5 matrix products.", "abstract", products, printed="5",
-            known=Verdict.FAILS,
-            reason="The authors' code, and `pogo` here, take 6 where X may be off the manifold.",
-        ),
-        Claim(
-            "real-root",
-            "The weight of the step back can be chosen as a root of the landing polynomial.",
-            "authors' code", real_root, known=Verdict.FAILS,
-            reason=(
-                "The polynomial |Y'Y - I|² seldom has a real root; the code takes the real part of "
-                "a complex one. `best_normal` takes the minimizer."
-            ),
-        ),
-        Claim(
-            "half-is-best", "At short steps the weight 1/2 is the best.",
-            "method", half_is_best, printed="1/2",
-        ),
-        Claim(
-            "fewer-than-constant",
-            "It takes fewer steps than Riemannian descent with constant steps.",
-            "experiment on PCA", fewer_than_constant,
-        ),
-        Claim(
-            "fewer-than-searched",
-            "Beyond the paper: it takes fewer steps also than descent with Barzilai-Borwein steps.",
-            "experiment on PCA", fewer_than_searched, known=Verdict.FAILS,
-            reason="The paper has no rival whose steps are not set by hand.",
-        ),
-    ),
-    suites=Path(__file__).parent / "pogo_2026",
-    notes=NOTES,
-)  # fmt: skip
-"""The claims; there are no suites."""

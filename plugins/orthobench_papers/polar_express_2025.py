@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from pathlib import Path
+from collections.abc import Sequence
 
 import numpy as np
 
 from orthobench.contract import Array
-from orthobench.reproduce import Claim, Evidence, Measurement, Paper, Verdict, always_within
+from orthobench.reproduce import Evidence, Measurement, always_within
 from orthobench_papers.polar_runs import (
     Draw,
     cauchy,
@@ -44,6 +43,8 @@ SMALL_VALUES: dict[str, Draw] = {
 
 SCALED: dict[str, Draw] = {"scaled columns": scaled_columns(128, 64)}
 
+HARD = SMALL_VALUES | SCALED
+
 
 def schedule(name: str) -> Steps:
     """Return the polynomials of a schedule; those of You go on with the classical quintic one."""
@@ -64,39 +65,32 @@ def steps_to(A: Array, name: str) -> int:
 
 
 def against(
-    rival: str, what: str, conditions: Sequence[float], high: float
-) -> Callable[[Evidence], Measurement]:
-    """Return the check that Polar Express takes at most `high` times what a rival does."""
+    evidence: Evidence, rival: str, what: str, conditions: Sequence[float], high: float
+) -> Measurement:
+    """Check that Polar Express takes at most `high` times what a rival does."""
 
     def spent(A: Array, name: str) -> int:
         return steps_to(A, name) * (PRODUCTS[name] if what == "products" else 1)
 
-    def check(evidence: Evidence) -> Measurement:
-        rows = {}
-        for condition in conditions:
-            matrices = drawn(conditioned(64, 64, condition), evidence, 5)
-            ratios = [spent(A, "polar-express") / spent(A, rival) for A in matrices]
-            rows[f"condition {condition:.0e}"] = always_within(ratios, high=high)
-        return in_each(rows, f"{what} over those of {rival}")
-
-    return check
+    rows = {}
+    for condition in conditions:
+        matrices = drawn(conditioned(64, 64, condition), evidence, 5)
+        ratios = [spent(A, "polar-express") / spent(A, rival) for A in matrices]
+        rows[f"condition {condition:.0e}"] = always_within(ratios, high=high)
+    return in_each(rows, f"{what} over those of {rival}")
 
 
-def no_worse(draws: dict[str, Draw], precision: str) -> Callable[[Evidence], Measurement]:
-    """Return the check that singular values are as near to 1 as with the polynomials of You."""
-
-    def check(evidence: Evidence) -> Measurement:
-        rows = {}
-        for name, draw in draws.items():
-            matrices = drawn(draw, evidence, 10)
-            worst = [
-                max(off_one(newton_schulz(A, schedule(s)[:5], precision)) for A in matrices)
-                for s in ("polar-express", "you")
-            ]
-            rows[name] = always_within([worst[0] / worst[1]], high=1.0)
-        return in_each(rows, f"largest |s - 1| over that of You, 5 steps in {precision}")
-
-    return check
+def no_worse(evidence: Evidence, draws: dict[str, Draw], precision: str) -> Measurement:
+    """Check that singular values are as near to 1 as with the polynomials of You."""
+    rows = {}
+    for name, draw in draws.items():
+        matrices = drawn(draw, evidence, 10)
+        worst = [
+            max(off_one(newton_schulz(A, schedule(s)[:5], precision)) for A in matrices)
+            for s in ("polar-express", "you")
+        ]
+        rows[name] = always_within([worst[0] / worst[1]], high=1.0)
+    return in_each(rows, f"largest |s - 1| over that of You, 5 steps in {precision}")
 
 
 def in_tests(evidence: Evidence) -> Measurement:
@@ -129,85 +123,3 @@ def cycled(evidence: Evidence) -> Measurement:
         values = np.linalg.svd(A, compute_uv=False) / np.linalg.norm(A)
         found.append(float(np.abs(mapped(values, steps) - 1).max()))
     return always_within(found, high=0.13, text="largest |s - 1| after 10 steps")
-
-
-NOTES = """
-- **Products** are those of square matrices: two in a step of the cubic polynomial, three in one of
-  a quintic one. Steps are compared until all singular values are within .1 of 1.
-- **You** stands for the five polynomials of Jiacheng You, then the classical (15, -10, 3)/8.
-- **bfloat16** is that of PyTorch; without it each matrix is rounded, with sums that are exact.
-- **Errata of public copies**: schedules that begin again after their end, and the safety factor
-  applied to the last polynomial.
-- **Not here**: training.
-"""
-
-POLAR_EXPRESS_2025 = Paper(
-    name="polar-express-2025",
-    reference=(
-        "Noah Amsel, David Persson, Christopher Musco and Robert M. Gower: *The Polar Express: "
-        "optimal matrix sign methods and their application to the Muon algorithm*. 2025, "
-        "arXiv:2505.16932."
-    ),
-    claims=(
-        Claim(
-            "optimal", "Its polynomials are the best on their interval: they go as far below 1 as "
-            "above.", "theory", equioscillates,
-        ),
-        Claim(
-            "third-of-the-steps", "It takes half as many steps as the cubic iteration, or fewer.",
-            "authors' code, convergence_test.py", against("cubic", "steps", (1e2, 1e3, 1e4), 0.5),
-        ),
-        Claim(
-            "fewer-products", "Beyond the paper: it takes half as many products, or fewer.",
-            "authors' code, convergence_test.py",
-            against("cubic", "products", (1e2, 1e3, 1e4), 0.5), known=Verdict.FAILS,
-            reason=(
-                "A step of degree 5 has three products, one of degree 3 two: of a third of the "
-                "steps, 21 products against 40 at condition 1e3, remain somewhat more than half."
-            ),
-        ),
-        Claim(
-            "fewer-than-you", "It takes fewer products than the best earlier schedule: from "
-            "condition 1e3 on.",
-            "experiments", against("you", "products", (1e3, 1e4), 0.95),
-        ),
-        Claim(
-            "fewer-than-you-at-100", "It takes fewer products than the best earlier schedule: at "
-            "condition 1e2.",
-            "experiments", against("you", "products", (1e2,), 0.95), known=Verdict.FAILS,
-            reason="Holds only where there are singular values below about 1e-2: here both take 6.",
-        ),
-        Claim(
-            "better-after-five", "After five steps it is nearer than the schedule of You: matrices "
-            "with small singular values, and scaled columns.",
-            "experiments", no_worse(SMALL_VALUES | SCALED, "float64"),
-        ),
-        Claim(
-            "better-after-five-of-gaussian", "After five steps it is nearer than the schedule of "
-            "You: Gaussian matrices.",
-            "experiments", no_worse(SPECTRA, "float64"), known=Verdict.FAILS,
-            reason=(
-                "Holds only where singular values begin below about 1e-2. It is the best for the "
-                "worst singular value in [1e-3, 1]; Gaussian matrices with twice as many rows "
-                "have none so small, and pay with .13 where You leaves .03."
-            ),
-        ),
-        Claim(
-            "better-in-bfloat16", "After five steps it is nearer than the schedule of You: "
-            "matrices with small singular values, in bfloat16.",
-            "experiments", no_worse(SMALL_VALUES, "bfloat16"),
-        ),
-        Claim(
-            "defect-in-tests", "Five steps in bfloat16 leave |X'X - I| at about .13 for Gaussian "
-            "matrices.", "microsoft/dion, test_polar_express.py", in_tests, printed=".13, .08",
-        ),
-        Claim(
-            "cycled", "Where more steps are taken than the schedule has, it begins again.",
-            "public copies", cycled, known=Verdict.FAILS,
-            reason="The paper repeats the last polynomial: the first ones throw 1 to 1.5 and away.",
-        ),
-    ),
-    suites=Path(__file__).parent / "polar_express_2025",
-    notes=NOTES,
-)  # fmt: skip
-"""The claims; there are no suites."""

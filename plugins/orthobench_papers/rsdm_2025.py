@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 
 from orthobench.contract import Array, orthonormalize, random_point
 from orthobench.reproduce import (
-    Claim,
     Evidence,
     Measurement,
-    Paper,
-    Verdict,
     always_within,
     median_within,
 )
@@ -153,73 +148,3 @@ def drift(evidence: Evidence) -> Measurement:
         )
         found.append(run.advance(MOST).metrics["orthogonality_defect"])
     return always_within(found, high=1e-12, text="largest defect after 3,000 steps")
-
-
-NOTES = """
-- **The problem.** The paper prints PCA with a symmetric A = QDQ' of condition number 1000; the
-  public code forms QDQ and takes its symmetric part, whose eigenvalues are of both signs.
-- **Compared** are flops of gradient, step and retraction, at n = 200, p = 150, r = 70 with the
-  authors' steps, a tenth of their size, on a CPU. The authors compare seconds on a GPU. A step with
-  permutations needs r rows of the gradient only; the authors' code computes all.
-- **Rounding** adds up, since no step orthonormalizes: to some 1e-13 in 64 bits after 3,000 steps.
-  `orthonormalize` heals it.
-- Each row of X must meet each other one in some draw: sets of rows that never do stall above the
-  optimum.
-"""
-
-RSDM_2025 = Paper(
-    name="rsdm-2025",
-    reference=(
-        "Andi Han, Pierre-Louis Poirion and Akiko Takeda: *Efficient optimization with "
-        "orthogonality constraint: a randomized Riemannian submanifold method*. International "
-        "Conference on Machine Learning, 2025."
-    ),
-    claims=(
-        Claim(
-            "submanifold-gradient",
-            "The gradient of the cost on a random submanifold is skew(PG(PX)').",
-            "method", submanifold_gradient,
-        ),
-        Claim(
-            "whole-size",
-            "Where r = n the method is Riemannian gradient descent.",
-            "method", whole_size,
-        ),
-        Claim(
-            "condition-printed", "The condition number of A in PCA is 1000: as printed, A = QDQ'.",
-            "experiment on PCA", condition_printed, printed="1000",
-        ),
-        Claim(
-            "condition-public",
-            "The condition number of A in PCA is 1000: as the public code has it, A = QDQ.",
-            "authors' code", condition_public, printed="1000", known=Verdict.FAILS,
-            reason="A slip: Q is not symmetric, and the problem easier than the printed one.",
-        ),
-        Claim(
-            "faster-than-descent",
-            "On PCA the method is faster than Riemannian gradient descent, A = QDQ'.",
-            "experiment on PCA", faster_than_descent,
-        ),
-        Claim(
-            "faster-in-public",
-            "On PCA the method is faster than Riemannian gradient descent, A = QDQ.",
-            "authors' code", faster_in_public,
-        ),
-        Claim(
-            "faster-than-searched",
-            "Beyond the paper: it is faster also than descent whose steps are not set by hand.",
-            "experiment on PCA", faster_than_searched, known=Verdict.FAILS,
-            reason=(
-                "Barzilai-Borwein steps take a fraction of the steps: what the method saves is the "
-                "price of a retraction, not that of gradients."
-            ),
-        ),
-        Claim(
-            "stays-feasible", "The iterates stay orthonormal: X'X = I, up to rounding.",
-            "method", drift,
-        ),
-    ),
-    suites=Path(__file__).parent / "rsdm_2025",
-    notes=NOTES,
-)  # fmt: skip
-"""The claims; there are no suites."""

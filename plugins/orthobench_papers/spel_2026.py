@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from pathlib import Path
-
 import numpy as np
 from orthobench_stiefel import projected
 
 import orthobench as ob
 from orthobench.contract import Array, random_point
 from orthobench.reproduce import (
-    Claim,
     Evidence,
     Measurement,
-    Paper,
-    Verdict,
     always_within,
     median_within,
 )
@@ -90,57 +84,11 @@ def ob_problem(seed: int) -> ob.Instance:
     )
 
 
-def converges(schedule: str, high: float) -> Callable[[Evidence], Measurement]:
-    """Return the check of the gap at the end of runs."""
-
-    def check(evidence: Evidence) -> Measurement:
-        found = []
-        for seed in evidence.seeds[:5]:
-            run = begin_trial("spel", ob_problem(seed), seed, step=STEP, schedule=schedule)
-            run.advance(evidence.sized(4000, 1000))
-            found.append(run.metrics["objective_gap"])
-        return median_within(found, high=high, text="gap to the optimum at the end")
-
-    return check
-
-
-NOTES = """
-- **Gains** are of one step of spectral norm .1 against a standard normal gradient, return to the
-  manifold included, over .1 |G|_*.
-- **Steps** have a spectral norm of t, whatever the gradient is.
-- **Not here**: training.
-"""
-
-SPEL_2026 = Paper(
-    name="spel-2026",
-    reference="*Manifold constrained steepest descent*. 2026, arXiv:2601.21487.",
-    claims=(
-        Claim("feasible", "All iterates are on the manifold.", "method", feasible),
-        Claim(
-            "converges", "With steps that fall it converges.", "theory",
-            converges("1/sqrt(t)", 1e-2),
-        ),
-        Claim(
-            "converges-with-constant-steps",
-            "Beyond the paper: with a constant step it converges.", "theory",
-            converges("constant", 1e-2), known=Verdict.FAILS,
-            reason="The direction has a spectral norm of 1, however small the gradient is.",
-        ),
-        Claim(
-            "gains-by-projection",
-            "The tangent projection gains: a step without it is worth less.",
-            "NVIDIA-NeMo/Emerging-Optimizers, pull request 301", gains,
-        ),
-        Claim(
-            "tangent", "The direction is tangent.", "pull request 301", tangent,
-            known=Verdict.FAILS,
-            reason=(
-                "Holds only where X is square: elsewhere the polar factor of a tangent matrix is "
-                "not tangent. `manifold-muon` has the tangent one."
-            ),
-        ),
-    ),
-    suites=Path(__file__).parent / "spel_2026",
-    notes=NOTES,
-)  # fmt: skip
-"""The claims; there are no suites."""
+def converges(evidence: Evidence, schedule: str, high: float) -> Measurement:
+    """Check the gap at the end of runs."""
+    found = []
+    for seed in evidence.seeds[:5]:
+        run = begin_trial("spel", ob_problem(seed), seed, step=STEP, schedule=schedule)
+        run.advance(evidence.sized(4000, 1000))
+        found.append(run.metrics["objective_gap"])
+    return median_within(found, high=high, text="gap to the optimum at the end")

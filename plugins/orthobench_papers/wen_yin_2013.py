@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Iterator
 
 import numpy as np
 from orthobench_stiefel import stiefel
 
 from orthobench.contract import AnyInstance, Array, orthonormalize, random_point
 from orthobench.reproduce import (
-    Claim,
     Evidence,
     Measurement,
-    Paper,
-    Verdict,
     always_within,
 )
 from orthobench.tools.geometry import drift
@@ -52,19 +48,15 @@ def stays_feasible(evidence: Evidence) -> Measurement:
     return always_within(found, high=1e-12, text="largest |Y'Y - I| for t = 0.001, 1, 1000")
 
 
-def neumann(size: float) -> Callable[[Evidence], Measurement]:
-    """Return the check of the Cayley transform with (I - Q)⁻¹ = I + Q + ... + Q⁵."""
-
-    def check(evidence: Evidence) -> Measurement:
-        found = []
-        for seed in evidence.seeds[:10]:
-            B = np.random.default_rng(seed).standard_normal((32, 32))
-            Q = (B - B.T) * (size / np.linalg.norm(B - B.T, 2))
-            series = sum(np.linalg.matrix_power(Q, power) for power in range(6))
-            found.append(drift((np.eye(32) + Q) @ series))
-        return always_within(found, high=1e-5, text=f"largest |R'R - I| of 32 x 32, |Q| = {size:g}")
-
-    return check
+def neumann(evidence: Evidence, size: float) -> Measurement:
+    """Check the Cayley transform with (I - Q)⁻¹ = I + Q + ... + Q⁵."""
+    found = []
+    for seed in evidence.seeds[:10]:
+        B = np.random.default_rng(seed).standard_normal((32, 32))
+        Q = (B - B.T) * (size / np.linalg.norm(B - B.T, 2))
+        series = sum(np.linalg.matrix_power(Q, power) for power in range(6))
+        found.append(drift((np.eye(32) + Q) @ series))
+    return always_within(found, high=1e-5, text=f"largest |R'R - I| of 32 x 32, |Q| = {size:g}")
 
 
 def same_curve(evidence: Evidence) -> Measurement:
@@ -160,76 +152,3 @@ def eigenvalues(evidence: Evidence) -> Measurement:
         run = begin_trial("wen-yin", made, seed, relative=False).advance(1000)
         found.append(run.metrics["objective_gap"] / (most / 2))
     return always_within(found, high=1e-8, text="largest relative error of the sum, 1000 steps")
-
-
-NOTES = """
-- **Settings** are those of the authors' code: at most 1,000 steps, tolerances 1e-6 on the gradient
-  and the changes, 1e-12 on the cost.
-- **Errata of the public code**: its line search accepts a fifth trial whatever it costs; its slope
-  is not that of the curve; in later releases the Cayley curve is an option, and a QR the default;
-  that QR loses a column where an entry of the diagonal of R is zero.
-- **Quadratic assignment.** Every signed permutation is a stationary point of the relaxation, so
-  that a run must not start at one, such as the identity.
-"""
-
-WEN_YIN_2013 = Paper(
-    name="wen-yin-2013",
-    reference=(
-        "Zaiwen Wen and Wotao Yin: *A feasible method for optimization with orthogonality "
-        "constraints*. Mathematical Programming 142, 2013."
-    ),
-    claims=(
-        Claim(
-            "stays-feasible", "The points of the curve have orthonormal columns.",
-            "Lemma 3", stays_feasible,
-        ),
-        Claim(
-            "slope", "The slope of the cost along the curve is -|A|²/2 at its beginning.",
-            "Lemma 3", slope,
-        ),
-        Claim(
-            "low-rank", "A point of the curve takes a system of size 2p, with U = [G, X].",
-            "Lemma 4", same_curve,
-        ),
-        Claim(
-            "neumann", "Five terms of a Neumann series do for the system: rotations of |Q| = .1.",
-            "OneTrainer, pull request 1512", neumann(0.1),
-        ),
-        Claim(
-            "neumann-of-long", "Five terms of a Neumann series do for the system: |Q| = .5.",
-            "OneTrainer, pull request 1512", neumann(0.5), known=Verdict.FAILS,
-            reason=(
-                "Holds only where |Q|⁶ is small: the error is .05 here, and the series diverges "
-                "from |Q| = 1 on."
-            ),
-        ),
-        Claim(
-            "slope-of-the-code", "That slope is -|G - XG'X|².",
-            "authors' code", slope_coded, known=Verdict.FAILS,
-            reason=(
-                "|G - XG'X|² is between |A|²/2 and |A|²: the code asks for up to twice the gain "
-                "that is meant."
-            ),
-        ),
-        Claim(
-            "rule-of-the-code", "Steps obey the nonmonotone rule: as the public code searches.",
-            "Algorithm 2", rule_coded, known=Verdict.FAILS,
-            reason="The fifth trial is accepted whatever it costs.",
-        ),
-        Claim(
-            "rule", "Steps obey the nonmonotone rule: with `safe_search`.", "Algorithm 2", rule,
-        ),
-        Claim(
-            "eigenvalues", "Extreme eigenvalues are no worse than those of standard methods.",
-            "abstract", eigenvalues,
-        ),
-        Claim(
-            "assignment", "On tai256c of QAPLIB the gap to the best known solution is 0.842 %.",
-            "abstract", printed="0.842 %", known=Verdict.UNTESTABLE,
-            reason="QAPLIB does not come with orthobench.",
-        ),
-    ),
-    suites=Path(__file__).parent / "wen_yin_2013",
-    notes=NOTES,
-)  # fmt: skip
-"""The claims; there are no suites."""

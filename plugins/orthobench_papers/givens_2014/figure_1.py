@@ -7,24 +7,19 @@ Figure 2 has the greedy one; the block one optimizes the same objective as Given
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 
 import numpy as np
 
 from orthobench.contract import Array
 from orthobench.contract.panel import Axis, Panel, Plot
 from orthobench.reproduce import (
-    Claim,
     Evidence,
     Measurement,
-    Picture,
     Run,
-    Verdict,
     median_within,
     together,
 )
 from orthobench_papers.drawing import along, band, side_by_side
-from orthobench_papers.givens_2014.section_4 import DATA
 from orthobench_papers.runs import final_ratios
 
 SUITE, PROBLEM = "figure-1", "prostate"
@@ -140,69 +135,3 @@ def draw(evidence: Evidence) -> Plot:
     }
     about = ("prostate data, standardized genes; gamma = 0.25 of the largest row norm",)
     return side_by_side("Figure 1", panels, about)
-
-
-PARAMETERS = (
-    "The paper prints no penalty: gamma = 0.25 of the largest row norm of standardized genes gives "
-    "the non-zeros of its figure."
-)
-
-claim = partial(Claim, suites=(SUITE,), data=DATA)
-
-CLAIMS = (
-    claim(
-        "figure-1-sparser",
-        "Givens coordinate minimization finds a sparser solution than the generalized power "
-        "method, here its greedy variant at the same penalty.",
-        "Figure 1",
-        sparser,
-        reason=PARAMETERS,
-    ),
-    claim(
-        "figure-1-explains-more",
-        "That solution explains more variance than that of the greedy power method.",
-        "Figure 1",
-        explains_more,
-        reason="Compared at equal density too, where the greedy method has gamma = 0.3.",
-    ),
-    claim(
-        "figure-1-faster",
-        "It does so with fewer flops than the greedy power method.",
-        "Figure 1",
-        faster,
-    ),
-    claim(
-        "figure-1-block",
-        "It is sparser, explains more and takes fewer flops than the power method, here its block "
-        "variant, which optimizes the same objective.",
-        "Figure 1",
-        beats_block,
-        known=Verdict.FAILS,
-        reason=(
-            "The block variant ends at the same density and the same variance, in fewer flops, "
-            "counted over all genes as in the paper."
-        ),
-    ),
-    claim(
-        "figure-1-same-objective",
-        "Givens and the generalized power method optimize the same objective function.",
-        "section 4.3",
-        same_objective,
-        reason=(
-            "Checked for the block variant; the greedy one deflates the data after each component, "
-            "and has no objective for all components together."
-        ),
-    ),
-)
-
-PICTURES = (
-    Picture(
-        "figure-1",
-        "Figure 1",
-        "Explained variance (left) and non-zeros (right) against flops on the prostate data. "
-        "Givens explains more at its end than the greedy power method and is sparser; it ends "
-        "where the block variant ends, which gets there first.",
-        draw,
-        data=DATA,
-    ),
-)

@@ -2,27 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from functools import partial
-
 import numpy as np
 
 from orthobench.contract import Array
 from orthobench.contract.panel import Axis, Panel, Plot
 from orthobench.reproduce import (
-    Check,
-    Claim,
     Evidence,
     Measurement,
-    Picture,
-    Verdict,
     mean_within,
     median_within,
     together,
 )
 from orthobench_papers.drawing import along, band, side_by_side
 from orthobench_papers.givens_2014.figure_1 import EXPLAINED, flops_to_each
-from orthobench_papers.givens_2014.section_4 import DATA
 from orthobench_papers.runs import final_ratios
 
 ROTATIONS = "rotations"
@@ -138,109 +130,3 @@ def _panel(evidence: Evidence, m: int, density: float) -> Panel:
         band=band(len(runs[GIVENS])),
         title=f"{m} components, at most {100 * density:.0f} % dense",
     )
-
-
-FAILS: Mapping[str, str] = {
-    "figure-2-similar-m3-5-percent": (
-        "On prostate data the stream is short: 82 samples, and the greedy method iterates on all "
-        "of them at once."
-    ),
-    "figure-2-similar-m3-10-percent": "As at 5 %.",
-    "figure-2-similar-m10-10-percent": "As with 3 components.",
-    "figure-2-faster-5-percent": (
-        "On prostate data the greedy method explains that after a few cheap iterations on 82 "
-        "samples, Givens late in the stream or not at all."
-    ),
-    "figure-2-faster-10-percent": "As at 5 %.",
-    "figure-2-only-few-components": "On prostate data it explains more with 10 components too.",
-}
-"""Why the claims that do not hold fail."""
-
-
-def _claim(name: str, sentence: str, check: Check, *components: int) -> Claim:
-    return Claim(
-        name,
-        sentence,
-        "Figure 2",
-        check,
-        known=Verdict.FAILS if name in FAILS else Verdict.HOLDS,
-        reason=FAILS.get(name, ""),
-        suites=tuple(dict.fromkeys(suite(m) for m in components)),
-        data=DATA,
-    )
-
-
-def _claims() -> Iterator[Claim]:
-    for density in DENSITIES[:2]:
-        for m in COMPONENTS:
-            yield _claim(
-                f"figure-2-similar-m{m}-{100 * density:.0f}-percent",
-                f"At {100 * density:.0f} % density, with {m} components, streaming Givens explains "
-                "as much of held-out samples as the greedy power method, or more.",
-                partial(similar, m=m, density=density),
-                m,
-            )
-    for density in DENSITIES[:2]:
-        yield _claim(
-            f"figure-2-faster-{100 * density:.0f}-percent",
-            f"At {100 * density:.0f} % density streaming Givens finds its solutions with fewer "
-            "flops.",
-            partial(faster, density=density),
-            *COMPONENTS,
-        )
-    for m in COMPONENTS[:2]:
-        yield _claim(
-            f"figure-2-comparable-m{m}-20-percent",
-            f"At 20 % density, with {m} components, the greedy power method finds comparable or "
-            "better solutions at no more flops.",
-            partial(comparable, m=m, density=0.2),
-            m,
-        )
-
-
-CLAIMS = (
-    Claim(
-        "figure-2-brains",
-        "On the expression of 20,000 genes at 3,702 places of six human brains streaming Givens "
-        "is faster and explains as much or more at 5 and 10 % density; at 20 % the greedy power "
-        "method is comparable or better with few components.",
-        "Figure 2",
-        known=Verdict.UNTESTABLE,
-        reason=(
-            "The data (Hawrylycz et al. 2012) may not be passed on, and neither the choice of "
-            "genes nor the five splits are published. The claims below are on prostate data, which "
-            "have 102 samples in place of 3,702: they cannot show what the paper finds after 14 % "
-            "of its stream."
-        ),
-    ),
-    *_claims(),
-    _claim(
-        "figure-2-only-few-components",
-        "At 20 % density that is so with few components only: with 10 the greedy power method "
-        "explains less.",
-        partial(not_comparable, m=10, density=0.2),
-        10,
-    ),
-    Claim(
-        "few-rotations-do",
-        "Of the order of m rotations after each new sample are enough for good results.",
-        "appendix C",
-        few_rotations_do,
-        known=Verdict.FAILS,
-        reason="On prostate data m rotations explain less than 95 % of what 100 rotations explain.",
-        suites=(ROTATIONS,),
-        data=DATA,
-    ),
-)
-
-PICTURES = (
-    Picture(
-        "figure-2",
-        "Figure 2",
-        "Explained variance of held-out samples against flops on prostate data, 3, 5 and 10 "
-        "components at most 5, 10 and 20 % dense: the greedy power method on all 82 training "
-        "samples, and streaming Givens, which takes each of them once.",
-        draw,
-        data=DATA,
-    ),
-)

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from orthobench.contract import Array, random_point
-from orthobench.reproduce import Claim, Evidence, Measurement, Verdict, median_within
+from orthobench.reproduce import Evidence, Measurement, median_within
 from orthobench.tools.geometry import drift, rotate
 from orthobench_papers.runs import in_every_trial
 
@@ -132,42 +132,3 @@ def _reduced(d: int, seed: int) -> bool:
     return bool(np.abs(R - np.eye(d)).max() < 1e-12 and drift(R) < 1e-12) and (
         rotations <= d * (d - 1) // 2
     )
-
-
-CLAIMS = (
-    Claim(
-        "rotation-sign",
-        "The Givens rotation G(i, j, theta) of section 2.2 is the one over which equation 6 and "
-        "Algorithms 2, 3 and 5 optimize.",
-        "section 2.2",
-        partial(steps_gain, turn=printed_turn),
-        known=Verdict.FAILS,
-        reason=(
-            "A misprint: section 2.2 displays Expm(-eta H) and calls it G(i, j, -eta), but the "
-            "formulae need G(i, j, theta) = Expm(-theta H). With the sign as printed steps lower "
-            "the objective that they should raise."
-        ),
-    ),
-    Claim(
-        "rotation-sign-corrected",
-        "Corrected: with G(i, j, theta) = Expm(-theta H_ij), u_i <- cos u_i + sin u_j and "
-        "u_j <- cos u_j - sin u_i, no step of equation 6 lowers the objective.",
-        "section 2.2",
-        partial(steps_gain, turn=rotate),
-    ),
-    Claim(
-        "rotation-costs-6d",
-        "A Givens rotation of two columns of a d x d matrix takes 6d multiplications and "
-        "additions, so that all d(d-1)/2 of them take O(d³).",
-        "section 2.2",
-        flops_of_a_rotation,
-        printed="6d",
-    ),
-    Claim(
-        "rotations-suffice",
-        "Any orthogonal matrix of determinant 1 is a product of at most d(d-1)/2 Givens rotations.",
-        "section 2.2",
-        rotations_suffice,
-        printed="d(d-1)/2",
-    ),
-)

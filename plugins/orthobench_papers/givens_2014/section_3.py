@@ -12,11 +12,9 @@ from orthobench_stiefel.orthogonal_group import orthogonal_group
 
 from orthobench.contract import AnyInstance, Array, random_point
 from orthobench.reproduce import (
-    Claim,
     Evidence,
     Measurement,
     Run,
-    Verdict,
     mean_within,
     share_within,
 )
@@ -25,7 +23,7 @@ from orthobench_papers.runs import TRIALS, DrivenRun, begin_trial, in_every_tria
 
 PROBLEMS = ("brockett", "procrustes", "ica")
 
-ALGORITHM_1, ALGORITHM_4 = METHODS = (
+METHODS = (
     "givens sampling=uniform", "givens sampling=without-replacement",
 )  # fmt: skip
 
@@ -216,7 +214,7 @@ class Gradients(NamedTuple):
 
 
 def _normalized(evidence: Evidence) -> Gradients:
-    records = evidence.records("convergence", "brockett", ALGORITHM_1)
+    records = evidence.records("convergence", "brockett", METHODS[0])
     d = int(records[0].problem.parameters["n"])
     longest = max(records, key=lambda record: len(record.trace))
     rows = [_squares(record, len(longest.trace), d) for record in records]
@@ -231,67 +229,3 @@ def _squares(record: Run, count: int, d: int) -> Array:
     norms = np.array([2 * mark.metrics["gradient_norm"] for mark in record.trace])
     squares: Array = norms**2 / (2 * lipschitz(oracle) * d * (d - 1) * first)
     return np.append(squares, np.full(count - len(squares), squares[-1]))
-
-
-CLAIMS = (
-    Claim(
-        "gradient-vanishes",
-        "The Riemannian gradient goes to zero along the iterates of Algorithms 1 and 4.",
-        "Theorem 1",
-        gradient_vanishes,
-        suites=("convergence",),
-    ),
-    Claim(
-        "steps-never-worsen",
-        "Each step gains or leaves the objective as it is: the sequence f(U_t) is monotone "
-        "(Algorithms 1 to 4).",
-        "Theorem 1",
-        steps_never_worsen,
-    ),
-    Claim(
-        "minima-attract",
-        "A critical point is a local minimum if and only if it is asymptotically stable under "
-        "Algorithm 1, where critical points are isolated.",
-        "Theorem 1",
-        local_minima_hold,
-        known=Verdict.FAILS,
-        reason=(
-            "Exact minimization searches the whole circle of angles, and so leaves strict local "
-            "minima that are not the least value in some plane. Every run that begins 1e-6 from "
-            "such a minimum of -sum T(u, u, u), with the factor of least weight negated, leaves "
-            "it."
-        ),
-    ),
-    Claim(
-        "minima-attract-corrected",
-        "Corrected: global minima are stable under Algorithm 1, and saddle points are not.",
-        "Theorem 1",
-        global_minima_hold,
-    ),
-    Claim(
-        "rate-max",
-        "The largest E|grad f(U_t)|² for t <= T is at most L d² (f(U_0) - f_min) / (T + 1).",
-        "Theorem 2",
-        rate_as_printed,
-        known=Verdict.FAILS,
-        reason=(
-            "A misprint, in equations 4 and 13: the largest is at least that at the start, while "
-            "the bound goes to zero. The proof bounds the least one."
-        ),
-        suites=("convergence",),
-    ),
-    Claim(
-        "rate-min-corrected",
-        "Corrected: the least E|grad f(U_t)|² for t <= T is at most "
-        "2 L d(d-1) (f(U_0) - f_min) / (T + 1) with the norm of Definition 1, so O(1/T).",
-        "Theorem 2",
-        rate_corrected,
-        suites=("convergence",),
-    ),
-    Claim(
-        "sufficient-decrease",
-        "A step along the pair (i, j) lowers f by at least (grad_ij f)² / 2L.",
-        "Corollary 1",
-        sufficient_decrease,
-    ),
-)

@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from orthobench.contract import AnyInstance, Array, random_point
-from orthobench.reproduce import Claim, Evidence, Measurement, Verdict, median_within, share_within
+from orthobench.reproduce import Evidence, Measurement, median_within, share_within
 from orthobench_papers.runs import TRIALS, DrivenRun, begin_trial, instance
 
 DATA = ("singh.RData",)
@@ -75,34 +75,3 @@ def _flops_a_step(d: int, seed: int) -> float:
     made = instance("planted-sparse", seed, d=d, m=16, samples=16, test=1)
     *_, state = _as_in_figure_1(made, seed).states(120)
     return float(state.work.flops / state.work.steps)
-
-
-CLAIMS = (
-    Claim(
-        "formulations-agree",
-        "Equation 5 and the sum of [|AU| - gamma]²_+ are two formulations of one problem.",
-        "section 4",
-        formulations_agree,
-        known=Verdict.FAILS,
-        reason=(
-            "For one component they are. For more, eliminating Z from equation 5 leaves sum_j "
-            "|soft(A u_j, gamma)|, not squared. All solvers here work on the squared form."
-        ),
-    ),
-    Claim(
-        "angle-takes-few-evaluations",
-        "To optimize equation 6 over an angle takes of the order of 5 to 10 evaluations.",
-        "section 4.1",
-        evaluations_of_an_angle,
-        printed="5 to 10",
-        reason='"Of the order of" is read as half to twice: 2.5 to 20.',
-        data=DATA,
-    ),
-    Claim(
-        "iteration-linear",
-        "An iteration of Algorithm 2 takes O(d) operations, d the dimension of the data.",
-        "section 4.1",
-        cost_in_genes,
-        printed="O(d)",
-    ),
-)

@@ -14,11 +14,9 @@ from orthobench_orthogonal_tensor import orthogonal_tensor
 
 from orthobench.contract import Array
 from orthobench.reproduce import (
-    Claim,
     Evidence,
     Measurement,
     Run,
-    Verdict,
     median_within,
     share_within,
     together,
@@ -226,76 +224,3 @@ def moments_decompose(evidence: Evidence) -> Measurement:
         ]
         measured.append(median_within(residuals, 0, 1e-8, f"relative residual, {model}"))
     return together(measured)
-
-
-CLAIMS = (
-    Claim(
-        "moments-decompose",
-        "Gaussian mixtures and latent Dirichlet allocation give third moments that are "
-        "orthogonally decomposable in the limit of infinite data.",
-        "section 5.1",
-        moments_decompose,
-        reason="Checked for exact moments. The paper has no experiment with topics.",
-    ),
-    Claim(
-        "exact-recovery",
-        "Of a tensor with orthonormal factors and positive weights the largest value of the "
-        "objective is the sum of the weights, and coordinate maximization finds it with all "
-        "factors.",
-        "Theorem 3",
-        exact_recovery,
-        suites=("odeco",),
-    ),
-    Claim(
-        "only-factors-are-stable",
-        "The stable stationary points are exactly the permutations of the factors.",
-        "Theorem 3",
-        only_factors_are_stable,
-        known=Verdict.FAILS,
-        reason=(
-            "The proof covers the global maximum only. Where the factor of least weight is "
-            "negated, the objective has a strict local maximum that is smaller by twice that "
-            "weight."
-        ),
-    ),
-    Claim(
-        "local-maxima-are-left-corrected",
-        "Corrected: the permutations of the factors are the global maxima; the best angle of the "
-        "full circle leaves the other local maxima.",
-        "Theorem 3",
-        escapes,
-    ),
-    Claim(
-        "equation-11",
-        "Along a rotation the objective is the trigonometric polynomial of equation 11.",
-        "equation 11",
-        equation_11_as_printed,
-        known=Verdict.FAILS,
-        reason=(
-            "A misprint: with the u~ of section 5.2 the terms in sin³ and sin have the opposite "
-            "sign."
-        ),
-    ),
-    Claim(
-        "equation-11-corrected",
-        "Corrected, with these two signs turned over, it is, and a step goes to its largest value.",
-        "equation 11",
-        equation_11_corrected,
-    ),
-    Claim(
-        "three-maxima",
-        "The objective has at most 3 maxima along a rotation.",
-        "section 5.2",
-        three_maxima,
-        printed="at most 3",
-    ),
-    Claim(
-        "iteration-quadratic",
-        "With an auxiliary tensor an iteration of Algorithm 3 takes O(d²) operations, after a "
-        "precomputation of O(d⁴).",
-        "section 5.2",
-        cost_of_iterations,
-        printed="O(d²) and O(d⁴)",
-        reason="The paper does not describe that algorithm; here T~ is kept in packed form.",
-    ),
-)

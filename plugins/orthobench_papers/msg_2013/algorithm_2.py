@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 import numpy as np
 
 from orthobench.contract import Array
-from orthobench.reproduce import Claim, Evidence, Measurement, Verdict, median_within
+from orthobench.reproduce import Evidence, Measurement, median_within
 from orthobench_papers.msg_2013 import relaxation
 from orthobench_papers.runs import instance
 
@@ -90,27 +88,3 @@ def always_finds(evidence: Evidence, printed: bool) -> Measurement:
     ]
     text = f"share of {steps} spectra of MSG's iterates on the digits, k={K}, that it projects"
     return median_within(shares, 1.0, 1.0, text)
-
-
-CLAIMS = (
-    Claim(
-        "algorithm-2-as-printed",
-        "Algorithm 2 finds the shift S that projects the eigenvalues.",
-        "Algorithm 2",
-        partial(always_finds, printed=True),
-        known=Verdict.FAILS,
-        reason=(
-            "A misprint: its last test, (j >= n) or (sigma_{j+1} >= 1), must be (j > n) or "
-            "(sigma_j + S >= 1). As printed it returns shifts after which the eigenvalues do not "
-            "sum to k. How often depends on data and k: on the digits and on MNIST for 0.1 to 10 "
-            "percent of the iterates, k = 1 to 16."
-        ),
-    ),
-    Claim(
-        "algorithm-2-corrected",
-        "Algorithm 2, with its last test corrected, finds the shift S that projects the "
-        "eigenvalues.",
-        "Algorithm 2",
-        partial(always_finds, printed=False),
-    ),
-)

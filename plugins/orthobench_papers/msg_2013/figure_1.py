@@ -9,11 +9,8 @@ import numpy as np
 from orthobench.contract import Array
 from orthobench.contract.panel import Axis, Panel, Plot, Series
 from orthobench.reproduce import (
-    Claim,
     Evidence,
     Measurement,
-    Picture,
-    Verdict,
     median_within,
     together,
 )
@@ -127,54 +124,3 @@ def _spectrum(seed: int, steps: int, at: Array) -> Panel:
     lines = tuple(Series(f"{i}. eigenvalue", at, ordered[:, i - 1], solver=str(i)) for i in SHOWN)
     x, y = Axis("iteration", "iteration"), Axis("eigenvalue", "eigenvalue", log=False)
     return Panel(x, y, lines)
-
-
-CLAIMS = (
-    Claim(
-        "msg-rank",
-        "On the orthogonal distribution with k = 4, MSG maintains a subspace of dimension around "
-        "15.",
-        "Figure 1",
-        rank,
-        printed="around 15",
-        suites=(SUITE,),
-        reason="The paper gives no step size: 1/sqrt(t), 2/sqrt(t) and 0.02 were tried.",
-    ),
-    Claim(
-        "msg-small-eigenvalues",
-        "Many of the dimensions beyond k are wasted on very small eigenvalues.",
-        "Figure 1",
-        small,
-    ),
-    Claim(
-        "msg-short-stays",
-        "The directions of very small eigenvalues leave the state only a handful of iterations "
-        "after they enter.",
-        "Figure 1",
-        leave,
-        known=Verdict.FAILS,
-        reason=(
-            "A handful is read as at most ten. Half of them stay for 15 iterations or more with "
-            "every step size c/sqrt(t), c from 1/2 to 4: each iteration shifts an eigenvalue by "
-            "1/m of its first value, where m, about the rank, is the number of directions that "
-            "share the shift."
-        ),
-    ),
-    Claim(
-        "msg-rank-grows-by-one",
-        "Each MSG update increases the rank of the iterate by at most 1, and may decrease it.",
-        "Section 4",
-        grows_by_one,
-    ),
-)
-
-PICTURES = (
-    Picture(
-        "figure-1",
-        "Figure 1",
-        "The ranks (left) and the eigenvalues (right) of MSG's iterates on the orthogonal "
-        "distribution, k = 4: the rank stays near 14, and beyond the k = 4 largest nearly all "
-        "eigenvalues are small.",
-        draw,
-    ),
-)

@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 from orthobench.contract.panel import Axis, Panel, Plot
 from orthobench.reproduce import (
-    Claim,
     Evidence,
     Measurement,
-    Picture,
-    Verdict,
     average,
     median_within,
     ratio_within,
@@ -93,62 +88,3 @@ def _panel(evidence: Evidence, k: int) -> Panel:
     x = Axis("samples", "iterations")
     y = Axis("suboptimality", f"suboptimality, k={k}", log=False)
     return Panel(x, y, tuple(lines), band=band(len(records)))
-
-
-claim = partial(Claim, source="Figure 2", suites=(SUITE,))
-
-CLAIMS = (
-    claim(
-        "incremental-sticks",
-        "On the orthogonal distribution the incremental algorithm gets stuck for k = 1 and k = 4.",
-        check=partial(incremental_ends, ks=(1, 4), stuck=True),
-        reason=(
-            "The paper shows one run for each k. Here most runs get stuck, whether the new "
-            "direction or the old one survives ties between eigenvalues, which matter on discrete "
-            "data."
-        ),
-    ),
-    claim(
-        "incremental-escapes-for-k-2",
-        "For k = 2 the incremental algorithm does not get stuck.",
-        check=partial(incremental_ends, ks=(2,), stuck=False),
-        known=Verdict.FAILS,
-        reason=(
-            "The text does not name k = 2 among those that get stuck, on the evidence of one run. "
-            "Such a run is rare: if old directions survive ties, the first two are not the best "
-            "two with probability .982; if new ones do, runs escape a little more often."
-        ),
-    ),
-    claim(
-        "others-converge",
-        "MSG, Warmuth and Kuzmin's algorithm and capped MSG with K = k + 1 converge towards the "
-        "optimum.",
-        check=others_converge,
-    ),
-    claim(
-        "msg-and-warmuth-kuzmin-are-similar",
-        "MSG and Warmuth and Kuzmin's algorithm behave similarly.",
-        check=others_similar,
-    ),
-    claim(
-        "capped-msg-is-barely-slower",
-        "MSG and Warmuth and Kuzmin's algorithm are barely faster than capped MSG.",
-        check=capped_behind,
-        known=Verdict.FAILS,
-        reason=(
-            "Averaged over the iterations capped MSG misses 2 to 5 times as much, with c of the "
-            "step size c/sqrt(t) tuned from 1 to 16; on the paper's logarithmic axis of iterations "
-            "that is a small distance. In the end all three are at the optimum or near it."
-        ),
-    ),
-)
-
-PICTURES = (
-    Picture(
-        "figure-2",
-        "Figure 2",
-        "Suboptimality on the orthogonal distribution for k = 1, 2 and 4: incremental PCA gets "
-        "stuck, the others do not.",
-        draw,
-    ),
-)

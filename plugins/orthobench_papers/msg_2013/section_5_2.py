@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from orthobench.reproduce import Claim, Evidence, Measurement, catalogue, share_within
+from orthobench.reproduce import Evidence, Measurement, catalogue, share_within
 from orthobench_papers.msg_2013.orthogonal import begin, half_gap, missed
 from orthobench_papers.runs import DrivenRun, for_each_k, instance
 
@@ -67,39 +67,3 @@ def _ends_stuck(k: int, seed: int, steps: int) -> bool:
     return missed(
         begin("capped-msg", k, seed, K=k, relative=False).advance(steps).point
     ) > half_gap(k)
-
-
-CLAIMS = (
-    Claim(
-        "incremental-trap",
-        "On samples (sqrt(3), 0) with probability 1/3 and (0, sqrt(2)) with 2/3 the incremental "
-        "algorithm with k = 1 converges to (1, 0) with probability 5/9, though (0, 1) is best.",
-        "Section 5.2",
-        five_ninths,
-        printed="5/9",
-    ),
-    Claim(
-        "capped-msg-leaves-the-trap",
-        "Capped MSG with K = k + 1 does not get stuck there.",
-        "Section 5.2",
-        leaves_the_trap,
-        suites=(TRAP,),
-    ),
-    Claim(
-        "capped-msg-does-not-stick",
-        "Capped MSG with K = k + 1 does not get stuck on the orthogonal distribution.",
-        "Section 5.2",
-        never_stuck,
-        suites=(LONG,),
-        reason=(
-            "With step size 4/sqrt(t). Plateaus are longer for larger k: runs end after 100,000 "
-            "samples for k = 1 and 2, after 300,000 for k = 4."
-        ),
-    ),
-    Claim(
-        "capped-msg-needs-a-spare-direction",
-        "With K = k capped MSG is similar to the incremental algorithm: it gets stuck.",
-        "Section 5.2",
-        without_a_spare_direction,
-    ),
-)

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 import numpy as np
 
-from orthobench.reproduce import Claim, Evidence, Measurement, Verdict, mean_within
+from orthobench.reproduce import Evidence, Measurement, mean_within
 from orthobench_papers.msg_2013.orthogonal import begin, probabilities
 from orthobench_papers.msg_2013.relaxation import iterate
 from orthobench_papers.runs import for_each_k
@@ -53,37 +51,3 @@ def _rounded(k: int, seed: int, steps: int) -> float:
         rounded += float(p @ (run.point**2).sum(axis=1))
         relaxed += float(p @ np.diag(iterate(run)))
     return rounded / relaxed
-
-
-CLAIMS = (
-    Claim(
-        "theorem-1-as-printed",
-        "After T iterations of MSG from M = 0 with step size sqrt(k/T), the rounded average misses "
-        "the optimum by at most half of sqrt(k/T) in expectation.",
-        "Theorem 1",
-        partial(bounded_by, factor=0.5),
-        printed="1/2 sqrt(k/T)",
-        known=Verdict.FAILS,
-        reason=(
-            "A misprint: with this step size the two terms of equation 3.5 are half of sqrt(k/T) "
-            "each. On the orthogonal distribution, where E|x|^4 = 1, the mean excess is above the "
-            "printed bound."
-        ),
-        suites=(SUITE,),
-    ),
-    Claim(
-        "theorem-1-corrected",
-        "With the terms of equation 3.5 summed up, MSG misses the optimum by at most "
-        "sqrt(k/T) in expectation.",
-        "Theorem 1",
-        partial(bounded_by, factor=1.0),
-        suites=(SUITE,),
-    ),
-    Claim(
-        "rounding-keeps-the-objective",
-        "From a solution of the relaxation one of rank k can be sampled that has the same "
-        "objective in expectation.",
-        "Lemma 3.1",
-        rounding,
-    ),
-)

@@ -7,14 +7,13 @@ find shifts and scalings by root finding, and search over subsets.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from itertools import combinations
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from orthobench.contract import Array
-from orthobench.reproduce import Claim, Evidence, Measurement, median_within
+from orthobench.reproduce import Evidence, Measurement, median_within
 from orthobench_papers.msg_2013.relaxation import begin, iterate
 
 Step: TypeAlias = Callable[[Array, Array], Array]
@@ -104,31 +103,3 @@ def _deviation(solver: str, step: Step, seed: int, steps: int, **parameters: Any
         run.advance()
         largest = max(largest, float(np.abs(iterate(run) - expected).max()))
     return largest
-
-
-CLAIMS = (
-    Claim(
-        "algorithm-1-is-projected-gradient",
-        "Algorithm 1, a rank-one update of a rank-m eigendecomposition followed by the projection "
-        "of the eigenvalues, computes the MSG update P(M + eta xx').",
-        "Algorithm 1",
-        partial(agrees, solver="msg", step=msg_step, start="random"),
-    ),
-    Claim(
-        "warmuth-kuzmin-is-mirror-descent",
-        "Warmuth and Kuzmin's algorithm is mirror descent on the relaxation with the von Neumann "
-        "entropy of I - M as potential.",
-        "Section 3.3",
-        partial(agrees, solver="warmuth-kuzmin", step=complement_step),
-    ),
-    Claim(
-        "capped-projection-is-a-subset",
-        "The projection of capped MSG is Algorithm 2 on a size-K subset of the eigenvalues.",
-        "Section 5.1",
-        partial(agrees, solver="capped-msg", step=capped_step, start="random", K=CAP),
-        reason=(
-            "The best subset is always that of the K largest: the solver tries no other, and is "
-            "compared with a search over all."
-        ),
-    ),
-)

@@ -10,11 +10,8 @@ import orthobench as ob
 from orthobench.contract import Array, orthonormalize, random_point
 from orthobench.contract.panel import Axis, Panel, Plot
 from orthobench.reproduce import (
-    Claim,
     Evidence,
     Measurement,
-    Picture,
-    Verdict,
     always_within,
     catalogue,
     median_within,
@@ -243,71 +240,3 @@ def panel(evidence: Evidence, order: int, solvers: Sequence[str], phase: str) ->
 
 
 SUITES = (SUITE,)
-
-CLAIMS = (
-    Claim(
-        "all-converge", "All methods reach a relative gradient of 1e-12.",
-        "Figure 2", reached, suites=SUITES,
-    ),
-    Claim(
-        "one-value", "The methods solve one problem: they all end at one value of F.",
-        "Figure 2", one_value, suites=SUITES,
-    ),
-    Claim(
-        "implicit-hoevd-is-faster", "Implicit HOEVD is much faster than explicit HOEVD.",
-        "Figure 2", hoevd_faster, suites=SUITES,
-    ),
-    Claim(
-        "implicit-is-faster",
-        "Implicit SPGD is much faster than PGD, HOOI, quasi-Newton and trust regions on the "
-        "explicit tensor.",
-        "Figure 2", faster, suites=SUITES,
-    ),
-    Claim(
-        "implicit-scales",
-        "Without the tensor a method, HOEVD or PGD, is much more scalable in n than with it.",
-        "Figure 2", scales, suites=SUITES,
-    ),
-    Claim(
-        "implicit-outscales-others",
-        "The implicit method is more scalable than HOOI, quasi-Newton and trust regions on the "
-        "explicit tensor.",
-        "Figure 2", others_scale, known=Verdict.UNDECIDED, suites=SUITES,
-        reason="It is, except for quasi-Newton at d = 3: from n = 50 to 200 its iterations fall as "
-        "fast as its flops per iteration rise relative to the implicit method's. The advantage "
-        "that the formulae predict for larger n does not show yet.",
-    ),
-    Claim(
-        "implicit-goes-further",
-        "Being tensor-free allows for higher dimensions than explicit methods can handle.",
-        "Figure 2", further, suites=(LARGE,),
-    ),
-    Claim(
-        "algorithm-2-matches",
-        "On all samples Algorithm 2 matches Algorithm 1 iteration by iteration.",
-        "section 4.2", matches_scalar, known=Verdict.FAILS,
-        reason="Algorithm 1 has scalar steps, Algorithm 2 AdaGrad for each column, and no scalar "
-        "step goes to the same subspace. It holds where both take the same steps: next claim.",
-    ),
-    Claim(
-        "algorithm-2-matches-with-adagrad",
-        "On all samples Algorithm 2 matches Algorithm 1 iteration by iteration (corrected: where "
-        "Algorithm 1 takes the same column-wise AdaGrad steps).",
-        "section 4.2", matches_adagrad,
-    ),
-    Claim(
-        "step-of-1000", "The step size for Algorithm 2 is c2 = 1000: a step along the gradient.",
-        "section 4.2", power_iteration, printed="c2 = 1000", known=Verdict.FAILS,
-        reason="So long a step forgets Q: up to a hundredth, it is the power iteration Q <- "
-        "orth(∇F(Q)). No theorem of section 6 says that this converges (see Remark 8).",
-    ),
-)  # fmt: skip
-
-PICTURES = (
-    Picture(
-        "figure-2", "Figure 2",
-        "Seconds against the number of variables: implicit methods, from samples, against explicit "
-        "ones, which form the tensor first. p = 5n, r = 5; HOEVD is the start of all others.",
-        draw,
-    ),
-)  # fmt: skip

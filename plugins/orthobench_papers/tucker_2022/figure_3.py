@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from math import sqrt
 
 import numpy as np
@@ -10,11 +9,8 @@ import numpy as np
 from orthobench.contract import Array
 from orthobench.contract.panel import Axis, Panel, Plot, Series
 from orthobench.reproduce import (
-    Claim,
     Evidence,
     Measurement,
-    Picture,
-    Verdict,
     median_within,
     together,
 )
@@ -136,54 +132,3 @@ def panel(evidence: Evidence, part: str) -> Panel:
     x = Axis("seconds", f"seconds, {TITLES[part]}")
     y = Axis("subspace_error", "subspace error |QQ' - Q*Q*'|")
     return Panel(x, y, (*series, level), band=band(len(runs[full])))
-
-
-CLAIMS = (
-    Claim(
-        "streaming-hoevd-loses-little",
-        "Streaming HOEVD has a limited loss of accuracy against all samples.",
-        "Figure 3", partial(loss, part="a"), suites=("figure-3a", ALL),
-        reason="With c1 = 1, T = 250 and b = 100; the captions print other parameters.",
-    ),
-    Claim(
-        "streaming-spgd-loses-little",
-        "Streaming SPGD has a limited loss of accuracy against all samples.",
-        "Figure 3", partial(loss, part="b"), suites=("figure-3b", ALL),
-        reason="With c1 = c2 = 1 and b = 100 to the end of the pool, after T1 = 20, b1 = 50.",
-    ),
-    Claim(
-        "full-steps", "Ten steps on all samples with c2 = 10 suffice for Phase II.",
-        "Figure 3", phases, suites=(ALL,), printed="T2 = 10, c2 = 10",
-        reason="c2 = 10 is that of the caption; the text has 1.",
-    ),
-    Claim(
-        "streaming-is-fast",
-        "The time of all streaming cases is nearly negligible against that of all samples.",
-        "Figure 3", seconds, suites=("figure-3a", "figure-3b", ALL),
-    ),
-    Claim(
-        "step-of-a-twentieth", "The step size of streaming HOEVD is c1 = 0.05.",
-        "Figure 3", printed_step, printed="c1 = 0.05", known=Verdict.FAILS, suites=("figure-3a",),
-        reason="With AdaGrad as printed 250 such steps get nowhere: their total length is about 2 "
-        "√250 times 0.05. c1 = 1 works.",
-    ),
-    Claim(
-        "higher-moments-know-more",
-        "Of non-Gaussian data the higher moments show the key subspace, as the covariance does of "
-        "Gaussian data.",
-        "section 1", covariance, known=Verdict.FAILS, suites=("figure-3-pca", ALL),
-        reason="Both do, but principal component analysis, which the paper leaves out here, is "
-        "nearer to the subspace of this model than anything in Figure 3: noise with the same "
-        "variance in all directions cannot mislead it. On the aircraft of section 5.1 it is the "
-        "reverse.",
-    ),
-)  # fmt: skip
-
-PICTURES = (
-    Picture(
-        "figure-3", "Figure 3",
-        "Subspace error against seconds: batches of a pool of 25,000 samples, each once, against "
-        "all samples in every step. Dashed: what the paper leaves out.",
-        draw,
-    ),
-)  # fmt: skip

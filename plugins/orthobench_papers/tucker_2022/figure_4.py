@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from math import sqrt
 
 import numpy as np
@@ -10,11 +9,8 @@ import numpy as np
 from orthobench.contract import Array
 from orthobench.contract.panel import Axis, Panel, Plot
 from orthobench.reproduce import (
-    Claim,
     Evidence,
     Measurement,
-    Picture,
-    Verdict,
     median_within,
     ratio_within,
     together,
@@ -130,59 +126,3 @@ def ends(evidence: Evidence, skewness: float) -> Panel:
     x = Axis("inverse_snr", f"noise over signal, 1/SNR, skewness {skewness:g}")
     y = Axis("subspace_error", "subspace error |QQ' - Q*Q*'|")
     return Panel(x, y, series, band=band(len(found["Phase I"][0])))
-
-
-LAW = (
-    "The paper gives no parameters of the distribution of factors. With skewness 1.5 and fourth "
-    "moment 9"
-)
-
-CLAIMS = (
-    Claim(
-        "phase-2-improves", "Phase II improves on HOEVD, with little noise (1/SNR <= 0.5).",
-        "Figure 4", partial(improvement, levels=(0.1, 0.5)), suites=SUITES,
-    ),
-    Claim(
-        "phase-2-improves-with-noise",
-        "The improvement is larger with much noise, 1/SNR >= 1, where HOEVD is poor.",
-        "Figure 4", partial(improvement, levels=(1, 1.5, 2)), known=Verdict.FAILS, suites=SUITES,
-        reason=f"{LAW} neither phase is ahead at 1, and from 1.5 Phase II is worse than its start: "
-        "batches bias its objective more than that of HOEVD. Half of 12,000 samples go to each "
-        "phase. Heavier tails change it: next claim.",
-    ),
-    Claim(
-        "phase-2-improves-with-heavy-tails",
-        "Phase II improves on HOEVD, up to 1/SNR = 1.5 (of factors with heavier tails: skewness 3, "
-        "fourth moment 27).",
-        "Figure 4", partial(improvement, levels=(0.1, 0.5, 1, 1.5), skewness=HEAVY),
-        suites=SUITES,
-        reason="At 1/SNR = 2 neither phase is ahead even so: see the picture.",
-    ),
-    Claim(
-        "robustness",
-        "Both phases are more robust to noise than HOEVD (here: on as many samples).",
-        "Figure 4", robustness, known=Verdict.FAILS, suites=SUITES,
-        reason="The paper compares the end of Phase II with its start, which has seen half of the "
-        "samples. Where Phase I goes on instead, from 1/SNR = 0.5 it ends nearer to the truth.",
-    ),
-    Claim(
-        "phase-2-is-good",
-        "Phase II gives a relatively good approximation where 1/SNR is no bigger than 1.",
-        "Figure 4", good, suites=SUITES,
-    ),
-)  # fmt: skip
-
-PICTURES = (
-    Picture(
-        "figure-4", "Figure 4",
-        "Subspace error along the iterations, at five levels of noise; Phase II begins at the "
-        "dotted line.",
-        draw,
-    ),
-    Picture(
-        "figure-4-ends", "Figure 4",
-        "Subspace errors at the ends of both phases, and where Phase I goes on instead: with much "
-        "noise that is better than to change to Phase II.",
-        draw_ends,
-    ),
-)  # fmt: skip

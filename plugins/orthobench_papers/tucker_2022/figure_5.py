@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 import numpy as np
 
 from orthobench.contract import Array
 from orthobench.contract.panel import Axis, Panel, Plot, Series
 from orthobench.reproduce import (
-    Claim,
     Evidence,
     Measurement,
-    Picture,
     median_within,
     ratio_within,
     together,
@@ -98,37 +94,3 @@ def panel(evidence: Evidence) -> Panel:
     y = Axis("objective_ratio", "F(Q) / F(Q*), fresh samples", log=False)
     rules = (float(first[0].trace[-1].work.steps),)
     return Panel(x, y, (*series, level), rules=rules, band=band(len(first)))
-
-
-CLAIMS = (
-    Claim(
-        "sufficient-rank", "Where r >= r_true the objective matches that of the true basis.",
-        "Figure 5", matches, suites=SUITES,
-    ),
-    Claim(
-        "lower-rank-lower-objective", "The less the rank is, the lower the objective.",
-        "Figure 5", partial(falls, phase="II", after=""), suites=SUITES,
-    ),
-    Claim(
-        "lower-rank-worse-start",
-        "As r decreases, HOEVD moves further away from the ground truth.",
-        "Figure 5", partial(falls, phase="I", after=" after Phase I"), suites=SUITES,
-    ),
-    Claim(
-        "low-rank-improves", "Where the rank is too low Phase II clearly improves on HOEVD.",
-        "Figure 5", improves, suites=SUITES,
-    ),
-    Claim(
-        "lower-rank-larger-gap", "As r decreases, the gap between the phases is more pronounced.",
-        "Figure 5", gap_grows, suites=SUITES,
-    ),
-)  # fmt: skip
-
-PICTURES = (
-    Picture(
-        "figure-5", "Figure 5",
-        "F(Q) / F(Q*) on fresh samples along the iterations, with five factors; Phase II begins at "
-        "the dotted line.",
-        draw,
-    ),
-)  # fmt: skip

@@ -11,10 +11,8 @@ import numpy as np
 import orthobench as ob
 from orthobench.contract import AnyInstance, Array, random_point
 from orthobench.reproduce import (
-    Claim,
     Evidence,
     Measurement,
-    Verdict,
     always_within,
     median_within,
     share_within,
@@ -129,35 +127,3 @@ def _noisy(rng: np.random.Generator) -> Array:
     """Draw samples (20, 400) of a factor model with five exponential factors, and noise."""
     factors = rng.exponential(size=(5, 400)) - 1
     return np.asarray(rng.standard_normal((20, 5)) @ factors + rng.standard_normal((20, 400)))
-
-
-CLAIMS = (
-    Claim(
-        "best-core", "The best core is X ·(Q, ..., Q), and the squared error then |X|² - F(Q).",
-        "Figure 1, Remark 1", remark_1,
-    ),
-    Claim(
-        "gradient",
-        "The gradient of F is 2d <X ·(I, Q, ..., Q), X ·(Q, ..., Q)>_{-1} (equation 6).",
-        "section 2.3", gradient,
-    ),
-    Claim(
-        "negative-gradient",
-        "To maximize F, an iterate moves along the direction of the negative gradient.",
-        "section 2.3", descent, known=Verdict.FAILS,
-        reason="A misprint: Algorithm 1 itself adds the gradient, and so do the solvers here.",
-    ),
-    Claim(
-        "hoevd-is-not-critical", "HOEVD is not a critical point of F in general.",
-        "section 2.4", hoevd_is_not_critical, suites=("figure-2",),
-    ),
-    Claim(
-        "hoevd-bound", "|X - X_hoevd| <= √d |X - X_best|.",
-        "section 2.4", hoevd_bound, printed="√d",
-    ),
-    Claim(
-        "hoevd-attracts",
-        "HOEVD usually lies where the desired optimum attracts: a good initialization.",
-        "section 2.4", hoevd_attracts,
-    ),
-)  # fmt: skip

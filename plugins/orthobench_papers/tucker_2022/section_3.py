@@ -9,7 +9,7 @@ import numpy as np
 
 import orthobench as ob
 from orthobench.contract import Array, orthonormalize, random_point
-from orthobench.reproduce import Claim, Evidence, Measurement, Verdict, always_within, median_within
+from orthobench.reproduce import Evidence, Measurement, always_within, median_within
 from orthobench_papers.runs import begin
 from orthobench_papers.tucker_2022 import dense
 from orthobench_papers.tucker_2022.section_2 import DIFFERENCES, EXACT
@@ -132,47 +132,3 @@ def core_of_samples(evidence: Evidence) -> Measurement:
         core = instance.measure.test.core(Q)
         found.append(dense.deviation(core, dense.moment(Q.T @ X[:, ::2], order)))
     return always_within(found, high=EXACT, text="largest relative deviation")
-
-
-CLAIMS = (
-    Claim(
-        "implicit-objective",
-        "F of the moment is |(1/p) sum_i (Q'x_i) ⊗ ... ⊗ (Q'x_i)|²: no tensor need be formed.",
-        "equation 11", equation_11,
-    ),
-    Claim(
-        "batch-gradient",
-        "The gradient of the cost of a batch is (2d/b²) X (X'QQ'X)^[d-1] X'Q (equation 13).",
-        "section 3.1", equation_13,
-    ),
-    Claim(
-        "batch-gradient-as-printed",
-        "Line 3 of Algorithm 2 follows the gradient (13), with a factor 2d/b.",
-        "Algorithm 2", printed_factor, printed="2d/b", known=Verdict.FAILS,
-        reason="A misprint: 2d/b² is right. Under AdaGrad a factor cancels, but for gamma_0.",
-    ),
-    Claim(
-        "batch-cost", "The cost of a batch (12) stands for that of all samples (11).",
-        "section 3.1", bias, known=Verdict.FAILS,
-        reason="The paper does not say that in expectation it is (1 - 1/b) F(Q) + E|Q'x|^(2d) / b, "
-        "whose second term belongs to single samples, not to their moment. So batches optimize "
-        "another objective, which is why small ones are worse with much noise (Figure 4). Measured "
-        "with five exponential factors.",
-    ),
-    Claim(
-        "hoevd-gradient",
-        "The gradient of HOEVD's cost is (2/b²) X (X'X)^[d-1] X'Q (equation 14), and Algorithm 3 "
-        "follows it.",
-        "section 3.2", equation_14,
-    ),
-    Claim(
-        "implicit-hoevd",
-        "HOEVD of the moment comes from samples as the leading eigenvectors of "
-        "X (X'X)^[d-1] X' / p².",
-        "equation 17", equation_17,
-    ),
-    Claim(
-        "core-of-samples", "The core is the mean of (Q'x) ⊗ ... ⊗ (Q'x) over fresh samples.",
-        "Remark 5", core_of_samples,
-    ),
-)  # fmt: skip

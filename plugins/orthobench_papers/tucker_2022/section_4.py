@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 import numpy as np
 
 import orthobench as ob
 from orthobench.reproduce import (
-    Claim,
     Evidence,
     Measurement,
-    Verdict,
     always_within,
     median_within,
 )
@@ -45,26 +42,3 @@ def objective_is(evidence: Evidence, statistic: Callable[..., Any], name: str) -
         objective = made.measure(ob.Solution(Q))["objective"]
         found.append(statistic(powers) / X.shape[1] ** 2 / objective)
     return always_within(found, 1 - EXACT, 1 + EXACT, f"{name} / p² over F(Q)")
-
-
-CLAIMS = (
-    Claim(
-        "noise-over-signal", "1/SNR = σ √n / |B| is the size of the noise over that of the signal.",
-        "equation 16", noise,
-        reason="Equation 16 prints norms of means, |E ε| / |E Bf|, which are both zero; root mean "
-        "square norms are meant.",
-    ),
-    Claim(
-        "objective-value", "F(Q) is the norm of (X'QQ'X)^[d] over p².",
-        "section 4.4",
-        partial(objective_is, statistic=np.linalg.norm, name="|(X'QQ'X)^[d]|"),
-        known=Verdict.FAILS,
-        reason="A misprint: the sum of the entries is meant, not the norm. Next claim.",
-    ),
-    Claim(
-        "objective-value-corrected",
-        "F(Q) is the sum of the entries of (X'QQ'X)^[d] over p² (corrected).",
-        "section 4.4",
-        partial(objective_is, statistic=np.sum, name="sum of the entries of (X'QQ'X)^[d]"),
-    ),
-)  # fmt: skip

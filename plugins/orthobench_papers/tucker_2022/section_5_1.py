@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cache, partial
+from functools import cache
 from typing import NamedTuple, cast
 
 import numpy as np
@@ -14,11 +14,8 @@ from orthobench.contract import Array
 from orthobench.contract.exhibits import Curve, Exhibit, Image
 from orthobench.contract.panel import Axis, Panel, Plot, Series
 from orthobench.reproduce import (
-    Claim,
     Evidence,
     Measurement,
-    Picture,
-    Verdict,
     always_within,
     median_within,
     ratio_within,
@@ -228,63 +225,3 @@ def panel(evidence: Evidence) -> Panel:
     chance = np.array([0.0, 1.0])
     whole = (*series, Series("random classifier", chance, chance))
     return Panel(x, y, whole, band=band(len(scenes(evidence, "SPGD"))))
-
-
-CLAIMS = (
-    Claim(
-        "hypercube", "The image has 191 bands of 100 by 100 pixels.",
-        "Figure 6", size, printed="191, 100 × 100", data=DATA,
-    ),
-    Claim(
-        "targets-stand-out",
-        "SPGD and SHOEVD tell abnormal from normal pixels well.",
-        "Figure 7", pronounced, suites=RUNS, data=DATA,
-        reason="At least half of the 60 brightest pixels of the sparse image are to be anomalies, "
-        "of which there are 60. The images themselves are exhibits of the problem hsi-anomaly.",
-    ),
-    Claim(
-        "covariance-fails", "The covariance fails to identify anomalies.",
-        "Figure 7", hidden, known=Verdict.FAILS, data=DATA,
-        reason="Said too strongly: at most a quarter of the 60 brightest pixels was allowed to be "
-        "anomalies, and a few more are, where chance gives one in 170. It is half of what the "
-        "third moment finds.",
-    ),
-    Claim(
-        "spgd-is-clearest", "The targets are the most pronounced with SPGD.",
-        "Figure 7", clearest, suites=RUNS, data=DATA,
-    ),
-    Claim(
-        "area-of-pca", "The area under the ROC curve of PCA.",
-        "Figure 8", principal, printed="0.8893", data=DATA,
-    ),
-    Claim(
-        "area-of-shoevd", "The area under the ROC curve of SHOEVD.",
-        "Figure 8", partial(area, method="SHOEVD", printed=SHOEVD), printed="0.9900", suites=SUITES,
-        data=DATA,
-        reason="The paper does not give the order of the pixels. Row by row the aircraft are in a "
-        "few batches.",
-    ),
-    Claim(
-        "area-of-spgd", "The area under the ROC curve of SPGD.",
-        "Figure 8", partial(area, method="SPGD", printed=SPGD), printed="0.9947", suites=SUITES,
-        data=DATA,
-    ),
-    Claim(
-        "spgd-beats-shoevd", "SPGD detects better than SHOEVD.",
-        "Figure 8", better, suites=SUITES, data=DATA,
-    ),
-    Claim(
-        "above-pca", "The ROC curves of both lie strictly above that of PCA.",
-        "Figure 8", above, data=DATA,
-        reason="The curve of SPGD does in two runs of three; in the others the curves touch, by "
-        "one or two pixels of 60.",
-    ),
-)  # fmt: skip
-
-PICTURES = (
-    Picture(
-        "figure-8", "Figure 8",
-        "Detection of the aircraft at Gulfport by the third moment, and by the covariance.",
-        draw, data=DATA,
-    ),
-)  # fmt: skip

@@ -17,11 +17,8 @@ from orthobench.contract import AnyInstance, Array
 from orthobench.contract.exhibits import Curve
 from orthobench.contract.panel import Axis, Panel, Plot, Series
 from orthobench.reproduce import (
-    Claim,
     Evidence,
     Measurement,
-    Picture,
-    Verdict,
     median_within,
     share_within,
     together,
@@ -195,56 +192,3 @@ def panel(evidence: Evidence) -> Panel:
     )
     x = Axis("day", f"trading day from {SPLITS[-1]}", log=False)
     return Panel(x, Axis("returns", "cumulative return (%)", log=False), series)
-
-
-STAND_IN = (
-    "The hedge-fund indices (HFRX) are not free. In their place: 30 US industries (French), "
-    "windows of 8 years in-sample and 3 out-of-sample from 1960 to 2015"
-)
-
-CLAIMS = (
-    Claim(
-        "moments-of-low-rank", "Higher moments of financial data have roughly low rank.",
-        "section 5.2", low_rank, data=DATA,
-        reason=f"{STAND_IN}; at most 5 % of error at half rank.",
-    ),
-    Claim(
-        "third-run", "The fourth moment is decomposed by 200 steps with c2 = 1e-5.",
-        "section 5.2", last_step, printed="1e-5", known=Verdict.FAILS, data=DATA,
-        reason=f"{STAND_IN}. Steps as short as this hardly move the basis from that of the run "
-        "before.",
-    ),
-    Claim(
-        "low-rank-earns-more",
-        "Low-rank moments give a better return than sample moments.",
-        "Figure 9",
-        higher_return,
-        known=Verdict.UNDECIDED,
-        data=DATA,
-        reason=f"{STAND_IN}, of which the paper has one. Some gain and some lose, and their median "
-        "cannot be told from zero. Of other data than the paper's, this does not refute it.",
-    ),
-    Claim(
-        "equal-weights-vary-most", "Equal weights are the most unstable strategy.",
-        "Figure 9", stable, data=DATA, reason=f"{STAND_IN}.",
-    ),
-    Claim(
-        "best-in-every-row",
-        "In each row, return and absolute moments, the preferred score is that of low rank.",
-        "Table 3", every_row, known=Verdict.FAILS, data=DATA, reason=f"{STAND_IN}.",
-    ),
-    Claim(
-        "returns-as-printed", "Annual returns are 0.94, 2.24 and 2.33 %.",
-        "Table 3", printed="9.4143e-1, 2.2434, 2.3268", known=Verdict.UNTESTABLE,
-        reason=f"{STAND_IN}, whose returns say nothing of those of hedge funds.",
-    ),
-)  # fmt: skip
-
-PICTURES = (
-    Picture(
-        "figure-9", "Figure 9",
-        "Cumulative returns of three portfolios of 30 industries, held for the last three years; "
-        "they stand in for the paper's hedge-fund indices, which are not free.",
-        draw, data=DATA,
-    ),
-)  # fmt: skip

@@ -9,7 +9,7 @@ import numpy as np
 
 import orthobench as ob
 from orthobench.contract import Array, Status, random_point
-from orthobench.reproduce import Claim, Evidence, Measurement, always_within, share_within
+from orthobench.reproduce import Evidence, Measurement, always_within, share_within
 from orthobench_papers.runs import DrivenRun, begin
 from orthobench_papers.tucker_2022 import dense, grassmann
 from orthobench_papers.tucker_2022.section_2 import tensors
@@ -206,58 +206,3 @@ def oscillation(evidence: Evidence) -> Measurement:
         f"share of 40 starts that end in a cycle, steps of 1e6/L; with 1/L {settled} of 40 converge"
     )
     return share_within(cycles, low=0.5, text=text)
-
-
-CLAIMS = (
-    Claim(
-        "monotone", "With steps below some bound F never falls under Algorithm 1.",
-        "Theorem 6.1", monotone,
-    ),
-    Claim(
-        "convergent",
-        "With steps below some bound Algorithm 1 converges to a first-order critical point from "
-        "every start.",
-        "Theorem 6.1", convergent,
-    ),
-    Claim(
-        "second-order-critical",
-        "With small steps Algorithm 1 converges to a second-order critical point, from almost "
-        "every start.",
-        "Theorem 6.2", second_order,
-    ),
-    Claim(
-        "one-update-a-subspace",
-        "An update of the subspace does not depend on its basis.",
-        "Figure 10", one_update_a_subspace,
-    ),
-    Claim(
-        "oscillation",
-        "With steps going to infinity Algorithm 2 oscillates on some tensors.",
-        "Remark 8", oscillation,
-        reason="Algorithm 1 is meant. The tensor is Example 1 of Kofidis and Regalia (2002).",
-    ),
-    Claim(
-        "riemannian-gradient",
-        "grad f(P) = sym(2 (I - P) w(P) P) (equation 27).",
-        "Proposition 6.3", riemannian_gradient,
-    ),
-    Claim(
-        "first-order-change",
-        "P_{t+1} - P_t = 4 gamma sym(grad f(P) alpha(P)^+) + O(gamma²) (equation 29).",
-        "Lemma 6.4", first_order_change,
-    ),
-    Claim(
-        "riemannian-hessian",
-        "Hess f(P)[D] = 2 sym((I - P) v(P)[D] + w(P) D P - D w(P) P) (equation 41).",
-        "Proposition 6.6", riemannian_hessian,
-    ),
-    Claim(
-        "update-differential", "Equation 42 is the differential of the update.",
-        "Proposition 6.6", update_differential,
-    ),
-    Claim(
-        "unstable-saddles",
-        "Where Hess f has a positive eigenvalue the differential of the update has one above 1.",
-        "Lemma 6.7", unstable,
-    ),
-)  # fmt: skip

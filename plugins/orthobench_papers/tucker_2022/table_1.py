@@ -10,7 +10,7 @@ import numpy as np
 
 import orthobench as ob
 from orthobench.contract import AnyInstance, Array
-from orthobench.reproduce import Claim, Evidence, Measurement, always_within, catalogue, together
+from orthobench.reproduce import Evidence, Measurement, always_within, catalogue, together
 from orthobench_papers.runs import begin
 from orthobench_papers.tucker_2022 import dense
 
@@ -97,18 +97,3 @@ def storage(evidence: Evidence) -> Measurement:
         ratio = (data + peak_memory(instance, name, **options)) / (rows * RANK + data)
         found.append(always_within([ratio], 0, MOST, f"{title}: peak over the formula"))
     return together(found)
-
-
-CLAIMS = (
-    Claim(
-        "overhead",
-        "Streaming and implicit methods have no overhead, explicit ones n^d p to form the tensor.",
-        "Table 1", overheads, printed="none, none, n^d p",
-    ),
-    Claim(
-        "storage",
-        "An iteration holds nr + nb numbers where it streams, nr + np where it is implicit, "
-        "nr + n^d where it is explicit.",
-        "Table 1", storage, printed="nr + nb, nr + np, nr + n^d",
-    ),
-)  # fmt: skip

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import partial
 from itertools import combinations_with_replacement, pairwise
 from math import comb, prod, sqrt
 
@@ -14,11 +13,8 @@ import orthobench as ob
 from orthobench.contract import AnyInstance, Array
 from orthobench.contract.panel import Axis, Panel, Plot, Series
 from orthobench.reproduce import (
-    Claim,
     Evidence,
     Measurement,
-    Picture,
-    Verdict,
     always_within,
     median_within,
     together,
@@ -201,81 +197,3 @@ def panel(evidence: Evidence) -> Panel:
     ]
     x = Axis("rank", "factors r", log=False)
     return Panel(x, Axis("percent", "relative error (%)"), (*measured, *papers))
-
-
-CUBE_REASON = (
-    "Adam with the rate and decay of the paper, 100 epochs of 200 batches of 50; with the Tensor "
-    "Toolbox's rule for failed epochs it ends higher still."
-)
-
-CLAIMS = (
-    Claim(
-        "tucker-errors", "The relative errors of Tucker are those of the first row.",
-        "Table 2", tucker_as_printed, printed="0.0027, 0.0035, 0.0039, 0.0048, 0.0059 %",
-        suites=("table-2-tucker",),
-        reason="Within a factor of 2; |M' - M|² / |M|² is printed, the square of what is commonly "
-        "called the relative error.",
-    ),
-    Claim(
-        "cp-errors", "The relative errors of CP with r' = r are those of the second row.",
-        "Table 2", cp_as_printed, printed="32.74, 42.36, 45.94, 52.77, 57.59 %",
-        suites=("table-2-cp",), reason="Within a quarter; loadings are drawn anew for each run.",
-    ),
-    Claim(
-        "cp-rises", "With r' = r CP misses more the more factors there are.",
-        "Table 2", cp_rises, suites=("table-2-cp",),
-    ),
-    Claim(
-        "cp-is-worse", "With r' = r CP is 10,000 times worse than Tucker.",
-        "Table 2", ten_thousand, printed="10,000", suites=("table-2-cp", "table-2-tucker"),
-    ),
-    Claim(
-        "cp-is-similar", "With r' = r³ CP fits with a precision similar to Tucker's level.",
-        "Table 2", similar, suites=(*CUBES.values(), "table-2-tucker"),
-        reason="Within a factor of ten, for r = 3, 4 and 5.",
-    ),
-    Claim(
-        "cp-27-beats-tucker",
-        "For r = 3, CP with r' = 27 is a little more accurate than Tucker.",
-        "Table 2", cp_beats, printed="0.0025 against 0.0027 %", known=Verdict.FAILS,
-        suites=("table-2-cp-cube-3", "table-2-tucker"), reason=CUBE_REASON,
-    ),
-    Claim(
-        "cp-64-error", "The relative error of CP with r' = 64 components of r = 4 factors.",
-        "Table 2", partial(cube_as_printed, rank=4), printed="0.0060 %",
-        suites=("table-2-cp-cube-4",), reason="Within a factor of 2.",
-    ),
-    Claim(
-        "cp-125-error", "The relative error of CP with r' = 125 components of r = 5 factors.",
-        "Table 2", partial(cube_as_printed, rank=5), printed="0.0084 %",
-        suites=("table-2-cp-cube-5",), reason="Within a factor of 2.",
-    ),
-    Claim(
-        "cp-cube-errors", "The relative errors of CP with r' = 216 and 343 components.",
-        "Table 2", printed="0.0089, 0.0106 %", known=Verdict.UNTESTABLE,
-        reason="They take too long: with r' = 343 five runs take half an hour or more on one core. "
-        "r' = 27, 64 and 125 stand in.",
-    ),
-    Claim(
-        "tucker-is-more-economical",
-        "For a similar error Tucker stores far less than CP with r' = r³.",
-        "Table 2", economical,
-    ),
-    Claim(
-        "tucker-is-more-accurate",
-        "Tucker is a more accurate format than CP where samples lie near a low-rank subspace.",
-        "section 4.5", components_suffice, known=Verdict.FAILS,
-        reason="With as many components as a symmetric core has entries, C(r + 3, 4) < r³, CP can "
-        "represent whatever Tucker can: here it is built from Tucker's own basis. Table 2 compares "
-        "optimizers. For r' = r the claim holds, and Tucker stores less.",
-    ),
-)  # fmt: skip
-
-PICTURES = (
-    Picture(
-        "table-2", "Table 2",
-        "Relative errors of Tucker and CP on the fourth moment of Gaussian factors, the lowest of "
-        "five runs, and the numbers that the paper prints (dashed).",
-        draw,
-    ),
-)  # fmt: skip

@@ -1,27 +1,24 @@
 """Values at which claims without suites change their verdict, in place of what they measure."""
 
+from importlib import import_module
+
 import numpy as np
 import pytest
 from constructed import Constructed
 from orthobench_papers import (
     cca_packages,
-    gram_newton_schulz,
-    landing_2022,
-    manifold_muon_2025,
-    muon_2024,
-    oft_2026,
     pogo_2026,
-    polar_express_2025,
-    rsdm_2025,
-    turbo_muon_2025,
-    wen_yin_2013,
 )
-from orthobench_papers.tucker_2022 import TUCKER_2022, section_3
+from orthobench_papers.tucker_2022 import section_3
 
 from orthobench.registry.claims import Verdict
+from orthobench.registry.plugins import catalogue
+
+paper_of = catalogue().paper
+TUCKER = paper_of("tucker-2022")
 
 HOLDS, FAILS = Verdict.HOLDS, Verdict.FAILS
-POGO = Constructed(pogo_2026.POGO_2026, size="quick")
+POGO = Constructed(paper_of("pogo-2026"), size="quick")
 
 
 def claim(paper, name):
@@ -35,41 +32,41 @@ def given(value):
 
 
 ROWS = [
-    (muon_2024.MUON_2024, "half-to-three-halves", "off_one", [0.5], [0.501]),
-    (muon_2024.MUON_2024, "half-to-three-halves-of-any", "off_one", [0.5], [0.501]),
-    (muon_2024.MUON_2024, "precisely-at-one", "off_one", [1 / 128], [1 / 127]),
-    (muon_2024.MUON_2024, "precisely-at-one-of-any", "off_one", [1 / 128], [1 / 127]),
-    (muon_2024.MUON_2024, "four-decimals", "off_one", [0.12], [0.121]),
-    (muon_2024.MUON_2024, "four-decimals-in-bfloat16", "off_one", [0.5], [0.501]),
-    (polar_express_2025.POLAR_EXPRESS_2025, "defect-in-tests", "off_unit", [0.13], [0.131]),
-    (gram_newton_schulz.GRAM_NEWTON_SCHULZ, "equivalent", "distance", [1e-10], [1.1e-10]),
-    (turbo_muon_2025.TURBO_MUON_2025, "small-bias", "metrics", [0.05], [0.051]),
-    (turbo_muon_2025.TURBO_MUON_2025, "small-bias-of-others", "metrics", [0.05], [0.051]),
-    (manifold_muon_2025.MANIFOLD_MUON_2025, "converges-in-100", "off_tangent", [1e-6], [1.1e-6]),
-    (manifold_muon_2025.MANIFOLD_MUON_2025, "converges-in-100-of-small", "off_tangent",
+    (paper_of("muon-2024"), "half-to-three-halves", "off_one", [0.5], [0.501]),
+    (paper_of("muon-2024"), "half-to-three-halves-of-any", "off_one", [0.5], [0.501]),
+    (paper_of("muon-2024"), "precisely-at-one", "off_one", [1 / 128], [1 / 127]),
+    (paper_of("muon-2024"), "precisely-at-one-of-any", "off_one", [1 / 128], [1 / 127]),
+    (paper_of("muon-2024"), "four-decimals", "off_one", [0.12], [0.121]),
+    (paper_of("muon-2024"), "four-decimals-in-bfloat16", "off_one", [0.5], [0.501]),
+    (paper_of("polar-express-2025"), "defect-in-tests", "off_unit", [0.13], [0.131]),
+    (paper_of("gram-newton-schulz"), "equivalent", "distance", [1e-10], [1.1e-10]),
+    (paper_of("turbo-muon-2025"), "small-bias", "metrics", [0.05], [0.051]),
+    (paper_of("turbo-muon-2025"), "small-bias-of-others", "metrics", [0.05], [0.051]),
+    (paper_of("manifold-muon-2025"), "converges-in-100", "off_tangent", [1e-6], [1.1e-6]),
+    (paper_of("manifold-muon-2025"), "converges-in-100-of-small", "off_tangent",
      [2e-3], [2.1e-3]),
-    (manifold_muon_2025.MANIFOLD_MUON_2025, "converges-in-units", "off_tangent",
+    (paper_of("manifold-muon-2025"), "converges-in-units", "off_tangent",
      [2e-3], [2.1e-3]),
-    (oft_2026.OFT_2026, "error", "defect", [0.1, 0.5], [0.099, 0.501]),
-    (oft_2026.OFT_2026, "exact", "defect", [0.0, 2e-6], [2.1e-6]),
-    (pogo_2026.POGO_2026, "at-all-times", "defect", [1e-6], [1.1e-6]),
-    (pogo_2026.POGO_2026, "at-long-steps", "defect", [1e-6], [1.1e-6]),
-    (landing_2022.LANDING_2022, "safe-step-of-the-code", "worst_defect", [0.5], [0.5001]),
-    (landing_2022.LANDING_2022, "safe-step-unbounded", "worst_defect", [0.5], [0.5001]),
-    (landing_2022.LANDING_2022, "safe-step-bounded", "worst_defect", [0.5], [0.5001]),
-    (wen_yin_2013.WEN_YIN_2013, "stays-feasible", "drift", [1e-12], [1.1e-12]),
-    (wen_yin_2013.WEN_YIN_2013, "neumann", "drift", [1e-5], [1.1e-5]),
-    (wen_yin_2013.WEN_YIN_2013, "neumann-of-long", "drift", [1e-5], [1.1e-5]),
-    (wen_yin_2013.WEN_YIN_2013, "rule", "first_steps", [[0, -1]], [[1e-12, -1]]),
-    (wen_yin_2013.WEN_YIN_2013, "rule-of-the-code", "first_steps", [[0, -1]], [[1e-12, -1]]),
-    (wen_yin_2013.WEN_YIN_2013, "slope", "slope_ratios", [[0.99999, 1.00001]],
+    (paper_of("oft-2026"), "error", "defect", [0.1, 0.5], [0.099, 0.501]),
+    (paper_of("oft-2026"), "exact", "defect", [0.0, 2e-6], [2.1e-6]),
+    (paper_of("pogo-2026"), "at-all-times", "defect", [1e-6], [1.1e-6]),
+    (paper_of("pogo-2026"), "at-long-steps", "defect", [1e-6], [1.1e-6]),
+    (paper_of("landing-2022"), "safe-step-of-the-code", "worst_defect", [0.5], [0.5001]),
+    (paper_of("landing-2022"), "safe-step-unbounded", "worst_defect", [0.5], [0.5001]),
+    (paper_of("landing-2022"), "safe-step-bounded", "worst_defect", [0.5], [0.5001]),
+    (paper_of("wen-yin-2013"), "stays-feasible", "drift", [1e-12], [1.1e-12]),
+    (paper_of("wen-yin-2013"), "neumann", "drift", [1e-5], [1.1e-5]),
+    (paper_of("wen-yin-2013"), "neumann-of-long", "drift", [1e-5], [1.1e-5]),
+    (paper_of("wen-yin-2013"), "rule", "first_steps", [[0, -1]], [[1e-12, -1]]),
+    (paper_of("wen-yin-2013"), "rule-of-the-code", "first_steps", [[0, -1]], [[1e-12, -1]]),
+    (paper_of("wen-yin-2013"), "slope", "slope_ratios", [[0.99999, 1.00001]],
      [[1, 0.99998], [1.00002, 1]]),
-    (wen_yin_2013.WEN_YIN_2013, "slope-of-the-code", "slope_ratios", [[0.99999, 1.00001]],
+    (paper_of("wen-yin-2013"), "slope-of-the-code", "slope_ratios", [[0.99999, 1.00001]],
      [[1, 0.99998], [1.00002, 1]]),
-    (rsdm_2025.RSDM_2025, "condition-printed", "conditions", [[999.1] * 2, [1000.9] * 2],
+    (paper_of("rsdm-2025"), "condition-printed", "conditions", [[999.1] * 2, [1000.9] * 2],
      [[998.9] * 2, [1001.1] * 2]),
-    (rsdm_2025.RSDM_2025, "condition-public", "conditions", [[1e300, 1]], [[1.1e300, 1]]),
-    (cca_packages.CCA_PACKAGES, "order", "disorder", [1e-5], [0.9e-5]),
+    (paper_of("rsdm-2025"), "condition-public", "conditions", [[1e300, 1]], [[1.1e300, 1]]),
+    (paper_of("cca-packages"), "order", "disorder", [1e-5], [0.9e-5]),
 ]  # fmt: skip
 
 
@@ -80,7 +77,7 @@ ROWS = [
 def test_a_claim_changes_its_verdict_at_its_bound(
     paper, name, measured, inside, outside, monkeypatch
 ):
-    module = MODULES[paper.name]
+    module = import_module(f"orthobench_papers.{paper.name.replace('-', '_')}")
     costly = {"newton_schulz", "gram_newton_schulz", "solved"} & {*vars(module)} - {measured}
     for costs in costly:
         monkeypatch.setattr(module, costs, given((None, 0)))
@@ -93,17 +90,6 @@ def test_a_claim_changes_its_verdict_at_its_bound(
             found = claim(paper, name).check(Constructed(paper, size="quick"))
             assert found.verdict is verdict
             assert found.value in np.ravel(value) or measured == "conditions"
-
-
-MODULES = {
-    paper.name: module
-    for module in (
-        cca_packages, gram_newton_schulz, landing_2022, manifold_muon_2025, muon_2024, oft_2026,
-        pogo_2026, polar_express_2025, rsdm_2025, turbo_muon_2025, wen_yin_2013,
-    )
-    for paper in vars(module).values()
-    if hasattr(paper, "claims")
-}  # fmt: skip
 
 
 OF_DENSE = [
@@ -121,7 +107,9 @@ OF_DENSE = [
 def test_formulae_agree_up_to_rounding(name, measured, bound, monkeypatch):
     for value, verdict in ((bound, HOLDS), (1.1 * bound, FAILS)):
         monkeypatch.setattr(section_3.dense, measured, given(value))
-        found = claim(TUCKER_2022, name).check(Constructed(TUCKER_2022, size="smoke"))
+        found = claim(paper_of("tucker-2022"), name).check(
+            Constructed(paper_of("tucker-2022"), size="smoke")
+        )
         assert (found.value, found.verdict) == (value, verdict)
 
 

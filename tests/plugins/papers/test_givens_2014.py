@@ -15,7 +15,6 @@ from orthobench_givens._kernels import packed_tensor, sparse_rotations, tensor_s
 from orthobench_givens._kernels.tensor_angles import best_rotation
 from orthobench_givens.solvers import coordinate_descent
 from orthobench_papers.givens_2014 import (
-    GIVENS_2014,
     figure_1,
     figure_2,
     section_2,
@@ -30,13 +29,15 @@ from records import record
 
 from orthobench.contract.problem import Solution
 from orthobench.registry.claims import Verdict
+from orthobench.registry.plugins import catalogue
 from orthobench.reproduce.check import check, select
 from orthobench.reproduce.runs import Runs
 from orthobench.tools.datasets import data_folder
 from orthobench.tools.geometry import drift, random_point, rotate
 
 HOLDS, FAILS = Verdict.HOLDS, Verdict.FAILS
-NAMES = {claim.name: claim for claim in GIVENS_2014.claims}
+PAPER = catalogue().paper("givens-2014")
+NAMES = {claim.name: claim for claim in PAPER.claims}
 SINGH = "singh.RData"
 
 
@@ -61,8 +62,8 @@ def test_misprints_fail_as_printed_and_hold_corrected():
 
 def test_claims_on_prostate_data_name_the_file():
     """Otherwise they would fail without the file instead of being skipped."""
-    for claim in GIVENS_2014.claims:
-        texts = [(GIVENS_2014.suites / f"{suite}.toml").read_text() for suite in claim.suites]
+    for claim in PAPER.claims:
+        texts = [(PAPER.suites / f"{suite}.toml").read_text() for suite in claim.suites]
         names = {p["name"] for text in texts for p in tomllib.loads(text)["problem"]}
         assert ("prostate" not in names) or claim.data == (SINGH,)
 
@@ -227,7 +228,7 @@ def test_a_strict_maximum_is_below_the_global_one_and_above_its_surroundings(mon
 
 def test_the_value_of_the_two_signed_factors_is_said():
     """Weights 1 and 3, and the factor of weight 1 negated: 3 - 1."""
-    assert ": 2," in section_5.only_factors_are_stable(Runs(GIVENS_2014, None, "smoke")).text
+    assert ": 2," in section_5.only_factors_are_stable(Runs(PAPER, None, "smoke")).text
 
 
 def wrong_sign_of_the_rotation(patch):
@@ -257,7 +258,7 @@ def penalty_halved_in_the_angle(patch):
 class TestQuick:
     @pytest.fixture(scope="class")
     def runs(self, tmp_path_factory):
-        return Runs(GIVENS_2014, tmp_path_factory.mktemp("quick"), "quick", quiet=True)
+        return Runs(PAPER, tmp_path_factory.mktemp("quick"), "quick", quiet=True)
 
     @prostate
     def test_figure_1_has_the_numbers_of_thresholded_loadings(self, runs):
@@ -283,8 +284,8 @@ class TestQuick:
     )  # fmt: skip
     def test_a_broken_solver_turns_claims_red(self, broken, red, tmp_path, monkeypatch):
         broken(monkeypatch)
-        runs = Runs(GIVENS_2014, tmp_path, "quick", quiet=True)
-        found = {one.claim.name for one in check(select(GIVENS_2014, sorted(red)), runs) if one.red}
+        runs = Runs(PAPER, tmp_path, "quick", quiet=True)
+        found = {one.claim.name for one in check(select(PAPER, sorted(red)), runs) if one.red}
         assert found == red
 
 

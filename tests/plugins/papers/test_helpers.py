@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from constructed import Constructed, trace_of
 from orthobench_papers import drawing, runs
-from orthobench_papers.givens_2014 import GIVENS_2014
 from orthobench_papers.public_pca import CHECKED, TraceOracle, pca, until
 from records import record
 
@@ -15,6 +14,8 @@ from orthobench.contract.solver import Status
 from orthobench.registry.claims import Measurement, Verdict
 from orthobench.registry.plugins import catalogue
 from orthobench.reproduce import Streams, canonical, describe, instance_of
+
+paper_of = catalogue().paper
 
 
 class TestDrivenRuns:
@@ -86,7 +87,9 @@ class TestNumbers:
     def test_one_of_400_trials_that_fails_is_too_many_to_be_sure(self, misses, verdict):
         taken = []
         found = runs.in_every_trial(
-            lambda seed: taken.append(seed) or seed >= misses, Constructed(GIVENS_2014), "good"
+            lambda seed: taken.append(seed) or seed >= misses,
+            Constructed(paper_of("givens-2014")),
+            "good",
         )
         assert (found.value, found.verdict) == (1 - misses / 400, verdict)
         assert taken == [*range(400)]

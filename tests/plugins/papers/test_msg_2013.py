@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from constructed import trace_of
 from orthobench_papers.msg_2013 import (
-    MSG_2013,
     algorithm_2,
     figure_1,
     figure_3_cost,
@@ -20,10 +19,13 @@ from orthobench_stochastic_pca.solvers.incremental import IncrementalPCA
 from orthobench_stochastic_pca.solvers.msg import MSG, CappedMSG
 from records import record
 
+from orthobench.registry.plugins import catalogue
 from orthobench.reproduce.check import check, select
 from orthobench.reproduce.runs import Runs
 from orthobench.stats.bootstrap import quantiles
 from orthobench.tools.datasets import data_folder
+
+paper_of = catalogue().paper
 
 IMAGES = "t10k-images-idx3-ubyte.gz"
 
@@ -163,7 +165,7 @@ def test_the_runtime_grows_evenly_for_methods_without_a_rank(solver, square):
 
 @pytest.fixture(scope="module")
 def evidence(tmp_path_factory):
-    return Runs(MSG_2013, tmp_path_factory.mktemp("msg"), "quick", quiet=True)
+    return Runs(paper_of("msg-2013"), tmp_path_factory.mktemp("msg"), "quick", quiet=True)
 
 
 @pytest.mark.slow
@@ -238,5 +240,7 @@ def ascending(solver, first, count):
 )
 def test_a_broken_solver_turns_claims_red(owner, method, broken, claims, monkeypatch, tmp_path):
     monkeypatch.setattr(owner, method, broken)
-    runs = Runs(MSG_2013, tmp_path, "quick", quiet=True)
-    assert [one.claim.name for one in check(select(MSG_2013, claims), runs) if one.red] == claims
+    runs = Runs(paper_of("msg-2013"), tmp_path, "quick", quiet=True)
+    assert [
+        one.claim.name for one in check(select(paper_of("msg-2013"), claims), runs) if one.red
+    ] == claims

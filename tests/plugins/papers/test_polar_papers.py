@@ -37,7 +37,10 @@ from orthobench_papers.polar_runs import (
 )
 
 from orthobench.registry.claims import Measurement, Verdict
+from orthobench.registry.plugins import catalogue
 from orthobench.reproduce.runs import Runs
+
+paper_of = catalogue().paper
 
 
 def test_bfloat16_rounds_to_eight_digits_and_half_to_even():
@@ -258,5 +261,5 @@ def test_terms_are_five():
 
 @pytest.mark.parametrize("aspect", [1, 2, 4])
 def test_products_follow_from_the_flops_in_the_notes(aspect):
-    found = gram.products((aspect,), 9)(Runs(gram.GRAM_NEWTON_SCHULZ, None, "smoke"))
+    found = gram.products(Runs(paper_of("gram-newton-schulz"), None, "smoke"), (aspect,), 9)
     assert found.value == pytest.approx((8 * aspect + 32) / (20 * aspect + 10), rel=0.01)

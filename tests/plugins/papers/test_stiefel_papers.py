@@ -9,7 +9,10 @@ from orthobench_papers.runs import begin_trial
 from orthobench_stiefel import projected
 
 from orthobench.contract import random_point
+from orthobench.registry.plugins import catalogue
 from orthobench.reproduce.runs import Runs
+
+paper_of = catalogue().paper
 
 
 def test_the_public_matrix_has_other_eigenvalues_than_the_printed_one():
@@ -67,7 +70,7 @@ def test_safe_steps_are_roots_of_their_bounds(d, a, field):
 
 
 def test_points_are_near_the_group_with_gradients_of_all_sizes():
-    found = [*landing_2022.points(60, Runs(landing_2022.LANDING_2022, None))]
+    found = [*landing_2022.points(60, Runs(paper_of("landing-2022"), None))]
     assert max(np.linalg.norm(X.T @ X - np.eye(8)) for X, _ in found) <= 0.5
     sizes = [np.linalg.norm(G) / 8 for _, G in found]
     assert min(sizes) < 0.01

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 from orthobench_papers.runs import final_ratios
 from orthobench_papers.tucker_2022 import (
-    TUCKER_2022,
     dense,
     figure_2,
     grassmann,
@@ -29,11 +28,13 @@ from orthobench.reproduce.check import check, select
 from orthobench.reproduce.runs import Runs
 from orthobench.tools.geometry import random_point
 
+paper_of = catalogue().paper
+
 
 def found(names, folder, **options):
     """Check the claims of these names, and return the results by name."""
-    runs = Runs(TUCKER_2022, folder, "quick", quiet=True, **options)
-    return {one.claim.name: one for one in check(select(TUCKER_2022, names), runs)}
+    runs = Runs(paper_of("tucker-2022"), folder, "quick", quiet=True, **options)
+    return {one.claim.name: one for one in check(select(paper_of("tucker-2022"), names), runs)}
 
 
 class TestFormulae:
@@ -270,7 +271,9 @@ class TestBreaks:
 
 def at_the_papers_size(folder, suite, seeds):
     """Run a suite of the paper's size with few seeds."""
-    moved = load(TUCKER_2022.suites / f"{suite}.toml", catalogue(), {"seeds": list(range(seeds))})
+    moved = load(
+        paper_of("tucker-2022").suites / f"{suite}.toml", catalogue(), {"seeds": list(range(seeds))}
+    )
     return ob.run(moved, folder / f"{suite}.sqlite", executor="inline", quiet=True)
 
 
@@ -317,7 +320,7 @@ class TestWhatThePaperDoesNotSay:
             assert 0.05 < 100 * run.trace[-1].metrics["relative_error"] < 1
 
     def test_the_advantage_of_implicit_methods_is_larger_for_order_4(self, tmp_path):
-        runs = Runs(TUCKER_2022, tmp_path, "quick", quiet=True)
+        runs = Runs(paper_of("tucker-2022"), tmp_path, "quick", quiet=True)
         pair = figure_2.PGD, figure_2.IMPLICIT
         (third, *_), (*_, fourth) = (
             [
