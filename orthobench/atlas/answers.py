@@ -64,7 +64,7 @@ def opened(path: Path | None, rows: bool = True) -> Atlas:
     Raises
     ------
     UsageError
-        Where there is none, or pyarrow is not installed.
+        If there is none.
     DataError
         Where it cannot be read.
     """

@@ -57,7 +57,7 @@ def write_site(atlas: Atlas, folder: Path) -> Path:
     Raises
     ------
     UsageError
-        Where the folder has files that are not of a site, or jinja2 or pyarrow is missing.
+        If the folder has files that are not of a site.
     """
     refuse_foreign(folder)
     folder.parent.mkdir(parents=True, exist_ok=True)

@@ -14,7 +14,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from orthobench.errors import DataError, UsageError
+from orthobench.errors import DataError
 from orthobench.tools.collections import grouped
 from orthobench.tools.files import atomic_write, opened
 
@@ -165,9 +165,9 @@ def write(atlas: Atlas, path: Path) -> None:
     Raises
     ------
     UsageError
-        If pyarrow is not installed, or the file cannot be written.
+        If the file cannot be written.
     """
-    pa = _pyarrow()
+    import pyarrow as pa
     from pyarrow import parquet
 
     schema = _schema()
@@ -195,12 +195,10 @@ def read(path: Path, rows: bool = True) -> Atlas:
 
     Raises
     ------
-    UsageError
-        If pyarrow is not installed.
     DataError
         If the file cannot be read, or is no atlas.
     """
-    pa = _pyarrow()
+    import pyarrow as pa
     from pyarrow import parquet
 
     try:
@@ -225,16 +223,9 @@ def read(path: Path, rows: bool = True) -> Atlas:
     return Atlas(tuple(made), about)
 
 
-def _pyarrow() -> Any:
-    try:
-        import pyarrow as pa
-    except ImportError:
-        raise UsageError("an atlas needs pyarrow: pip install 'orthobench[atlas]'") from None
-    return pa
-
-
 def _schema() -> Any:
-    pa = _pyarrow()
+    import pyarrow as pa
+
     text = pa.dictionary(pa.int32(), pa.string())
     kinds = {"str": text, "int": pa.int64(), "bool": pa.bool_(), "float": pa.float32()}
     return pa.schema([(name, kinds[kind]) for name, kind in KINDS.items()])

@@ -106,7 +106,7 @@ def _write_frame(make: Callable[[], pd.DataFrame], file: BinaryIO) -> None:
     Raises
     ------
     UsageError
-        Where pandas or pyarrow is not installed.
+        If pandas is not installed.
     """
     try:
         frame = make()

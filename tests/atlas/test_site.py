@@ -17,8 +17,6 @@ from orthobench.atlas.table import Atlas, read
 from orthobench.errors import StoreError, UsageError
 from orthobench.report.style import solver_styles
 
-pytest.importorskip("pyarrow")
-
 
 @pytest.fixture
 def atlas(rows):

@@ -1,7 +1,6 @@
 """The table of an atlas: what is written is read, it is small, and nothing foreign is taken."""
 
 import math
-import sys
 from dataclasses import replace
 
 import numpy as np
@@ -19,7 +18,7 @@ from orthobench.atlas.table import (
     settings,
     write,
 )
-from orthobench.errors import DataError, UsageError
+from orthobench.errors import DataError
 
 ABOUT = {"date": "2026-01-02", "suites": ["atlas-x"], "versions": {"orthobench": "1"}}
 
@@ -101,14 +100,6 @@ def test_what_is_no_atlas_is_refused_in_a_sentence(tmp_path):
         with pytest.raises(DataError, match=r"a\.parquet") as error:
             read(path)
         assert "\n" not in str(error.value)
-
-
-def test_without_pyarrow_it_says_what_to_install(tmp_path, monkeypatch):
-    monkeypatch.setitem(sys.modules, "pyarrow", None)
-    path = tmp_path / "a.parquet"
-    for call in (lambda: read(path), lambda: write(Atlas(()), path)):
-        with pytest.raises(UsageError, match=r"pip install 'orthobench\[atlas\]'"):
-            call()
 
 
 def test_a_flipped_byte_changes_no_number_unseen(rows, tmp_path):

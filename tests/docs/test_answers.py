@@ -17,8 +17,6 @@ ROOT = Path(__file__).parents[2]
 SITE = ROOT / "reports" / "atlas"
 PAGE = (ROOT / "docs" / "methods" / "index.md").read_text(encoding="utf-8")
 
-pytest.importorskip("pyarrow")
-
 
 @pytest.fixture(scope="module")
 def script():
