@@ -18,9 +18,10 @@ extensions = [
     "sphinx.ext.napoleon",
     "mathml",
     "plain",
-    "methods",
+    "published",
 ]
 exclude_patterns = ["_build", "_ext", "ci"]
+root_doc = "contents"
 
 myst_heading_anchors = 3
 myst_fence_as_directive = ["math"]  # as GitHub writes formulas

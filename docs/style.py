@@ -85,7 +85,8 @@ def tracked(paths: list[str]) -> list[Path]:
     command = ["git", "-C", str(ROOT), "ls-files", "-z", "--", *map(_absolute, paths)]
     listed = subprocess.run(command, capture_output=True, text=True, check=True)
     names = [name for name in listed.stdout.split("\0") if name.endswith((".py", ".md"))]
-    return [ROOT / name for name in names if not name.startswith(("reports/", "CHANGELOG"))]
+    kept = [ROOT / name for name in names if not name.startswith(("reports/", "CHANGELOG"))]
+    return [path for path in kept if path.exists()]
 
 
 def folder(file: str) -> str:

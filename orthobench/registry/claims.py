@@ -232,6 +232,8 @@ class Paper:
     pictures : tuple of Picture
     notes : str
         Notes on the whole reproduction, in Markdown: deviations, corrected misprints.
+    summary : str
+        What does not hold, or could not be tested, in one or two lines; for a list of papers.
     """
 
     name: str
@@ -240,6 +242,7 @@ class Paper:
     suites: Path
     pictures: tuple[Picture, ...] = ()
     notes: str = ""
+    summary: str = ""
 
     def __post_init__(self) -> None:
         names = [claim.name for claim in self.claims]
@@ -254,6 +257,7 @@ def papers_of(package: str) -> list[Paper]:
 
         name = "msg-2013"
         reference = "Raman Arora, ...: *Stochastic Optimization of PCA with Capped MSG*. 2013."
+        summary = "Theorem 1 has a misprint."
         notes = "Markdown"
 
         [claims.msg-costs-more]

@@ -2,25 +2,26 @@
 
 import importlib.util
 import math
-import re
 from dataclasses import replace
 from html import unescape
 from pathlib import Path
 
+import numpy as np
 import pytest
+from facts import families, solvers_of
 
+import orthobench as ob
 from orthobench.atlas.answers import SHIPPED, views
 from orthobench.atlas.site import address
 from orthobench.atlas.table import Atlas, AtlasRow, read
 
 ROOT = Path(__file__).parents[2]
 SITE = ROOT / "reports" / "atlas"
-PAGE = (ROOT / "docs" / "methods" / "index.md").read_text(encoding="utf-8")
 
 
 @pytest.fixture(scope="module")
 def script():
-    spec = importlib.util.spec_from_file_location("answers", ROOT / "docs" / "answers.py")
+    spec = importlib.util.spec_from_file_location("write", ROOT / "docs" / "write.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
@@ -44,9 +45,7 @@ def atlas():
 
 
 def test_the_table_has_a_row_for_each_family_and_its_origin(script, atlas):
-    written = script.with_answers(PAGE, atlas)
-    table = written.split(script.BEGIN)[1].split(script.END)[0]
-    head, _, *rows, blank, origin = table.splitlines()
+    head, _, *rows, blank, origin = script.answers_of(atlas).splitlines()
     assert head.split(" | ")[1:3] == ["Least time", "Fewest samples"]
     assert len(rows) == 9
     assert rows[0].startswith("| family 0 | [oja](oja.md) (1 of 1 tested, 1) |")
@@ -57,26 +56,39 @@ def test_the_table_has_a_row_for_each_family_and_its_origin(script, atlas):
 def test_a_family_in_which_nobody_can_be_named_has_no_row(script, atlas):
     own = [replace(r, family="B") for r in atlas.rows if r.family == "family 0"]
     failed = [replace(r, value=math.inf, failed=True) if r.seed else r for r in own]
-    lines = script.markdown(Atlas((*atlas.rows, *failed), atlas.about)).splitlines()
+    lines = script.answers_of(Atlas((*atlas.rows, *failed), atlas.about)).splitlines()
     assert not any(line.startswith("| B ") for line in lines)
 
 
-def test_the_page_is_written_once(script, atlas):
-    written = script.with_answers(PAGE, atlas)
-    assert script.with_answers(written, atlas) == written
-    assert written.replace(written.split(script.BEGIN)[1].split(script.END)[0], "") == (
-        PAGE.replace(PAGE.split(script.BEGIN)[1].split(script.END)[0], "")
-    )
+def test_all_pages_are_written_from_the_code_that_is_here(script, capsys):
+    assert script.main(["--check"]) == 0, capsys.readouterr().err
 
 
-@pytest.mark.slow
-@pytest.mark.skipif(not SHIPPED.exists(), reason="no atlas comes with the package yet")
-def test_the_answers_are_those_of_the_atlas_that_comes_with_the_package(script):
-    assert script.with_answers(PAGE, read(SHIPPED)) == PAGE, "run: python docs/answers.py"
-    table = PAGE.split(script.BEGIN)[1].split(script.END)[0]
-    links = re.findall(r"\]\(([^)]+)\)", table)
-    assert links
-    assert all((ROOT / "docs" / "methods" / link).exists() for link in links)
+def test_a_part_of_a_page_is_written_between_its_marks(script):
+    page = "a\n<!-- write: record msg -->\nold\n<!-- end -->\nb\n"
+    new = script.written(page)
+    assert new.startswith("a\n<!-- write: record msg -->\nIn [the atlas](")
+    assert new.endswith("\n<!-- end -->\nb\n")
+    assert script.written(new) == new
+
+
+SHAPES = {
+    "X": np.random.default_rng(0).standard_normal((60, 12)),
+    "Y": np.random.default_rng(1).standard_normal((60, 5)),
+    "A": np.cov(np.random.default_rng(2).standard_normal((60, 8)).T),
+    "B": np.eye(8),
+    "T": np.einsum("ka,kb,kc->abc", *[np.linalg.qr(np.eye(4) + 0.1)[0]] * 3),
+    "cost": lambda X: float(np.sum(X**4)),
+    "gradient": lambda X: 4 * X**3,
+}
+
+
+def test_the_makers_on_pages_make_problems_of_their_family(script):
+    assert set(script.MAKERS) == set(families())
+    for family, code in script.MAKERS.items():
+        problem = eval(code.partition("  #")[0], {"ob": ob, **SHAPES})  # noqa: S307 - of the page
+        needs = [cls.needs for cls in solvers_of(family).values()]
+        assert np.mean([isinstance(problem.oracle, own) for own in needs]) >= 0.5, family
 
 
 @pytest.mark.skipif(not SHIPPED.exists(), reason="no atlas comes with the package yet")

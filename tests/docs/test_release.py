@@ -24,7 +24,7 @@ def test_version_changelog_and_citation_agree():
 def test_the_conda_recipe_needs_what_the_wheel_needs():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     recipe = (ROOT / "packaging" / "conda" / "recipe.yaml").read_text(encoding="utf-8")
-    needed = [*project["dependencies"], *project["optional-dependencies"]["report"]]
+    needed = project["dependencies"]
     wanted = {n.replace(">=", " >=").replace("matplotlib ", "matplotlib-base ") for n in needed}
     run = recipe.partition("  run:\n")[2].partition("\n\n")[0]
     assert set(re.findall(r"- (.+)", run)) == {"python >=3.11", *wanted}

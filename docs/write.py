@@ -1,0 +1,162 @@
+"""Writes what pages take from code and measurements: ``python docs/write.py [--check]``.
+
+A part of a page between ``<!-- write: WHAT -->`` and ``<!-- end -->`` is written by the function
+of that name below, so that pages can be read where the repository is shown. With ``--check``
+nothing is written: the exit code is 1 if a page is out of date, and its name is printed.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+DOCS = Path(__file__).parent
+ROOT = DOCS.parent
+sys.path.insert(0, str(DOCS / "_ext"))
+
+from facts import (  # noqa: E402
+    computes,
+    homes,
+    markdown,
+    namesakes,
+    parameter_rows,
+    references,
+    solver_rows,
+)
+
+from orthobench.atlas.answers import (  # noqa: E402
+    NOBODY,
+    NUMBERS,
+    VIEWS,
+    opened,
+    origin,
+    short,
+    views,
+)
+from orthobench.atlas.table import Atlas  # noqa: E402
+from orthobench.decide.answer import Answer  # noqa: E402
+from orthobench.registry.plugins import catalogue  # noqa: E402
+from orthobench.tools.formatting import clean  # noqa: E402
+
+PART = re.compile(r"(<!-- write: ([\w-]+)(?: ([^\n]+?))? -->\n).*?(<!-- end -->\n)", re.DOTALL)
+MAKERS = {
+    "Stiefel manifold": "ob.stiefel(cost, gradient, n=50, p=4)  # functions of X (n, p)",
+    "canonical correlation": "ob.cca(X, Y, k=2)  # samples in rows",
+    "generalized eigenvectors": "ob.generalized_eigenvectors(A, B, k=2)  # symmetric, B > 0",
+    "orthogonal group": "ob.orthogonal_group(cost, gradient, n=20)  # functions of U (n, n)",
+    "orthogonal tensor": "ob.orthogonal_tensor(T)  # symmetric, of order 3",
+    "pca": "ob.pca(X, k=8)  # samples in rows",
+    "polar factor": "ob.polar(A)",
+    "sparse PCA": "ob.sparse_pca(X.T, m=3)  # samples in rows",
+    "stochastic PCA": "ob.stochastic_pca(X, k=8)  # samples in rows",
+    "symmetric Tucker": "ob.symmetric_tucker(samples=X.T, order=3, rank=4)  # samples in rows",
+}
+"""How you make a problem of each family from your data."""
+
+
+def call(name: str) -> str:
+    """Return the lines of Python that run a solver; one problem for each of its families."""
+    families = [family for cls in namesakes(name) for family in homes(cls)]
+    problems = [f"problem = {MAKERS[family]}" for family in families if family in MAKERS]
+    lines = ["```py", "import orthobench as ob", "", *problems]
+    return "\n".join([*lines, f'outcome = ob.solve("{name}", problem)', "```"])
+
+
+def record(name: str) -> str:
+    """Return a sentence: on how many problems of the atlas a solver is as good as the best."""
+    sentence: str = opened(None, rows=False).about["records"].get(name, "")
+    return sentence.replace("In the atlas", "In [the atlas](../guide/atlas.md)")
+
+
+def details(name: str) -> str:
+    """Return where a solver computes, a table of its parameters, and a link to its code."""
+    parts = []
+    for cls in namesakes(name):
+        if len(namesakes(name)) > 1:
+            parts.append(f"On problems of {' and '.join(homes(cls))}:")
+        parts += [computes(cls), "\n".join(parameter_rows(cls))]
+        path = Path(inspect.getfile(cls)).resolve().relative_to(ROOT.resolve()).as_posix()
+        parts.append(f"[Its code](../../{path}) has the formulas line by line.")
+    return "\n\n".join(filter(None, parts))
+
+
+def source(name: str) -> str:
+    """Return the references of a solver."""
+    return "\n\n".join(map(markdown, dict.fromkeys(map(references, namesakes(name)))))
+
+
+def solvers(family: str) -> str:
+    """Return the table of a family's solvers."""
+    return "\n".join(solver_rows(family))
+
+
+def answers(_: str) -> str:
+    """Return the table of the methods to use, from the atlas."""
+    return answers_of(opened(None))
+
+
+def answers_of(atlas: Atlas) -> str:
+    """Return the table of an atlas: the method to use for each family.
+
+    A family without a named method has no row.
+    """
+    lines = [f"| | {' | '.join(VIEWS)} |", f"|---|{'---|' * len(VIEWS)}"]
+    for kind, rows in atlas.kinds.items():
+        found = views(rows)
+        cells = [linked(found[view]) if view in found else NOBODY for view in VIEWS]
+        if kind == rows[0].family and set(cells) != {NOBODY}:
+            lines.append(f"| {clean(kind)} | {' | '.join(cells)} |")
+    return "\n".join([*lines, "", f"{origin(atlas)} {NUMBERS}"])
+
+
+def linked(one: Answer) -> str:
+    """Return the named method, with a link to its page."""
+    page = f"[{clean(one.solver)}]({one.use}.md)"
+    return short(one).replace(clean(one.solver), page, 1) if one.use else NOBODY
+
+
+def papers(_: str) -> str:
+    """Return the table of papers, with the counts of their published pages."""
+    lines = ["| paper | claims | in short |", "|---|---|---|"]
+    for name, provided in catalogue().papers.items():
+        page = ROOT / "reports" / name / "README.md"
+        (counted,) = re.findall(r"^Of (.+)\.$", page.read_text(encoding="utf-8"), re.MULTILINE)
+        paper = provided.item
+        lines.append(
+            f"| [{name}](../../reports/{name}/README.md): {paper.reference} | Of {counted}. "
+            f"| {paper.summary} |"
+        )
+    return "\n".join(lines)
+
+
+WRITERS: dict[str, Callable[[str], str]] = {
+    writer.__name__: writer for writer in (answers, call, details, papers, record, solvers, source)
+}
+
+
+def written(text: str) -> str:
+    """Return a page with all its parts written anew."""
+    return PART.sub(lambda m: f"{m[1]}{WRITERS[m[2]](m[3] or '').strip()}\n{m[4]}", text)
+
+
+def main(arguments: list[str]) -> int:
+    """Write the pages, or check that they are up to date; return the exit code."""
+    old = []
+    for page in sorted(DOCS.rglob("*.md")):
+        text = page.read_text(encoding="utf-8")
+        if (new := written(text)) != text:
+            old.append(page.relative_to(ROOT).as_posix())
+            if "--check" not in arguments:
+                page.write_text(new, encoding="utf-8")
+    if "--check" not in arguments:
+        return 0
+    for name in old:
+        sys.stderr.write(f"{name} is out of date: run python docs/write.py\n")
+    return int(bool(old))
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
