@@ -124,7 +124,7 @@ DIRECTIONS = 4
 """Number of directions in which `vanishes` tests a moment."""
 
 DEAR = 3e9
-"""Most operations for the norm of a moment by all pairs of samples: about a tenth of a second."""
+"""Maximum number of operations for the exact norm of a moment: about a tenth of a second."""
 
 PARTNERS = 16
 """Samples in a block whose pairs are compared where it takes more; 24 pairs a sample."""
@@ -257,9 +257,12 @@ def moment_norm_squared(X: Array, order: int) -> float:
 
 
 def norm_is_dear(samples: int, n: int, order: int) -> bool:
-    """Return whether |M|² takes more than `DEAR` operations by all pairs, and fewer by some."""
-    pairs = samples <= 2 * comb(n + order - 2, order - 1)
-    return pairs and samples**2 * n > DEAR and samples > 12 * PARTNERS
+    """Return whether |M|² takes more than `DEAR` operations by the cheaper of its two ways.
+
+    By all pairs of samples it takes p²n, by the partial core of all directions 2pnN.
+    """
+    each = min(samples, 2 * comb(n + order - 2, order - 1))
+    return samples * each * n > DEAR and samples > 12 * PARTNERS
 
 
 def estimated_norm_squared(X: Array, order: int) -> tuple[float, float]:
