@@ -134,7 +134,7 @@ def of_page(content: str) -> Iterator[Text]:
             fence = mark[1] if not line.strip().endswith("$$", 2) else ""
         elif mark and mark[1].startswith(fence):
             fence = ""
-        elif fence:
+        elif fence or line.startswith("<!--"):
             continue
         elif line.lstrip().startswith("|"):
             yield from (Text(number, cell.strip()) for cell in line.split("|"))

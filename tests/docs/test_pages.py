@@ -30,7 +30,7 @@ TYPED = [page for page in PAGES if texts(page, "console") and page not in FRESH]
 RUNNING = [page for page in PAGES if texts(page, "python") and not texts(page, "console")]
 OTHERS = ("README", "CONTRIBUTING", "RELEASING", "SECURITY")
 READ = [*PAGES, *(ROOT / f"{name}.md" for name in OTHERS)]
-ASKED = ("What it solves", "Formula", "Cost", "When to use it", "Source")
+ASKED = ("Problem", "Formula", "Cost", "When to use it", "Source")
 BUILT_IN = [n for n, p in catalogue().solvers.items() if p.plugin.distribution == "orthobench"]
 
 
