@@ -28,7 +28,7 @@ RULES = {
     "if": re.compile(rf"{START}Where (?![^.]*\?)|\bwhere (?=[a-z]{{2,}}\b)"),
     "start": re.compile(rf"{START}(?:Of|What|Whose|Who|Whoever)\b(?![^.?]*\?)"),
     "maximum": re.compile(
-        r"\b[Tt]he (?:most|least) (?:[a-z]+s|of)\b|\b(?:so|as) (?:many|few) (?!as\b)"
+        r"\b[Tt]he (?:most|least) (?:[a-z]+s|of)\b|\bso (?:many|few)\b(?! that\b)"
         r"|\b(?:at the|the very) (?:most|least)\b"
     ),
     "word": re.compile(r"\b(?:dear|dearer|dearest|untold|ere)\b"),
