@@ -50,7 +50,7 @@ from orthobench.tools.formatting import clean, plural
 from orthobench.tools.machine import readable
 
 BEYOND = 2.0
-"""A size is extrapolated where it is so many times beyond all that was measured."""
+"""A size is extrapolated if it is so many times beyond all that was measured."""
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ class Advice:
     code : str
         The lines that compute the answer with `orthobench.solve`, as they can be pasted.
     stop : Stop
-        Where the call ends: by itself, or after some samples of data that never end.
+        If the call ends: by itself, or after some samples of data that never end.
     """
 
     use: str
@@ -118,9 +118,9 @@ def advise(
     tolerance : float
         The part of the gap by which a method may end above the best that is as good: 0.01 or 1e-6.
     atlas : Atlas, optional
-        The one that comes with the package where none is given.
+        The one that comes with the package if none is given.
     family : str
-        The family of an instance, where it cannot be told by its oracle.
+        The family of an instance, if it cannot be told by its oracle.
     memory : float
         Bytes that a method may take beside the data: those that are expected to take more are not
         named, nor those whose memory the atlas does not know.
@@ -133,9 +133,9 @@ def advise(
     Raises
     ------
     UsageError
-        Where the atlas has no problem of the family, or no solver that can take the data.
+        If the atlas has no problem of the family, or no solver that can take the data.
     DataError
-        Where the data cannot be read.
+        If the data cannot be read.
     """
     atlas = atlas or opened(None)
     recipe, instance, text = _built(problem)
@@ -189,7 +189,7 @@ def on_problem(
 def _built(
     problem: str | AnyProblem | AnyInstance,
 ) -> tuple[AnyProblem | None, AnyInstance, str]:
-    """Return the problem where it is one, its instance, and how a command line names it."""
+    """Return the problem if it is one, its instance, and how a command line names it."""
     if isinstance(problem, str):
         from orthobench.registry.entries import specification
 
@@ -204,7 +204,7 @@ def _built(
 def _rows_of_kind(
     atlas: Atlas, recipe: AnyProblem | None, instance: AnyInstance | None, family: str
 ) -> Sequence[AtlasRow]:
-    """Return the rows of the family of a problem, with its metric where there are such."""
+    """Return the rows of the family of a problem, with its metric if there are such."""
     base = recipe or (catalogue().base_of(instance.oracle) if instance else None)
     wanted = family or (base.family if base else "")
     kinds = [rows for rows in atlas.kinds.values() if rows[0].family == wanted]

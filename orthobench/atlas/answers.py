@@ -66,7 +66,7 @@ def opened(path: Path | None, rows: bool = True) -> Atlas:
     UsageError
         If there is none.
     DataError
-        Where it cannot be read.
+        If it cannot be read.
     """
     if path is None and not SHIPPED.exists():
         raise UsageError(
@@ -279,7 +279,7 @@ def portfolio(comparisons: Sequence[Comparison], most: int = PORTFOLIO) -> list[
 def expected_order(problem: AnyProblem) -> list[tuple[str, dict[str, Any]]]:
     """Return in which order to try solvers on problems of a family, as an atlas has it.
 
-    Nothing is built or measured, and no row is read. Empty where no atlas is installed, or it has
+    Nothing is built or measured, and no row is read. Empty if no atlas is installed, or it has
     no such problem.
 
     Returns
@@ -299,12 +299,12 @@ def expected_order(problem: AnyProblem) -> list[tuple[str, dict[str, Any]]]:
 def find(atlas: Atlas, text: str) -> tuple[list[str], str]:
     """Return which kinds of problems a text names, and which problem of the first.
 
-    The problem is empty where it names a family, or one of its kinds.
+    The problem is empty if it names a family, or one of its kinds.
 
     Raises
     ------
     UsageError
-        Where it names neither; suggests the nearest.
+        If it names neither; suggests the nearest.
     """
     wanted = folded(text)
     kinds = [

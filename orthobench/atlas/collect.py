@@ -43,9 +43,9 @@ def collect(stores: Sequence[Path]) -> Atlas:
     Raises
     ------
     StoreError
-        Where a store cannot be read.
+        If a store cannot be read.
     UsageError
-        Where two stores have different results of one cell, or different budgets for a problem, or
+        If two stores have different results of one cell, or different budgets for a problem, or
         all of them measured memory.
     """
     suites = by_suite(stores)
@@ -129,7 +129,7 @@ def merged(parts: Sequence[Results]) -> Results:
     Raises
     ------
     UsageError
-        Where two stores have different results of a cell, or different budgets for a problem.
+        If two stores have different results of a cell, or different budgets for a problem.
     """
     runs: dict[str, Run] = {}
     for run in (run for part in parts for run in part.records):

@@ -42,7 +42,7 @@ class Features:
     Attributes
     ----------
     rows : int
-        Samples that a run can draw; 0 where they never end, or where there are none. Of a tensor of
+        Samples that a run can draw; 0 if they never end, or where there are none. Of a tensor of
         which all columns are sought, those of its unfolding.
     d, k : int
         Length of a sample, and columns sought.
@@ -184,7 +184,7 @@ def leading(X: Array, count: int) -> Array:
 
 
 def _matrix(oracle: Any) -> Any:
-    """Return the matrix that an oracle has as a whole; None where it has none."""
+    """Return the matrix that an oracle has as a whole; None if it has none."""
     found = getattr(oracle, "X", None)
     is_matrix = len(getattr(found, "shape", ())) == 2 and hasattr(found, "__getitem__")
     return found if is_matrix and not _draws(oracle) else None

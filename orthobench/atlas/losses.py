@@ -67,10 +67,10 @@ class Losses:
     blocks : tuple of str
         Those of variants of one data set are equal.
     logs : ndarray, shape (problems, solvers)
-        The logarithm of cost over that of the cheapest that is as good; of `MISS` where it does not
+        The logarithm of cost over that of the cheapest that is as good; of `MISS` if it does not
         get there, or was not run.
     costs : ndarray, shape (problems, solvers)
-        The cost; NaN where it does not get there.
+        The cost; NaN if it does not get there.
     """
 
     solvers: tuple[str, ...]
@@ -84,7 +84,7 @@ class Losses:
 
     @cached_property
     def positions(self) -> Array:
-        """The logarithms of features, shape (problems, features); NaN where unknown."""
+        """The logarithms of features, shape (problems, features); NaN if unknown."""
         return np.array([position_of(one) for one in self.features])
 
     @cached_property
@@ -206,14 +206,14 @@ def features_in(row: AtlasRow) -> Features:
 
 
 def position_of(one: Features) -> Array:
-    """Return the logarithms of features; NaN where unknown."""
+    """Return the logarithms of features; NaN if unknown."""
     sizes = [float(size) if size > 0 else math.nan for size in (one.rows, one.d, one.k)]
     decay = max(one.decay - 1, 0.0) + SMALL if math.isfinite(one.decay) else math.nan
     return np.log([*sizes, decay, one.noise + SMALL, 1 - one.sparsity + SMALL])
 
 
 def mean_loss(logs: Array) -> float:
-    """Return the mean of some losses; that of a miss where there is none."""
+    """Return the mean of some losses; that of a miss if there is none."""
     return float(logs.mean()) if len(logs) else math.log(MISS)
 
 
@@ -242,9 +242,9 @@ def members(found: Losses) -> Iterator[dict[str, Any]]:
 
 
 def expected_bytes(rows: Sequence[AtlasRow], solver: str, at: Features) -> float:
-    """Return the bytes that a solver is expected to take beside the data; NaN where unmeasured.
+    """Return the bytes that a solver is expected to take beside the data; NaN if unmeasured.
 
-    They are a power law of the sizes, times the factor by which it is too low where it is lowest.
+    They are a power law of the sizes, times the factor by which it is too low if it is lowest.
     """
     measured = {
         row.problem_id: row
@@ -268,12 +268,12 @@ def fit(features: Sequence[Features], costs: Array) -> tuple[dict[str, float], f
     ----------
     features : sequence of Features
     costs : ndarray, shape (problems,)
-        NaN where unknown.
+        NaN if unknown.
 
     Returns
     -------
     exponents : dict
-        Of the sizes that vary; empty where there are fewer problems than two more than sizes.
+        Of the sizes that vary; empty if there are fewer problems than two more than sizes.
     error : float
         The median of the factor of error, each problem by a fit without it.
     """

@@ -103,9 +103,9 @@ def _place(found: Losses, i: int, styles: dict[str, Style], single: str) -> dict
 def cost_lines(found: Losses, legend: Sequence[tuple[str, Style]]) -> dict[str, Any] | None:
     """Return what the leaders cost against the size of the data, on logarithmic axes.
 
-    The size is the number of entries, rows times columns, or columns times those sought where there
+    The size is the number of entries, rows times columns, or columns times those sought if there
     are no rows. Of each leader ``marks``, a mark a problem at the best of its settings, and the
-    ``line`` of the power law of least squares with its ``power``. None where sizes do not vary.
+    ``line`` of the power law of least squares with its ``power``. None if sizes do not vary.
 
     Parameters
     ----------

@@ -42,9 +42,9 @@ class AtlasRow:
         The problem: its label, its name in the catalogue, and its parameters as JSON.
     rows, d, k : int
         Rows of data (samples, where they are drawn), dimension and number of columns sought; 0
-        where unknown.
+        if unknown.
     decay, noise, sparsity : float
-        Features of the data; NaN where unknown.
+        Features of the data; NaN if unknown.
     solver, solver_name, solver_parameters : str
         Its label, its name in the catalogue, and all of its parameters as JSON, those that tuning
         chose among them.
@@ -54,8 +54,8 @@ class AtlasRow:
     metric : str
         The metric that is compared; smaller is better.
     start, value, lowest : float
-        Its value at the start and at the end of the run (infinite where that failed), and the
-        smallest that any solver reached on this problem and seed. NaN where unknown.
+        Its value at the start and at the end of the run (infinite if that failed), and the
+        smallest that any solver reached on this problem and seed. NaN if unknown.
     seconds, samples, flops : float
         The costs of the whole run.
     ending, reason : str
@@ -68,7 +68,7 @@ class AtlasRow:
     machine : str
         The processor.
     code : str
-        A digest of the solver's own code; empty where unknown.
+        A digest of the solver's own code; empty if unknown.
     """
 
     suite: str
@@ -132,7 +132,7 @@ class Atlas:
 def kinds(rows: Sequence[AtlasRow]) -> dict[str, list[AtlasRow]]:
     """Return the rows of each kind of problems: a family, and the metric that is compared.
 
-    A kind is called as its family. Where a family has several metrics, only the one with the most
+    A kind is called as its family. If a family has several metrics, only the one with the most
     problems is; the others are called ``"stochastic PCA by subspace error"``.
     """
     by_kind: dict[str, list[AtlasRow]] = {}
@@ -147,7 +147,7 @@ def kinds(rows: Sequence[AtlasRow]) -> dict[str, list[AtlasRow]]:
 
 
 def settings(text: str) -> dict[str, Any]:
-    """Return the parameters that a row has as JSON; none where the text is something else."""
+    """Return the parameters that a row has as JSON; none if the text is something else."""
     try:
         values = json.loads(text)
     except (ValueError, RecursionError):

@@ -37,7 +37,7 @@ class SideProcess(Process):
     Raises
     ------
     ChangedError
-        Where the side is not what was built any more; also when a round begins.
+        If the side is not what was built any more; also when a round begins.
     """
 
     def __init__(
@@ -79,7 +79,7 @@ class SideProcess(Process):
         Raises
         ------
         SideError
-            Where the side raised, died, or was killed for taking too long.
+            If the side raised, died, or was killed for taking too long.
         """
         try:
             reply: dict[str, Any] = self.receive(patience or self._patience)

@@ -2,7 +2,7 @@
 
 A comparison starts a worker in the environment of each side. The worker's code is that of the
 installation that compares; of the side's own orthobench it imports this module and nothing else,
-so that modules can be moved and renamed. Where a promise changes, or a name comes or goes,
+so that modules can be moved and renamed. If a promise changes, or a name comes or goes,
 `VERSION` is raised here and in `remote.worker`. The promises:
 
 VERSION

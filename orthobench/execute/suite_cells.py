@@ -178,7 +178,7 @@ def matching(planned: Iterable[Cell], pattern: str | None) -> list[Cell]:
     Raises
     ------
     UsageError
-        Where nothing matches; names the nearest.
+        If nothing matches; names the nearest.
     """
     if pattern is None:
         return list(planned)
@@ -194,7 +194,7 @@ def matching(planned: Iterable[Cell], pattern: str | None) -> list[Cell]:
 
 
 def complete(store: Store, suite: Suite, planned: Iterable[Cell]) -> Sequence[Run]:
-    """Return the records of a suite where its last session left nothing to do; empty otherwise.
+    """Return the records of a suite if its last session left nothing to do; empty otherwise.
 
     Parameters
     ----------
@@ -240,7 +240,7 @@ def undecided(suite: Suite, planned: Iterable[Cell]) -> dict[Pair, list[Cell]]:
 
 
 def rest_of(suite: Suite, store: Store, trials: Sequence[Cell]) -> list[Cell] | None:
-    """Return the cells that the choice of a trial adds; None where not all trials are finished.
+    """Return the cells that the choice of a trial adds; None if not all trials are finished.
 
     Parameters
     ----------

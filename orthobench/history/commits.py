@@ -73,7 +73,7 @@ def commits_of(folder: Path, revisions: Sequence[str], every: int = 1) -> list[C
 
 
 def shown(folder: Path, commit: str) -> str:
-    """Return what ``git show`` prints about a commit, cut where it is long."""
+    """Return what ``git show`` prints about a commit, cut if it is long."""
     text = git(folder, "show", "--stat", "--patch", "--no-color", "--no-ext-diff", commit)
     return text if len(text) <= PATCH else f"{text[:PATCH]}\n... git show {commit} has the rest"
 

@@ -52,12 +52,12 @@ def entry(problem: Any, cost: str = "seconds", solvers: Sequence[Any] = ()) -> E
     problem : str, Problem or Instance
     cost : str
     solvers : sequence
-        Specifications, classes or objects; all solvers that take the problem where there is none.
+        Specifications, classes or objects; all solvers that take the problem if there is none.
 
     Raises
     ------
     UsageError
-        Where a specification is wrong, or nobody can take the problem.
+        If a specification is wrong, or nobody can take the problem.
     """
     measure = "memory" if cost == "memory" else None
     asked = requested_suite(None, [problem], solvers, SEEDS, measure=measure)
@@ -76,7 +76,7 @@ def entrants(asked: Suite, known: SuiteProblem) -> Entry:
     first = {(solver, canonical(values)): at for at, (solver, values) in enumerate(order)}
 
     def place(s: SuiteSolver) -> tuple[int, bool]:
-        """Return where a configuration stands; one with default values where its solver first."""
+        """Return where a configuration stands; one with default values if its solver first."""
         name, plain = s.solver.name, not changed_values(s.solver)
         otherwise = names.index(name) if plain and name in names else len(order)
         return first.get((name, canonical(values_of(s.solver))), otherwise), not plain

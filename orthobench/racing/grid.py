@@ -53,7 +53,7 @@ def grids() -> dict[str, str]:
 
 
 def points(parts: Sequence[str], folder: Path) -> list[Point]:
-    """Return the problems of some parts of the map, or of families; of all where none is named.
+    """Return the problems of some parts of the map, or of families; of all if none is named.
 
     Raises
     ------

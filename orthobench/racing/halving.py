@@ -3,7 +3,7 @@
 Successive halving with adaptive capping. A first run gives a value and what it costs to come within
 the tolerance of it: from there the gap is that from the start to the best value seen. Then each of
 the others has a few times the seconds of the leader, the cheapest of those that are there; what is
-not there by then is dropped. Where that is more than the time allows, all have equal shares of it;
+not there by then is dropped. If that is more than the time allows, all have equal shares of it;
 those behind the leader at equal time are dropped, and the others have more. What did not take a
 step yet, or would pass the best value at the rate at which it falls, is looked at again. The best
 of the rest run on fresh seeds until `orthobench.decide` names the cheapest that is as good.
@@ -127,7 +127,7 @@ class Field(Standing):
         return not any(d.cost <= named.cost for d in open_)
 
     def next(self, left: float, overhead: float = 0.0, running: Collection[Run] = ()) -> Ask | None:
-        """Return what to run next, None where there is nothing until one of those running ends.
+        """Return what to run next, None if there is nothing until one of those running ends.
 
         Parameters
         ----------
@@ -240,7 +240,7 @@ class Field(Standing):
     def _fresh(self, overhead: float, running: Collection[Run]) -> Iterator[Ask]:
         """Yield the runs of finalists on fresh seeds, until the cheapest is known.
 
-        None has less time than what is spent beside it, where the clock of short runs is uncertain.
+        None has less time than what is spent beside it, if the clock of short runs is uncertain.
         """
         if self.leader is None or self._repeats:
             return
@@ -254,7 +254,7 @@ class Field(Standing):
                     return
 
     def _cap_on(self, name: str, seed: int) -> float:
-        """Return the seconds that a finalist has now on a seed: more where it was killed; or 0."""
+        """Return the seconds that a finalist has now on a seed: more if it was killed; or 0."""
         trial, most = self.latest.get((name, seed)), MOST * self.lead
         if trial is None:
             first = self.latest[name, 0]

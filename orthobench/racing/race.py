@@ -63,7 +63,7 @@ class Race:
     Attributes
     ----------
     winner : str, optional
-        The name of a solver in the catalogue; None where no run came to an end.
+        The name of a solver in the catalogue; None if no run came to an end.
     parameters : mapping
         Its parameters, those that are not as by default.
     factor : float
@@ -87,7 +87,7 @@ class Race:
     code : str
         The lines that compute the answer with `orthobench.solve`, as they can be pasted.
     stop : Stop
-        Where the call ends.
+        If the call ends.
     exact : str, optional
         The solver with the cheapest call that ends at a known optimum on all seeds.
     seconds : float
@@ -162,11 +162,11 @@ def race(
         What is to be least: ``"seconds"``, ``"samples"``, ``"flops"`` or ``"memory"``.
     solvers : sequence
         Specifications ``NAME key=value ...``, classes or objects; all that take the problem, and
-        the grids that they declare, where none is given.
+        the grids that they declare, if none is given.
     memory : int, optional
         The most bytes that the process of a solver may take (on Linux).
     store : path, optional
-        The SQLite file; one for each problem in ``orthobench-results`` where none is named.
+        The SQLite file; one for each problem in ``orthobench-results`` if none is named.
     tell : callable, optional
         Called with text for people, and whether it is the standing, which the next one replaces:
         a table, and a line with who leads and the time left. Other text says who is dropped.
@@ -174,9 +174,9 @@ def race(
     Raises
     ------
     UsageError, DataError
-        Where there is nothing to race, before anything runs, or the data are unfit.
+        If there is nothing to race, before anything runs, or the data are unfit.
     StoreError
-        Where the store cannot be used.
+        If the store cannot be used.
     """
     return races(
         [problem], within, tolerance, cost, solvers=solvers, memory=memory, store=store, tell=tell

@@ -37,14 +37,14 @@ FLOOR = 0.1
 """The share of the time that runs of the least length may take together."""
 
 BEHIND = 2.0
-"""What had no time to get there is dropped where the leader is as far in this fraction of it."""
+"""What had no time to get there is dropped if the leader is as far in this fraction of it."""
 
 FRESH = 2.5
 """How many times the seconds of the leader a finalist has on a fresh seed."""
 
 NEAR = 30.0
 """How many tolerances above the best value a run may end on the first seed, and still be a finalist
-where there is room: luck decides about one seed."""
+if there is room: luck decides about one seed."""
 
 FAR = 0.75
 """The share of that factor beyond which a finalist is dropped, after three seeds."""
@@ -64,14 +64,14 @@ class Trial:
     cap : float
         The seconds that it had.
     values : ndarray, shape (m,)
-        What is to be small, at each checkpoint; empty where the run failed, infinite where it does
+        What is to be small, at each checkpoint; empty if the run failed, infinite if it does
         not keep a level of another metric.
     seconds, spent : ndarray, shape (m,)
         The seconds and the cost up to each checkpoint.
     ended : bool
         Whether it ended by itself, so that more time would change nothing.
     failed : str
-        Why it failed; empty where it did not.
+        Why it failed; empty if it did not.
     start : float
         The value where it began, if that is not its first: a start may be out of what counts.
     steps : ndarray of int, shape (m,), optional
@@ -226,7 +226,7 @@ class Standing:
         return [t.cost(self.target(t.seed)) if t.seed in self.gaps else math.inf for t in own]
 
     def cost(self, configuration: str) -> float:
-        """Return the median over seeds of the cost to the target; infinite where it misses it."""
+        """Return the median over seeds of the cost to the target; infinite if it misses it."""
         costs = sorted(self.costs(configuration))
         return costs[len(costs) // 2] if costs else math.inf
 
@@ -263,7 +263,7 @@ class Standing:
         return {t.configuration: why for t in first if t and (why := self._why(t))}
 
     def _why(self, trial: Trial) -> str:
-        """Return why a configuration is out of the race; empty where it is not."""
+        """Return why a configuration is out of the race; empty if it is not."""
         name, leader = trial.configuration, self.leader
         if name in self.failed:
             return f"failed: {self.failed[name]}"
@@ -344,7 +344,7 @@ def trial_of(run: Run, cost: str) -> Trial:
 
 
 def measured(run: Run) -> str:
-    """Return the metric that a race is about: the primary one of the problem, where it is known.
+    """Return the metric that a race is about: the primary one of the problem, if it is known.
 
     A function of one's own has no known optimum, so its value is compared.
     """

@@ -51,7 +51,7 @@ class Checked:
     def red(self) -> bool:
         """Whether the verdict contradicts the published one, so that a solver or check has changed.
 
-        A claim that is not decided at the quick size, where there are few seeds, is no
+        A claim that is not decided at the quick size, with few seeds, is no
         contradiction, and neither is one whose data are missing. At the smoke size only errors
         count.
         """

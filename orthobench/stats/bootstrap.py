@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from orthobench.tools.arrays import Array
 
 CEILING = 1e150
-"""A finite stand-in for infinity in sums of values, where infinity minus infinity would be NaN."""
+"""A finite stand-in for infinity in sums, in which infinity minus infinity would be NaN."""
 
 BEYOND = 1e130
 """A result above this is infinite: it was interpolated between a finite value and `CEILING`."""

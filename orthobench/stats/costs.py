@@ -42,7 +42,7 @@ class Cost:
     read: Callable[[Checkpoint], float]
 
     def __call__(self, checkpoint: Checkpoint) -> float:
-        """Return how much a run spent up to a checkpoint; NaN where that was not measured."""
+        """Return how much a run spent up to a checkpoint; NaN if that was not measured."""
         return self.read(checkpoint)
 
 

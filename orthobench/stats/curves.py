@@ -35,11 +35,11 @@ def curve(records: Sequence[Run], x: str, metric: str, seeds: Iterable[int] = ()
     """Align the traces of several seeds on one grid, and take median and spread there.
 
     Between two checkpoints a trace is interpolated linearly in log x and log value. The earlier
-    value is held instead where one of the two is not positive, and where they differ by more than
+    value is held instead if one of the two is not positive, and where they differ by more than
     `JUMP`, as those of an exact method do: no solution in between ever existed. The start's value
     is held until the first step is done.
 
-    After the last checkpoint the last value is carried forward, or infinity where the run failed. A
+    After the last checkpoint the last value is carried forward, or infinity if the run failed. A
     run that left the constraint has failed from its first infeasible point on, and one whose metric
     is not finite from the first such point on.
 
@@ -59,7 +59,7 @@ def curve(records: Sequence[Run], x: str, metric: str, seeds: Iterable[int] = ()
     Returns
     -------
     Series
-        Without a label. x is positive and ascending. y, low and high are infinite where too many
+        Without a label. x is positive and ascending. y, low and high are infinite if too many
         runs have failed by then. For each run that failed, there is a cross at the last feasible
         point at which the metric was finite.
 
@@ -100,7 +100,7 @@ class Traces:
         return self._costs[x]
 
     def values(self, metric: str) -> list[Array]:
-        """Return a metric at the checkpoints of each run; NaN where the judge reported none."""
+        """Return a metric at the checkpoints of each run; NaN if the judge reported none."""
         if metric not in self._values:
             self._values[metric] = self._read(metric_of(metric))
         return self._values[metric]

@@ -53,7 +53,7 @@ def performance_ratios(costs: Array) -> Array:
     Parameters
     ----------
     costs : ndarray, shape (S, I)
-        Positive; not finite where an instance was never solved.
+        Positive; not finite if an instance was never solved.
 
     Raises
     ------
@@ -72,7 +72,7 @@ def expected_costs(
 ) -> dict[tuple[str, str], tuple[float, float, float, int, int]]:
     """Return what it costs to reach a target, with restarts after runs that miss it.
 
-    The sum of what all runs took, to the target or, where they missed it, to their end, over the
+    The sum of what all runs took, to the target or, if they missed it, to their end, over the
     number of those that reached it: COCO's average runtime (Hansen, Auger, Ros, Mersmann, Tusar and
     Brockhoff 2021, "COCO: a platform for comparing continuous optimizers in a black-box setting",
     Optim. Methods Softw. 36(1), section 4). Runs that failed count with all they took.
@@ -88,8 +88,8 @@ def expected_costs(
     Returns
     -------
     dict
-        By solver and problem, where there is a run: the estimate, the ends of its bootstrap
-        interval, all infinite where no run reached the target, and how many runs did, of how many.
+        By solver and problem, if there is a run: the estimate, the ends of its bootstrap
+        interval, all infinite if no run reached the target, and how many runs did, of how many.
     """
     hits, whole = runs.costs(cost, tau), runs.whole[cost]
     there, reached = np.isfinite(whole), np.isfinite(hits)
@@ -119,7 +119,7 @@ def _draws(n: int) -> NDArray[np.int_]:
 
 
 def _interval(spent: Array, reached: NDArray[np.bool_]) -> tuple[float, float]:
-    """Return the percentile-bootstrap interval over seeds; infinite where resamples have no hit."""
+    """Return the percentile-bootstrap interval over seeds; infinite if resamples have no hit."""
     draws = _draws(len(spent))
     ordered = np.sort(_ratio(spent[draws], reached[draws]))
     edge = int(RESAMPLES * (1 - LEVEL) / 2)

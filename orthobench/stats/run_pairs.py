@@ -108,7 +108,7 @@ class Finding:
     ----------
     change : Change
     ratio : float
-        Second / first, above 1 where the second is worse; NaN where there is none.
+        Second / first, above 1 if the second is worse; NaN if there is none.
     low, high : float
         For time, bounds of the ratio that hold at 95 % whenever the measuring stops; else the
         ratio itself.
@@ -151,7 +151,7 @@ def repeats(one: Run, other: Run) -> bool:
 
 
 def failure(run: Run) -> str:
-    """Return how and why a run failed; empty where it did not."""
+    """Return how and why a run failed; empty if it did not."""
     return f"{run.stop.status.value}: {run.stop.reason}" if run.failed else ""
 
 
@@ -318,12 +318,12 @@ def smoothed(curve: Array) -> Array:
 
 
 def _reached(run: Run, rule: ToleranceRule, target: float) -> Array:
-    """Return the work at the first checkpoint that meets the target; infinite where none does."""
+    """Return the work at the first checkpoint that meets the target; infinite if none does."""
     room = rule.rtol * abs(target) + rule.atol_of_start * abs(run.start)
     there = np.flatnonzero(smoothed(values(run)) <= target + room)
     return work_table(run)[there[0]] if len(there) else np.full(len(COUNTS), np.inf)
 
 
 def _ratios(old: Array, new: Array) -> Array:
-    """Return HEAD / BASE of each count; 1 where neither counts any."""
+    """Return HEAD / BASE of each count; 1 if neither counts any."""
     return np.where(old > 0, new / np.where(old > 0, old, 1), np.where(new > 0, np.inf, 1.0))

@@ -42,7 +42,7 @@ def log_evidence(x: ArrayLike, null: float = 0.0, reach: float = np.inf) -> floa
     Returns
     -------
     float
-        Large where the mean is larger than `null`; 0 without observations.
+        Large if the mean is larger than `null`; 0 without observations.
 
     Notes
     -----
@@ -74,7 +74,7 @@ def bounds(x: ArrayLike, alpha: float = 0.05, reach: float = np.inf) -> tuple[fl
     Returns
     -------
     tuple of float
-        The ends of the interval of means that are not rejected; infinite where none is.
+        The ends of the interval of means that are not rejected; infinite if none is.
     """
     values = np.asarray(x, float)
     return _lower_bound(values, alpha / 2, reach), -_lower_bound(-values, alpha / 2, reach)
@@ -84,7 +84,7 @@ def discoveries(log_values: Sequence[float], rate: float) -> list[bool]:
     """Return which null hypotheses to reject so that the false discovery rate is at most `rate`.
 
     The e-BH procedure of Wang and Ramdas (2022, "False discovery rate control with e-values"): it
-    needs no independence. Where all hypotheses are true, the chance of any rejection is at most
+    needs no independence. If all hypotheses are true, the chance of any rejection is at most
     `rate`.
 
     Parameters

@@ -23,11 +23,11 @@ class Summary:
     Attributes
     ----------
     values : tuple of float
-        One for each planned seed, by seed; infinite where the run failed, NaN where it is
+        One for each planned seed, by seed; infinite if the run failed, NaN if it is
         absent.
     median, low, high : float
         The median and the spread around it: the quartiles, or the range of fewer than 4 runs. NaN
-        where nothing was run yet.
+        if nothing was run yet.
     interval : tuple of float
         The 95 % bootstrap interval of the median.
     n_ok : int

@@ -41,20 +41,20 @@ class RunMatrix:
     instances : tuple of (str, int)
         Problem and seed.
     values : ndarray, shape (S, I, M)
-        The value of each run at each checkpoint; infinite where the run failed, and after its end.
+        The value of each run at each checkpoint; infinite if the run failed, and after its end.
     spent : mapping
         For each of `orthobench.stats.costs.COSTS`, the cost up to each checkpoint: shape
         (S, I, M), infinite after the end.
     whole : mapping
-        For each cost, that of each run to its end, of failed runs too: shape (S, I). NaN where
+        For each cost, that of each run to its end, of failed runs too: shape (S, I). NaN if
         there is no run.
     start : ndarray, shape (I,)
-        The value at the start; the largest one where solvers do some work before their first
-        checkpoint. NaN where no run finished.
+        The value at the start; the largest one if solvers do some work before their first
+        checkpoint. NaN if no run finished.
     lowest : ndarray, shape (I,)
-        The smallest value that any run reached. Where a stopping rule ended runs, the largest
+        The smallest value that any run reached. If a stopping rule ended runs, the largest
         value at which it ended one: no run is asked for more than what runs were stopped at. NaN
-        where no run finished.
+        if no run finished.
     absent : tuple of (str, str)
         Each solver that does not take part in a problem, with the problem.
     failed : tuple of int
@@ -106,7 +106,7 @@ class RunMatrix:
         Returns
         -------
         ndarray, shape (I,)
-            Negative infinity, which no run reaches, where no run finished or got below the start.
+            Negative infinity, which no run reaches, if no run finished or got below the start.
         """
         slack = np.maximum(tau * (self.start - self.lowest), self._rounding)
         return np.where(self._improved, self.lowest + slack, -math.inf)
@@ -137,7 +137,7 @@ class RunMatrix:
         Returns
         -------
         ndarray, shape (S, I)
-            Positive; infinite where the target was never reached.
+            Positive; infinite if the target was never reached.
 
         Raises
         ------

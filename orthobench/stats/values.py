@@ -14,7 +14,7 @@ from orthobench.tools.collections import grouped
 
 
 def metric_of(name: str) -> Callable[[Checkpoint], float]:
-    """Return the function that reads a metric at a checkpoint; NaN where there is none."""
+    """Return the function that reads a metric at a checkpoint; NaN if there is none."""
     return lambda mark: mark.metrics.get(name, math.nan)
 
 
@@ -26,7 +26,7 @@ def cost_or_metric(name: str) -> Callable[[Checkpoint], float]:
 def final(record: Run, value: Callable[[Checkpoint], float]) -> float:
     """Return a value at the last checkpoint.
 
-    Infinite where the run failed or the value is not finite, NaN where the run is absent.
+    Infinite if the run failed or the value is not finite, NaN if the run is absent.
     """
     if record.absent:
         return math.nan

@@ -144,7 +144,7 @@ def verify(
     Raises
     ------
     StoreError
-        Where the store is damaged, or is not what was written.
+        If the store is damaged, or is not what was written.
     """
     with Store(store) as opened:
         runs, sessions = list(opened.runs()), opened.sessions()
@@ -270,7 +270,7 @@ def _judge(
 def _differences(
     run: Run, outcome: Outcome, dtype: str, exact: bool
 ) -> Iterator[tuple[str, int | None, Any, Any]]:
-    """Yield what differs, the step where it does, what is stored, and what came out here."""
+    """Yield what differs, the step at which it does, what is stored, and what came out here."""
     stored, again = tuple(run.trace), outcome.trace
     of_machine = {run.stop.status, outcome.stop.status} & {*OF_MACHINE}
     cut = (

@@ -49,7 +49,7 @@ def rebuilt(content: Mapping[str, Any], registry: Registry, folders: Sequence[Pa
     Raises
     ------
     NotHereError
-        Where it cannot be run here, or would be another cell: with other parameters, on other
+        If it cannot be run here, or would be another cell: with other parameters, on other
         data.
     """
     try:
@@ -107,7 +107,7 @@ def _refuse_missing(problem: AnyProblem, solver: AnySolver) -> None:
 def platform_differences(
     run: Run, cell: Cell, there: Mapping[str, Any], here: Mapping[str, Any]
 ) -> tuple[str, ...]:
-    """Return in what platform and code of a run differ from those here; empty where in nothing.
+    """Return in what platform and code of a run differ from those here; empty if in nothing.
 
     Parameters
     ----------

@@ -22,7 +22,7 @@ ROUNDING = 1e-13
 """Size of rounding errors in a function's values, relative to the largest of them."""
 
 OFF_GRID = 1.0
-"""An angle on no grid, in radians, where an interpolant is compared with its function."""
+"""An angle on no grid, in radians, at which an interpolant is compared with its function."""
 
 BRACKETS = 3
 """Number of lowest grid minima around which a function that is not resolved is searched."""
@@ -46,7 +46,7 @@ class Minimum(NamedTuple):
     Attributes
     ----------
     angle : float
-        In radians, in [-pi, pi]; zero where nothing is gained.
+        In radians, in [-pi, pi]; zero if nothing is gained.
     gain : float
         The value at angle zero minus the minimum, >= 0.
     spread : float
@@ -92,7 +92,7 @@ class Trigonometric:
         Raises
         ------
         DataError
-            Where coefficients are not finite.
+            If coefficients are not finite.
         """
         harmonics = self._harmonics()
         spread = 2 * sum(hypot(a, b) for _, a, b in harmonics)
@@ -127,7 +127,7 @@ def minimize(restriction: Restriction) -> Minimum:
         32 and 64 points over the period, until the upper half of its harmonics is rounding; then
         its interpolant is minimized in its place (Wright, Javed, Montanelli and Trefethen 2015,
         "Extension of Chebfun to periodic functions"). That is exact for every cost that is a
-        polynomial in U of degree 16 or less. Where even 64 points do not resolve the function, it
+        polynomial in U of degree 16 or less. If even 64 points do not resolve the function, it
         is searched around the three lowest minima of that grid by Brent's method; a valley
         narrower than 2 pi / 64 may be missed.
 
@@ -139,7 +139,7 @@ def minimize(restriction: Restriction) -> Minimum:
     Raises
     ------
     DataError
-        Where the function is not finite.
+        If the function is not finite.
 
     Notes
     -----
@@ -201,7 +201,7 @@ def _polished(angles: Array, h: Array, a: Array, b: Array) -> Array:
 
 
 def _sampled_minimum(f: Callable[[float], float]) -> Minimum:
-    """Minimize any function: by its interpolant where that is exact, else by searching."""
+    """Minimize any function: by its interpolant if that is exact, else by searching."""
     values = np.empty(0)
     for size in SIZES:
         values = _sampled(f, size, values)
@@ -235,7 +235,7 @@ def _sampled(f: Callable[[float], float], size: int, known: Array) -> Array:
 
 
 def _interpolant(values: Array, rounding: float) -> Trigonometric | None:
-    """Return the trigonometric interpolant, or None where its upper harmonics are not rounding."""
+    """Return the trigonometric interpolant, or None if its upper harmonics are not rounding."""
     size = len(values)
     transform = np.fft.rfft(values) * (2 / size)
     transform[0] /= 2

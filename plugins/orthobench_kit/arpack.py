@@ -1,7 +1,7 @@
 """ARPACK by scipy, with equal bits for equal inputs.
 
-Where ARPACK has found an invariant subspace it goes on from a random vector. scipy draws that from
-a generator which nobody seeds, unless it is given one.
+If ARPACK has found an invariant subspace it goes on from a random vector. scipy draws that from
+a generator without a seed, unless it is given one.
 """
 
 from __future__ import annotations

@@ -80,7 +80,7 @@ class Peer(Solver[OracleT_contra, StateT]):
         Raises
         ------
         UsageError
-            Where the library is not installed.
+            If the library is not installed.
         """
         if self.missing_packages() is not None:
             raise UsageError(self.unavailable())
@@ -88,7 +88,7 @@ class Peer(Solver[OracleT_contra, StateT]):
 
     @abstractmethod
     def begin(self, oracle: OracleT_contra, rng: np.random.Generator) -> StateT:
-        """Return the first state; called where the library is installed."""
+        """Return the first state; called if the library is installed."""
 
 
 class ArrayPeer(Peer[OracleT_contra, StateT], ArraySolver[OracleT_contra, StateT]):

@@ -36,7 +36,7 @@ class Run(NamedTuple):
         Number of iterations: fewer than were allowed where it ended by itself.
     flops : int
     failure : str
-        Why there is no solution, in a sentence; empty where there is one.
+        Why there is no solution, in a sentence; empty if there is one.
     samples : int
         Evaluations of a function on the Stiefel manifold.
     """
@@ -141,7 +141,7 @@ class BatchState(State):
 class Batch(Peer[SampleOracle, BatchState]):
     """Base of methods that decompose all samples at once.
 
-    After s samples solution, time and counts are those of one decomposition of them, where they
+    After s samples solution, time and counts are those of one decomposition of them, if they
     are. The second moment is not centred.
     """
 

@@ -52,7 +52,7 @@ class DenseMoment(SecondMoment):
     Raises
     ------
     DataError
-        Where C is not a finite, real, square and symmetric matrix.
+        If C is not a finite, real, square and symmetric matrix.
     """
 
     def __init__(self, C: Array) -> None:
@@ -82,7 +82,7 @@ class DenseMoment(SecondMoment):
 class RowMoment(SecondMoment):
     """The second moment X'X / n of samples in rows, never formed.
 
-    The cheaper form where there are fewer samples than features.
+    The cheaper form if there are fewer samples than features.
 
     Parameters
     ----------
@@ -130,7 +130,7 @@ def _leading(C: Array, k: int) -> tuple[Array, Array]:
 def second_moment(source: ArraySource) -> SecondMoment:
     """Return the second moment of all rows of a source: `RowMoment` or `DenseMoment`.
 
-    The cheaper of the two: `RowMoment` where there are fewer rows than features.
+    The cheaper of the two: `RowMoment` if there are fewer rows than features.
 
     Parameters
     ----------

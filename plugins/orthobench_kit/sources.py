@@ -49,7 +49,7 @@ class ArraySource(BlockSource):
         Where the rows are not a real matrix, or `order` is empty, names rows that do not exist, or
         is none in which these rows can be read.
     UsageError
-        Where `passes` is not a whole number >= 1.
+        If `passes` is not a whole number >= 1.
     """
 
     def __init__(
@@ -97,7 +97,7 @@ class ArraySource(BlockSource):
         return f"{file}, rows {first} to {last}" if file else f"rows {first} to {last}"
 
     def block(self, index: int) -> NDArray[np.floating[Any]]:
-        """Return a block: in float32 where the rows are of float32, in float64 otherwise."""
+        """Return a block: in float32 if the rows are of float32, in float64 otherwise."""
         begin, end = self._borders[index : index + 2]
         single = self.rows.dtype.newbyteorder("=") == np.float32
         kept: type[np.floating[Any]] = np.float32 if single else np.float64

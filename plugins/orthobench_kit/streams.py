@@ -40,7 +40,7 @@ class SamplerSource(SampleSource):
         Raises
         ------
         DataError
-            Where the sampler returns anything but real numbers of shape ``(count, d)``.
+            If the sampler returns anything but real numbers of shape ``(count, d)``.
         """
         count = block_rows(self.d)
         while True:
@@ -68,7 +68,7 @@ class IteratorSource(SampleSource):
     Raises
     ------
     DataError
-        Where there is no item, or the first is not a row or a block of real numbers.
+        If there is no item, or the first is not a row or a block of real numbers.
     """
 
     def __init__(self, rows: Iterable[Array]) -> None:

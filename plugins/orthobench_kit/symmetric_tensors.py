@@ -39,7 +39,7 @@ def checked_tensor(given: object, low: int, high: float, form: str) -> Array:
     Raises
     ------
     DataError
-        Where it is anything else; names the entry.
+        If it is anything else; names the entry.
     """
     T = array_of(given, "the entries of the tensor")
     if not low <= T.ndim <= high or len(set(T.shape)) != 1 or not T.size:
@@ -177,7 +177,7 @@ def partly_contracted(T: Array, U: Array) -> Array:
 def residual_norm(T: Array, U: Array, weights: Array) -> float:
     """Return |T - sum_i w_i u_i ⊗ ... ⊗ u_i|, computed from the difference itself.
 
-    For orthonormal factors its square is |T|² - |weights|², but where the residual is below 1e-8
+    For orthonormal factors its square is |T|² - |weights|², but if the residual is below 1e-8
     of |T| nothing but rounding would be left of that difference.
 
     Parameters
@@ -269,13 +269,13 @@ def symmetrized(T: Array) -> Array:
     Returns
     -------
     ndarray, shape (n,) * d
-        A fresh array, symmetric to the last bit. Equal to `T` where that is symmetric to the last
+        A fresh array, symmetric to the last bit. Equal to `T` if that is symmetric to the last
         bit.
 
     Raises
     ------
     DataError
-        Where an entry differs from its mean by more than 1e-10 of the largest entry.
+        If an entry differs from its mean by more than 1e-10 of the largest entry.
 
     Notes
     -----

@@ -23,7 +23,7 @@ from orthobench_orthogonal_tensor.oracle import AnyOrderOracle, FourthOrderOracl
 
 
 class Judge:
-    """Measures decompositions of a tensor, and their factors where the true ones are known.
+    """Measures decompositions of a tensor, and their factors if the true ones are known.
 
     Parameters
     ----------
@@ -32,7 +32,7 @@ class Judge:
     factors : ndarray, shape (n, r), optional
         The true factors, orthonormal columns.
     optimum : float, optional
-        The largest objective, where it is known; not zero.
+        The largest objective, if it is known; not zero.
 
     Notes
     -----
@@ -49,10 +49,10 @@ class Judge:
         """Return the metrics; ``residual``, the primary one, first.
 
         ``residual`` is |T - sum_i T(u_i, u_i, u_i) u_i ⊗ u_i ⊗ u_i| / |T|, with the best weights
-        for these factors; ``objective`` is sum_i T(u_i, u_i, u_i). Where the optimum is known
-        there is ``objective_gap``, relative to it; where the true factors are known,
+        for these factors; ``objective`` is sum_i T(u_i, u_i, u_i). If the optimum is known
+        there is ``objective_gap``, relative to it; if the true factors are known,
         ``recovery_error`` (`recovery_error`). ``relative_gradient`` is that of the objective on the
-        orthogonal group, |skew(U'[T(I, u_i, u_i)]_i)| / |T|: where it is not zero, a rotation
+        orthogonal group, |skew(U'[T(I, u_i, u_i)]_i)| / |T|: if it is not zero, a rotation
         raises the objective. Methods that find one factor after the other end at such points,
         unless T has orthogonal factors.
         """
@@ -121,8 +121,8 @@ def orthogonal_tensor(
     Raises
     ------
     DataError
-        Where T is not a finite, real tensor of equal sides, is zero, or is not symmetric; says by
-        how much, and where. Where factors or weights are not real numbers, the factors are not
+        If T is not a finite, real tensor of equal sides, is zero, or is not symmetric; says by
+        how much, and where. If factors or weights are not real numbers, the factors are not
         orthonormal, or the weights do not match them.
 
     Notes

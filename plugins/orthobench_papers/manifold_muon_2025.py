@@ -84,7 +84,7 @@ def steepest(evidence: Evidence) -> Measurement:
 
 
 def gain(X: Array, G: Array, A: Array) -> float:
-    """Return <G, T> for the tangent part T of A, divided by its spectral norm where above 1."""
+    """Return <G, T> for the tangent part T of A, divided by its spectral norm if above 1."""
     T = projected(X, A)
     return float(np.vdot(G, T)) / max(1.0, float(np.linalg.norm(T, 2)))
 

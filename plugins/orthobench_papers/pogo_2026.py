@@ -52,7 +52,7 @@ def at_long_steps(evidence: Evidence) -> Measurement:
 
 
 def fourth_order(evidence: Evidence) -> Measurement:
-    """Measure by what the defect falls where the step is halved."""
+    """Measure by what the defect falls if the step is halved."""
     found = [defect(seed, 0.1) / defect(seed, 0.05) for seed in evidence.seeds[:20]]
     return always_within(found, 14.5, 17.5, "defect at a step of 0.1 over that at 0.05; 16 = 2⁴")
 

@@ -139,7 +139,7 @@ def gram_newton_schulz(
 
 
 def mapped(values: Array, steps: Sequence[tuple[float, float, float]]) -> Array:
-    """Return what singular values become, infinite where they leave the range of numbers."""
+    """Return what singular values become, infinite if they leave the range of numbers."""
     with np.errstate(over="ignore", invalid="ignore"):
         for a, b, c in steps:
             values = values * (a + values**2 * (b + c * values**2))

@@ -89,7 +89,7 @@ def relative_gap(run: DrivenRun) -> float:
 
 
 def until(run: DrivenRun, gap: float, most: int) -> float:
-    """Advance a run to a relative gap; return its flops, infinite where it takes more steps.
+    """Advance a run to a relative gap; return its flops, infinite if it takes more steps.
 
     Parameters
     ----------

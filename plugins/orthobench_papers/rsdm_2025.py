@@ -67,7 +67,7 @@ def whole_size(evidence: Evidence) -> Measurement:
 
 
 def conditions(evidence: Evidence, *, printed: bool) -> list[float]:
-    """Return condition numbers of A, infinite where it has negative eigenvalues."""
+    """Return condition numbers of A, infinite if it has negative eigenvalues."""
     size = evidence.sized(200, 60)
     values = [
         np.linalg.eigvalsh(matrix(size, seed, printed=printed)) for seed in evidence.seeds[:10]

@@ -167,7 +167,7 @@ def final_ratios(
 
 
 def timed(found: Measurement, runs: Iterable[Run]) -> Measurement:
-    """Return a measurement of seconds, as not decided where any of the runs had a busy machine."""
+    """Return a measurement of seconds, as not decided if any of the runs had a busy machine."""
     busy = sum(any(load.busy for load in run.load or ()) for run in runs)
     if not busy:
         return found

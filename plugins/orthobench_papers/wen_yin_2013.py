@@ -127,7 +127,7 @@ def rule_coded(evidence: Evidence) -> Measurement:
 
 
 def rule(evidence: Evidence) -> Measurement:
-    """Measure the same where the search goes on."""
+    """Measure the same if the search goes on."""
     found = first_steps(evidence, safe=True)
     return always_within(found, high=0, text="rise of the cost in the first step, relative")
 

@@ -150,14 +150,14 @@ def differentiated(
 ) -> Differentiated | None:
     """Return a cost with its gradient where it is written for torch or jax; otherwise None.
 
-    That is seen from what the cost returns, for X or, where it refuses that, for a tensor. Neither
+    That is seen from what the cost returns, for X or, if it refuses that, for a tensor. Neither
     library is loaded for this: a cost that is written for one has loaded it.
 
     Parameters
     ----------
     cost : callable
     X : ndarray, shape (n, p)
-        Where the cost is called.
+        If the cost is called.
     gradient : callable, optional
         Of the same library.
     """
@@ -176,7 +176,7 @@ def differentiated(
 
 
 def _tried(cost: Callable[[Any], Any], X: Any) -> Any:
-    """Return the cost at X, or None where it raises: `check_functions` says why."""
+    """Return the cost at X, or None if it raises: `check_functions` says why."""
     try:
         return cost(X)
     except Exception:

@@ -41,7 +41,7 @@ class Iterate(EndingState):
         The norm of the partial derivatives at the start, as the method sees them.
     factor : number, or None
         What cost and gradients are multiplied by: one over the norm of the first gradient, of a
-        stack the root of the mean square over its matrices; 1 where steps are absolute; None before
+        stack the root of the mean square over its matrices; 1 if steps are absolute; None before
         the first gradient.
     """
 
@@ -86,7 +86,7 @@ class Iterate(EndingState):
         return norm(A)
 
     def measured(self, G: Any) -> bool:
-        """Set the unit by the gradient of the first step; end the run where that is zero."""
+        """Set the unit by the gradient of the first step; end the run if that is zero."""
         if self.work.steps > 1:
             return False
         self.unit = self.norm_of(G)
@@ -153,7 +153,7 @@ class ArrayDescent(Descent[ProductOracle, StateT], ArraySolver[ProductOracle, St
     """
 
     def advance(self, oracle: ProductOracle, state: Any, count: int) -> None:
-        """Do `count` steps, or fewer where the run ends."""
+        """Do `count` steps, or fewer if the run ends."""
         super().advance(oracle, state, count)
         if state.status is Status.FAILED and not state.reason:
             state.fail()

@@ -32,7 +32,7 @@ class FunctionOracle(StiefelOracle):
     start : ndarray, shape (n, p), optional
         Orthonormal columns to begin at, in place of the random point that the harness draws.
     both : callable, optional
-        Maps X to cost and gradient, where both share work.
+        Maps X to cost and gradient, if both share work.
     determinant : int, optional
         Of a square X: that of the component to begin on, 1 or -1; 0 for both, one after the other;
         by default that of the start.
@@ -101,7 +101,7 @@ class FunctionOracle(StiefelOracle):
         Raises
         ------
         DataError
-            Where it is not a finite real number.
+            If it is not a finite real number.
         """
         value = self.cost(X)
         return checked_value(value) if isinstance(X, np.ndarray) else value
@@ -112,9 +112,9 @@ class FunctionOracle(StiefelOracle):
         Raises
         ------
         UsageError
-            Where there is none.
+            If there is none.
         DataError
-            Where it is not a real matrix (n, p).
+            If it is not a real matrix (n, p).
         """
         if self.partials is None:
             raise UsageError(
@@ -193,7 +193,7 @@ def checked_value(
     name, where : str
         What it is, and where it was computed, in messages.
     error : type of OrthobenchError
-        What to raise where it is not a finite real number.
+        What to raise if it is not a finite real number.
     """
     if type(value) is not float:
         given = np.asarray(value)
@@ -208,7 +208,7 @@ def checked_value(
 def checked_matrix(
     value: object, shape: tuple[int, ...], name: str = "the gradient", error: Any = DataError
 ) -> Array:
-    """Return what a derivative returns as float64; raise where it is no real matrix of a shape."""
+    """Return what a derivative returns as float64; raise if it is no real matrix of a shape."""
     G = np.asarray(value)
     if G.shape != shape or G.dtype.kind not in "fiu":
         raise error(f"{name} must be a real matrix of shape {shape}, not {G.dtype} of {G.shape}")
@@ -219,11 +219,11 @@ STEPS = (1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6)
 """Lengths of the steps along which the Taylor errors of a derivative are compared."""
 
 TOLERANCE = 1e-3
-"""The largest relative error of a derivative that is right, where rounding lets it be seen."""
+"""The largest relative error of a derivative that is right, if rounding lets it be seen."""
 
 SLOPE = 1.5
 """The least slope of the logarithm of the Taylor error over that of the step. Along a curve and
-back it is 3 where the derivative is right, and 1 where it is wrong."""
+back it is 3 if the derivative is right, and 1 if it is wrong."""
 
 NOISE = 100 * float(np.finfo(np.float64).eps)
 """Rounding of values, relative to their size: the least that is taken for it."""

@@ -43,7 +43,7 @@ def feasible(solution: Solution, stack: tuple[int, ...] = ()) -> Solution:
 
 
 def defect(solution: Solution, stack: tuple[int, ...] = ()) -> float:
-    """Return |X'X - I|_F of the point as the solver gave it, finite where that is.
+    """Return |X'X - I|_F of the point as the solver gave it, finite if that is.
 
     Of a stack it is the largest of its matrices.
     """
@@ -65,7 +65,7 @@ class Judge:
     cost : callable
         Maps X (n, p) to a number.
     gap : callable, optional
-        Maps X to the cost minus the least one, where that is known.
+        Maps X to the cost minus the least one, if that is known.
     gradient : callable, optional
         Maps X to the matrix (n, p) of partial derivatives of the cost.
     unit : float
@@ -96,9 +96,9 @@ class Judge:
     def __call__(self, solution: Solution) -> dict[str, float]:
         """Return the metrics.
 
-        ``objective_gap``, the cost minus the least one, comes first where that is known; then
+        ``objective_gap``, the cost minus the least one, comes first if that is known; then
         ``objective``, the cost; ``relative_gradient_norm``, the norm of the Riemannian gradient
-        (`projected`) divided by `unit`, where there is a gradient; ``orthogonality_defect``,
+        (`projected`) divided by `unit`, if there is a gradient; ``orthogonality_defect``,
         |X'X - I|_F of the point as the solver gave it, of a stack the largest; and the further
         ones.
         """

@@ -70,7 +70,7 @@ class FieldDescent(ArrayDescent[StateT]):
         return G
 
     def move(self, oracle: ProductOracle, state: Iterate, attraction: float, eps: float) -> bool:
-        """Take a step along the field; return False where the run is known to end instead.
+        """Take a step along the field; return False if the run is known to end instead.
 
         Parameters
         ----------

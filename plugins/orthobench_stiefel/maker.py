@@ -40,11 +40,11 @@ def stiefel(
     cost : callable
         Maps X (n, p) with X'X = I to a finite number. It must not write into X. Methods that leave
         the manifold, such as `landing`, also evaluate it nearby. It may be written for torch or
-        jax: then X is an array of that library, for a solver `on` it where that computes, and for
+        jax: then X is an array of that library, for a solver `on` it if that computes, and for
         others and the judge of 64-bit floats on the CPU.
     gradient : callable, optional
         Maps X to the matrix (n, p) of partial derivatives of the cost, not projected. All solvers
-        but `givens` need it. Written for torch or jax where the cost is; without it, such a cost is
+        but `givens` need it. Written for torch or jax if the cost is; without it, such a cost is
         differentiated by that library.
     n, p : int
         Rows and columns of X, 1 <= p <= n; p = n is the orthogonal group, on both components of
@@ -52,11 +52,11 @@ def stiefel(
     hessian : callable, optional
         Maps X and a direction V (n, p) to the derivative of the gradient at X along V, not
         projected. `pymanopt-trust-regions` uses it, in place of differences of gradients. Written
-        for torch or jax where the cost is.
+        for torch or jax if the cost is.
     start : ndarray, shape (n, p), optional
         Orthonormal columns to begin at; by default a random point, another for each seed.
     best : float, optional
-        The least cost, where it is known. Without it the judge reports no ``objective_gap``.
+        The least cost, if it is known. Without it the judge reports no ``objective_gap``.
 
     Returns
     -------
@@ -68,9 +68,9 @@ def stiefel(
     Raises
     ------
     UsageError
-        Where n or p is no such integer; where the start is not an (n, p) matrix with orthonormal
-        columns; where the cost is not a finite number there, or writes into X; where the gradient
-        or the Hessian there has a wrong shape or is not finite; where its Taylor error, along a
+        If n or p is no such integer; if the start is not an (n, p) matrix with orthonormal
+        columns; if the cost is not a finite number there, or writes into X; if the gradient
+        or the Hessian there has a wrong shape or is not finite; if its Taylor error, along a
         curve on the manifold, neither vanishes nor falls faster than the step.
 
     Notes

@@ -36,8 +36,8 @@ class ProductOracle(Oracle, ABC):
     as they take a single X (n, p): it is the block diagonal matrix (mn, mp). A `Solution` has the
     matrices one below another, (mn, p).
 
-    Subclasses write `value` and `gradient`, and override `value_and_gradient` where both share
-    work and `gradient_rows` where some rows cost less than all. X may be off the manifold. Those
+    Subclasses write `value` and `gradient`, and override `value_and_gradient` if both share
+    work and `gradient_rows` if some rows cost less than all. X may be off the manifold. Those
     that are `portable` take arrays of any library and return such, of shape () for a value
     (`orthobench.tools.arrays.inner`).
 
@@ -108,7 +108,7 @@ class StiefelOracle(ProductOracle, ABC):
     Attributes
     ----------
     hessian : callable, optional
-        Maps NumPy's X and V to the derivative of the gradient at X along V, where that is known.
+        Maps NumPy's X and V to the derivative of the gradient at X along V, if that is known.
     hessian_flops : int
         Flops of one such product; zero where they are not known.
     """
@@ -152,7 +152,7 @@ class FiniteSumOracle(StiefelOracle):
         return self._drawn - self._ahead
 
     def prepare(self, samples: int) -> None:
-        """Draw the next terms, and move their numbers, where gradients are computed elsewhere."""
+        """Draw the next terms, and move their numbers, if gradients are computed elsewhere."""
         missing = samples - self._ahead
         if self.place.is_default or missing <= 0:
             return

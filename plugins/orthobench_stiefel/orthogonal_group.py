@@ -122,7 +122,7 @@ def orthogonal(oracle: StiefelOracle) -> OrthogonalGroupOracle:
 
     Notes
     -----
-    Where the oracle has no restrictions of its own, one is counted as the evaluations of a
+    If the oracle has no restrictions of its own, one is counted as the evaluations of a
     polynomial of degree 4 or less: on the coarsest grid, and two more.
     """
     if isinstance(oracle, OrthogonalGroupOracle):
@@ -218,13 +218,13 @@ def orthogonal_group(
     n : int
         Rows and columns of U.
     best : float, optional
-        The least cost over the components asked for, where it is known. Without it the judge
+        The least cost over the components asked for, if it is known. Without it the judge
         reports no ``objective_gap``.
     component : {"both", "+1", "-1"}
         The matrices asked for, by their determinant: rotations, SO(n), are ``"+1"``. Methods stay
         on the component that they start on. With ``"both"`` a solver that has converged begins
         again at its start with one column reflected, all on the clock, and the better end is the
-        solution; where the budget ends the run before, its reason says so. With ``"+1"`` or
+        solution; if the budget ends the run before, its reason says so. With ``"+1"`` or
         ``"-1"`` it starts there, and a point of the other component violates the constraint.
 
     Returns
@@ -236,9 +236,9 @@ def orthogonal_group(
     Raises
     ------
     UsageError
-        Where n is not an integer >= 1; where there is no such component; where the cost is not a
-        finite number at a random orthogonal matrix, or writes into it; where the gradient there
-        has a wrong shape or is not finite; where its Taylor error, along a curve on the group,
+        If n is not an integer >= 1; if there is no such component; if the cost is not a
+        finite number at a random orthogonal matrix, or writes into it; if the gradient there
+        has a wrong shape or is not finite; if its Taylor error, along a curve on the group,
         neither vanishes nor falls faster than the step.
 
     Notes
@@ -247,7 +247,7 @@ def orthogonal_group(
     solver that rotates, such as `givens`, tries a rotation with 18 evaluations of a cost that is
     a polynomial in U of degree 4 or less, and with more of any other
     (`orthobench_kit.angles.minimize`). Derive from `OrthogonalGroupOracle`
-    where the cost along rotations can be computed for less.
+    if the cost along rotations can be computed for less.
 
     Examples
     --------

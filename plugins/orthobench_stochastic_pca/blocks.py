@@ -72,7 +72,7 @@ def taken(oracle: SampleOracle, state: ModeratedState, count: int) -> Array:
 
 
 def fail_unless_finite(state: State, A: Any) -> None:
-    """Fail where samples, or what was made of them, are not finite."""
+    """Fail if samples, or what was made of them, are not finite."""
     xp = namespace(A)
     if not xp.all(xp.isfinite(A)):
         state.status, state.reason = Status.FAILED, "a sample is not finite"

@@ -133,7 +133,7 @@ Data: TypeAlias = "NDArray[np.generic] | Rows | ArraySource"
 """Samples in rows, as an array or what is read by blocks."""
 
 JUDGE_BYTES = 256 * 2**20
-"""Most bytes of training rows that the judge measures on where it has no data of its own."""
+"""Most bytes of training rows that the judge measures on if it has no data of its own."""
 
 
 MOST_OF_MEAN = 0.8
@@ -168,7 +168,7 @@ def stochastic_pca(
         Data for tuning and for the judge. Without a test part the judge uses `covariance`; without
         that, rows spaced evenly over the training part, at most 256 MiB of them.
     covariance : ndarray, shape (d, d), or SecondMoment, optional
-        The true second moment E[xx'], where it is known; needed for samplers and iterators
+        The true second moment E[xx'], if it is known; needed for samplers and iterators
         without a test part.
     passes : int
         How often solvers go through an array; one pass is the stochastic setting. An
@@ -182,18 +182,18 @@ def stochastic_pca(
     Raises
     ------
     UsageError
-        Where k is not a whole number from 1 to d, where several passes are asked for over data
+        If k is not a whole number from 1 to d, if several passes are asked for over data
         that can be read only once, or where there is nothing to judge by.
     DataError
-        Where data are not a finite real matrix; names the row. Training rows are checked
+        If data are not a finite real matrix; names the row. Training rows are checked
         when they are read.
 
     Notes
     -----
-    Samples are not centred: it warns where their mean carries most of their second moment, by the
+    Samples are not centred: it warns if their mean carries most of their second moment, by the
     first block of an array. Take `ob.pca` for the principal components of a matrix.
 
-    Where the largest entry of the first block of an array is beyond 1e50, or below 1e-50, solvers
+    If the largest entry of the first block of an array is beyond 1e50, or below 1e-50, solvers
     and the judge see the samples divided by a power of two, and variances are reported in the unit
     of the data.
 
@@ -272,7 +272,7 @@ def _warn_of_mean(source: ArraySource) -> None:
 
 
 def _width(test: Data | None, covariance: Array | SecondMoment | None) -> int | None:
-    """Return the number of features of the judge's data; None where it has none."""
+    """Return the number of features of the judge's data; None if it has none."""
     if isinstance(covariance, SecondMoment):
         return covariance.d
     if covariance is not None:

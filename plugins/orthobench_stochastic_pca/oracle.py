@@ -48,7 +48,7 @@ class EntryOracle(SampleOracle):
 
     So methods for whole samples take these with zeros in place of what is missing. Methods that
     know of missing entries ask `observed` for the positions. An entry that is observed and exactly
-    zero counts as missing, which has probability zero where entries have a density.
+    zero counts as missing, which has probability zero if entries have a density.
     """
 
     portable: ClassVar[bool] = False

@@ -6,7 +6,7 @@ about 2(m + b)(1 + m/b)d + 2m²(m + b) flops a sample, nearly all of them in mat
 
 ``work.flops`` counts Algorithm 1 of Arora, Cotter and Srebro (2013) as the paper states it, sample
 by sample: 4dm + 2d for the coordinates, the residual and its norm; 9n³ for the eigenproblem of size
-n, which is m + 1 where there is a residual and m otherwise; and 2dnm' for the m' eigenvectors that
+n, which is m + 1 if there is a residual and m otherwise; and 2dnm' for the m' eigenvectors that
 the projection leaves a positive eigenvalue. The others are multiplied by zero and are not formed.
 To form all n takes 2dn² instead: of that count ``work.flops`` of `msg` is 0.92 to 0.97 on digits.
 """

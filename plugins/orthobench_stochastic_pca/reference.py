@@ -108,7 +108,7 @@ def _positive(U: Array, s: Array, k: int) -> Spectrum:
 
 
 def _shift(s: Array, k: int) -> float:
-    """Return the S with sum(clip(s + S, 0, 1)) = k; zero where that cannot be."""
+    """Return the S with sum(clip(s + S, 0, 1)) = k; zero if that cannot be."""
     if len(s) <= k:
         return 0.0
     knots = np.sort(np.concatenate([-s, 1 - s]))

@@ -37,7 +37,7 @@ class Unit(NamedTuple):
     samples: Any = 0
 
     def along(self, rows: Any) -> tuple[Any, Unit]:
-        """Return the unit at each of some samples, 1 where all were zero, and after them.
+        """Return the unit at each of some samples, 1 if all were zero, and after them.
 
         Elsewhere than in NumPy nothing waits for the device.
         """

@@ -5,7 +5,7 @@ the power iteration. It is accepted if F gains at least::
 
     min(s, 1) |V|² / (10 (2d F + |V|)),        V = (I - QQ') ∇F,
 
-a tenth of the first-order gain of a step of size 1 / tr(Q'∇F), where tr(Q'∇F) = 2dF bounds the
+a tenth of the first-order gain of a step of size 1 / tr(Q'∇F), if tr(Q'∇F) = 2dF bounds the
 eigenvalues of Q'∇F. It is not enough that F does not fall: orthogonal iteration on diag(1, -1)
 alternates at the same F for ever. A step that is rejected is tried again from the same point with
 a tenth of s. Since F has a bounded second derivative, and gamma grows with s in every column, one
@@ -42,7 +42,7 @@ SMALLEST = 1e-16
 """Least s; after it no step is left."""
 
 ROUNDING = 1e-14
-"""Fall of F, relative to F, that is rounding where the gradient has become half as large."""
+"""Fall of F, relative to F, that is rounding if the gradient has become half as large."""
 
 
 class Iterate(NamedTuple):
@@ -158,7 +158,7 @@ def accepts(state: PGDState, trial: Iterate, order: int, largest: float) -> bool
 def sufficient(current: Iterate, trial: Iterate, order: int, step_size: float) -> bool:
     """Return whether F gains enough in a step for it to be accepted.
 
-    Where the difference of the two values is near rounding, the gain is taken from the gradients
+    If the difference of the two values is near rounding, the gain is taken from the gradients
     (`objective.gain`), unless the gradient has become half as large: then the step is accepted if
     F does not fall by more than rounding.
 

@@ -189,7 +189,7 @@ class LocalMatrix:
     Parallel transport of Z leaves the coordinates, and so the matrix, unchanged.
 
     The initial H is that of `core_metric`, or a multiple of the identity. One that comes from the
-    core of a distant point would mislead for hundreds of steps: the matrix is reset where the
+    core of a distant point would mislead for hundreds of steps: the matrix is reset if the
     metric of the core has changed since by more than a factor of two in any direction.
 
     Parameters

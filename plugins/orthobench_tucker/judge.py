@@ -35,7 +35,7 @@ class DataTensor(ABC):
 
     @property
     def norm_error(self) -> float:
-        """The standard error of `norm_squared`; zero where that is exact."""
+        """The standard error of `norm_squared`; zero if that is exact."""
         return 0.0
 
     @abstractmethod
@@ -109,7 +109,7 @@ class SampleMoment(DataTensor):
 
     @property
     def norm_squared(self) -> float:
-        """|M|² (equation 9), estimated where it is dear (`sample_moments.norm_is_dear`)."""
+        """|M|² (equation 9), estimated if it is dear (`sample_moments.norm_is_dear`)."""
         return self._norm_squared[0]
 
     @property
@@ -201,10 +201,10 @@ class Judge:
         ``validation_relative_error``. Bases also have:
 
         - ``objective``: F on the test data. For samples it is the sum of the entries of
-          (X'QQ'X)^[d] over p², where section 4.4 misprints the norm for the sum.
-        - ``objective_ratio``: F(Q) / F(Q*) there, where the true basis is known (figure 5); above
+          (X'QQ'X)^[d] over p², if section 4.4 misprints the norm for the sum.
+        - ``objective_ratio``: F(Q) / F(Q*) there, if the true basis is known (figure 5); above
           one where Q has more columns, or fits the test samples better.
-        - ``subspace_error``: |(I - QQ')Q*|_F, where the true basis is known. The paper's
+        - ``subspace_error``: |(I - QQ')Q*|_F, if the true basis is known. The paper's
           |QQ' - Q*Q*'| is √2 times that where the ranks are equal.
         - ``relative_gradient``: |(I - QQ')∇F| / F on the data that solvers see, unless they are an
           endless stream.

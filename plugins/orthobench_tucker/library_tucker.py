@@ -92,7 +92,7 @@ class WholeTensor(Peer[SymmetricTensorOracle, FactorsState]):
     """Base of methods with a factor for each mode, on all n^d entries: HOOI and HOSVD.
 
     The factors differ, since one mode is updated after the other. The basis Q is the factor of the
-    last mode, whose update used all others. Where a method converges to a symmetric decomposition
+    last mode, whose update used all others. If a method converges to a symmetric decomposition
     all factors have the same span.
 
     HOOI contracts the tensor with all other factors, for each mode in turn; the factor becomes the
@@ -103,7 +103,7 @@ class WholeTensor(Peer[SymmetricTensorOracle, FactorsState]):
     ----------
     tolerance : float or None
         An iteration ends where the error changes by less, the library's own rule; with its default
-        of 1e-4 it would end long before convergence. None where there is only one step.
+        of 1e-4 it would end long before convergence. None if there is only one step.
     """
 
     converges: ClassVar[bool] = True

@@ -79,7 +79,7 @@ def symmetric_tucker(
     validation : ndarray, shape (n, p_validation), optional
         Fresh samples that parameters are tuned on.
     basis : ndarray, shape (n, r*), optional
-        The true basis, where it is known; orthonormal.
+        The true basis, if it is known; orthonormal.
     core : bool
         Whether the solution of a run gets its core, r^d numbers, from the judge's samples.
     passes : int
@@ -93,11 +93,11 @@ def symmetric_tucker(
     Raises
     ------
     UsageError
-        Where the rank is not a whole number from 1 to n, or the order not one from 2 on; on a
+        If the rank is not a whole number from 1 to n, or the order not one from 2 on; on a
         tensor and samples together, or neither.
     DataError
-        Where data are not finite real numbers, not symmetric, all zero, or so large or small that
-        their moments overflow or underflow; says where. Where the moment of the samples is zero,
+        If data are not finite real numbers, not symmetric, all zero, or so large or small that
+        their moments overflow or underflow; says where. If the moment of the samples is zero,
         as odd moments of symmetric data are. Streams are checked when they are read.
 
     Notes

@@ -10,7 +10,7 @@ d - 1, their multiplicities c, C = diag(c), and S = Q'W::
     Hess F[V] = 2d (I - QQ') (dW C S' + W C dS') - V (Q'∇F),    dS = V'W + Q'dW
 
 where dW is the derivative of W in the direction V. All of them are computed from W - QS, so that
-nothing cancels where the gradient is small. The formulae hold for any order d >= 2; Jin, Kileel,
+nothing cancels if the gradient is small. The formulae hold for any order d >= 2; Jin, Kileel,
 Kolda and Ward (2022) have ∇F as equation 6, and grad F and Hess F, in terms of P = QQ' and of
 tangent vectors VQ' + QV', as equations 27 and 41.
 
@@ -172,7 +172,7 @@ def gain(
 ) -> float:
     """Return the gain of F along a curve from one point to another.
 
-    The difference of the two values. Where that is near rounding, the trapezoidal rule with the
+    The difference of the two values. If that is near rounding, the trapezoidal rule with the
     derivatives at both ends, which then is far more accurate: it turns the Armijo condition into
     the approximate one of Hager and Zhang (2005), and lets methods reach the accuracy of the
     gradient, not only of its square.
@@ -227,7 +227,7 @@ def preconditioned_parameter() -> Any:
 def core_metric(B: Array, preconditioned: bool) -> tuple[Array, float]:
     """Return the inverse of the metric of the core, and its scale.
 
-    The Hessian of -F maps V to V B, B = Q'∇F, up to terms with W - QS, which vanish where the
+    The Hessian of -F maps V to V B, B = Q'∇F, up to terms with W - QS, which vanish if the
     tensor has the rank sought. With B as the Hessian a Newton step is one of the power iteration,
     Q <- orth ∇F. So B is a good first Hessian. Here it is scaled to a largest eigenvalue of one,
     and eigenvalues below 1e-3 are raised to that, since a core may lack some directions.
@@ -277,7 +277,7 @@ def check_first_point(state: AscentState, oracle: SymmetricTensorOracle, toleran
 
 
 def check_stalled(cores: PartialCores, state: AscentState, *, stuck: bool) -> None:
-    """End the run after a step without a significant gain, where the gradient is rounding.
+    """End the run after a step without a significant gain, if the gradient is rounding.
 
     See `stop_at_rounding`.
 

@@ -55,7 +55,7 @@ class SymmetricTensorOracle(TuckerOracle):
     Attributes
     ----------
     forming_flops : int
-        Flops of forming `T` at its first use in a run; zero where the tensor was given.
+        Flops of forming `T` at its first use in a run; zero if the tensor was given.
     """
 
     forming_flops: int = 0
@@ -170,7 +170,7 @@ class MomentOracle(MomentStream, SymmetricTensorOracle):
         Raises
         ------
         UsageError
-            Where it would not fit into memory.
+            If it would not fit into memory.
         """
         if self._tensor is None:
             refusal = tensor_refusal(self.n, self.order)
@@ -183,7 +183,7 @@ class MomentOracle(MomentStream, SymmetricTensorOracle):
 def tensor_refusal(n: int, order: int) -> str | None:
     """Return why a tensor of n^d entries and work arrays of its size do not fit into memory.
 
-    None where they do.
+    None if they do.
     """
     what = f"the explicit tensor of {n}^{order} entries, with as much to work on it,"
     why = refusal_of(2 * 8 * n**order, what)
@@ -201,7 +201,7 @@ class SymmetricTucker(Problem[TuckerOracle]):
     @property
     @abstractmethod
     def tensor_shape(self) -> tuple[int, ...] | None:
-        """The shape of the tensor, (n,) * d; None where it is known only once data are read."""
+        """The shape of the tensor, (n,) * d; None if it is known only once data are read."""
 
     @property
     def streamed(self) -> bool:

@@ -127,7 +127,7 @@ DEAR = 3e9
 """Maximum number of operations for the exact norm of a moment: about a tenth of a second."""
 
 PARTNERS = 16
-"""Samples in a block whose pairs are compared where it takes more; 24 pairs a sample."""
+"""Samples in a block whose pairs are compared if it takes more; 24 pairs a sample."""
 
 AT_ONCE = 32
 """Blocks whose pairs are compared at once."""
@@ -231,7 +231,7 @@ def full_core(S: Array, order: int) -> Array:
 
 
 def moment_norm_squared(X: Array, order: int) -> float:
-    """Return |M|² from the Gram matrix of X, or from the entries of M where that is cheaper.
+    """Return |M|² from the Gram matrix of X, or from the entries of M if that is cheaper.
 
     Parameters
     ----------

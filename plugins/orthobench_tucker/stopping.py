@@ -51,7 +51,7 @@ def fail_if_vanishing(
 ) -> None:
     """Fail the run where a core at the first basis is not finite, or zero up to rounding.
 
-    For samples x, a core with m factors Q and d - m factors I is rounding where its norm is at
+    For samples x, a core with m factors Q and d - m factors I is rounding if its norm is at
     most 1e-13 of the mean of |x|^(d - m) |Q'x|^m.
 
     Parameters
@@ -104,7 +104,7 @@ def stop_at_rounding(
     The gradient is computed again at `perturbed`, with the last bit of every entry of Q changed.
     If that changes it by more than a hundredth of F, all of F is rounding, and the run has failed.
     If it changes it by a tenth of itself, the gradient is rounding, and the run has converged.
-    Else there is more to gain: where the method is `stuck` the run has failed, otherwise it goes
+    Else there is more to gain: if the method is `stuck` the run has failed, otherwise it goes
     on.
 
     Parameters

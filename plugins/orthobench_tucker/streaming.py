@@ -177,7 +177,7 @@ class StreamingTucker(
         return StreamState(rows=rows, gamma=namespace(rows).zeros_like(rows[:, 0]))
 
     def advance(self, oracle: MomentStream, state: StreamState, count: int) -> None:
-        """Take `count` batches, or fewer where the run fails."""
+        """Take `count` batches, or fewer if the run fails."""
         while count > 0 and state.status is Status.RUNNING:
             phase, done = self._phase(state.work.steps)
             if not done:
@@ -209,7 +209,7 @@ class StreamingTucker(
         return Solution(np.ascontiguousarray(self.proceed(oracle, summary)["rows"].T))
 
     def proceed(self, oracle: BlockOracle, summary: BlockSum) -> Mapping[str, Array]:
-        """Return Q' and AdaGrad's denominators after the step; NaN where it is not finite."""
+        """Return Q' and AdaGrad's denominators after the step; NaN if it is not finite."""
         from orthobench_tucker._kernels.ascent import ascend
 
         shared, (phase, done) = _shared(oracle), self._phase(oracle.number)

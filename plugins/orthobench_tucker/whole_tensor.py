@@ -31,10 +31,10 @@ from orthobench_tucker.solvers.khatri_rao_sketch import sketched_basis, sketched
 from orthobench_tucker.streaming import hoevd_ascent, hoevd_flops, split
 
 FORMS = ("auto", "implicit", "explicit")
-"""Values of the parameter ``form``; ``"auto"`` is implicit where there are samples."""
+"""Values of the parameter ``form``; ``"auto"`` is implicit if there are samples."""
 
 STARTS = ("auto", "hoevd", "hoevd-single", "sketch", "shoevd", "random")
-"""Values of the parameter ``start``: `hoevd_basis`, or the sketch where that takes too long;
+"""Values of the parameter ``start``: `hoevd_basis`, or the sketch if that takes too long;
 `hoevd_basis`, in double precision; the same from a Gram matrix of samples in single precision, to
 about 1e-6, in half the time; `sketched_basis`; `shoevd_basis`; the random start of the oracle,
 common to all methods."""
@@ -102,7 +102,7 @@ class WholeTensorSolver(Solver[SymmetricTensorOracle, StateT]):
         Raises
         ------
         UsageError
-            Where there are no samples for the sketch, or for SHOEVD; where they are elsewhere than
+            If there are no samples for the sketch, or for SHOEVD; where they are elsewhere than
             in NumPy, and so for HOEVD in single precision.
 
         Notes
@@ -129,7 +129,7 @@ class WholeTensorSolver(Solver[SymmetricTensorOracle, StateT]):
         return complete(found, oracle.start, oracle.k)
 
     def start_flops(self, oracle: SymmetricTensorOracle) -> int:
-        """Return the flops of forming the tensor, where the form needs it, and of the start."""
+        """Return the flops of forming the tensor, if the form needs it, and of the start."""
         start, formed = self._chosen_start(oracle), forming_flops(oracle, self.form)
         if start == "random":
             return formed
@@ -155,7 +155,7 @@ class WholeTensorSolver(Solver[SymmetricTensorOracle, StateT]):
 def hoevd_basis(oracle: SymmetricTensorOracle, form: str) -> Any:
     """Return the leading r eigenvectors of mat(X) mat(X)': equation 7, or 17 from samples.
 
-    The largest entry of each is positive, in every form. Where fewer than r eigenvalues are above
+    The largest entry of each is positive, in every form. If fewer than r eigenvalues are above
     rounding, the other directions are those of the oracle's random start, since eigenvectors of
     zero are arbitrary.
 
@@ -180,7 +180,7 @@ def shoevd_basis(X: Array, order: int, start: Array) -> Array:
     Parameters
     ----------
     X : ndarray, shape (p, n)
-        Where p < 1,000 there are fewer batches, and the last may have fewer samples.
+        If p < 1,000 there are fewer batches, and the last may have fewer samples.
     order : int
         d.
     start : ndarray, shape (n, r)
@@ -202,7 +202,7 @@ def shoevd_basis(X: Array, order: int, start: Array) -> Array:
 
 
 def forming_flops(oracle: SymmetricTensorOracle, form: str) -> int:
-    """Return the flops of forming the tensor, where the form needs it; else zero."""
+    """Return the flops of forming the tensor, if the form needs it; else zero."""
     return oracle.forming_flops if samples_of(oracle, form) is None else 0
 
 

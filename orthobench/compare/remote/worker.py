@@ -38,7 +38,7 @@ def names() -> Any:
     Raises
     ------
     RefusedError
-        Where the side's orthobench has no protocol, or another version of it.
+        If the side's orthobench has no protocol, or another version of it.
     """
     try:
         protocol = import_module(PROTOCOL)

@@ -180,7 +180,7 @@ def _parabola(grid: Array, count: int, k: int) -> tuple[float, float]:
 
 @kernel
 def _climb_from(x: Array, y: Array, n: int, gamma: float, grid: Array, count: int, k: int) -> _Peak:
-    """Climb from the parabola's maximum near grid angle k, or from k where that ends below it."""
+    """Climb from the parabola's maximum near grid angle k, or from k if that ends below it."""
     h = 0.5 * np.pi / count
     shift, _ = _parabola(grid, count, k)
     t = (k + shift) * h

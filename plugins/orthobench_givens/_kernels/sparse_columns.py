@@ -38,7 +38,7 @@ class Tally(NamedTuple):
     values, slopes : int
         Evaluations of equation 6 at an angle, without and with its three derivatives.
     rotated : int
-        Pairs of columns rotated: those where some angle gains.
+        Pairs of columns rotated: those if some angle gains.
     """
 
     gain: float = 0.0

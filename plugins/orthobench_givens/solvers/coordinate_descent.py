@@ -99,8 +99,8 @@ class Givens(Solver[StiefelOracle, GivensState]):
     Each step draws a pair of columns and minimizes the objective over the rotations of the two,
     over the whole circle: U <- U G(i, j, argmin f(U G(i, j, angle))). The objective never rises.
 
-    A pair is rotated only if that gains more than ``tolerance * scale * |angle|``, where scale is
-    the largest range that the objective has shown over a circle. Near a minimum this bounds the
+    A pair is rotated only if that gains more than ``tolerance * scale * |angle|``, where scale
+    is the largest range that the objective has shown over a circle. Near a minimum this bounds the
     derivative along the plane, relative to the scale.
 
     A run of random pairs without a gain does not show that no pair gains. So the uniform variant,

@@ -148,7 +148,7 @@ class GivensSparsePCA(Solver[SparsePCAOracle, SparsePCAState]):
         return state
 
     def advance(self, oracle: SparsePCAOracle, state: SparsePCAState, count: int) -> None:
-        """Rotate `count` pairs, or fewer where the method has converged."""
+        """Rotate `count` pairs, or fewer if the method has converged."""
         while count > 0 and state.status is Status.RUNNING:
             pairs = state.pairs[state.done : state.done + count]
             state.columns.rotate(pairs)

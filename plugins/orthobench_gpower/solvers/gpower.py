@@ -72,7 +72,7 @@ class GPower(ArraySolver[SparsePCAOracle, GPowerState]):
     objective is sum_ij [mu_j |a_i'x_j| - g_j]²_+ for the l1 penalty, and
     sum_ij [(mu_j a_i'x_j)² - g_j]_+ for the l0 penalty. A step moves X to the polar factor of the
     gradient, which never lowers the objective. At convergence the loadings may differ from zero
-    where the summands are positive.
+    if the summands are positive.
 
     The greedy version finds components one after the other, each on the data less what the
     loadings before it explain: A <- A - z (z'A). The block version finds them all at once.
@@ -293,7 +293,7 @@ class GPower(ArraySolver[SparsePCAOracle, GPowerState]):
 
 
 def _thresholded(ascent: Ascent | DenseAscent) -> Any:
-    """Return A X where rows are active, for l1 less the bound, with columns of unit length."""
+    """Return A X for active rows, for l1 less the bound, with columns of unit length."""
     if isinstance(ascent, DenseAscent):
         xp = namespace(ascent.X)
         scores = ascent.rows @ ascent.X.T

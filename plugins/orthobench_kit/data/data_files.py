@@ -21,13 +21,13 @@ def located(path: str | None, published: DataFile) -> tuple[Path, str]:
     Parameters
     ----------
     path : str, optional
-        A file of your own; without one the published file, downloaded where it is missing.
+        A file of your own; without one the published file, downloaded if it is missing.
     published : DataFile
 
     Raises
     ------
     DataError
-        Where there is no such file, or it cannot be read, downloaded or is not the published one.
+        If there is no such file, or it cannot be read, downloaded or is not the published one.
     """
     if path is None:
         return datasets.fetch(published), published.sha256
@@ -50,7 +50,7 @@ def checksum(path: str | None, published: DataFile) -> str:
     Raises
     ------
     DataError
-        Where there is no such file, or it cannot be read.
+        If there is no such file, or it cannot be read.
     """
     if path is None:
         return published.sha256
@@ -70,7 +70,7 @@ def csv_text(path: Path) -> Iterator[TextIO]:
     Raises
     ------
     DataError
-        Where it cannot be read, is not UTF-8, or turns out to be malformed CSV while it is read.
+        If it cannot be read, is not UTF-8, or turns out to be malformed CSV while it is read.
     """
     try:
         with io.TextIOWrapper(opened(path), encoding="utf-8-sig", newline="") as stream:

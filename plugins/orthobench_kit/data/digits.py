@@ -23,7 +23,7 @@ def pixels() -> NDArray[np.uint8]:
     Raises
     ------
     DataError
-        Where the installed scikit-learn has other digits.
+        If the installed scikit-learn has other digits.
     """
     import hashlib
 

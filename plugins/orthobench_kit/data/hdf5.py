@@ -33,9 +33,9 @@ class HDF5Rows(Rows):
     Raises
     ------
     DataError
-        Where the file cannot be read, or holds no such matrix of real numbers of its own.
+        If the file cannot be read, or holds no such matrix of real numbers of its own.
     UsageError
-        Where h5py is not installed.
+        If h5py is not installed.
     """
 
     fresh: ClassVar[bool] = True

@@ -40,7 +40,7 @@ def normalization_of(
     Raises
     ------
     DataError
-        Where all features are constant, or a row is not finite; names it.
+        If all features are constant, or a row is not finite; names it.
 
     Notes
     -----

@@ -31,7 +31,7 @@ def mapped(path: str) -> NDArray[np.generic]:
     Raises
     ------
     DataError
-        Where the file is missing, truncated or pickled, or holds no matrix of real numbers.
+        If the file is missing, truncated or pickled, or holds no matrix of real numbers.
     """
     return matrix(array(path), f"the samples in {_expanded(path)}")
 
@@ -42,7 +42,7 @@ def row_major(path: str) -> NDArray[np.generic]:
     Raises
     ------
     DataError
-        Where it holds no matrix of real numbers, or one that is not in C order.
+        If it holds no matrix of real numbers, or one that is not in C order.
     """
     rows = mapped(path)
     if not rows.flags.c_contiguous:
@@ -60,7 +60,7 @@ def array(path: str) -> NDArray[np.generic]:
     Raises
     ------
     DataError
-        Where the file is missing, truncated or pickled.
+        If the file is missing, truncated or pickled.
     """
     file = _expanded(path)
     try:
@@ -126,7 +126,7 @@ def checksum(path: str) -> str:
     Raises
     ------
     DataError
-        Where the file is missing or cannot be read.
+        If the file is missing or cannot be read.
     """
     import hashlib
 

@@ -26,10 +26,10 @@ class ParquetRows(Rows):
     Raises
     ------
     DataError
-        Where it cannot be read, is empty, holds anything else, or has row groups too large for
+        If it cannot be read, is empty, holds anything else, or has row groups too large for
         memory.
     UsageError
-        Where pyarrow is not installed.
+        If pyarrow is not installed.
     """
 
     def __init__(self, file: Path) -> None:

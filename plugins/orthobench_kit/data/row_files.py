@@ -2,7 +2,7 @@
 
 A path names them: ``X.npy``; ``parts/*.npy`` or ``parts/*.parquet``, all files that match, in the
 order of their names, with numbers compared as numbers; ``X.h5/NAME`` and ``X.zarr/NAME``, an array
-within, whose name may be left out where it is the only matrix.
+within, whose name may be left out if it is the only matrix.
 """
 
 from __future__ import annotations
@@ -109,10 +109,10 @@ def rows_at(path: str, in_order: bool = True) -> AnyRows:
     Raises
     ------
     DataError
-        Where there is no such file, one cannot be read or holds no matrix of real numbers, or
+        If there is no such file, one cannot be read or holds no matrix of real numbers, or
         where files differ in their columns or types; names the file.
     UsageError
-        Where the library that reads the format is not installed.
+        If the library that reads the format is not installed.
     """
     container, name = _container(path)
     if container is not None:
@@ -129,7 +129,7 @@ def files_at(path: str) -> list[Path]:
     Raises
     ------
     DataError
-        Where a pattern matches nothing, or the path names a folder.
+        If a pattern matches nothing, or the path names a folder.
     """
     own = Path(path).expanduser()
     if own.is_dir():
@@ -151,7 +151,7 @@ def checksum(path: str) -> str:
     Raises
     ------
     DataError
-        Where there is no such file, or it cannot be read.
+        If there is no such file, or it cannot be read.
     """
     container, _ = _container(path)
     if container is not None and container.is_dir():
@@ -207,7 +207,7 @@ def _is_npy(files: Sequence[Path]) -> bool:
 
 
 def _container(path: str) -> tuple[Path | None, str]:
-    """Return the file or folder that has arrays within, and the name of one; None where none."""
+    """Return the file or folder that has arrays within, and the name of one; None if none."""
     own = Path(path).expanduser()
     for folder in (own, *own.parents):
         if folder.suffix in CONTAINERS and (folder.suffix == ".zarr" or not folder.is_dir()):

@@ -40,7 +40,7 @@ def part_sizes(rows: int, validation: float, test: float, path: str) -> tuple[in
     Raises
     ------
     DataError
-        Where a part that is asked for would be empty.
+        If a part that is asked for would be empty.
     """
     tested, validated = round(rows * test), round(rows * validation)
     train = rows - tested - validated

@@ -39,10 +39,10 @@ def rows_in(folder: Path, name: str) -> Rows:
     Raises
     ------
     DataError
-        Where there is no such array, it is no matrix of real numbers, it has a codec that is not
+        If there is no such array, it is no matrix of real numbers, it has a codec that is not
         among `CODECS`, or a file in it is no regular one.
     UsageError
-        Where zarr is not installed.
+        If zarr is not installed.
     """
     place = folder / name if name else _only_matrix(folder)
     described = _described(place)
@@ -97,7 +97,7 @@ def _only_matrix(folder: Path) -> Path:
 
 
 def _described(place: Path) -> list[dict[str, Any]]:
-    """Return what a folder says of the array that it is; nothing where it is none."""
+    """Return what a folder says of the array that it is; nothing if it is none."""
     found = []
     for name in METADATA:
         if not (place / name).exists():

@@ -25,7 +25,7 @@ class NpyTensor(OrthogonalTensor):
         Raises
         ------
         DataError
-            Where the file is missing, or holds no tensor that is real, finite, cubic and
+            If the file is missing, or holds no tensor that is real, finite, cubic and
             symmetric; says why.
         """
         del rng

@@ -72,7 +72,7 @@ class MixtureJudge:
         With labels, ``nmi`` is the normalized mutual information (`nmi`) of the true components
         and those of largest posterior probability under the mixture found. With labels and the
         truth, ``optimal_nmi`` is that of the true mixture, and ``nmi_gap``, which comes first, the
-        difference of the two. With the truth there is ``centre_error`` (`centre_error`). Where the
+        difference of the two. With the truth there is ``centre_error`` (`centre_error`). If the
         estimated variance is positive, ``log_likelihood`` is the mean over the samples.
         """
         mixture = self.moments.coordinates(solution.point)
@@ -208,16 +208,16 @@ def gmm_tensor(
     Raises
     ------
     UsageError
-        Where the number of components is not a whole number from 1 to d, the estimate is unknown,
+        If the number of components is not a whole number from 1 to d, the estimate is unknown,
         or the samples are a generator; before they are read.
     DataError
-        Where samples are not finite, named by their row, or no more than features; where labels
-        do not fit; where the second moment has fewer than k positive eigenvalues.
+        If samples are not finite, named by their row, or no more than features; if labels
+        do not fit; if the second moment has fewer than k positive eigenvalues.
 
     Warns
     -----
     UserWarning
-        Where the covariance within the components is not spherical, or there are more of them
+        If the covariance within the components is not spherical, or there are more of them
         (`noise_spread`), which biases what is found. With k = d nothing is left to see it by.
 
     Notes
@@ -279,7 +279,7 @@ def mixture_instance(
     Raises
     ------
     UsageError
-        Where the truth has another number of components or features.
+        If the truth has another number of components or features.
     """
     shape = (len(moments.tensor), X.shape[1])
     if truth is not None and truth.centres.shape != shape:

@@ -212,7 +212,7 @@ def whitened_topics(moments: TopicMoments, k: int, total: float) -> WhitenedTopi
     Raises
     ------
     DataError
-        Where M2 has fewer than k positive eigenvalues; names the first that is not.
+        If M2 has fewer than k positive eigenvalues; names the first that is not.
 
     Notes
     -----
@@ -296,7 +296,7 @@ class LDAMoments(OrthogonalTensor):
         Raises
         ------
         DataError
-            Where there are too few documents for the second moment to have full rank.
+            If there are too few documents for the second moment to have full rank.
         """
         topics = rng.dirichlet(np.full(self.vocabulary, CONCENTRATION), size=self.topics)
         model = TopicModel(topics, np.full(self.topics, self.alpha0 / self.topics))

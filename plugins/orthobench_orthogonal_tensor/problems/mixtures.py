@@ -80,7 +80,7 @@ class Mixture:
     def assign(self, X: Array) -> NDArray[np.intp]:
         """Return for each row of `X` the component with the largest posterior probability.
 
-        The nearest centre where the variance is zero.
+        The nearest centre if the variance is zero.
 
         Parameters
         ----------
@@ -211,7 +211,7 @@ def _checked(source: SampleSource) -> Iterator[Array]:
 def _two_moments(blocks: Iterable[Array]) -> tuple[int, Array, Array]:
     """Return the number of rows, their mean and their covariance.
 
-    The mean of the first block is subtracted from all rows first: where data are far from zero,
+    The mean of the first block is subtracted from all rows first: if data are far from zero,
     rounding would otherwise swamp the variance.
     """
     count, shift, total, products = 0, np.zeros(0), np.zeros(0), np.zeros(0)
@@ -346,7 +346,7 @@ def whitened_moments(moments: Moments, k: int, estimate: str = "bottom") -> Whit
     Raises
     ------
     DataError
-        Where M2 has fewer than k positive eigenvalues; names the first that is not.
+        If M2 has fewer than k positive eigenvalues; names the first that is not.
 
     Notes
     -----

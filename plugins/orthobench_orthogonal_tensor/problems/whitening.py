@@ -1,6 +1,6 @@
 """Whitening of second and third moments.
 
-Where M2 = sum_i w_i m_i ⊗ m_i and M3 = sum_i w_i m_i ⊗ m_i ⊗ m_i with linearly independent m_i,
+If M2 = sum_i w_i m_i ⊗ m_i and M3 = sum_i w_i m_i ⊗ m_i ⊗ m_i with linearly independent m_i,
 and W'M2W = I, the vectors u_i = w_i^(1/2) W'm_i are orthonormal and the whitened third moment is
 M3(W, W, W) = sum_i w_i^(-1/2) u_i ⊗ u_i ⊗ u_i (Anandkumar et al. 2012, "Tensor decompositions for
 learning latent variable models", section 4.3 and Theorem 4.3). Its weights lambda_i = w_i^(-1/2)
@@ -69,14 +69,14 @@ def whitening(M2: Array, k: int) -> Whitening:
     Parameters
     ----------
     M2 : ndarray, shape (d, d)
-        Symmetric. Where it is noisy, its other eigenvalues may differ from zero.
+        Symmetric. If it is noisy, its other eigenvalues may differ from zero.
     k : int
         1 <= k <= d.
 
     Raises
     ------
     DataError
-        Where one of the k leading eigenvalues is not positive; names it.
+        If one of the k leading eigenvalues is not positive; names it.
 
     Notes
     -----

@@ -60,7 +60,7 @@ class RandomizedJointDiagonalization(Solver[AnyOrderOracle, JointDiagonalization
 
     With noise the error is of the order of the noise, but larger than it by one over the gaps
     between the eigenvalues. So a step of the power iteration on all factors at once,
-    U <- polar([w_i T(I, u_i, ..., u_i)]_i), follows: where the error was small it is squared, and
+    U <- polar([w_i T(I, u_i, ..., u_i)]_i), follows: if the error was small it is squared, and
     what remains is that of the noise.
 
     A step is a trial, or a refinement; then the method has converged. Of order 4 weights may be
@@ -75,7 +75,7 @@ class RandomizedJointDiagonalization(Solver[AnyOrderOracle, JointDiagonalization
 
     Notes
     -----
-    2n^(d + 1)/3 + 9n³ flops a trial, up to lower terms, and 2n^(d + 1)/3 + 28n³ a refinement, where
+    2n^(d + 1)/3 + 9n³ flops a trial, up to lower terms, and 2n^(d + 1)/3 + 28n³ a refinement, if
     only a third of the entries of T is read. Memory:
     4n² doubles beside the tensor.
 

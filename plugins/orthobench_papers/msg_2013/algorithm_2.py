@@ -15,7 +15,7 @@ SLACK = 1e-12
 
 
 def shift(values: Array, counts: Array, k: int, printed: bool) -> float | None:
-    """Return the S of Algorithm 2, or None where it returns an error.
+    """Return the S of Algorithm 2, or None if it returns an error.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Section 5.2: incremental PCA is trapped where capped MSG with a spare direction is not."""
+"""Section 5.2: incremental PCA is trapped although capped MSG with a spare direction is not."""
 
 from __future__ import annotations
 

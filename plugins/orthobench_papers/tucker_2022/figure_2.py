@@ -138,7 +138,7 @@ def others_scale(evidence: Evidence) -> Measurement:
 
 
 def further(evidence: Evidence) -> Measurement:
-    """Check the relative gradient where the tensor would be large, or too large."""
+    """Check the relative gradient if the tensor would be large, or too large."""
     problems = evidence.problems(LARGE, PROBLEM)
     found = [
         evidence.finals(LARGE, problem, IMPLICIT, "relative_gradient").max() for problem in problems

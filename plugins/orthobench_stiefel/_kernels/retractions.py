@@ -88,7 +88,7 @@ def newton_schulz(X: Any, D: Any) -> tuple[Any, int]:
     """Return the polar factor of X + D by Y <- Y (3I - Y'Y)/2; 4np² flops an iteration.
 
     It converges for singular values below sqrt(3). Those of Y are from 1 to sqrt(1 + |D|²), since D
-    is tangent, so that Y is divided by this bound where it is above sqrt(2); a stack by the
+    is tangent, so that Y is divided by this bound if it is above sqrt(2); a stack by the
     largest.
 
     NumPy ends where Y'Y is close to I. Elsewhere this would wait for the device at each iteration:

@@ -67,7 +67,7 @@ class JointDiagonalization(Stiefel):
 
     Q is random orthogonal, the diagonal D_k and the symmetric noise are Gaussian. Without noise the
     least value is 0, at Q up to signs and order. With noise the reference is the minimum that
-    Jacobi rotations reach from Q: a run may find a lower one where the noise is large, and then
+    Jacobi rotations reach from Q: a run may find a lower one if the noise is large, and then
     ``objective_gap`` is negative.
 
     References
@@ -106,7 +106,7 @@ def least_off_diagonal(C: Array, Q: Array) -> float:
     Raises
     ------
     DataError
-        Where the rotations do not settle.
+        If the rotations do not settle.
     """
     M = Q.T @ C @ Q
     n = len(Q)

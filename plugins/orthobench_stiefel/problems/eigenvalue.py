@@ -142,7 +142,7 @@ def self_consistent(oracle: KohnShamOracle) -> Array:
     Raises
     ------
     DataError
-        Where the iteration does not settle.
+        If the iteration does not settle.
     """
     density = np.full(oracle.n, oracle.k / oracle.n)
     densities, changes = list[Array](), list[Array]()

@@ -60,7 +60,7 @@ class NpyBrockett(NpyStiefel):
 
     @property
     def square(self) -> bool:
-        """Whether k = n, by the file's header; False where it cannot be read."""
+        """Whether k = n, by the file's header; False if it cannot be read."""
         try:
             return npy.array(self.path).shape == (self.k, self.k)
         except DataError:
@@ -72,9 +72,9 @@ class NpyBrockett(NpyStiefel):
         Raises
         ------
         DataError
-            Where the file is missing, or holds no symmetric matrix of finite real numbers.
+            If the file is missing, or holds no symmetric matrix of finite real numbers.
         UsageError
-            Where k > n.
+            If k > n.
         """
         del rng
         A = symmetric(numbers(self.path, "A", ("n", "n")), self.path)
@@ -90,7 +90,7 @@ class NpyBrockett(NpyStiefel):
 class NpyProcrustes(NpyStiefel):
     """Minimize |AX - B|²/N over orthonormal columns for your own A and B, with N rows each.
 
-    Where B has as many columns as A, the optimum has a closed form, as in `procrustes`. With
+    If B has as many columns as A, the optimum has a closed form, as in `procrustes`. With
     fewer, a multiplier of the constraint proves a point to be the only global minimum
     (`orthobench_stiefel.problems.procrustes.multiplier`), unless B is far from every AX. Then
     ``objective_gap`` is the cost above a bound, and ``best`` a bound.
@@ -104,7 +104,7 @@ class NpyProcrustes(NpyStiefel):
 
     @property
     def square(self) -> bool:
-        """Whether p = n, by the headers of the files; False where they cannot be read."""
+        """Whether p = n, by the headers of the files; False if they cannot be read."""
         try:
             return npy.array(self.path).shape == npy.array(self.target).shape
         except DataError:
@@ -116,7 +116,7 @@ class NpyProcrustes(NpyStiefel):
         Raises
         ------
         DataError
-            Where a file is missing, or holds no matrix of finite real numbers; where B has other
+            If a file is missing, or holds no matrix of finite real numbers; where B has other
             rows than A, or more columns.
         """
         del rng
@@ -172,7 +172,7 @@ class NpyJointDiagonalization(NpyStiefel):
         Raises
         ------
         DataError
-            Where the file is missing, or holds no symmetric matrices of finite real numbers; where
+            If the file is missing, or holds no symmetric matrices of finite real numbers; if
             the reference does not settle.
         """
         C = symmetric(numbers(self.path, "the matrices", ("K", "n", "n")), self.path)
@@ -208,7 +208,7 @@ class NpyWeightRotation(NpyStiefel):
         Raises
         ------
         DataError
-            Where the file is missing, or holds no matrix of finite real numbers.
+            If the file is missing, or holds no matrix of finite real numbers.
         """
         del rng
         oracle = KurtosisOracle(numbers(self.path, "W", ("rows", "n")))
@@ -231,7 +231,7 @@ def numbers(path: str, what: str, axes: tuple[str, ...]) -> Array:
     Raises
     ------
     DataError
-        Where the file is missing, or holds no such array of finite real numbers; where they are all
+        If the file is missing, or holds no such array of finite real numbers; where they are all
         zero, or too large or too small for their fourth powers.
     """
     found = npy.array(path)
@@ -257,7 +257,7 @@ def symmetric(A: Array, path: str) -> Array:
     Raises
     ------
     DataError
-        Where a matrix is not square, or further from its transpose than `SYMMETRIC` allows.
+        If a matrix is not square, or further from its transpose than `SYMMETRIC` allows.
     """
     if A.shape[-1] != A.shape[-2]:
         raise DataError(f"{path}: a symmetric matrix is square, not of shape {A.shape[-2:]}")

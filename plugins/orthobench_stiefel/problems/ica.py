@@ -81,7 +81,7 @@ class ICA(OrthogonalGroup):
 
     The samples are X = SM' for independent sources S of unit variance and a random square mixing
     matrix M, then centred and whitened by C^(-1/2), C their covariance. The objective is
-    sum_j mean(y_j⁴) for Y = ZU, negated where the sources have heavy tails. It is the kurtosis
+    sum_j mean(y_j⁴) for Y = ZU, negated if the sources have heavy tails. It is the kurtosis
     contrast, since the second moments are fixed.
 
     The optimum for finitely many samples is not known. The local minimum that rotations reach from
@@ -117,7 +117,7 @@ class ICA(OrthogonalGroup):
         Raises
         ------
         DataError
-            Where the sources drawn are linearly dependent, as few binary samples may be.
+            If the sources drawn are linearly dependent, as few binary samples may be.
         """
         S = _draw_sources(self.sources, (self.samples, self.n), rng)
         mixing = rng.standard_normal((self.n, self.n))

@@ -122,7 +122,7 @@ class OrthogonalNetwork(Stiefel):
         Raises
         ------
         DataError
-            Where a file is missing and cannot be downloaded, or is not the published one.
+            If a file is missing and cannot be downloaded, or is not the published one.
         """
         A, labels = _images(self.images)
         A = A - A.mean(axis=0)

@@ -233,7 +233,7 @@ class Multiplier:
 
 
 def multiplier(A: Array, B: Array) -> Multiplier:
-    """Return the multiplier of the largest bound, or one near it where there is no largest one.
+    """Return the multiplier of the largest bound, or one near it if there is no largest one.
 
     Parameters
     ----------
@@ -265,7 +265,7 @@ class _Dual:
     constant: float
 
     def first(self) -> Array:
-        """Return a multiplier where the Lagrangian is convex, and |X| <= 1."""
+        """Return a multiplier at which the Lagrangian is convex, and |X| <= 1."""
         size = float(np.linalg.norm(self.M, 2)) + abs(float(self.values[0]))
         return (size or 1.0) * np.eye(self.M.shape[1])
 
@@ -277,7 +277,7 @@ class _Dual:
         return Multiplier(L, X, bound, X.T @ X - np.eye(len(L)))
 
     def better(self, found: Multiplier) -> Multiplier | None:
-        """Return the multiplier after a step of Newton's method; None where no step gains."""
+        """Return the multiplier after a step of Newton's method; None if no step gains."""
         E = self._direction(found)
         slope, length = float(np.vdot(E, found.excess)), 1.0
         slack = 4 * np.finfo(np.float64).eps * self.constant

@@ -71,7 +71,7 @@ class WeightRotation(Stiefel):
     Rounding to four bits has a step for each row, its largest entry over 7, so that outliers cost
     accuracy; the kurtosis is a smooth proxy. The rows of W are multiples of the rows of a random
     orthogonal Q, by factors with Student's t distribution. For rows of length d the kurtosis is at
-    least N sum d⁴/(sum d²)², which is attained where all entries of a row of WX have equal size:
+    least N sum d⁴/(sum d²)², which is attained if all entries of a row of WX have equal size:
     at X = Q'H/sqrt(n), H a Hadamard matrix, so that n is a power of two. There may be local minima.
 
     With ``outliers`` the entries of W have that distribution, and so many columns, drawn at random,

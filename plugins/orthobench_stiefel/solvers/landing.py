@@ -32,7 +32,7 @@ class Landing(FieldDescent[Iterate]):
     Parameters
     ----------
     step : float
-        The step, where it is safe.
+        The step that is safe.
     attraction : float
         The weight of the pull towards the manifold.
     eps : float

@@ -70,11 +70,11 @@ class LandingNewton(Descent[StiefelOracle, NewtonState]):
     and the projection P onto the tangents of the level set there, Y'D + D'Y = 0: to a residual of
     min(.1, |P(G)|) by conjugate gradients, that end where the curvature is not positive. N squares
     the defect and D the distance to a stationary point, so that convergence is quadratic near one
-    where the Hessian is positive. The paper's equation is at X; its tangents differ from those at Y
+    if the Hessian is positive. The paper's equation is at X; its tangents differ from those at Y
     by the order of the defect.
 
     D is cut to a length of 1/2, and halved until the cost at the next Y falls by 1e-4 <G, D>; the
-    whole D will do also where it halves |P(G)|. Without success it is left out: N alone is a step.
+    whole D will do also if it halves |P(G)|. Without success it is left out: N alone is a step.
 
     Parameters
     ----------
@@ -85,7 +85,7 @@ class LandingNewton(Descent[StiefelOracle, NewtonState]):
     Notes
     -----
     Flops of a step: for each iteration of conjugate gradients a product with the Hessian, or a
-    gradient where there is none, and 6np² + 8p³ + 16np; for each trial a value, a gradient,
+    gradient if there is none, and 6np² + 8p³ + 16np; for each trial a value, a gradient,
     10np² and 17p³.
     Memory: 9np.
 

@@ -48,7 +48,7 @@ class ManifoldMuon(SpectralDescent[Iterate]):
     dual : {"ascent", "admm"}
     dual_step : float
     dual_steps : int
-        Fewer where the root mean square of H, and of what ADMM changes A by, is below 1e-6.
+        Fewer if the root mean square of H, and of what ADMM changes A by, is below 1e-6.
     relative : bool
     batch : int
     tolerance : float

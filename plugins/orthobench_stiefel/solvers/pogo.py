@@ -93,7 +93,7 @@ class POGO(FieldDescent[PogoState]):
     References
     ----------
     Javaloy and Vergari 2026, "An embarrassingly simple way to optimize orthogonal matrices at
-    scale". The authors' code skips steps where all entries of G are below 1e-8, whatever their
+    scale". The authors' code skips steps if all entries of G are below 1e-8, whatever their
     scale, and its first B is (1 + b)G; neither is done here.
     """
 
@@ -118,7 +118,7 @@ class POGO(FieldDescent[PogoState]):
         Raises
         ------
         ParameterError
-            On a wrong value, and on the best normal where there are no roots of polynomials.
+            On a wrong value, and on the best normal if there are no roots of polynomials.
         """
         super().__post_init__()
         if self.best_normal and self.place.library != "numpy":

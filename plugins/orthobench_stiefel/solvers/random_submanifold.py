@@ -60,14 +60,14 @@ class RandomSubmanifold(ArrayDescent[SubmanifoldState]):
     P is r rows of a random permutation, in order, or of a random orthogonal matrix. A step rotates
     r coordinates, so that no retraction of all n is needed. At r = n, where P is the identity, it
     is Riemannian gradient descent on the orthogonal group that acts from the left. Rotated rows
-    alone need only those rows of G, where the oracle has them for less.
+    alone need only those rows of G, if the oracle has them for less.
 
     The matrices of a stack have the same P.
 
     Rounding adds up: ``orthonormalize`` says after how many steps X is orthonormalized; the authors
     never do.
 
-    It has converged where the gradient was small in as many steps as take nearly every pair of
+    It has converged if the gradient was small in as many steps as take nearly every pair of
     coordinates, 4(n/r)².
 
     Parameters
@@ -116,7 +116,7 @@ class RandomSubmanifold(ArrayDescent[SubmanifoldState]):
         Raises
         ------
         UsageError
-            Where the size is more than n.
+            If the size is more than n.
         """
         begun = self.begun(oracle)
         _, n, _ = sizes(begun["X"])

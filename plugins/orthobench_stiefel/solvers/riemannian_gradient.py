@@ -85,29 +85,29 @@ class RiemannianGradient(ArrayDescent[GradientState]):
     A step t is accepted where f <= C - 1e-4 t <G, R>, up to rounding.
 
     - ``bb``: t is alternately |S|²/|<S, Y>| and |<S, Y>|/|Y|², with the last changes S of X and Y
-      of R, and cut by .1 where it is rejected. C is Zhang and Hager's mean of the costs so far, so
+      of R, and cut by .1 if it is rejected. C is Zhang and Hager's mean of the costs so far, so
       that the cost may rise for some steps.
     - ``adaptive``: the longer of these two steps, unless the shorter is less than .3 of it; then
-      the least of the last five shorter ones. It takes about half as many steps where the condition
+      the least of the last five shorter ones. It takes about half as many steps if the condition
       is bad.
     - ``lbfgs``: along -HR, H the limited-memory BFGS approximation of the inverse Hessian by the
       last five S and Y in the Euclidean metric, projected to the tangent space at X
-      (`orthobench_stiefel._kernels.secants`). t is 1, halved where it is rejected; C is the cost.
+      (`orthobench_stiefel._kernels.secants`). t is 1, halved if it is rejected; C is the cost.
       The first H has a step for each column outside the span of X, and multiplies X skew(X'G) by
       the w of the metric. It suits functions whose columns have weights.
-    - ``armijo``: twice the last step, halved where it is rejected; C is the cost.
+    - ``armijo``: twice the last step, halved if it is rejected; C is the cost.
     - ``constant``: no search; with ``batch``, the gradient is that of some terms of a finite sum,
       and with momentum b the step is along D <- R + b (D - X sym(X'D)), the last direction moved to
       X by projection.
 
-    It has converged where the gradient is small, or where no step lowers the cost by more than its
+    It has converged if the gradient is small, or where no step lowers the cost by more than its
     rounding. A search waits for the device once for each trial, to see whether it is accepted.
 
     Parameters
     ----------
     metric : {"euclidean", "canonical", "turning"}
     retraction : {"qr", "polar", "cayley", "newton-schulz", "cholesky-qr"}
-        `orthobench_stiefel._kernels.retractions`. The Cayley curve is orthonormalized where it has
+        `orthobench_stiefel._kernels.retractions`. The Cayley curve is orthonormalized if it has
         drifted by more than 1e-13.
     steps : {"bb", "adaptive", "lbfgs", "armijo", "constant"}
     step : float
@@ -162,7 +162,7 @@ class RiemannianGradient(ArrayDescent[GradientState]):
 
     @property
     def converges(self) -> bool:  # type: ignore[override]
-        """Whether a run ends by itself: where the step is searched for."""
+        """Whether a run ends by itself: if the step is searched for."""
         return self.steps != "constant"
 
     @property

@@ -133,7 +133,7 @@ class WenYin(Descent[StiefelOracle, WenYinState]):
         return None
 
     def _point(self, state: WenYinState, length: float) -> Any:
-        """Return a point of the curve; None where its system is singular to rounding.
+        """Return a point of the curve; None if its system is singular to rounding.
 
         Near a stationary point a Barzilai-Borwein step may be as long as its bound.
         """

@@ -26,7 +26,7 @@ def shift(values: Array, k: float) -> float:
     Returns
     -------
     float
-        S; where several fit, the smallest.
+        S; if several fit, the smallest.
 
     Notes
     -----
@@ -72,7 +72,7 @@ def onto_fantope(values: Array, k: float, full: bool) -> bool:
 
     Started at zero, as in Theorem 1, the trace grows to k first. An update of MSG never lowers it,
     so that from then on this is the projection onto {0 <= s <= 1, sum s = k}, with a shift that is
-    never positive: eigenvalues of zero need not be listed. Where capped MSG has dropped some the
+    never positive: eigenvalues of zero need not be listed. If capped MSG has dropped some the
     trace may be lower, and the shift positive.
 
     Parameters

@@ -139,7 +139,7 @@ def turn(V: Array, samples: Array, before: int, amnesic: float) -> None:
     Parameters
     ----------
     V : ndarray, shape (k, d), C order
-        Directions, of zeros where there is none yet.
+        Directions, of zeros if there is none yet.
     samples : ndarray, shape (count, d), C order
     before : int
         Number of samples before these.

@@ -55,7 +55,7 @@ def second_moment(rows: Samples) -> Array:
 
 
 def _inner_products(rows: Samples) -> Array:
-    """Return XX', of which the upper triangle counts, in float64; by columns where in float32."""
+    """Return XX', of which the upper triangle counts, in float64; by columns if in float32."""
     if rows.dtype == np.float64:
         return np.asarray(rows @ rows.T)
     total = np.zeros((len(rows), len(rows)))
@@ -141,7 +141,7 @@ class LowRankSum(Summary):
         """Return the leading part of the sum of two leading parts.
 
         What is lost grows by the largest eigenvalue that the sum has beyond the k-th. So it is
-        exact where all samples together span k dimensions.
+        exact if all samples together span k dimensions.
         """
         both = LowRankSum.of(np.concatenate([self.factor, other.factor]), self.rank)
         return LowRankSum(
@@ -153,7 +153,7 @@ class LowRankSum(Summary):
         )
 
     def solution(self, start: Array) -> Solution:
-        """Return the k leading eigenvectors, completed from a start where the rank is lower."""
+        """Return the k leading eigenvectors, completed from a start if the rank is lower."""
         basis = orthonormalize(unit_columns(self.factor.T))
         return Solution(complete(basis, start, self.rank))
 

@@ -66,10 +66,10 @@ class NpyPCA(StochasticPCA):
         Raises
         ------
         DataError
-            Where a file is missing, holds no matrix of real numbers in C order, or differs from the
+            If a file is missing, holds no matrix of real numbers in C order, or differs from the
             others, or there are too few rows for the parts.
         UsageError
-            Where k > d.
+            If k > d.
         """
         rows = rows_at(self.path)
         check_dimension(self.k, rows.shape[1])

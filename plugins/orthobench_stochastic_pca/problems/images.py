@@ -44,7 +44,7 @@ class Digits(StochasticPCA):
         Raises
         ------
         DataError
-            Where the installed scikit-learn has other digits.
+            If the installed scikit-learn has other digits.
         """
         return normalized_split(digits.pixels(), self.k, self.normalization, self.passes, rng)
 
@@ -85,7 +85,7 @@ class MNIST(StochasticPCA):
         Raises
         ------
         DataError
-            Where a file is missing and cannot be downloaded, or is not the published one.
+            If a file is missing and cannot be downloaded, or is not the published one.
         """
         images = [mnist.read(file).reshape(-1, 784) for file in FILES[self.part]]
         X = images[0] if len(images) == 1 else np.concatenate(images)

@@ -43,7 +43,7 @@ class Geodesic:
 
 
 class EntrySource(SampleSource):
-    """Gaussian samples near the subspaces of a geodesic, with zeros where entries are missing.
+    """Gaussian samples near the subspaces of a geodesic, with zeros if entries are missing.
 
     Parameters
     ----------

@@ -24,7 +24,7 @@ def check_dimension(k: int, d: int) -> None:
     Raises
     ------
     UsageError
-        Where k > d.
+        If k > d.
     """
     if k > d:
         raise UsageError(f"k = {k} is more than the data's dimension d = {d}")

@@ -97,7 +97,7 @@ class SpikedCovariance(StochasticPCA):
     The spiked covariance model of Johnstone (2001, "On the distribution of the largest eigenvalue
     in principal components analysis", Annals of Statistics 29) with equal spikes.
 
-    Parameters are tuned on 2,000 independent draws, fewer where they take more than 256 MiB.
+    Parameters are tuned on 2,000 independent draws, fewer if they take more than 256 MiB.
     """
 
     name = "spiked-covariance"
@@ -138,7 +138,7 @@ class GeneratedPCA(SpikedCovariance):
     that the seed and the number of its block determine. Any worker makes any block, and the judge
     knows the population, so that no judge reads them.
 
-    Parameters are tuned on 2,000 independent samples, fewer where they take more than 256 MiB.
+    Parameters are tuned on 2,000 independent samples, fewer if they take more than 256 MiB.
     """
 
     name = "generated-pca"

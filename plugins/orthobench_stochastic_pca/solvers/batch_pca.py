@@ -57,7 +57,7 @@ class BatchState(State):
 
 @dataclass(frozen=True, kw_only=True)
 class MomentSum(Summary):
-    """The sum of second moments xx', or the samples where there are at most as many as features.
+    """The sum of second moments xx', or the samples if there are at most as many as features.
 
     Attributes
     ----------

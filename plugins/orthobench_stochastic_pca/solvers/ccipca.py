@@ -30,7 +30,7 @@ class CCIPCAState(State):
     start : ndarray, shape (d, k)
         Completes the solution while there are fewer directions.
     V : ndarray, shape (k, d)
-        Rows, of zeros where there is no direction yet.
+        Rows, of zeros if there is no direction yet.
     unit : float
         The length of the first sample that is not zero; 0 before it.
     """
@@ -51,7 +51,7 @@ class CCIPCA(Solver[SampleOracle, CCIPCAState]):
     Parameters
     ----------
     amnesic : float
-        a: how much more than earlier ones a sample counts; 2 to 4 are usual where samples drift.
+        a: how much more than earlier ones a sample counts; 2 to 4 are usual if samples drift.
         It is zero up to sample a + 1.
     relative : bool
         Samples are divided by the length of the first that is not zero. Without it, as published,

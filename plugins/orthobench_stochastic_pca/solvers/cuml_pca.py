@@ -139,7 +139,7 @@ class CumlIncrementalPCA(CumlPeer[SampleOracle, CumlState]):
         Raises
         ------
         UsageError
-            Where a batch has fewer samples than k.
+            If a batch has fewer samples than k.
         """
         from cuml.decomposition import IncrementalPCA
 

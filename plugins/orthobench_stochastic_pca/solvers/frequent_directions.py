@@ -108,7 +108,7 @@ class FrequentDirections(SummarySolver[SampleOracle, SketchState, Sketch]):
         Raises
         ------
         UsageError
-            Where the sketch has no more rows than there are directions to find.
+            If the sketch has no more rows than there are directions to find.
         """
         del rng
         self._check_size(oracle.k)
@@ -174,7 +174,7 @@ def shrunk(rows: Array, size: int) -> Array:
     Returns
     -------
     ndarray, shape (< size, d)
-        The rows themselves where there are fewer than `size`.
+        The rows themselves if there are fewer than `size`.
 
     Notes
     -----

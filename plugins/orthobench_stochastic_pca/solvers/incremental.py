@@ -32,7 +32,7 @@ class IncrementalPCA(SummarySolver[SampleOracle, SpectrumState, LowRankSum]):
 
     With blocks M is the best rank-k approximation of the second moment of a whole block, and that
     of the sum of two where they are merged; `ties` is not used. The moment of all samples exceeds
-    M by at most ``LowRankSum.lost``, which is zero where they span k dimensions.
+    M by at most ``LowRankSum.lost``, which is zero if they span k dimensions.
 
     Parameters
     ----------

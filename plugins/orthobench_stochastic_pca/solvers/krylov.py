@@ -70,7 +70,7 @@ class Pairs(NamedTuple):
     T : array, shape (m, m)
         Q'AA'Q.
     rest : array, shape (s, width)
-        The product less its part in a subspace that grows; the product where it does not grow.
+        The product less its part in a subspace that grows; the product if it does not grow.
     """
 
     values: Any
@@ -179,7 +179,7 @@ class Randomized(
     @staticmethod
     @abstractmethod
     def following(space: Space, pairs: Pairs, most: int) -> Space | None:
-        """Return the next subspace, with at most so many new directions; None where none is new."""
+        """Return the next subspace, with at most so many new directions; None if none is new."""
 
     @staticmethod
     @abstractmethod
@@ -273,7 +273,7 @@ class Randomized(
         return Solution(complete(vectors, oracle.start, oracle.k))
 
     def proceed(self, oracle: BlockOracle, summary: ProductSum) -> Mapping[str, Any] | None:
-        """Return the next subspace; None where the residuals are below the tolerance."""
+        """Return the next subspace; None if the residuals are below the tolerance."""
         space = self._space(oracle)
         found = self.pairs(space, summary.product, oracle.k)
         if found.done(self.tolerance):
@@ -337,8 +337,8 @@ class BlockKrylov(Randomized):
     def following(space: Space, pairs: Pairs, most: int) -> Space | None:
         """Return the Krylov space with the directions that the last product adds.
 
-        The product, once orthogonalized, is orthogonalized again: in directions where it is small,
-        little of the basis that is left in it is much. Directions where it is rounding are dropped.
+        The product, once orthogonalized, is orthogonalized again: in directions in which it is
+        small, little of the basis that is left in it is much. Directions of rounding are dropped.
         """
         xp, (s, m) = namespace(pairs.rest), space.basis.shape
         most = min(most, s - m)

@@ -130,7 +130,7 @@ class Oja(Rotating, SummarySolver[SampleOracle, BlockState[Basis], LowRankSum]):
     x - Uw, by the angle arctan(eta_t |w||x - Uw| / (1 + eta_t |w|²)), which takes O(dk) flops.
 
     Krasulina's form steps along the residual only, U <- P(U + eta_t (x - Uw) w'), so that U stays
-    where all samples are in its span: the angle is arctan(eta_t |w||x - Uw|).
+    if all samples are in its span: the angle is arctan(eta_t |w||x - Uw|).
 
     A sample orthogonal to U, or in its span, changes nothing.
 
@@ -195,7 +195,7 @@ class GrassmannianSGD(Rotating):
     With w = U'x, p = Uw and r = x - p, the step rotates U in the plane of p and r by the angle
     eta_t |p||r|: U + ((cos a - 1) p/|p| + sin a r/|r|) w'/|w|.
 
-    Where entries are missing (`orthobench_stochastic_pca.EntryOracle`), w are the
+    If entries are missing (`orthobench_stochastic_pca.EntryOracle`), w are the
     least-squares coefficients of the observed entries, and r is zero at the others. Fewer observed
     entries than columns say nothing, and change nothing.
 
@@ -217,7 +217,7 @@ class GrassmannianSGD(Rotating):
     angle: ClassVar[Angle] = Angle.GEODESIC
 
     def advance(self, oracle: SampleOracle, state: BlockState[Basis], count: int) -> None:
-        """Take `count` samples, by their observed entries where others are missing."""
+        """Take `count` samples, by their observed entries if others are missing."""
         if not isinstance(oracle, EntryOracle):
             super().advance(oracle, state, count)
             return

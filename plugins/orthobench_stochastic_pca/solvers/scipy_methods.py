@@ -20,7 +20,7 @@ NULL = 1e-13
 class ScipySVDS(Batch):
     """scipy's svds of all samples so far: ARPACK, to machine precision, from a fixed vector.
 
-    ARPACK finds fewer vectors than the samples have rows and columns; where as many are asked for,
+    ARPACK finds fewer vectors than the samples have rows and columns; if as many are asked for,
     it is LAPACK's decomposition, and the basis is completed from the common start. It cannot be
     stepped: there is a decomposition at every checkpoint, each with its own time.
 
@@ -59,7 +59,7 @@ class ScipySVDS(Batch):
 class ScipyLOBPCG(Batch):
     """scipy's lobpcg on the second moment of all samples so far, from the common start.
 
-    The moment X'X is formed, or XX' where there are fewer samples than features, since LOBPCG
+    The moment X'X is formed, or XX' if there are fewer samples than features, since LOBPCG
     multiplies by it many times. It is scaled to trace one, since tolerances are absolute. It cannot
     be stepped: there is a run at every checkpoint, each with its own time.
 
@@ -68,13 +68,13 @@ class ScipyLOBPCG(Batch):
     tolerance : float
         Norm of the residual to end at, relative to the trace of the moment.
     iterations : int
-        Most iterations. With scipy's own limit of 20 it ends far from convergence where gaps are
+        Most iterations. With scipy's own limit of 20 it ends far from convergence if gaps are
         small.
 
     Notes
     -----
     2nd² flops for the moment; for an iteration 2d²k, and 36dk² + 9(3k)³ for a Rayleigh-Ritz
-    procedure in 3k dimensions; n and d change places where n < d, beside 4ndk. Where d < 5k scipy
+    procedure in 3k dimensions; n and d change places where n < d, beside 4ndk. If d < 5k scipy
     uses LAPACK instead.
 
     References

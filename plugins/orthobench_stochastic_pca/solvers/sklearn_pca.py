@@ -30,7 +30,7 @@ def with_mean(pca: Any, count: int, k: int) -> Array:
     """Return the k leading eigenvectors of the uncentred moment, from a PCA, which centres.
 
     The moment is (V'S²V + nmm') / n for singular values S and vectors V of n centred samples, and
-    their mean m. It is exact where no component was cut off.
+    their mean m. It is exact if no component was cut off.
 
     Parameters
     ----------
@@ -74,7 +74,7 @@ class SklearnPCA(Batch):
     ----------
     svd_solver : str
         ``"full"``: LAPACK's SVD of the samples. ``"covariance_eigh"``: the eigendecomposition of
-        their covariance, by far the fastest where there are many more samples than features, and so
+        their covariance, by far the fastest if there are many more samples than features, and so
         the default here; with fewer samples than features it is ``"full"``. ``"randomized"``: with
         10 vectors more than are sought and 4 or 7 power iterations, as scikit-learn has them.
 
@@ -146,7 +146,7 @@ class SklearnIncrementalPCA(Peer[SampleOracle, IncrementalState]):
     """scikit-learn's IncrementalPCA, a batch a step.
 
     The singular values and vectors so far and a new batch are decomposed together, and truncated
-    to rank k: as `incremental-pca`, but with batches, and centred. The mean is put back where the
+    to rank k: as `incremental-pca`, but with batches, and centred. The mean is put back if the
     solution is read (`with_mean`). Samples after the last whole batch are not used.
 
     Parameters
@@ -179,7 +179,7 @@ class SklearnIncrementalPCA(Peer[SampleOracle, IncrementalState]):
         Raises
         ------
         UsageError
-            Where a batch has fewer samples than k.
+            If a batch has fewer samples than k.
         """
         del rng
         if self.batch < oracle.k:

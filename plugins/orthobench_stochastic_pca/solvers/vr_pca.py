@@ -22,7 +22,7 @@ from orthobench.contract import (
 from orthobench_stochastic_pca.blocks import ModeratedState, batch_parameter, taken
 
 ENDLESS = 1000
-"""Samples of a pass where the samples never repeat."""
+"""Samples of a pass if the samples never repeat."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -73,7 +73,7 @@ class VRPCA(Solver[SampleOracle, VRState]):
     step : float
         eta, in units of b / (the mean of |x|² times the root of n): for b = 1 that of the paper.
     epoch : int or none
-        Samples of a pass. By default all that there are, or 1,000 where they never repeat; then the
+        Samples of a pass. By default all that there are, or 1,000 if they never repeat; then the
         variance is reduced only as far as these tell.
 
     Notes

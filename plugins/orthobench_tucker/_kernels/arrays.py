@@ -27,7 +27,7 @@ BLOCK = 2**24
 GAMMA_0 = 1e-5
 """AdaGrad's initial denominators, relative to the norm of the first gradient that is not zero.
 
-Algorithms 2 and 3 of Jin et al. (2022) have the plain 1e-5. That stops all motion where gradients
+Algorithms 2 and 3 of Jin et al. (2022) have the plain 1e-5. That stops all motion if gradients
 are far smaller, as for small data: a gradient scales like the data to the power 2d."""
 
 
@@ -66,7 +66,7 @@ class ArrayCores:
     ----------
     oracle : SymmetricTensorOracle
     form : str
-        ``"explicit"``: from the tensor. Otherwise from samples where there are any.
+        ``"explicit"``: from the tensor. Otherwise from samples if there are any.
     """
 
     def __init__(self, oracle: SymmetricTensorOracle, form: str) -> None:

@@ -87,7 +87,7 @@ def square_columns(inner: Array, tangent: Array) -> Array:
 
 @kernel
 def stepped(basis: Array, inner: Array, tangent: Array, scales: Array) -> Array:
-    """Return the transposed Q factor of Q + (QP + V) diag(gamma); NaN where that is not finite.
+    """Return the transposed Q factor of Q + (QP + V) diag(gamma); NaN if that is not finite.
 
     Parameters
     ----------
@@ -246,9 +246,9 @@ def _products(rows: Array, X: Array, Y: Array) -> float:
 
 @kernel
 def _combine(R: Array, X: Array, G: Array) -> float:
-    """Set G = RX, and return the sum of X where that is read first, as in `_products`; else zero.
+    """Set G = RX, and return the sum of X if that is read first, as in `_products`; else zero.
 
-    Where samples are long, the product is a sum over parts of the batch, unless that costs more
+    If samples are long, the product is a sum over parts of the batch, unless that costs more
     than it saves.
     """
     (r, b), n = R.shape, X.shape[1]
@@ -313,7 +313,7 @@ def ascend(rows: Array, G: Array, gamma: Array, step: float) -> bool:
     Returns
     -------
     bool
-        False where the step is not finite; then Q and gamma are unchanged.
+        False if the step is not finite; then Q and gamma are unchanged.
 
     Notes
     -----

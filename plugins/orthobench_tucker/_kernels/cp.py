@@ -147,7 +147,7 @@ def adam(
     Returns
     -------
     float
-        The sum of the running mean squares; not finite where the gradient is not.
+        The sum of the running mean squares; not finite if the gradient is not.
     """
     beta1, beta2, epsilon = settings.beta1, settings.beta2, settings.epsilon
     rate /= 1.0 - beta1**t

@@ -32,7 +32,7 @@ def orthonormalize(A: Array, out: Array) -> bool:
 
     The result is that of Gram-Schmidt. By repeated CholeskyQR: A <- L^{-1} A with LL' = AA', until
     AA' = I up to rounding. One or two rounds are enough where A is a step away from orthonormal
-    rows, even a long one. Where a row depends on those before it, up to 1e-5 of its length,
+    rows, even a long one. If a row depends on those before it, up to 1e-5 of its length,
     Householder's QR (LAPACK's geqrf and orgqr) is used instead, whose rows are orthonormal
     whatever the rank. No entry of QQ' - I is larger than 1e-14. Rows that are orthonormal already,
     up to 2e-15, keep their bits.
@@ -85,7 +85,7 @@ def copy_rows(A: Array, out: Array) -> None:
 
 @kernel
 def _defect(gram: Array) -> float:
-    """Return the largest entry of |gram - I|; infinite where one is NaN."""
+    """Return the largest entry of |gram - I|; infinite if one is NaN."""
     largest = 0.0
     for i in range(len(gram)):
         for j in range(i + 1):

@@ -41,7 +41,7 @@ class PartialCores(ABC):
         """Return W = X ·(I, Q, ..., Q), shape (n, N)."""
 
     def pairs(self, Q: Array) -> Array | None:
-        """Return `pair_core` at Q, where derivatives of W are computed from it, or None."""
+        """Return `pair_core` at Q, if derivatives of W are computed from it, or None."""
         del Q
         return None
 
@@ -58,7 +58,7 @@ class PartialCores(ABC):
         """Return the flops of `at`."""
 
     def pairs_flops(self, rank: int) -> int:
-        """Return the flops of `pairs` and of W from them; those of `at` where there are none."""
+        """Return the flops of `pairs` and of W from them; those of `at` if there are none."""
         return self.at_flops(rank)
 
     @abstractmethod
@@ -79,7 +79,7 @@ class SampleCores(PartialCores):
     Notes
     -----
     W is X' times the N = C(r + d - 2, d - 1) distinct monomials of the coordinates XQ of the
-    samples, over p: O(pnN) flops, where equation 13 takes O(p²(n + r)) for the same gradient.
+    samples, over p: O(pnN) flops, if equation 13 takes O(p²(n + r)) for the same gradient.
     Memory besides W: that of the monomials of one block of samples, at most 240.
     """
 
@@ -202,7 +202,7 @@ def partial_cores(oracle: SymmetricTensorOracle, form: str) -> PartialCores:
 
 
 def samples_of(oracle: SymmetricTensorOracle, form: str) -> Any:
-    """Return the samples that a method uses; None where there are none, or ``"explicit"``."""
+    """Return the samples that a method uses; None if there are none, or ``"explicit"``."""
     return oracle.X if form != "explicit" and isinstance(oracle, MomentOracle) else None
 
 
@@ -229,9 +229,9 @@ def tensor_core_flops(n: int, rank: int, order: int) -> int:
 def block_rows(n: int, rank: int, size: int) -> int:
     """Return the number of samples in a block.
 
-    OpenBLAS multiplies without packing where the result has at most 1200 entries (one factor
+    OpenBLAS multiplies without packing if the result has at most 1200 entries (one factor
     transposed) and the product takes at most 10^6 multiplications: as many samples as stay within
-    both. Where that is fewer than 32, packing pays off, and 240 samples amortize it.
+    both. If that is fewer than 32, packing pays off, and 240 samples amortize it.
     """
     most = min(1200 // rank, 10**6 // (n * size))
     return min(most, 240) if most >= 32 else 240

@@ -51,7 +51,7 @@ DEPTH = 64
 
 @kernel
 def best_angle(cosines: Array, sines: Array) -> float:
-    """Return the global maximizer of f, in [-pi, pi]; near zero where the maximum there is equal.
+    """Return the global maximizer of f, in [-pi, pi]; near zero if the maximum there is equal.
 
     Parameters
     ----------
@@ -61,7 +61,7 @@ def best_angle(cosines: Array, sines: Array) -> float:
     Returns
     -------
     float
-        Zero where any gain would be rounding. Small gains near a maximum are not: `gain` computes
+        Zero if any gain would be rounding. Small gains near a maximum are not: `gain` computes
         them from half-angles, and never as the difference of two values.
     """
     d = len(cosines) - 1
@@ -109,7 +109,7 @@ def _bounds(cosines: Array, sines: Array) -> tuple[float, float]:
 def _verdict(cosines: Array, sines: Array, x: float, w: float, third: float, level: float) -> int:
     """Return what to do with the cell of half-width w around x, by Taylor's theorem.
 
-    `DISCARD` where no maximum above `level` can be in it, `CLIMB` where f is concave on it or it is
+    `DISCARD` if no maximum above `level` can be in it, `CLIMB` where f is concave on it or it is
     too narrow, else `HALVE`.
     """
     slope, curvature = derivatives(cosines, sines, x)
@@ -124,7 +124,7 @@ def _verdict(cosines: Array, sines: Array, x: float, w: float, third: float, lev
 
 @kernel
 def _stationary(cosines: Array, sines: Array, x: float, w: float) -> float:
-    """Return a stationary point of f within w of x, where its slope falls, by Newton's method.
+    """Return a stationary point of f within w of x, if its slope falls, by Newton's method.
 
     Bisection replaces the steps that would leave the bracket.
     """
@@ -242,7 +242,7 @@ def rotate_planes(
         r and d.
     tables : Plane
     least : float
-        A plane is skipped where the derivative |dF/dt| at t = 0 is less.
+        A plane is skipped if the derivative |dF/dt| at t = 0 is less.
 
     Returns
     -------

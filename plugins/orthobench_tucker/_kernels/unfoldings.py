@@ -42,8 +42,8 @@ class Unfolding:
     ----------
     oracle : SymmetricTensorOracle
     form : str
-        ``"explicit"``: from the tensor (equation 7). Otherwise from samples where there are any:
-        from their p-by-p Gram matrix (equation 17), or from the distinct entries of mat(M) where
+        ``"explicit"``: from the tensor (equation 7). Otherwise from samples if there are any:
+        from their p-by-p Gram matrix (equation 17), or from the distinct entries of mat(M) if
         that is cheaper.
     """
 
@@ -101,7 +101,7 @@ class Unfolding:
     def single_basis(self) -> Any:
         """The same to about 1e-6, from the Gram matrix of samples in single precision.
 
-        It takes half the time, and a method that starts from it corrects the error. Where an
+        It takes half the time, and a method that starts from it corrects the error. If an
         eigenvalue is so small that it might be rounding, and where the Gram matrix of samples is
         not the cheapest way, it is `basis`.
         """
@@ -132,7 +132,7 @@ class Unfolding:
 def by_entries(X: Any, order: int) -> bool:
     """Return whether the distinct entries of mat(M) are cheaper than the Gram matrix of samples.
 
-    By the operations that are really done, where of symmetric results only half is computed. Those
+    By the operations that are really done, if of symmetric results only half is computed. Those
     of entries, in narrow products, were measured to take 1.6 to 2.1 times as long each at order 3,
     3.5 to 4 times at order 4.
     """
@@ -233,8 +233,8 @@ def gram_of_tensor(T: Array) -> Array:
 def leading_eigenpairs(A: Array, count: int, accuracy: float = ROUNDING) -> tuple[Array, Array]:
     """Return the largest eigenvalues of a positive semidefinite matrix and their eigenvectors.
 
-    By subspace iteration where there is a wide gap below them, else by LAPACK, which is slower.
-    The iteration is accepted only where it proves its result: the residuals are small, and the
+    By subspace iteration if there is a wide gap below them, else by LAPACK, which is slower.
+    The iteration is accepted only if it proves its result: the residuals are small, and the
     norm of all other eigenvalues together, the root of |A|_F² - sum theta_i², is less than the
     least one found, so that none is missed.
 

@@ -59,7 +59,7 @@ class Utility:
     def gap(self, w: Array) -> float:
         """Return max_i g_i - w'g with the gradient g, a bound on the utility that `w` loses.
 
-        It holds for concave functions over the simplex (Frank and Wolfe 1956), and is zero where
+        It holds for concave functions over the simplex (Frank and Wolfe 1956), and is zero if
         the Karush-Kuhn-Tucker conditions hold, and nowhere else.
         """
         _, g = self.with_gradient(w)
@@ -68,14 +68,14 @@ class Utility:
     def best_weights(self) -> Array:
         """Return the weights w >= 0, sum w = 1, of largest expected utility.
 
-        By sequential least squares (SciPy's SLSQP) from equal weights. Where it ends too early,
+        By sequential least squares (SciPy's SLSQP) from equal weights. If it ends too early,
         it is run again from there, with the utility in smaller units. Low-rank moments may have
         several best weights: one of them is returned.
 
         Raises
         ------
         OrthobenchError
-            Where the result is not optimal: `gap` above 1e-6 of the utility of equal weights.
+            If the result is not optimal: `gap` above 1e-6 of the utility of equal weights.
 
         Notes
         -----

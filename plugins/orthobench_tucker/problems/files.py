@@ -72,7 +72,7 @@ class NpyMoment(SymmetricTucker):
 
     @property
     def tensor_shape(self) -> tuple[int, ...] | None:
-        """(n,) * order, from the file's header; None where it cannot be read."""
+        """(n,) * order, from the file's header; None if it cannot be read."""
         try:
             return (rows_at(self.path, in_order=False).shape[1],) * self.order
         except OrthobenchError:
@@ -89,11 +89,11 @@ class NpyMoment(SymmetricTucker):
         Raises
         ------
         DataError
-            Where the file is missing, holds no matrix of finite real numbers, or one to stream
-            that is not in C order; where it has too few rows for its parts, or their moment is
+            If the file is missing, holds no matrix of finite real numbers, or one to stream
+            that is not in C order; if it has too few rows for its parts, or their moment is
             zero.
         UsageError
-            Where the rank is larger than the number of features, or the rows do not fit into
+            If the rank is larger than the number of features, or the rows do not fit into
             memory.
         """
         rows = rows_at(self.path) if self.stream else _rows(self.path)

@@ -100,14 +100,14 @@ class HyperspectralAnomaly(SymmetricTucker):
         return (BANDS,) * self.order if self.path is None else None
 
     def build(self, rng: np.random.Generator) -> Instance[TuckerOracle]:
-        """Return the instance; `rng` draws the order of the pixels, where it is random.
+        """Return the instance; `rng` draws the order of the pixels, if it is random.
 
         Raises
         ------
         DataError
-            Where the file is missing, cannot be downloaded, or holds no such scene.
+            If the file is missing, cannot be downloaded, or holds no such scene.
         UsageError
-            Where the rank is larger than the number of linearly independent bands.
+            If the rank is larger than the number of linearly independent bands.
         """
         scene, moment = _whitened_scene(*data_files.located(self.path, GULFPORT), self.order)
         order = pixel_order(self.pixels, scene.shape, rng)

@@ -29,7 +29,7 @@ class RandomSymmetric(SymmetricTucker):
     capture little of it.
 
     ``subspace_error`` and ``objective_ratio`` compare with Q*, which is near the best basis only
-    where the noise is small and `rank` is `true_rank`.
+    if the noise is small and `rank` is `true_rank`.
     """
 
     name = "random-symmetric"
@@ -58,7 +58,7 @@ class RandomSymmetric(SymmetricTucker):
         Raises
         ------
         UsageError
-            Where the tensor does not fit into memory.
+            If the tensor does not fit into memory.
         """
         refusal = tensor_refusal(self.n, self.order)
         if refusal is not None:

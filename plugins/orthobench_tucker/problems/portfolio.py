@@ -113,10 +113,10 @@ class Portfolio(SymmetricTucker):
         Raises
         ------
         DataError
-            Where the file is missing, cannot be downloaded, holds no table of daily returns, or
+            If the file is missing, cannot be downloaded, holds no table of daily returns, or
             does not cover the period; says where.
         UsageError
-            Where the rank is larger than the number of assets.
+            If the rank is larger than the number of assets.
         """
         begin, split, end = self._days
         path, checksum = data_files.located(self.path, INDUSTRIES)

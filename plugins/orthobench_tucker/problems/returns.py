@@ -35,7 +35,7 @@ class Returns:
     names : tuple of str
         The n assets.
     values : ndarray, shape (p, n)
-        Returns in percent; NaN where missing.
+        Returns in percent; NaN if missing.
     """
 
     days: NDArray[np.datetime64]
@@ -48,7 +48,7 @@ class Returns:
         Raises
         ------
         DataError
-            Where the file does not span the period, or a return in it is missing.
+            If the file does not span the period, or a return in it is missing.
         """
         begin, end = self.days[0].astype(date), self.days[-1].astype(date)
         if begin > first + HOLIDAYS or end < last - HOLIDAYS:
@@ -74,7 +74,7 @@ def read_returns(path: Path) -> Returns:
     The first table is that of value-weighted portfolios; one of equally weighted portfolios may
     follow after an empty line, and is not read. Text before the table is skipped. The line before
     the first day names the assets. The first field of a line is its day, ``20130102`` or
-    ``2013-01-02``; the others are returns in percent, -99.99 or -999 where missing.
+    ``2013-01-02``; the others are returns in percent, -99.99 or -999 if missing.
 
     Parameters
     ----------
@@ -117,7 +117,7 @@ def _day(field: str) -> date | None:
 
 
 def _returns_in(row: list[str], header: list[str], at: str) -> list[float]:
-    """Return the returns of a line, NaN where missing; `at` names the line."""
+    """Return the returns of a line, NaN if missing; `at` names the line."""
     if len(header) < 2:
         raise DataError(f"{at} is the first day: the line before it must name the assets")
     if len(row) != len(header):

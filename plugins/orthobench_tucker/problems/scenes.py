@@ -77,7 +77,7 @@ def read_scene(path: Path) -> Scene:
     Raises
     ------
     DataError
-        Where the file is damaged or of another format, lacks one of the two variables, or has one
+        If the file is damaged or of another format, lacks one of the two variables, or has one
         of a wrong shape or with invalid numbers; says which.
     """
     try:
@@ -118,7 +118,7 @@ def whitened_pixels(X: Array) -> Array:
     Raises
     ------
     DataError
-        Where all pixels are equal.
+        If all pixels are equal.
 
     Notes
     -----

@@ -356,7 +356,7 @@ def objective_flops(n: int, count: int, samples: int, order: int) -> int:
 def solution(iterate: CPIterate, n: int, order: int, scale: float) -> ComponentSolution:
     """Return unit columns and their weights, in the units of the data.
 
-    A component of zeros becomes a unit vector of weight zero. Where the order is odd, signs are
+    A component of zeros becomes a unit vector of weight zero. If the order is odd, signs are
     chosen so that no weight is negative.
 
     Parameters

@@ -74,7 +74,7 @@ class HOEVD(
 
     They are not a critical point of F in general, but |X - X^_hoevd| <= sqrt(d) |X - X^_best|.
 
-    Where fewer than r eigenvalues are above rounding (such as with fewer than r samples), the other
+    If fewer than r eigenvalues are above rounding (such as with fewer than r samples), the other
     eigenvectors are arbitrary, and are taken from the common random start instead. Elsewhere than
     in NumPy it reads four numbers to know how many they are.
 
@@ -89,7 +89,7 @@ class HOEVD(
     Notes
     -----
     Explicit: 2n^(d + 1) + 9n³ flops, memory n² doubles besides the tensor. Implicit: 9n³ and
-    4p²n + (d - 2)p² + 2pn², or (2pn + p + 2n²)N with N = C(n + d - 2, d - 1) where that is less;
+    4p²n + (d - 2)p² + 2pn², or (2pn + p + 2n²)N with N = C(n + d - 2, d - 1) if that is less;
     the p-by-p Gram matrix is held in tiles, and mat(M) in slices. Of symmetric results only half
     is computed, but all is counted.
 
@@ -133,7 +133,7 @@ class HOEVD(
         Raises
         ------
         UsageError
-            Where the sum, with as much to work on it, does not fit into memory.
+            If the sum, with as much to work on it, does not fit into memory.
         """
         (rows, n), order = block.shape, oracle.sizes[2]
         entries = comb(n + order - 2, order - 1)

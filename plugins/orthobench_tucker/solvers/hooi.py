@@ -64,13 +64,13 @@ class HOOI(WholeTensorSolver[HOOIState]):
     as many are equal as a monomial has multiplicity: the singular vectors are those of
     W diag(multiplicities)^½, with a column for each monomial. They are computed by a singular
     value decomposition, not from the smaller of the two Gram matrices: that would save little, and
-    lose half of the digits of all but the largest. Where the rank of W is below r, the missing
+    lose half of the digits of all but the largest. If the rank of W is below r, the missing
     directions are taken from the last Q.
 
     F may fall: unlike HOOI with a basis for each mode, the symmetric one is not alternating
     maximization, and for some tensors it ends in a cycle of two subspaces (Kofidis and Regalia
     2002, for r = 1). The run fails after eight iterations in a row that return to the subspace
-    before the last, up to 1e-6 of the distance in between; a converging run does so only where it
+    before the last, up to 1e-6 of the distance in between; a converging run does so only if it
     needs a million iterations for a digit.
 
     It ends where the relative gradient |(I - QQ')∇F| / F is at most `tolerance`, and fails where W
@@ -114,7 +114,7 @@ class HOOI(WholeTensorSolver[HOOIState]):
         return state
 
     def advance(self, oracle: SymmetricTensorOracle, state: HOOIState, count: int) -> None:
-        """Iterate `count` times, or fewer where the run ends."""
+        """Iterate `count` times, or fewer if the run ends."""
         cores = partial_cores(oracle, self.form)
         for _ in range(count):
             if state.status is not Status.RUNNING:
@@ -133,7 +133,7 @@ class HOOI(WholeTensorSolver[HOOIState]):
         return Solution(state.Q.copy())
 
     def _evaluate(self, cores: PartialCores, state: HOOIState) -> None:
-        """Compute W, F and the gradient at Q; end the run where the gradient is small."""
+        """Compute W, F and the gradient at Q; end the run if the gradient is small."""
         n, rank = state.Q.shape
         state.W = cores.at(state.Q)
         S = state.Q.T @ state.W
@@ -151,7 +151,7 @@ def leading_left(A: Array, Q: Array) -> Array:
     ----------
     A : ndarray, shape (n, N), N >= r
     Q : ndarray, shape (n, r)
-        Orthonormal. Where the rank of A is below r, its directions outside the range of A complete
+        Orthonormal. If the rank of A is below r, its directions outside the range of A complete
         the basis.
 
     Returns

@@ -58,7 +58,7 @@ class JacobiTucker(WholeTensorSolver[JacobiState]):
     maximum is found for any order d (`orthobench_tucker._kernels.rotations`); the paper solves
     for the roots of a polynomial in the tangent, for d = 3. So F never falls.
 
-    One step is one sweep over all r(n - r) planes. A plane is skipped where the derivative of F
+    One step is one sweep over all r(n - r) planes. A plane is skipped if the derivative of F
     along it is below `threshold` · 2/n times the norm of the gradient. With the gradient at that
     moment the paper proves, for a factor of at most 2/n, that some plane always passes and that all
     limits are critical points. Here it is the gradient at the beginning of the sweep, and the
@@ -69,7 +69,7 @@ class JacobiTucker(WholeTensorSolver[JacobiState]):
     Before each sweep Q and Q_perp are rotated, each within its span, to the principal axes of
     X ·(I, Q, ..., Q). That leaves F unchanged, and its second derivatives couple planes less. On
     third and fourth moments of a factor model (n = 30 to 100), from random starts, 7 to 10 sweeps
-    are enough, where without it more than 60 were needed.
+    are enough, if without it more than 60 were needed.
 
     The paper rotates the whole tensor each time. Here the columns u_j are taken in blocks J: the
     planes of a block need only X ·(V, ..., V) with V = [Q, U_J], a small tensor, which is rotated;
@@ -90,7 +90,7 @@ class JacobiTucker(WholeTensorSolver[JacobiState]):
 
     Notes
     -----
-    Counted as in the paper, where the tensor is rotated: 6d n^(d - 1) + 6n flops for a rotation and
+    Counted as in the paper, if the tensor is rotated: 6d n^(d - 1) + 6n flops for a rotation and
     `plane_flops` for each plane that is tried; and 4n²N + 9n³ for the principal axes. In fact a
     sweep takes the 2n^(d + 1)/(d - 1)! flops of X ·(I, ..., I, U), for each of (n - r)/b blocks
     about 2n^(d - 1) (r + b)² for X ·(V, ..., V), and 6d (r + b)^(d - 1) for a rotation. Memory:
@@ -142,7 +142,7 @@ class JacobiTucker(WholeTensorSolver[JacobiState]):
         return Solution(state.U[:, : state.rank].copy())
 
     def _evaluate(self, cores: TensorCores, state: JacobiState) -> Array:
-        """Compute F and its gradient; end the run where that is small, else rotate U; return W."""
+        """Compute F and its gradient; end the run if that is small, else rotate U; return W."""
         Q, rank = state.U[:, : state.rank], state.rank
         W = cores.at(Q)
         state.objective, G, *_ = derivatives(W, Q.T @ W, Q, cores.order)

@@ -116,7 +116,7 @@ class KhatriRaoSketch(SummarySolver[MomentStream, SketchState, BlockSum]):
         Raises
         ------
         UsageError
-            Where power steps are asked for, and samples only stream.
+            If power steps are asked for, and samples only stream.
         """
         if self.power and not isinstance(oracle, MomentOracle):
             raise UsageError("power steps need all samples at once: take power = 0")
@@ -171,7 +171,7 @@ class KhatriRaoSketch(SummarySolver[MomentStream, SketchState, BlockSum]):
         return rng.standard_normal((order - 1, n, min(n, rank + self.oversampling)))
 
     def _iterate_at_the_end(self, oracle: MomentOracle, state: SketchState) -> None:
-        """Do all power steps where no sample is left, which ends the run."""
+        """Do all power steps if no sample is left, which ends the run."""
         if state.work.samples < len(oracle.X):
             return
         state.sums = unit_columns(state.sums)
@@ -229,7 +229,7 @@ def sketch_flops(p: int, n: int, columns: int, order: int) -> int:
 def leading_directions(Z: Array, rank: int) -> Array:
     """Return the leading left singular vectors of a sketch, at most `rank`, above rounding.
 
-    Products of Gaussians are heavy-tailed, so that a few columns would outweigh all others: where
+    Products of Gaussians are heavy-tailed, so that a few columns would outweigh all others: if
     it is a sketch that is passed, `unit_columns` of it.
     """
     left, values, _ = np.linalg.svd(Z, full_matrices=False)
@@ -276,7 +276,7 @@ def sketched_basis(X: Array, order: int, rank: int, rng: np.random.Generator) ->
     Returns
     -------
     ndarray, shape (n, <= rank)
-        Fewer columns where the moment has a lower rank.
+        Fewer columns if the moment has a lower rank.
 
     Notes
     -----

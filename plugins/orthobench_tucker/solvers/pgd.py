@@ -91,7 +91,7 @@ class PGD(
     means Algorithm 1, not 2): the run fails after eight steps in a row that return without raising
     F.
 
-    Under "constant" gamma is `step` / L with L = 2d(d - 1) sigma², where sigma is the spectral norm
+    Under "constant" gamma is `step` / L with L = 2d(d - 1) sigma², if sigma is the spectral norm
     of the unfolding mat(X). With `step` <= 1 F never falls, as the page of this method proves: this
     makes the unknown bound of Theorem 6.1 explicit.
 
@@ -100,7 +100,7 @@ class PGD(
     where a step is rejected and gains are near rounding.
 
     It ends where the relative gradient |(I - QQ')∇F| / F is at most `tolerance`; "ascending" also
-    where the gradient is found to be rounding (`orthobench_tucker.stopping.stop_at_rounding`). It
+    if the gradient is found to be rounding (`orthobench_tucker.stopping.stop_at_rounding`). It
     fails where F vanishes at the first basis, as it does for symmetric data and odd d.
 
     F and its gradient decide whether a step is accepted, and where the next one begins: elsewhere
@@ -177,7 +177,7 @@ class PGD(
         return state
 
     def advance(self, oracle: SymmetricTensorOracle, state: PGDState, count: int) -> None:
-        """Take `count` steps, or fewer where the run ends."""
+        """Take `count` steps, or fewer if the run ends."""
         evaluate = _Evaluation(oracle, self.form)
         step = self._ascending_step if self.rule == "ascending" else self._plain_step
         for _ in range(count):
@@ -192,7 +192,7 @@ class PGD(
         return Solution(copied(state.basis.T))
 
     def start_flops(self, oracle: SymmetricTensorOracle) -> int:
-        """Return the flops of the tensor and the start, and of L where the rule needs it."""
+        """Return the flops of the tensor and the start, and of L if the rule needs it."""
         norm = Unfolding(oracle, self.form).flops if self.rule == "constant" else 0
         return super().start_flops(oracle) + norm
 
@@ -233,7 +233,7 @@ class PGD(
         fail_if_cycling(state, state.returns, "lower `step`, or take the rule ascending")
 
     def _stop_if_converged(self, state: PGDState) -> None:
-        """End the run where the gradient is small."""
+        """End the run if the gradient is small."""
         if 0 < self.tolerance >= state.relative_gradient:
             state.status = Status.CONVERGED
 

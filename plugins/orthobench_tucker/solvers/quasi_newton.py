@@ -79,7 +79,7 @@ class QuasiNewtonState(AscentState):
     idle: int = 0
 
     def record(self) -> None:
-        """Record the norm of the gradient where it is at most half of the last one recorded."""
+        """Record the norm of the gradient if it is at most half of the last one recorded."""
         self.idle += 1
         if self.point.slope <= self.least / 2:
             self.least, self.idle = self.point.slope, 0
@@ -95,8 +95,8 @@ class QuasiNewton(WholeTensorSolver[QuasiNewtonState]):
 
     ``lbfgs`` keeps the last pairs of these, in global coordinates: tangent vectors (n, r), each
     transported. ``bfgs`` keeps H as a matrix in local coordinates, in a frame of the complement
-    of Q that is transported: ((n - r) r)² doubles, and refused where these do not fit into memory.
-    Pairs without curvature are left out, and H is reset where its direction does not point upward.
+    of Q that is transported: ((n - r) r)² doubles, and refused if these do not fit into memory.
+    Pairs without curvature are left out, and H is reset if its direction does not point upward.
 
     With ``preconditioned``, which is this project's, the initial H is the inverse of
     V -> V (Q'∇F), so that the first step is close to one of the power iteration; without it, a
@@ -153,7 +153,7 @@ class QuasiNewton(WholeTensorSolver[QuasiNewtonState]):
         Raises
         ------
         UsageError
-            Where the matrix of ``bfgs`` would not fit into memory.
+            If the matrix of ``bfgs`` would not fit into memory.
         """
         why = self._too_large(oracle.n, oracle.k)
         if why is not None:
@@ -168,7 +168,7 @@ class QuasiNewton(WholeTensorSolver[QuasiNewtonState]):
         return state
 
     def step(self, oracle: SymmetricTensorOracle, state: QuasiNewtonState) -> None:
-        """Follow one geodesic; where the line search fails, reset the approximation."""
+        """Follow one geodesic; if the line search fails, reset the approximation."""
         cores, point = partial_cores(oracle, self.form), state.point
         direction = self._direction(state)
         geodesic = Geodesic(point.Q, direction)
@@ -205,7 +205,7 @@ class QuasiNewton(WholeTensorSolver[QuasiNewtonState]):
         return LimitedMemory(self.memory, self.preconditioned)
 
     def _direction(self, state: QuasiNewtonState) -> Array:
-        """Return H grad F; where it does not point upward, that of a blank H."""
+        """Return H grad F; if it does not point upward, that of a blank H."""
         point = state.point
         direction = state.inverse.direction(point)
         if state.inverse.blank or _upward(point, direction):
@@ -230,7 +230,7 @@ class QuasiNewton(WholeTensorSolver[QuasiNewtonState]):
             check_stalled(cores, state, stuck=False)
 
     def _restart(self, cores: PartialCores, state: QuasiNewtonState) -> None:
-        """Reset the approximation; where it is blank already, end the run."""
+        """Reset the approximation; if it is blank already, end the run."""
         if not state.inverse.blank:
             state.inverse = self._blank(state.point)
         elif self.tolerance > 0:
@@ -269,7 +269,7 @@ def wolfe_search(
     Returns
     -------
     Trial or None
-        None where none of 25 trials has risen enough. If some have, but none was flat enough, the
+        None if none of 25 trials has risen enough. If some have, but none was flat enough, the
         last lower end of the bracket.
     int
         Number of trials.

@@ -114,7 +114,7 @@ class SPGD(StreamingTucker):
 def monomial_table(
     rank: int, order: int, batch: int
 ) -> tuple[NDArray[np.intp], NDArray[np.intp], Array]:
-    """Return the table of monomials for the core form; `GRAM_FORM` where that is smaller.
+    """Return the table of monomials for the core form; `GRAM_FORM` if that is smaller.
 
     Those of `monomial_products`, and the multiplicities of the monomials of degree d - 1.
     """

@@ -94,10 +94,10 @@ class TrustRegion(WholeTensorSolver[TrustRegionState]):
     directions of positive curvature.
 
     With ``preconditioned``, which is this project's, the subproblem is posed in the scaled metric
-    of V -> V (Q'∇F); it then takes few products where some factors are stronger than others.
+    of V -> V (Q'∇F); it then takes few products if some factors are stronger than others.
     Without it the metric is the identity, as in the paper.
 
-    Where the difference of two values of F is near rounding, the gain is taken from the
+    If the difference of two values of F is near rounding, the gain is taken from the
     derivatives at both ends (`orthobench_tucker.objective.gain`). This replaces the regularized
     ratio of Manopt, which accepts every step there.
 
@@ -203,7 +203,7 @@ class TrustRegion(WholeTensorSolver[TrustRegionState]):
     def _check_stalled(
         self, cores: PartialCores, state: TrustRegionState, before: Point, trial: Step
     ) -> None:
-        """End the run where no radius is left, or where gains near rounding lead nowhere."""
+        """End the run if no radius is left, or where gains near rounding lead nowhere."""
         if state.status is not Status.RUNNING or self.tolerance == 0:
             return
         stuck = state.radius < SMALLEST * sqrt(before.Q.shape[1])
@@ -222,7 +222,7 @@ def truncated_cg(
 ) -> Step:
     """Maximize <g, V> + <V, HV> / 2 over |V|_M <= radius approximately.
 
-    Conjugate gradients, preconditioned by M, from zero. They end at the boundary, where they cross
+    Conjugate gradients, preconditioned by M, from zero. They end at the boundary, if they cross
     it or meet a direction P with <P, HP> >= 0; or where the residual g + HV has fallen by
     `reduction`, in the norm of the inverse of M.
 
@@ -244,7 +244,7 @@ def truncated_cg(
 
     References
     ----------
-    Steihaug 1983; Toint 1981; Absil, Baker and Gallivan 2007, Algorithm 2, where lengths follow
+    Steihaug 1983; Toint 1981; Absil, Baker and Gallivan 2007, Algorithm 2, if lengths follow
     by recurrence as in Conn, Gould and Toint 2000, Algorithm 7.5.1.
     """
     V, HV = np.zeros_like(gradient), np.zeros_like(gradient)
