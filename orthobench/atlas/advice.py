@@ -50,7 +50,7 @@ from orthobench.tools.formatting import clean, plural
 from orthobench.tools.machine import readable
 
 BEYOND = 2.0
-"""A size is extrapolated if it is so many times beyond all that was measured."""
+"""A size is extrapolated if it is this many times beyond all that was measured."""
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ class Advice:
     code : str
         The lines that compute the answer with `orthobench.solve`, as they can be pasted.
     stop : Stop
-        If the call ends: by itself, or after some samples of data that never end.
+        Where the call ends: by itself, or after some samples of data that never end.
     """
 
     use: str

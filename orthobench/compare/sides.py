@@ -116,7 +116,7 @@ def resolve(role: str, text: str, here: Path, extras: Sequence[Path] = ()) -> Si
     text : str
         The user's words.
     here : Path
-        If relative paths start, and whose repository and project a revision is of.
+        The folder at which relative paths start, and whose repository and project a revision is of.
     extras : sequence of Path
         Folders of more projects of its repository, which are built with it.
 

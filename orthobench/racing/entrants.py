@@ -76,7 +76,7 @@ def entrants(asked: Suite, known: SuiteProblem) -> Entry:
     first = {(solver, canonical(values)): at for at, (solver, values) in enumerate(order)}
 
     def place(s: SuiteSolver) -> tuple[int, bool]:
-        """Return where a configuration stands; one with default values if its solver first."""
+        """Return where a configuration stands; with default values, its solver's place."""
         name, plain = s.solver.name, not changed_values(s.solver)
         otherwise = names.index(name) if plain and name in names else len(order)
         return first.get((name, canonical(values_of(s.solver))), otherwise), not plain

@@ -240,7 +240,7 @@ class Field(Standing):
     def _fresh(self, overhead: float, running: Collection[Run]) -> Iterator[Ask]:
         """Yield the runs of finalists on fresh seeds, until the cheapest is known.
 
-        None has less time than what is spent beside it, if the clock of short runs is uncertain.
+        None has less time than what is spent beside it, since the clock of short runs is uncertain.
         """
         if self.leader is None or self._repeats:
             return

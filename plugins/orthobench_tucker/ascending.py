@@ -5,7 +5,7 @@ the power iteration. It is accepted if F gains at least::
 
     min(s, 1) |V|² / (10 (2d F + |V|)),        V = (I - QQ') ∇F,
 
-a tenth of the first-order gain of a step of size 1 / tr(Q'∇F), if tr(Q'∇F) = 2dF bounds the
+a tenth of the first-order gain of a step of size 1 / tr(Q'∇F), since tr(Q'∇F) = 2dF bounds the
 eigenvalues of Q'∇F. It is not enough that F does not fall: orthogonal iteration on diag(1, -1)
 alternates at the same F for ever. A step that is rejected is tried again from the same point with
 a tenth of s. Since F has a bounded second derivative, and gamma grows with s in every column, one

@@ -201,7 +201,7 @@ class Judge:
         ``validation_relative_error``. Bases also have:
 
         - ``objective``: F on the test data. For samples it is the sum of the entries of
-          (X'QQ'X)^[d] over p², if section 4.4 misprints the norm for the sum.
+          (X'QQ'X)^[d] over p², for which section 4.4 misprints the norm for the sum.
         - ``objective_ratio``: F(Q) / F(Q*) there, if the true basis is known (figure 5); above
           one where Q has more columns, or fits the test samples better.
         - ``subspace_error``: |(I - QQ')Q*|_F, if the true basis is known. The paper's

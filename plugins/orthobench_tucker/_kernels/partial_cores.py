@@ -79,7 +79,7 @@ class SampleCores(PartialCores):
     Notes
     -----
     W is X' times the N = C(r + d - 2, d - 1) distinct monomials of the coordinates XQ of the
-    samples, over p: O(pnN) flops, if equation 13 takes O(p²(n + r)) for the same gradient.
+    samples, over p: O(pnN) flops; equation 13 takes O(p²(n + r)) for the same gradient.
     Memory besides W: that of the monomials of one block of samples, at most 240.
     """
 

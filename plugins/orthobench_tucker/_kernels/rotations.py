@@ -124,7 +124,7 @@ def _verdict(cosines: Array, sines: Array, x: float, w: float, third: float, lev
 
 @kernel
 def _stationary(cosines: Array, sines: Array, x: float, w: float) -> float:
-    """Return a stationary point of f within w of x, if its slope falls, by Newton's method.
+    """Return a stationary point of f within w of x at which its slope falls, by Newton's method.
 
     Bisection replaces the steps that would leave the bracket.
     """

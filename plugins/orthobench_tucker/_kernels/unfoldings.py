@@ -132,7 +132,7 @@ class Unfolding:
 def by_entries(X: Any, order: int) -> bool:
     """Return whether the distinct entries of mat(M) are cheaper than the Gram matrix of samples.
 
-    By the operations that are really done, if of symmetric results only half is computed. Those
+    By the operations that are really done: only half of a symmetric result is computed. Those
     of entries, in narrow products, were measured to take 1.6 to 2.1 times as long each at order 3,
     3.5 to 4 times at order 4.
     """

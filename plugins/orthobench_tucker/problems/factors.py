@@ -199,7 +199,7 @@ class NIGFactor(FactorModel):
 
     x = Bf + ε (Jin, Kileel, Kolda and Ward 2022, section 4.1, equation 15): f has independent
     normal-inverse Gaussian entries of mean 0 and variance 1, B (n, true_rank) is standard normal,
-    drawn anew for each seed, if the paper fixes it, and ε from N(0, σ² I) with
+    drawn anew for each seed, while the paper fixes it, and ε from N(0, σ² I) with
     σ = `inverse_snr` |B|_F / √n. Equation 16 prints a ratio of norms of means, which are zero;
     the right-hand side, σ√n / |B|, is the ratio of root mean square norms.
 

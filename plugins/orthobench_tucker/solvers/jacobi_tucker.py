@@ -69,7 +69,7 @@ class JacobiTucker(WholeTensorSolver[JacobiState]):
     Before each sweep Q and Q_perp are rotated, each within its span, to the principal axes of
     X ·(I, Q, ..., Q). That leaves F unchanged, and its second derivatives couple planes less. On
     third and fourth moments of a factor model (n = 30 to 100), from random starts, 7 to 10 sweeps
-    are enough, if without it more than 60 were needed.
+    are enough; without it more than 60 were needed.
 
     The paper rotates the whole tensor each time. Here the columns u_j are taken in blocks J: the
     planes of a block need only X ·(V, ..., V) with V = [Q, U_J], a small tensor, which is rotated;

@@ -171,7 +171,7 @@ class KhatriRaoSketch(SummarySolver[MomentStream, SketchState, BlockSum]):
         return rng.standard_normal((order - 1, n, min(n, rank + self.oversampling)))
 
     def _iterate_at_the_end(self, oracle: MomentOracle, state: SketchState) -> None:
-        """Do all power steps if no sample is left, which ends the run."""
+        """Do all power steps once no sample is left, which ends the run."""
         if state.work.samples < len(oracle.X):
             return
         state.sums = unit_columns(state.sums)
@@ -229,8 +229,8 @@ def sketch_flops(p: int, n: int, columns: int, order: int) -> int:
 def leading_directions(Z: Array, rank: int) -> Array:
     """Return the leading left singular vectors of a sketch, at most `rank`, above rounding.
 
-    Products of Gaussians are heavy-tailed, so that a few columns would outweigh all others: if
-    it is a sketch that is passed, `unit_columns` of it.
+    Products of Gaussians are heavy-tailed, so that a few columns would outweigh all others.
+    Pass the `unit_columns` of a sketch, therefore.
     """
     left, values, _ = np.linalg.svd(Z, full_matrices=False)
     found = int(np.count_nonzero(values > SEEN * values[0])) if values[0] > 0 else 0

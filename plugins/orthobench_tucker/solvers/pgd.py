@@ -91,7 +91,7 @@ class PGD(
     means Algorithm 1, not 2): the run fails after eight steps in a row that return without raising
     F.
 
-    Under "constant" gamma is `step` / L with L = 2d(d - 1) sigma², if sigma is the spectral norm
+    Under "constant" gamma is `step` / L with L = 2d(d - 1) sigma², where sigma is the spectral norm
     of the unfolding mat(X). With `step` <= 1 F never falls, as the page of this method proves: this
     makes the unknown bound of Theorem 6.1 explicit.
 

@@ -78,9 +78,9 @@ class OnBackend(WholeTensor):
 class TensorlyTucker(OnBackend):
     """TensorLy's tucker: HOOI with a factor for each mode, from the HOSVD.
 
-    It does not use symmetry: an iteration has a singular value decomposition for each mode, if
-    that of `hooi` has one; but unlike there the objective never falls. Q is the factor of the last
-    mode.
+    It does not use symmetry: an iteration has a singular value decomposition for each mode,
+    while one of `hooi` has a single one; but unlike there the objective never falls. Q is
+    the factor of the last mode.
 
     Parameters
     ----------

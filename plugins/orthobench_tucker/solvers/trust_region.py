@@ -222,7 +222,7 @@ def truncated_cg(
 ) -> Step:
     """Maximize <g, V> + <V, HV> / 2 over |V|_M <= radius approximately.
 
-    Conjugate gradients, preconditioned by M, from zero. They end at the boundary, if they cross
+    Conjugate gradients, preconditioned by M, from zero. They end at the boundary, where they cross
     it or meet a direction P with <P, HP> >= 0; or where the residual g + HV has fallen by
     `reduction`, in the norm of the inverse of M.
 
@@ -244,7 +244,7 @@ def truncated_cg(
 
     References
     ----------
-    Steihaug 1983; Toint 1981; Absil, Baker and Gallivan 2007, Algorithm 2, if lengths follow
+    Steihaug 1983; Toint 1981; Absil, Baker and Gallivan 2007, Algorithm 2, in which lengths follow
     by recurrence as in Conn, Gould and Toint 2000, Algorithm 7.5.1.
     """
     V, HV = np.zeros_like(gradient), np.zeros_like(gradient)
