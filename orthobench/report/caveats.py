@@ -7,7 +7,8 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from orthobench.harness.stopping import RunStatus
+from orthobench.harness.judging import OPTIMAL
+from orthobench.harness.stopping import PATIENCE, RunStatus
 from orthobench.results.tuning import SolverResult, Trial, slice_of
 from orthobench.tools.formatting import assignments, clean, listed, plural
 
@@ -16,7 +17,8 @@ def notes(part: Sequence[SolverResult], entries: Sequence[SolverResult]) -> list
     """Return all that is to be known of one problem: of those that take part, and of all."""
     return [
         *tuning(part), *reruns(part), *stationarity(part),
-        *missing(entries), *cut(entries), *busy(entries), *measured(entries),
+        *missing(entries), *cut(entries), *conduct(entries), *busy(entries), *measured(entries),
+        *imported(entries),
     ]  # fmt: skip
 
 
@@ -104,6 +106,31 @@ def cut(entries: Sequence[SolverResult]) -> list[str]:
     return _of("cut by a limit and not counted; run again, or with a longer --timeout", parts)
 
 
+def conduct(entries: Sequence[SolverResult]) -> list[str]:
+    """Return what solvers do that they must not, or that is odd, each with the remedy."""
+    found: dict[str, dict[str, None]] = {}
+    entries = [e for e in entries if e.takes_part]
+    limits = [{*r.budget} for e in entries for r in e.finished]
+    shared = set.intersection(*limits) if limits else set()
+    for e in entries:
+        own = dict.fromkeys(text for r in e.finished for text in r.stop.faults)
+        if any("seconds" in r.budget for r in e.finished) and "seconds" not in shared:
+            own[f"ended after {PATIENCE:g} s, for want of another end: give a budget"] = None
+        if _no_better(e):
+            own["ends worse than its start: look for a wrong sign, or a step too large"] = None
+        for text in own:
+            found.setdefault(text, {})[clean(e.solver)] = None
+    return [f"{listed([*names], len(names))} {text}" for text, names in found.items()]
+
+
+def _no_better(entry: SolverResult) -> bool:
+    """Return whether all runs of a solver end worse than they began."""
+    name = entry.problem_info.primary
+    ends = [(r.trace[0].metrics.get(name, 0.0), r.trace[-1].metrics.get(name, 0.0))
+            for r in entry.finished if r.ok and len(r.trace) > 1]  # fmt: skip
+    return bool(ends) and all(end > start + OPTIMAL for start, end in ends)
+
+
 def _of(what: str, names: Sequence[str]) -> list[str]:
     """Return what is to be known of some solvers; nothing without any."""
     return [f"{what}: {listed(names, len(names))}"] if names else []
@@ -129,6 +156,15 @@ def measured(entries: Sequence[SolverResult]) -> list[str]:
     """Return that runs of one problem measured something beside time, if they did."""
     found = dict.fromkeys(r.measure for e in entries for r in e.finished if r.measure)
     return [f"run to measure {name}, which takes time: compare no times" for name in found]
+
+
+def imported(entries: Sequence[SolverResult]) -> list[str]:
+    """Return where the runs of one problem come from, if another harness made them."""
+    known = dict.fromkeys(r.imported for e in entries for r in e.records if r.imported.unit)
+    return [
+        f"imported from {clean(source)}: {clean(unit)} are as that harness counted them"
+        for source, unit in dict.fromkeys((one.source, one.unit) for one in known)
+    ]
 
 
 def _edges(entry: SolverResult) -> Iterator[str]:

@@ -13,9 +13,7 @@ plot            `of`               options
 `tradeoff`      problem            `y` (the primary metric, flops, seconds)
 `curves`        problem            `curve`
 `sweep`         name of the sweep  `y` (the primary metric, another one, flops, seconds)
-`break_even`    name of the sweep  `time` (clock, clock + moving data)
 `profile`       family             `cost` (seconds, flops, steps, samples), `accuracy`
-`ecdf`          family             `cost`, `targets` (of the gap, as in COCO)
 `expected`      family             `cost` (seconds, flops, steps, samples), `accuracy`
 =============== ================== ==========================================================
 
@@ -76,7 +74,7 @@ def _drawing_function(kind: str) -> Callable[..., Panel]:
         draw_panel(ax, panel, solver_styles(entry.solver for entry in results.entries))
         return panel
 
-    draw.__name__ = draw.__qualname__ = kind.replace("-", "_")
+    draw.__name__ = draw.__qualname__ = kind
     draw.__doc__ = f"Draw a {kind} plot, and return its numbers; see `orthobench.plots`."
     return draw
 
@@ -95,7 +93,7 @@ def _plots(kind: str, results: Results, of: str | None) -> Sequence[Plot]:
         labels = {entry.problem: entry.problem_info.label for entry in entries}
         name = None if of is None else labels.get(of, of)
         return comparison_plots(_named(entries, lambda e: e.problem_info.label, "problem", name))
-    if kind in ("sweep", "break-even"):
+    if kind == "sweep":
         plots = {plot.name: plot for plot in comparison_plots(entries) if plot.kind == kind}
         if of is not None and plots and of not in plots:
             raise unknown("sweep", of, plots)
@@ -126,7 +124,5 @@ tuning = _drawing_function("tuning")
 tradeoff = _drawing_function("tradeoff")
 curves = _drawing_function("curves")
 sweep = _drawing_function("sweep")
-break_even = _drawing_function("break-even")
 profile = _drawing_function("profile")
-ecdf = _drawing_function("ecdf")
 expected = _drawing_function("expected")

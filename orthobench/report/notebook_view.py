@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass
+from functools import cached_property, partial
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,33 +14,26 @@ import numpy as np
 from orthobench.contract.exhibits import Exhibit
 from orthobench.contract.panel import Series
 from orthobench.contract.problem import Solution
+from orthobench.contract.result import Result
 from orthobench.contract.solver import Work
 from orthobench.decide.answer import Answer
 from orthobench.decide.comparisons import answer_of, compare
-from orthobench.decide.rule import Comparison
-from orthobench.decide.wording import MARKS
 from orthobench.errors import unknown
 from orthobench.harness.judging import LateJudgement
 from orthobench.harness.stopping import Termination
 from orthobench.harness.trace import Checkpoint
 from orthobench.harness.trace import Outcome as JudgedOutcome
 from orthobench.report import notebook
-from orthobench.report.rows import problem_rows
-from orthobench.report.terminal import table
+from orthobench.report.terminal import overview, table
 from orthobench.results import results as stored
-from orthobench.results.tuning import SolverResult
 from orthobench.tools.arrays import Array
-from orthobench.tools.collections import grouped
 from orthobench.tools.files import safe_join
-from orthobench.tools.formatting import assignments, clean, count, duration, plural
+from orthobench.tools.formatting import clean, count, duration, plural
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from orthobench.contract.panel import Panel
-
-MOST_ROWS = 60
-"""The most rows of all tables together; a notebook is to stay small, and the page has all."""
 
 MOST_FACTS = 11
 """The maximum number of lines about an outcome, after the one that says how it ended."""
@@ -48,13 +42,14 @@ MOST_FACTS = 11
 class Results(stored.Results):
     """What a run of a suite gave, and what it says: `answer`, `table` and `plot`."""
 
-    def answer(self, cost: str = "seconds", tolerance: float | None = None) -> Answer:
+    def answer(self, cost: str = "", tolerance: float | None = None) -> Answer:
         """Return which solver to use: as good as the best, at the least cost.
 
         Parameters
         ----------
         cost : str
-            What is to be least: one of `orthobench.stats.costs.ALL_COSTS`.
+            What is to be least: one of `orthobench.stats.costs.ALL_COSTS`, by default
+            seconds, or of imported runs their unit.
         tolerance : float, optional
             The part of the gap from the start to the best value by which a solver that is as good
             may end above the best; the suite's, or else 0.01, where none is given.
@@ -72,7 +67,7 @@ class Results(stored.Results):
         """
         return answer_of(self, cost, tolerance)
 
-    def table(self, cost: str = "seconds", tolerance: float | None = None) -> list[dict[str, Any]]:
+    def table(self, cost: str = "", tolerance: float | None = None) -> list[dict[str, Any]]:
         """Return a row for each problem and solver, as plain values; see `answer`."""
         return table.rows(self.entries, compare(self.entries, cost, tolerance))
 
@@ -84,22 +79,13 @@ class Results(stored.Results):
         return panel
 
     def _repr_html_(self) -> str:
-        """Return what a notebook shows: what to use, and a table for each problem."""
-        found = self.answer()
-        counts = f"<p>{', '.join([f'<b>{_text(self.suite)}</b>', *_counts(self)])}</p>"
-        told = f"<p><b>{_text(found.sentence)}</b><br>{_text(found.evidence)}</p>"
-        parts, rows = [counts, told], 0
-        for own in grouped(self.entries, lambda r: r.problem).values():
-            rows += len(own)
-            if rows <= MOST_ROWS:
-                known = next(c for c in found.comparisons if c.problem == own[0].problem)
-                parts.append(_table(own, known))
-        legend = table.legend(found.comparisons).replace("\n", "; ")
-        more = len(found.comparisons) + 2 - len(parts)
-        parts += [f"<p>{_text(legend)}</p>"] * bool(legend)
-        if more:
-            parts.append(f"<p>{plural(more, 'more problem')}: ob.report(results) has all</p>")
-        return "".join(parts)
+        """Return what a notebook shows: what the terminal prints."""
+        counts = ", ".join([f"<b>{escape(clean(self.suite))}</b>", *_counts(self)])
+        return f"<p>{counts}</p>{overview.html(self.answer())}"
+
+
+def _known(result: Result | None = None) -> Result | None:
+    return result
 
 
 class Outcome:
@@ -112,10 +98,14 @@ class Outcome:
     ----------
     ran : LateJudgement or orthobench.harness.trace.Outcome
         The latter of a run that was judged on its way.
+    result : callable, optional
+        Returns the result.
     """
 
-    def __init__(self, ran: LateJudgement | JudgedOutcome) -> None:
-        self._ran = ran
+    def __init__(
+        self, ran: LateJudgement | JudgedOutcome, result: Callable[[], Result | None] = _known
+    ) -> None:
+        self._ran, self._result = ran, result
 
     @property
     def stop(self) -> Termination:
@@ -144,6 +134,14 @@ class Outcome:
         """The point of the last solution, ``(n, k)``."""
         return None if self.final is None else self.final.point
 
+    @cached_property
+    def result(self) -> Result | None:
+        """What the solution says, in the order and with the signs that its family documents.
+
+        It is computed when it is read. None if there is no solution, or the family declares none.
+        """
+        return self._result()
+
     @property
     def weights(self) -> Array | None:
         """The weights of the last solution, if it has any."""
@@ -169,11 +167,11 @@ class Outcome:
         """The error that was raised, of a run that failed."""
         return self._ran.error
 
-    def __reduce__(self) -> tuple[type[Outcome], tuple[JudgedOutcome]]:
+    def __reduce__(self) -> tuple[type[Outcome], tuple[Any, ...]]:
         """Judge it, since the judge and the data cannot go along."""
         marks = tuple(mark.judged for mark in self.trace)
         judged = JudgedOutcome(self.stop, marks, self.exhibits, self.final, self.error)
-        return Outcome, (judged,)
+        return Outcome, (judged, partial(_known, self.result))
 
     def plot(self, ax: Axes, metric: str | None = None) -> Series:
         """Draw a metric over the seconds into an axis; by default the one that problems rank by.
@@ -190,36 +188,23 @@ class Outcome:
         UsageError
             On an unknown metric.
         """
-        drawn = self._curve(metric)
-        ax.plot(drawn.x, drawn.y, marker="o")
-        ax.set(xlabel="seconds", ylabel=drawn.label, yscale="log" if _log(drawn.y) else "linear")
-        return drawn
-
-    def _curve(self, metric: str | None = None) -> Series:
         known = self.trace[-1].metrics if self.trace else {}
         name = next(iter(known), "") if metric is None else metric
         if known and name not in known:
             raise unknown("metric of this outcome:", name, known)
         y = np.array([mark.metrics.get(name, np.nan) for mark in self.trace])
         x = np.array([mark.seconds + mark.readout_seconds for mark in self.trace])
-        return Series(name.replace("_", " "), x, y)
+        drawn = Series(name.replace("_", " "), x, y)
+        scale = "log" if np.isfinite(y).all() and (y > 0).all() else "linear"
+        ax.plot(x, y, marker="o")
+        ax.set(xlabel="seconds", ylabel=drawn.label, yscale=scale)
+        return drawn
 
     def __repr__(self) -> str:
         facts = self._facts()
         width = max(map(len, facts), default=0)
         told = f"{self.stop.status.value}: {clean(self.stop.reason)}"
         return "\n".join([told, *(f"  {name:{width}}  {text}" for name, text in facts.items())])
-
-    def _repr_html_(self) -> str:
-        """Return what a notebook shows."""
-        told = f"<p><b>{self.stop.status.value}</b>: {_text(self.stop.reason)}</p>"
-        if not self.trace:
-            return told
-        rows = (
-            f"<tr><th>{_text(k)}</th><td>{_text(v)}</td></tr>" for k, v in self._facts().items()
-        )
-        curve = _sketch(self._curve()) if all(mark.is_judged for mark in self.trace) else ""
-        return f"{told}<table>{''.join(rows)}</table>{curve}"
 
     def _facts(self) -> dict[str, str]:
         """Return what is known without the judge, and the first metrics if they were read."""
@@ -238,24 +223,6 @@ class Outcome:
         if more := len(last.metrics) - len(shown):
             facts["and"] = plural(more, "more metric")
         return facts
-
-
-def _log(y: Array) -> bool:
-    return bool(np.isfinite(y).all() and (y > 0).all())
-
-
-def _sketch(curve: Series) -> str:
-    """Return a curve of points one after another, in SVG; empty where there is none to see."""
-    y = np.log(curve.y) if _log(curve.y) else curve.y
-    low, high = (np.nanmin(y), np.nanmax(y)) if np.isfinite(y).any() else (0.0, 0.0)
-    if not high > low:
-        return ""
-    across = np.linspace(2, 238, len(y))
-    points = [f"{a:.1f},{2 + 46 * (high - b) / (high - low):.1f}"
-              for a, b in zip(across, y, strict=True) if np.isfinite(b)]  # fmt: skip
-    line = f'<polyline points="{" ".join(points)}" fill="none" stroke="currentColor"/>'
-    title = f"<title>{_text(curve.label)}, from the first checkpoint to the last</title>"
-    return f'<svg width="240" height="50" role="img">{title}{line}</svg>'
 
 
 @dataclass(frozen=True)
@@ -295,8 +262,7 @@ def report(results: stored.Results, folder: Path | str | None = None) -> Report:
     Raises
     ------
     UsageError
-        Where packages are missing (``pip install orthobench[report]``), or the file cannot be
-        written.
+        If the file cannot be written.
     """
     from orthobench.report.page import write_page
 
@@ -310,23 +276,3 @@ def _counts(results: Results) -> Iterator[str]:
     for name, records in (("failed", results.failures), ("not run yet", results.missing)):
         if records:
             yield f"{len(records):,} {name}"
-
-
-def _table(results: Sequence[SolverResult], comparison: Comparison) -> str:
-    part = [row for row in problem_rows(results, comparison) if row.takes_part]
-    titles, texts = table.texts_of(part, comparison)
-    head = "".join(f"<th>{_text(title)}</th>" for title in ("", "solver", *titles))
-    rows = "".join(
-        f"<tr>{''.join(f'<td>{_text(cell)}</td>' for cell in cells)}</tr>"
-        for row, own in zip(part, texts, strict=True)
-        for cells in [(
-            MARKS[row.mark][0] if row.mark else "",
-            f"{row.result.solver} {assignments(row.result.best_parameters)}", *own,
-        )]
-    )  # fmt: skip
-    name = f"{comparison.problem}, final {comparison.metric.replace('_', ' ')}"
-    return f"<table><caption>{_text(name)}</caption><tr>{head}</tr>{rows}</table>"
-
-
-def _text(text: str) -> str:
-    return escape(clean(text))

@@ -11,6 +11,7 @@ from orthobench.decide.rule import Comparison, Decision, Verdict
 from orthobench.decide.wording import mark
 from orthobench.harness.trace import Checkpoint
 from orthobench.results.tuning import SolverResult
+from orthobench.stats.costs import Cost, costs_of
 from orthobench.stats.summaries import Summary, summaries
 from orthobench.stats.values import median_final, metric_of
 from orthobench.tools.formatting import number
@@ -70,8 +71,14 @@ class Row:
         return number(value)
 
     def median_of(self, value: Callable[[Checkpoint], float]) -> float:
-        """Return the median of a final value over the runs that did not fail; NaN without any."""
-        return median_final(self.result.records, value)
+        """Return the median of a final value over the runs that did not fail; NaN without any.
+
+        It is NaN for a cost that another harness did not report.
+        """
+        records = self.result.records
+        if isinstance(value, Cost) and value.name not in costs_of(records):
+            return math.nan
+        return median_final(records, value)
 
 
 def problem_rows(results: Sequence[SolverResult], comparison: Comparison) -> list[Row]:

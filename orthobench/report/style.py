@@ -17,12 +17,6 @@ Machado, Oliveira and Fernandes 2009 simulate protanopia, deuteranopia and trita
 contrast of more than 3 with the background.
 """
 
-DARK = (
-    "#A848A4", "#2E775A", "#5C95FF", "#2CD1AF", "#EAB400", "#DA001F",
-    "#873FFF", "#929299", "#C5B0FF", "#D0E8EB", "#F0753A", "#60FF86",
-)  # fmt: skip
-"""Those on a dark background."""
-
 LINES: tuple[tuple[int, tuple[float, ...]], ...] = (
     (0, ()),
     (0, (6, 2)),
@@ -61,8 +55,8 @@ class Style:
     ----------
     number : int
         Its place among the solvers of a report.
-    colour, dark : str
-        Hexadecimal, on white and on a dark background.
+    colour : str
+        Hexadecimal, on white; pages mix it with white on a dark background.
     line : (int, tuple of float)
         Dash offset and pattern.
     marker : str
@@ -71,7 +65,6 @@ class Style:
 
     number: int
     colour: str
-    dark: str
     line: tuple[int, tuple[float, ...]]
     marker: str
 
@@ -109,5 +102,5 @@ def solver_styles(names: Iterable[str]) -> dict[str, Style]:
         used.add(hue)
         at = hue + rounds
         line, marker = LINES[at % len(LINES)], MARKERS[at % len(MARKERS)]
-        styles[name] = Style(number, COLOURS[hue], DARK[hue], line, marker)
+        styles[name] = Style(number, COLOURS[hue], line, marker)
     return styles

@@ -32,18 +32,6 @@ def results(runs):
 
 
 @pytest.fixture(scope="module")
-def placed(results):
-    """Of these the solvers a and b, as one solver that ran at two places."""
-    places = {"a": "numpy", "b": "torch:cuda"}
-    moved = [
-        altered(r, solver=f"c on={on}", parameters={"on": on}, tuned={})
-        for r in results.records
-        if (on := places.get(r.solver.label)) and r.solver.tuned["step"] == 1.0
-    ]
-    return replace(results, records=moved)
-
-
-@pytest.fixture(scope="module")
 def levelled(results):
     return replace(results, records=[altered(r, levels=LEVELS) for r in results.records])
 
@@ -78,7 +66,6 @@ def assert_drawn(ax, panel):
     ("sweep", ("digits against k", "flops"), ("k", "flops")),
     ("profile", (), ("ratio", "share")),
     ("profile", ("PCA", "samples", "1 %"), ("ratio", "share")),
-    ("ecdf", ("PCA", "steps"), ("steps", "share")),
     ("expected", ("PCA", "steps"), ("problem", "steps")),
 ])  # fmt: skip
 @pytest.mark.wide
@@ -107,14 +94,6 @@ def test_curves_are_loaded_and_drawn(results, load, monkeypatch):
     assert ax.get_xlabel() == "false positives"
 
 
-def test_break_even_is_drawn(placed):
-    ax = axis()
-    panel = ob.plots.break_even(ax, placed, time="clock")
-    assert panel.series[0].label.startswith("c: torch:cuda against numpy (even at 1, 2")
-    assert np.allclose(panel.series[0].y, 1.0)  # made-up runs are all as long
-    assert ax.lines
-
-
 def test_any_axis_will_do(results):
     fig = Figure(layout="constrained")
     left, right = fig.subfigures(1, 2)
@@ -124,7 +103,7 @@ def test_any_axis_will_do(results):
     import matplotlib.pyplot as plt
 
     _, ax = plt.subplots()
-    ob.plots.ecdf(ax, results)
+    ob.plots.expected(ax, results)
     plt.close("all")
 
 
@@ -149,7 +128,6 @@ def test_sizes_are_those_that_matplotlib_is_set_to(results):
     ("profile", ("PCB",), "unknown family 'PCB'"),
     ("profile", ("PCA", "secs"), "unknown cost of PCA: performance profiles 'secs'"),
     ("profile", ("PCA", "seconds", "2 %"), "unknown accuracy"),
-    ("ecdf", ("PCA", "secs"), "unknown cost"),
 ])  # fmt: skip
 def test_names_that_nobody_has_are_told_what_is_near(results, name, words, message):
     with pytest.raises(ob.UsageError, match=message):

@@ -31,7 +31,7 @@ from orthobench.tools.files import atomic_write, make_folder, write_csv
 FORMATS = ("png", "svg", "pdf", "csv")
 """The formats: pictures, and the data that they show."""
 
-RUN_KINDS = ("convergence", "tradeoff", "sweep", "break-even", "curves")
+RUN_KINDS = ("convergence", "tradeoff", "sweep", "curves")
 """The kinds of plots that ``orthobench run`` writes: they need no comparison over problems."""
 
 

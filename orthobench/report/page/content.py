@@ -14,19 +14,19 @@ from pathlib import PurePath
 from typing import Any, TypeAlias
 
 from orthobench.contract.panel import Plot
-from orthobench.decide.answer import Answer, answer
+from orthobench.decide.answer import Answer, answer, standings
 from orthobench.decide.code import solve_line
 from orthobench.decide.comparisons import compare_by
 from orthobench.decide.rule import STRICT, TOLERANCE, Comparison, Decision
 from orthobench.decide.wording import MARKS, mark, seeds_text, verdict_text
 from orthobench.errors import UsageError
 from orthobench.registry.plugins import catalogue
+from orthobench.report.origins import origin_lines
 from orthobench.report.page.galleries import galleries
 from orthobench.report.page.plot_data import plot_data
 from orthobench.report.page.problems import (
-    all_numbers,
-    entry_runs,
     failures,
+    problem_runs,
     problem_section,
     refusals,
 )
@@ -36,15 +36,15 @@ from orthobench.report.plots.families import costs
 from orthobench.report.rows import problem_rows
 from orthobench.report.style import solver_styles
 from orthobench.results.results import Results
+from orthobench.results.runs import IMPORTED
 from orthobench.results.tuning import SolverResult
-from orthobench.stats.costs import ALL_COSTS
+from orthobench.stats.costs import cost_of
 from orthobench.tools import toml
 from orthobench.tools.collections import grouped
 from orthobench.tools.formatting import clean, plural
 
 DRAWN = 2_700_000
 """The most characters of plot data and images in one page."""
-
 
 MOST_PAIRS = 20_000
 """Maximum number of pairs of solvers on a problem for which there is more than one answer."""
@@ -56,44 +56,49 @@ Answers: TypeAlias = Mapping[tuple[str, str], Answer]
 def page_content(results: Results) -> dict[str, Any]:
     """Return the content of the page about some results, as the template reads it.
 
+    Solvers have one order everywhere: that in which they stand under the first cost and tolerance
+    of their family.
+
     ``families`` are the sections of the first screen, with what `_family_section` says of each.
-    ``failures``, ``refusals``, ``problems`` and ``table`` are those of
-    `orthobench.report.page.problems`, ``galleries`` the images of each problem by its label.
-    ``plots`` are all plots of the page, ``plot_data`` is what its script draws of them, and
-    ``comparison_plots`` are the indices of those over all problems; sections of problems have the
-    others.
+    ``failures``, ``refusals`` and ``problems`` are those of `orthobench.report.page.problems`,
+    ``galleries`` the images of each problem by its label. ``plots`` are all plots of the page,
+    ``plot_data`` is what its script draws of them, and ``comparison_plots`` are the indices of
+    those over all problems; sections of problems have the others.
     """
-    entries, session = results.entries, results.session()
-    table = _suite_of(session["text"])
-    by_family = grouped(entries, lambda entry: entry.problem_info.family)
-    suite, typed = clean(results.suite), results.suite_as_typed
+    session, typed = results.session(), results.suite_as_typed
+    table, suite = _suite_of(session["text"]), clean(results.suite)
+    by_family = grouped(results.entries, lambda entry: entry.problem_info.family)
     answers = {
         name: family_answers(group, typed) if any(e.finished for e in group) else {}
         for name, group in by_family.items()
     }
-    first = [next(iter(own.values())) for own in answers.values() if own]
-    comparisons = {c.problem: c for one in first for c in one.comparisons}
+    sections = [_family_section(name, own) for name, own in answers.items()]
+    order = {(s["name"], solver): i for s in sections for i, solver in enumerate(s["solvers"])}
+    entries = sorted(
+        results.entries, key=lambda e: order.get((e.problem_info.family, e.solver), len(order))
+    )
+    comparisons = {c.problem: c for s in sections if s["answer"] for c in s["answer"].comparisons}
     exhibits = exhibitions(entries, results.exhibits)
     curves = {one.problem: exhibit_plots([one]) for one in exhibits}
     plots: list[Plot] = []
     runs: dict[int, dict[str, dict[str, Any]]] = {}
     problems: list[dict[str, Any]] = []
-    for name, group in grouped(entries, lambda entry: entry.problem).items():
-        part = [entry for entry in group if entry.takes_part]
+    groups = grouped(entries, lambda entry: entry.problem)
+    for name in dict.fromkeys(entry.problem for entry in results.entries):
+        part = [entry for entry in groups[name] if entry.takes_part]
         rows = problem_rows(part, comparisons[name]) if part else []
-        own = [*problem_plots(group), *curves.get(name, [])] if rows else []
-        places = range(len(plots), len(plots) + len(own))
+        rows.sort(key=lambda row: part.index(row.result))
+        own = [*problem_plots(groups[name]), *curves.get(name, [])] if rows else []
         if own:
-            runs[len(plots)] = {entry.solver: entry_runs(entry, table) for entry in part}
-        problems.append(problem_section(f"problem-{len(problems)}", group, rows, places))
+            runs[len(plots)] = problem_runs(part)
+        places = range(len(plots), len(plots) + len(own))
+        problems.append(problem_section(f"problem-{len(problems)}", groups[name], rows, places))
         plots += own
     of_problems = len(plots)
     plots += comparison_plots(entries)
-    rows = [row for problem in problems for row in problem["rows"]]
-    sections = [_family_section(name, own) for name, own in answers.items()]
     styles = solver_styles(entry.solver for entry in entries)
     data, left_out = plot_data(plots, styles, runs, list(map(_packed, sections)))
-    failed = failures(results, rows)
+    failed = failures(results, [row for problem in problems for row in problem["rows"]])
     return {
         "suite": suite,
         "file": re.sub(r"[^A-Za-z0-9._-]+", "-", suite).strip("-.") + ".toml",
@@ -110,7 +115,6 @@ def page_content(results: Results) -> dict[str, Any]:
         "anchors": {one["label"]: one["id"] for one in problems},
         "plots": plots,
         "comparison_plots": range(of_problems, len(plots)),
-        "table": all_numbers(rows),
         "provenance": _provenance(results, session),
         "styles": styles,
         "plot_data": data,
@@ -144,13 +148,10 @@ def family_answers(entries: Sequence[SolverResult], suite: str = "") -> Answers:
 def _family_section(name: str, answers: Answers) -> dict[str, Any]:
     """Return what the first screen shows of a family: its answers, and the choices among them.
 
-    The first answer is shown at first; it is None if no run is finished. The solver to use comes
-    before those that are often as good.
+    The first answer is shown at first; it is None if no run is finished.
     """
-    answer, solvers = next(iter(answers.values()), None), list[str]()
-    if answer:
-        others = sorted(answer.alternatives, key=lambda one: (-one.as_good_on, one.factor))
-        solvers = [own for own in (answer.solver, *(one.solver for one in others)) if own]
+    answer = next(iter(answers.values()), None)
+    solvers = [one.solver for one in standings(answer.comparisons)] if answer else []
     costs, tolerances = (list(dict.fromkeys(key[i] for key in answers)) for i in range(2))
     return {
         "name": name, "answers": answers, "answer": answer, "solvers": solvers,
@@ -162,7 +163,7 @@ def _code(answer: Answer) -> str:
     """Return the line that makes the call on the first problem; empty if no solver is named."""
     good = [c for c in answer.comparisons if c.of(answer.solver).as_good]
     call = good[0].of(answer.solver).call if good else None
-    if answer.use is None or call is None:
+    if answer.use is None or call is None or answer.family == IMPORTED:
         return ""
     known = catalogue().problems.get(good[0].name)
     try:
@@ -208,7 +209,7 @@ def cell(comparison: Comparison, solver: str) -> tuple[str, str, str, str, float
     costs = [d.cost for d in comparison.decisions if 0 < d.cost < math.inf]
     bar, amount = 0.0, ""
     if 0 < own.cost < math.inf:
-        amount = ALL_COSTS[comparison.cost].text(own.cost)
+        amount = cost_of(comparison.cost).text(own.cost)
         bar = math.log(own.cost / min(costs)) / max(math.log(max(costs) / min(costs)), 1e-9)
     return kind, MARKS[kind][0], amount, seeds_text(own), round(bar, 3), _meaning(own)
 
@@ -268,6 +269,7 @@ def _provenance(results: Results, session: Mapping[str, Any]) -> dict[str, str]:
         "Python": ran_on.get("python"),
         **(ran_on.get("packages") or {}),
         "git": _git(ran_on.get("git")),
+        **origin_lines(dict.fromkeys(run.solver.name for run in results.records)),
     }
     return {name: clean(str(value)) for name, value in facts.items() if value}
 

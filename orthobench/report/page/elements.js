@@ -1,4 +1,4 @@
-// Elements of the page and of drawings, numbers as text, and downloads.
+// Elements of the page and of drawings, and numbers as text.
 
 /** A new element with attributes and children; text never becomes markup. */
 function element(tag, attributes = {}, ...children) {
@@ -20,14 +20,10 @@ function filled(created, attributes, children) {
   return created;
 }
 
-function button(name, title, onclick) {
-  return element("button", { type: "button", class: name.toLowerCase().replaceAll(" ", "-"), title, onclick }, name);
-}
-
-/** A table that scrolls, with rows of cells, which are texts or elements. */
+/** A table that scrolls, with rows of texts. */
 function tableOf(label, heads, rows) {
   const head = element("tr", {}, ...heads.map((name) => element("th", { scope: "col" }, name)));
-  const body = rows.map(({ cells: [first, ...others], ...attributes }) => element("tr", attributes, element("th", { scope: "row" }, first), ...others.map((one) => element("td", {}, one))));
+  const body = rows.map(([first, ...others]) => element("tr", {}, element("th", { scope: "row" }, first), ...others.map((one) => element("td", {}, one))));
   const table = element("table", { class: "listing" }, element("thead", {}, head), element("tbody", {}, ...body));
   return element("div", { class: "scroll tall", tabindex: 0, role: "region", "aria-label": label }, table);
 }
@@ -49,19 +45,18 @@ function colourClass(solver) {
 }
 
 const measuring = document.createElement("canvas").getContext("2d");
-const BOLD = 600;
 
 /** The width of a text in a drawing, in pixels. */
-function textWidth(text, weight = 400) {
-  measuring.font = `${weight} 12px ${getComputedStyle(document.body).fontFamily}`;
+function textWidth(text) {
+  measuring.font = `600 12px ${getComputedStyle(document.body).fontFamily}`;
   return measuring.measureText(text).width;
 }
 
 /** A text cut to a width, with an ellipsis. */
-function fitted(text, width, weight = 400) {
-  if (textWidth(text, weight) <= width) return text;
+function fitted(text, width) {
+  if (textWidth(text) <= width) return text;
   let length = text.length - 1;
-  while (length > 1 && textWidth(`${text.slice(0, length)}…`, weight) > width) length -= 1;
+  while (length > 1 && textWidth(`${text.slice(0, length)}…`) > width) length -= 1;
   return `${text.slice(0, length)}…`;
 }
 
@@ -73,22 +68,4 @@ function formatted(value, digits = 4) {
   if (size !== 0 && (size < 1e-3 || size >= 1e7)) return value.toExponential(digits - 1).replace("e+", "e");
   if (Number.isInteger(value) || size >= 10 ** digits) return Math.round(value).toLocaleString("en");
   return value.toPrecision(digits);
-}
-
-/** Rows of objects as CSV (RFC 4180), with the columns of all rows. */
-function csv(rows) {
-  const columns = [...new Set(rows.flatMap((row) => Object.keys(row)))];
-  const quoted = (field) => {
-    const text = typeof field === "number" ? String(field).replace("Infinity", "inf") : (field ?? "");
-    return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
-  };
-  return [columns, ...rows.map((row) => columns.map((column) => row[column]))].map((line) => `${line.map(quoted).join(",")}\n`).join("");
-}
-
-/** Download a text or a blob as a file, whose name is made of any texts. */
-function download(parts, kind, content, type) {
-  const stem = parts.join(" ").toLowerCase().replace(/[^a-z0-9.]+/g, "-").replace(/^[-.]+|[-.]+$/g, "").slice(0, 100);
-  const link = element("a", { href: URL.createObjectURL(new Blob([content], { type })), download: `${stem || "orthobench"}.${kind}` });
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), 1000);
 }

@@ -3,14 +3,13 @@
 const MARKERS = 6;
 
 /** A line with its arrays and its places on the axes, null for what these do not have. Steps get corners, each with the number of the point before it. */
-function lineOf(arrays, panel, view) {
+function lineOf(arrays, panel) {
   const corners = arrays.x.flatMap((_, i) => (panel.stepped && i ? [[i, i - 1], [i, i]] : [[i, i]]));
   const [x, y, low, high] = ["x", "y", "low", "high"].map((name) => arrays[name] && corners.map(([at, number]) => arrays[name][name === "x" ? at : number]));
-  const line = { x, y, low, high, numbers: corners.map(([, number]) => number), atX: x.map((at) => placed(at, view.logX)) };
-  [line.atY, line.atLow, line.atHigh] = [y, low, high].map((values) => values?.map((value) => raised(value, panel, view)));
-  line.floored = y.map((value) => view.logY && value !== null && value <= panel.zero);
+  const line = { x, y, low, high, numbers: corners.map(([, number]) => number), atX: x.map((at) => placed(at, panel.x.log)) };
+  [line.atY, line.atLow, line.atHigh] = [y, low, high].map((values) => values?.map((value) => raised(value, panel)));
+  line.floored = y.map((value) => panel.y.log && value !== null && value <= panel.zero);
   line.there = x.map((_, i) => i).filter((i) => line.atX[i] !== null && line.atY[i] !== null);
-  line.points = line.there.filter((i) => line.numbers[i] !== line.numbers[i - 1]);
   return line;
 }
 
@@ -18,10 +17,10 @@ function placed(value, log) {
   return value === null || !Number.isFinite(value) || (log && value <= 0) ? null : value;
 }
 
-/** A value as drawn; on a log axis, values that are numerically zero are at its floor. */
-function raised(value, panel, view) {
+/** A value as drawn; on a log axis nothing is below its floor, where values are that are numerically zero. */
+function raised(value, panel) {
   if (value === null || !Number.isFinite(value)) return null;
-  return !view.logY || value > panel.zero ? value : view.floor;
+  return panel.y.log ? Math.max(value > panel.zero ? value : 0, panel.floor) : value;
 }
 
 /** The line as a path, without the points at the floor, and these as a path of their own: no line leads there. */
@@ -53,10 +52,10 @@ function bandOf(line, x, y) {
 }
 
 /** The points that have markers: some evenly along a long line, shifted by the phase, and the last. */
-function marked({ points }, phase) {
-  if (points.length <= 2 * MARKERS) return points;
-  const some = Array.from({ length: MARKERS }, (_, k) => points[Math.floor(((k + phase) / MARKERS) * (points.length - 1))]);
-  return [...some, points.at(-1)];
+function marked({ there }, phase) {
+  if (there.length <= 2 * MARKERS) return there;
+  const some = Array.from({ length: MARKERS }, (_, k) => there[Math.floor(((k + phase) / MARKERS) * (there.length - 1))]);
+  return [...some, there.at(-1)];
 }
 
 /** How near a line comes to a place of a drawing, and the nearer end of the part that does. */
@@ -66,14 +65,10 @@ function nearestOn(line, x, y, place) {
     const point = [x.at(line.atX[i]), y.at(line.atY[i])];
     const from = before?.i === i - 1 ? before.point : point;
     const [dx, dy] = [point[0] - from[0], point[1] - from[1]];
-    const part = dx || dy ? within(((place[0] - from[0]) * dx + (place[1] - from[1]) * dy) / (dx * dx + dy * dy), 0, 1) : 1;
+    const part = dx || dy ? Math.min(Math.max(((place[0] - from[0]) * dx + (place[1] - from[1]) * dy) / (dx * dx + dy * dy), 0), 1) : 1;
     const distance = Math.hypot(place[0] - from[0] - part * dx, place[1] - from[1] - part * dy);
     if (distance < best) [best, found] = [distance, part < 0.5 ? before.i : i];
     before = { i, point };
   }
   return [best, found];
-}
-
-function within(value, low, high) {
-  return Math.min(Math.max(value, low), high);
 }

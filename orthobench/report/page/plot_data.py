@@ -8,6 +8,7 @@ import itertools
 import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -24,11 +25,11 @@ MOST_POINTS = 80
 FEWEST_POINTS = 24
 """The number of points down to which curves are thinned; after that, panels are left out."""
 
-NUMBERS = 330_000
-"""Maximum number of numbers in one page for curves."""
+NUMBERS = 400_000
+"""Maximum number of numbers in one page."""
 
-RUNS = 150_000
-"""Maximum number of numbers in one page for single runs, in addition to those for curves."""
+RUNS = 200_000
+"""The number of numbers from which on panels have no single runs."""
 
 DIGITS = 5
 """Significant digits of drawn numbers: a pixel is about a thousandth of an axis."""
@@ -37,13 +38,13 @@ DIGITS = 5
 def plot_data(
     plots: Sequence[Plot],
     styles: Mapping[str, Style],
-    runs: Mapping[int, Mapping[str, Mapping[str, Any]]] | None = None,
+    runs: Mapping[int, Mapping[str, Any]] | None = None,
     families: Sequence[Mapping[str, Any]] = (),
-) -> tuple[str, list[str]]:
+) -> tuple[str, str]:
     """Return the data of all plots of a page, the most important panels until it is full.
 
     The panel of each plot that is shown first is the most important one, followed by those that
-    differ from it in one choice, and so on. Single runs come last.
+    differ from it in one choice, and so on.
 
     Parameters
     ----------
@@ -51,8 +52,7 @@ def plot_data(
     styles : mapping
         The style of each solver.
     runs : mapping, optional
-        The runs of each solver, by the index of the plot that draws them. They are left out if its
-        single runs are.
+        The runs of each solver, by the index of the plot that draws them.
     families : sequence of mapping
         The answers of each family, as JSON values.
 
@@ -60,7 +60,7 @@ def plot_data(
     -------
     data : str
         Compressed JSON in base64.
-    notes : list of str
+    note : str
         Sentences about what is thinned and left out.
     """
     pool, solvers = Pool(), {name: number for number, name in enumerate(styles)}
@@ -68,21 +68,23 @@ def plot_data(
     points = _points(plots, first)
     panels = list(_by_importance(plots))
     of_plots = [_plot(plot) for plot in plots]
-    drawn: list[tuple[Panel, dict[str, Any]]] = []
+    drawn, with_runs = 0, 0
     for number, places in panels:
-        if pool.size <= NUMBERS:
-            options = zip(plots[number].choices.values(), places, strict=True)
-            key = tuple(names[place] for names, place in options)
-            panel = plots[number].draw(key) if any(places) else first[number]
-            found = _panel(panel, pool, solvers, points)
-            of_plots[number]["panels"][",".join(map(str, places))] = found
-            drawn.append((panel, found))
-    without_runs = _add_runs(pool, drawn)
-    endings: dict[str, int] = {}
+        if any(places) and pool.size > NUMBERS:
+            break
+        options = zip(plots[number].choices.values(), places, strict=True)
+        key = tuple(names[place] for names, place in options)
+        panel = plots[number].draw(key) if any(places) else first[number]
+        if pool.size > RUNS:
+            panel = replace(panel, series=tuple(replace(s, runs=()) for s in panel.series))
+        else:
+            with_runs += 1
+        drawn += 1
+        of_plots[number]["panels"][",".join(map(str, places))] = _panel(
+            panel, pool, solvers, points
+        )
     for number, facts in (runs or {}).items():
-        shown = of_plots[number]["panels"].values()
-        if any("runs" in series for panel in shown for series in panel["series"]):
-            of_plots[number]["runs"] = _runs(facts, solvers, endings)
+        of_plots[number]["runs"] = {solvers[name]: own for name, own in facts.items()}
     head = {
         "references": REFERENCES,
         "solvers": [
@@ -90,24 +92,19 @@ def plot_data(
             for name, style in styles.items()
         ],
         "plots": of_plots,
-        "endings": list(endings),
         "families": list(families),
     }
     text = json.dumps(head, separators=(",", ":"), allow_nan=False)
     whole = f'{{"pool":{pool.as_json()},{text[1:]}'
     # the highest level would take four times as long, for 1 % less
     data = base64.b64encode(gzip.compress(whole.encode(), 7, mtime=0)).decode()
-    lacking = {
-        "are left out to keep this page small; the first choices of every plot are here":
-            len(panels) - len(drawn),
-        "have no single runs here; orthobench export has all runs": without_runs,
-    }  # fmt: skip
-    export = "orthobench export has"
-    notes = [f"Curves have at most {points} points, evenly along the run; {export} all of them."]
-    for what, count in lacking.items():
-        if count:
-            notes.append(f"{count} of {len(panels)} combinations of axes and metrics {what}.")
-    return data, notes
+    note = f"Curves have at most {points} points, evenly along the run."
+    if with_runs < len(panels):
+        note += (
+            f" Of {len(panels)} combinations of axes and metrics {drawn} are drawn and {with_runs}"
+            " have single runs, to keep this page small."
+        )
+    return data, note
 
 
 def _points(plots: Sequence[Plot], first: Sequence[Panel]) -> int:
@@ -173,6 +170,10 @@ def _series(series: Series, pool: Pool, points: int) -> dict[str, Any]:
         name: pool.index(values[at]) for name, values in arrays.items() if values is not None
     }
     found["label"] = clean(series.label)
+    if series.runs:
+        found["runs"] = [
+            [pool.index(part[thinned(len(x), points)]) for part in (x, y)] for x, y in series.runs
+        ]
     if series.crosses:
         found["crosses"] = [
             pool.index(np.array(part)) for part in zip(*series.crosses, strict=True)
@@ -184,41 +185,6 @@ def _series(series: Series, pool: Pool, points: int) -> dict[str, Any]:
     if series.notes:
         found["notes"] = [clean(note) for note in series.notes]
     return found
-
-
-def _add_runs(pool: Pool, panels: Sequence[tuple[Panel, dict[str, Any]]]) -> int:
-    """Add single runs to panels until there is no more room; return how many panels lack them."""
-    most, left_out = pool.size + RUNS, 0
-    for panel, found in panels:
-        if not any(series.runs for series in panel.series):
-            continue
-        if pool.size > most:
-            left_out += 1
-            continue
-        for series, target in zip(panel.series, found["series"], strict=True):
-            target["runs"] = [
-                [pool.index(part[thinned(len(x), MOST_POINTS)]) for part in (x, y)]
-                for x, y in series.runs
-            ]
-    return left_out
-
-
-def _runs(
-    facts: Mapping[str, Mapping[str, Any]], solvers: Mapping[str, int], endings: dict[str, int]
-) -> dict[int, Any]:
-    """Return the facts about the runs of each solver of a plot, by its number."""
-    return {
-        solvers[solver]: {
-            "about": own["about"],
-            "command": own["command"],
-            "load": any(load for *_, load in own["runs"]),
-            "runs": [
-                [seed, endings.setdefault(ending, len(endings)), load]
-                for seed, ending, load in own["runs"]
-            ],
-        }
-        for solver, own in facts.items()
-    }
 
 
 class Pool:

@@ -2,60 +2,21 @@
 
 from __future__ import annotations
 
-import json
 import math
-import shlex
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import partial
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from orthobench.decide.wording import MARKS
 from orthobench.report import caveats
 from orthobench.report.plots.labels import axis_label
 from orthobench.report.rows import Row
 from orthobench.results.results import Results
 from orthobench.results.runs import Run
 from orthobench.results.tuning import SolverResult
+from orthobench.stats.cost_curve import cost_curve
 from orthobench.stats.costs import COSTS
-from orthobench.stats.values import others_cost
+from orthobench.stats.values import final, metric_of
 from orthobench.tools.collections import grouped
-from orthobench.tools.formatting import (
-    assignments,
-    budget_text,
-    clean,
-    count,
-    metric_text,
-    number,
-    plural,
-    si,
-)
-
-HEAD = {
-    "family": "family", "problem": "problem", "solver": "solver", "chosen": "chosen",
-    "mark": "mark", "median": "median", "low": "low", "high": "high",
-    "interval_low": "95 % from", "interval_high": "95 % to", "runs": "runs", "failed": "failed",
-    "success": "success",
-    "trials": "trials", "steps": "steps", "samples": "samples", "flops": "flops",
-    "seconds": "seconds", "total_flops": "flops, all trials",
-}  # fmt: skip
-"""The first columns of all numbers: names in a CSV file, and titles."""
-
-FEW = ("problem", "solver", "mark", "median", "interval_low", "interval_high", "seconds", "failed")
-"""The columns that are shown at first, and the family where there are several."""
-
-TEXTS = 5
-"""So many of the first columns are no numbers."""
-
-COST_FORMATS: Mapping[str, Callable[[float], str]] = {
-    "steps": count, "samples": count, "flops": si, "seconds": number,
-}  # fmt: skip
-"""The columns of costs, and the functions that format them."""
-
-SEED = "\0"
-"""The place of the seed in a command, while it is made."""
-
-KEPT = ("threads", "target", "levels")
-"""What a suite says of all its runs, besides their budget."""
+from orthobench.tools.formatting import assignments, budget_text, clean, number, plural
 
 
 def problem_section(
@@ -141,69 +102,44 @@ def ranges(seeds: Iterable[int]) -> str:
     )
 
 
-def all_numbers(rows: Sequence[Row]) -> dict[str, Any]:
-    """Return the table of all solvers that take part, problem by problem.
+def problem_runs(entries: Sequence[SolverResult]) -> dict[str, dict[str, Any]]:
+    """Return the runs behind the curve of each solver of a problem: what decides between them.
 
-    It has titles by the names of ``columns``, ``rows`` of pairs of text and exact value, which is
-    empty where it is the text, and ``filters``: title, index and texts of columns to filter by.
-    """
-    values = [row.metrics for row in rows]
-    metrics = dict.fromkeys(name for own in values for name in own)
-    titles = {clean(name): clean(name.replace("_", " ")) for name in metrics}
-    cells = [
-        _cells(row, {name: own.get(name, math.nan) for name in metrics})
-        for row, own in zip(rows, values, strict=True)
-    ]
-    columns = {**HEAD, **titles, "parameters": "all parameters"}
-    filters = [
-        (title, i, list(dict.fromkeys(row[i][0] for row in cells)))
-        for i, title in enumerate([*columns.values()][:3])
-    ]
-    return {"columns": columns, "rows": cells, "filters": filters}
-
-
-def _cells(row: Row, metrics: Mapping[str, float]) -> list[tuple[str, str]]:
-    entry, summary = row.result, row.summary
-    first = entry.records[0]
-    names = (first.problem.family, entry.problem, entry.solver, assignments(entry.best_parameters))
-    values = (
-        summary.median, summary.low, summary.high, *summary.interval,
-        len(entry.seeds), summary.n_failed, row.decision.success, len(entry.trials),
-    )  # fmt: skip
-    return [
-        *((clean(name), "") for name in names),
-        (f"{MARKS[row.mark][0]} {row.mark}" if row.mark else "", ""),
-        *map(_number, values),
-        *(_number(row.median_of(COSTS[name]), text) for name, text in COST_FORMATS.items()),
-        _number(row.median_of(COSTS["flops"]) + others_cost(entry, COSTS["flops"]), si),
-        *(_number(value, partial(metric_text, name)) for name, value in metrics.items()),
-        (assignments(first.solver.parameters), ""),
-    ]
-
-
-def _number(value: float, text: Callable[[float], str] = number) -> tuple[str, str]:
-    if math.isnan(value):
-        return "", ""
-    shown, exact = text(value), f"{value:.6g}"
-    return shown, "" if shown == exact else exact
-
-
-def entry_runs(entry: SolverResult, suite: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the runs of one solver on one problem that its curve summarizes.
+    Of each solver there are its parameters, and of each run: the seed, what it ends above the best
+    value seen on that seed, in percent of the gap from the start to that value, how it ended, and
+    the load of each core before and after it.
 
     Parameters
     ----------
-    entry : SolverResult
-    suite : mapping
-        The tables of the suite; none if it was given as Python objects.
+    entries : sequence of SolverResult
+        Those of one problem that take part.
     """
-    records = [record for record in entry.finished if len(record.trace)]
+    metric = entries[0].problem_info.primary
+    curves = [
+        (run.seed, curve)
+        for entry in entries
+        for run in entry.finished
+        if (curve := cost_curve(run, entry.level, metric)) is not None
+    ]
+    by_seed = grouped(curves, lambda pair: pair[0])
+    lowest = {seed: min(curve.lowest for _, curve in own) for seed, own in by_seed.items()}
+    start = {seed: max(curve.start for _, curve in own) for seed, own in by_seed.items()}
+
+    def above(run: Run) -> str:
+        end = final(run, metric_of(metric))
+        gap = start.get(run.seed, math.nan) - lowest.get(run.seed, math.nan)
+        return number(100 * (end - lowest[run.seed]) / gap) if gap > 0 else ""
+
     return {
-        "about": assignments(records[0].solver.parameters) if records else "",
-        "command": _command(records[0], suite) if records else (),
-        "runs": [
-            (r.seed, clean(f"{r.stop.status.value}: {r.stop.reason}"), _load(r)) for r in records
-        ],
+        entry.solver: {
+            "about": assignments(entry.records[0].solver.parameters),
+            "runs": [
+                (r.seed, above(r), clean(f"{r.stop.status.value}: {r.stop.reason}"), _load(r))
+                for r in entry.finished
+                if len(r.trace)
+            ],
+        }
+        for entry in entries
     }
 
 
@@ -211,27 +147,3 @@ def _load(record: Run) -> str:
     """Return the load of each core before and after a run; empty where it is not known."""
     shares = [one.average / one.processors for one in record.load or () if one.average is not None]
     return f"{shares[0]:.2f}, {shares[1]:.2f}" if len(shares) == 2 else ""
-
-
-def _command(record: Run, suite: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the command that runs a record's cell alone, split where its seed goes."""
-    only = {
-        **{key: suite[key] for key in KEPT if key in suite},
-        **({"measure": record.measure} if record.measure else {}),
-        "budget": dict(record.budget),
-        "problem": [{"name": record.problem.name, **record.problem.parameters}],
-        "solver": [{"name": record.solver.name, **record.solver.parameters}],
-    }
-    suite_of_one = f'{{"seeds": [{SEED}], {_literal(only)[1:]}'
-    imports = "from pathlib import Path; import orthobench as ob"
-    text = f'{imports}; ob.run({suite_of_one}, Path("alone.sqlite"))'
-    return tuple(f"python -c {shlex.quote(text)}".split(SEED))
-
-
-def _literal(value: Any) -> str:
-    """Return a value as Python writes it, with double quotes: the command has single ones."""
-    if isinstance(value, dict):
-        return "{" + ", ".join(f"{_literal(k)}: {_literal(v)}" for k, v in value.items()) + "}"
-    if isinstance(value, (list, tuple)):
-        return f"[{', '.join(map(_literal, value))}]"
-    return json.dumps(value, ensure_ascii=False) if isinstance(value, str) else repr(value)

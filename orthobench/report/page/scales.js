@@ -11,11 +11,6 @@ class Scale {
     return this.begin + ((place - this.low) / (this.high - this.low)) * (this.end - this.begin);
   }
 
-  /** The place on the axis of a pixel: a value, or its logarithm. */
-  place(pixel) {
-    return this.low + ((pixel - this.begin) / (this.end - this.begin)) * (this.high - this.low);
-  }
-
   moved(by) {
     return new Scale(this.log, [this.low, this.high], this.begin + by, this.end + by);
   }
@@ -38,11 +33,11 @@ function greatest(values, otherwise) {
   return values.length ? values.reduce((a, b) => Math.max(a, b)) : otherwise;
 }
 
-/** The ticks of an axis: values with their texts, and those between without; at most so many texts. */
+/** The ticks of an axis, at most so many: values with their texts. */
 function ticksOf(axis, scale, most) {
-  if (axis.categories) return { texts: axis.categories.map((name, at) => [at, name]), between: [] };
-  if (axis.ticks) return { texts: spaced(axis.ticks.map((value) => [value, tick(value, false)]), scale), between: [] };
-  return scale.log ? logTicks(scale, most) : { texts: linearTicks(scale, most), between: [] };
+  if (axis.categories) return axis.categories.map((name, at) => [at, name]);
+  if (axis.ticks) return spaced(axis.ticks.map((value) => [value, tick(value, false)]), scale);
+  return scale.log ? logTicks(scale, most) : linearTicks(scale, most);
 }
 
 /** Ticks without those whose texts would overlap the one before. */
@@ -70,14 +65,14 @@ function linearTicks({ low, high }, most) {
 function logTicks(scale, most) {
   const { low, high } = scale;
   const decades = high - low;
-  if (decades < 0.25) return { texts: linearTicks({ low: 10 ** low, high: 10 ** high }, most), between: [] };
+  if (decades < 0.25) return linearTicks({ low: 10 ** low, high: 10 ** high }, most);
   const powers = Array.from({ length: Math.ceil(decades) + 1 }, (_, i) => Math.floor(low) + i);
   const inside = (steps) => powers.flatMap((power) => steps.map((step) => Number(`${step}e${power}`))).filter((value) => Math.log10(value) >= low && Math.log10(value) <= high);
   const choices = decades > 2 ? [] : [[1, 1.5, 2, 3, 4, 5, 6, 7, 8, 9], [1, 2, 5], [1, 3]].map(inside);
   const tens = inside([1]).filter((_, i, all) => i % Math.ceil(all.length / most) === 0);
   const values = choices.find((one) => one.length <= most) ?? tens;
   const far = values.some((value) => value < 1e-3 || value >= 1e5);
-  return { texts: values.map((value) => [value, tick(value, far)]), between: decades < 7 ? inside([2, 3, 4, 5, 6, 7, 8, 9]) : [] };
+  return values.map((value) => [value, tick(value, far)]);
 }
 
 /** A tick as text: 0.01, 1, 2,000; on axes that reach far, 10⁻², 1, 2·10³. */

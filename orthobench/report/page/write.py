@@ -12,12 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 from orthobench._version import __version__
 from orthobench.decide.wording import MARKS, factor_text
-from orthobench.errors import UsageError
 from orthobench.report.page.content import cell, page_content
-from orthobench.report.page.problems import FEW, TEXTS, ranges
+from orthobench.report.page.problems import ranges
 from orthobench.report.style import REFERENCES, Style
 from orthobench.results.results import Results
-from orthobench.stats.costs import ALL_COSTS, COSTS
+from orthobench.stats.costs import COSTS, cost_of
 from orthobench.tools.files import atomic_write, make_folder
 from orthobench.tools.formatting import assignments, clean, count, duration, number, plural, si
 
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
 
 SCRIPTS = (
     "state.js", "elements.js", "scales.js", "lines.js", "chart.js", "labels.js", "plots.js",
-    "reading.js", "saving.js", "page.js",
+    "reading.js", "page.js",
 )  # fmt: skip
 """The parts of the script of a page, each after those that it uses."""
 
@@ -49,7 +48,7 @@ def write_page(results: Results, folder: Path) -> Path:
     Raises
     ------
     UsageError
-        If jinja2 is missing, or the file cannot be written.
+        If the file cannot be written.
     """
     text = rendered(page_content(results))
     path = make_folder(folder, "the page") / "index.html"
@@ -62,8 +61,7 @@ def rendered(content: Mapping[str, Any]) -> str:
     """Return the page as HTML."""
     return framed(
         "page.html", content["counts"], content["styles"], content["plot_data"],
-        page=content, cell=cell, marks=MARKS, costs=COSTS, all_costs=ALL_COSTS, few=FEW,
-        texts=TEXTS,
+        page=content, cell=cell, marks=MARKS, costs=COSTS, cost_of=cost_of,
     )  # fmt: skip
 
 
@@ -96,19 +94,9 @@ def framed(
 
 @cache
 def environment(package: str = __package__) -> Environment:
-    """Return what renders the templates in the folder of a package.
+    """Return the environment that renders the templates in the folder of a package."""
+    from jinja2 import Environment, FunctionLoader, StrictUndefined
 
-    Raises
-    ------
-    UsageError
-        If jinja2 is missing.
-    """
-    try:
-        from jinja2 import Environment, FunctionLoader, StrictUndefined
-    except ImportError as error:
-        raise UsageError(
-            f"pages need more packages: pip install 'orthobench[report]' ({error})"
-        ) from None
     environment = Environment(
         loader=FunctionLoader(lambda name: resource(name, package)),
         autoescape=True,

@@ -8,7 +8,7 @@ from orthobench.contract.panel import Plot
 from orthobench.report.plots.convergence import convergence
 from orthobench.report.plots.exhibits import Exhibition, curves
 from orthobench.report.plots.families import target_plots
-from orthobench.report.plots.sweeps import break_even, break_evens, sweep, sweeps
+from orthobench.report.plots.sweeps import sweep, sweeps
 from orthobench.report.plots.tradeoffs import tradeoffs
 from orthobench.report.plots.tuning import tuning, tunings
 from orthobench.results.tuning import SolverResult
@@ -30,10 +30,9 @@ def problem_plots(entries: Sequence[SolverResult]) -> list[Plot]:
 def comparison_plots(entries: Sequence[SolverResult]) -> list[Plot]:
     """Return the plots that compare solvers over all problems of a suite.
 
-    For each family in which at least two solvers take part: performance profiles, ECDFs and
-    expected costs. Then trade-offs, where problems are compared at
-    levels, sweeps, where problems differ in one number, and break-evens, where solvers run at
-    several places too.
+    For each family in which at least two solvers take part: performance profiles and expected
+    costs. Then trade-offs if problems are compared at levels, and sweeps if they differ in one
+    number.
 
     Parameters
     ----------
@@ -43,8 +42,7 @@ def comparison_plots(entries: Sequence[SolverResult]) -> list[Plot]:
     for group in grouped(entries, lambda entry: entry.problem_info.family).values():
         if len({entry.solver for entry in group if not entry.refused}) > 1:
             plots += target_plots(group)
-    plots += [*tradeoffs(entries), *map(sweep, sweeps(entries))]
-    return [*plots, *(break_even(*of_sweep) for of_sweep in break_evens(entries))]
+    return [*plots, *tradeoffs(entries), *map(sweep, sweeps(entries))]
 
 
 def exhibit_plots(exhibitions: Sequence[Exhibition]) -> list[Plot]:

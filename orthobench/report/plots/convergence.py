@@ -17,7 +17,7 @@ from orthobench.report.plots.labels import (
 )
 from orthobench.results.runs import Run
 from orthobench.results.tuning import SolverResult
-from orthobench.stats.costs import COSTS
+from orthobench.stats.costs import COSTS, costs_of
 from orthobench.stats.curves import Traces
 from orthobench.stats.values import others_cost
 from orthobench.tools.formatting import listed
@@ -33,31 +33,16 @@ def convergence(entries: Sequence[SolverResult]) -> Plot:
     """
     taking_part = [entry for entry in entries if not entry.refused]
     costs, metrics = _costs(taking_part), _metrics(taking_part)
-    traces = _traces(taking_part)
+    runs = [(entry, entry.finished) for entry in taking_part]
+    traces = [(entry, Traces(own, [r.seed for r in own])) for entry, own in runs if own]
     return Plot(
         name=entries[0].problem,
         kind="convergence",
         choices={"x": costs, "metric": metrics},
         draw=lambda key: _panel(traces, *key),
-        sheet=[(x, metrics[0]) for x in dict.fromkeys((costs[0], "seconds"))],
+        sheet=[(x, metrics[0]) for x in dict.fromkeys((costs[0], "seconds")) if x in costs],
         about=about(taking_part, *medians(taking_part), *_about_ends(taking_part)),
     )
-
-
-def first_panel(entries: Sequence[SolverResult]) -> Panel:
-    """Return the panel of the convergence plot that is shown first.
-
-    Parameters
-    ----------
-    entries : sequence of SolverResult
-        The entries of one problem that take part, at least one.
-    """
-    return _panel(_traces(entries), _costs(entries)[0], _metrics(entries)[0])
-
-
-def _traces(entries: Sequence[SolverResult]) -> list[tuple[SolverResult, Traces]]:
-    runs = [(entry, entry.finished) for entry in entries]
-    return [(entry, Traces(own, [r.seed for r in own])) for entry, own in runs if own]
 
 
 def _panel(traces: Sequence[tuple[SolverResult, Traces]], x: str, metric: str) -> Panel:
@@ -97,7 +82,7 @@ def _ended(entry: SolverResult) -> str:
 def _ending(record: Run) -> str:
     if record.stop.status is RunStatus.TARGET:
         return "target reached"
-    if record.stop.status is not RunStatus.DONE:
+    if record.stop.status is not RunStatus.DONE or record.imported.unit:
         return ""
     return "converged" if record.stop.reason.startswith("converged") else "data used up"
 
@@ -110,7 +95,8 @@ def _costs(entries: Sequence[SolverResult]) -> tuple[str, ...]:
     """
     samples = [mark.work.samples for e in entries for r in e.records for mark in r.trace[-1:]]
     first = "samples" if samples and all(samples) else "flops"
-    names = [name for name in (first, *COSTS) if name != "samples" or any(samples)]
+    known = costs_of(r for e in entries for r in e.records)
+    names = [n for n in (first, *known) if n in known and (n != "samples" or any(samples))]
     tuned = any(len(entry.trials) > 1 for entry in entries)
     return tuple(dict.fromkeys([*names, *[TOTAL] * tuned]))
 

@@ -1,30 +1,21 @@
-"""Plots over all problems of a family: profiles, ECDFs and expected costs."""
+"""Plots over all problems of a family: performance profiles and expected costs."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from itertools import product
+from functools import partial
 
 import numpy as np
 
-from orthobench.contract.panel import Axis, Panel, Plot, Series
+from orthobench.contract.panel import Axis, Key, Panel, Plot, Series
 from orthobench.report.plots.labels import about, axis_label
 from orthobench.results.tuning import SolverResult
-from orthobench.stats.costs import COSTS, shared_costs
-from orthobench.stats.profiles import (
-    LADDER,
-    PRECISIONS,
-    distribution,
-    expected_costs,
-    performance_ratios,
-)
+from orthobench.stats.costs import costs_of, shared_costs
+from orthobench.stats.profiles import distribution, expected_costs, performance_ratios
 from orthobench.stats.targets import RunMatrix, run_matrix
 from orthobench.tools.arrays import Array
 from orthobench.tools.formatting import clean, listed, plural
-
-LONGEST = 150
-"""The most steps of a line that are drawn; a plot is not high enough to show more."""
 
 NARROWEST = 2.0
 """The smallest ratio of the ends of an axis."""
@@ -38,22 +29,12 @@ NAMED = 3
 ACCURACIES: Mapping[str, float] = {"10 %": 1e-1, "1 %": 1e-2, "0.1 %": 1e-3, "0.001 %": 1e-5}
 """The fraction of the gap from the start to the best value that is left in a solved instance."""
 
-RELATIVE, ABSOLUTE = "of the gap", "as in COCO"
-TARGETS = (RELATIVE, ABSOLUTE)
-"""The targets on offer: parts of the gap of each instance, and absolute precisions."""
-
 BAND = "95 % interval over seeds"
 
 PROFILE = (
     "solved to 10 %, say: at most 10 % of the gap between the start and the best value that "
     "any solver reached is left (Moré and Wild 2009); the cost is that of the first such "
     "checkpoint"
-)
-ECDF = (
-    f"{len(LADDER)} targets for each: at most {100 * LADDER[0]:.3g} % down to "
-    f"{100 * LADDER[-1]:.3g} % of the gap between the start and the best value that any "
-    f"solver reached is left; as in COCO {len(PRECISIONS)}: {PRECISIONS[0]:g} down to "
-    f"{PRECISIONS[-1]:g} above that best value; the cost is that of the first such checkpoint"
 )
 EXPECTED = (
     "what all runs took, to the target or else to their end, for each run that reached it: the "
@@ -65,7 +46,7 @@ EXPECTED = (
 
 
 def target_plots(entries: Sequence[SolverResult]) -> list[Plot]:
-    """Return performance profiles, ECDFs and expected costs of one family.
+    """Return performance profiles and expected costs of one family.
 
     Parameters
     ----------
@@ -73,53 +54,49 @@ def target_plots(entries: Sequence[SolverResult]) -> list[Plot]:
         The entries of all problems of the family, at least one of which takes part.
     """
     matrix = run_matrix(entries)
-    offered = tuple(cost for cost in costs(entries) if cost in COSTS)
-
-    def plot(
-        kind: str, name: str, choice: str, options: Sequence[str], printed: tuple[int, int],
-        draw: Callable[..., Panel], explanation: str,
-    ) -> Plot:  # fmt: skip
-        return Plot(
-            name=f"{clean(entries[0].problem_info.family)}: {name}",
-            kind=kind,
-            choices={"cost": offered, choice: tuple(options)},
-            draw=lambda key: draw(matrix, *key),
-            sheet=list(product(offered[: printed[0]], options[: printed[1]])),
-            about=caption(entries, matrix, explanation),
-        )
-
+    known = costs_of(run for entry in entries for run in entry.records)
+    offered = tuple(cost for cost in costs(entries) if cost in known)
     accuracies = tuple(ACCURACIES)
     return [
-        plot("profile", "performance profiles", "accuracy", accuracies, (1, 3), profile_panel,
-             PROFILE),
-        plot("ecdf", "targets reached", "targets", TARGETS, (2, 1), ecdf_panel, ECDF),
-        plot("expected", "expected cost to a target", "accuracy", accuracies, (1, 2),
-             expected_panel, EXPECTED),
-    ]  # fmt: skip
+        Plot(
+            name=f"{clean(entries[0].problem_info.family)}: {name}",
+            kind=kind,
+            choices={"cost": offered, "accuracy": accuracies},
+            draw=partial(_drawn, panel, matrix),
+            sheet=[(offered[0], accuracy) for accuracy in accuracies[:printed]],
+            about=caption(entries, matrix, explanation),
+        )
+        for kind, name, panel, printed, explanation in (
+            ("profile", "performance profiles", profile_panel, 3, PROFILE),
+            ("expected", "expected cost to a target", expected_panel, 2, EXPECTED),
+        )
+    ]
+
+
+def _drawn(panel: Callable[..., Panel], runs: RunMatrix, key: Key) -> Panel:
+    return panel(runs, *key)
 
 
 def profile_panel(runs: RunMatrix, cost: str, accuracy: str) -> Panel:
     """Return the share of instances that each solver solves within a factor of the least cost."""
     ratios = performance_ratios(runs.costs(cost, ACCURACIES[accuracy]))
-    x = Axis(
-        "ratio", f"{axis_label(cost).partition(' (')[0]}, as a multiple of the least of any solver"
+    found = ratios[np.isfinite(ratios)]
+    last = float(found.max()) if len(found) else 1.0
+    end = max(NARROWEST, last ** (1 + MARGIN))
+    name = axis_label(cost).partition(" (")[0]
+    return Panel(
+        Axis("ratio", f"{name}, as a multiple of the least of any solver"),
+        Axis("share", f"share of instances solved to {accuracy}", log=False),
+        tuple(
+            Series(
+                clean(f"{solver} ({failed} failed)" if failed else solver),
+                *_stepped(own, end),
+                solver=solver,
+            )
+            for solver, failed, own in zip(runs.solvers, runs.failed, ratios, strict=True)
+        ),
+        stepped=True,
     )
-    y = Axis("share", f"share of instances solved to {accuracy}", log=False)
-    return distribution_panel(runs, ratios, x, y, begin=1.0)
-
-
-def ecdf_panel(runs: RunMatrix, cost: str, targets: str = RELATIVE) -> Panel:
-    """Return the share of the targets of all instances that each solver reaches within a cost.
-
-    The targets of all instances count alike, as in COCO: Hansen, Auger, Brockhoff and Tušar 2022,
-    "Anytime performance assessment in blackbox optimization benchmarking", IEEE Trans. Evol.
-    Comput. 26(6).
-    """
-    relative = targets == RELATIVE
-    ladder = map(runs.targets, LADDER) if relative else map(runs.values_within, PRECISIONS)
-    spent = np.stack([runs.cheapest(cost, values) for values in ladder], axis=-1)
-    y = Axis("share", "share of targets reached", log=False)
-    return distribution_panel(runs, spent, Axis(cost, axis_label(cost)), y)
 
 
 def expected_panel(runs: RunMatrix, cost: str, accuracy: str) -> Panel:
@@ -144,36 +121,7 @@ def costs(entries: Sequence[SolverResult]) -> tuple[str, ...]:
     entries : sequence of SolverResult
         The entries of one family.
     """
-    runs = (run for entry in entries if not entry.refused for run in entry.records)
-    return shared_costs([run.trace[-1] for run in runs if len(run.trace) > 1])
-
-
-def distribution_panel(
-    runs: RunMatrix, values: Array, x: Axis, y: Axis, begin: float | None = None
-) -> Panel:
-    """Return a panel of distributions, all from the first step of any to beyond the last.
-
-    Parameters
-    ----------
-    runs : RunMatrix
-    values : ndarray, shape (S, ...)
-        Those of each solver.
-    x, y : Axis
-    begin : float, optional
-        The left end of the lines, instead of the first step of any.
-    """
-    steps = np.append(values[np.isfinite(values)], [begin] if begin else [])
-    first, last = (float(steps.min()), float(steps.max())) if len(steps) else (1.0, 1.0)
-    end = max(NARROWEST * first, last * (last / first) ** MARGIN)
-    series = tuple(
-        Series(
-            clean(f"{solver} ({failed} failed)" if failed else solver),
-            *_stepped(own, first, end),
-            solver=solver,
-        )
-        for solver, failed, own in zip(runs.solvers, runs.failed, values, strict=True)
-    )
-    return Panel(x, y, series, stepped=True)
+    return shared_costs([r for entry in entries if not entry.refused for r in entry.records])
 
 
 def caption(entries: Sequence[SolverResult], runs: RunMatrix, explanation: str) -> tuple[str, ...]:
@@ -226,19 +174,12 @@ def _absences(runs: RunMatrix) -> list[str]:
     ]
 
 
-def _stepped(values: Array, begin: float, end: float) -> tuple[Array, Array]:
-    """Return the points of a distribution from begin to end, at most about `LONGEST` of them.
-
-    Where steps are left out, the line is exact at all others, never above the true one, and less
-    than 1 / `LONGEST` of its height below it.
-    """
-    x, share = distribution(values)
-    first, last = (share[x <= at].max(initial=0.0) for at in (begin, end))
-    if len(x) > LONGEST:
-        heights = np.linspace(share[0], share[-1], LONGEST + 1)
-        kept = np.unique(np.searchsorted(share, heights))
-        x, share = x[kept], share[kept]
-    x = np.concatenate([[begin], x, [end]])
-    share = np.concatenate([[first], share, [last]])
-    ascending = np.diff(x, prepend=0.0) > 0
-    return x[ascending], share[ascending]
+def _stepped(ratios: Array, end: float) -> tuple[Array, Array]:
+    """Return the points of the distribution of ratios from 1 to an end beyond all of them."""
+    x, share = distribution(ratios)
+    first = share[x <= 1].max(initial=0.0)
+    above = x > 1
+    return (
+        np.concatenate([[1.0], x[above], [end]]),
+        np.concatenate([[first], share[above], [share.max(initial=0.0)]]),
+    )

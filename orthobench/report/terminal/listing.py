@@ -15,6 +15,7 @@ import click
 from orthobench.contract.parameters import Parameter, parameters_of
 from orthobench.errors import unknown
 from orthobench.registry.plugins import Plugin, Provided, Registry
+from orthobench.report.origins import origins
 from orthobench.tools import toml
 
 Facts = Mapping[str, Any]
@@ -92,8 +93,9 @@ def page(facts: Facts) -> Iterator[str]:
     yield f"{click.style(facts['name'], bold=True)}, a {facts['kind']} from {origin}"
     if _family(facts):
         yield f"Family: {_family(facts)}"
-    if facts.get("source"):
-        yield f"Source: {facts['source']}"
+    for label in ("source", "doi", "code", "licence"):
+        if facts.get(label):
+            yield f"{'DOI' if label == 'doi' else label.capitalize()}: {facts[label]}"
     yield from _wrapped(facts.get("record", ""))
     yield ""
     if facts["kind"] == "suite":
@@ -148,7 +150,7 @@ def _solvers(registry: Registry, name: str) -> Iterator[dict[str, Any]]:
     for provided in registry.solvers[name].all:
         families = {p.family for p in problems if issubclass(p.offers, provided.item.needs)}
         yield {**_class(name, provided), "needs": provided.item.needs.__name__,
-               "families": sorted(families), "source": provided.item.source}  # fmt: skip
+               "families": sorted(families), **origins(provided.item)}  # fmt: skip
 
 
 def _family(row: Facts) -> str:

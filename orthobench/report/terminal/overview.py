@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from io import StringIO
 from typing import TYPE_CHECKING
 
 from orthobench.decide.answer import Answer, standings
@@ -11,7 +12,7 @@ from orthobench.decide.rule import Comparison, Verdict
 from orthobench.decide.wording import MARKS, mark, seeds_text
 from orthobench.report.rows import bare_table
 from orthobench.report.terminal import table as tables
-from orthobench.stats.costs import ALL_COSTS
+from orthobench.stats.costs import cost_of
 from orthobench.tools.formatting import clean, plural
 
 if TYPE_CHECKING:
@@ -21,8 +22,14 @@ if TYPE_CHECKING:
 OPEN = Verdict.UNDECIDED, Verdict.UNTESTED
 """The verdicts that more seeds may change."""
 
-GAP = 2
-"""Characters between two columns."""
+HTML_WIDTH = 110
+"""The number of characters of a line in a notebook."""
+
+ANY_WIDTH = 10_000
+"""The number of characters that any table has room in."""
+
+NAME = 24
+"""The number of characters of a solver's name that stay on one line."""
 
 
 def show(answer: Answer, console: Console | None = None) -> None:
@@ -47,6 +54,18 @@ def show(answer: Answer, console: Console | None = None) -> None:
             console.print(part)
 
 
+def html(answer: Answer) -> str:
+    """Return the same as HTML, with what the marks mean and what was tested."""
+    from rich.console import Console
+
+    console = Console(file=StringIO(), record=True, width=HTML_WIDTH)
+    show(answer, console)
+    tested = [family.evidence for family in answer.by_family.values() or [answer]]
+    for line in ("", *legend(answer), *tested):
+        console.print(line, markup=False, highlight=False, style="dim")
+    return console.export_html(inline_styles=True, code_format="<pre>{code}</pre>")
+
+
 def counts(comparisons: Sequence[Comparison]) -> tuple[int, int]:
     """Return how many cells of solvers and problems are open, and how many there are."""
     verdicts = [
@@ -60,7 +79,7 @@ def legend(answer: Answer, ascii_only: bool = False) -> Iterator[str]:
     comparisons = answer.comparisons
     open_, cells = counts(comparisons)
     marks = ", ".join(tables.legend(comparisons, ascii_only).splitlines())
-    title = ALL_COSTS[answer.cost].title
+    title = cost_of(answer.cost).title
     if marks:
         yield f"Cells: {title} of the call, seeds that end within the tolerance. {marks}."
     if open_:
@@ -73,58 +92,51 @@ def cell(comparison: Comparison, solver: str, ascii_only: bool = False) -> str:
     own, name = comparison.of(solver), mark(comparison, solver)
     if own.verdict is Verdict.ABSENT:
         return ""
-    amount = ALL_COSTS[comparison.cost].text(own.cost) if own.cost < math.inf else ""
+    amount = cost_of(comparison.cost).text(own.cost) if own.cost < math.inf else ""
     symbol = MARKS[name][ascii_only] if name else " "
     text = f"{amount} {seeds_text(own)} {symbol}"
     return text.replace("µ", "u") if ascii_only else text
 
 
-def _parts(answer: Answer, console: Console) -> Iterator[Table]:
-    """Yield the table of a family, in parts that are no wider than the console.
+def _parts(answer: Answer, console: Console) -> Sequence[Table]:
+    """Return the table of a family, in parts that are no wider than the console if possible.
 
     Solvers that ran on no problem are left out; `orthobench.report.terminal.table.troubles` says
     why.
     """
-    from rich.cells import cell_len
-
+    comparisons = answer.comparisons
     solvers = [
         one.solver
-        for one in standings(answer.comparisons)
-        if any(c.of(one.solver).verdict is not Verdict.ABSENT for c in answer.comparisons)
+        for one in standings(comparisons)
+        if any(c.of(one.solver).verdict is not Verdict.ABSENT for c in comparisons)
     ]
-    ascii_only = console.options.ascii_only
-    columns = [(c, [cell(c, solver, ascii_only) for solver in solvers]) for c in answer.comparisons]
-    widest = max((len(text) for _, own in columns for text in own), default=0)
-    longest = max((cell_len(clean(solver)) for solver in solvers), default=0)
-    longest = max(1, min(longest, console.width - widest - GAP))
-    room = console.width - longest
-
-    def width(comparison: Comparison, own: Sequence[str]) -> int:
-        word = max(map(cell_len, clean(comparison.problem).split()), default=0)
-        return max([min(word, room - GAP), *map(len, own)])
-
-    while columns and solvers:
-        shown = [columns.pop(0)]
-        while columns and sum(width(*one) + GAP for one in [*shown, columns[0]]) <= room:
-            shown.append(columns.pop(0))
-        yield _part(answer, solvers, longest, [(*one, width(*one)) for one in shown])
+    parts: Sequence[Table] = ()
+    wide = console.options.update_width(ANY_WIDTH)
+    for size in range(len(comparisons) if solvers else 0, 0, -1):
+        parts = [
+            _part(answer, solvers, comparisons[i : i + size], console.options.ascii_only)
+            for i in range(0, len(comparisons), size)
+        ]
+        if all(console.measure(p, options=wide).minimum <= console.width for p in parts):
+            break
+    return parts
 
 
 def _part(
-    answer: Answer,
-    solvers: Sequence[str],
-    longest: int,
-    columns: Sequence[tuple[Comparison, Sequence[str], int]],
+    answer: Answer, solvers: Sequence[str], comparisons: Sequence[Comparison], ascii_only: bool
 ) -> Table:
-    """Return a table of solvers, with a column of some width for each comparison."""
+    """Return a table of solvers, with a column for each comparison."""
     from rich.text import Text
 
     table = bare_table()
-    table.add_column("", min_width=longest, max_width=longest, overflow="fold")
-    for comparison, _, width in columns:
-        title = Text(clean(comparison.problem))
-        table.add_column(title, justify="right", min_width=width, max_width=width, overflow="fold")
-    for i, solver in enumerate(solvers):
-        cells = [Text(own[i], "" if c.of(solver).as_good else "dim") for c, own, _ in columns]
-        table.add_row(Text(clean(solver)), *cells, style="bold" if solver == answer.solver else "")
+    longest = max(map(len, map(clean, solvers)))
+    table.add_column("", min_width=min(longest, NAME), overflow="fold")
+    columns = [[cell(c, solver, ascii_only) for solver in solvers] for c in comparisons]
+    for comparison, own in zip(comparisons, columns, strict=True):
+        width, title = max(map(len, own)), Text(clean(comparison.problem))
+        table.add_column(title, justify="right", min_width=width, overflow="fold")
+    for solver, *cells in zip(solvers, *columns, strict=True):
+        styles = ("" if c.of(solver).as_good else "dim" for c in comparisons)
+        texts = map(Text, cells, styles)
+        table.add_row(Text(clean(solver)), *texts, style="bold" if solver == answer.solver else "")
     return table

@@ -12,27 +12,17 @@ from orthobench.decide.wording import MARKS, factor_text, mark, seeds_text, verd
 from orthobench.harness.stopping import RunStatus
 from orthobench.report import caveats
 from orthobench.report.rows import Row, bare_table, problem_rows
-from orthobench.report.terminal.sparkline import NARROW, WIDE, sparklines
 from orthobench.results.runs import Run
 from orthobench.results.tuning import SolverResult
 from orthobench.stats.bootstrap import spread_name
-from orthobench.stats.costs import ALL_COSTS, COSTS
+from orthobench.stats.costs import COSTS, cost_of
 from orthobench.stats.values import others_cost
 from orthobench.tools.collections import finite_or_none, grouped
 from orthobench.tools.formatting import assignments, budget_text, clean, listed, plural
 
 if TYPE_CHECKING:
-    from rich.console import Console, JustifyMethod, RenderableType
+    from rich.console import Console, RenderableType
     from rich.table import Table
-
-CURVED = 20_000
-"""The most runs of tables with curves: for these, all traces are read."""
-
-WIDEST = 80
-"""The most columns of a table without its curves."""
-
-FIRST_TO_GO = (4, 0, 2, 3)
-"""The columns that a narrow terminal leaves out, in this order: factor, verdict, seeds, cost."""
 
 
 def rows(
@@ -80,8 +70,7 @@ def show(
 ) -> None:
     """Print a table for each problem, with footnotes about tuning and failures.
 
-    A sparkline shows the median of the metric along the run where the console is wide enough,
-    unless there are more than `CURVED` runs. `legend` says what the marks mean.
+    `legend` says what the marks mean.
 
     Parameters
     ----------
@@ -94,10 +83,9 @@ def show(
     from rich.console import Console
 
     console = console or Console()
-    curved = sum(len(r.records) for r in results) <= CURVED
     for own, comparison in by_problem(results, comparisons):
         console.print()
-        for part in _parts(own, comparison, console, curved):
+        for part in _parts(own, comparison, console.options.ascii_only):
             console.print(part)
 
 
@@ -160,7 +148,7 @@ def _plain(row: Row, comparison: Comparison) -> dict[str, Any]:
 
 
 def _parts(
-    results: Sequence[SolverResult], comparison: Comparison, console: Console, curved: bool
+    results: Sequence[SolverResult], comparison: Comparison, ascii_only: bool
 ) -> Iterator[RenderableType]:
     """Yield title, table and footnotes of one problem."""
     from rich.padding import Padding
@@ -174,7 +162,7 @@ def _parts(
     )
     part = [row for row in problem_rows(results, comparison) if row.takes_part]
     if part:
-        yield _table(part, comparison, console, curved)
+        yield _table(part, comparison, ascii_only)
     copies = max((row.decision.copies for row in part), default=0)
     notes = [f"{plural(copies, 'seed')} repeat others and do not count"] if copies else []
     notes += [*caveats.notes([row.result for row in part], results), *_refusals(results)]
@@ -187,7 +175,8 @@ def _parts(
 def troubles(results: Sequence[SolverResult], comparisons: Sequence[Comparison]) -> Iterator[str]:
     """Yield a line about solvers that ran on no problem, then one for each reason on each problem.
 
-    The latter say why runs failed, and why solvers take no part in some problems only.
+    The latter say why runs failed, why solvers take no part in some problems only, and what they do
+    that they must not.
     """
     solvers = grouped(results, lambda r: r.solver)
     absent = {name: own for name, own in solvers.items() if not any(r.takes_part for r in own)}
@@ -200,67 +189,37 @@ def troubles(results: Sequence[SolverResult], comparisons: Sequence[Comparison])
     for own, comparison in by_problem(results, comparisons):
         rows = problem_rows(own, comparison)
         others = [r for r in own if r.solver not in absent]
-        lines = [*_refusals(others), *(line for row in rows for line in _failures(row))]
+        failed = (line for row in rows for line in _failures(row))
+        lines = [*_refusals(others), *failed, *caveats.conduct(own)]
         yield from (f"{clean(comparison.problem)}: {line}" for line in dict.fromkeys(lines))
 
 
-def texts_of(
-    part: Sequence[Row], comparison: Comparison
-) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
-    """Return titles and texts of verdict, final value, seeds within the tolerance, cost, factor."""
-    cost = ALL_COSTS[comparison.cost]
-    final = "median" if any(len(row.result.seeds) > 1 for row in part) else "value"
-    return ("", final, f"to {100 * comparison.tolerance:g} %", cost.title, "factor"), [
-        (
-            verdict_text(row.decision),
-            row.text(row.summary.median),
-            seeds_text(row.decision),
-            cost.text(row.decision.cost) if math.isfinite(row.decision.cost) else "",
-            "" if math.isnan(row.decision.factor) else factor_text(row.decision.factor),
-        )
-        for row in part
-    ]
-
-
-def _table(part: Sequence[Row], comparison: Comparison, console: Console, curved: bool) -> Table:
-    from rich.cells import cell_len
+def _table(part: Sequence[Row], comparison: Comparison, ascii_only: bool) -> Table:
+    """Return mark, solver, verdict, final value, seeds within the tolerance, cost and factor."""
     from rich.text import Text
 
-    ascii_only = console.options.ascii_only
-    titles, texts = texts_of(part, comparison)
-    widths = [2 + max(map(cell_len, column)) for column in zip(titles, *texts, strict=True)]
-    names = [
-        Text.assemble(
-            clean(row.result.solver),
-            (f" {assignments(row.result.best_parameters, ' ')}".rstrip(), "cyan"),
-        )
-        for row in part
-    ]
-    longest = max(cell_len(name.plain) for name in names)
-    word = max(cell_len(word) for name in names for word in name.plain.split())
-    shown = list(range(len(titles)))
-    for column in FIRST_TO_GO:
-        if 3 + word + sum(widths[i] for i in shown) > console.width:
-            shown.remove(column)
-    used = 3 + longest + sum(widths[i] for i in shown)
-    widest = min(console.width, max(WIDEST, used - longest + word))
+    cost = cost_of(comparison.cost)
+    final = "median" if any(len(row.result.seeds) > 1 for row in part) else "value"
     table = bare_table()
-    table.width = widest if used > widest else None
-    table.add_column("", no_wrap=True)
-    table.add_column("solver", min_width=longest if used <= console.width else word)
-    for i in shown:
-        justify: JustifyMethod = "right" if i else "left"
-        table.add_column(titles[i], justify=justify, no_wrap=True, min_width=widths[i] - 2)
-    room = min(WIDE, console.width - used - 4) if used <= widest else 0
-    curves = sparklines([row.result for row in part]) if curved and room >= NARROW else None
-    if curves:
-        table.add_column("curve", no_wrap=True)
-    for row, name, cells in zip(part, names, texts, strict=True):
-        style = "bold" if row.mark == "star" else "dim" if not row.summary.n_ok else ""
-        symbol = MARKS[row.mark][ascii_only] if row.mark else ""
-        line = [curves.line(row.result.solver, room, ascii_only)] if curves else []
-        own = [cells[i].replace("µ", "u") if ascii_only else cells[i] for i in shown]
-        table.add_row(symbol, name, *map(Text, own + line), style=style)
+    table.add_column("", no_wrap=True, overflow="crop")
+    table.add_column("solver", overflow="fold")
+    table.add_column("", no_wrap=True, overflow="crop")
+    for title in (final, f"to {100 * comparison.tolerance:g} %", cost.title, "factor"):
+        table.add_column(title, justify="right", no_wrap=True, overflow="crop")
+    for row in part:
+        decision = row.decision
+        amount = cost.text(decision.cost) if math.isfinite(decision.cost) else ""
+        chosen = assignments(row.result.best_parameters, " ")
+        table.add_row(
+            MARKS[row.mark][ascii_only] if row.mark else "",
+            Text.assemble(clean(row.result.solver), (f" {chosen}".rstrip(), "cyan")),
+            verdict_text(decision),
+            row.text(row.summary.median),
+            seeds_text(decision),
+            amount.replace("µ", "u") if ascii_only else amount,
+            "" if math.isnan(decision.factor) else factor_text(decision.factor),
+            style="bold" if row.mark == "star" else "dim" if not row.summary.n_ok else "",
+        )
     return table
 
 

@@ -130,10 +130,10 @@ class TestKinds:
             return [path.stem for path in paths]
 
         every = ["digits-k-4", "digits-k-4-tuning", "pca-performance-profiles",
-                 "pca-targets-reached", "pca-expected-cost-to-a-target"]  # fmt: skip
+                 "pca-expected-cost-to-a-target"]  # fmt: skip
         assert stems() == every
         assert stems(kinds=RUN_KINDS) == ["digits-k-4"]
-        assert stems(kinds=["ecdf", "tuning"]) == [every[1], every[3]]
+        assert stems(kinds=["expected", "tuning"]) == [every[1], every[3]]
 
     def test_a_problem_that_nobody_takes_part_in_has_no_figure(self, runs, tmp_path, entries):
         from orthobench.harness.stopping import RunStatus

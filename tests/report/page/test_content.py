@@ -2,7 +2,6 @@
 
 import math
 from dataclasses import replace
-from types import SimpleNamespace
 
 import pytest
 from decisions import good, other
@@ -13,20 +12,14 @@ from orthobench.harness.stopping import RunStatus
 from orthobench.report.page import content
 from orthobench.report.page.content import (
     _counts,
-    _family_section,
     cell,
     family_answers,
 )
 from orthobench.report.page.content import page_content as content_of
-from orthobench.report.page.problems import (
-    TEXTS,
-    all_numbers,
-    failures,
-    problem_section,
-    ranges,
-)
+from orthobench.report.page.problems import failures, problem_runs, problem_section, ranges
 from orthobench.results.tuning import choose
 from orthobench.stats.calls import Call, Stop
+from orthobench.tools.machine import Load
 
 GOOD = good("a", 1.0)
 CALL = Call(Stop.at(steps=9), 3.0, 4, 6)
@@ -99,22 +92,6 @@ def test_where_results_come_from_is_told_as_far_as_it_is_known(runs, made):
     }  # fmt: skip
 
 
-def test_behind_the_solver_to_use_stand_those_that_are_as_good_the_most_often():
-    others = [
-        SimpleNamespace(solver=solver, as_good_on=count, factor=factor)
-        for solver, count, factor in (("b", 1, 2.0), ("c", 3, 9.0), ("d", 1, 1.5), ("e", 2, 9.0))
-    ]
-    for use, solvers in (("a", [*"acedb"]), ("", [*"cedb"])):
-        found = SimpleNamespace(solver=use, alternatives=others, comparisons=(), use=None)
-        keys = [(cost, part) for cost in ("seconds", "flops") for part in ("1 %", "2 %")]
-        section = _family_section("PCA", dict.fromkeys(keys, found))
-        assert section["solvers"] == solvers
-        assert section["answer"] is found
-        assert section["costs"] == ["seconds", "flops"]
-        assert section["tolerances"] == ["1 %", "2 %"]
-    assert _family_section("PCA", {})["solvers"] == []
-
-
 def test_seeds_are_written_as_ranges():
     assert ranges([]) == ""
     assert ranges([3]) == "3"
@@ -138,19 +115,36 @@ def altered_samples(runs, made):
     return section
 
 
-def test_all_numbers_have_a_column_for_each_metric_of_any_solver(runs, made):
-    found = content_of(made([*runs("a", 1.0), *runs("b", 2.0, tuned={"step": 2.0})]))["table"]
-    columns = [*found["columns"].values()]
-    assert {"rank", "constraint violation", "all parameters"} <= set(columns)
-    assert len(found["rows"]) == 2
-    assert {len(row) for row in found["rows"]} == {len(columns)}
-    by_solver = {row[2][0]: dict(zip(columns, row, strict=True)) for row in found["rows"]}
-    assert by_solver["a"]["rank"] == ("9", "")
-    assert columns[TEXTS] == "median"  # the first that is a number
-    assert by_solver["b"]["all parameters"] == ("step=2", "")
-    assert [title for title, *_ in found["filters"]] == columns[:3]
-    assert found["filters"][2][2] == [row[2][0] for row in found["rows"]]
-    assert all_numbers([])["rows"] == []
+def test_solvers_have_one_order_in_cells_tables_and_plots(runs, made):
+    levels = {"a": 9.0, "b": 1.0, "c": 1.0001, "d": 30.0}
+    records = [r for p in "pq" for s, level in levels.items()
+               for r in runs(s, level * (p == "p" or 2), seeds=8, problem=p)]  # fmt: skip
+    found = content_of(made(records))
+    (family,) = found["families"]
+    order = family["solvers"]
+    assert order[0] == family["answer"].solver
+    for problem in found["problems"]:
+        assert [row.result.solver for row in problem["rows"]] == order
+    for plot in found["plots"]:
+        assert [series.solver for series in plot.panel().series] == order, plot.kind
+
+
+def test_runs_of_a_cell_end_above_the_best_of_their_seed(runs):
+    bad = [*runs("b", 3.0, seeds=3, failed=1)]
+    bad[1] = altered(bad[1], load=(Load(2, 1.0), Load(2, 2.5)))
+    entries = choose([*runs("a", 1.0, seeds=3), *bad])
+    found = problem_runs(entries)
+    for entry in entries:
+        for (seed, above, _, _), run in zip(
+            found[entry.solver]["runs"], entry.records, strict=True
+        ):
+            sound = [r for e in entries for r in e.records if r.seed == seed and r.ok]
+            values = [[mark.metrics["gap"] for mark in r.trace] for r in sound]
+            low, start = min(map(min, values)), max(own[0] for own in values)
+            end = run.trace[-1].metrics["gap"] if run.ok else math.inf
+            assert float(above) == pytest.approx(100 * (end - low) / (start - low), rel=6e-3)
+    assert [load for *_, load in found["b"]["runs"]] == ["", "0.50, 1.25", ""]
+    assert found["b"]["runs"][0][2] == "diverged: the solution at step 7 is not finite"
 
 
 def test_failures_share_a_line_where_they_share_a_cause(runs, made):

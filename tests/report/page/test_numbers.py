@@ -11,9 +11,6 @@ from recomputed import amount, decided
 
 from orthobench.report.page import write_page
 
-LADDER = 10.0 ** (-np.arange(1, 21) / 4)
-COCO = 10.0 ** (2 - np.arange(51) / 5)
-
 
 @pytest.fixture(scope="module")
 def drawn(runs, made, tmp_path_factory):
@@ -60,39 +57,6 @@ def test_curves_are_medians_and_quartiles_over_the_seeds(drawn):
             assert line["x"] == pytest.approx(samples, rel=6e-5)
             for name, expected in (("y", median), ("low", low), ("high", high)):
                 assert line[name] == pytest.approx(expected, rel=6e-5)
-
-
-def firsts(records, cost, above):
-    """Return the cost at which each run first reaches each target, by solver."""
-    found = {}
-    for problem in "pq":
-        gaps = {
-            s: table(records, problem, s, lambda m: m.metrics["gap"]) for s in ("a", "bb", "ccc")
-        }
-        costs = {s: table(records, problem, s, cost) for s in gaps}
-        start = np.max([g[:, 0] for g in gaps.values()], axis=0)
-        lowest = np.min([g.min(axis=1) for g in gaps.values()], axis=0)
-        for solver, values in gaps.items():
-            for seed, row in enumerate(values):
-                target = lowest[seed] + above(start[seed] - lowest[seed])
-                reached = np.minimum.accumulate(row)[:, None] <= target
-                at = np.where(reached.any(axis=0), reached.argmax(axis=0), -1)
-                hit = np.append(costs[solver][seed], np.inf)[at]
-                found.setdefault(solver, []).append(hit)
-    return {solver: np.array(rows) for solver, rows in found.items()}
-
-
-@pytest.mark.parametrize(
-    ("panel", "above"), [("0,0", lambda gap: LADDER * gap), ("0,1", lambda gap: COCO)]
-)
-def test_the_ecdf_is_the_share_of_targets_reached(drawn, panel, above):
-    records, data = drawn
-    hits = firsts(records, lambda mark: mark.seconds + mark.readout_seconds, above)
-    for solver, line in series_of(data, "ecdf", panel=panel).items():
-        assert line["y"][-1] > 0.3
-        for x, y in zip(line["x"], line["y"], strict=True):
-            share = (hits[solver] <= x * (1 + 1e-4)).mean()
-            assert y == pytest.approx(share, abs=0.01)
 
 
 @pytest.mark.parametrize(("label", "tolerance"), [("1 %", 1e-2), ("0.0001 %", 1e-6)])

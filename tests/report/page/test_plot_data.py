@@ -15,7 +15,6 @@ from orthobench.report.page import plot_data as module
 from orthobench.report.page.plot_data import (
     Pool,
     _by_importance,
-    _runs,
     json_number,
     plot_data,
     thinned,
@@ -107,22 +106,22 @@ def test_if_not_all_fits_every_plot_keeps_its_first_panel(monkeypatch):
     assert all("0" in plot["panels"] for plot in plots)
     left_out = 8 - sum(len(plot["panels"]) for plot in plots)
     assert left_out > 0
-    assert found[1][1].startswith(f"{left_out} of 8 combinations of axes and metrics are left out")
+    assert f"Of 8 combinations of axes and metrics {8 - left_out} are drawn" in found[1]
 
 
-def test_single_runs_that_do_not_fit_are_counted(monkeypatch):
+def test_panels_beyond_the_limit_have_no_single_runs(monkeypatch):
     monkeypatch.setattr(module, "RUNS", 300)
     found = plot_data([a_plot("a", runs=6)], {})
-    panels = read(found)["plots"][0]["panels"].values()
-    assert sum("runs" not in p["series"][0] for p in panels) == 2
-    assert found[1][1].startswith("2 of 4 combinations of axes and metrics have no single runs")
+    panels = [*read(found)["plots"][0]["panels"].values()]
+    assert ["runs" in p["series"][0] for p in panels] == [True, False, False, False]
+    assert "4 are drawn and 1 have single runs" in found[1]
 
 
 def test_curves_are_thinned_as_far_as_needed_and_the_page_says_how_far(monkeypatch):
-    assert "at most 80 points" in plot_data([a_plot("a", length=30)], {})[1][0]
+    assert "at most 80 points" in plot_data([a_plot("a", length=30)], {})[1]
     monkeypatch.setattr(module, "NUMBERS", 1)
     found = plot_data([a_plot("a", length=30)], {})
-    assert "at most 24 points" in found[1][0]
+    assert "at most 24 points" in found[1]
     series = read(found)["plots"][0]["panels"]["0"]["series"][0]
     assert len(read(found)["pool"][series["x"]]) == 24
 
@@ -151,14 +150,3 @@ def test_references_take_looks_of_their_own_and_points_their_notes():
     assert "chosen" not in drawn["series"][0]
     assert (drawn["rules"], drawn["stepped"], drawn["band"]) == ([2], True, "b")
     assert data["plots"][0]["choices"] == [{"name": "c", "options": ["one two"]}]
-
-
-def test_runs_have_their_endings_by_number_and_their_load_if_it_is_known():
-    endings = {}
-    own = {"about": "x", "command": ("c",), "runs": ((3, "done", ""), (4, "failed", "0.5, 0.6"))}
-    other = {**own, "runs": ((3, "failed", ""),)}
-    found = _runs({"a": own, "b": other}, {"a": 1, "b": 0}, endings)
-    assert found[1]["runs"] == [[3, 0, ""], [4, 1, "0.5, 0.6"]]
-    assert found[0]["runs"] == [[3, 1, ""]]
-    assert (found[1]["load"], found[0]["load"]) == (True, False)
-    assert [*endings] == ["done", "failed"]

@@ -1,4 +1,4 @@
-"""Profiles, ECDFs and expected costs as plots: what is offered, what is drawn, what is said."""
+"""Profiles and expected costs as plots: what is offered, what is drawn, what is said."""
 
 from dataclasses import replace
 
@@ -7,14 +7,8 @@ import pytest
 from records import altered
 
 from orthobench.harness.stopping import RunStatus
-from orthobench.report.plots import families
-from orthobench.report.plots.families import (
-    ecdf_panel,
-    profile_panel,
-    target_plots,
-)
+from orthobench.report.plots.families import target_plots
 from orthobench.results.tuning import choose
-from orthobench.stats.targets import run_matrix
 
 
 def plots_of(entries):
@@ -55,7 +49,6 @@ class TestProfile:
         sheets = {kind: plot.sheet for kind, plot in plots_of(entries).items()}
         assert sheets == {
             "profile": [("seconds", at) for at in ("10 %", "1 %", "0.1 %")],
-            "ecdf": [("seconds", "of the gap"), ("flops", "of the gap")],
             "expected": [("seconds", "10 %"), ("seconds", "1 %")],
         }
 
@@ -119,46 +112,3 @@ class TestProfile:
         (series,) = plots_of(entries)["profile"].panel().series
         assert series.label == "<b>a</b> [1m"
         assert series.solver == "<b>a</b>\n\x1b[1m"
-
-
-class TestEcdf:
-    def test_offers_costs(self, entries):
-        found = plots_of(entries)["ecdf"]
-        assert (found.kind, found.name) == ("ecdf", "PCA: targets reached")
-        assert found.choices == {
-            "cost": ("seconds", "flops", "samples", "steps"),
-            "targets": ("of the gap", "as in COCO"),
-        }
-        assert set(found.sheet) <= set(found.keys())
-        assert "as in COCO 51: 100 down to 1e-08 above that best value" in found.about[2]
-        assert "20 targets for each: at most 56.2 % down to 0.001 % of the gap" in found.about[2]
-
-    def test_lines_begin_where_the_first_target_is_reached(self, entries):
-        panel = plots_of(entries)["ecdf"].panel("steps")
-        assert panel.stepped
-        begins, ends = {s.x[0] for s in panel.series}, {s.x[-1] for s in panel.series}
-        assert (len(begins), len(ends)) == (1, 1)
-        assert max(s.y[0] for s in panel.series) > 0
-
-
-@pytest.mark.parametrize("draw", [lambda r: profile_panel(r, "flops", "10 %"),
-                                  lambda r: ecdf_panel(r, "flops")])  # fmt: skip
-def test_long_lines_are_thinned_to_within_what_can_be_seen(runs, draw, monkeypatch):
-    entries = choose(
-        [r for i in range(12) for s in "ab" for r in runs(s, 1.0 + i, problem=f"p{i}", points=40)]
-    )
-    rng = np.random.default_rng(0)
-    found = run_matrix(entries)
-    jitter = rng.uniform(0.5, 2.0, found.spent["flops"].shape)
-    found = replace(found, spent={"flops": found.spent["flops"] * jitter})
-    monkeypatch.setattr(families, "LONGEST", 10**6)
-    whole = draw(found)
-    monkeypatch.setattr(families, "LONGEST", 10)
-    for full, thin in zip(whole.series, draw(found).series, strict=True):
-        assert len(thin.x) <= 13 < len(full.x)
-        assert thin.x[[0, -1]].tolist() == full.x[[0, -1]].tolist()
-        drawn = thin.y[np.searchsorted(thin.x, full.x, side="right") - 1]
-        assert (drawn <= full.y).all()
-        assert (full.y - drawn <= 0.1 + 1e-12).all()
-        kept = np.isin(full.x, thin.x)
-        np.testing.assert_array_equal(drawn[kept], full.y[kept])
