@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, nullcontext
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
-from orthobench.contract.problem import AnyInstance, AnyProblem, Oracle, Problem
+from orthobench.contract.black_boxes import black_box
+from orthobench.contract.parameters import values_of
+from orthobench.contract.problem import INSTANCE, AnyInstance, AnyProblem, Oracle, Problem
 from orthobench.contract.solver import AnySolver, Solver
 from orthobench.decide.more_seeds import default_limit, more_cells
 from orthobench.errors import OrthobenchError, UsageError, quoted
-from orthobench.execute.loop import execute
+from orthobench.execute.loop import OnPoint, execute, tell
 from orthobench.execute.suite_cells import (
     SuiteCells,
     complete,
@@ -24,10 +27,11 @@ from orthobench.execute.suite_cells import (
 from orthobench.harness import run as harness
 from orthobench.harness.cell import Cell, instance_of
 from orthobench.harness.executors import Executor, Limits, Observer
-from orthobench.harness.identity import Streams
-from orthobench.harness.judging import LateJudgement, judged, needs_judge
+from orthobench.harness.identity import Streams, label
+from orthobench.harness.judging import LateJudgement, judged, needs_judge, result_of
 from orthobench.harness.stopping import Budget, Rule
 from orthobench.harness.suite import PYTHON, Suite
+from orthobench.harness.trace import Outcome as JudgedOutcome
 from orthobench.registry import preflight
 from orthobench.registry.entries import class_in, specification
 from orthobench.registry.plugins import Registry, catalogue, solver_for
@@ -35,7 +39,7 @@ from orthobench.registry.suite_file import LARGEST_SEED, from_table, requested_s
 from orthobench.report.notebook_view import Outcome, Results
 from orthobench.report.terminal.progress import Progress
 from orthobench.results.explain import RUNS, explain
-from orthobench.results.runs import Run
+from orthobench.results.runs import ProblemInfo, Run, SolverInfo
 from orthobench.results.schema import exists
 from orthobench.results.store import FILE, Store
 from orthobench.tools.arrays import whole
@@ -56,21 +60,24 @@ class SolverError(OrthobenchError, RuntimeError):
 
 
 def solve(
-    solver: str | AnySolver,
+    solver: str | AnySolver | Callable[..., Any],
+    /,
     problem: str | AnyProblem | AnyInstance,
     budget: Budget | None = None,
     seed: int = 0,
     until: Rule | None = None,
     threads: int = 1,
     curve: bool = False,
+    on_point: OnPoint | None = None,
     **parameters: Any,
 ) -> Outcome:
     """Run one solver on one problem.
 
     Parameters
     ----------
-    solver : str or Solver
-        ``"NAME key=value ..."`` with a name from the `catalogue` or ``FILE.py:CLASS``, or a solver.
+    solver : str, Solver or callable
+        ``"NAME key=value ..."`` with a name from the `catalogue` or ``FILE.py:CLASS``, a solver, or
+        a black box: ``run(problem, steps, rng)``, also as ``FILE.py:run``.
     problem : str, Problem or Instance
         Such a specification, a problem, or an instance: of your own data such as
         ``ob.stochastic_pca(X, k=8)``, or of a problem, `instance`, which is not built again for
@@ -86,6 +93,9 @@ def solve(
     curve : bool
         Whether to record points between the start and the end too, as `run` does and every solve
         with `until`. Reading them takes time.
+    on_point : callable, optional
+        ``on_point(run, point)`` is called with each checkpoint when the run is over, so that it
+        takes none of the run's time. It records the curve, and the points are judged.
     **parameters
         Of the solver, where it is named: ``step=0.1``; and for those that compute with any array
         library ``on="torch:cuda/float32"``, for those that summarize blocks ``on="dask:4"``.
@@ -93,10 +103,10 @@ def solve(
     Returns
     -------
     Outcome
-        ``.solution`` (n, k), ``.weights``, ``.core``, ``.trace``, ``.work``, ``.stop``,
-        ``.exhibits``; a notebook shows it, and ``.plot(ax)`` draws its curve, of two points
-        without `curve`. Metrics are computed when they are read, as ``.trace[-1].metrics``; that
-        the points are finite and feasible is checked before this returns.
+        ``.result``, in the words of the family; ``.solution`` (n, k), ``.weights``, ``.core``,
+        ``.trace``, ``.work``, ``.stop``, ``.exhibits``; a notebook shows it, and ``.plot(ax)``
+        draws its curve, of two points without `curve`. Metrics and the result are computed when
+        they are read; that the points are finite and feasible is checked before this returns.
 
     Raises
     ------
@@ -124,13 +134,18 @@ def solve(
     with limited(int(threads)):
         chosen.place.limit(threads)
         streams = Streams.of(made.streams, chosen.name, seed)
+        curve = curve or on_point is not None
         recording, stop, _ = harness.recorded(made, chosen, limits, streams, until, curve=curve)
+        ran: LateJudgement | JudgedOutcome
         if until or needs_judge(recording, stop):
-            outcome = Outcome(judged(made, recording, stop, until))
+            ran = judged(made, recording, stop, until)
         else:
-            outcome = Outcome(LateJudgement(made, recording, stop, int(threads)))
+            ran = LateJudgement(made, recording, stop, int(threads))
+    outcome = Outcome(ran, partial(result_of, made, ran.final, int(threads)))
     if isinstance(outcome.error, OrthobenchError):
         raise outcome.error
+    if on_point:
+        tell(on_point, _run_of(recipe, chosen, seed, outcome))
     if outcome.stop.status.failed:
         raise SolverError(outcome) from outcome.error
     return outcome
@@ -188,6 +203,7 @@ def run(
     limits: Limits | None = None,
     scheduler: str | None = None,
     observer: Observer | None = None,
+    on_point: OnPoint | None = None,
     command: str = "ob.run",
 ) -> Results:
     """Run a suite, or what of it is not in its store yet, and return its results.
@@ -207,8 +223,9 @@ def run(
         Instances such as ``ob.stochastic_pca(X, k=8)``, specifications such as ``"digits k=4"``,
         problems, their classes, or ``"FILE.py:CLASS"``, in place of a suite.
     solvers : sequence, optional
-        Classes, objects, specifications such as ``"oja step=0.5"``, or ``"FILE.py:CLASS"``; by
-        default those of the suite, or all that take the problems.
+        Classes, objects, functions ``run(problem, steps, rng)``, specifications such as ``"oja
+        step=0.5"``, or ``"FILE.py:CLASS"``; by default those of the suite, or all that take the
+        problems.
     seeds : int or sequence of int, optional
         Their number, from 0, or they themselves; 10 by default.
     budget : Budget, optional
@@ -236,6 +253,9 @@ def run(
     observer : Observer, optional
         Is told of cells as they begin and end, and gets the results of each problem as soon as
         all of its cells are there; by default a progress display.
+    on_point : callable, optional
+        ``on_point(run, point)`` is called in this process with each checkpoint of each cell once
+        the cell is stored: ``run.label``, ``point.metrics``, ``point.seconds``, ``point.work``.
     command : str
         What the store says started the run.
 
@@ -287,7 +307,7 @@ def run(
             observer.table(results(written.records(known.name, problem)))
 
         cells = SuiteCells(known, planned, asked, again, more)
-        execute(cells, runner, opened, observer, command, show)
+        execute(cells, runner, opened, observer, command, show, on_point)
         return results(opened.records(known.name))
 
 
@@ -366,21 +386,37 @@ def _problem(text: str) -> AnyProblem:
 
 
 def _solver(
-    solver: str | AnySolver, parameters: Mapping[str, Any], offers: type[Oracle]
+    solver: str | AnySolver | Callable[..., Any],
+    parameters: Mapping[str, Any],
+    offers: type[Oracle],
 ) -> AnySolver:
     if isinstance(solver, Solver):
         if parameters:
             raise UsageError("parameters go with a solver's name; this solver has its own already")
         return solver
-    entry = specification(solver)
-    known, name = _known(entry.pop("name"))
+    entry = {} if callable(solver) else specification(solver)
+    known, name = _known(entry.pop("name", solver))
     make = known.solver if known else solver_for
     return make(name, {**entry, **parameters}, offers)
 
 
-def _known(name: str) -> tuple[Registry | None, str]:
-    """Return the name of what a specification names, and for ``FILE.py:CLASS`` what has it."""
-    if ".py:" not in name:
+def _run_of(
+    recipe: AnyProblem | AnyInstance, solver: AnySolver, seed: int, outcome: Outcome
+) -> Run:
+    """Return what is known of a run that is in no store."""
+    about = ProblemInfo(INSTANCE, INSTANCE, {}, "", "", "")
+    if isinstance(recipe, Problem):
+        about = ProblemInfo(
+            label(recipe), recipe.name, values_of(recipe), recipe.family, recipe.primary,
+            recipe.tuned_by,
+        )  # fmt: skip
+    chosen = SolverInfo(label(solver), values_of(solver), reruns=solver.reruns, name=solver.name)
+    return Run("", about, chosen, seed, outcome.stop, outcome.trace)
+
+
+def _known(name: Any) -> tuple[Registry | None, str]:
+    """Return the name of what is named, and of ``FILE.py:CLASS`` and a function what has it."""
+    if not callable(name) and ".py:" not in name:
         return None, name
     known = Registry()
-    return known, known.register(class_in(name))
+    return known, known.register(black_box(name) if callable(name) else class_in(name))

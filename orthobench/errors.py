@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 LONGEST = 200
@@ -62,6 +63,7 @@ def unknown(kind: str, name: str, known: Iterable[str]) -> UsageError:
 
     names = sorted(known)
     near = get_close_matches(name[:LONGEST], names, n=3, cutoff=0.5)
+    near = near or [known for known in names if name in re.split("[-_]", known)][:3]
     if near:
         hint = "did you mean " + " or ".join(repr(n) for n in near) + "?"
     elif names:

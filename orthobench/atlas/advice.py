@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from orthobench.atlas.answers import CUT, compare, find, folded, opened
+from orthobench.atlas.answers import CUT, compare, find, folded, opened, unmapped
 from orthobench.atlas.features import Features, features_of
 from orthobench.atlas.losses import (
     Losses,
@@ -209,11 +209,7 @@ def _rows_of_kind(
     wanted = family or (base.family if base else "")
     kinds = [rows for rows in atlas.kinds.values() if rows[0].family == wanted]
     if not kinds:
-        families = ", ".join(dict.fromkeys(row.family for row in atlas.rows)) or "none"
-        raise UsageError(
-            f"the atlas has no problem of the family {wanted!r}, so it cannot tell; its families: "
-            f"{families}"
-        )
+        raise unmapped(atlas, wanted)
     metric = recipe.primary if recipe else ""
     return next((rows for rows in kinds if rows[0].metric == metric), kinds[0])
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import shlex
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -304,7 +305,7 @@ def find(atlas: Atlas, text: str) -> tuple[list[str], str]:
     Raises
     ------
     UsageError
-        If it names neither; suggests the nearest.
+        If it names neither; suggests the nearest, or how to measure what is installed.
     """
     wanted = folded(text)
     kinds = [
@@ -316,8 +317,23 @@ def find(atlas: Atlas, text: str) -> tuple[list[str], str]:
     for kind, rows in atlas.kinds.items():
         if any(wanted in (folded(row.name), folded(row.problem)) for row in rows):
             return [kind], text
+    for name, one in catalogue().problems.items():
+        if wanted in (folded(name), folded(one.item.family)):
+            raise unmapped(atlas, one.item.family)
     names = {name for kind, rows in atlas.kinds.items() for name in (kind, rows[0].family)}
     raise unknown("family or problem of the atlas", text, names | {r.name for r in atlas.rows})
+
+
+def unmapped(atlas: Atlas, family: str) -> UsageError:
+    """Return the error for a family that an atlas lacks, with the commands that measure it."""
+    known = ", ".join(dict.fromkeys(row.family for row in atlas.rows)) or "none"
+    named = shlex.quote(family)
+    return UsageError(
+        f"the atlas has no problem of the family {family!r}, so it cannot tell; its families: "
+        f"{known}. To measure a map of it: orthobench map {named}; then orthobench atlas "
+        "orthobench-results/map/*/*.sqlite --out site, and ask again with --atlas "
+        "site/atlas.parquet"
+    )
 
 
 def folded(text: str) -> str:

@@ -80,6 +80,11 @@ def by_suite(stores: Sequence[Path]) -> dict[str, list[Results]]:
         if not names:
             raise StoreError(f"nothing was run on the store {path} yet")
         parts += [Results.read(path, name) for name in names]
+        if foreign := [part.suite for part in parts if part.suite_as_typed == ""]:
+            raise UsageError(
+                f"the store {path} has runs of another harness (suite {foreign[0]}), whose clock "
+                "nothing here can be compared with: leave it out"
+            )
     return grouped(parts, lambda results: results.suite)
 
 

@@ -171,10 +171,12 @@ def write(atlas: Atlas, path: Path) -> None:
     from pyarrow import parquet
 
     schema = _schema()
-    columns = [
-        pa.array([getattr(row, name) for row in atlas.rows]).cast(schema.field(name).type)
-        for name in KINDS
-    ]
+    columns = []
+    for name, kind in KINDS.items():
+        values = [getattr(row, name) for row in atlas.rows]
+        if kind == "float":  # counts beyond 2^24 are no whole numbers of 32 bits
+            values = [*map(float, values)]
+        columns.append(pa.array(values).cast(schema.field(name).type))
     about = json.dumps({**atlas.about, "format": FORMAT}, sort_keys=True)
     table = pa.table(columns, schema=schema.with_metadata({"orthobench": about}))
     with atomic_write(path) as file:

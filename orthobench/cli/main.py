@@ -16,6 +16,7 @@ from orthobench.cli.comparing import compare
 from orthobench.cli.doctor import doctor
 from orthobench.cli.export import export
 from orthobench.cli.history import history
+from orthobench.cli.importing import import_
 from orthobench.cli.list import list_
 from orthobench.cli.map import measure_map
 from orthobench.cli.merge import merge
@@ -46,12 +47,14 @@ def main() -> None:
     orthobench report STORE        the page about the results
     orthobench compare BASE HEAD   what a change made worse or slower
     orthobench history RANGE       which commits of a range changed it
+    orthobench import TABLE --store STORE
+                                   results of another harness, to be compared here
     orthobench verify STORE        whether its results come out again here
     """  # noqa: D301 - click reads the backspace
 
 
 for command in (
-    advise, atlas, compare, doctor, export, history, list_, measure_map, merge, plugin, race,
-    report, reproduce, run, show, verify,
+    advise, atlas, compare, doctor, export, history, import_, list_, measure_map, merge, plugin,
+    race, report, reproduce, run, show, verify,
 ):  # fmt: skip
     main.add_command(command)

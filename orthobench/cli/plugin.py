@@ -11,7 +11,7 @@ from pathlib import Path
 
 import click
 
-from orthobench.cli.options import AS_JSON, PATH
+from orthobench.cli.options import AS_JSON, FOLDER, PATH
 from orthobench.cli.printing import FAILED, print_json, say
 
 
@@ -28,8 +28,10 @@ def plugin() -> None:
               "suite, and what compares each change with where it goes.")  # fmt: skip
 @click.option("--author", help="Author of the plugin.  [default: the user of git]")
 @click.option("--family", default="stochastic-pca", help="Family, or `own` for a new one.")
+@click.option("--from-benchopt", "benchmark", type=FOLDER, help="Port the benchmark of benchopt in "
+              "this folder; by default NAME is made of that of the folder.")  # fmt: skip
 def new(name: str | None, folder: Path | None, ci: str | None, author: str | None,
-        family: str) -> None:  # fmt: skip
+        family: str, benchmark: Path | None) -> None:  # fmt: skip
     """Write a plugin with a solver, a suite and tests.
 
     NAME is the name of its distribution. The tests pass as written; then replace the method of the
@@ -39,6 +41,9 @@ def new(name: str | None, folder: Path | None, ci: str | None, author: str | Non
     from orthobench.registry.plugins import catalogue
     from orthobench.registry.scaffold import GATE, names_of, templates_of, write, write_ci
 
+    if benchmark:
+        _port(benchmark, name, folder, author)
+        return
     if name is None:
         if not ci:
             raise click.UsageError("Missing argument 'NAME', the name of the new plugin.")
@@ -51,45 +56,71 @@ def new(name: str | None, folder: Path | None, ci: str | None, author: str | Non
     paths = write(names, target, templates_of(family, catalogue()), author, ci or "")
     say(f"{len(paths)} files written in {target}; the method is in")
     say(target / "src" / names["package"] / "solver.py")
-    say("\nNext:\n")
-    for step in (
-        f"cd {shlex.quote(str(target))}",
-        "python -m pip install -e '.[test]'",
-        "pytest",
+    _say_next(target, (
         f"orthobench plugin check {names['plugin']}",
         f"orthobench show {names['plugin']}",
         f"orthobench run {names['plugin']}-comparison",
         *(["git init && git add . && git commit -m Begin"] if ci else []),
-    ):
+    ))  # fmt: skip
+
+
+def _port(benchmark: Path, name: str | None, folder: Path | None, author: str | None) -> None:
+    """Write a plugin from a benchmark of benchopt, and say what is in it."""
+    from orthobench.registry import benchopt
+    from orthobench.registry.scaffold import names_of, write
+
+    chosen = objective, data, solvers = benchopt.originals(benchmark)
+    of_folder = benchmark.resolve().name.removeprefix("benchmark_").replace("_", "-")
+    names = names_of(name or f"orthobench-{of_folder}")
+    target = folder or Path(names["distribution"])
+    files = benchopt.files_of(benchmark, names, chosen)
+    write(names, target, None, author, own=files, requires=["benchopt>=1.7"])
+    say(f"{len(data)} data sets and {len(solvers)} solvers of {objective.name} are in {target}")
+    needed = sorted({one for own in (objective, *data, *solvers) for one in own.requirements})
+    more = f"python -m pip install {shlex.join(needed)}"
+    _say_next(target, (*([more] if needed else []), f"orthobench run {names['plugin']}-comparison"))
+
+
+def _say_next(target: Path, steps: Sequence[str]) -> None:
+    say("\nNext:\n")
+    first = (f"cd {shlex.quote(str(target))}", "python -m pip install -e '.[test]'", "pytest")
+    for step in (*first, *steps):
         say(f"    {step}")
 
 
 @plugin.command()
-@click.argument("package")
+@click.argument("item")
 @click.option("--all-parameters", is_flag=True,
               help="Check each choice and each value of a grid too, one beside the other defaults.",
               )  # fmt: skip
+@click.option("-p", "--problem", default="", help="The problem to check FILE.py:CLASS on.  "
+              "[default: small data of its family]")  # fmt: skip
+@click.option("--against", default="", metavar="FILE.npz", help="Hold the steps of FILE.py:CLASS "
+              "against those of a reference, and make no other check.")  # fmt: skip
+@click.option("--limit", type=click.FloatRange(0, min_open=True), default=120.0,
+              show_default=True, help="Seconds after which a check is cut.")  # fmt: skip
 @AS_JSON
-def check(package: str, all_parameters: bool, as_json: bool) -> None:
-    """Check the solvers and problems of PACKAGE against their contract.
+def check(
+    item: str, all_parameters: bool, problem: str, against: str, limit: float, as_json: bool
+) -> None:
+    """Check the solvers and problems of ITEM against their contract.
 
-    PACKAGE is the name of a plugin, of its module or of its distribution; see `orthobench list
-    plugins`. Solvers run for a few steps on small data of their family, and problems are built with
-    their default parameters. Each failed check is printed with what to do about it. The exit code
-    is 1 if any check failed.
+    ITEM is FILE.py:CLASS, FILE.py:FUNCTION of a black box, or the name of a plugin, of its module
+    or of its distribution; see `orthobench list plugins`. Solvers run for a few steps on small data
+    of their family, and problems are built with their default parameters, in a process of their
+    own. Each failed check is printed with what to do about it. The exit code is 1 if any check
+    failed.
     """
-    from orthobench.registry.plugins import catalogue
-    from orthobench.testing.cases import cases, facts
-    from orthobench.tools.environment import limited
+    from orthobench.testing.cases import Asked
+    from orthobench.testing.in_child import checked
 
     results: list[dict[str, str]] = []
-    with limited(1):
-        found = cases(package, catalogue(), all_parameters=all_parameters)
-        for _, group in itertools.groupby(found, lambda case: (case.kind, case.name)):
-            of_item = [facts(case, case.result()) for case in group]
-            results += of_item
-            for line in () if as_json else _lines(of_item):
-                say(line)
+    found = checked(Asked(item, all_parameters, problem, against), limit)
+    for _, group in itertools.groupby(found, lambda row: (row["kind"], row["name"])):
+        of_item = [*group]
+        results += of_item
+        for line in () if as_json else _lines(of_item):
+            say(line)
     if as_json:
         print_json(results)
     count = Counter(row["status"] for row in results)

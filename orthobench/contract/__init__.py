@@ -9,6 +9,7 @@ Most plugins import this module and the package of their family, and nothing els
 - A solver written against the array API standard derives from `ArraySolver`, and computes wherever
   users say. One that makes summaries of blocks of samples derives from `SummarySolver`, and goes
   through data larger than a machine, on many workers.
+- A black box is a function ``run(problem, steps, rng)``, which may `skip` a problem.
 - Both declare their parameters with `parameter`. Functions marked with `hookimpl` return them, or
   those that `discovered` makes for the folders of a package.
 - Errors for users are a `UsageError` or a `DataError`, with what is wrong and what to do.
@@ -20,10 +21,12 @@ like, `panel` for the figures of papers, `placed_solvers` for ends that only a d
 Kernels are compiled with `orthobench.tools.compiled`, which is apart because it loads numba.
 """
 
+from orthobench.contract.black_boxes import black_box, skip
 from orthobench.contract.hooks import discovered, hookimpl
 from orthobench.contract.parameters import ParameterError, parameter
 from orthobench.contract.placed_solvers import ArraySolver, BlockOracle, Summary, SummarySolver
 from orthobench.contract.problem import AnyInstance, AnyProblem, Instance, Oracle, Problem, Solution
+from orthobench.contract.result import Result
 from orthobench.contract.samples import SampleOracle
 from orthobench.contract.solver import AnySolver, Solver, State, Status
 from orthobench.errors import DataError, UsageError
@@ -43,6 +46,7 @@ __all__ = [
     "Oracle",
     "ParameterError",
     "Problem",
+    "Result",
     "SampleOracle",
     "Solution",
     "Solver",
@@ -51,6 +55,7 @@ __all__ = [
     "Summary",
     "SummarySolver",
     "UsageError",
+    "black_box",
     "complete",
     "copied",
     "discovered",
@@ -63,5 +68,6 @@ __all__ = [
     "parameter",
     "polar",
     "random_point",
+    "skip",
     "unit_columns",
 ]

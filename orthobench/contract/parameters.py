@@ -253,8 +253,10 @@ def values_of(item: Any) -> dict[str, Any]:
     Of a solver that starts again and again, those of the single solver too.
     """
     values = {p.name: getattr(item, p.field) for p in parameters_of(type(item))}
-    single = values.pop("solver", None)
-    return values if single is None else values_of(single) | values
+    if not dataclasses.is_dataclass(single := values.get("solver")):
+        return values
+    del values["solver"]
+    return values_of(single) | values
 
 
 def changed_values(item: Any) -> dict[str, Any]:

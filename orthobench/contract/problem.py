@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from orthobench.contract.exhibits import Exhibit
 from orthobench.contract.parameters import check_parameters
+from orthobench.contract.result import Result
 from orthobench.errors import UsageError
 from orthobench.tools.arrays import Array
 from orthobench.tools.geometry import drift, polar, random_point
@@ -37,11 +38,15 @@ class Solution:
         The weight of each column, in a decomposition.
     core : ndarray, shape (k, ..., k), optional
         The core tensor of a Tucker decomposition.
+    tolerance : float, optional
+        The residual, as `Instance.residual` measures it, that the solver says it ended below; 0
+        for that of rounding, None if it says nothing.
     """
 
     point: Array
     weights: Array | None = None
     core: Array | None = None
+    tolerance: float | None = None
 
     @property
     def in_float64(self) -> Self:
@@ -49,8 +54,10 @@ class Solution:
         if self.point.dtype == np.float64:
             return self
         values = {f.name: getattr(self, f.name) for f in fields(self)}
-        rounded = {k: v for k, v in values.items() if isinstance(v, np.ndarray)}
-        return replace(self, **{k: v.astype(np.float64) for k, v in rounded.items()})
+        rounded: dict[str, Any] = {
+            k: v.astype(np.float64) for k, v in values.items() if isinstance(v, np.ndarray)
+        }
+        return replace(self, **rounded)
 
     @property
     def is_finite(self) -> bool:
@@ -105,6 +112,8 @@ class Oracle(ABC):
     ----------------
     portable : bool
         Whether `to` is allowed: whether all that solvers call works on arrays of any library.
+    shows : mapping
+        The attributes that a black box sees beside `n`, `k` and `start`, each with what it is.
     """
 
     n: int
@@ -114,6 +123,7 @@ class Oracle(ABC):
     place: Place = DEFAULT
     components: int = 1
     portable: ClassVar[bool] = False
+    shows: ClassVar[Mapping[str, str]] = {}
 
     @property
     def sizes(self) -> tuple[int, ...]:
@@ -265,9 +275,15 @@ class Instance(Generic[OracleT_co]):
     settle : callable, optional
         ``settle(solutions)`` is told the first and the last solution of a run that has no others,
         before they are measured: the judge may hold them to an optimum that costs less to find.
+    result : callable, optional
+        ``result(solution)`` returns what the finished solution says to users: a `Result` of its
+        family. Called when it is read, after the run.
     conditional : tuple of str
         Metrics that `measure` reports of some solutions only, such as the rank of a relaxed one.
         A suite may name them, although a plain `Solution` does not have them.
+    residual : str
+        The metric that `Solution.tolerance` bounds: a run that ends by itself with more than 100
+        times that counts as failed. By default there is none.
     streams : str
         The text that the random streams of runs follow from. The harness sets it where the instance
         is that of a recipe, so that both start at the same points.
@@ -282,7 +298,9 @@ class Instance(Generic[OracleT_co]):
     exhibits: Callable[[Solution], Mapping[str, Exhibit]] = _no_exhibits
     measure_after: Callable[[Solution, int], Mapping[str, float]] | None = None
     settle: Callable[[Sequence[Solution]], None] | None = None
+    result: Callable[[Solution], Result] | None = None
     conditional: tuple[str, ...] = ()
+    residual: str = ""
     streams: str = INSTANCE
 
     def __getstate__(self) -> dict[str, Any]:

@@ -122,6 +122,8 @@ class SampleOracle(Oracle):
     ----------
     length : float
         Samples of one pass, after which they come again; infinite where they never repeat.
+    written : bool
+        Whether a solver wrote into samples that it took, as far as the first of each chunk show.
     """
 
     portable: ClassVar[bool] = True
@@ -135,7 +137,8 @@ class SampleOracle(Oracle):
 
     def __getstate__(self) -> dict[str, Any]:
         """Return what does not change during a run: a copy begins with the first sample."""
-        changing = ("_blocks", "_ready", "_there", "_at", "_taken", "_exhausted", "_prepared")
+        changing = ("_blocks", "_ready", "_there", "_at", "_taken", "_exhausted", "_prepared",
+                    "_first", "_written")  # fmt: skip
         return {name: value for name, value in vars(self).items() if name not in changing}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -167,7 +170,8 @@ class SampleOracle(Oracle):
         self._there: Any = self.placed(self._ready)
         self._at = 0
         self._taken = 0
-        self._prepared = self._exhausted = False
+        self._prepared = self._exhausted = self._written = False
+        self._first = self._ready[:1]
 
     def prepare(self, samples: int) -> None:
         """Have at least `samples` samples ready, or all that are left; check that they are finite.
@@ -197,7 +201,9 @@ class SampleOracle(Oracle):
                 self._check(block, self._taken + count)
                 held.append(block)
                 count += len(block)
+        self._written = self.written
         self._ready, self._at = np.concatenate(held), 0
+        self._first = self._ready[:1].copy()
         self._there = self.placed(self._ready)
 
     def take(self, count: int) -> Any:
@@ -231,6 +237,11 @@ class SampleOracle(Oracle):
         self._taken += end - self._at
         self._at = end
         return taken
+
+    @property
+    def written(self) -> bool:
+        """Whether samples that were taken have changed."""
+        return self._written or not np.array_equal(self._first, self._ready[:1])
 
     @property
     def taken(self) -> int:

@@ -43,6 +43,7 @@ class State:
         Set by the solver; the run ends as soon as it is no longer ``RUNNING``.
     reason : str
         Why the solver failed, in a sentence for people. By default: the solution is not finite.
+        When it is complete: what a user should know of its end.
         While it runs: what a budget that ends the run here leaves out.
     """
 
@@ -75,6 +76,11 @@ class Solver(ABC, Generic[OracleT_contra, StateT]):
         ``Solver[Oracle, State]``; a class that takes more than its type says sets it.
     source : str
         Paper, algorithm or equation.
+    doi : str
+        Of the paper, or of the one that describes the library: ``"10.1038/s41592-019-0686-2"``.
+    code, licence : str
+        Where the code is that it calls, and under which licence. By default what the metadata of
+        the first of its `packages` say.
     batch : int
         The most samples that one step takes from the oracle; 0 for solvers that take none. May be
         a parameter.
@@ -101,6 +107,9 @@ class Solver(ABC, Generic[OracleT_contra, StateT]):
     name: ClassVar[str]
     needs: ClassVar[type[Oracle]]
     source: ClassVar[str] = ""
+    doi: ClassVar[str] = ""
+    code: ClassVar[str] = ""
+    licence: ClassVar[str] = ""
     reruns: ClassVar[bool] = False
     converges: ClassVar[bool] = False
     packages: ClassVar[tuple[str, ...]] = ()

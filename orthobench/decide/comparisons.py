@@ -22,14 +22,14 @@ from orthobench.stats.values import final, metric_of
 from orthobench.tools.collections import grouped
 
 
-def answer_of(results: Results, cost: str = "seconds", tolerance: float | None = None) -> Answer:
+def answer_of(results: Results, cost: str = "", tolerance: float | None = None) -> Answer:
     """Return which solver to use, by all results of a suite; the arguments as in `compare`."""
     return answer(compare(results.entries, cost, tolerance), results.suite_as_typed)
 
 
 def compare(
     results: Sequence[SolverResult],
-    cost: str = "seconds",
+    cost: str = "",
     tolerance: float | None = None,
     metric: str = "",
 ) -> list[Comparison]:
@@ -39,7 +39,8 @@ def compare(
     ----------
     results : sequence of SolverResult
     cost : str
-        What is to be least: one of `orthobench.stats.costs.ALL_COSTS`.
+        What is to be least: one of `orthobench.stats.costs.ALL_COSTS`, or a unit of imported runs.
+        By default seconds, or that unit.
     tolerance : float, optional
         The part of the gap by which a solver may end above the best, in place of the suite's.
     metric : str
@@ -65,9 +66,10 @@ def compare_by(
 
     What these have in common is computed once for all of them.
     """
+    units = {unit for r in results for run in r.records[:1] for unit in run.imported.costs}
     for cost, _ in views:
-        if cost not in ALL_COSTS:
-            raise unknown("cost", cost, ALL_COSTS)
+        if cost and cost not in (known := units or ALL_COSTS):
+            raise unknown("cost", cost, known)
     groups = grouped(results, lambda r: r.problem)
     found = [_compare(own, views, metric) for own in groups.values()]
     return [list(of_view) for of_view in zip(*found, strict=True)] or [[] for _ in views]
@@ -77,7 +79,7 @@ def _compare(
     results: Sequence[SolverResult], views: Sequence[tuple[str, float | None]], metric: str
 ) -> list[Comparison]:
     """Return the comparison of one problem under each view."""
-    info = results[0].problem_info
+    info, source = results[0].problem_info, results[0].records[0].imported
     metric = metric or info.primary
     seeds = sorted({seed for r in results for seed in r.seeds})
     part = [r for r in results if r.takes_part]
@@ -99,7 +101,7 @@ def _compare(
         calls,
         [min((curve.lowest for curve in own), default=math.inf) for own in by_seed],
         {name: [_identity(run, metric) for run in own] for name, own in runs.items()},
-        metric == info.primary,
+        metric == info.primary and not source.unit,
     )
     solvers = {r.solver: r.records[0].solver for r in results}
 
@@ -126,7 +128,7 @@ def _compare(
         )  # fmt: skip
 
     usual = results[0].tolerance or TOLERANCE
-    return [view(cost, tolerance or usual) for cost, tolerance in views]
+    return [view(cost or source.unit or "seconds", tolerance or usual) for cost, tolerance in views]
 
 
 def _measured(calls: Calls, runs: Sequence[Run | None], call: Call | None) -> Call | None:

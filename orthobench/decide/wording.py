@@ -11,7 +11,7 @@ from orthobench.decide.rule import Comparison, Decision, Verdict
 from orthobench.harness.suite import COMMAND_LINE, PYTHON
 from orthobench.registry.plugins import catalogue
 from orthobench.stats.calls import Call
-from orthobench.stats.costs import ALL_COSTS
+from orthobench.stats.costs import cost_of
 from orthobench.stats.noninferiority import FEWEST
 from orthobench.stats.values import geometric_mean
 from orthobench.tools.collections import grouped
@@ -127,7 +127,7 @@ def _cost_and_seeds(comparison: Comparison, solver: str) -> str:
 
 def _amount(comparison: Comparison, call: Call) -> str:
     """Return what a call costs; it is infinite if that was not measured."""
-    cost = ALL_COSTS[comparison.cost]
+    cost = cost_of(comparison.cost)
     if not math.isfinite(call.cost):
         return f"unknown {cost.title}"
     unit = "" if cost.name in ("seconds", "memory") else f" {cost.title}"
@@ -176,7 +176,7 @@ def _where(good: int, problems: int) -> str:
 
 def _price(solver: str, good: Sequence[Comparison]) -> str:
     """Return what it costs against the others that are as good."""
-    cost = ALL_COSTS[good[0].cost]
+    cost = cost_of(good[0].cost)
     others = [(c, d) for c in good for d in c.as_good if d.solver != solver]
     if not others:
         return ""
@@ -200,7 +200,7 @@ def _price(solver: str, good: Sequence[Comparison]) -> str:
 
 def _lead(solver: str, good: Sequence[Comparison]) -> str:
     """Return how far ahead the cheapest is of the next that is as good."""
-    cost = ALL_COSTS[good[0].cost]
+    cost = cost_of(good[0].cost)
     leads = [lead for c in good if not math.isnan(lead := c.lead(solver))]
     finite = [lead for lead in leads if math.isfinite(lead)]
     if not finite:

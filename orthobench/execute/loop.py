@@ -8,17 +8,27 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
-from typing import Any
+from typing import Any, TypeAlias
 
 from orthobench.harness.cell import Cell
 from orthobench.harness.executors import Executor, Observer, in_batches
 from orthobench.harness.executors.cell_queue import Cells
 from orthobench.harness.suite import Suite
-from orthobench.harness.trace import Outcome
+from orthobench.harness.trace import Checkpoint, Outcome
+from orthobench.results.runs import Run
 from orthobench.results.store import Store
 from orthobench.tools import environment
 from orthobench.tools.environment import limited
 from orthobench.tools.files import hide_home
+
+OnPoint: TypeAlias = Callable[[Run, Checkpoint], object]
+"""Called with a run and one of its checkpoints."""
+
+
+def tell(on_point: OnPoint, run: Run) -> None:
+    """Call a hook with each checkpoint of a run."""
+    for point in run.trace:
+        on_point(run, point)
 
 
 class Scheduler(Cells):
@@ -68,6 +78,7 @@ def execute(
     observer: Observer,
     command: str = "",
     show: Callable[[str], object] = str,
+    on_point: OnPoint | None = None,
 ) -> None:
     """Run what a scheduler asks for until it asks for nothing more, and store each cell as it ends.
 
@@ -83,6 +94,8 @@ def execute(
         What the session says started it.
     show : callable
         Called with each problem whose cells are all finished.
+    on_point : callable, optional
+        Called with each checkpoint that was stored, and its run; what it raises ends the loop.
     """
     suite = scheduler.suite
     with limited(suite.threads):
@@ -98,8 +111,10 @@ def execute(
             kept = [(cell, outcome) for cell, outcome in ended if scheduler.keeps(cell, outcome)]
             if kept:
                 store.add(session, kept, suite.name)
-            for cell, _ in kept:
+            for cell, outcome in kept:
                 scheduler.finish(cell)
+                if on_point:
+                    tell(on_point, Run.of(cell, outcome))
             for event in batch:
                 label = event.cell.label
                 if event.late:

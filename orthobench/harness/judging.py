@@ -11,18 +11,23 @@ from copy import deepcopy
 from dataclasses import replace
 from functools import cached_property, partial
 from math import sqrt
+from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
+from orthobench.contract.black_boxes import SkipError
 from orthobench.contract.exhibits import Exhibit, checked_exhibits
 from orthobench.contract.problem import AnyInstance, Solution
+from orthobench.contract.result import Result
 from orthobench.errors import OrthobenchError
 from orthobench.harness.stopping import USED_UP, Rule, RunStatus, Termination, said
 from orthobench.harness.trace import Checkpoint, LateCheckpoint, Outcome, Recording
 from orthobench.tools.environment import limited
 from orthobench.tools.files import hide_home
+
+CORE = "orthobench"
 
 VIOLATION = "constraint_violation"
 """The metric that the harness adds to those of every judge: `Instance.violation`."""
@@ -40,6 +45,9 @@ point, and what they are."""
 
 STATIONARY = 1e-3
 """The largest of them where a run that says it converged is believed."""
+
+EXCESS = 100.0
+"""The largest residual, relative to the tolerance that a solver claims, that is believed."""
 
 OPTIMAL = 1e-9
 """A metric that is so near to its known optimum may be where a run began."""
@@ -63,6 +71,8 @@ def judged(
     until : Rule, optional
         The trace ends at the first point where the rule says stop.
     """
+    if stop.status is RunStatus.REFUSED:
+        return Outcome(stop, error=recording.error)
     trace: list[Checkpoint] = []
     raised = recording.error
     for mark, solution in zip(recording.marks, recording.solutions, strict=True):
@@ -148,13 +158,34 @@ def measured_at(instance: AnyInstance, mark: Checkpoint, solution: Solution) -> 
     A point of lower precision than float64 is measured at the nearest feasible one: its metrics
     would show the rounding of the constraint. The violation is that of the point itself.
     """
-    given = solution.in_float64
-    shown = solution if given is solution else instance.nearest(given)
+    shown = judged_point(instance, solution)
     moving = instance.measure_after
     metrics = moving(shown, mark.work.samples) if moving else instance.measure(shown)
     found = {**metrics, **constraint_at(instance, solution)}
     found |= {**mark.extra_metrics, **found}  # the names of the judge win
     return replace(mark, metrics={name: float(value) for name, value in found.items()})
+
+
+def judged_point(instance: AnyInstance, solution: Solution) -> Solution:
+    """Return the solution in float64, from a lower precision the nearest feasible one."""
+    given = solution.in_float64
+    return solution if given is solution else instance.nearest(given)
+
+
+def result_of(instance: AnyInstance, final: Solution | None, threads: int) -> Result | None:
+    """Return what a finished solution says, by its family; None if there is neither.
+
+    Parameters
+    ----------
+    instance : Instance
+    final : Solution, optional
+    threads : int
+        BLAS threads.
+    """
+    if final is None or instance.result is None:
+        return None
+    with limited(threads):
+        return instance.result(judged_point(instance, final))
 
 
 def constraint_at(instance: AnyInstance, solution: Solution) -> dict[str, float]:
@@ -215,15 +246,28 @@ def stop_of(error: BaseException, culprit: str) -> Termination:
     lines = hide_home("".join(traceback.format_exception(error)))
     if isinstance(error, MemoryError):
         return Termination(RunStatus.MEMORY, f"{culprit} ran out of memory", lines)
-    known = isinstance(error, OrthobenchError)
-    reason = hide_home(str(error) if known else f"{culprit}: {said(error)}")
+    if isinstance(error, SkipError):
+        return Termination(RunStatus.REFUSED, hide_home(str(error)))
+    known, place = isinstance(error, OrthobenchError), place_of(error)
+    reason = hide_home(str(error) if known else f"{culprit}: {said(error)}{place}")
     return Termination(RunStatus.ERROR, reason, lines)
+
+
+def place_of(error: BaseException) -> str:
+    """Return file and line of an error: the innermost in the first package outside the core."""
+    found, package = "", ""
+    for frame, line in traceback.walk_tb(error.__traceback__):
+        top = str(frame.f_globals.get("__name__")).partition(".")[0]
+        package = package or (top if top != CORE else "")
+        if package and top == package:
+            found = f" ({Path(frame.f_code.co_filename).name}, line {line})"
+    return found
 
 
 def _checked_end(
     instance: AnyInstance, trace: Sequence[Checkpoint], recording: Recording, stop: Termination
 ) -> Termination:
-    """Return how a run ended that says it is done: that nothing was done, or is not stationary.
+    """Return how a run ended that says it is done: that nothing was done, or is not converged.
 
     Nothing was done where it took no step, or ended where it began, unless that is a known optimum
     or the judge finds it stationary. What the judge does not measure cannot be held against it.
@@ -240,10 +284,24 @@ def _checked_end(
     if still and not optimal and (residual > STATIONARY or stop.reason == USED_UP):
         why = "the solution is where it began" if last.work.steps else "no step was taken"
         return Termination(RunStatus.NOTHING_DONE, f"{why}: {stop.reason}")
+    claimed, found = recording.solutions[len(trace) - 1], last.metrics.get(instance.residual, 0.0)
+    if claimed.tolerance is not None and found > _believed(claimed.tolerance, claimed.point.dtype):
+        claim = f"{EXCESS:g} times the tolerance {claimed.tolerance:g}"
+        why = f"{stop.reason}, with a residual of {found:.1e}, more than {claim} and rounding"
+        return Termination(RunStatus.NOT_CONVERGED, why)
     if stop.converged and residual > STATIONARY:
         why = f"{stop.reason}, where the {kind} is {residual:.1e}"
         return Termination(RunStatus.NOT_STATIONARY, why)
     return stop
+
+
+def _believed(tolerance: float, dtype: np.dtype[Any]) -> float:
+    """Return the largest residual of a run that claims a tolerance.
+
+    A Ritz value is off by the square of its residual at most, over the gap: up to the root of the
+    rounding unit no digit of it is lost.
+    """
+    return max(EXCESS * tolerance, sqrt(np.finfo(dtype).eps))
 
 
 def _stands_still(recording: Recording, points: int) -> bool:

@@ -49,6 +49,9 @@ OVERSHOOT = 0.1
 WAITING = 0.01
 """The largest share of a chunk that the wait for a device takes, once the speed is known."""
 
+UNCOUNTED = 1000
+"""The number of steps after which a solver that has counted no flops counts none."""
+
 LATE = 60.0
 """The seconds beyond its budget after which a run in this process says what ends it."""
 
@@ -263,7 +266,8 @@ def _checkpoint(
     if state.status is Status.CONVERGED:
         return Termination(RunStatus.DONE, f"{CONVERGED} {plural(mark.work.steps, 'step')}")
     if state.status is Status.COMPLETE:
-        return Termination(RunStatus.DONE, f"complete after {plural(mark.work.steps, 'step')}")
+        ended = f"complete after {plural(mark.work.steps, 'step')}"
+        return Termination(RunStatus.DONE, ": ".join(filter(None, (ended, state.reason))))
     return rule(mark, solution)
 
 
@@ -272,6 +276,9 @@ def _chunk(
 ) -> Termination | None:
     """Advance to a step count, as far as budget and data allow; return why not at all, where so."""
     solver, now = execution.solver, marks[-1]
+    if budget.limits.keys() == {"flops"} and now.work.steps >= UNCOUNTED and not now.work.flops:
+        why = f"{solver.name} counts no flops, so that a budget in flops does not end it"
+        return Termination(RunStatus.ERROR, f"{why}: give steps, samples or seconds")
     left = _left(execution, budget, marks)
     # another run from the start is not worth it for less than twice the steps
     if left < 1 or (solver.reruns and left < now.work.steps):

@@ -31,6 +31,18 @@ LONGEST = 20_000
 CUT = "cut by the limit of"
 """How the reason of a run begins that a limit cut."""
 
+FAULTS = {
+    "random": "draws from a global random generator: draw from the rng that it is given",
+    "output": "prints: keep in the state what matters",
+    "inputs": "writes into its data: copy what it changes",
+    "threads": "leaves threads running: join them before a step is over",
+    "memory": "takes more memory with each step: keep only what the next one needs",
+}
+"""What a solver must not do and a run notices, with the remedy; the rest is for `plugin check`."""
+
+PATIENCE = 10.0
+"""The budget in seconds of cells that nothing else ends."""
+
 CONVERGED = "converged after"
 """How the reason of a run begins whose solver says that more steps would change nothing."""
 
@@ -46,6 +58,8 @@ class RunStatus(Enum):
     """The budget was spent."""
     NOT_STATIONARY = "not stationary"
     """The solver says that it converged, and the judge finds otherwise; it counts."""
+    NOT_CONVERGED = "not converged"
+    """The solver says that it is done, and the residual is above 100 times its tolerance."""
     NOTHING_DONE = "nothing done"
     """It took no step, or ended where it began, and that is no optimum."""
     DIVERGED = "diverged"
@@ -138,6 +152,11 @@ class Termination:
             with suppress(ValueError):
                 return float(self.reason.removeprefix(CUT).partition(" s")[0])
         return 0.0
+
+    @property
+    def faults(self) -> tuple[str, ...]:
+        """Those of `FAULTS` that the run noticed."""
+        return tuple(text for text in FAULTS.values() if text in self.reason)
 
     @property
     def converged(self) -> bool:
@@ -236,6 +255,11 @@ def terminates(solver: AnySolver, budget: Budget) -> bool:
     if isinstance(solver, SummarySolver) and solver.place.reduces:
         return math.isfinite(solver.passes) or bool(budget.limits)
     return solver.converges or budget.binds(solver.batch)
+
+
+def ending(solver: AnySolver, budget: Budget) -> Budget:
+    """Return a budget that ends each run of a solver: with `PATIENCE` if nothing else does."""
+    return budget if terminates(solver, budget) else replace(budget, seconds=PATIENCE)
 
 
 Rule: TypeAlias = "Callable[[Checkpoint], Termination | None]"

@@ -35,7 +35,7 @@ from orthobench._version import __version__
 from orthobench.contract.problem import AnyProblem
 from orthobench.contract.solver import AnySolver
 from orthobench.harness.cell import Cell
-from orthobench.harness.stopping import Budget, Target
+from orthobench.harness.stopping import Budget, Target, ending
 from orthobench.tools.environment import version
 
 END, AVERAGE = SCORES = ("end", "average")
@@ -168,7 +168,7 @@ class Suite:
         data = [(p, p.problem.checksum()) for p in self.problems]
         return [
             Cell(
-                p.problem, s.solver, seed, p.budget, self.target, self.threads,
+                p.problem, s.solver, seed, self._budget(p, s.solver), self.target, self.threads,
                 tuple(sorted({**core, **packages[s.solver.packages],
                               **dict([p.version, s.version])}.items())),
                 checksum, self.measure, p.label, s.label, s.tuned, place, p.levels,
@@ -189,6 +189,11 @@ class Suite:
             for i, seed in enumerate(self.seeds)
             if seed not in tried
         ]
+
+    def _budget(self, p: SuiteProblem, solver: AnySolver) -> Budget:
+        """Return the budget of a solver on a problem; a race, without any, ends runs itself."""
+        free = self.target is not None or not p.budget.limits
+        return p.budget if free else ending(solver, p.budget)
 
     def _families(self, solver: AnySolver) -> set[str]:
         """Return the families of this suite that a solver can take; all where it can take none."""

@@ -12,11 +12,12 @@ import click
 
 from orthobench.history.curves import Curve, Step
 from orthobench.history.follow import History
-from orthobench.report.terminal.sparkline import BLOCKS
 from orthobench.tools.collections import grouped, plain
 from orthobench.tools.formatting import clean, number, plural, si
 
 COLOURS = {"worse": "red", "better": "green", "mixed": "yellow"}
+
+BLOCKS = "▁▂▃▄▅▆▇█"
 
 STEPS = 30
 """The maximum number of steps that a terminal shows."""

@@ -12,9 +12,10 @@ from collections.abc import Iterable, Mapping
 from importlib.util import find_spec
 from itertools import count
 from pathlib import Path
-from types import ModuleType
+from types import FunctionType, ModuleType
 from typing import Any, TypeAlias
 
+from orthobench.contract.black_boxes import black_box
 from orthobench.contract.parameters import changed_values
 from orthobench.contract.problem import AnyInstance, Instance, Problem
 from orthobench.contract.solver import Solver
@@ -80,8 +81,9 @@ def entries(
     Parameters
     ----------
     items : list
-        Tables, specifications ``NAME key=value ...``, classes, objects, and of problems instances.
-        A name may be ``FILE.py:CLASS``. A specification alone stands for a list of it.
+        Tables, specifications ``NAME key=value ...``, classes, objects, functions that are black
+        boxes, and of problems instances. A name may be ``FILE.py:CLASS`` or ``FILE.py:FUNCTION``.
+        A specification alone stands for a list of it.
     kind : {"problem", "solver"}
     registry : Registry
         Gets the classes that are not installed.
@@ -122,6 +124,8 @@ def _entry(item: Any, registry: Registry, folder: Path | None) -> tuple[Any, typ
             entry = {"name": type(item), **changed_values(item)}
         case type():
             entry = {"name": item}
+        case FunctionType():
+            entry = {"name": black_box(item)}
         case str():
             entry = specification(item)
         case Mapping():
@@ -151,6 +155,8 @@ def _given(instance: AnyInstance, registry: Registry) -> dict[str, Any]:
 def class_in(text: str, folder: Path | None = None) -> type:
     """Return the class that ``FILE.py:CLASS`` names; a file that has changed is loaded again.
 
+    The class of a function is its `black_box`.
+
     Parameters
     ----------
     text : str
@@ -172,8 +178,10 @@ def class_in(text: str, folder: Path | None = None) -> type:
     found = getattr(module, name, None)
     if isinstance(found, type):
         return found
+    if isinstance(found, FunctionType):
+        return black_box(found)
     own = [n for n, v in vars(module).items() if getattr(v, "__module__", "") == path.stem]
-    raise unknown(f"class in {path.name}:", name, own)
+    raise unknown(f"class or function in {path.name}:", name, own)
 
 
 def _module(path: Path) -> ModuleType:

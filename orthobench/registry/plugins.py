@@ -24,6 +24,7 @@ from orthobench.harness.restarts import restarted
 from orthobench.registry.claims import Paper
 from orthobench.registry.plugin_checks import (
     PluginError,
+    check_requirements,
     implementations,
     items_of,
     paper_name,
@@ -146,6 +147,8 @@ class Registry:
         if name in self.broken:  # another plugin has this name
             name = f"{name} of {plugin.distribution}"
         try:
+            if point.dist is not None and plugin.distribution != GROUP:
+                check_requirements(point.dist, str(plugin))
             self.add(point.load(), plugin)
         except PluginError as error:
             self.broken[name] = str(error)
@@ -154,9 +157,10 @@ class Registry:
             self.broken[name] = reason(error, plugin.module, where)
 
     def add(self, module: object, plugin: Plugin) -> None:
-        """Register all that a plugin brings, or nothing where anything of it is wrong.
+        """Register all that a plugin brings, or nothing if anything of it is wrong.
 
-        Of a plugin that is `discovered`, a module that cannot be imported is listed as broken.
+        Of a plugin that is `discovered`, a module that cannot be imported is listed as broken. So
+        is a name that two plugins bring: neither has it, unless one of them is built in.
 
         Parameters
         ----------
@@ -167,8 +171,8 @@ class Registry:
         Raises
         ------
         PluginError
-            On a hook that is misspelt or raises, on an item that could not run, and on a name that
-            another plugin has already, where it names both plugins.
+            On a hook that is misspelt or raises, on an item that could not run, and if another
+            plugin has its name.
         """
         for other in self.plugins:
             if other.name == plugin.name:
@@ -178,12 +182,9 @@ class Registry:
         except PluginError as error:
             raise PluginError(f"{plugin}: {error}") from error
         for kind, items in brought.items():
-            for name in items.keys() & self._of_kind(kind).keys():
-                for there in self._of_kind(kind)[name].all:
-                    if kind != "solver" or _overlap(items[name].needs, there.item.needs):
-                        raise PluginError(
-                            f"{plugin} brings {kind} {name!r}, which {there.plugin} brings already"
-                        )
+            for name in sorted(items):
+                if self._clashes(kind, name, items[name], plugin):
+                    del items[name]
         for kind, items in brought.items():
             known = self._of_kind(kind)
             for name, item in items.items():
@@ -192,6 +193,18 @@ class Registry:
                 known[name] = replace(first, others=tuple(replace(o, others=()) for o in others))
         self.plugins.append(plugin)
         self.broken |= {one.name: reason(one.error, one.name, str(plugin)) for one in broken}
+
+    def _clashes(self, kind: str, name: str, item: Any, plugin: Plugin) -> bool:
+        """Return whether another plugin brings a name, which is then listed as broken."""
+        known, label = self._of_kind(kind), f"{kind} {name}"
+        for there in known[name].all if name in known else ():
+            if kind != "solver" or _overlap(item.needs, there.item.needs):
+                both = f"{plugin} and {there.plugin} both bring {kind} {name!r}"
+                self.broken[label] = f"{both}; one of them must change it, or be uninstalled"
+                if there.plugin.distribution != GROUP:
+                    del known[name]
+                return True
+        return label in self.broken
 
     def register(self, cls: type) -> str:
         """Add a class of a file, a script or a notebook; return its name.
@@ -207,7 +220,8 @@ class Registry:
         name, known = KINDS[kind][1](cls), self._of_kind(kind)
         there = known.get(name)
         if there is None or there.plugin is OWN:
-            known[name] = Provided(cls, OWN)
+            others = tuple(Provided(other, OWN) for other in getattr(cls, "others", ()))
+            known[name] = Provided(cls, OWN, others)
         elif there.item is not cls:
             raise UsageError(
                 f"{cls.__name__} has the name of {kind} {name!r} of {there.plugin}: give it another"
@@ -325,6 +339,8 @@ class Registry:
             if (asked_for := _noted.get()) is not None:
                 asked_for.add(f"{kind} {name}")
             return provided[name].item
+        if f"{kind} {name}" in self.broken:
+            raise UsageError(self.broken[f"{kind} {name}"])
         text = str(unknown(kind, name, provided))
         if self.broken:
             broken = ", ".join(sorted(self.broken))

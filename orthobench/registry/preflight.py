@@ -110,14 +110,6 @@ def _refusals(planned: Collection[Cell]) -> Iterator[str]:
         pairs = ((c.solver.name, c.problem.name, c.solver.refuses(c.problem)) for c in planned)
         reasons = dict.fromkeys(f"{solver} on {problem}: {why}" for solver, problem, why in pairs)
         yield f"no solver can take these problems ({'; '.join(reasons)})"
-    for cell in planned:
-        ends = cell.until is not None or terminates(cell.solver, cell.budget)
-        if not ends and cell.solver.refuses(cell.problem) is None:
-            yield (
-                f"nothing ends {cell.solver_label} on {cell.problem_label}: it takes no "
-                "samples, and does not say that it `converges`; give a budget in steps, seconds or "
-                "flops"
-            )
 
 
 def check_problems(planned: Iterable[Cell], done: Collection[str]) -> None:

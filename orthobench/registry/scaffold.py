@@ -6,12 +6,13 @@ import json
 import keyword
 import re
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from importlib import metadata
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from importlib.util import find_spec
 from pathlib import Path
+from types import MappingProxyType
 
 from orthobench._version import __version__
 from orthobench.errors import UsageError, unknown
@@ -95,8 +96,8 @@ def templates_of(family: str, registry: Registry) -> Traversable:
 
 
 def write(
-    names: Mapping[str, str], folder: Path, family: Traversable, author: str | None = None,
-    ci: str = "",
+    names: Mapping[str, str], folder: Path, family: Traversable | None, author: str | None = None,
+    ci: str = "", own: Mapping[str, str] = MappingProxyType({}), requires: Sequence[str] = (),
 ) -> list[Path]:  # fmt: skip
     """Write the files of a plugin.
 
@@ -106,12 +107,16 @@ def write(
         As `names_of` returns them.
     folder : Path
         The folder to write to; it must be empty or not exist.
-    family : Traversable
+    family : Traversable, optional
         As of `templates_of`.
     author : str, optional
         The name of the author; by default that of git's configuration.
     ci : str
         ``"github"`` or ``"gitlab"``, which then compares each change with where it goes.
+    own : mapping
+        Texts of files by their paths, besides or instead of those of the templates.
+    requires : sequence of str
+        Distributions that the plugin needs.
 
     Returns
     -------
@@ -125,7 +130,14 @@ def write(
     """
     if folder.is_symlink() or folder.is_file() or (folder.is_dir() and any(folder.iterdir())):
         raise UsageError(f"{folder} exists already; name another folder with --folder")
-    return _written(render(names, family, author, ci), folder)
+    rendered = {**render(names, family, author, ci), **own}
+    if requires:
+        needed = "".join(f", {json.dumps(name)}" for name in requires)
+        project = rendered["pyproject.toml"]
+        rendered["pyproject.toml"] = re.sub(
+            r"(dependencies = \[.*)\]", rf"\1{needed}]", project, count=1
+        )
+    return _written(rendered, folder)
 
 
 def write_ci(folder: Path, ci: str) -> list[Path]:
@@ -156,13 +168,14 @@ def _written(rendered: Mapping[str, str], folder: Path) -> list[Path]:
 
 
 def render(
-    names: Mapping[str, str], family: Traversable, author: str | None = None, ci: str = ""
+    names: Mapping[str, str], family: Traversable | None, author: str | None = None, ci: str = ""
 ) -> dict[str, str]:
     """Return the text of each file by its path in the plugin's folder."""
     release = ".".join(__version__.split(".")[:2])
     values = {**names, "author": _author(names["distribution"], author), "orthobench": release}
     common = _templates(files("orthobench.registry") / "templates" / "plugin", "")
-    every = [*common, *_templates(family, "src/@package@/"), *(_of_ci(ci) if ci else ())]
+    of_family = _templates(family, "src/@package@/") if family else ()
+    every = [*common, *of_family, *(_of_ci(ci) if ci else ())]
     texts = {path: each.read_text("utf-8") for path, each in every}
     code = "\n".join(text for path, text in texts.items() if path.endswith(".py"))
     if names["solver"] in re.findall(r"\w+", code):  # an import or a class has this name

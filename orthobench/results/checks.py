@@ -9,6 +9,7 @@ from typing import Any
 
 from orthobench.harness.stopping import Target
 from orthobench.harness.trace import is_number
+from orthobench.results.runs import HERE, Imported
 from orthobench.tools.machine import Load
 
 LONGEST_SUITE = 2**20
@@ -78,6 +79,12 @@ def settings(value: Any) -> Mapping[str, Any]:
     if not isinstance(value.get("measure", ""), str):
         raise MisfitError(f"what was measured is {value['measure']!r:.60}")
     return value
+
+
+def imported(settings: Mapping[str, Any]) -> Imported:
+    """Return what the settings of a cell say of another harness, or raise MisfitError."""
+    facts = settings.get("imported")
+    return HERE if facts is None else Imported(**texts(facts, "the facts about another harness"))
 
 
 def levels(value: Any) -> tuple[Target, ...]:

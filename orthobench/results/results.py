@@ -205,7 +205,12 @@ class Results:
 
     @property
     def suite_as_typed(self) -> str:
-        """The suite as the command that ran it last named it: a file, or the name of a suite."""
+        """The suite as the command that ran it last named it: a file, or the name of a suite.
+
+        It is empty for runs of another harness, which nothing here can run again.
+        """
+        if any(run.imported.source for run in self.records[:1]):
+            return ""
         try:
             words = shlex.split(self.session()["command"])
         except (StoreError, IndexError, ValueError):  # no session, or no command of a shell

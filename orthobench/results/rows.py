@@ -290,7 +290,8 @@ class Reader:
         return Run(
             identity.key, problem, solver, seed, budget=settings["budget"],
             target=(settings["until"] or {}).get("metric", ""), versions=settings["versions"],
-            measure=settings.get("measure", ""), identity=identity, **outcome,
+            measure=settings.get("measure", ""), imported=checks.imported(settings),
+            identity=identity, **outcome,
         )  # fmt: skip
 
     def _problem_info(

@@ -83,6 +83,41 @@ class SolverInfo:
 
 
 @dataclass(frozen=True)
+class Imported:
+    """What is known of runs that another harness made.
+
+    Attributes
+    ----------
+    source : str
+        The table, archive or folder that they were read from; empty if they were made here.
+    unit : str
+        The unit of their costs: ``"evaluations"``.
+    stops : str
+        What a caller could set to end a call earlier, in whole numbers: the unit, ``"steps"``, or
+        nothing.
+    digest : str
+        The SHA-256 of the curve, since there is no code to identify the run by.
+    """
+
+    source: str = ""
+    unit: str = ""
+    stops: str = ""
+    digest: str = ""
+
+    @property
+    def costs(self) -> tuple[str, ...]:
+        """The names of the costs that are known."""
+        return tuple(dict.fromkeys(name for name in (self.unit, self.stops) if name))
+
+
+IMPORTED = "imported"
+"""The family of the problems of other harnesses."""
+
+HERE = Imported()
+"""What is to be said so of runs that were made here: nothing."""
+
+
+@dataclass(frozen=True)
 class Run:
     """One planned cell and what became of it.
 
@@ -107,6 +142,8 @@ class Run:
         How busy the machine was before and after the run; None where that was not measured.
     measure : str
         What was measured beside time, which makes times longer; empty where nothing was.
+    imported : Imported
+        Where the run comes from, if another harness made it.
     identity : Identity
         All that the result depends on.
     session : int
@@ -126,6 +163,7 @@ class Run:
     versions: Mapping[str, str] = field(default_factory=dict)
     load: tuple[Load, Load] | None = None
     measure: str = ""
+    imported: Imported = HERE
     identity: Identity = UNTOLD
     session: int = field(default=0, compare=False)
     checksum: str = ""
@@ -146,7 +184,7 @@ class Run:
             ),
             cell.seed, outcome.stop, outcome.trace, cell.budget.limits,
             until.metric if until else "", dict(cell.versions), outcome.load, cell.measure,
-            cell.identity,
+            identity=cell.identity,
         )  # fmt: skip
 
     @property

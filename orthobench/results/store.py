@@ -227,6 +227,22 @@ class Store:
                     failed = Outcome(Termination(RunStatus.ERROR, why))
                     self._writer.run(session, Run.of(cell, failed), {})
 
+    def take(self, session: Session, runs: Sequence[Run]) -> int:
+        """Add runs that were not made here, as the plan of the session's suite.
+
+        Returns
+        -------
+        int
+            Number of runs that were not there.
+        """
+        suite = session["suite"]
+        with self._transaction() as connection:
+            number = self._writer.session(session)
+            connection.execute("DELETE FROM plan WHERE suite = ?", (self._writer.text(suite),))
+            for place, run in enumerate(runs):
+                self._writer.plan(suite, run, place)
+            return sum(self._writer.run(number, run, {}) for run in runs)
+
     def discard(self, keys: Iterable[str]) -> None:
         """Remove what cells gave, so that they run again."""
         with self._transaction() as connection:

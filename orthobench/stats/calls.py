@@ -176,8 +176,7 @@ def calls_of(
     if not sound:
         nothing = np.empty((0, len(curves)))
         return Calls((), nothing, nothing.astype(np.intp), whole=False)
-    grid = _grid(ratio)
-    grid = grid[grid <= max(int(curve.steps[-1]) for _, curve in sound)]
+    name, grid = _stops([curve for _, curve in sound], ratio)
     testable, at = np.ones(len(grid), bool), np.zeros((len(grid), len(sound)), np.intp)
     for j, (_, curve) in enumerate(sound):
         place = np.searchsorted(curve.steps, grid)
@@ -186,7 +185,7 @@ def calls_of(
         testable &= np.where(beyond, curve.ended, curve.steps[at[:, j]] == grid)
     last = np.array([len(curve.steps) - 1 for _, curve in sound])
     testable &= ~(at == last).all(axis=1)
-    stops = [Stop.at(steps=int(n)) for n in grid[testable]]
+    stops = [Stop.at(**{name: int(n)}) for n in grid[testable]]
     at = at[testable]
     whole = all(curve.ended or curve.limits for _, curve in sound)
     if whole:
@@ -202,6 +201,16 @@ def calls_of(
 def ratio_of(run: Run) -> float:
     """Return the ratio of the numbers of steps of two checkpoints of a run."""
     return RERUN_RATIO if run.solver.reruns else RATIO
+
+
+def _stops(curves: Sequence[CostCurve], ratio: float) -> tuple[str, NDArray[np.int64]]:
+    """Return what a caller can set, and at which numbers some of the runs have a checkpoint."""
+    imported = next((c.run.imported for c in curves if c.run and c.run.imported.unit), None)
+    if imported is None:
+        grid = _grid(ratio)
+        return "steps", grid[grid <= max(int(curve.steps[-1]) for curve in curves)]
+    steps = np.unique(np.concatenate([curve.steps for curve in curves]))
+    return imported.stops, steps[: len(steps) if imported.stops else 0]
 
 
 @cache

@@ -18,7 +18,7 @@ from orthobench.harness.stopping import RunStatus, Target
 from orthobench.results.runs import Run
 from orthobench.results.traces import read
 from orthobench.stats.bootstrap import CEILING
-from orthobench.stats.costs import ALL_COSTS
+from orthobench.stats.costs import cost_of
 from orthobench.stats.values import metric_of
 from orthobench.tools.arrays import Array
 
@@ -136,7 +136,7 @@ def settled(values: Array, amounts: Array, target: float) -> float:
 
 def whole_cost(run: Run, cost: str) -> float:
     """Return what a run cost to its end; one that recorded nothing took one unit."""
-    return float(_spent(run, cost).max(initial=ALL_COSTS[cost].unit))
+    return float(_spent(run, cost).max(initial=cost_of(cost).unit))
 
 
 def _spent(run: Run, cost: str) -> Array:
@@ -144,7 +144,7 @@ def _spent(run: Run, cost: str) -> Array:
 
     It is infinite if it was not measured, as are the flops of a solver that counts none.
     """
-    amounts = read(run.trace, ALL_COSTS[cost])
+    amounts = read(run.trace, cost_of(cost))
     if cost == "flops" and not amounts.any():
         amounts = np.full(len(amounts), math.nan)
-    return np.maximum(np.where(np.isnan(amounts), math.inf, amounts), ALL_COSTS[cost].unit)
+    return np.maximum(np.where(np.isnan(amounts), math.inf, amounts), cost_of(cost).unit)

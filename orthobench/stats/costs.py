@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from orthobench.harness.trace import Checkpoint
-from orthobench.tools.formatting import count, duration, si
+from orthobench.results.runs import Run
+from orthobench.tools.formatting import clean, count, duration, number, si
 from orthobench.tools.machine import readable
 
 
@@ -82,14 +83,25 @@ COMMON_COSTS = ("flops", "seconds")
 """Those that tell solvers of any kind apart: every run has them."""
 
 
-def shared_costs(checkpoints: Sequence[Checkpoint]) -> tuple[str, ...]:
-    """Return the costs by which runs can be compared: seconds, flops, steps, and what all spent.
+def cost_of(name: str) -> Cost:
+    """Return a cost by its name: one of `ALL_COSTS`, or the unit that imported runs have."""
+    return ALL_COSTS.get(name) or Cost(
+        name, clean(name), clean(name), 1e-9, f"fewer {clean(name)}",
+        f"needs {{}} times as many {clean(name)}", number, _measured(name),
+    )  # fmt: skip
 
-    Parameters
-    ----------
-    checkpoints : sequence of Checkpoint
-        The last one of each run.
-    """
+
+def costs_of(runs: Iterable[Run]) -> Mapping[str, Cost]:
+    """Return the costs that curves of some runs are drawn over: `COSTS`, or those imported."""
+    units = {unit: cost_of(unit) for run in runs for unit in run.imported.costs}
+    return units or COSTS
+
+
+def shared_costs(runs: Sequence[Run]) -> tuple[str, ...]:
+    """Return the costs by which runs can be compared: seconds, flops, steps, and what all spent."""
+    if units := tuple(dict.fromkeys(unit for run in runs for unit in run.imported.costs)):
+        return units
+    checkpoints = [run.trace[-1] for run in runs if len(run.trace) > 1]
     return tuple(
         name
         for name, cost in ALL_COSTS.items()

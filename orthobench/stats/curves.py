@@ -20,7 +20,7 @@ from orthobench.harness.trace import Checkpoint
 from orthobench.results.runs import Run
 from orthobench.results.traces import read
 from orthobench.stats.bootstrap import spread
-from orthobench.stats.costs import COSTS
+from orthobench.stats.costs import costs_of
 from orthobench.stats.values import metric_of
 from orthobench.tools.arrays import Array
 
@@ -51,7 +51,7 @@ def curve(records: Sequence[Run], x: str, metric: str, seeds: Iterable[int] = ()
     records : sequence of Run
         The runs of one solver on one problem.
     x : str
-        One of `orthobench.stats.costs.COSTS`.
+        One of `orthobench.stats.costs.costs_of`.
     metric : str
     seeds : iterable of int
         The planned seeds; a missing run is infinite everywhere.
@@ -88,15 +88,16 @@ class Traces:
         self._values: dict[str, list[Array]] = {}
 
     def costs(self, x: str) -> list[Array]:
-        """Return one of `COSTS` at the checkpoints of each run, never descending.
+        """Return one of `costs_of` at the checkpoints of each run, never descending.
 
         Seconds are the clock and the time of reading: a reading that took longer than the next step
         and its reading would let them run backwards.
         """
-        if x not in COSTS:
-            raise unknown("cost", x, COSTS)
         if x not in self._costs:
-            self._costs[x] = [np.maximum.accumulate(run) for run in self._read(COSTS[x])]
+            known = costs_of(self.records)
+            if x not in known:
+                raise unknown("cost", x, known)
+            self._costs[x] = [np.maximum.accumulate(run) for run in self._read(known[x])]
         return self._costs[x]
 
     def values(self, metric: str) -> list[Array]:

@@ -1,4 +1,4 @@
-"""Performance profiles, ECDFs and expected costs of solvers up to targets; pure functions."""
+"""Performance profiles and expected costs of solvers up to targets; pure functions."""
 
 from __future__ import annotations
 
@@ -11,13 +11,6 @@ from numpy.typing import ArrayLike, NDArray
 from orthobench.stats.targets import RunMatrix
 from orthobench.tools.arrays import Array
 from orthobench.tools.collections import grouped
-
-LADDER = tuple(10 ** (-k / 4) for k in range(1, 21))
-"""The accuracies of an ECDF's targets: 0.56 to 1e-5, four to a decade."""
-
-PRECISIONS = tuple(10 ** (2 - k / 5) for k in range(51))
-"""COCO's default targets: 51 absolute precisions from 100 to 1e-8, five to a decade."""
-
 
 RESAMPLES = 1000
 """Bootstrap resamples of the seeds."""

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from orthobench.errors import unknown
 from orthobench.results.tuning import SolverResult
 from orthobench.stats.cost_curve import CostCurve, cheapest, cost_curve, whole_cost
-from orthobench.stats.costs import COSTS
+from orthobench.stats.costs import costs_of
 from orthobench.tools.arrays import Array
 from orthobench.tools.collections import grouped
 
@@ -43,7 +43,7 @@ class RunMatrix:
     values : ndarray, shape (S, I, M)
         The value of each run at each checkpoint; infinite if the run failed, and after its end.
     spent : mapping
-        For each of `orthobench.stats.costs.COSTS`, the cost up to each checkpoint: shape
+        For each of `orthobench.stats.costs.costs_of`, the cost up to each checkpoint: shape
         (S, I, M), infinite after the end.
     whole : mapping
         For each cost, that of each run to its end, of failed runs too: shape (S, I). NaN if
@@ -111,26 +111,13 @@ class RunMatrix:
         slack = np.maximum(tau * (self.start - self.lowest), self._rounding)
         return np.where(self._improved, self.lowest + slack, -math.inf)
 
-    def values_within(self, precision: float) -> Array:
-        """Return the value at or below which each instance is solved to an absolute precision.
-
-        That is f_L plus the precision; see `targets`.
-
-        Parameters
-        ----------
-        precision : float
-            Positive.
-        """
-        slack = np.maximum(precision, self._rounding)
-        return np.where(self._improved, self.lowest + slack, -math.inf)
-
     def costs(self, cost: str, tau: float) -> Array:
         """Return the cost of each run up to the cheapest checkpoint at or below the target.
 
         Parameters
         ----------
         cost : str
-            One of `orthobench.stats.costs.COSTS`.
+            One of `spent`.
         tau : float
             In (0, 1): see `targets`.
 
@@ -155,8 +142,8 @@ class RunMatrix:
         targets : ndarray, shape (I,)
             The value of each instance; see `costs`.
         """
-        if cost not in COSTS:
-            raise unknown("cost", cost, COSTS)
+        if cost not in self.spent:
+            raise unknown("cost", cost, self.spent)
         return cheapest(self.values, self.spent[cost], targets)
 
 
@@ -176,7 +163,8 @@ def run_matrix(entries: Sequence[SolverResult]) -> RunMatrix:
     row = {solver: i for i, solver in enumerate(solvers)}
     column = {instance: j for j, instance in enumerate(instances)}
     shape = len(solvers), len(instances)
-    whole = {cost: np.full(shape, math.nan) for cost in COSTS}
+    costs = costs_of(run for entry in begun for run in entry.records)
+    whole = {cost: np.full(shape, math.nan) for cost in costs}
     curves: dict[tuple[int, int], CostCurve] = {}
     for entry in begun:
         for run in entry.finished:
@@ -195,7 +183,7 @@ def run_matrix(entries: Sequence[SolverResult]) -> RunMatrix:
     return RunMatrix(
         solvers,
         instances,
-        *_stacked(shape, curves),
+        *_stacked(shape, curves, [*costs]),
         whole,
         np.array([max((curve.start for curve in own), default=math.nan) for own in groups]),
         np.array([_lowest(own) for own in groups]),
@@ -217,12 +205,12 @@ def _instances(entries: Sequence[SolverResult], solvers: Sequence[str]) -> tuple
 
 
 def _stacked(
-    shape: tuple[int, int], curves: Mapping[tuple[int, int], CostCurve]
+    shape: tuple[int, int], curves: Mapping[tuple[int, int], CostCurve], costs: Sequence[str]
 ) -> tuple[Array, dict[str, Array]]:
     """Return the values and costs of all runs in arrays, infinite after their ends."""
     longest = max((len(curve.values) for curve in curves.values()), default=0)
     values = np.full((*shape, longest), math.inf)
-    spent = {cost: values.copy() for cost in COSTS}
+    spent = {cost: values.copy() for cost in costs}
     for at, curve in curves.items():
         values[at][: len(curve.values)] = curve.values
         for cost, table in spent.items():

@@ -34,6 +34,7 @@ from orthobench.testing.check import (
     require,
 )
 from orthobench.testing.flop_counting import check_flops, counted, counting
+from orthobench.testing.reference import given
 from orthobench.testing.short_runs import example
 
 __all__ = [
@@ -48,6 +49,7 @@ __all__ = [
     "counted",
     "counting",
     "example",
+    "given",
 ]
 
 

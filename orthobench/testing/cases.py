@@ -6,17 +6,21 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, partial
 from importlib.metadata import entry_points
+from pathlib import Path
 from types import MappingProxyType
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from orthobench.contract.parameters import changed_values, make, parameters_of
 from orthobench.contract.problem import AnyInstance, AnyProblem, Problem
 from orthobench.contract.solver import AnySolver, Solver
 from orthobench.errors import OrthobenchError, UsageError, unknown
+from orthobench.harness.cell import instance_of
 from orthobench.harness.identity import label
-from orthobench.registry.plugins import GROUP, Plugin, Registry
+from orthobench.registry.entries import class_in, specification
+from orthobench.registry.plugins import GROUP, OWN, Plugin, Registry
 from orthobench.testing import checks_of_problems, checks_of_solvers
 from orthobench.testing.check import Check, CheckStatus, NotCheckable, NotConforming, Result
+from orthobench.testing.reference import check_against
 from orthobench.testing.shared_checks import captured
 from orthobench.testing.short_runs import example
 from orthobench.tools.datasets import offline
@@ -27,6 +31,28 @@ Plain: TypeAlias = Mapping[str, AnySolver]
 Problems: TypeAlias = Collection[type[AnyProblem]]
 
 _NONE: Plain = MappingProxyType({})
+
+
+class Asked(NamedTuple):
+    """What is to be checked.
+
+    Attributes
+    ----------
+    item : str
+        The name of a plugin, of its module, or of its distribution; or ``FILE.py:CLASS key=value``,
+        or ``FILE.py:FUNCTION`` for a black box.
+    all_parameters : bool
+        Whether also with each value of each grid, and each choice, beside the other defaults.
+    problem : str
+        The problem to check a solver of a file on; by default an example of its family.
+    against : str
+        The file of a reference that a solver of a file is held against, in place of all checks.
+    """
+
+    item: str
+    all_parameters: bool = False
+    problem: str = ""
+    against: str = ""
 
 
 @dataclass(frozen=True)
@@ -70,7 +96,10 @@ class Case:
 
 
 def cases_of(
-    item: AnySolver | AnyProblem, plain: Plain = _NONE, problems: Problems = ()
+    item: AnySolver | AnyProblem,
+    plain: Plain = _NONE,
+    problems: Problems = (),
+    maker: Callable[[], AnyInstance | str] | None = None,
 ) -> list[Case]:
     """Return the cases of a solver, on an example of its family, or of a problem.
 
@@ -82,6 +111,8 @@ def cases_of(
         (`orthobench.testing.check_flops`).
     problems : collection of types of Problem
         As of `orthobench.testing.example`.
+    maker : callable, optional
+        Returns the instance to check a solver on, or the sentence why there is none.
 
     Raises
     ------
@@ -94,7 +125,7 @@ def cases_of(
             Case("problem", name, check, lambda: (item,)) for check in checks_of_problems.CHECKS
         ]
     if isinstance(item, Solver):
-        subject = partial(_with_example, item, cache(partial(_example, item, problems)))
+        subject = partial(_with_example, item, cache(maker or partial(_example, item, problems)))
         checks = checks_of_solvers.checks(item, plain.get(item.name))
         name = label(item, changed_values(item))
         return [Case("solver", name, check, subject) for check in checks]
@@ -117,27 +148,27 @@ def _example(solver: AnySolver, problems: Problems) -> AnyInstance | str:
         return str(error)
 
 
-def cases(
-    package: str, registry: Registry, plain: Plain = _NONE, all_parameters: bool = False
-) -> Iterator[Case]:
-    """Yield the cases of all solvers and problems of a package, with default parameters.
+def cases(asked: Asked, registry: Registry, plain: Plain = _NONE) -> Iterator[Case]:
+    """Yield the cases of all solvers and problems of a package, or of one in a file.
 
     Parameters
     ----------
-    package : str
-        The name of a plugin, of its module, or of its distribution.
+    asked : Asked
     registry : Registry
     plain : mapping
         As in `cases_of`.
-    all_parameters : bool
-        Whether also with each value of each grid, and each choice, beside the other defaults.
 
     Raises
     ------
     UsageError
         On an unknown name; suggests the nearest.
     """
-    plugins = plugins_of(package, registry)
+    if ".py:" in asked.item:
+        yield from _of_file(asked, registry.extended(), plain)
+        return
+    if asked.problem or asked.against:
+        raise UsageError("-p and --against are for one solver: write FILE.py:CLASS")
+    plugins = plugins_of(asked.item, registry)
     roots = tuple(f"{plugin.module.partition(':')[0]}." for plugin in plugins)
     for module, why in registry.broken.items():
         if module.startswith(roots):
@@ -149,8 +180,35 @@ def cases(
         for name, first in items.items():
             for provided in first.all:
                 if provided.plugin in plugins:
-                    for values in _variants(provided.item) if all_parameters else ({},):
+                    for values in _variants(provided.item) if asked.all_parameters else ({},):
                         yield from _of_class(name, values, provided.item, plain, problems)
+
+
+def _of_file(asked: Asked, registry: Registry, plain: Plain) -> Iterator[Case]:
+    """Yield the cases of a class or a black box in a file."""
+    entry = specification(asked.item)
+    name = registry.register(class_in(entry.pop("name")))
+    if name in registry.problems and registry.problems[name].plugin is OWN:
+        yield from cases_of(registry.problem(name, entry))
+        return
+    make = partial(registry.solver, name, entry)
+    if asked.against:
+        file = Path(asked.against)
+        held = Check("against", f"it follows the steps of {file.name}", check_against)
+        yield Case("solver", name, held, lambda: (file, lambda offers: make(offers=offers)))
+        return
+    problems = [one.item for one in registry.problems.values()]
+    if asked.problem:
+        other = specification(asked.problem)
+        problem = registry.problem(other.pop("name"), other)
+        maker = partial(instance_of, problem, 0)
+        yield from cases_of(make(offers=problem.offers), plain, maker=maker)
+        return
+    # a black box has a class for streams, too
+    solvers = [make(offers=one.item.needs) for one in registry.solver_class(name).all]
+    examples = [_example(solver, problems) for solver in solvers]
+    fit = next((i for i, found in enumerate(examples) if not isinstance(found, str)), 0)
+    yield from cases_of(solvers[fit], plain, maker=lambda: examples[fit])
 
 
 def plugins_of(package: str, registry: Registry) -> list[Plugin]:

@@ -14,6 +14,7 @@ from unittest import SkipTest
 from weakref import WeakKeyDictionary
 
 from orthobench.errors import OrthobenchError
+from orthobench.harness.judging import place_of
 
 
 class NotConforming(AssertionError):  # noqa: N818 - it is about the plugin, not an error of ours
@@ -30,6 +31,10 @@ class NotConforming(AssertionError):  # noqa: N818 - it is about the plugin, not
     def __init__(self, observed: str, remedy: str) -> None:
         super().__init__(f"{observed}. {remedy}.")
         self.observed, self.remedy = observed, remedy
+
+
+class FatalError(NotConforming):
+    """A fault that makes all other checks of the class useless, or dear: they are not made."""
 
 
 def require(condition: object, observed: str, remedy: str) -> None:
@@ -82,8 +87,8 @@ def time_limit(seconds: float, error: BaseException, *, processor: bool = False)
 LIMIT = 120.0
 """The seconds after which a check is cut, compilation included."""
 
-_endless: WeakKeyDictionary[type, str] = WeakKeyDictionary()
-"""The classes on which a check was cut, each with its name: others would be cut too."""
+_given_up: WeakKeyDictionary[type, str] = WeakKeyDictionary()
+"""The classes of which no more checks are made, each with the check that says why."""
 
 
 class CheckStatus(Enum):
@@ -146,18 +151,21 @@ class Check:
             Where the check cannot be made; says why.
         """
         kind = type(next(iter(subject), None))
-        if kind in _endless:
-            raise NotCheckable(f"the check {_endless[kind]!r} had no end, which comes first")
+        if kind in _given_up:
+            raise NotCheckable(f"the check {_given_up[kind]!r} fails, which comes first")
         try:
             with warnings.catch_warnings(), time_limit(LIMIT, LateError()):
                 warnings.simplefilter("ignore")  # the check "silent" looks for warnings itself
                 self.function(*subject)
         except NotCheckable:
             raise
+        except FatalError:
+            _given_up[kind] = self.name
+            raise
         except LateError as error:
-            _endless[kind] = self.name
+            _given_up[kind] = self.name
             raise NotConforming(
-                f"the check {self.name!r} was cut by the limit of {LIMIT:g} s",
+                f"it was cut by the limit of {LIMIT:g} s, in the check {self.name!r}",
                 "A step, an `init` or a `solution` must end: look for a loop without an end",
             ) from error
         except Exception as error:
@@ -196,7 +204,7 @@ def check(
         def call(*given: Any) -> None:
             function(*given) if subject is None else function(subject(*given))
 
-        return Check(function.__name__, requirement, call, prerequisites)
+        return Check(function.__name__.removeprefix("check_"), requirement, call, prerequisites)
 
     return made
 
@@ -205,9 +213,10 @@ def _not_conforming(error: Exception, check: str) -> NotConforming:
     """Return the error of a check; any other than its own was raised by what is checked."""
     if isinstance(error, NotConforming):
         return error
-    text = str(error) if isinstance(error, OrthobenchError) else repr(error)
+    known = isinstance(error, OrthobenchError)
+    text = str(error) if known else f"{error!r}{place_of(error)}"
     if "read-only" in text:
         remedy = "The arrays of the oracle are read-only: copy them before you write into them"
     else:
-        remedy = "See the traceback, and make it run on what it is given"
+        remedy = "Make it run on what it is given"
     return NotConforming(f"it raised an error in the check {check!r}: {text}", remedy)

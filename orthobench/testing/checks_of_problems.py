@@ -13,7 +13,6 @@ from orthobench.errors import DataError, UsageError
 from orthobench.harness.executors.messages import packed
 from orthobench.harness.judging import FEASIBLE
 from orthobench.testing.check import Check, NotCheckable, NotConforming, check, require
-from orthobench.testing.object_graph import arrays, walk
 from orthobench.testing.shared_checks import (
     PARAMETERS,
     RECIPE,
@@ -24,6 +23,7 @@ from orthobench.testing.shared_checks import (
 )
 from orthobench.tools.arrays import Array
 from orthobench.tools.geometry import random_point
+from orthobench.tools.object_graph import arrays, walk
 
 SEED = 0
 
@@ -51,27 +51,30 @@ def builds(problem: AnyProblem) -> None:
 def judge(problem: AnyProblem) -> None:
     """Raise where a random point is infeasible, or its metrics are not those announced."""
     instance = _built(problem)
-    point = _point(instance, 0)
-    before = point.copy()
-    violation = instance.violation(Solution(point))
-    observed = f"a random orthonormal point violates the constraint by {violation:.2g}"
-    remedy = "Pass the family's constraint to Instance(violation=...)"
+    solution = _random(instance, 0)
+    before = solution.point.copy()
+    violation = instance.violation(solution)
+    observed = f"a random point, made feasible, violates the constraint by {violation:.2g}"
+    remedy = (
+        "Pass the family's constraint to Instance(violation=...), and if that is no orthonormal "
+        "columns, what makes a point feasible to Instance(nearest=...)"
+    )
     require(violation <= FEASIBLE, observed, remedy)
-    metrics: dict[str, Any] = dict(instance.measure(Solution(point)))
+    metrics: dict[str, Any] = dict(instance.measure(solution))
     observed = f"the primary metric {problem.primary!r} is not among {', '.join(metrics)}"
     remedy = "Set `primary` to the metric that solvers are ranked by"
     require(problem.primary in metrics, observed, remedy)
     for name, value in metrics.items():
-        observed = f"the metric {name!r} of a random orthonormal point is {value!r}"
+        observed = f"the metric {name!r} of a random point is {value!r}"
         finite = isinstance(value, float) and math.isfinite(value)
         require(finite, observed, "Return finite floats: float(...)")
     unknown = ", ".join(sorted(instance.best.keys() - metrics.keys()))
     observed = f"`best` has {unknown}, which the judge does not report"
     require(not unknown, observed, "Name metrics of the judge in `best`")
-    same = np.array_equal(point, before)
+    same = np.array_equal(solution.point, before)
     require(same, "the judge writes into the solution", "Copy what it changes")
     require(
-        dict(instance.measure(Solution(point))) == metrics,
+        dict(instance.measure(solution)) == metrics,
         "the judge reports other metrics when it measures the same solution again",
         "Draw whatever is random in `build`, from the generator given there",
     )
@@ -85,7 +88,7 @@ def optimum(problem: AnyProblem) -> None:
     if best is None:
         return
     for seed in range(3):
-        value = instance.measure(Solution(_point(instance, seed)))[problem.primary]
+        value = instance.measure(_random(instance, seed))[problem.primary]
         require(
             value >= best - 1e-9 * max(1.0, abs(best)),
             f"a random point has {problem.primary} = {value:.6g}, below the best, {best:.6g}",
@@ -103,7 +106,7 @@ def repeats(problem: AnyProblem) -> None:
         a, b = ours.get(path, NOTHING), theirs.get(path, NOTHING)
         observed = f"two instances from the same seed differ in oracle{path}"
         require(a.shape == b.shape and a.tobytes() == b.tobytes(), observed, remedy)
-    metrics = [repr(dict(each.measure(Solution(_point(one, 0))))) for each in (one, other)]
+    metrics = [repr(dict(each.measure(_random(one, 0)))) for each in (one, other)]
     observed = "the judges of two instances from the same seed disagree"
     require(metrics[0] == metrics[1], observed, remedy)
 
@@ -159,9 +162,12 @@ def _built(problem: AnyProblem) -> AnyInstance:
     raise NotConforming(observed, "Return an orthobench.contract.Instance")
 
 
-def _point(instance: AnyInstance, seed: int) -> Array:
+def _random(instance: AnyInstance, seed: int) -> Solution:
+    """Return a random feasible point: one with orthonormal columns, or the nearest to it."""
     oracle = instance.oracle
-    return random_point(oracle.n, oracle.k, np.random.default_rng(seed))
+    drawn = Solution(random_point(oracle.n, oracle.k, np.random.default_rng(seed)))
+    feasible = instance.violation(drawn) <= FEASIBLE
+    return drawn if feasible else instance.nearest(drawn)
 
 
 def _samples(instance: AnyInstance, counts: list[int]) -> Array:
@@ -188,7 +194,7 @@ def silent(problem: AnyProblem) -> None:
 
 def _judged(problem: AnyProblem) -> object:
     instance = _built(problem)
-    return instance.measure(Solution(_point(instance, 0)))
+    return instance.measure(_random(instance, 0))
 
 
 CHECKS = (

@@ -15,13 +15,13 @@ import numpy as np
 from orthobench.contract.placed_solvers import ArraySolver, SummarySolver
 from orthobench.contract.problem import Oracle, Solution
 from orthobench.contract.solver import AnySolver, State, Status
-from orthobench.errors import OrthobenchError
 from orthobench.harness.judging import FEASIBLE
 from orthobench.testing.check import Check, NotCheckable, NotConforming, check, require, time_limit
 from orthobench.testing.check_of_libraries import check_libraries
+from orthobench.testing.checks_of_conduct import check_memory, check_progress, check_threads
 from orthobench.testing.checks_of_summaries import SUMMARIES
 from orthobench.testing.flop_counting import check_flops
-from orthobench.testing.object_graph import Snapshot, arrays, nan_data
+from orthobench.testing.nan_data import nan_data
 from orthobench.testing.shared_checks import (
     PARAMETERS,
     RECIPE,
@@ -33,6 +33,7 @@ from orthobench.testing.shared_checks import (
 )
 from orthobench.testing.short_runs import Run, Runner, difference_of_solutions, require_equal
 from orthobench.tools.arrays import Array
+from orthobench.tools.object_graph import Snapshot, arrays, walk
 
 NAN_SECONDS = 30.0
 """The most processor time of a run on NaN: a few steps on a small instance."""
@@ -165,12 +166,22 @@ def budgets(runner: Runner) -> None:
 def resumes(runner: Runner) -> None:
     """Raise where a run goes on differently after its state was pickled."""
 
+    def unpicklable(state: State) -> str:
+        for path, part in walk(state):
+            try:
+                pickle.dumps(part)
+            except Exception:
+                if path:
+                    return path  # of an attribute: what it refers to comes later
+        return ""
+
     def pickle_state(run: Run) -> None:
         try:
             run.state = pickle.loads(pickle.dumps(run.state))  # noqa: S301 - pickled right here
         except Exception as error:
             remedy = "Keep arrays, numbers and generators in it, no functions, files or kernels"
-            raise NotConforming(f"the state cannot be pickled: {error!r}", remedy) from error
+            part = unpicklable(run.state)
+            raise NotConforming(f"the state{part} cannot be pickled: {error!r}", remedy) from error
 
     require_equal(
         runner.interrupted(pickle_state),
@@ -249,9 +260,9 @@ def _check_counts(run: Run, before: dict[str, int], count: int, taken: int) -> N
 def nan(runner: Runner) -> None:
     """Raise where a run on data that are NaN does not end as failed.
 
-    It does where the status is FAILED, the solution is not finite, or an `OrthobenchError` or a
-    `numpy.linalg.LinAlgError` is raised: the harness records each as a failure. Samples are NaN
-    from half of the steps on, other data from the start.
+    It does if the status is FAILED, the solution is not finite, or a `ValueError` is raised, as
+    `DataError`, `numpy.linalg.LinAlgError` and the errors of libraries are: each counts as a
+    failure. Samples are NaN from half of the steps on, other data from the start.
     """
     remedy = (
         "Set state.status = Status.FAILED, with a sentence in state.reason, as soon as the "
@@ -267,7 +278,7 @@ def nan(runner: Runner) -> None:
                 run.advance(runner.halves()[1])
             if run.state.status is Status.FAILED or not run.read().is_finite:
                 return
-        except (OrthobenchError, np.linalg.LinAlgError):
+        except ValueError:
             return
     raise NotConforming(
         f"given data that are NaN throughout, it is {run.state.status.value} at step "
@@ -321,8 +332,12 @@ def _recorded_samples(oracle: Oracle) -> Iterator[list[tuple[Array, Array]]]:
 
 
 CHECKS = (
-    runs, orthonormal, fresh, repeats, chunking, reading, budgets, resumes, inputs, random, silent,
+    _of_runs("no thread is left running", runs)(check_threads),
+    runs,
+    _of_runs("memory does not grow with each run", runs)(check_memory),
+    orthonormal, fresh, repeats, chunking, reading, budgets, resumes, inputs, random, silent,
     subnormal, work,
+    _of_runs("runs are not worse than their start", runs, orthonormal, reading)(check_progress),
     Check("flops", "the flops counted are within 5 % of those done", check_flops, (runs, work)),
     nan, ending,
     Check("parameters", PARAMETERS, lambda solver, _: check_parameters(solver)),

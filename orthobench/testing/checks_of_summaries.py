@@ -17,8 +17,8 @@ from orthobench.contract.samples import BlockSource
 from orthobench.harness.judging import FEASIBLE
 from orthobench.harness.reducing.reduction import reduced
 from orthobench.testing.check import NotCheckable, NotConforming, check
-from orthobench.testing.object_graph import Snapshot
 from orthobench.testing.short_runs import Runner, difference_of_solutions
+from orthobench.tools.object_graph import Snapshot
 
 ROWS = 350
 """The most samples that are cut into blocks."""

@@ -22,9 +22,9 @@ import numpy as np
 from orthobench.contract.problem import AnyInstance, Oracle
 from orthobench.contract.solver import AnySolver
 from orthobench.testing.check import NotCheckable, require
-from orthobench.testing.object_graph import arrays
 from orthobench.testing.short_runs import Run, Runner
 from orthobench.tools import flops
+from orthobench.tools.object_graph import arrays
 
 FREE = (
     "negative", "positive", "absolute", "fabs", "sign", "copysign", "maximum", "minimum", "fmax",

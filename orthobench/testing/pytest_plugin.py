@@ -47,8 +47,9 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 def _cases(what: tuple[Any, ...], plain: Mapping[str, Any] | None = None) -> Iterator[Case]:
     from orthobench.registry.plugins import catalogue
-    from orthobench.testing.cases import cases, cases_of
+    from orthobench.testing.cases import Asked, cases, cases_of
 
     for item in what:
         named = isinstance(item, str)
-        yield from cases(item, catalogue(), plain or {}) if named else cases_of(item, plain or {})
+        known = (Asked(item), catalogue(), plain or {})
+        yield from cases(*known) if named else cases_of(item, plain or {})

@@ -21,6 +21,7 @@ import numpy as np
 
 from orthobench.contract.parameters import Parameter, parameters_of
 from orthobench.errors import UsageError
+from orthobench.harness.executors.conduct import generators
 from orthobench.testing.check import NotConforming, require
 
 LARGEST_PICKLE = 100_000
@@ -134,22 +135,16 @@ def check_global_random(call: Callable[[], object]) -> None:
     kept = np.random.get_state(), random.getstate()  # noqa: NPY002 - it is what is checked
     np.random.seed(UNUSUAL_SEED)  # noqa: NPY002
     random.seed(UNUSUAL_SEED)
-    before = _global_states()
+    before = generators()
     try:
         call()
-        after = _global_states()
+        after = generators()
     finally:
         np.random.set_state(kept[0])  # noqa: NPY002
         random.setstate(kept[1])
     changed = " and ".join(name for name, state in after.items() if state != before[name])
     observed = f"it changes the global random state of {changed}"
     require(not changed, observed, "Draw from the generator that it is given, and seed nothing")
-
-
-def _global_states() -> dict[str, object]:
-    kind, keys, *rest = np.random.get_state(legacy=True)  # noqa: NPY002 - it is what is checked
-    words = np.asarray(keys).tobytes()
-    return {"numpy.random": (kind, words, *rest), "random": random.getstate()}
 
 
 @contextmanager

@@ -17,6 +17,7 @@ from importlib.util import find_spec
 
 import numpy as np
 
+from orthobench.contract.black_boxes import BlackBox
 from orthobench.contract.parameters import parameters_of
 from orthobench.contract.problem import AnyInstance, AnyProblem, Oracle, Solution
 from orthobench.contract.solver import AnySolver, State, Status, Work
@@ -28,9 +29,9 @@ from orthobench.harness.stopping import Budget
 from orthobench.harness.trace import Checkpoint
 from orthobench.registry.plugins import catalogue
 from orthobench.testing.check import NotCheckable, require
-from orthobench.testing.object_graph import Snapshot
 from orthobench.tools.arrays import Array
 from orthobench.tools.geometry import random_point
+from orthobench.tools.object_graph import Snapshot
 
 STEPS = 40
 """Steps of a run, or as many as there are samples for; more than fused kernels do in a block."""
@@ -235,13 +236,14 @@ def example(solver: AnySolver, problems: Iterable[type[AnyProblem]] = ()) -> Any
             continue
         if not isinstance(small.oracle, solver.needs):
             continue
+        black_box = isinstance(solver, BlackBox)
         try:
-            Runner(solver, small).start()
-        except UsageError as error:
-            reasons.append(str(error))
-            continue
-        except Exception:  # noqa: S110 - the checks report it
-            pass
+            run = Runner(solver, small).start()
+            run.advance(1 if black_box else 0)  # which shows the families that it is for
+        except Exception as error:
+            if black_box or isinstance(error, UsageError):
+                reasons.append(str(error))
+                continue  # other errors are reported by the checks
         return small
     reasons.append(f"no installed family or problem offers the {solver.needs.__name__} it needs")
     raise UsageError(

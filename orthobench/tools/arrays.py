@@ -10,14 +10,13 @@ from __future__ import annotations
 
 import math
 import mmap
-import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import lru_cache
 from numbers import Integral
 from typing import Any, TypeAlias, TypeVar, cast
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from orthobench.errors import DataError, UsageError, quoted
 
@@ -161,97 +160,6 @@ def maximum(a: Any, b: Any) -> Any:
     return where(b > a, b, a)
 
 
-def array_of(data: object, what: str) -> NDArray[np.generic]:
-    """Return what a user passes as data as an array of real numbers, if it is clear what is meant.
-
-    Parameters
-    ----------
-    data : object
-        An array, a table with a method ``to_numpy``, or nested lists. A masked array is taken if
-        no entry is masked; a missing value of a table becomes NaN.
-    what : str
-        Its name in messages, in the plural: ``"the samples"``.
-
-    Raises
-    ------
-    DataError
-        If it is anything else; says what it is, and what to pass.
-    """
-    return _of_numbers(_read(data, what), what)
-
-
-def _read(data: object, what: str) -> NDArray[np.generic]:
-    if _is_masked(data):
-        raise DataError(
-            f"{what} are a masked array: pass data.filled(value), or rows without masked entries"
-        )
-    if isinstance(data, np.ndarray):
-        return data if isinstance(data, np.memmap) else np.asarray(data)
-    if isinstance(data, (str, bytes, os.PathLike)):
-        raise DataError(
-            f"{what} are a path: load the file first, one of .npy with np.load(path, mmap_mode='r')"
-        )
-    if hasattr(data, "nnz"):
-        raise DataError(f"{what} are a sparse matrix: pass data.toarray(), if it fits into memory")
-    if hasattr(data, "to_numpy"):
-        found = np.asarray(data.to_numpy())
-        mixed = found.dtype.kind not in "fiub" and hasattr(data, "columns")
-        return _of_columns(data, what) if mixed else found
-    if hasattr(data, "detach"):  # a tensor whose gradient is recorded
-        data = data.detach()
-    if isinstance(data, (list, tuple)) or hasattr(data, "__array__"):
-        try:
-            return np.asarray(data)
-        except ValueError:
-            raise DataError(f"{what} are lists of different lengths") from None
-        except (RuntimeError, TypeError) as error:  # a tensor on a device
-            said = str(error).splitlines()[0]
-            raise DataError(f"{what} cannot be read as an array of numpy: {said}") from None
-    raise DataError(f"{what} must be an array, not of type {type(data).__name__}")
-
-
-def _is_masked(data: object) -> bool:
-    """Return whether an entry of an array, or of the arrays in a list, is masked."""
-    if isinstance(data, (list, tuple)):
-        return any(_is_masked(item) for item in data if not isinstance(item, (int, float)))
-    return isinstance(data, np.ma.MaskedArray) and bool(np.ma.is_masked(data))
-
-
-def _of_columns(table: Any, what: str) -> Array:
-    """Return a table whose columns are of several types of numbers, missing ones as NaN."""
-    if hasattr(table, "get_columns"):  # of polars
-        columns = table.get_columns()
-    else:
-        columns = [table.iloc[:, i] for i in range(table.shape[1])]
-    found = np.empty(table.shape, dtype=np.float64)
-    for i, column in enumerate(columns):
-        kind = getattr(column.dtype, "kind", "") or np.asarray(column.to_numpy()).dtype.kind
-        if kind not in "fiub":
-            raise DataError(
-                f"column {quoted(column.name)} of {what} has dtype {column.dtype}, not real "
-                "numbers: leave it out, or convert it with .astype(float)"
-            )
-        try:
-            found[:, i] = column.to_numpy(dtype=np.float64, na_value=np.nan)
-        except TypeError:  # polars has no such arguments, and NaN already
-            found[:, i] = column.to_numpy()
-    return found
-
-
-def _of_numbers(found: NDArray[np.generic], what: str) -> NDArray[np.generic]:
-    """Refuse entries that are no real numbers."""
-    if found.dtype.kind in "fiub":
-        return found
-    if found.dtype.names:
-        raise DataError(
-            f"{what} are records with the fields {quoted(found.dtype.names)}: pass "
-            "numpy.lib.recfunctions.structured_to_unstructured(data)"
-        )
-    remedy = ": pass data.astype(float), if all of them are numbers"
-    hint = remedy if found.dtype == object else ""
-    raise DataError(f"{what} must be real numbers, not of dtype {found.dtype}{hint}")
-
-
 def unshared(values: NDArray[Scalar]) -> NDArray[Scalar]:
     """Return an array that its caller does not change later: a copy, where it could.
 
@@ -264,16 +172,6 @@ def unshared(values: NDArray[Scalar]) -> NDArray[Scalar]:
         frozen, at = frozen and not at.flags.writeable, at.base
     kept = isinstance(at, mmap.mmap) or (frozen and at is None)
     return values if kept else values.copy(order="K")
-
-
-def is_array_like(data: object) -> bool:
-    """Whether data are for `array_of`, which may refuse them; streams of blocks are not."""
-    if isinstance(data, (list, tuple)):
-        return not any(np.ndim(item) == 2 for item in data if isinstance(item, np.ndarray))
-    kinds = ("__array__", "to_numpy", "nnz")
-    return isinstance(data, (str, bytes, os.PathLike, Mapping)) or any(
-        hasattr(data, k) for k in kinds
-    )
 
 
 def is_number(value: Any) -> bool:
@@ -323,29 +221,15 @@ def matrix(rows: AnyArray, what: str) -> AnyArray:
         Where it is anything else; says what it is.
     """
     if len(rows.shape) != 2:
-        raise DataError(f"{what} must be a matrix (samples, features), not of shape {rows.shape}")
+        hint = ": pass data[:, None] if they are one feature" if len(rows.shape) == 1 else ""
+        raise DataError(
+            f"{what} must be a matrix (samples, features), not of shape {tuple(rows.shape)}{hint}"
+        )
     if 0 in rows.shape:
         raise DataError(f"{what} are empty: shape {rows.shape}")
     if rows.dtype.kind not in "fiub":
         raise DataError(f"{what} must be real numbers, not of dtype {rows.dtype}")
     return rows
-
-
-def real(values: ArrayLike, what: str) -> Array:
-    """Return an array of real numbers as float64.
-
-    Parameters
-    ----------
-    values : array_like
-    what : str
-        Their name in messages, in the plural.
-
-    Raises
-    ------
-    DataError
-        Where they are not real numbers; says what they are.
-    """
-    return array_of(values, what).astype(np.float64, copy=False)
 
 
 def check_rows(

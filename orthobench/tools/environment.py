@@ -95,6 +95,25 @@ def _git_state(folder: Path) -> dict[str, Any] | None:
     return None if commit == "(initial)" else {"commit": commit, "dirty": dirty}
 
 
+SOURCES = ("source", "source code", "repository", "code", "github", "homepage", "home")
+"""What projects call the address of their code, the most telling first."""
+
+
+@cache
+def published(distribution: str) -> tuple[str, str]:
+    """Return where the code of an installed distribution is, and its licence, by its metadata."""
+    try:
+        told = metadata.metadata(distribution).get_all
+    except metadata.PackageNotFoundError:
+        return "", ""
+    links = [link.partition(", ")[::2] for link in told("Project-URL", [])]
+    links += [("home", url) for url in told("Home-page", [])]
+    known = {label.lower(): url for label, url in links}
+    classes = (one.split(" :: ") for one in told("Classifier", []))
+    licences = [*told("License-Expression", []), *(p[-1] for p in classes if p[0] == "License")]
+    return next((known[name] for name in SOURCES if name in known), ""), "".join(licences[:1])
+
+
 @contextmanager
 def limited(threads: int) -> Iterator[None]:
     """Limit every BLAS library of the process to a number of threads meanwhile.

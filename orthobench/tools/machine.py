@@ -297,6 +297,14 @@ def _forget() -> None:
     FORGET.write_text("5", encoding="ascii")  # the number of this request in Linux
 
 
+def resident() -> int:
+    """Return the bytes of memory that this process has now; 0 if the system does not say."""
+    try:
+        return _status("VmRSS")
+    except (OSError, StopIteration):
+        return 0
+
+
 def _status(name: str) -> int:
     """Return the bytes that Linux tells of this process under a name."""
     lines = STATUS.read_text(encoding="utf-8").splitlines()

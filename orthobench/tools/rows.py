@@ -7,14 +7,15 @@ import sys
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from orthobench.errors import DataError
-from orthobench.tools.arrays import array_of, matrix
-from orthobench.tools.sparse import checked_sparse, is_sparse
+from orthobench.tools.arrays import matrix
+from orthobench.tools.sparse import checked_sparse, dense
 
 BLOCK_BYTES = 8 * 2**20
 """The most memory of a block in float64, but for a chunk that is larger."""
@@ -66,6 +67,17 @@ class Rows(ABC):
         DataError
             Where they cannot be read; names the file.
         """
+
+    def columns(self, begin: int, end: int) -> NDArray[np.generic]:
+        """Return columns begin to end - 1 of all rows; reads all columns unless a format can less.
+
+        Raises
+        ------
+        DataError
+            As `read`.
+        """
+        blocks = pairwise(self.borders.tolist())
+        return np.concatenate([self.read(first, last)[:, begin:end] for first, last in blocks])
 
     def gather(self, numbers: NDArray[np.intp]) -> NDArray[np.generic]:
         """Return rows by number; only where `random`."""
@@ -214,7 +226,7 @@ class DaskRows(Rows):
     Parameters
     ----------
     array : dask.array.Array
-        Of known shape, its chunks along the rows only.
+        Of known shape. Chunks along its columns are put together; those along the rows stay.
 
     Raises
     ------
@@ -225,14 +237,13 @@ class DaskRows(Rows):
     def __init__(self, array: Any) -> None:
         if not hasattr(array, "chunks"):
             raise DataError("the samples are no Dask array: pass data.to_dask_array(lengths=True)")
-        self.array, self.shape, self.dtype = array, array.shape, array.dtype
-        refuse_unknown_chunks(array)
-        matrix(self, "the samples")
-        if array.numblocks[1] > 1:
+        if np.isnan(array.shape).any():
             raise DataError(
-                f"the Dask array has {array.numblocks[1]} chunks along its columns, where a "
-                "sample must be in one: pass data.rechunk({1: -1})"
+                "the chunks of the Dask array are of unknown length: call compute_chunk_sizes() on "
+                "it"
             )
+        self.array, self.shape, self.dtype = array, array.shape, array.dtype
+        matrix(self, "the samples")
         rows, row_bytes = max(array.chunks[0]), 8 * self.shape[1]
         if rows * row_bytes > LARGEST_CHUNK:
             fitting = max(1, BLOCK_BYTES // row_bytes)
@@ -245,22 +256,15 @@ class DaskRows(Rows):
 
     def read(self, begin: int, end: int) -> NDArray[np.generic]:
         """Return rows begin to end - 1: computed here, or by the cluster that holds them."""
-        rows = self.array[begin:end]
-        found = rows.compute() if _in_client() else rows.compute(scheduler="sync")
-        return array_of(found, "the samples")
+        return self._computed(self.array[begin:end])
 
+    def columns(self, begin: int, end: int) -> NDArray[np.generic]:
+        """Return columns begin to end - 1, computed likewise."""
+        return self._computed(self.array[:, begin:end])
 
-def refuse_unknown_chunks(array: Any) -> None:
-    """Refuse a Dask array that does not know its shape.
-
-    Raises
-    ------
-    DataError
-    """
-    if np.isnan(array.shape).any():
-        raise DataError(
-            "the chunks of the Dask array are of unknown length: call compute_chunk_sizes() on it"
-        )
+    def _computed(self, part: Any) -> NDArray[np.generic]:
+        found = part.compute() if _in_client() else part.compute(scheduler="sync")
+        return dense(found, "the samples")
 
 
 def _in_client() -> bool:
@@ -278,11 +282,11 @@ def _in_client() -> bool:
 
 
 class OpenRows(Rows):
-    """The rows of an open HDF5 data set or Zarr array, read when they are asked for.
+    """The rows of an open array on disk, read when they are asked for.
 
     Parameters
     ----------
-    array : h5py.Dataset or zarr.Array
+    array : h5py.Dataset, zarr.Array, or anything with a shape, a dtype and slices
     name : str
         Where it is, for messages.
     """
@@ -295,8 +299,17 @@ class OpenRows(Rows):
 
     def read(self, begin: int, end: int) -> NDArray[np.generic]:
         """Return rows begin to end - 1."""
+        return self._read((slice(begin, end),))
+
+    def columns(self, begin: int, end: int) -> NDArray[np.generic]:
+        """Return columns begin to end - 1."""
+        return self._read((slice(None), slice(begin, end)))
+
+    def _read(self, part: tuple[slice, ...]) -> NDArray[np.generic]:
         try:
-            return np.asarray(self.array[begin:end])
+            return dense(self.array[part], self._what)
+        except DataError:
+            raise
         except Exception as error:  # codecs and filters fail in their own ways
             said = " ".join(str(error).split())
             raise DataError(f"{self._what} cannot be read: {said}") from error
@@ -311,43 +324,5 @@ class OpenRows(Rows):
 
 
 def chunk_rows(array: Any) -> int:
-    """Return the rows that an HDF5 data set or a Zarr array reads together."""
-    return int(array.chunks[0]) if array.chunks else 1
-
-
-LIBRARIES = {"dask": DaskRows, "h5py": OpenRows, "zarr": OpenRows}
-"""How arrays of other libraries are read without loading them whole."""
-
-
-def is_lazy(data: object) -> bool:
-    """Return whether `rows_of` reads data by blocks, where `array_of` would load them whole."""
-    return isinstance(data, Rows) or is_sparse(data) or _library(data) is not None
-
-
-def rows_of(data: object, what: str) -> NDArray[np.generic] | Rows:
-    """Return what a user passes as samples: as an array, or as rows that are read by blocks.
-
-    Parameters
-    ----------
-    data : object
-        What `array_of` takes, a Dask array, an HDF5 data set, a Zarr array, or a scipy.sparse
-        matrix.
-    what : str
-        Its name in messages, in the plural.
-
-    Raises
-    ------
-    DataError
-        Where it is anything else, or no real matrix.
-    """
-    if isinstance(data, Rows):
-        return data
-    if is_sparse(data):
-        return SparseRows(checked_sparse(data, what).copy())
-    library = _library(data)
-    return array_of(data, what) if library is None else LIBRARIES[library](data)
-
-
-def _library(data: object) -> str | None:
-    modules = (kind.__module__.partition(".")[0] for kind in type(data).__mro__)
-    return next((name for name in modules if name in LIBRARIES), None)
+    """Return the rows that an array on disk reads together."""
+    return int((getattr(array, "chunks", None) or (1,))[0])

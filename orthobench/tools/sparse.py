@@ -22,9 +22,10 @@ def is_sparse(data: object) -> bool:
 
 
 def checked_sparse(data: Any, what: str) -> Any:
-    """Return a sparse matrix in the format CSR or CSC, all of whose indices are in range.
+    """Return a sparse matrix in CSR or CSC, with indices in range and no duplicate entries.
 
-    One that is in one of these formats already is returned as it is, and not copied.
+    One that is of this form already is returned as it is. Of duplicates the sum is taken, in a
+    copy.
 
     Parameters
     ----------
@@ -40,22 +41,51 @@ def checked_sparse(data: Any, what: str) -> Any:
 
     Notes
     -----
-    Reads the indices twice, which takes about as long as one product with a vector.
+    Reads the indices three times, which takes about as long as two products with a vector.
     """
     kind = getattr(matrix(data, what), "format", "")
     _refuse(data, kind, what)
     try:
         np.empty(max(data.shape))
-        if kind in ("csr", "csc"):
-            return data
-        rows = data.tocsr()
+        rows = data
+        if kind not in ("csr", "csc"):
+            rows = data.tocsr()
+            _refuse(rows, "csr", what)
+        if not rows.has_canonical_format:
+            rows = rows.copy()
+            rows.sum_duplicates()
     except MemoryError:
         raise DataError(
             f"{what} are a sparse matrix of shape {data.shape}, which does not fit into memory: "
             "leave out empty rows and columns"
         ) from None
-    _refuse(rows, "csr", what)
     return rows
+
+
+def dense(found: Any, what: str) -> NDArray[np.generic]:
+    """Return rows that another library gave, sparse ones too, as an array."""
+    refuse_masked(found, what)
+    return np.asarray(found.toarray() if is_sparse(found) else found)
+
+
+def refuse_masked(data: object, what: str) -> None:
+    """Refuse an array with masked entries, or lists of such arrays.
+
+    Raises
+    ------
+    DataError
+        Says what to pass.
+    """
+    if isinstance(data, (list, tuple)):
+        for item in data:
+            if not isinstance(item, (int, float)):
+                refuse_masked(item, what)
+    elif isinstance(data, np.ma.MaskedArray) and np.ma.is_masked(data):
+        entry = np.argwhere(np.ma.getmaskarray(data))[0].tolist()
+        raise DataError(
+            f"{what} are a masked array: pass data.filled(value), or leave out rows with masked "
+            f"entries, the first of them {entry}"
+        )
 
 
 def _refuse(data: Any, kind: str, what: str) -> None:

@@ -52,6 +52,8 @@ def rebuilt(content: Mapping[str, Any], registry: Registry, folders: Sequence[Pa
         If it cannot be run here, or would be another cell: with other parameters, on other
         data.
     """
+    if "imported" in content:
+        raise NotHereError("it was imported, and only the harness that made it can make it again")
     try:
         cell = _cell(content, registry, folders)
         here = cell.content

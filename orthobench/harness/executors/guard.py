@@ -38,7 +38,7 @@ from orthobench.harness.judging import judged, stop_at, stop_of
 from orthobench.harness.objects import pickled
 from orthobench.harness.placement import TRANSFER, WARM_UP
 from orthobench.harness.reducing.reduction import WORKER_METRICS
-from orthobench.harness.stopping import RunStatus, Termination
+from orthobench.harness.stopping import FAULTS, RunStatus, Termination
 from orthobench.harness.trace import Checkpoint, Outcome, Recording, checked, spent_seconds
 from orthobench.tools.arrays import Array
 from orthobench.tools.environment import limited
@@ -69,7 +69,7 @@ NO_LIMIT = Limit(math.inf)
 
 ENDINGS = (
     RunStatus.DONE, RunStatus.TARGET, RunStatus.BUDGET, RunStatus.DIVERGED, RunStatus.ERROR,
-    RunStatus.MEMORY,
+    RunStatus.MEMORY, RunStatus.REFUSED,
 )  # fmt: skip
 """The endings that the process of a solver can tell; the judge finds the others."""
 
@@ -169,6 +169,9 @@ class Guard:
             outcome = replace(judged(instance, run.recording, stop, cell.until), load=run.load)
         if outcome.stop.status.ok and not cell.solver.place.reduces:
             outcome = replace(outcome, stop=run.checked_end(outcome.stop))
+        if run.faults:
+            reason = "; ".join([outcome.stop.reason, *(FAULTS[name] for name in run.faults)])
+            outcome = replace(outcome, stop=replace(outcome.stop, reason=reason))
         if run.leaves_traces() or outcome.stop.status is RunStatus.SUSPECT:
             self.close()
         return outcome.stored
@@ -277,6 +280,7 @@ class _Run:
         self._serving = 0.0
         self._loads: list[Load] = []
         self._begun = self._ended = self._changed = False
+        self.faults: list[str] = []
         budget = cell.budget
         self._counts_down = math.isinf(budget.seconds) and budget.binds(cell.solver.batch)
 
@@ -321,7 +325,8 @@ class _Run:
         self._ended = True
         self._look()
         self._loads.append(load())
-        known = message.status if message.status in ENDINGS else RunStatus.ERROR
+        late = message.status is RunStatus.REFUSED and len(self.recording.marks) > 1
+        known = message.status if message.status in ENDINGS and not late else RunStatus.ERROR
         return Termination(known, message.reason, message.traceback)
 
     @property
@@ -398,6 +403,8 @@ class _Run:
                 return True
             case messages.CHANGED:
                 self._changed = True
+            case (messages.NOTICED, [*names]):
+                self.faults = [name for name in FAULTS if name in names]
             case (Checkpoint() as mark, Solution() as solution):
                 check_solution(solution)
                 extra = {n: x for n, x in mark.extra_metrics.items() if n in self._measured}

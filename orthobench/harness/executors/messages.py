@@ -80,6 +80,9 @@ BEGUN = "begun"
 CHANGED = "changed"
 """From the solver: the run left something behind in its process that the next one would get."""
 
+NOTICED = "noticed"
+"""From the solver, with names of `orthobench.harness.stopping.FAULTS`: what the run did."""
+
 OVER = "over"
 """From the solver: asks whether the run is over at the point that was sent last."""
 

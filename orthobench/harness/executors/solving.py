@@ -16,14 +16,18 @@ import traceback
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import partial
+from tempfile import TemporaryFile
 from typing import Any
 
 import numpy as np
 
+from orthobench.contract.problem import Solution
 from orthobench.harness.execution import CLOCK, ready_oracle
+from orthobench.harness.executors.conduct import Conduct
 from orthobench.harness.executors.messages import (
     BEGUN,
     CHANGED,
+    NOTICED,
     OVER,
     PackedOracle,
     Reply,
@@ -34,6 +38,7 @@ from orthobench.harness.executors.messages import (
 from orthobench.harness.judging import stop_of
 from orthobench.harness.run import record
 from orthobench.harness.stopping import RunStatus, Termination
+from orthobench.harness.trace import Checkpoint
 from orthobench.tools.arrays import Array
 from orthobench.tools.child import Channel
 from orthobench.tools.environment import limited
@@ -52,16 +57,18 @@ def main(channel: Channel, memory: int | None) -> None:
     """
     prepare_process(channel, memory)
     packed_oracle: Any = None  # the first job brings one
-    while (start := channel.receive()) is not None:
-        packed_oracle = start.packed_oracle or packed_oracle
-        before = ProcessState()
-        stop = _run(start, packed_oracle, channel)
-        if before.changed():
-            channel.send(CHANGED)
-        channel.send(stop)
+    with TemporaryFile() as output:
+        os.dup2(output.fileno(), 1)
+        while (start := channel.receive()) is not None:
+            packed_oracle = start.packed_oracle or packed_oracle
+            before = ProcessState()
+            stop = _run(start, packed_oracle, channel, output.fileno())
+            if before.changed():
+                channel.send(CHANGED)
+            channel.send(stop)
 
 
-def _run(start: Start, packed_oracle: PackedOracle, channel: Channel) -> Termination:
+def _run(start: Start, packed_oracle: PackedOracle, channel: Channel, output: int) -> Termination:
     """Run a solver on an oracle; return how the run ended."""
     try:
         with _collected_once():
@@ -69,6 +76,12 @@ def _run(start: Start, packed_oracle: PackedOracle, channel: Channel) -> Termina
             oracle = unpacked(packed_oracle, partial(_rows, channel))
     except Exception as error:
         return unimportable(error)
+    conduct = Conduct(oracle, output)
+
+    def journal(mark: Checkpoint, solution: Solution) -> None:
+        channel.send((mark, solution))
+        conduct.point(mark.work.steps)
+
     rule = (lambda *_: _asked(channel, OVER)) if start.target else None
     with limited(start.threads):
         solver.place.limit(start.threads)
@@ -81,10 +94,12 @@ def _run(start: Start, packed_oracle: PackedOracle, channel: Channel) -> Termina
         try:
             stop, _ = record(
                 oracle, solver, start.budget.after(warmed), start.streams,
-                lambda *point: channel.send(point), rule, measure=start.measure,
+                journal, rule, measure=start.measure,
             )  # fmt: skip
         except KeyboardInterrupt as error:  # nobody else can interrupt this process
             return stop_of(error, solver.name)
+        if faults := conduct.faults():
+            channel.send((NOTICED, faults))
     return stop
 
 

@@ -1,20 +1,15 @@
-"""All that a solver, an oracle or a state holds: its arrays, before and after, and full of NaN."""
+"""All that an object refers to: its arrays, before and after."""
 
 from __future__ import annotations
 
 import functools
 import types
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager, suppress
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from typing import Any
-from unittest import mock
 
 import numpy as np
 from numpy.typing import NDArray
-
-from orthobench.contract.problem import Oracle
-from orthobench.testing.check import NotCheckable
-from orthobench.tools.arrays import Array
 
 OPAQUE = (str, bytes, int, float, complex, bool, type, types.ModuleType, np.random.Generator)
 """Types of objects that are not looked into."""
@@ -112,41 +107,3 @@ def writable(array: NDArray[Any]) -> Iterator[None]:
         yield
     finally:
         array.flags.writeable = before
-
-
-@contextmanager
-def nan_data(oracle: Oracle, *, streaming: bool) -> Iterator[Callable[[], object]]:
-    """Give a function that turns an oracle's data into NaN; they are restored at the end.
-
-    Samples become NaN as they are taken, since `prepare` would refuse them. Of an oracle that is
-    not streamed all arrays of floats become NaN, those in closures included, and `start` excepted.
-
-    Parameters
-    ----------
-    oracle : Oracle
-    streaming : bool
-        Whether the solver takes samples.
-    """
-    if streaming and hasattr(oracle, "take"):
-        original = oracle.take
-
-        def take(count: int) -> Array:
-            return np.full_like(original(count), np.nan)
-
-        with ExitStack() as stack:
-            yield lambda: stack.enter_context(mock.patch.object(oracle, "take", take))
-        return
-    before = Snapshot(oracle)
-    data = [a for path, a in arrays(oracle).items() if a.dtype.kind == "f" and path != ".start"]
-
-    def fill() -> None:
-        if not data:
-            raise NotCheckable("the oracle holds no arrays of floats that could be turned into NaN")
-        for array in data:
-            with writable(array):
-                array.fill(np.nan)
-
-    try:
-        yield fill
-    finally:
-        before.restore()
