@@ -1,0 +1,1 @@
+"""Methods of training, a file a method."""
